@@ -1,0 +1,87 @@
+# Everything a developer does, by name. Needs make and Python 3.11 or newer as
+# `python3`; what else is needed is put into .venv/ by the first target that asks.
+
+PYTHON ?= python3
+UV ?= uv
+
+BIN := .venv/bin
+PYTEST = $(BIN)/python -m pytest
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test test-all test-cluster lint format types contracts \
+	scenarios docs bench check lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' \
+		$(MAKEFILE_LIST)
+
+setup: .venv/.command ## make .venv/ with all requirements and the command
+
+demo: setup ## run one round where greedy starts less than the solver
+	$(BIN)/phalanx plan scenarios/demo/fragmented.yaml --diff greedy
+
+test: setup ## run the tests that take less than a minute
+	$(PYTEST) -m "not slow and not cluster"
+
+test-all: setup ## run the slow tests too
+	$(PYTEST) -m "not cluster"
+
+test-cluster: setup ## run the tests that need a Kubernetes API server
+	$(PYTEST) -m cluster
+
+lint: setup ## check rules and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: setup ## format, and repair what can be repaired safely
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: setup ## check types
+	$(BIN)/mypy
+
+contracts: setup ## check the import contracts
+	$(BIN)/lint-imports
+
+scenarios: setup ## run every scenario with both strategies
+	$(BIN)/phalanx scenario run
+
+docs: setup ## run the examples of the documents
+	$(PYTEST) tests/docs
+
+bench: setup ## measure the performance contract
+	$(BIN)/phalanx bench
+
+check: ## do all that CI does
+	.ci/run
+
+lock: ## pin the requirements again, with hashes and without addresses (needs uv)
+	$(UV) pip compile $(LOCK) pyproject.toml -o requirements/run.txt
+	$(UV) pip compile $(LOCK) pyproject.toml --group dev \
+		-c requirements/run.txt -o requirements/dev.txt
+
+clean: ## remove .venv/, caches and built files
+	rm -rf .venv .hypothesis .import_linter_cache .mypy_cache .pytest_cache \
+		.ruff_cache build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+LOCK := --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
+	--no-header --no-emit-index-url --no-emit-find-links
+
+# Each stamp is made again when what it was made from has changed.
+.venv/.requirements: requirements/dev.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "Phalanx needs Python 3.11 or newer;" \
+			"$(PYTHON) is $$($(PYTHON) --version 2>&1)." \
+			"Name another one: make PYTHON=python3.12 setup" >&2; exit 1; }
+	@echo "Setting up .venv/ (about a minute, once) ..." >&2
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--require-hashes -r requirements/dev.txt
+	@touch $@
+
+.venv/.command: .venv/.requirements pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--no-deps --no-build-isolation --editable .
+	@touch $@

@@ -1,0 +1,3 @@
+"""
+The command: what people type and what they see. Nothing here decides.
+"""

@@ -1,0 +1,74 @@
+"""
+The command ``phalanx``: its tree, its help, and the one place where errors end.
+"""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from adapters.cli import bench, compare, config, plan, scenario, verify, version
+
+# Rich's help and tracebacks would cost a tenth of a second on every call.
+app = typer.Typer(
+    name="phalanx",
+    help="An optimizing gang scheduler for Kubernetes GPU clusters.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("plan")(plan.plan)
+app.command("verify")(verify.verify)
+app.add_typer(scenario.app, name="scenario")
+app.command("compare")(compare.compare)
+app.command("bench")(bench.bench)
+app.add_typer(config.app, name="config")
+app.command("version")(version.version)
+
+
+@app.callback()
+def options(
+    *,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Add the traceback to an error.")
+    ] = False,
+) -> None:
+    """
+    An optimizing gang scheduler for Kubernetes GPU clusters.
+    """
+    del debug
+
+
+def main() -> None:
+    """
+    Run the command and exit as documented.
+    """
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """
+    Run the command with arguments; give its exit code.
+    """
+    debug = "--debug" in arguments
+    words = [word for word in arguments if word != "--debug"]
+    try:
+        code = app(words, prog_name="phalanx", standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has gone; nothing more may be written, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the end of the line
+        from adapters.cli import failures
+
+        if debug:
+            failures.show_traceback(error)
+        return failures.report(error, next(iter(words), ""))
+    return code if isinstance(code, int) else 0
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+"""
+What every command shares on its way out: formats, tables, colour.
+"""
+
+import csv
+import io
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Format(StrEnum):
+    """
+    How an answer is written.
+    """
+
+    TABLE = "table"
+    WIDE = "wide"
+    JSON = "json"
+    YAML = "yaml"
+    NAME = "name"
+    CSV = "csv"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """
+    Rows for eyes, or as CSV; columns named in ``right`` are aligned to the right.
+    """
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    right: frozenset[int] = frozenset()
+
+    def lines(self) -> list[str]:
+        """
+        Lay the rows out in columns.
+        """
+        every = [list(self.head), *map(list, self.rows)]
+        widths = [max(len(row[i]) for row in every) for i in range(len(self.head))]
+        return [self._line(row, widths) for row in every]
+
+    def _line(self, row: Sequence[str], widths: Sequence[int]) -> str:
+        cells = [
+            cell.rjust(width) if index in self.right else cell.ljust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        return "  ".join(cells).rstrip()
+
+    def csv(self) -> str:
+        """
+        Write the rows as comma-separated values.
+        """
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow([name.lower() for name in self.head])
+        writer.writerows(self.rows)
+        return out.getvalue()
+
+
+def as_text(document: Any, form: Format) -> str:  # noqa: ANN401 - plain values
+    """
+    Write plain values as JSON or YAML.
+    """
+    if form is Format.YAML:
+        import yaml
+
+        text: str = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
+        return text
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def emit(text: str) -> None:
+    """
+    Put data on standard output.
+    """
+    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+
+
+def note(text: str) -> None:
+    """
+    Put everything that is not data on standard error.
+    """
+    sys.stderr.write(f"{text}\n")
+
+
+class Paint:
+    """
+    Colour for states, only where a person looks and has not said no.
+    """
+
+    _CODES = {"green": "32", "yellow": "33", "red": "31", "grey": "90", "bold": "1"}
+
+    def __init__(self, *, no_color: bool = False) -> None:
+        self._on = (
+            not no_color and "NO_COLOR" not in os.environ and sys.stdout.isatty()
+        )
+
+    def __call__(self, colour: str, text: str) -> str:
+        return f"\033[{self._CODES[colour]}m{text}\033[0m" if self._on else text

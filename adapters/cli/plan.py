@@ -1,0 +1,137 @@
+"""
+``phalanx plan``: one round over files.
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from adapters.cli.options import (
+    NoColor,
+    Output,
+    Seconds,
+    Seed,
+    Strategy,
+    Workers,
+    chosen,
+)
+from adapters.cli.output import Format, Paint, Table, as_text, emit, note
+
+if TYPE_CHECKING:
+    from adapters.cli.progress import Progress
+    from models.plan import Plan
+    from models.policy import Policy
+    from models.scenario import Scenario
+
+
+def plan(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE…", help="Scenarios; - is stdin.")
+    ],
+    *,
+    output: Output = Format.TABLE,
+    strategy: Strategy = None,
+    diff: Annotated[
+        str | None, typer.Option(help="Also plan greedily, and compare.")
+    ] = None,
+    seconds: Seconds = None,
+    seed: Seed = None,
+    workers: Workers = None,
+    timings: Annotated[
+        bool, typer.Option("--timings", help="Say how long each phase took.")
+    ] = False,
+    detailed_exitcode: Annotated[
+        bool,
+        typer.Option("--detailed-exitcode", help="Exit 3 when the plan does something."),
+    ] = False,
+    no_color: NoColor = False,
+) -> int:
+    """
+    Plan one round and print who starts, who waits and why.
+    """
+    name = chosen(strategy)
+    if diff not in {None, "greedy"}:
+        raise typer.BadParameter("the plan can be compared with greedy only")
+    flags = {"seconds": seconds, "seed": seed, "workers": workers}
+    scenario, made, greedy = _decided(
+        files, name, flags, against=diff is not None or output in _FOR_EYES
+    )
+    if output in _FOR_EYES:
+        from adapters.cli.plan_view import view
+
+        paint = Paint(no_color=no_color)
+        wide = output is Format.WIDE
+        lines = view(scenario, made, greedy, paint, wide=wide, diff=diff is not None)
+        emit("\n".join(lines))
+        if timings:
+            emit(_timings(made))
+    else:
+        shown = made if timings else replace(made, seconds=None)
+        emit(_written(shown, greedy if diff else None, output))
+    return 3 if detailed_exitcode and made.operations else 0
+
+
+_FOR_EYES = (Format.TABLE, Format.WIDE)
+
+
+def _decided(
+    files: list[str], name: str, flags: dict[str, float | None], *, against: bool
+) -> "tuple[Scenario, Plan, Plan | None]":
+    from adapters.cli.progress import Progress
+    from adapters.cli.settings import effective
+    from adapters.clock import monotonic
+    from adapters.files import read_scenarios
+
+    with Progress() as progress:
+        start = monotonic()
+        scenario = read_scenarios(files)
+        read = monotonic() - start
+        policy = effective(scenario.policy, flags).policy
+        for warning in scenario.snapshot.warnings:
+            note(f"warning: {warning}")
+        made = _round(scenario, policy, name, progress)
+        greedy = None
+        if against:
+            again = name != "greedy"
+            greedy = _round(scenario, policy, "greedy", progress) if again else made
+    made = replace(made, seconds={**(made.seconds or {}), "read": read})
+    return scenario, made, greedy
+
+
+def _round(
+    scenario: "Scenario", policy: "Policy", name: str, progress: "Progress"
+) -> "Plan":
+    from adapters.clock import monotonic
+    from solver.round import decide
+
+    return decide(
+        scenario.snapshot,
+        policy,
+        strategy=name,
+        clock=monotonic,
+        progress=progress.say,
+    )
+
+
+def _written(made: "Plan", greedy: "Plan | None", form: Format) -> str:
+    from adapters.files.plan_writer import difference, plan_document
+
+    if form is Format.NAME:
+        starting = {"Starting", "Growing"}
+        return "".join(f"{g.name}\n" for g in made.gangs if g.state in starting)
+    if form is Format.CSV:
+        head = ("OP", "POD", "GANG", "NODE")
+        rows = [(o.op, o.pod, o.gang, o.node) for o in made.operations]
+        return Table(head, rows).csv()
+    document = plan_document(made)
+    if greedy is not None:
+        document["diff"] = difference(made, greedy)
+    return as_text(document, form)
+
+
+def _timings(made: "Plan") -> str:
+    from adapters.files.plan_writer import PHASES
+
+    spent = made.seconds or {}
+    return " · ".join(f"{name} {spent.get(name, 0.0):.3f} s" for name in PHASES)

@@ -1,0 +1,32 @@
+"""
+``phalanx version``: what every bug report should hold.
+"""
+
+from adapters.cli.options import Output, only
+from adapters.cli.output import Format, as_text, emit
+
+_PACKAGES = ("phalanx", "ortools", "kubernetes", "pydantic", "numpy")
+
+
+def version(*, output: Output = Format.TABLE) -> None:
+    """
+    Print the versions of the tool, its libraries and its file formats.
+    """
+    only(output, Format.TABLE, Format.JSON, Format.YAML)
+    import platform
+    from importlib import metadata
+
+    found: dict[str, str | None] = {}
+    for name in _PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            found[name] = None
+    found["python"] = platform.python_version()
+    found["schema"] = "phalanx/v1"
+    if output is Format.TABLE:
+        for name, text in found.items():
+            emit(f"{name:<11} {text or 'not installed'}")
+        return
+    head = {"apiVersion": "phalanx/v1", "kind": "Version"}
+    emit(as_text({**head, **found}, output))

@@ -1,0 +1,171 @@
+"""
+What must agree across a file: names, references and totals.
+
+What only makes a gang wait is no fault here: an unknown queue, a queue's missing
+parent, a missing gang of a group, a node that is gone.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from adapters.files.gang_checks import gang_faults, leaves_of
+from adapters.files.problems import Fault, Path, nearest
+from models.expect import Expect
+from models.policy import Policy
+from models.scenario import (
+    GangSpec,
+    Given,
+    GroupSpec,
+    NodeSpec,
+    QueueSpec,
+    ScenarioFile,
+)
+
+MOST_NODES = 200_000
+MOST_GANGS = 500_000
+MOST_PODS = 3_000_000
+
+
+def file_faults(file: ScenarioFile) -> list[Fault]:
+    """
+    Find everything that is well written and still cannot be obeyed.
+    """
+    given = file.given
+    faults = list(_size_faults(given))
+    if faults:
+        return faults
+    faults.extend(_name_faults(given))
+    faults.extend(_cycle_faults(given.queues))
+    levels = {topology.name: topology.levels for topology in given.topologies}
+    for index, gang in enumerate(given.gangs):
+        faults.extend(gang_faults(gang, ("given", "gangs", index), levels))
+    faults.extend(_pod_name_faults(given.gangs))
+    faults.extend(_kind_faults(file))
+    if file.policy is not None:
+        faults.extend(_policy_faults(file.policy))
+    if file.expect is not None:
+        names = {f"{g.namespace}/{n}" for g in given.gangs for n in expanded(g)}
+        faults.extend(_expect_faults(file.expect, names, ("expect",)))
+    return faults
+
+
+def expanded(spec: NodeSpec | GangSpec) -> list[str]:
+    """
+    Name each of the ``count`` things a record stands for.
+    """
+    if spec.count == 1:
+        return [spec.name]
+    return [f"{spec.name}-{i}" for i in range(spec.count)]
+
+
+def _size_faults(given: Given) -> Iterator[Fault]:
+    nodes = sum(spec.count for spec in given.nodes)
+    gangs = sum(spec.count for spec in given.gangs)
+    pods = sum(
+        spec.count * (leaf.replicas or leaf.min or 0)
+        for spec in given.gangs
+        for _, leaf in leaves_of(spec, ())
+    )
+    for word, have, most in (
+        ("nodes", nodes, MOST_NODES),
+        ("gangs", gangs, MOST_GANGS),
+        ("gangs", pods, MOST_PODS),
+    ):
+        if have > most:
+            what = "pods" if have is pods else word
+            yield ("given", word), f"{have:,} {what}, at most {most:,} are read", ""
+
+
+def _name_faults(given: Given) -> Iterator[Fault]:
+    yield from _twice("node", "nodes", map(expanded, given.nodes))
+    yield from _twice("queue", "queues", ([s.name] for s in given.queues))
+    yield from _twice("topology", "topologies", ([s.name] for s in given.topologies))
+    yield from _twice("budget", "budgets", ([s.name] for s in given.budgets))
+    gangs = ([f"{s.namespace}/{n}" for n in expanded(s)] for s in given.gangs)
+    yield from _twice("gang", "gangs", gangs)
+    for index, topology in enumerate(given.topologies):
+        if len(set(topology.levels)) != len(topology.levels):
+            place = ("given", "topologies", index, "levels")
+            yield place, "a level is listed twice", ""
+
+
+def _twice(noun: str, word: str, names: Iterable[list[str]]) -> Iterator[Fault]:
+    seen: dict[str, int] = {}
+    for index, several in enumerate(names):
+        for name in several:
+            first = seen.setdefault(name, index)
+            if first != index:
+                what = f'{noun} "{name}" exists twice'
+                hint = f"first: given.{word}[{first}]"
+                yield ("given", word, index, "name"), what, hint
+
+
+def _cycle_faults(queues: list[QueueSpec]) -> Iterator[Fault]:
+    parents = {queue.name: queue.parent for queue in queues}
+    for index, queue in enumerate(queues):
+        path = [queue.name]
+        above = queue.parent
+        while above is not None and above not in path:
+            path.append(above)
+            above = parents.get(above)
+        if above == queue.name:
+            place: Path = ("given", "queues", index, "parent")
+            yield place, f"queues in a circle: {' → '.join([*path, above])}", ""
+
+
+def _pod_name_faults(gangs: list[GangSpec]) -> Iterator[Fault]:
+    """
+    Find two gangs of a namespace that would give two pods one name.
+    """
+    seen: dict[tuple[str, str], int] = {}
+    for index, gang in enumerate(gangs):
+        tails = [
+            f"-{leaf.name}" if isinstance(leaf, GroupSpec) else ""
+            for _, leaf in leaves_of(gang, ())
+        ]
+        for stem in (name + tail for name in expanded(gang) for tail in tails):
+            first = seen.setdefault((gang.namespace, stem), index)
+            if first != index and gangs[first].name != gang.name:
+                place: Path = ("given", "gangs", index, "name")
+                what = f"two pods would be called {gang.namespace}/{stem}-0"
+                yield place, what, f"the other one belongs to gangs[{first}]"
+
+
+def _kind_faults(file: ScenarioFile) -> Iterator[Fault]:
+    said = file.model_fields_set
+    words = ("rule", "policy", "expect")
+    if file.kind == "Snapshot":
+        for word in words:
+            if word in said:
+                hint = "write kind: Scenario"
+                yield (word,), f"a snapshot has no {word}", hint
+
+
+def _policy_faults(policy: Policy) -> Iterator[Fault]:
+    for word in ("preempt", "reclaim", "consolidate", "stale"):
+        if getattr(policy.evict, word):
+            place = ("policy", "evict", word)
+            what = "evictions do not exist yet, so this cannot be obeyed"
+            yield place, what, "leave it out, or write false"
+
+
+def _expect_faults(expect: Expect, gangs: set[str], place: Path) -> Iterator[Fault]:
+    said: list[tuple[str, Path]] = []
+    for word in ("starts", "runs", "leaves", "waits", "evicts", "moves", "reserves"):
+        names = getattr(expect, word)
+        if isinstance(names, Mapping):
+            said.extend((name, (*place, word, name)) for name in names)
+    for index, same in enumerate(expect.same or ()):
+        said.append((same.gang, (*place, "same", index, "gang")))
+    for name, where in said:
+        if full_name(name) not in gangs:
+            short = {gang.removeprefix("default/") for gang in gangs}
+            yield where, f'there is no gang "{name}"', nearest(name, short)
+    if expect.greedy is not None:
+        yield from _expect_faults(expect.greedy, gangs, (*place, "greedy"))
+
+
+def full_name(name: str) -> str:
+    """
+    Put the default namespace in front of a name without one.
+    """
+    return name if "/" in name else f"default/{name}"

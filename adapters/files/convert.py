@@ -1,0 +1,113 @@
+"""
+Checked files to records: names given, defaults filled in, equal things shared.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from adapters.files.checks import expanded
+from adapters.files.gang_records import GangMaker
+from models.gangs import Budget, Gang
+from models.nodes import HOSTNAME, Node, Taint
+from models.queues import Queue, QueueResource
+from models.resources import DEFAULT_PODS, PODS, Resources
+from models.scenario import (
+    BudgetSpec,
+    Given,
+    NodeSpec,
+    QueueSpec,
+    QuotaSpec,
+    TopologySpec,
+    quota_amount,
+)
+from models.snapshot import Snapshot
+from models.topology import Topology
+
+
+def make_snapshot(given: Given) -> Snapshot:
+    """
+    Build the snapshot of a file that has no faults.
+    """
+    return Snapshot(
+        nodes=tuple(sorted(_nodes(given.nodes), key=lambda node: node.name)),
+        gangs=_gangs(given),
+        queues=tuple(sorted(map(_queue, given.queues), key=lambda q: q.name)),
+        topologies=tuple(
+            sorted(map(_topology, given.topologies), key=lambda t: t.name)
+        ),
+        budgets=tuple(sorted(map(_budget, given.budgets), key=lambda b: b.name)),
+        warnings=tuple(_warnings(given)),
+    )
+
+
+def _gangs(given: Given) -> tuple[Gang, ...]:
+    names = [topology.name for topology in given.topologies]
+    maker = GangMaker(names[0] if len(names) == 1 else None)
+    gangs = [
+        maker.gang(spec, name) for spec in given.gangs for name in expanded(spec)
+    ]
+    gangs.sort(key=lambda gang: (gang.namespace, gang.name))
+    return tuple(gangs)
+
+
+def _nodes(specs: Iterable[NodeSpec]) -> Iterable[Node]:
+    offers: dict[int, Resources] = {}
+    for spec in specs:
+        offer = offers.get(id(spec.allocatable))
+        if offer is None:
+            offer = {PODS: DEFAULT_PODS, **spec.allocatable}
+            offers[id(spec.allocatable)] = offer
+        taints = tuple(
+            Taint(key=t.key, value=t.value, effect=t.effect) for t in spec.taints
+        )
+        for name in expanded(spec):
+            yield Node(
+                name=name,
+                allocatable=offer,
+                used=spec.used,
+                labels={HOSTNAME: name, **spec.labels},
+                taints=taints,
+                unschedulable=spec.unschedulable,
+                gpu_memory=spec.gpu_memory,
+                mig=spec.mig,
+            )
+
+
+def _queue(spec: QueueSpec) -> Queue:
+    return Queue(
+        name=spec.name,
+        parent=spec.parent,
+        priority=spec.priority,
+        open=spec.state == "Open",
+        resources=_rules(spec.resources),
+        preempt_min_runtime=spec.min_runtime.preempt,
+        reclaim_min_runtime=spec.min_runtime.reclaim,
+    )
+
+
+def _rules(specs: Mapping[str, QuotaSpec]) -> dict[str, QueueResource]:
+    return {
+        resource: QueueResource(
+            quota=0 if spec.quota is None else quota_amount(resource, spec.quota),
+            limit=quota_amount(resource, spec.limit),
+            weight=spec.weight,
+        )
+        for resource, spec in specs.items()
+    }
+
+
+def _topology(spec: TopologySpec) -> Topology:
+    return Topology(name=spec.name, levels=tuple(spec.levels))
+
+
+def _budget(spec: BudgetSpec) -> Budget:
+    gangs = (name if "/" in name else f"default/{name}" for name in spec.gangs)
+    return Budget(name=spec.name, gangs=tuple(sorted(gangs)), allowed=spec.allowed)
+
+
+def _warnings(given: Given) -> Iterable[str]:
+    relaxed = sum(spec.count for spec in given.gangs if spec.mode == "NonStrict")
+    if relaxed:
+        yield (
+            f"{relaxed} gangs say NonStrict and are planned as Strict: "
+            "part of a gang is never held"
+        )

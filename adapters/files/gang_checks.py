@@ -1,0 +1,255 @@
+"""
+What must agree inside one gang: minimums, phases, order, topology, node demands.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from adapters.files.problems import Fault, Path, nearest
+from models.scenario import (
+    INNER_FIELDS,
+    LEAF_FIELDS,
+    ExpressionSpec,
+    GangSpec,
+    GroupSpec,
+    TolerationSpec,
+    TreeSpec,
+)
+
+Leaf = tuple[Path, TreeSpec]
+Levels = Mapping[str, Sequence[str]]
+_LATER = {
+    "gpu": "devices below a whole GPU are not planned yet, so this cannot be obeyed",
+    "reserved": "reservations are not planned yet, so this cannot be obeyed",
+}
+
+
+def leaves_of(spec: TreeSpec, place: Path) -> Iterator[Leaf]:
+    """
+    Walk the leaves with the place of each.
+    """
+    if spec.groups is None:
+        yield place, spec
+        return
+    for index, child in enumerate(spec.groups):
+        yield from leaves_of(child, (*place, "groups", index))
+
+
+def gang_faults(gang: GangSpec, place: Path, levels: Levels) -> Iterator[Fault]:
+    """
+    Find every contradiction in one gang as written.
+    """
+    yield from _tree_faults(gang, place, below_min_pods=False)
+    leaves = list(leaves_of(gang, place))
+    if gang.groups is not None:
+        yield from _leaf_name_faults(leaves)
+        yield from _order_faults(leaves)
+    elif gang.after:
+        yield (*place, "after"), "a gang of one leaf has no leaf to come after", ""
+    yield from _topology_faults(gang, place, levels)
+    for index, mate in enumerate(gang.mates):
+        if mate.count("/") != 1 or not all(mate.split("/")):
+            what = f'"{mate}" is not written as namespace/name'
+            yield (*place, "group", index), what, ""
+
+
+def _tree_faults(
+    spec: TreeSpec, place: Path, *, below_min_pods: bool
+) -> Iterator[Fault]:
+    if spec.groups is None:
+        yield from _leaf_faults(spec, place, below_min_pods=below_min_pods)
+        return
+    children = spec.groups
+    if not children:
+        yield (*place, "groups"), "the list is empty; a gang needs pods", ""
+    for word in sorted(spec.model_fields_set & LEAF_FIELDS.keys()):
+        name = LEAF_FIELDS[word]
+        hint = "move it into the groups"
+        yield (*place, name), f'"{name}" belongs to a leaf, but here are groups', hint
+    if spec.min_groups is not None and spec.min_groups > len(children):
+        what = f"{spec.min_groups} groups are needed, but there are {len(children)}"
+        yield (*place, "minGroups"), what, ""
+    pods = sum(_pods(leaf) for _, leaf in leaves_of(spec, ()))
+    if spec.min_pods is not None and spec.min_pods > pods:
+        what = f"{spec.min_pods} pods are needed, but there are {pods} below"
+        yield (*place, "minPods"), what, ""
+    below = below_min_pods or spec.min_pods is not None
+    for index, child in enumerate(children):
+        yield from _tree_faults(
+            child, (*place, "groups", index), below_min_pods=below
+        )
+
+
+def _pods(leaf: TreeSpec) -> int:
+    return leaf.replicas if leaf.replicas is not None else leaf.min or 0
+
+
+def _leaf_faults(
+    leaf: TreeSpec, place: Path, *, below_min_pods: bool
+) -> Iterator[Fault]:
+    said = leaf.model_fields_set
+    if not said <= _QUIET:
+        for word in sorted(said & INNER_FIELDS.keys()):
+            name = INNER_FIELDS[word]
+            yield (*place, name), f'"{name}" needs "groups" beside it', ""
+        for word, what in _LATER.items():
+            if word in said and getattr(leaf, word) not in (None, []):
+                yield (*place, word), what, ""
+        yield from _demand_faults(leaf, place)
+    if below_min_pods and leaf.replicas is None:
+        yield (*place, "replicas"), "below a minPods, replicas is needed", ""
+    elif leaf.replicas is None and leaf.min is None:
+        yield place, "one of min and replicas is needed", ""
+    yield from _count_faults(leaf, place)
+
+
+def _count_faults(leaf: TreeSpec, place: Path) -> Iterator[Fault]:
+    replicas = _pods(leaf)
+    if leaf.min is not None and leaf.min > replicas:
+        what = f"{leaf.min} pods are needed, but replicas is {replicas}"
+        yield (*place, "min"), what, ""
+    created = replicas if leaf.created is None else leaf.created
+    if created > replicas:
+        what = f"{created} pods exist, but replicas is {replicas}"
+        yield (*place, "created"), what, ""
+        return
+    told = leaf.gated + leaf.succeeded + leaf.failed
+    for entries in (leaf.running, leaf.terminating, leaf.reserved):
+        told += sum(entry.pods for entry in entries)
+    if told > created:
+        what = (
+            f"running, terminating, succeeded, failed and gated are {told} pods, "
+            f"but only {created} exist"
+        )
+        yield place, what, ""
+
+
+_QUIET = frozenset(
+    {"name", "min", "replicas", "requests", "running", "created", "topology"}
+    | {"queue", "priority", "age", "namespace", "preemptible", "count"}
+)
+
+
+def _demand_faults(leaf: TreeSpec, place: Path) -> Iterator[Fault]:
+    for index, toleration in enumerate(leaf.tolerations):
+        yield from _toleration_faults(toleration, (*place, "tolerations", index))
+    affinity = leaf.affinity
+    if affinity is None:
+        return
+    here: Path = (*place, "affinity")
+    if affinity.node is not None and affinity.required is not None:
+        yield here, "the required node affinity is written twice", ""
+    inner = affinity.node if affinity.node is not None else affinity
+    if affinity.node is not None:
+        here = (*here, "nodeAffinity")
+    if inner.required is None:
+        return
+    here = (*here, "requiredDuringSchedulingIgnoredDuringExecution")
+    for number, term in enumerate(inner.required.terms):
+        for index, rule in enumerate(term.expressions):
+            at = (*here, "nodeSelectorTerms", number, "matchExpressions", index)
+            yield from _expression_faults(rule, at)
+
+
+def _toleration_faults(toleration: TolerationSpec, place: Path) -> Iterator[Fault]:
+    if toleration.operator == "Exists" and toleration.value:
+        yield (*place, "value"), "the operator Exists takes no value", ""
+    if toleration.operator == "Equal" and not toleration.key:
+        yield place, "an empty key needs the operator Exists", ""
+
+
+def _expression_faults(rule: ExpressionSpec, place: Path) -> Iterator[Fault]:
+    have = len(rule.values)
+    at = (*place, "values")
+    match rule.operator:
+        case "In" | "NotIn":
+            if not have:
+                yield at, f"the operator {rule.operator} needs values", ""
+        case "Exists" | "DoesNotExist":
+            if have:
+                yield at, f"the operator {rule.operator} takes no values", ""
+        case "Gt" | "Lt":
+            if have != 1 or not _is_whole(rule.values[0]):
+                what = f"the operator {rule.operator} needs one whole number, quoted"
+                yield at, what, ""
+
+
+def _is_whole(text: str) -> bool:
+    return text.removeprefix("-").isdecimal() and text.isascii() and len(text) < 20
+
+
+def _leaf_name_faults(leaves: list[Leaf]) -> Iterator[Fault]:
+    seen: set[str] = set()
+    for place, leaf in leaves:
+        if isinstance(leaf, GroupSpec):
+            if leaf.name in seen:
+                what = f'leaf "{leaf.name}" exists twice in this gang'
+                yield (*place, "name"), what, ""
+            seen.add(leaf.name)
+
+
+def _order_faults(leaves: list[Leaf]) -> Iterator[Fault]:
+    after = {
+        leaf.name: leaf.after for _, leaf in leaves if isinstance(leaf, GroupSpec)
+    }
+    for place, leaf in leaves:
+        if not isinstance(leaf, GroupSpec):
+            continue
+        for index, name in enumerate(leaf.after):
+            if name not in after:
+                what = f'there is no leaf "{name}" in this gang'
+                yield (*place, "after", index), what, nearest(name, after)
+        if _reaches(leaf.name, after):
+            what = f'leaf "{leaf.name}" comes after itself'
+            yield (*place, "after"), what, ""
+
+
+def _reaches(start: str, after: Mapping[str, Sequence[str]]) -> bool:
+    seen: set[str] = set()
+    todo = list(after[start])
+    while todo:
+        name = todo.pop()
+        if name == start:
+            return True
+        if name not in seen:
+            seen.add(name)
+            todo.extend(after.get(name, ()))
+    return False
+
+
+def _topology_faults(gang: GangSpec, place: Path, levels: Levels) -> Iterator[Fault]:
+    used: dict[str, Path] = {}
+    for here, spec in _nodes_of(gang, place):
+        demand = spec.topology
+        if demand is None:
+            continue
+        at: Path = (*here, "topology")
+        name = demand.name
+        if name is None and len(levels) == 1:
+            name = next(iter(levels))
+        if name is None:
+            known = ", ".join(levels) or "none"
+            yield at, "the topology's name is needed", f"the file has: {known}"
+            continue
+        if name not in levels:
+            what = f'there is no topology "{name}"'
+            yield (*at, "name"), what, nearest(name, levels)
+            continue
+        used.setdefault(name, at)
+        if demand.required is None and demand.preferred is None:
+            yield at, "neither required nor preferred names a level", ""
+        for word in ("required", "preferred"):
+            level = getattr(demand, word)
+            if level is not None and level not in levels[name]:
+                known = ", ".join(levels[name])
+                hint = nearest(level, levels[name]) or f"its levels: {known}"
+                what = f'topology "{name}" has no level "{level}"'
+                yield (*at, word), what, hint
+    if len(used) > 1:
+        what = f"one gang uses {len(used)} topologies: {', '.join(used)}"
+        yield list(used.values())[1], what, "a gang may use one"
+
+
+def _nodes_of(spec: TreeSpec, place: Path) -> Iterator[Leaf]:
+    yield place, spec
+    for index, child in enumerate(spec.groups or ()):
+        yield from _nodes_of(child, (*place, "groups", index))

@@ -1,0 +1,184 @@
+"""
+Gangs as written to gangs as planned: defaults, names of pods, their phases.
+"""
+
+from collections.abc import Hashable, Iterator
+from typing import TypeVar
+
+from models.gangs import Gang, Group, MatchPolicy, Pod, PodPhase, PodSet, Tree
+from models.nodes import ANYWHERE, LabelRule, NodeDemand, Toleration
+from models.resources import PODS, Resources
+from models.scenario import (
+    AffinitySpec,
+    GangSpec,
+    RunningSpec,
+    TerminatingSpec,
+    TopologyDemandSpec,
+    TreeSpec,
+)
+from models.topology import TopologyDemand
+
+T = TypeVar("T", bound=Hashable)
+
+
+class GangMaker:
+    """
+    Makes the gangs of one file; equal demands become one object.
+    """
+
+    def __init__(self, only_topology: str | None) -> None:
+        self._only_topology = only_topology
+        self._shared: dict[Hashable, Hashable] = {}
+        self._requests: dict[int, Resources] = {}
+
+    def gang(self, spec: GangSpec, name: str) -> Gang:
+        """
+        Make one of the gangs a record stands for.
+        """
+        return Gang(
+            name=name,
+            namespace=spec.namespace,
+            tree=self._tree(spec, name, "", below_min_pods=False),
+            queue=spec.queue,
+            priority=spec.priority,
+            preemptible=spec.preemptible,
+            age=spec.age,
+            mates=tuple(sorted(set(spec.mates))),
+            match_policy=MatchPolicy(spec.match_policy),
+            mode=spec.mode,
+            once_satisfied=spec.once_satisfied,
+            timed_out=spec.timed_out,
+            backoff=spec.backoff,
+            min_resources=spec.min_resources,
+            waiting_time=spec.waiting_time,
+            max_runtime=spec.max_runtime,
+            stale_after=spec.stale_after,
+            stale_since=spec.stale_since,
+            evicted_ago=spec.evicted_ago,
+            passed_over=spec.passed_over,
+        )
+
+    def _tree(
+        self, spec: TreeSpec, name: str, gang: str, *, below_min_pods: bool
+    ) -> Tree:
+        if spec.groups is None:
+            stem = f"{gang}-{name}" if gang else name
+            return self._leaf(spec, name, stem, below_min_pods=below_min_pods)
+        below = below_min_pods or spec.min_pods is not None
+        minimum = spec.min_groups
+        if minimum is None:
+            minimum = len(spec.groups) if spec.min_pods is None else 0
+        children = tuple(
+            self._tree(child, child.name, gang or name, below_min_pods=below)
+            for child in spec.groups
+        )
+        return Group(
+            name=name,
+            min_groups=minimum,
+            min_pods=spec.min_pods or 0,
+            children=children,
+            topology=self._topology(spec.topology),
+        )
+
+    def _leaf(
+        self, spec: TreeSpec, name: str, stem: str, *, below_min_pods: bool
+    ) -> PodSet:
+        replicas = spec.replicas if spec.replicas is not None else spec.min or 0
+        default = 0 if below_min_pods else replicas
+        return PodSet(
+            name=name,
+            minimum=default if spec.min is None else spec.min,
+            replicas=replicas,
+            requests=self._request(spec.requests),
+            pods=tuple(_pods(spec, stem, replicas)),
+            demand=self._demand(spec),
+            exclusive=spec.exclusive,
+            after=tuple(sorted(set(spec.after))),
+            topology=self._topology(spec.topology),
+        )
+
+    def _share(self, record: T) -> T:
+        return self._shared.setdefault(record, record)  # type: ignore[return-value]
+
+    def _request(self, written: Resources) -> Resources:
+        found = self._requests.get(id(written))
+        if found is None:
+            amounts = {name: value for name, value in written.items() if value}
+            found = {**amounts, PODS: written.get(PODS, 1)}
+            self._requests[id(written)] = found
+        return found
+
+    def _topology(self, spec: TopologyDemandSpec | None) -> TopologyDemand | None:
+        if spec is None:
+            return None
+        return self._share(
+            TopologyDemand(
+                topology=spec.name or self._only_topology or "",
+                required=spec.required,
+                preferred=spec.preferred,
+            )
+        )
+
+    def _demand(self, spec: TreeSpec) -> NodeDemand:
+        if not (spec.node_selector or spec.affinity or spec.tolerations):
+            return ANYWHERE
+        tolerations = (
+            Toleration(key=t.key, operator=t.operator, value=t.value, effect=t.effect)
+            for t in spec.tolerations
+        )
+        return self._share(
+            NodeDemand(
+                selector=tuple(sorted(spec.node_selector.items())),
+                terms=_terms(spec.affinity),
+                tolerations=tuple(sorted(set(tolerations), key=repr)),
+            )
+        )
+
+
+def _terms(affinity: AffinitySpec | None) -> tuple[tuple[LabelRule, ...], ...] | None:
+    if affinity is None:
+        return None
+    inner = affinity.node or affinity
+    if inner.required is None:
+        return None
+    terms = {
+        tuple(
+            sorted(
+                (
+                    LabelRule(
+                        key=rule.key,
+                        operator=rule.operator,
+                        values=tuple(sorted(set(rule.values))),
+                    )
+                    for rule in term.expressions
+                ),
+                key=repr,
+            )
+        )
+        for term in inner.required.terms
+    }
+    return tuple(sorted(terms, key=repr))
+
+
+def _pods(spec: TreeSpec, stem: str, replicas: int) -> Iterator[Pod]:
+    created = replicas if spec.created is None else spec.created
+    index = 0
+    for phase, entries in (
+        (PodPhase.RUNNING, spec.running),
+        (PodPhase.TERMINATING, spec.terminating),
+    ):
+        entry: RunningSpec | TerminatingSpec
+        for entry in entries:
+            for _ in range(entry.pods):
+                yield Pod(f"{stem}-{index}", phase, entry.node, entry.seconds)
+                index += 1
+    for phase, count in (
+        (PodPhase.SUCCEEDED, spec.succeeded),
+        (PodPhase.FAILED, spec.failed),
+        (PodPhase.GATED, spec.gated),
+    ):
+        for _ in range(count):
+            yield Pod(f"{stem}-{index}", phase)
+            index += 1
+    for rest in range(index, created):
+        yield Pod(f"{stem}-{rest}")

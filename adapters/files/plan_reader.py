@@ -1,0 +1,195 @@
+"""
+Plan files, ours and others', to plans; keys we do not know are passed over.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from adapters.files.problems import located, schema_faults
+from adapters.files.text import looks_like_json, parse_text, read_text
+from models.errors import InputRejectedError, Problem
+from models.plan import GangLine, ModelSize, Operation, Plan, PodCounts, TierResult
+from models.reasons import Reason, Waiting
+
+Number = Annotated[int, Field(ge=0, le=2**63 - 1)]
+PodName = Annotated[str, Field(pattern=r"^[^/\s]+/[^/\s]+$")]
+
+
+class PlanPart(BaseModel):
+    """
+    Strict about what is known, tolerant of what is not.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore", strict=True)
+
+
+class TierPart(PlanPart):
+    """
+    One tier's value and bound.
+    """
+
+    name: str
+    band: int | None = None
+    direction: Literal["max", "min"] = "max"
+    value: int
+    bound: int
+    proof: Literal["proven", "conditional", "gap"] = "gap"
+
+
+class PodsPart(PlanPart):
+    """
+    How many pods a gang has.
+    """
+
+    total: Number = 0
+    min: Number = 0
+    running: Number = 0
+    succeeded: Number = 0
+    failed: Number = 0
+    binding: Number = 0
+    evicting: Number = 0
+
+
+class GangPart(PlanPart):
+    """
+    What a plan says about one gang.
+    """
+
+    name: PodName
+    queue: str = "default"
+    state: Literal[
+        "Evicting", "Starting", "Growing", "Reserved", "Waiting", "Finished", "Running"
+    ]
+    entitled: bool = False
+    reason: str | None = None
+    facts: dict[str, str | int] = {}
+    pods: PodsPart = PodsPart()
+
+
+class OperationPart(PlanPart):
+    """
+    One step; a move says from and to, every other step says node.
+    """
+
+    op: Literal["Bind", "Evict", "Move", "Reserve"]
+    pod: PodName
+    gang: PodName
+    uid: str | None = None
+    node: str | None = None
+    source: str | None = Field(None, alias="from")
+    target: str | None = Field(None, alias="to")
+    beneficiaries: list[str] = Field([], alias="for")
+    rule: str | None = None
+
+
+class ModelPart(PlanPart):
+    """
+    How large the model was.
+    """
+
+    variables: Number = 0
+    constraints: Number = 0
+    node_classes: Number = Field(0, alias="nodeClasses")
+    pod_shapes: Number = Field(0, alias="podShapes")
+    gang_types: Number = Field(0, alias="gangTypes")
+
+
+class PlanFile(PlanPart):
+    """
+    A whole plan file.
+    """
+
+    api_version: Literal["phalanx/v1"] = Field(alias="apiVersion")
+    kind: Literal["Plan"]
+    strategy: str = "unknown"
+    status: Literal["optimal", "feasible", "idle"] = "feasible"
+    deterministic: bool = False
+    snapshot: str = ""
+    seed: int = 0
+    versions: dict[str, str] = {}
+    tiers: list[TierPart] = []
+    gangs: list[GangPart] = []
+    operations: list[OperationPart]
+    model: ModelPart = ModelPart()
+    seconds: dict[str, float] | None = None
+
+
+def read_plan(path: str) -> Plan:
+    """
+    Read a plan file, whoever made it.
+    """
+    name, text = read_text(path)
+    document = parse_text(name, text)
+    if not isinstance(document, dict):
+        problem = Problem("file", "is not a plan", "a plan says kind: Plan")
+        raise InputRejectedError(name, [problem])
+    try:
+        file = PlanFile.model_validate(document)
+    except ValidationError as error:
+        faults = schema_faults(error, document, PlanFile)
+        yaml = not looks_like_json(name, text)
+        raise InputRejectedError(name, located(faults, text, yaml=yaml)) from error
+    problems = _operation_problems(file)
+    if problems:
+        raise InputRejectedError(name, problems)
+    return _plan(file)
+
+
+def _operation_problems(file: PlanFile) -> list[Problem]:
+    problems: list[Problem] = []
+    for index, part in enumerate(file.operations):
+        moved = part.op == "Move"
+        needed = {"from": part.source, "to": part.target} if moved else {}
+        needed = needed or {"node": part.node}
+        problems.extend(
+            Problem(f"operations[{index}].{word}", f"a {part.op} needs {word!r}")
+            for word, said in needed.items()
+            if not said
+        )
+    return problems
+
+
+def _plan(file: PlanFile) -> Plan:
+    size = file.model
+    return Plan(
+        strategy=file.strategy,
+        status=file.status,
+        deterministic=file.deterministic,
+        snapshot=file.snapshot,
+        seed=file.seed,
+        versions=file.versions,
+        tiers=tuple(TierResult(**part.model_dump()) for part in file.tiers),
+        gangs=tuple(map(_gang, file.gangs)),
+        operations=tuple(map(_operation, file.operations)),
+        model=ModelSize(**size.model_dump()),
+        seconds=file.seconds,
+    )
+
+
+def _gang(part: GangPart) -> GangLine:
+    known = part.reason in set(Reason)
+    waiting = Waiting(Reason(part.reason), part.facts) if known else None
+    return GangLine(
+        name=part.name,
+        queue=part.queue,
+        state=part.state,
+        entitled=part.entitled,
+        waiting=waiting,
+        pods=PodCounts(
+            minimum=part.pods.min, **part.pods.model_dump(exclude={"min"})
+        ),
+    )
+
+
+def _operation(part: OperationPart) -> Operation:
+    return Operation(
+        op=part.op,
+        pod=part.pod,
+        gang=part.gang,
+        node=part.target or part.node or "",
+        uid=part.uid,
+        source=part.source,
+        beneficiaries=tuple(part.beneficiaries),
+        rule=part.rule,
+    )

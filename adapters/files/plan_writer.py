@@ -1,0 +1,123 @@
+"""
+Plans to JSON: every key, in one order, in the same bytes every time.
+"""
+
+import json
+from typing import Any
+
+from models.plan import GangLine, Operation, Plan
+
+PHASES = ("read", "problem", "greedy", "build", "search", "decode", "verify", "total")
+
+
+def plan_json(plan: Plan) -> str:
+    """
+    Write a plan as its JSON text.
+    """
+    return json.dumps(plan_document(plan), indent=1, ensure_ascii=False) + "\n"
+
+
+def plan_document(plan: Plan) -> dict[str, Any]:
+    """
+    Give a plan as plain values in the documented order.
+    """
+    size = plan.model
+    return {
+        "apiVersion": "phalanx/v1",
+        "kind": "Plan",
+        "strategy": plan.strategy,
+        "status": plan.status,
+        "deterministic": plan.deterministic,
+        "snapshot": plan.snapshot,
+        "seed": plan.seed,
+        "versions": dict(sorted(plan.versions.items(), reverse=True)),
+        "tiers": [
+            {
+                "name": tier.name,
+                "band": tier.band,
+                "direction": tier.direction,
+                "value": tier.value,
+                "bound": tier.bound,
+                "proof": tier.proof,
+            }
+            for tier in plan.tiers
+        ],
+        "gangs": [_gang(line) for line in plan.gangs],
+        "operations": [_operation(operation) for operation in plan.operations],
+        "model": {
+            "variables": size.variables,
+            "constraints": size.constraints,
+            "nodeClasses": size.node_classes,
+            "podShapes": size.pod_shapes,
+            "gangTypes": size.gang_types,
+        },
+        "seconds": _seconds(plan),
+    }
+
+
+def _seconds(plan: Plan) -> dict[str, float] | None:
+    if plan.seconds is None:
+        return None
+    return {name: round(plan.seconds.get(name, 0.0), 6) for name in PHASES}
+
+
+def _gang(line: GangLine) -> dict[str, Any]:
+    waiting = line.waiting
+    pods = line.pods
+    return {
+        "name": line.name,
+        "queue": line.queue,
+        "state": line.state,
+        "entitled": line.entitled,
+        "reason": waiting.reason.value if waiting else None,
+        "message": waiting.message if waiting else None,
+        "facts": dict(sorted(waiting.facts.items())) if waiting else {},
+        "pods": {
+            "total": pods.total,
+            "min": pods.minimum,
+            "running": pods.running,
+            "succeeded": pods.succeeded,
+            "failed": pods.failed,
+            "binding": pods.binding,
+            "evicting": pods.evicting,
+        },
+    }
+
+
+def _operation(operation: Operation) -> dict[str, Any]:
+    head: dict[str, Any] = {
+        "op": operation.op,
+        "pod": operation.pod,
+        "uid": operation.uid,
+        "gang": operation.gang,
+    }
+    reason = {"for": list(operation.beneficiaries), "rule": operation.rule}
+    match operation.op:
+        case "Bind":
+            return {**head, "node": operation.node, "devices": []}
+        case "Evict":
+            return {**head, "node": operation.node, **reason}
+        case "Move":
+            return {**head, "from": operation.source, "to": operation.node, **reason}
+        case "Reserve":
+            return {**head, "node": operation.node}
+
+
+def difference(plan: Plan, other: Plan) -> dict[str, Any]:
+    """
+    Say what two plans for one input do differently.
+    """
+    mine, theirs = started(plan), started(other)
+    return {
+        "strategy": other.strategy,
+        "tiers": plan_document(other)["tiers"],
+        "startsOnlyHere": sorted(mine.keys() - theirs.keys()),
+        "startsOnlyThere": sorted(theirs.keys() - mine.keys()),
+    }
+
+
+def started(plan: Plan) -> dict[str, GangLine]:
+    """
+    Give the gangs that a plan starts, by name.
+    """
+    return {line.name: line for line in plan.gangs if line.state == "Starting"}

@@ -1,0 +1,114 @@
+"""
+Bytes to plain values: where a text comes from, how large it may be, which language.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+from adapters.files.yaml_tree import DEEPEST, TextRejectedError, parse_yaml
+from models.errors import InputRejectedError, Problem
+
+STDIN = "-"
+MEBIBYTE = 2**20
+LARGEST_YAML = 64 * MEBIBYTE
+LARGEST_JSON = 512 * MEBIBYTE
+
+
+def read_text(path: str) -> tuple[str, str]:
+    """
+    Read a file, or standard input for ``-``; give its shown name and its text.
+    """
+    name = "standard input" if path == STDIN else path
+    try:
+        data = _read_bytes(path)
+    except OSError as error:
+        what = f"cannot be read: {error.strerror or error}"
+        raise InputRejectedError(name, [Problem("file", what)]) from error
+    if len(data) > LARGEST_JSON:
+        raise _too_large(name, "any file", LARGEST_JSON)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        what = f"is not UTF-8 text (byte {error.start} of {len(data)})"
+        raise InputRejectedError(name, [Problem("file", what)]) from error
+    if "\0" in text[:4096]:
+        raise InputRejectedError(name, [Problem("file", "is binary, not text")])
+    return name, text
+
+
+def parse_text(name: str, text: str) -> object:
+    """
+    Read JSON or YAML, whichever the text is.
+    """
+    try:
+        if looks_like_json(name, text):
+            return parse_json(text)
+        if len(text) > LARGEST_YAML:
+            raise _too_large(name, "YAML", LARGEST_YAML)
+        return parse_yaml(text)
+    except TextRejectedError as error:
+        raise InputRejectedError(name, [error.problem]) from error
+
+
+def looks_like_json(name: str, text: str) -> bool:
+    """
+    Tell JSON from YAML by the file's name, else by how the text begins.
+    """
+    if name.endswith((".yaml", ".yml")):
+        return False
+    return name.endswith(".json") or text[:4096].lstrip().startswith(("{", "["))
+
+
+def parse_json(text: str) -> object:
+    """
+    Read one JSON document in which every key is written once.
+    """
+    if not text.strip():
+        raise TextRejectedError("the file is empty")
+    try:
+        value: object = json.loads(
+            text, object_pairs_hook=_once, parse_constant=_refuse_constant
+        )
+    except json.JSONDecodeError as error:
+        raise TextRejectedError(f"not JSON: {error.msg}", error.lineno) from error
+    except RecursionError as error:
+        raise TextRejectedError(f"nested deeper than {DEEPEST} levels") from error
+    except ValueError as error:
+        raise TextRejectedError(f"not JSON: {error}") from error
+    return value
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    mapping = dict(pairs)
+    if len(mapping) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise TextRejectedError(f"the key {twice!r} is written twice")
+    return mapping
+
+
+def _refuse_constant(text: str) -> NoReturn:
+    raise TextRejectedError(f"{text} is not a number")
+
+
+def _read_bytes(path: str) -> bytes:
+    if path == STDIN:
+        return sys.stdin.buffer.read(LARGEST_JSON + 1)
+    file = Path(path)
+    limit = LARGEST_YAML if path.endswith((".yaml", ".yml")) else LARGEST_JSON
+    if file.is_file() and file.stat().st_size > limit:
+        what = "YAML" if limit == LARGEST_YAML else "any file"
+        raise _too_large(path, what, limit)
+    with file.open("rb") as stream:
+        return stream.read(limit + 1)
+
+
+def _too_large(name: str, what: str, limit: int) -> InputRejectedError:
+    problem = Problem(
+        "file",
+        f"is larger than {limit // MEBIBYTE} MiB, the most that {what} may be",
+        "write large snapshots as JSON" if what == "YAML" else "",
+    )
+    return InputRejectedError(name, [problem])

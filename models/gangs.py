@@ -1,0 +1,149 @@
+"""
+Gangs: trees of pods that start together or not at all.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from models.nodes import ANYWHERE, NodeDemand
+from models.resources import Resources
+from models.topology import TopologyDemand
+
+
+class PodPhase(StrEnum):
+    """
+    Where a pod is in its life, as far as scheduling cares.
+    """
+
+    RUNNING = "Running"
+    TERMINATING = "Terminating"
+    RESERVED = "Reserved"
+    SUCCEEDED = "Succeeded"
+    FAILED = "Failed"
+    GATED = "Gated"
+    PENDING = "Pending"
+
+
+class MatchPolicy(StrEnum):
+    """
+    Which pods count towards a gang's minimums.
+    """
+
+    ONLY_WAITING = "only-waiting"
+    WAITING_AND_RUNNING = "waiting-and-running"
+    WAITING_RUNNING_SUCCEED = "waiting-running-succeed"
+    ONCE_SATISFIED = "once-satisfied"
+
+
+@dataclass(frozen=True, slots=True)
+class Pod:
+    """
+    A pod that exists; ``node`` is where it runs, terminates or is reserved.
+    """
+
+    name: str
+    phase: PodPhase = PodPhase.PENDING
+    node: str | None = None
+    seconds: int = 0
+    uid: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodSet:
+    """
+    A leaf: ``replicas`` pods of one shape, of which ``minimum`` are needed.
+    """
+
+    name: str
+    minimum: int
+    replicas: int
+    requests: Resources
+    pods: tuple[Pod, ...]
+    demand: NodeDemand = ANYWHERE
+    exclusive: bool = False
+    after: tuple[str, ...] = ()
+    topology: TopologyDemand | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """
+    An inner node: at least ``min_groups`` children and ``min_pods`` pods below it.
+    """
+
+    name: str
+    min_groups: int
+    min_pods: int
+    children: tuple["Tree", ...]
+    topology: TopologyDemand | None = None
+
+
+Tree = PodSet | Group
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gang:
+    """
+    A tree of pods with one queue and one priority, shown as ``namespace/name``.
+    """
+
+    name: str
+    namespace: str = "default"
+    tree: Tree
+    queue: str = "default"
+    priority: int = 0
+    preemptible: bool = True
+    age: int = 0
+    mates: tuple[str, ...] = ()
+    match_policy: MatchPolicy = MatchPolicy.WAITING_AND_RUNNING
+    mode: str = "Strict"
+    once_satisfied: bool = False
+    timed_out: bool = False
+    backoff: int = 0
+    min_resources: Resources = field(default_factory=dict)
+    waiting_time: int | None = None
+    max_runtime: int | None = None
+    stale_after: int | None = None
+    stale_since: int | None = None
+    evicted_ago: int | None = None
+    passed_over: int = 0
+
+    @property
+    def key(self) -> str:
+        """
+        The name people see and plans use.
+        """
+        return f"{self.namespace}/{self.name}"
+
+
+def pod_sets(tree: Tree) -> Iterator[PodSet]:
+    """
+    Walk the leaves in file order.
+    """
+    if isinstance(tree, PodSet):
+        yield tree
+        return
+    for child in tree.children:
+        yield from pod_sets(child)
+
+
+def pods_by_phase(leaf: PodSet, *phases: PodPhase) -> list[Pod]:
+    """
+    List a leaf's pods in the given phases, in index order.
+    """
+    return [pod for pod in leaf.pods if pod.phase in phases]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """
+    How many pods of some gangs may still be disturbed.
+    """
+
+    name: str
+    gangs: tuple[str, ...]
+    allowed: int
+
+
+LeafCounts = Mapping[str, int]

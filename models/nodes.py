@@ -1,0 +1,136 @@
+"""
+Nodes, their labels and taints, and what a pod may demand of them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from models.resources import Resources
+
+HOSTNAME = "kubernetes.io/hostname"
+Operator = Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taint:
+    """
+    A node's refusal of every pod that does not tolerate it.
+    """
+
+    key: str
+    value: str = ""
+    effect: str = "NoSchedule"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toleration:
+    """
+    A pod's acceptance of matching taints; an empty key with Exists accepts all.
+    """
+
+    key: str = ""
+    operator: str = "Equal"
+    value: str = ""
+    effect: str = ""
+
+    def accepts(self, taint: Taint) -> bool:
+        """
+        Tell whether the taint is tolerated.
+        """
+        if self.effect and self.effect != taint.effect:
+            return False
+        if self.operator == "Exists":
+            return not self.key or self.key == taint.key
+        return self.key == taint.key and self.value == taint.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelRule:
+    """
+    One expression of a node affinity term.
+    """
+
+    key: str
+    operator: Operator
+    values: tuple[str, ...] = ()
+
+    def holds(self, labels: Mapping[str, str]) -> bool:
+        """
+        Tell whether labels satisfy the expression.
+        """
+        have = labels.get(self.key)
+        match self.operator:
+            case "In":
+                return have is not None and have in self.values
+            case "NotIn":
+                return have is None or have not in self.values
+            case "Exists":
+                return have is not None
+            case "DoesNotExist":
+                return have is None
+            case "Gt":
+                return _number(have) > _number(self.values[0]) if have and _is_number(have) else False
+            case "Lt":
+                return _number(have) < _number(self.values[0]) if have and _is_number(have) else False
+
+
+def _is_number(text: str) -> bool:
+    return text.lstrip("-").isdigit()
+
+
+def _number(text: str) -> int:
+    return int(text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeDemand:
+    """
+    What a pod demands of its node besides room; equal demands are one key.
+
+    ``terms`` are the required node affinity: any term must hold, a term holds when
+    all its expressions do, and an empty term never holds.  ``None`` demands nothing.
+    """
+
+    selector: tuple[tuple[str, str], ...] = ()
+    terms: tuple[tuple[LabelRule, ...], ...] | None = None
+    tolerations: tuple[Toleration, ...] = ()
+
+    def allows(self, node: "Node") -> bool:
+        """
+        Tell whether a pod with this demand may be on the node, whatever its room.
+        """
+        return (
+            not node.unschedulable
+            and all(node.labels.get(k) == v for k, v in self.selector)
+            and (self.terms is None or any(_term_holds(t, node.labels) for t in self.terms))
+            and all(self._tolerates(t) for t in node.taints)
+        )
+
+    def _tolerates(self, taint: Taint) -> bool:
+        if taint.effect == "PreferNoSchedule":
+            return True
+        return any(t.accepts(taint) for t in self.tolerations)
+
+
+def _term_holds(term: tuple[LabelRule, ...], labels: Mapping[str, str]) -> bool:
+    return bool(term) and all(rule.holds(labels) for rule in term)
+
+
+ANYWHERE = NodeDemand()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """
+    A machine: what it offers, and what work that is not ours already uses of it.
+    """
+
+    name: str
+    allocatable: Resources
+    used: Resources = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    taints: tuple[Taint, ...] = ()
+    unschedulable: bool = False
+    gpu_memory: int = 0
+    mig: Mapping[str, int] = field(default_factory=dict)

@@ -1,0 +1,128 @@
+"""
+What leaves: a placement, its score tier by tier, and the plan made of it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from models.reasons import Waiting
+
+Direction = Literal["max", "min"]
+Proof = Literal["proven", "conditional", "gap"]
+Op = Literal["Bind", "Evict", "Move", "Reserve"]
+State = Literal[
+    "Evicting", "Starting", "Growing", "Reserved", "Waiting", "Finished", "Running"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """
+    Who goes where: pod keys (``namespace/pod``) to nodes, and who is entitled.
+
+    ``evicted`` and ``moved`` have their place and stay empty until evictions exist.
+    """
+
+    binds: Mapping[str, str] = field(default_factory=dict)
+    entitled: frozenset[str] = frozenset()
+    evicted: Mapping[str, str] = field(default_factory=dict)
+    moved: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TierResult:
+    """
+    One tier's decoded value, its bound, and what is known about the difference.
+    """
+
+    name: str
+    band: int | None
+    direction: Direction
+    value: int
+    bound: int
+    proof: Proof
+
+    @property
+    def gap(self) -> float:
+        """
+        The relative distance between value and bound.
+        """
+        return abs(self.bound - self.value) / max(1, abs(self.value))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSize:
+    """
+    How large the model of a round was; all zero when none was built.
+    """
+
+    variables: int = 0
+    constraints: int = 0
+    node_classes: int = 0
+    pod_shapes: int = 0
+    gang_types: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """
+    One step of a plan; ``source`` is only used by moves.
+    """
+
+    op: Op
+    pod: str
+    gang: str
+    node: str
+    uid: str | None = None
+    source: str | None = None
+    beneficiaries: tuple[str, ...] = ()
+    rule: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodCounts:
+    """
+    How many pods a gang has, in which phase, before and in this plan.
+    """
+
+    total: int
+    minimum: int
+    running: int
+    succeeded: int
+    failed: int
+    binding: int
+    evicting: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GangLine:
+    """
+    What the plan says about one gang.
+    """
+
+    name: str
+    queue: str
+    state: State
+    entitled: bool
+    waiting: Waiting | None
+    pods: PodCounts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """
+    Ordered operations with what they were made from and how good they are.
+    """
+
+    strategy: str
+    status: Literal["optimal", "feasible", "idle"]
+    deterministic: bool
+    snapshot: str
+    seed: int
+    versions: Mapping[str, str]
+    tiers: tuple[TierResult, ...]
+    gangs: tuple[GangLine, ...]
+    operations: tuple[Operation, ...]
+    model: ModelSize
+    seconds: Mapping[str, float] | None = None

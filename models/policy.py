@@ -1,0 +1,143 @@
+"""
+The policy: what we want, as an ordered list of tiers, and how long we may think.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from models.resources import parse_duration
+
+TierName = Literal[
+    "entitled",
+    "disruption",
+    "borrowing",
+    "topology",
+    "surplus",
+    "packing",
+    "gpus",
+    "pods",
+    "gangs",
+    "order",
+]
+DEFAULT_TIERS: tuple[TierName, ...] = (
+    "entitled",
+    "disruption",
+    "borrowing",
+    "topology",
+    "surplus",
+    "packing",
+)
+Seconds = Annotated[int, BeforeValidator(parse_duration)]
+
+
+class Part(BaseModel):
+    """
+    The rules every part of a policy keeps: frozen, and nothing unknown.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class Evict(Part):
+    """
+    Who may make room for whom; unset switches are off until evictions exist.
+    """
+
+    preempt: bool | None = None
+    reclaim: bool | None = None
+    consolidate: bool | None = None
+    stale: bool | None = None
+    max_pods: int | None = Field(None, alias="maxPods", ge=0)
+    max_gangs: int | None = Field(None, alias="maxGangs", ge=0)
+    max_moves: int = Field(16, alias="maxMoves", ge=0)
+    max_lost_per_gpu: int | None = Field(None, alias="maxLostPerGpu", ge=0)
+    again: Seconds = 0
+
+
+class Waiting(Part):
+    """
+    When a gang that is passed over becomes the protected head.
+    """
+
+    protect_after: Seconds = Field(3600, alias="protectAfter")
+    heads: int = Field(1, ge=0)
+    idle: Literal["hold", "backfill"] = "backfill"
+
+
+class Limits(Part):
+    """
+    How long a round may search; ``seconds`` makes the clock decide.
+    """
+
+    deterministic: float = Field(4.0, ge=0, le=1e6)
+    seconds: float | None = Field(None, ge=0, le=1e6)
+    workers: int = Field(1, ge=1, le=64)
+    gap: float = Field(0.001, ge=0, lt=1)
+
+
+class Tier(Part):
+    """
+    One listed tier; a mapping in the file may carry its options.
+    """
+
+    name: TierName
+    gap: float | None = Field(None, ge=0, lt=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_name(cls, value: object) -> object:
+        return {"name": value} if isinstance(value, str) else value
+
+
+class AgeStep(Part):
+    """
+    From this age on, a gang's value counts so many quarters.
+    """
+
+    after: Seconds
+    quarters: int = Field(ge=1, le=64)
+
+
+DEFAULT_AGEING = (
+    AgeStep(after=0, quarters=4),
+    AgeStep(after=600, quarters=5),
+    AgeStep(after=3600, quarters=6),
+    AgeStep(after=21600, quarters=8),
+)
+
+
+class Policy(Part):
+    """
+    What is wanted, in tiers of falling importance.
+    """
+
+    tiers: tuple[Tier, ...] = tuple(Tier(name=name) for name in DEFAULT_TIERS)
+    evict: Evict = Evict()
+    bands: tuple[int, ...] | None = Field(None, max_length=7)
+    ageing: tuple[AgeStep, ...] = Field(DEFAULT_AGEING, min_length=1, max_length=8)
+    waiting: Waiting = Waiting()
+    limits: Limits = Limits()
+    seed: int = Field(0, ge=0, le=2**31 - 1)
+
+    @model_validator(mode="after")
+    def _names_once(self) -> "Policy":
+        names = [tier.name for tier in self.tiers]
+        if len(set(names)) != len(names):
+            raise ValueError("a tier is listed twice")
+        if "order" in names and names[-1] != "order":
+            raise ValueError("order is always the last tier")
+        return self
+
+    def has(self, name: TierName) -> bool:
+        """
+        Tell whether a tier is listed.
+        """
+        return any(tier.name == name for tier in self.tiers)
+
+    def quarters(self, age: int) -> int:
+        """
+        Give the age step of a gang, in quarters of its value.
+        """
+        steps = [step.quarters for step in self.ageing if step.after <= age]
+        return steps[-1] if steps else self.ageing[0].quarters

@@ -1,0 +1,108 @@
+"""
+Why a gang waits: stable names, facts as fields, and the sentences people read.
+
+Sentences are made here and nowhere else.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from models.resources import format_quantity
+
+
+class Reason(StrEnum):
+    """
+    Primary reasons, from "will never start as written" to "will start soon".
+    """
+
+    INVALID_GANG = "InvalidGang"
+    CONFIG_CONFLICT = "ConfigConflict"
+    UNSUPPORTED_CONSTRAINT = "UnsupportedConstraint"
+    QUEUE_NOT_FOUND = "QueueNotFound"
+    QUEUE_CLOSED = "QueueClosed"
+    WAITING_FOR_PODS = "WaitingForPods"
+    WAITING_FOR_GROUP = "WaitingForGroup"
+    TIMED_OUT = "TimedOut"
+    NO_FITTING_NODE = "NoFittingNode"
+    DEMAND_EXCEEDS_CLUSTER = "DemandExceedsCluster"
+    TOPOLOGY_TOO_SMALL = "TopologyTooSmall"
+    QUOTA_EXCEEDS_MAXIMUM = "QuotaExceedsMaximum"
+    QUOTA_LIMIT_REACHED = "QuotaLimitReached"
+    PREEMPTION_PROTECTED = "PreemptionProtected"
+    INSUFFICIENT_CAPACITY = "InsufficientCapacity"
+    FRAGMENTED = "Fragmented"
+    LOWER_TIER_OR_PRIORITY = "LowerTierOrPriority"
+    WAITING_FOR_PREEMPTION = "WaitingForPreemption"
+    BIND_REJECTED = "BindRejected"
+    SEARCH_LIMIT_REACHED = "SearchLimitReached"
+    SOURCE_NOT_SYNCED = "SourceNotSynced"
+
+
+Fact = str | int
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """
+    A reason with its facts; amounts are integers in the resource's unit.
+    """
+
+    reason: Reason
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+
+    @property
+    def message(self) -> str:
+        """
+        Say it to a person, with the numbers.
+        """
+        return _SENTENCES[self.reason].format_map(_Readable(self.facts))
+
+
+class _Readable(dict[str, Fact]):
+    """
+    Facts as people read them: amounts with units, a question mark when unknown.
+    """
+
+    def __getitem__(self, key: str) -> Fact:
+        value = self.get(key)
+        if value is None:
+            return "?"
+        resource = self.get("resource")
+        if isinstance(value, int) and isinstance(resource, str) and key in _AMOUNTS:
+            return format_quantity(resource, value)
+        return value
+
+
+_AMOUNTS = {"needs", "free", "limit", "used", "total", "largest"}
+_SENTENCES: dict[Reason, str] = {
+    Reason.INVALID_GANG: "cannot be planned as written: {detail}",
+    Reason.CONFIG_CONFLICT: "contradicts itself or its group: {detail}",
+    Reason.UNSUPPORTED_CONSTRAINT: "asks for something not planned yet: {detail}",
+    Reason.QUEUE_NOT_FOUND: "queue {queue} does not exist",
+    Reason.QUEUE_CLOSED: "queue {queue} is closed",
+    Reason.WAITING_FOR_PODS: "{have} of the {needs} pods it needs exist and may start{where}",
+    Reason.WAITING_FOR_GROUP: "{mate} of its group {why}",
+    Reason.TIMED_OUT: "was marked as timed out by its own system",
+    Reason.NO_FITTING_NODE: "pod {pod} fits no node, even an empty one: {detail}",
+    Reason.DEMAND_EXCEEDS_CLUSTER: (
+        "needs {needs} {resource}, all matching nodes together have {total}"
+    ),
+    Reason.TOPOLOGY_TOO_SMALL: (
+        "needs {needs} {resource} in one {level}, the largest has {largest}"
+    ),
+    Reason.QUOTA_EXCEEDS_MAXIMUM: (
+        "needs {needs} {resource}, queue {queue} may never hold more than {limit}"
+    ),
+    Reason.QUOTA_LIMIT_REACHED: (
+        "needs {needs} {resource}, queue {queue} uses {used} of {limit}"
+    ),
+    Reason.PREEMPTION_PROTECTED: "is entitled, and only protected work is in its way",
+    Reason.INSUFFICIENT_CAPACITY: "needs {needs} {resource}, {free} are free on matching nodes",
+    Reason.FRAGMENTED: "the sums fit, but no packing of its {pods} pods exists: {detail}",
+    Reason.LOWER_TIER_OR_PRIORITY: "could start alone; gangs that come first use the room",
+    Reason.WAITING_FOR_PREEMPTION: "waits for evicted pods to leave",
+    Reason.BIND_REJECTED: "a bind was refused; tried again in {seconds} s",
+    Reason.SEARCH_LIMIT_REACHED: "undecided within the limit of this round",
+    Reason.SOURCE_NOT_SYNCED: "was not observed completely",
+}

@@ -1,0 +1,3 @@
+"""
+Pure functions from a snapshot and a policy to a verified plan.
+"""

@@ -1,0 +1,80 @@
+"""
+Bounds by arithmetic: finite for every tier, valid whatever the search does.
+"""
+
+from solver.problem import Problem
+from solver.score import TierKey, borrow_factor, num_gpus
+from solver.spread import running_domains
+
+
+def trivial_bound(problem: Problem, key: TierKey) -> int:
+    """
+    Give a bound of one tier that needs no model.
+    """
+    starting = [u for u in problem.units if u.starts]
+    match key.name:
+        case "entitled" | "borrowing":
+            return sum(
+                problem.weight(state) * _factor(problem, key, state.gang.queue)
+                for unit in starting
+                if unit.band == key.band
+                for state in unit.states
+            )
+        case "topology":
+            return _least_spread(problem)
+        case "disruption" | "packing":
+            return 0
+        case "surplus":
+            return _most_value(problem)
+        case "gpus":
+            return problem.running_gpus + _pending(problem, count_gpus=True)
+        case "pods":
+            return problem.running_pods + _pending(problem, count_gpus=False)
+        case "gangs":
+            return problem.satisfied + sum(len(u.states) for u in starting)
+        case _:
+            count = len(problem.positions)
+            return count * (count + 1) // 2
+
+
+def _factor(problem: Problem, key: TierKey, queue: str) -> int:
+    return borrow_factor(problem, queue) if key.name == "borrowing" else 1
+
+
+def _pending(problem: Problem, *, count_gpus: bool) -> int:
+    return sum(
+        len(leaf.pending) * (num_gpus(leaf.pod_set.requests) if count_gpus else 1)
+        for unit in problem.units
+        for state in unit.states
+        for leaf in state.leaves
+    )
+
+
+def _most_value(problem: Problem) -> int:
+    """
+    Value of every pending pod, less what each gang needs at least if it starts.
+    """
+    total = 0
+    for unit in problem.units:
+        more = sum(
+            problem.values.of_pod(leaf.pod_set.requests) * len(leaf.pending)
+            for state in unit.states
+            for leaf in state.leaves
+        )
+        if unit.starts:
+            more -= sum(problem.least_value[s.key] for s in unit.states)
+        total += max(0, more)
+    return total
+
+
+def _least_spread(problem: Problem) -> int:
+    total = 0
+    for unit in problem.units:
+        for state in unit.states:
+            for node in state.nodes:
+                demand = node.topology
+                if demand is None or demand.preferred is None:
+                    continue
+                used = running_domains(problem, state, node, demand, demand.preferred)
+                total += max(0, len(used) - 1)
+    return total

@@ -1,0 +1,259 @@
+"""
+Decoding: counts become places, class by class, and places are dealt out to gangs.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from solver.draft import Draft
+from solver.encode.encoding import Encoding
+from solver.encode.variables import Cell, ChoiceVars, Count, RigidVars, TypeVars, Var
+from solver.greedy import fill_up, in_queue_order
+from solver.pack import Item, pack
+from solver.problem import Unit
+from solver.room import Bools
+from solver.standing import Standing
+from solver.workspace import Workspace
+
+Value = Callable[[Var], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """
+    A draft, and the classes whose counts no packing realises.
+    """
+
+    draft: Draft
+    unpacked: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Want:
+    """
+    Pods of one leaf in one place; core pods are what the gang needs to start.
+    """
+
+    unit: Unit
+    state: Standing
+    leaf: int
+    level: int
+    cell: Cell
+    count: int
+    core: bool
+
+
+Slots = dict[tuple[str, int], dict[int, int]]
+
+
+def decode(encoding: Encoding, value: Value) -> Decoded:
+    """
+    Turn the model's counts into a draft that holds on real nodes.
+
+    What a class cannot pack gets a second chance anywhere it may be; a gang that still
+    misses a core pod does not start, and what that leaves free is offered to others.
+    """
+    slots, unpacked = _pack_all(encoding, value)
+    work = Workspace(encoding.problem)
+    wants, entitled = _wants(encoding, value)
+    dealer = _Dealer(encoding, work, slots)
+    failed = dealer.deal(wants)
+    work.entitled = {key for key in entitled if key in work.placed}
+    if failed:
+        work.entitled -= {s.key for unit in failed for s in unit.states}
+        charge_entitled(work)
+        return Decoded(fill_up(work, in_queue_order), unpacked)
+    return Decoded(work.draft(), unpacked)
+
+
+def charge_entitled(work: Workspace) -> None:
+    """
+    Book what entitled gangs have against the fair share, so that others may follow.
+    """
+    for unit in work.problem.units:
+        for state in unit.states:
+            if state.key in work.entitled:
+                counts = {
+                    i: min(len(hosts), max(1, state.leaves[i].need))
+                    for i, hosts in work.placed[state.key].items()
+                }
+                work.ledger.entitle(state, work.ledger.charge_of(state, counts))
+
+
+def _pack_all(encoding: Encoding, value: Value) -> tuple[Slots, tuple[int, ...]]:
+    capacity = encoding.capacity
+    slots: Slots = {}
+    unpacked = []
+    shared = len(capacity.scoped) <= 1
+    for at, item in enumerate(encoding.classes.items):
+        position = {node: i for i, node in enumerate(item.nodes)}
+        items = []
+        for shape in item.shapes:
+            count = value(capacity.loose[shape, at]) if (shape, at) in capacity.loose else 0
+            if count:
+                items.append(Item("", shape, count))
+            for topology, table in capacity.scoped.items():
+                for index, part in enumerate(item.parts):
+                    count = value(table[shape, at, index]) if (shape, at, index) in table else 0
+                    if count:
+                        nodes = tuple(position[n] for n in part.nodes)
+                        pool = "" if shared else topology
+                        items.append(Item(pool, shape, count, nodes))
+        if not items:
+            continue
+        touched = capacity.touched.get(at)
+        limit = None if touched is None else value(touched)
+        packing, done = pack(encoding.problem, item.nodes, items, limit)
+        if not done:
+            unpacked.append(at)
+        for (i, node), count in packing.slots.items():
+            row = slots.setdefault((items[i].pool, items[i].shape), {})
+            host = item.nodes[node]
+            row[host] = row.get(host, 0) + count
+    return slots, tuple(unpacked)
+
+
+def _wants(encoding: Encoding, value: Value) -> tuple[list[Want], set[str]]:
+    wants: list[Want] = []
+    entitled: set[str] = set()
+    for kind in encoding.types:
+        num = _value(kind.starts, value)
+        started = kind.units[:num]
+        for unit in started[: _value(kind.entitled, value)]:
+            if unit.starts:
+                entitled.update(state.key for state in unit.states)
+        for vars_ in kind.states:
+            if isinstance(vars_, RigidVars):
+                wants += _rigid_wants(kind, vars_, started, value)
+            else:
+                wants += _choice_wants(kind, vars_, value)
+    wants.sort(key=lambda w: w.core, reverse=True)
+    return wants, entitled
+
+
+def _value(count: Count, value: Value) -> int:
+    return count.upper if count.variable is None else value(count.variable)
+
+
+def _rigid_wants(
+    kind: TypeVars, vars_: RigidVars, started: tuple[Unit, ...], value: Value
+) -> Iterator[Want]:
+    which = kind.sample.states.index(vars_.state)
+    cells: list[tuple[Cell, tuple[Unit, ...]]] = [(None, started)]
+    if vars_.level >= 0:
+        cells = []
+        rest = started
+        for cell, active in vars_.active.items():
+            num = _value(active, value)
+            cells.append((cell, rest[:num]))
+            if active.variable is not None:
+                rest = rest[num:]
+    for cell, units in cells:
+        for i, need in enumerate(vars_.core):
+            more = vars_.surplus.get((i, cell))
+            left = 0 if more is None else _value(more, value)
+            for unit in units:
+                state = unit.states[which]
+                extra = min(left, len(state.leaves[i].pending) - need)
+                left -= extra
+                if need:
+                    yield Want(unit, state, i, vars_.level, cell, need, core=True)
+                if extra:
+                    yield Want(unit, state, i, vars_.level, cell, extra, core=False)
+
+
+def _choice_wants(
+    kind: TypeVars, vars_: ChoiceVars, value: Value
+) -> Iterator[Want]:
+    for (i, cell), count in vars_.counts.items():
+        num = _value(count, value)
+        if num:
+            level = vars_.level[i]
+            yield Want(kind.sample, vars_.state, i, level, cell, num, core=True)
+
+
+def iter_first(row: dict[int, int]) -> Iterator[int]:
+    """
+    Walk a table that loses its first entry between two steps, or stop.
+    """
+    while row:
+        yield next(iter(row))
+
+
+class _Dealer:
+    """
+    Hands slots to wants, the most confined first, and repairs what is short.
+    """
+
+    def __init__(self, encoding: Encoding, work: Workspace, slots: Slots) -> None:
+        self.encoding = encoding
+        self.work = work
+        self.slots = slots
+        self.shared = len(encoding.capacity.scoped) <= 1
+        self._masks: dict[tuple[int, int], Bools] = {}
+
+    def deal(self, wants: list[Want]) -> list[Unit]:
+        """
+        Place all wants; give back the units that could not be placed whole.
+        """
+        short: list[tuple[Want, int]] = []
+        for want in sorted(wants, key=self._confinement):
+            left = self._from_slots(want)
+            if left:
+                short.append((want, left))
+        failed: dict[str, Unit] = {}
+        for want, left in short:
+            if want.unit.key in failed:
+                continue
+            mask = self._mask(want)
+            done = self.work.fill(want.state, want.leaf, left, mask)
+            if done < left and (want.core or not want.unit.starts):
+                failed[want.unit.key] = want.unit
+        for unit in failed.values():
+            self._take_back(unit)
+        return list(failed.values())
+
+    def _confinement(self, want: Want) -> tuple[int, int]:
+        rank = -1
+        if want.level >= 0:
+            rank = self.encoding.classes.ranks[want.level]
+        return (-rank, 0 if want.core else 1)
+
+    def _mask(self, want: Want) -> Bools | None:
+        if want.cell is None:
+            return None
+        key = (want.level, want.cell)
+        if key not in self._masks:
+            domains = self.encoding.classes.domain_of[:, want.level]
+            self._masks[key] = np.asarray(domains == want.cell)
+        return self._masks[key]
+
+    def _from_slots(self, want: Want) -> int:
+        pool = ""
+        if want.cell is not None and not self.shared:
+            pool = self.encoding.classes.levels[want.level][0]
+        shape = self.encoding.problem.shapes.of_leaf[want.state.key, want.leaf]
+        row = self.slots.get((pool, shape), {})
+        mask = self._mask(want)
+        left = want.count
+        for host in list(row) if mask is not None else iter_first(row):
+            if mask is not None and not mask[host]:
+                continue
+            step = min(left, row[host])
+            self.work.put(want.state, want.leaf, host, step)
+            row[host] -= step
+            if not row[host]:
+                del row[host]
+            left -= step
+            if not left:
+                break
+        return left
+
+    def _take_back(self, unit: Unit) -> None:
+        for state in unit.states:
+            rows = self.work.placed.pop(state.key, {})
+            for leaf, hosts in rows.items():
+                for host in hosts:
+                    self.work.release(state, leaf, host)

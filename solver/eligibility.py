@@ -1,0 +1,166 @@
+"""
+Who may be planned at all: the reasons that need no look at capacity.
+"""
+
+from collections.abc import Mapping
+
+from models.gangs import MatchPolicy
+from models.reasons import Reason, Waiting
+from models.snapshot import Snapshot
+from solver.quotas import QueueTree
+from solver.room import Room
+from solver.standing import Standing, least_need
+
+
+def blocked_gangs(
+    snapshot: Snapshot,
+    states: Mapping[str, Standing],
+    queues: QueueTree,
+    room: Room,
+) -> dict[str, Waiting]:
+    """
+    Name every gang that cannot be planned as things are, with its first reason.
+    """
+    lists = {gang.key: gang.mates for gang in snapshot.gangs}
+    blocked: dict[str, Waiting] = {}
+    for key, state in states.items():
+        if not state.num_pending and state.satisfied:
+            continue
+        waiting = (
+            _group_conflict(state, lists)
+            or _queue_reason(state, queues)
+            or _readiness(state)
+            or _missing_mates(state, lists)
+            or _held(state)
+            or _short_of_minimum(state, snapshot, room)
+        )
+        if waiting is not None:
+            blocked[key] = waiting
+    return spread_to_groups(states, blocked)
+
+
+def spread_to_groups(
+    states: Mapping[str, Standing], blocked: Mapping[str, Waiting]
+) -> dict[str, Waiting]:
+    """
+    Block the unsatisfied members of a group in which one cannot start.
+    """
+    result = dict(blocked)
+    for key, state in states.items():
+        if key in blocked or state.satisfied:
+            continue
+        for mate in state.gang.mates:
+            other = states.get(mate)
+            if mate in blocked and other is not None and not other.satisfied:
+                why = blocked[mate].reason.value
+                facts = {"mate": mate, "why": f"cannot start: {why}", "cause": why}
+                result[key] = Waiting(Reason.WAITING_FOR_GROUP, facts)
+                break
+    return result
+
+
+def _group_conflict(
+    state: Standing, lists: Mapping[str, tuple[str, ...]]
+) -> Waiting | None:
+    mates = state.gang.mates
+    if not mates:
+        return None
+    wanted = sorted(set(mates))
+    if state.key not in mates:
+        detail = "its group list does not name itself"
+        return Waiting(Reason.CONFIG_CONFLICT, {"detail": detail})
+    for mate in mates:
+        if mate in lists and sorted(set(lists[mate])) != wanted:
+            detail = f"{mate} does not hold the same group list"
+            return Waiting(Reason.CONFIG_CONFLICT, {"detail": detail, "mate": mate})
+    return None
+
+
+def _missing_mates(
+    state: Standing, lists: Mapping[str, tuple[str, ...]]
+) -> Waiting | None:
+    for mate in state.gang.mates:
+        if mate not in lists and not state.satisfied:
+            facts = {"mate": mate, "why": "does not exist", "cause": "missing"}
+            return Waiting(Reason.WAITING_FOR_GROUP, facts)
+    return None
+
+
+def _queue_reason(state: Standing, queues: QueueTree) -> Waiting | None:
+    if not queues.queues:
+        return None
+    name = state.gang.queue
+    if name not in queues.queues:
+        return Waiting(Reason.QUEUE_NOT_FOUND, {"queue": name})
+    if name in queues.parents:
+        detail = f"queue {name} has queues below it, gangs live in leaves"
+        return Waiting(Reason.INVALID_GANG, {"detail": detail, "queue": name})
+    path = queues.path(name)
+    top = queues.queues[path[-1]]
+    if top.parent is not None:
+        return Waiting(Reason.QUEUE_NOT_FOUND, {"queue": top.parent})
+    for above in path:
+        if not queues.queues[above].open:
+            return Waiting(Reason.QUEUE_CLOSED, {"queue": above})
+    return None
+
+
+def _readiness(state: Standing) -> Waiting | None:
+    if state.satisfied:
+        return None
+    if least_need(state, lambda _: 1) is not None:
+        return None
+    have = sum(leaf.counted + len(leaf.pending) for leaf in state.leaves)
+    for leaf in state.leaves:
+        short = leaf.need - len(leaf.pending)
+        if short > 0:
+            facts = {
+                "have": leaf.counted + len(leaf.pending),
+                "needs": leaf.minimum,
+                "where": f" in {leaf.path}" if leaf.path else "",
+            }
+            if _only_counts_waiting(state):
+                facts["where"] = f"{facts['where']} (running pods do not count)"
+            return Waiting(Reason.WAITING_FOR_PODS, facts)
+    total = max(node.min_pods for node in state.nodes)
+    facts = {"have": have, "needs": max(total, have + 1), "where": ""}
+    return Waiting(Reason.WAITING_FOR_PODS, facts)
+
+
+def _only_counts_waiting(state: Standing) -> bool:
+    return state.gang.match_policy is MatchPolicy.ONLY_WAITING and any(
+        leaf.running for leaf in state.leaves
+    )
+
+
+def _held(state: Standing) -> Waiting | None:
+    if state.gang.timed_out:
+        return Waiting(Reason.TIMED_OUT)
+    if state.gang.backoff > 0:
+        return Waiting(Reason.BIND_REJECTED, {"seconds": state.gang.backoff})
+    return None
+
+
+def _short_of_minimum(
+    state: Standing, snapshot: Snapshot, room: Room
+) -> Waiting | None:
+    """
+    Hold a gang whose ``minResources`` exceed the free total.
+    """
+    if state.satisfied:
+        return None
+    for name, least in state.gang.min_resources.items():
+        if name in room.resources:
+            column = room.resources.index(name)
+            usable = [i for i, n in enumerate(room.nodes) if not n.unschedulable]
+            free = int(room.free[usable, column].clip(min=0).sum())
+        else:
+            free = sum(
+                max(0, n.allocatable.get(name, 0) - n.used.get(name, 0))
+                for n in snapshot.nodes
+                if not n.unschedulable
+            )
+        if free < least:
+            facts = {"resource": name, "needs": least, "free": free}
+            return Waiting(Reason.INSUFFICIENT_CAPACITY, facts)
+    return None

@@ -1,0 +1,216 @@
+"""
+Activation: which gangs start, with all that each of them needs or nothing.
+"""
+
+from collections.abc import Sequence
+
+from ortools.sat.python import cp_model
+
+from solver.classes import Classes
+from solver.encode.demand import Demand
+from solver.encode.tree import add_choice
+from solver.encode.variables import Count, RigidVars, StateVars, TypeVars
+from solver.problem import Problem, Unit
+from solver.score import borrow_factor
+from solver.spread import OUTSIDE, running_domains
+from solver.standing import Standing
+
+
+def gang_types(problem: Problem) -> list[tuple[Unit, ...]]:
+    """
+    Gather units that the model cannot tell apart, oldest first.
+    """
+    kinds: dict[object, list[Unit]] = {}
+    for unit in problem.units:
+        kinds.setdefault(_kind(problem, unit), []).append(unit)
+    return [
+        tuple(sorted(units, key=lambda u: problem.positions.get(u.key, 0)))
+        for units in kinds.values()
+    ]
+
+
+def _kind(problem: Problem, unit: Unit) -> object:
+    state = unit.states[0]
+    if len(unit.states) > 1 or not state.rigid or any(x.running for x in state.leaves):
+        return unit.key
+    if not unit.starts or not is_simple(problem, state):
+        return unit.key
+    gang = state.gang
+    leaves = tuple(
+        (problem.shapes.of_leaf[state.key, i], leaf.need, len(leaf.pending))
+        for i, leaf in enumerate(state.leaves)
+    )
+    if any(problem.shapes.items[shape].tag for shape, _, _ in leaves):
+        return unit.key
+    return (
+        leaves,
+        state.nodes[0].topology,
+        gang.queue,
+        gang.preemptible,
+        unit.band,
+        problem.policy.quarters(gang.age),
+    )
+
+
+def is_simple(problem: Problem, state: Standing) -> bool:
+    """
+    Tell whether a gang's only topology demand is one required level at its root.
+    """
+    if any(node.topology is not None for node in state.nodes[1:]):
+        return False
+    demand = state.nodes[0].topology
+    if demand is None:
+        return True
+    if demand.required is None:
+        return False
+    if state.satisfied and not any(leaf.running for leaf in state.leaves):
+        return False
+    if demand.preferred is None:
+        return True
+    levels = problem.topologies[demand.topology].levels
+    return levels.index(demand.preferred) <= levels.index(demand.required)
+
+
+def add_type(
+    model: cp_model.CpModel,
+    problem: Problem,
+    classes: Classes,
+    demand: Demand,
+    units: Sequence[Unit],
+) -> TypeVars:
+    """
+    Ensure that each unit of a type starts with all it needs or with nothing.
+    """
+    sample = units[0]
+    count = len(units)
+    starts = Count(model.new_int_var(0, count, ""), count) if sample.starts else Count(None, count)
+    states: list[StateVars] = []
+    for state in sample.states:
+        if state.rigid and is_simple(problem, state):
+            states.append(_add_rigid(model, problem, classes, demand, state, starts))
+        else:
+            root = starts if sample.starts else None
+            states.append(add_choice(model, problem, classes, demand, state, root))
+    return TypeVars(
+        units=tuple(units), starts=starts, entitled=Count(None, 0), states=states
+    )
+
+
+def _add_rigid(
+    model: cp_model.CpModel,
+    problem: Problem,
+    classes: Classes,
+    demand: Demand,
+    state: Standing,
+    starts: Count,
+) -> RigidVars:
+    """
+    Ensure that core pods are need × starts, and surplus ≤ (pending − need) × starts.
+    """
+    vars_ = RigidVars(state=state, core=tuple(leaf.need for leaf in state.leaves))
+    required = state.nodes[0].topology
+    if required is None:
+        _add_pods(model, problem, demand, vars_, starts, None)
+        return vars_
+    assert required.required is not None
+    vars_.level = classes.levels.index((required.topology, required.required))
+    cells = _open_cells(problem, classes, vars_)
+    for cell in cells:
+        if starts.variable is None:
+            active = starts
+        else:
+            active = Count(model.new_int_var(0, starts.upper, ""), starts.upper)
+        vars_.active[cell] = active
+        _add_pods(model, problem, demand, vars_, active, cell)
+    if starts.variable is not None:
+        chosen = [c.variable for c in vars_.active.values() if c.variable is not None]
+        model.add(cp_model.LinearExpr.sum(chosen) == starts.variable)
+    return vars_
+
+
+def _open_cells(problem: Problem, classes: Classes, vars_: RigidVars) -> list[int]:
+    """
+    List the domains that may hold the gang: where it runs, else all that have room.
+    """
+    state = vars_.state
+    required = state.nodes[0].topology
+    assert required is not None
+    assert required.required is not None
+    names = classes.domain_names[vars_.level]
+    used = running_domains(problem, state, state.nodes[0], required, required.required)
+    if used:
+        if len(used) > 1 or OUTSIDE in used:
+            return []
+        return [names.index(next(iter(used)))]
+    if state.satisfied and not any(vars_.core):
+        return list(range(len(names))) if len(names) == 1 else []
+    room = domain_room(problem, classes, state, vars_.level)
+    return [
+        cell
+        for cell in range(len(names))
+        if classes.is_domain(vars_.level, cell)
+        and all(room[i][cell] >= need for i, need in enumerate(vars_.core))
+    ]
+
+
+def domain_room(
+    problem: Problem, classes: Classes, state: Standing, level: int
+) -> list[list[int]]:
+    """
+    Count per leaf and domain how many of its pods would fit, each leaf by itself.
+    """
+    result = []
+    for i in range(len(state.leaves)):
+        shape = problem.shapes.of_leaf[state.key, i]
+        result.append(_shape_room(problem, classes, shape, level))
+    return result
+
+
+def _shape_room(
+    problem: Problem, classes: Classes, shape: int, level: int
+) -> list[int]:
+    key = (shape, level)
+    if key not in classes.rooms:
+        totals = [0] * len(classes.domain_names[level])
+        for item in classes.items:
+            if shape not in item.shapes:
+                continue
+            at = item.shapes.index(shape)
+            for part in item.parts:
+                if part.domains[level] >= 0:
+                    totals[part.domains[level]] += part.most[at]
+        classes.rooms[key] = totals
+    return classes.rooms[key]
+
+
+def _add_pods(
+    model: cp_model.CpModel,
+    problem: Problem,
+    demand: Demand,
+    vars_: RigidVars,
+    active: Count,
+    cell: int | None,
+) -> None:
+    state = vars_.state
+    for i, leaf in enumerate(state.leaves):
+        shape = problem.shapes.of_leaf[state.key, i]
+        place = (vars_.level, cell)
+        demand.add(shape, place, active, leaf.need)
+        extra = len(leaf.pending) - leaf.need
+        if extra <= 0:
+            continue
+        upper = extra * active.upper
+        more = Count(model.new_int_var(0, upper, ""), upper)
+        if active.variable is not None:
+            model.add(more.variable <= extra * active.variable)
+        vars_.surplus[i, cell] = more
+        demand.add(shape, place, more, 1)
+
+
+def borrow_weight(problem: Problem, unit: Unit) -> int:
+    """
+    Give the borrowing value of a unit.
+    """
+    return sum(
+        problem.weight(s) * borrow_factor(problem, s.gang.queue) for s in unit.states
+    )

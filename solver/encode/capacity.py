@@ -1,0 +1,210 @@
+"""
+Capacity: what node classes hold, and that it serves every demand where it is wanted.
+"""
+
+from collections.abc import Iterable
+
+from ortools.sat.python import cp_model
+
+from solver.classes import Classes, NodeClass
+from solver.encode.demand import Demand
+from solver.encode.variables import Linear, Loads, Var
+
+
+class Capacity:
+    """
+    Counts per (shape, class) for demand without a domain, per (shape, part) within.
+    """
+
+    def __init__(self, classes: Classes) -> None:
+        self.classes = classes
+        self.loose: Loads = {}
+        self.scoped: dict[str, dict[tuple[int, int, int], Var]] = {}
+        self.touched: dict[int, Var] = {}
+
+    def class_terms(self, at: int) -> dict[int, list[Var]]:
+        """
+        List the counts of each shape in a class, wherever they are wanted.
+        """
+        terms: dict[int, list[Var]] = {}
+        item = self.classes.items[at]
+        for shape in item.shapes:
+            found = [self.loose[shape, at]] if (shape, at) in self.loose else []
+            for table in self.scoped.values():
+                for part in range(len(item.parts)):
+                    if (shape, at, part) in table:
+                        found.append(table[shape, at, part])
+            if found:
+                terms[shape] = found
+        return terms
+
+    def part_terms(self, at: int, part: int) -> dict[int, list[Var]]:
+        """
+        List the scoped counts of each shape in one part of a class.
+        """
+        terms: dict[int, list[Var]] = {}
+        for table in self.scoped.values():
+            for shape in self.classes.items[at].shapes:
+                if (shape, at, part) in table:
+                    terms.setdefault(shape, []).append(table[shape, at, part])
+        return terms
+
+
+def add_capacity(
+    model: cp_model.CpModel, classes: Classes, demand: Demand
+) -> Capacity:
+    """
+    Ensure that classes hold what is wanted and no more than they have.
+    """
+    capacity = Capacity(classes)
+    _add_loose(model, capacity, demand)
+    for topology in sorted({level[0] for level in classes.levels}):
+        _add_scoped(model, capacity, demand, topology)
+    for at, item in enumerate(classes.items):
+        _add_rows(model, item, capacity.class_terms(at))
+        if capacity.scoped and len(item.parts) > 1:
+            for index, part in enumerate(item.parts):
+                _add_rows(model, part, capacity.part_terms(at, index))
+    return capacity
+
+
+def _add_loose(
+    model: cp_model.CpModel, capacity: Capacity, demand: Demand
+) -> None:
+    """
+    Ensure that Σ over classes of a shape's counts ≥ the pods wanted anywhere.
+    """
+    for (shape, place), wanted in demand.sums.items():
+        if place[1] is not None:
+            continue
+        row = []
+        for at, item in enumerate(capacity.classes.items):
+            if shape in item.shapes:
+                upper = min(item.most[item.shapes.index(shape)], wanted.most)
+                if upper > 0:
+                    count = model.new_int_var(0, upper, "")
+                    capacity.loose[shape, at] = count
+                    row.append(count)
+        model.add(cp_model.LinearExpr.sum(row) >= wanted.expression)
+
+
+def _add_scoped(
+    model: cp_model.CpModel, capacity: Capacity, demand: Demand, topology: str
+) -> None:
+    """
+    Ensure that every domain holds what is wanted in it and in the domains inside it.
+
+    Domains are nested, so these rows are all that is needed to deal places out.
+    """
+    classes = capacity.classes
+    levels = [i for i, level in enumerate(classes.levels) if level[0] == topology]
+    wanted = {
+        (shape, place): row
+        for (shape, place), row in demand.sums.items()
+        if place[1] is not None and place[0] in levels
+    }
+    shapes = sorted({shape for shape, _ in wanted})
+    table: dict[tuple[int, int, int], Var] = {}
+    capacity.scoped[topology] = table
+    for shape in shapes:
+        mine = {p: row for (s, p), row in wanted.items() if s == shape}
+        most = sum(row.most for row in mine.values())
+        _add_parts(model, classes, table, shape, most)
+        for level in levels:
+            _add_domain_rows(model, classes, table, shape, level, mine)
+        row = Linear()
+        for extra in mine.values():
+            row.extend(extra)
+        counts = [v for (s, _, _), v in table.items() if s == shape]
+        model.add(cp_model.LinearExpr.sum(counts) >= row.expression)
+
+
+def _add_parts(
+    model: cp_model.CpModel,
+    classes: Classes,
+    table: dict[tuple[int, int, int], Var],
+    shape: int,
+    most: int,
+) -> None:
+    for at, item in enumerate(classes.items):
+        if shape not in item.shapes:
+            continue
+        for index, part in enumerate(item.parts):
+            upper = min(part.most[part.shapes.index(shape)], most)
+            if upper > 0:
+                table[shape, at, index] = model.new_int_var(0, upper, "")
+
+
+def _add_domain_rows(
+    model: cp_model.CpModel,
+    classes: Classes,
+    table: dict[tuple[int, int, int], Var],
+    shape: int,
+    level: int,
+    wanted: dict[tuple[int, int | None], Linear],
+) -> None:
+    held: dict[int, list[Var]] = {}
+    for (s, at, part), count in table.items():
+        if s == shape:
+            domain = classes.items[at].parts[part].domains[level]
+            held.setdefault(domain, []).append(count)
+    asked: dict[int, Linear] = {}
+    for (own, cell), row in wanted.items():
+        if cell is None or cell < 0 or not classes.is_inside(own, level):
+            continue
+        domain = classes.outer(own, cell, level)
+        asked.setdefault(domain, Linear()).extend(row)
+    for domain, row in asked.items():
+        if domain >= 0:
+            counts = held.get(domain, [])
+            model.add(cp_model.LinearExpr.sum(counts) >= row.expression)
+
+
+def _add_rows(
+    model: cp_model.CpModel, item: NodeClass, terms: dict[int, list[Var]]
+) -> None:
+    """
+    Ensure that what a class holds respects its sum rows and floor rows.
+    """
+    for row in item.rows:
+        variables, coefficients = row_terms(item, row.coefficients, terms)
+        if variables:
+            body = cp_model.LinearExpr.weighted_sum(variables, coefficients)
+            model.add(body <= row.total)
+
+
+def row_terms(
+    item: NodeClass, weights: Iterable[int], terms: dict[int, list[Var]]
+) -> tuple[list[Var], list[int]]:
+    """
+    Flatten a row over shapes into variables and coefficients.
+    """
+    variables: list[Var] = []
+    coefficients: list[int] = []
+    for shape, weight in zip(item.shapes, weights, strict=True):
+        if weight and shape in terms:
+            variables += terms[shape]
+            coefficients += [weight] * len(terms[shape])
+    return variables, coefficients
+
+
+def add_touched(model: cp_model.CpModel, capacity: Capacity) -> None:
+    """
+    Ensure that pods lie only on nodes counted as touched: rows with each × touched.
+    """
+    for at, item in enumerate(capacity.classes.items):
+        terms = capacity.class_terms(at)
+        if not terms or at in capacity.touched:
+            continue
+        touched = model.new_int_var(0, len(item.nodes), "")
+        capacity.touched[at] = touched
+        for row in item.rows:
+            variables, coefficients = row_terms(item, row.coefficients, terms)
+            if variables:
+                body = cp_model.LinearExpr.weighted_sum(variables, coefficients)
+                model.add(body <= row.each * touched)
+        for shape, counts in terms.items():
+            total = item.most[item.shapes.index(shape)]
+            each = -(-total // len(item.nodes)) if item.uniform else total
+            for count in counts:
+                model.add(count <= each * touched)

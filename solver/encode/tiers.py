@@ -1,0 +1,134 @@
+"""
+Tiers: what each of them counts, as sums over the model's variables.
+"""
+
+from collections.abc import Callable
+
+from solver.encode.activation import borrow_weight
+from solver.encode.quota import placed
+from solver.encode.variables import ChoiceVars, Linear, RigidVars, TypeVars
+from solver.problem import Problem
+from solver.score import TierKey, num_gpus
+from solver.spread import running_domains
+from solver.standing import Standing
+
+
+def tier_sum(problem: Problem, types: list[TypeVars], key: TierKey) -> Linear:
+    """
+    Write a tier's value over the model's variables; packing and order are elsewhere.
+    """
+    total = Linear(_CONSTANTS.get(key.name, _zero)(problem))
+    for kind in types:
+        _ADD[key.name](problem, kind, key, total)
+    return total
+
+
+def _zero(_problem: Problem) -> int:
+    return 0
+
+
+_CONSTANTS: dict[str, Callable[[Problem], int]] = {
+    "gpus": lambda problem: problem.running_gpus,
+    "pods": lambda problem: problem.running_pods,
+    "gangs": lambda problem: problem.satisfied,
+}
+
+
+def _entitled(problem: Problem, kind: TypeVars, key: TierKey, total: Linear) -> None:
+    if kind.sample.starts and kind.sample.band == key.band:
+        weight = sum(problem.weight(state) for state in kind.sample.states)
+        total.add(kind.entitled.variable, weight, kind.entitled.upper)
+
+
+def _borrowing(problem: Problem, kind: TypeVars, key: TierKey, total: Linear) -> None:
+    if not kind.sample.starts or kind.sample.band != key.band:
+        return
+    if kind.entitled.variable is kind.starts.variable:
+        return
+    weight = borrow_weight(problem, kind.sample)
+    total.add(kind.starts.variable, weight, kind.starts.upper)
+    total.add(kind.entitled.variable, -weight, kind.entitled.upper)
+
+
+def _nothing(_p: Problem, _kind: TypeVars, _key: TierKey, _total: Linear) -> None:
+    return
+
+
+def _topology(problem: Problem, kind: TypeVars, _key: TierKey, total: Linear) -> None:
+    for vars_ in kind.states:
+        if isinstance(vars_, RigidVars):
+            continue
+        for at, node in enumerate(vars_.state.nodes):
+            demand = node.topology
+            if demand is None or demand.preferred is None:
+                continue
+            running = running_domains(
+                problem, vars_.state, node, demand, demand.preferred
+            )
+            total.constant += max(0, len(running) - 1)
+            if at not in vars_.active:
+                continue
+            for (owner, _), used in vars_.used.items():
+                if owner == at:
+                    total.add(used, 1, 1)
+            if not running:
+                total.add(vars_.active[at].variable, -1, vars_.active[at].upper)
+
+
+def _surplus(problem: Problem, kind: TypeVars, _key: TierKey, total: Linear) -> None:
+    for vars_ in kind.states:
+        state = vars_.state
+        if isinstance(vars_, RigidVars):
+            for (i, _), more in vars_.surplus.items():
+                total.add(more.variable, _value(problem, state, i), more.upper)
+            continue
+        _add_counts(vars_, total, lambda i, s=state: _value(problem, s, i))
+        if kind.sample.starts:
+            least = problem.least_value[state.key]
+            total.add(kind.starts.variable, -least, kind.starts.upper)
+
+
+def _value(problem: Problem, state: Standing, leaf: int) -> int:
+    return problem.values.of_pod(state.leaves[leaf].pod_set.requests)
+
+
+def _add_counts(
+    vars_: ChoiceVars, total: Linear, weight: Callable[[int], int]
+) -> None:
+    for (i, _), count in vars_.counts.items():
+        total.add(count.variable, weight(i), count.upper)
+
+
+def _pods(_problem: Problem, kind: TypeVars, _key: TierKey, total: Linear) -> None:
+    for vars_ in kind.states:
+        for row in placed(vars_, kind.starts).values():
+            total.extend(row)
+
+
+def _gpus(_problem: Problem, kind: TypeVars, _key: TierKey, total: Linear) -> None:
+    for vars_ in kind.states:
+        for i, row in placed(vars_, kind.starts).items():
+            gpus = num_gpus(vars_.state.leaves[i].pod_set.requests)
+            for variable, coefficient in zip(
+                row.variables, row.coefficients, strict=True
+            ):
+                total.add(variable, coefficient * gpus, 1)
+
+
+def _gangs(_problem: Problem, kind: TypeVars, _key: TierKey, total: Linear) -> None:
+    if kind.sample.starts:
+        total.add(kind.starts.variable, len(kind.sample.states), kind.starts.upper)
+
+
+_ADD: dict[str, Callable[[Problem, TypeVars, TierKey, Linear], None]] = {
+    "entitled": _entitled,
+    "disruption": _nothing,
+    "borrowing": _borrowing,
+    "topology": _topology,
+    "surplus": _surplus,
+    "pods": _pods,
+    "gpus": _gpus,
+    "gangs": _gangs,
+    "packing": _nothing,
+    "order": _nothing,
+}

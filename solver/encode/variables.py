@@ -1,0 +1,139 @@
+"""
+Typed containers of the model's variables, asked for by meaning.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ortools.sat.python import cp_model
+
+from solver.problem import Unit
+from solver.standing import Standing
+
+Var = cp_model.IntVar
+Cell = int | None
+"""
+A domain's number at a level, or none for the whole cluster.
+"""
+
+
+class Linear:
+    """
+    A sum that grows: coefficients on variables, and a constant.
+    """
+
+    __slots__ = ("coefficients", "constant", "most", "variables")
+
+    def __init__(self, constant: int = 0) -> None:
+        self.variables: list[Var] = []
+        self.coefficients: list[int] = []
+        self.constant = constant
+        self.most = constant
+
+    def add(self, variable: "Var | None", coefficient: int, upper: int) -> None:
+        """
+        Add a term; without a variable its upper end is a constant.
+        """
+        if coefficient == 0 or upper == 0:
+            return
+        if variable is None:
+            self.constant += coefficient * upper
+        else:
+            self.variables.append(variable)
+            self.coefficients.append(coefficient)
+        self.most += max(0, coefficient * upper)
+
+    def extend(self, other: "Linear", sign: int = 1) -> None:
+        """
+        Add another sum.
+        """
+        self.variables += other.variables
+        self.coefficients += [sign * c for c in other.coefficients]
+        self.constant += sign * other.constant
+        self.most += max(0, sign * other.most)
+
+    @property
+    def expression(self) -> cp_model.LinearExprT:
+        """
+        The sum as the solver takes it.
+        """
+        if not self.variables:
+            return self.constant
+        body = cp_model.LinearExpr.weighted_sum(self.variables, self.coefficients)
+        return body + self.constant if self.constant else body
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """
+    How many of something: a variable with its upper end, or a constant when none.
+    """
+
+    variable: Var | None
+    upper: int
+
+
+@dataclass(slots=True, kw_only=True)
+class RigidVars:
+    """
+    A gang without choice: its surplus per leaf, and per domain where one must hold it.
+
+    ``level`` is the level of the required domain, or -1; ``core`` the pods it needs.
+    """
+
+    state: Standing
+    core: tuple[int, ...]
+    level: int = -1
+    active: dict[int, Count] = field(default_factory=dict)
+    surplus: dict[tuple[int, Cell], Count] = field(default_factory=dict)
+
+
+@dataclass(slots=True, kw_only=True)
+class ChoiceVars:
+    """
+    A gang with choice: a boolean per tree node, counts per leaf and cell.
+
+    ``level`` gives each leaf's cells; ``inside`` the required domain of a tree node;
+    ``used`` the preferred domains a tree node uses.
+    """
+
+    state: Standing
+    active: dict[int, Count] = field(default_factory=dict)
+    level: dict[int, int] = field(default_factory=dict)
+    counts: dict[tuple[int, Cell], Count] = field(default_factory=dict)
+    inside: dict[tuple[int, int], Var] = field(default_factory=dict)
+    used: dict[tuple[int, int], Var] = field(default_factory=dict)
+    core: dict[int, Count] = field(default_factory=dict)
+    core_active: dict[int, Count] = field(default_factory=dict)
+
+
+StateVars = RigidVars | ChoiceVars
+
+
+@dataclass(slots=True, kw_only=True)
+class TypeVars:
+    """
+    Units that the model cannot tell apart: how many start, how many as entitled.
+
+    ``units`` are in the order in which they would start.
+    """
+
+    units: tuple[Unit, ...]
+    starts: Count
+    entitled: Count
+    states: list[StateVars]
+    ranks: list[Var] = field(default_factory=list)
+
+    @property
+    def sample(self) -> Unit:
+        """
+        Any of the units; they are alike.
+        """
+        return self.units[0]
+
+
+Loads = dict[tuple[int, int], Var]
+"""
+(shape, class) → how many pods of the shape the class holds.
+"""
+Terms = Mapping[str, Linear]

@@ -1,0 +1,129 @@
+"""
+Why gangs wait: one primary reason each, by arithmetic on the room as it is.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from models.plan import TierResult
+from models.reasons import Reason, Waiting
+from solver.draft import Draft
+from solver.feasible import needed
+from solver.place import place_gang
+from solver.problem import Problem, Unit
+from solver.standing import Standing, least_need
+from solver.workspace import Workspace
+
+
+def explain(
+    problem: Problem, draft: Draft, tiers: Sequence[TierResult]
+) -> dict[str, Waiting]:
+    """
+    Name the reason of every gang that stays below its minimum.
+    """
+    reasons = dict(problem.blocked)
+    work = Workspace(problem)
+    known: dict[object, Waiting] = {}
+    for unit in problem.units:
+        if not unit.starts or draft.starts(unit):
+            continue
+        kind = _kind(problem, unit)
+        if kind not in known:
+            known[kind] = _reason(problem, work, unit)
+        for state in unit.states:
+            reasons[state.key] = known[kind]
+    return reasons
+
+
+def _kind(problem: Problem, unit: Unit) -> object:
+    state = unit.states[0]
+    if len(unit.states) > 1 or len(state.leaves) > 1 or state.leaves[0].running:
+        return unit.key
+    leaf = state.leaves[0]
+    return (
+        problem.shapes.of_leaf[state.key, 0],
+        leaf.need,
+        state.gang.queue,
+        state.gang.preemptible,
+        leaf.pod_set.topology,
+    )
+
+
+def _reason(problem: Problem, work: Workspace, unit: Unit) -> Waiting:
+    for state in unit.states:
+        waiting = _over_limit(problem, state) or _short_of_room(problem, state)
+        if waiting is not None:
+            return waiting
+    mark = work.mark()
+    alone = all(place_gang(work, state) for state in unit.states)
+    work.undo(mark)
+    if alone:
+        return Waiting(Reason.LOWER_TIER_OR_PRIORITY)
+    return _alone_by_proof(problem, unit)
+
+
+def _over_limit(problem: Problem, state: Standing) -> Waiting | None:
+    queues = problem.queues
+    for name in queues.path(state.gang.queue):
+        for resource in queues.named:
+            needs = needed(state, resource)
+            rule = queues.queues[name].rule(resource)
+            checks = [(queues.limit_left(name, resource), rule.limit, queues.running)]
+            if not state.gang.preemptible:
+                left = queues.quota_left(name, resource)
+                checks.append((left, rule.quota, queues.fixed))
+            for left, limit, table in checks:
+                if left is not None and limit is not None and needs > left:
+                    facts = {
+                        "resource": resource,
+                        "needs": needs,
+                        "queue": name,
+                        "used": table.get(name, {}).get(resource, 0),
+                        "limit": limit,
+                    }
+                    return Waiting(Reason.QUOTA_LIMIT_REACHED, facts)
+    return None
+
+
+def _short_of_room(problem: Problem, state: Standing) -> Waiting | None:
+    rows = [problem.shapes.of_leaf[state.key, i] for i in range(len(state.leaves))]
+    matching = problem.shapes.allowed[rows].any(axis=0)
+    for column, resource in enumerate(problem.room.resources):
+        needs = needed(state, resource)
+        free = int(problem.room.free[matching, column].clip(min=0).sum())
+        if needs > free:
+            facts = {"resource": resource, "needs": needs, "free": free}
+            return Waiting(Reason.INSUFFICIENT_CAPACITY, facts)
+    return None
+
+
+def _alone_by_proof(problem: Problem, unit: Unit) -> Waiting:
+    """
+    Ask the model whether the unit could start if it were alone.
+    """
+    from solver.alone import starts_alone  # noqa: PLC0415
+
+    verdict = starts_alone(problem, unit)
+    if verdict is True:
+        return Waiting(Reason.LOWER_TIER_OR_PRIORITY)
+    if verdict is None:
+        return Waiting(Reason.SEARCH_LIMIT_REACHED)
+    state = unit.states[0]
+    pods = sum(least_need(s, lambda _: 1) or 0 for s in unit.states)
+    return Waiting(
+        Reason.FRAGMENTED,
+        {"pods": pods, "detail": _largest_hole(problem, state)},
+    )
+
+
+def _largest_hole(problem: Problem, state: Standing) -> str:
+    parts = []
+    for i, leaf in enumerate(state.leaves):
+        if not leaf.need:
+            continue
+        shape = problem.shapes.of_leaf[state.key, i]
+        places = int(np.count_nonzero(problem.shapes.fits[shape]))
+        label = leaf.path or "its pods"
+        parts.append(f"{label} fit on {places} nodes as they are")
+    return "; ".join(parts) or "its parts fit only one without the other"

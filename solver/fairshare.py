@@ -1,0 +1,152 @@
+"""
+Fair shares: what each queue may count on, by water-filling the tree of quotas.
+
+A pure function of queues, totals and requests, in whole units and integers only.
+It knows nothing of gangs, nodes or plans.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from models.queues import Queue
+
+Level = list[Queue]
+
+
+def fair_shares(
+    queues: Sequence[Queue],
+    totals: Mapping[str, int],
+    requested: Mapping[str, Mapping[str, int]],
+) -> dict[str, dict[str, int]]:
+    """
+    Divide the cluster among the queues, each resource by itself.
+
+    Top-level queues divide the total, children divide the share of their parent:
+    first every queue gets its quota as far as it asks for it (these are never scaled
+    down), then what is left goes by weight to those who ask for more, one priority
+    after the other.  Queues below a missing parent get nothing.
+
+    Parameters
+    ----------
+    queues
+        The whole tree, in any order.
+    totals
+        What the cluster has of each resource.
+    requested
+        Running and pending demand of each queue's own gangs; that of a parent is the
+        sum over everything below it.
+
+    Returns
+    -------
+    Queue to resource to fair share, for every resource that some queue names.
+    """
+    named = sorted({name for queue in queues for name in queue.resources})
+    shares: dict[str, dict[str, int]] = {queue.name: {} for queue in queues}
+    levels = _levels(queues)
+    for resource in named:
+        demand = _demand(queues, levels, resource, requested)
+        have: dict[str | None, int] = dict.fromkeys(shares, 0)
+        have[None] = max(0, totals.get(resource, 0))
+        for parent, level in levels:
+            have.update(_divide(level, resource, have[parent], demand))
+        for name, row in shares.items():
+            row[resource] = have[name]
+    return shares
+
+
+def _levels(queues: Sequence[Queue]) -> list[tuple[str | None, Level]]:
+    """
+    List parents with their children by name, every parent before its children.
+    """
+    children: dict[str | None, Level] = defaultdict(list)
+    for queue in sorted(queues, key=lambda queue: queue.name):
+        children[queue.parent].append(queue)
+    found: list[tuple[str | None, Level]] = []
+    parents: list[str | None] = [None]
+    for parent in parents:
+        if parent in children:
+            found.append((parent, children[parent]))
+            parents.extend(queue.name for queue in children[parent])
+    return found
+
+
+def _demand(
+    queues: Sequence[Queue],
+    levels: list[tuple[str | None, Level]],
+    resource: str,
+    requested: Mapping[str, Mapping[str, int]],
+) -> dict[str | None, int]:
+    """
+    Sum what is asked for below each queue, whatever the limits below it.
+    """
+    demand: dict[str | None, int] = {None: 0}
+    for queue in queues:
+        demand[queue.name] = requested.get(queue.name, {}).get(resource, 0)
+    for parent, level in reversed(levels):
+        demand[parent] += sum(demand[queue.name] for queue in level)
+    return demand
+
+
+def _divide(
+    level: Level, resource: str, total: int, demand: Mapping[str | None, int]
+) -> dict[str, int]:
+    """
+    Divide a total among siblings: quotas first, the rest band by band.
+    """
+    wants: dict[str, int] = {}
+    shares: dict[str, int] = {}
+    for queue in level:
+        rule = queue.rule(resource)
+        want = max(0, demand[queue.name])
+        wants[queue.name] = want if rule.limit is None else min(rule.limit, want)
+        quota = total if rule.quota is None else rule.quota
+        shares[queue.name] = min(quota, wants[queue.name])
+    left = total - sum(shares.values())
+    for priority in sorted({queue.priority for queue in level}, reverse=True):
+        if left <= 0:
+            break
+        weights = {
+            queue.name: queue.rule(resource).weight
+            for queue in level
+            if queue.priority == priority and queue.rule(resource).weight > 0
+        }
+        left = _fill(weights, wants, shares, left)
+    return shares
+
+
+def _fill(
+    weights: Mapping[str, int],
+    wants: Mapping[str, int],
+    shares: dict[str, int],
+    left: int,
+) -> int:
+    """
+    Give what is left to one band by weight and return what it does not want.
+
+    Every round gives whole units: a queue that wants at most its part gets what it
+    wants, the others get the whole units of theirs.  Only where somebody wanted less
+    does another round divide the rest.  The units that rounding left over go to the
+    same band, largest remainder first, then by name: each at most one, and there are
+    always more remainders than units.
+    """
+    remainders: dict[str, int] = {}
+    again = True
+    while again and left > 0:
+        hungry = [name for name in weights if wants[name] > shares[name]]
+        whole, amount = sum(weights[name] for name in hungry), left
+        remainders, again = {}, False
+        for name in hungry:
+            part, remainder = divmod(amount * weights[name], whole)
+            need = wants[name] - shares[name]
+            if need <= part:
+                again = again or need < part or remainder > 0
+                part = need
+            else:
+                remainders[name] = remainder
+            shares[name] += part
+            left -= part
+    for name in sorted(remainders, key=lambda name: (-remainders[name], name)):
+        unit = min(1, left) if remainders[name] else 0
+        shares[name] += unit
+        left -= unit
+    return left

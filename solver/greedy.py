@@ -1,0 +1,120 @@
+"""
+Greedy: gang by gang in queue order, all or nothing, best fit, topology-aware.
+
+What a good scheduler of this field does today, done honestly: it is the baseline of
+every report, the fallback of every round, and the solver's first hint.
+"""
+
+from collections.abc import Callable, Sequence
+from heapq import heapify, heappop, heappush
+
+from solver.draft import Draft
+from solver.place import place_gang, place_surplus
+from solver.problem import Problem, Unit
+from solver.workspace import Workspace
+
+Rank = Callable[[Unit], tuple[int | str, ...]]
+
+
+def greedy(problem: Problem) -> Draft:
+    """
+    Plan a round: entitled starts, then borrowing ones, then surplus.
+    """
+    work = Workspace(problem)
+    return fill_up(work, in_queue_order)
+
+
+def fill_up(
+    work: Workspace, order: "Callable[[Workspace, list[Unit]], None]"
+) -> Draft:
+    """
+    Start what fits in some order and grow what runs.
+    """
+    waiting = [u for u in work.problem.units if u.starts and u.key not in work.placed]
+    order(work, waiting)
+    for unit in sorted(work.problem.units, key=_by_rank):
+        for state in unit.states:
+            if not unit.starts or work.places(state) is not None:
+                place_surplus(work, state)
+    return work.draft()
+
+
+def _by_rank(unit: Unit) -> tuple[int, int, str]:
+    return (-unit.band, -max(s.gang.age for s in unit.states), unit.key)
+
+
+def in_queue_order(work: Workspace, units: list[Unit]) -> None:
+    """
+    Let the queue that has least of its share go first; inside it by priority, age, name.
+    """
+    late = _pass(work, units, entitled=True)
+    _pass(work, late, entitled=False)
+
+
+def _pass(work: Workspace, units: Sequence[Unit], *, entitled: bool) -> list[Unit]:
+    """
+    Offer every unit once, queue by queue; give back those that did not start.
+    """
+    lines: dict[str, list[Unit]] = {}
+    for unit in sorted(units, key=_inside_queue, reverse=True):
+        lines.setdefault(unit.states[0].gang.queue, []).append(unit)
+    heap = [(*_standing_of(work, name), name) for name in lines]
+    heapify(heap)
+    left = []
+    while heap:
+        name = heappop(heap)[-1]
+        line = lines[name]
+        unit = line.pop()
+        if not start(work, unit, entitled=entitled):
+            left.append(unit)
+        if line:
+            heappush(heap, (*_standing_of(work, name), name))
+    return left
+
+
+def _inside_queue(unit: Unit) -> tuple[int, int, tuple[int, ...]]:
+    lowest = min(state.gang.priority for state in unit.states)
+    oldest = max(state.gang.age for state in unit.states)
+    return (lowest, oldest, tuple(-ord(c) for c in unit.key))
+
+
+def _standing_of(work: Workspace, queue: str) -> tuple[int, float]:
+    """
+    Rank a queue: its own priority first, then how much of its share it holds.
+    """
+    record = work.problem.queues.queues.get(queue)
+    if record is None:
+        return (0, 0.0)
+    ratio = 0.0
+    for r in work.problem.queues.named:
+        share = work.problem.shares.get(queue, {}).get(r, 0)
+        if share > 0:
+            ratio = max(ratio, 1.0 - work.ledger.share[queue, r] / share)
+    return (-record.priority, ratio)
+
+
+def start(work: Workspace, unit: Unit, *, entitled: bool) -> bool:
+    """
+    Start all gangs of a unit or none; entitled ones only inside their fair share.
+    """
+    mark = work.mark()
+    booked = []
+    for state in unit.states:
+        done = place_gang(work, state)
+        charge = {}
+        if done:
+            counts = {
+                i: len(hosts) for i, hosts in work.placed.get(state.key, {}).items()
+            }
+            charge = dict(work.ledger.charge_of(state, counts))
+        if not done or (entitled and not work.ledger.entitles(state, charge)):
+            for other, paid in booked:
+                work.ledger.entitle(other, paid, -1)
+            work.undo(mark)
+            return False
+        if entitled:
+            work.ledger.entitle(state, charge)
+            booked.append((state, charge))
+    if entitled:
+        work.entitled.update(state.key for state in unit.states)
+    return True

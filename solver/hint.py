@@ -1,0 +1,209 @@
+"""
+Hints: a draft written as values of the model's variables.
+"""
+
+from collections import Counter
+
+from solver.draft import Draft
+from solver.encode.encoding import Encoding
+from solver.encode.variables import ChoiceVars, RigidVars, TypeVars, Var
+from solver.standing import Standing, satisfied_after
+
+
+def hint(encoding: Encoding, draft: Draft) -> None:
+    """
+    Tell the model a draft as its first solution.
+    """
+    encoding.model.clear_hints()
+    for variable, value in hint_values(encoding, draft):
+        encoding.model.add_hint(variable, value)
+
+
+def hint_values(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:
+    """
+    List what each variable would be in a draft.
+    """
+    pairs: list[tuple[Var, int]] = []
+    for kind in encoding.types:
+        started = [u for u in kind.units if draft.starts(u)]
+        if kind.starts.variable is not None:
+            pairs.append((kind.starts.variable, len(started)))
+        if (
+            kind.entitled.variable is not None
+            and kind.entitled.variable is not kind.starts.variable
+        ):
+            num = sum(unit.key in draft.entitled for unit in started)
+            pairs.append((kind.entitled.variable, num))
+        pairs += [(v, int(k < len(started))) for k, v in enumerate(kind.ranks)]
+        for which, vars_ in enumerate(kind.states):
+            if isinstance(vars_, RigidVars):
+                pairs += _rigid(encoding, kind, which, vars_, draft)
+            else:
+                pairs += _choice(encoding, vars_, draft)
+    return pairs + _loads(encoding, draft)
+
+
+def _rigid(
+    encoding: Encoding, kind: TypeVars, which: int, vars_: RigidVars, draft: Draft
+) -> list[tuple[Var, int]]:
+    domain_of = encoding.classes.domain_of
+    active: Counter[int] = Counter()
+    surplus: Counter[tuple[int, int | None]] = Counter()
+    for unit in kind.units:
+        state = unit.states[which]
+        places = draft.places.get(state.key)
+        if places is None:
+            continue
+        cell = None
+        if vars_.level >= 0:
+            host = next(h for hosts in places for h in hosts)
+            cell = int(domain_of[host, vars_.level])
+            active[cell] += 1
+        for i, hosts in enumerate(places):
+            surplus[i, cell] += len(hosts) - vars_.core[i]
+    pairs = [
+        (count.variable, active[cell])
+        for cell, count in vars_.active.items()
+        if count.variable is not None
+    ]
+    pairs += [
+        (count.variable, surplus[key])
+        for key, count in vars_.surplus.items()
+        if count.variable is not None
+    ]
+    return pairs
+
+
+def _choice(
+    encoding: Encoding, vars_: ChoiceVars, draft: Draft
+) -> list[tuple[Var, int]]:
+    state = vars_.state
+    places = draft.places.get(state.key) or tuple(() for _ in state.leaves)
+    domain_of = encoding.classes.domain_of
+    pairs: list[tuple[Var, int]] = []
+    counts: Counter[tuple[int, int | None]] = Counter()
+    for i, hosts in enumerate(places):
+        level = vars_.level[i]
+        for host in hosts:
+            counts[i, None if level < 0 else int(domain_of[host, level])] += 1
+    for key, count in vars_.counts.items():
+        if count.variable is not None:
+            pairs.append((count.variable, counts[key]))
+    for at, here in vars_.active.items():
+        node = state.nodes[at]
+        if here.variable is not None and node.parent >= 0:
+            pairs.append((here.variable, int(any(places[i] for i in node.leaves))))
+    pairs += _cells_used(encoding, vars_, places)
+    return pairs + _core(vars_, places, entitled=state.key in draft.entitled)
+
+
+def _cells_used(
+    encoding: Encoding, vars_: ChoiceVars, places: tuple[tuple[int, ...], ...]
+) -> list[tuple[Var, int]]:
+    classes = encoding.classes
+    pairs = []
+    for table, name in ((vars_.inside, "required"), (vars_.used, "preferred")):
+        for (at, domain), variable in table.items():
+            node = vars_.state.nodes[at]
+            assert node.topology is not None
+            level = classes.levels.index(
+                (node.topology.topology, getattr(node.topology, name))
+            )
+            held = any(
+                _real(encoding, level, host) == domain
+                for i in node.leaves
+                for host in places[i]
+            )
+            pairs.append((variable, int(held)))
+    return pairs
+
+
+def _real(encoding: Encoding, level: int, host: int) -> int:
+    cell = int(encoding.classes.domain_of[host, level])
+    return cell if encoding.classes.is_domain(level, cell) else -1
+
+
+def _core(
+    vars_: ChoiceVars, places: tuple[tuple[int, ...], ...], *, entitled: bool
+) -> list[tuple[Var, int]]:
+    if not vars_.core:
+        return []
+    chosen = least_core(vars_.state, places) if entitled else {}
+    pairs = [
+        (count.variable, chosen.get(i, 0))
+        for i, count in vars_.core.items()
+        if count.variable is not None
+    ]
+    for at, here in vars_.core_active.items():
+        node = vars_.state.nodes[at]
+        if here.variable is not None and node.parent >= 0:
+            on = any(chosen.get(i, 0) for i in node.leaves)
+            pairs.append((here.variable, int(on)))
+    return pairs
+
+
+def least_core(
+    state: Standing, places: tuple[tuple[int, ...], ...]
+) -> dict[int, int]:
+    """
+    Drop pods while the tree stays satisfied; what is left is a core.
+    """
+    core = {i: len(hosts) for i, hosts in enumerate(places)}
+    for i in sorted(core, key=lambda i: (not state.leaves[i].after, -core[i])):
+        for fewer in (0, state.leaves[i].need):
+            trial = {**core, i: min(fewer, core[i])}
+            if _holds(state, trial):
+                core = trial
+                break
+    return core
+
+
+def _holds(state: Standing, counts: dict[int, int]) -> bool:
+    after = satisfied_after(state, counts)
+    if not after[0]:
+        return False
+    for at, node in enumerate(state.nodes):
+        if any(counts.get(i, 0) for i in node.leaves) and not after[at]:
+            return False
+    return all(
+        state.leaves[first].counted + counts.get(first, 0)
+        >= state.leaves[first].minimum
+        for i, leaf in enumerate(state.leaves)
+        if counts.get(i, 0)
+        for first in leaf.after
+    )
+
+
+def _loads(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:
+    capacity = encoding.capacity
+    where = {
+        node: (at, part)
+        for at, item in enumerate(encoding.classes.items)
+        for part, inner in enumerate(item.parts or (item,))
+        for node in inner.nodes
+    }
+    loose: Counter[tuple[int, int]] = Counter()
+    scoped: Counter[tuple[str, int, int, int]] = Counter()
+    for kind in encoding.types:
+        for which, vars_ in enumerate(kind.states):
+            for unit in kind.units:
+                state = unit.states[which]
+                for i, hosts in enumerate(draft.places.get(state.key, ())):
+                    shape = encoding.problem.shapes.of_leaf[state.key, i]
+                    level = vars_.level if isinstance(vars_, RigidVars) else vars_.level[i]
+                    for host in hosts:
+                        at, part = where[host]
+                        if level < 0:
+                            loose[shape, at] += 1
+                        else:
+                            name = encoding.classes.levels[level][0]
+                            scoped[name, shape, at, part] += 1
+    touched = Counter(
+        where[host][0]
+        for host in {h for p in draft.places.values() for hosts in p for h in hosts}
+    )
+    pairs = [(v, loose[key]) for key, v in capacity.loose.items()]
+    for name, table in capacity.scoped.items():
+        pairs += [(v, scoped[(name, *key)]) for key, v in table.items()]
+    pairs += [(v, touched[at]) for at, v in capacity.touched.items()]
+    return pairs

@@ -1,0 +1,12 @@
+"""
+The exact small model that checks hold the round against.
+
+One integer per (leaf, node) and plain rows, solved tier by tier to proven optima. It
+shares nothing with the encoding, is never part of a round, and is not meant to be fast.
+"""
+
+from solver.oracle.facts import Facts as Facts
+from solver.oracle.facts import gather as gather
+from solver.oracle.search import UndecidedError as UndecidedError
+from solver.oracle.search import best as best
+from solver.oracle.search import check_feasible as check_feasible

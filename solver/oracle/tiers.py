@@ -1,0 +1,228 @@
+"""
+The tiers of the small model as expressions over its variables.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+
+from ortools.sat.python import cp_model
+
+from models.gangs import PodPhase, pod_sets
+from models.policy import Policy
+from models.resources import CPU, is_gpu
+from solver.oracle.facts import GangFacts
+from solver.oracle.model import SmallModel, new_pods_by_domain, running_domains
+from solver.oracle.trees import satisfied, tree_nodes
+
+Expr = cp_model.LinearExpr
+
+
+def tier_expressions(
+    small: SmallModel, policy: Policy, line: list[str]
+) -> Iterator[tuple[str, int | None, int, Expr]]:
+    """
+    List the tiers as (name, band, sign, expression); the sign of a maximum is 1.
+    """
+    bands = _bands(small, policy, line)
+    by_band = {"entitled": _entitled, "borrowing": _borrowing}
+    whole: dict[str, tuple[int, Callable[[SmallModel], Expr]]] = {
+        "disruption": (-1, _nothing),
+        "topology": (-1, partial(_spread, line=line)),
+        "surplus": (1, _surplus),
+        "packing": (-1, _broken_holes),
+        "gpus": (1, _gpus),
+        "pods": (1, _pods),
+        "gangs": (1, _gangs),
+        "order": (1, partial(_order, line=line)),
+    }
+    names = [tier.name for tier in policy.tiers if tier.name != "order"]
+    for name in [*names, "order"]:
+        if name in by_band:
+            for band, gangs in bands:
+                yield name, band, 1, by_band[name](small, policy, gangs)
+        else:
+            sign, expression = whole[name]
+            yield name, None, sign, expression(small)
+
+
+def _nothing(_: SmallModel) -> Expr:
+    """
+    Lose no work: nothing is evicted yet.
+    """
+    return _total([])
+
+
+def _total(terms: Iterable[cp_model.LinearExprT]) -> Expr:
+    return cp_model.LinearExpr.sum([0, *terms])
+
+
+def _bands(
+    small: SmallModel, policy: Policy, line: list[str]
+) -> list[tuple[int, list[str]]]:
+    """
+    Group the gangs in need by band, the highest first, labelled by lowest priority.
+    """
+    gangs = small.facts.gangs
+    cuts = policy.bands
+    members: dict[int, list[str]] = {}
+    labels: dict[int, int] = {}
+    for priority in sorted(gangs[key].gang.priority for key in line):
+        labels.setdefault(_level(priority, cuts), priority)
+    for key in small.starts:
+        priority = _priority(small, key)
+        level = _level(priority, cuts)
+        labels.setdefault(level, priority)
+        members.setdefault(level, []).append(key)
+    falling = sorted(labels, reverse=True)
+    return [(labels[level], members.get(level, [])) for level in falling]
+
+
+def _level(priority: int, cuts: tuple[int, ...] | None) -> int:
+    return priority if cuts is None else sum(cut <= priority for cut in cuts)
+
+
+def _priority(small: SmallModel, key: str) -> int:
+    gangs = small.facts.gangs
+    return min(gangs[name].gang.priority for name in (key, *gangs[key].mates))
+
+
+def _worth(policy: Policy, fact: GangFacts) -> int:
+    return (fact.least or 0) * policy.quarters(fact.gang.age)
+
+
+def _entitled(small: SmallModel, policy: Policy, gangs: list[str]) -> Expr:
+    terms = [
+        _worth(policy, small.facts.gangs[key]) * small.entitled[key] for key in gangs
+    ]
+    return _total(terms)
+
+
+def _borrowing(small: SmallModel, policy: Policy, gangs: list[str]) -> Expr:
+    terms = []
+    for key in gangs:
+        fact = small.facts.gangs[key]
+        weight = _worth(policy, fact) * _modesty(small, fact)
+        terms.append(weight * (small.starts[key] - small.entitled[key]))
+    return _total(terms)
+
+
+def _modesty(small: SmallModel, fact: GangFacts) -> int:
+    """
+    Weigh borrowing by what a gang's leaf queue uses of its share: 4, 3, 2 or 1.
+    """
+    if not fact.path:
+        return 1
+    queue = fact.path[0]
+    used = []
+    for name in small.facts.named:
+        share = small.shares.get(queue, {}).get(name, 0)
+        held = small.facts.held.get((queue, name), 0)
+        if share > 0:
+            used.append((held, share))
+        elif held > 0:
+            used.append((1, 1))
+    weights = [4 - min(3, 4 * held // share) for held, share in used]
+    return min(weights, default=1)
+
+
+def _spread(small: SmallModel, line: list[str]) -> Expr:
+    """
+    Sum the preferred domains beyond the first, over gangs that may get pods.
+    """
+    terms: list[cp_model.LinearExprT] = []
+    for key, fact in small.planned():
+        if fact.needy and key not in line:
+            continue
+        for tree in tree_nodes(fact.gang.tree):
+            if tree.topology is None or tree.topology.preferred is None:
+                continue
+            level = tree.topology.preferred
+            running = running_domains(small, tree, level)
+            beyond = small.cp.new_int_var(0, len(small.receives) + len(running), "")
+            domains: list[cp_model.LinearExprT] = [1 for _ in running]
+            for where, pods in new_pods_by_domain(small, key, tree, level).items():
+                if where not in running:
+                    here = small.cp.new_bool_var("")
+                    small.cp.add(sum(pods) == 0).only_enforce_if(~here)
+                    domains.append(here)
+            small.cp.add(beyond >= _total(domains) - 1)
+            terms.append(beyond)
+    return _total(terms)
+
+
+def _surplus(small: SmallModel) -> Expr:
+    bound = [
+        fact.values[leaf] * var
+        for key, fact in small.planned()
+        for leaf, var in small.placed[key].items()
+    ]
+    needed = [
+        (small.facts.gangs[key].least or 0) * start
+        for key, start in small.starts.items()
+    ]
+    return _total(bound) - _total(needed)
+
+
+def _broken_holes(small: SmallModel) -> Expr:
+    """
+    Sum the squares of what was free on the nodes that get pods.
+    """
+    holes = _holes(small)
+    terms = [holes[node] ** 2 * var for node, var in small.receives.items()]
+    return _total(terms)
+
+
+def _holes(small: SmallModel) -> Mapping[str, int]:
+    """
+    Give the free GPUs of each node, or whole free CPUs where no node has GPUs.
+    """
+    nodes = small.facts.snapshot.nodes
+    free = small.facts.free
+    if any(is_gpu(r) and n for node in nodes for r, n in node.allocatable.items()):
+        return {
+            node.name: sum(n for r, n in free[node.name].items() if is_gpu(r))
+            for node in nodes
+        }
+    return {node.name: free[node.name].get(CPU, 0) // 1000 for node in nodes}
+
+
+def _gpus(small: SmallModel) -> Expr:
+    running = 0
+    terms: list[cp_model.LinearExprT] = []
+    for key, fact in small.facts.gangs.items():
+        for leaf in pod_sets(fact.gang.tree):
+            each = sum(n for r, n in leaf.requests.items() if is_gpu(r))
+            running += each * sum(p.phase is PodPhase.RUNNING for p in leaf.pods)
+            if key in small.placed:
+                terms.append(each * small.placed[key][leaf.name])
+    return _total([running, *terms])
+
+
+def _pods(small: SmallModel) -> Expr:
+    running = sum(
+        pod.phase is PodPhase.RUNNING
+        for fact in small.facts.gangs.values()
+        for leaf in pod_sets(fact.gang.tree)
+        for pod in leaf.pods
+    )
+    new = [var for placed in small.placed.values() for var in placed.values()]
+    return _total([running, *new])
+
+
+def _gangs(small: SmallModel) -> Expr:
+    before = sum(
+        fact.ordinary or satisfied(fact.gang.tree, fact.counted)
+        for fact in small.facts.gangs.values()
+    )
+    return _total([before, *small.starts.values()])
+
+
+def _order(small: SmallModel, line: list[str]) -> Expr:
+    """
+    Sum (n - position) over starts; positions go by age, the oldest first, then key.
+    """
+    return _total(
+        (len(line) - idx) * small.starts[key]
+        for idx, key in enumerate(line)
+        if key in small.starts
+    )

@@ -1,0 +1,76 @@
+"""
+What a strategy answers: a draft, its tiers with bounds, and the effort it took.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from models.plan import ModelSize, Proof, TierResult
+from solver.draft import Draft
+from solver.score import TierKey
+
+Clock = Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """
+    A draft with one result per tier.
+    """
+
+    draft: Draft
+    tiers: tuple[TierResult, ...]
+    model: ModelSize = ModelSize()
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+
+def tier_results(
+    keys: Sequence[TierKey], values: Sequence[int], bounds: Sequence[int]
+) -> tuple[TierResult, ...]:
+    """
+    Say for each tier whether its value is proven: all earlier tiers must be, too.
+    """
+    results = []
+    earlier = True
+    for key, value, bound in zip(keys, values, bounds, strict=True):
+        closed = value == bound
+        proof: Proof = "gap"
+        if closed:
+            proof = "proven" if earlier else "conditional"
+        earlier = earlier and closed
+        results.append(
+            TierResult(
+                name=key.name,
+                band=key.label,
+                direction=key.direction,
+                value=value,
+                bound=bound,
+                proof=proof,
+            )
+        )
+    return tuple(results)
+
+
+class Stopwatch:
+    """
+    Seconds per phase; without a clock every phase takes none.
+    """
+
+    def __init__(self, clock: Clock | None) -> None:
+        self.clock = clock or (lambda: 0.0)
+        self.begun = self.last = self.clock()
+        self.seconds: dict[str, float] = {}
+
+    def lap(self, phase: str) -> None:
+        """
+        Book the time since the last lap under a phase.
+        """
+        now = self.clock()
+        self.seconds[phase] = self.seconds.get(phase, 0.0) + now - self.last
+        self.last = now
+
+    def spent(self) -> float:
+        """
+        Give the seconds since the start.
+        """
+        return self.clock() - self.begun

@@ -1,0 +1,194 @@
+"""
+The problem of one round: room, shapes, candidates, queue rules, shares and bands.
+
+Everything later steps compute with is gathered here once, as arrays and small
+records; what cannot be planned leaves with its reason.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from models.gangs import Gang, PodPhase, PodSet, pod_sets
+from models.resources import is_gpu
+
+from models.policy import Policy
+
+from models.reasons import Waiting
+
+from models.snapshot import Snapshot
+from models.topology import Topology
+from solver.bands import Bands, cut_bands
+from solver.eligibility import blocked_gangs
+from solver.fairshare import fair_shares
+from solver.feasible import Possible, structural_reasons
+from solver.quotas import QueueTree
+from solver.room import Room, room_of
+from solver.shapes import Shapes, shapes_of
+from solver.standing import Standing, least_need, standing
+from solver.values import PodValues
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """
+    Gangs that start together: one gang, or the unsatisfied members of a GangGroup.
+
+    ``starts`` is false for a satisfied gang whose pending pods are all surplus.
+    """
+
+    states: tuple[Standing, ...]
+    starts: bool
+    band: int
+
+    @property
+    def key(self) -> str:
+        """
+        The first member's name.
+        """
+        return self.states[0].key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """
+    One round, ready to be planned by any strategy.
+    """
+
+    snapshot: Snapshot
+    policy: Policy
+    room: Room
+    shapes: Shapes
+    queues: QueueTree
+    shares: Mapping[str, Mapping[str, int]]
+    units: tuple[Unit, ...]
+    bands: Bands
+    values: PodValues
+    least_value: Mapping[str, int]
+    positions: Mapping[str, int]
+    blocked: Mapping[str, Waiting]
+    satisfied: int
+    running_pods: int
+    running_gpus: int
+    topologies: Mapping[str, Topology] = field(default_factory=dict)
+
+    def weight(self, state: Standing) -> int:
+        """
+        Value of starting a gang, in quarters: least pod value times its age step.
+        """
+        return self.least_value[state.key] * self.policy.quarters(state.gang.age)
+
+
+def problem_of(snapshot: Snapshot, policy: Policy) -> Problem:
+    """
+    Gather one round's problem from a snapshot.
+    """
+    waiting = [gang for gang in snapshot.gangs if not _is_complete(gang)]
+    states = {gang.key: standing(gang) for gang in waiting}
+    queues = QueueTree.of(snapshot)
+    room = room_of(snapshot, waiting)
+    shapes = shapes_of(room, states.values())
+    topologies = {topology.name: topology for topology in snapshot.topologies}
+    blocked = blocked_gangs(snapshot, states, queues, room)
+    possible = Possible(room=room, shapes=shapes, topologies=topologies)
+    blocked |= structural_reasons(states, blocked, possible, queues)
+    units = _units(snapshot, states, blocked)
+    values = PodValues.of(snapshot)
+    starting = [state for unit in units if unit.starts for state in unit.states]
+    bands = cut_bands([state.gang.priority for state in starting], policy)
+    demand = possible.demand(
+        [s for k, s in states.items() if k not in blocked and s.num_pending]
+    )
+    running = _running(snapshot)
+    order = sorted(starting, key=lambda s: (-s.gang.age, s.key))
+    return Problem(
+        snapshot=snapshot,
+        policy=policy,
+        room=room,
+        shapes=shapes,
+        queues=queues,
+        shares=fair_shares(
+            snapshot.queues,
+            room.totals(queues.named),
+            queues.requested(demand),
+        ),
+        units=tuple(_with_band(unit, bands) for unit in units),
+        bands=bands,
+        values=values,
+        least_value={s.key: _least_value(s, values) for s in starting},
+        positions={state.key: at for at, state in enumerate(order)},
+        blocked=blocked,
+        satisfied=_num_satisfied(snapshot, states),
+        running_pods=sum(count for _, count in running),
+        running_gpus=sum(
+            amount * count
+            for leaf, count in running
+            for name, amount in leaf.requests.items()
+            if is_gpu(name)
+        ),
+        topologies=topologies,
+    )
+
+
+def _is_complete(gang: Gang) -> bool:
+    """
+    Tell cheaply that a gang of one leaf runs whole, so that nothing is to be decided.
+    """
+    tree = gang.tree
+    return (
+        isinstance(tree, PodSet)
+        and not gang.mates
+        and 0 < tree.minimum <= len(tree.pods) == tree.replicas
+        and gang.match_policy != "only-waiting"
+        and all(pod.phase is PodPhase.RUNNING for pod in tree.pods)
+    )
+
+
+def _running(snapshot: Snapshot) -> list[tuple[PodSet, int]]:
+    return [
+        (leaf, sum(pod.phase is PodPhase.RUNNING for pod in leaf.pods))
+        for gang in snapshot.gangs
+        for leaf in pod_sets(gang.tree)
+    ]
+
+
+def _num_satisfied(snapshot: Snapshot, states: Mapping[str, Standing]) -> int:
+    complete = len(snapshot.gangs) - len(states)
+    return complete + sum(state.satisfied for state in states.values())
+
+
+def _least_value(state: Standing, values: PodValues) -> int:
+    prices = [values.of_pod(leaf.pod_set.requests) for leaf in state.leaves]
+    return least_need(state, lambda i: prices[i]) or 0
+
+
+def _units(
+    snapshot: Snapshot,
+    states: Mapping[str, Standing],
+    blocked: Mapping[str, Waiting],
+) -> list[Unit]:
+    units = []
+    done: set[str] = set()
+    for gang in snapshot.gangs:
+        state = states.get(gang.key)
+        if state is None or gang.key in done or gang.key in blocked:
+            continue
+        if state.satisfied:
+            if state.num_pending:
+                units.append(Unit(states=(state,), starts=False, band=0))
+            continue
+        mates = sorted({gang.key, *gang.mates})
+        together = tuple(
+            states[name]
+            for name in mates
+            if name in states and not states[name].satisfied
+        )
+        done.update(member.key for member in together)
+        units.append(Unit(states=together, starts=True, band=0))
+    return units
+
+
+def _with_band(unit: Unit, bands: Bands) -> Unit:
+    if not unit.starts:
+        return unit
+    lowest = min(state.gang.priority for state in unit.states)
+    return Unit(states=unit.states, starts=True, band=bands.of(lowest))

@@ -1,0 +1,97 @@
+"""
+Queue arithmetic: usage, limits and quotas on the whole path to the root.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from models.gangs import PodPhase, pod_sets
+from models.queues import Queue
+from models.resources import add
+from models.snapshot import Snapshot
+
+Amounts = dict[str, dict[str, int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueTree:
+    """
+    The queues with what runs in them; ``named`` are the resources any of them names.
+    """
+
+    queues: Mapping[str, Queue]
+    named: tuple[str, ...]
+    running: Amounts
+    fixed: Amounts
+    own: Amounts = field(default_factory=dict)
+    parents: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> "QueueTree":
+        """
+        Add up what runs, per queue and for every queue above it.
+        """
+        queues = {queue.name: queue for queue in snapshot.queues}
+        named = tuple(sorted({r for q in snapshot.queues for r in q.resources}))
+        own: Amounts = {}
+        own_fixed: Amounts = {}
+        if named:
+            for gang in snapshot.gangs:
+                for leaf in pod_sets(gang.tree):
+                    count = sum(p.phase is PodPhase.RUNNING for p in leaf.pods)
+                    if count:
+                        add(own.setdefault(gang.queue, {}), leaf.requests, count)
+                        if not gang.preemptible:
+                            hard = own_fixed.setdefault(gang.queue, {})
+                            add(hard, leaf.requests, count)
+        tree = cls(
+            queues=queues,
+            named=named,
+            running={},
+            fixed={},
+            own=own,
+            parents=frozenset(q.parent for q in snapshot.queues if q.parent),
+        )
+        for source, target in ((own, tree.running), (own_fixed, tree.fixed)):
+            for name, amounts in source.items():
+                for above in tree.path(name):
+                    add(target.setdefault(above, {}), amounts)
+        return tree
+
+    def path(self, name: str) -> Sequence[str]:
+        """
+        List a queue and all above it that exist, the queue first.
+        """
+        found: list[str] = []
+        at: str | None = name
+        while at is not None and at in self.queues and at not in found:
+            found.append(at)
+            at = self.queues[at].parent
+        return found
+
+    def limit_left(self, queue: str, resource: str) -> int | None:
+        """
+        How much more of a resource a queue may hold; none is unlimited.
+        """
+        limit = self.queues[queue].rule(resource).limit
+        if limit is None:
+            return None
+        return max(0, limit - self.running.get(queue, {}).get(resource, 0))
+
+    def quota_left(self, queue: str, resource: str) -> int | None:
+        """
+        How much more non-preemptible work a queue may hold; none is unlimited.
+        """
+        quota = self.queues[queue].rule(resource).quota
+        if quota is None:
+            return None
+        return max(0, quota - self.fixed.get(queue, {}).get(resource, 0))
+
+    def requested(self, pending: Amounts) -> Amounts:
+        """
+        Add pending demand to what runs, per leaf queue.
+        """
+        total: Amounts = {name: dict(amounts) for name, amounts in self.own.items()}
+        for name, amounts in pending.items():
+            add(total.setdefault(name, {}), amounts)
+        return total

@@ -1,0 +1,117 @@
+"""
+Room: what every node offers and has left, as arrays.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.gangs import Gang, PodPhase, pod_sets
+from models.nodes import Node
+from models.resources import CPU, is_gpu
+from models.snapshot import Snapshot
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+_LOAD = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """
+    Nodes × resources: ``empty`` without any pod of ours, ``free`` as it is now.
+
+    Only resources that a pending pod asks for have a column.
+    """
+
+    nodes: tuple[Node, ...]
+    index: dict[str, int]
+    resources: tuple[str, ...]
+    empty: Ints
+    free: Ints
+    holes: Ints
+
+    def totals(self, names: Collection[str]) -> dict[str, int]:
+        """
+        Add up what the cluster offers to us of some resources.
+        """
+        return {
+            name: sum(
+                max(0, n.allocatable.get(name, 0) - n.used.get(name, 0))
+                for n in self.nodes
+            )
+            for name in names
+        }
+
+    def row(self, requests: dict[str, int]) -> Ints:
+        """
+        Write a request as a row over the columns.
+        """
+        return np.array([requests.get(r, 0) for r in self.resources], dtype=np.int64)
+
+
+def room_of(snapshot: Snapshot, waiting: Sequence[Gang]) -> Room:
+    """
+    Measure the room of a snapshot in the resources that waiting gangs ask for.
+    """
+    asked = {
+        name
+        for gang in waiting
+        for leaf in pod_sets(gang.tree)
+        for name, amount in leaf.requests.items()
+        if amount > 0
+    } | {name for gang in waiting for name in gang.min_resources}
+    gpus = sorted({r for n in snapshot.nodes for r in n.allocatable if is_gpu(r)})
+    holes_of = gpus or [CPU]
+    resources = sorted(asked)
+    columns = resources + [r for r in holes_of if r not in asked]
+    index = {node.name: at for at, node in enumerate(snapshot.nodes)}
+    empty = np.array(
+        [
+            [n.allocatable.get(r, 0) - n.used.get(r, 0) for r in columns]
+            for n in snapshot.nodes
+        ],
+        dtype=np.int64,
+    ).reshape(len(snapshot.nodes), len(columns))
+    free = empty - _load(snapshot, index, columns)
+    holes = np.maximum(free[:, [columns.index(r) for r in holes_of]], 0).sum(axis=1)
+    return Room(
+        nodes=snapshot.nodes,
+        index=index,
+        resources=tuple(resources),
+        empty=np.ascontiguousarray(empty[:, : len(resources)]),
+        free=np.ascontiguousarray(free[:, : len(resources)]),
+        holes=holes if gpus else holes // 1000,
+    )
+
+
+def _load(snapshot: Snapshot, index: dict[str, int], columns: list[str]) -> Ints:
+    """
+    Add up the requests of our pods that occupy each node.
+    """
+    rows: dict[int, int] = {}
+    vectors: list[list[int]] = []
+    where: list[int] = []
+    which: list[int] = []
+    for gang in snapshot.gangs:
+        for leaf in pod_sets(gang.tree):
+            row = -1
+            for pod in leaf.pods:
+                if pod.phase not in _LOAD or pod.node is None:
+                    continue
+                at = index.get(pod.node)
+                if at is None:
+                    continue
+                if row < 0:
+                    row = rows.setdefault(id(leaf.requests), len(vectors))
+                    if row == len(vectors):
+                        vectors.append([leaf.requests.get(r, 0) for r in columns])
+                where.append(at)
+                which.append(row)
+    load = np.zeros((len(snapshot.nodes), len(columns)), dtype=np.int64)
+    if where:
+        table = np.array(vectors, dtype=np.int64)
+        np.add.at(load, np.array(where), table[np.array(which)])
+    return load

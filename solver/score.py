@@ -1,0 +1,200 @@
+"""
+The score: what a draft is worth in every tier of the policy.
+
+It stands outside the strategies, so that a comparison cannot favour its author.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from models.plan import Direction
+from models.resources import Resources, is_gpu
+from solver.draft import Draft
+from solver.problem import Problem
+from solver.spread import spread_of
+
+
+@dataclass(frozen=True, slots=True)
+class TierKey:
+    """
+    One tier to solve: its name, its band's index and label, and its direction.
+    """
+
+    name: str
+    band: int | None
+    label: int | None
+    direction: Direction
+    gap: float
+
+
+MINIMISED = frozenset({"disruption", "topology", "packing"})
+
+
+def tier_keys(problem: Problem) -> tuple[TierKey, ...]:
+    """
+    Expand the policy's tiers, one per band where values count by band; order is last.
+    """
+    keys: list[TierKey] = []
+    listed = [(t.name, t.gap) for t in problem.policy.tiers if t.name != "order"]
+    for name, own_gap in [*listed, ("order", None)]:
+        gap = problem.policy.limits.gap if own_gap is None else own_gap
+        way: Direction = "min" if name in MINIMISED else "max"
+        if name in {"entitled", "borrowing"}:
+            keys += [
+                TierKey(name, band, label, way, gap)
+                for band, label in problem.bands.falling
+            ]
+        else:
+            keys.append(TierKey(name, None, None, way, gap))
+    return tuple(keys)
+
+
+def score(problem: Problem, draft: Draft) -> tuple[int, ...]:
+    """
+    Give a draft's value in every tier.
+    """
+    return tuple(
+        _SCORES[key.name](problem, draft, key.band) for key in tier_keys(problem)
+    )
+
+
+def is_better(
+    keys: tuple[TierKey, ...], new: tuple[int, ...], old: tuple[int, ...]
+) -> bool:
+    """
+    Compare two scores in the policy's order; equal is not better.
+    """
+    for key, mine, other in zip(keys, new, old, strict=False):
+        if mine != other:
+            return (mine > other) == (key.direction == "max")
+    return False
+
+
+def borrow_factor(problem: Problem, queue: str) -> int:
+    """
+    Give 4, 3, 2 or 1 as the queue uses less than ¼, ½, ¾ or more of its share.
+    """
+    running = problem.queues.running.get(queue, {})
+    shares = problem.shares.get(queue, {})
+    pairs = [
+        (running.get(r, 0), shares.get(r, 0))
+        for r in problem.queues.named
+        if running.get(r, 0) or shares.get(r, 0)
+    ]
+    if not pairs:
+        return 1
+    return min(_quarter(used, share) for used, share in pairs)
+
+
+def _quarter(used: int, share: int) -> int:
+    for part in (1, 2, 3):
+        if 4 * used < part * share:
+            return 5 - part
+    return 1
+
+
+def _entitled(problem: Problem, draft: Draft, band: int | None) -> int:
+    return sum(
+        problem.weight(state)
+        for unit in problem.units
+        if unit.band == band and draft.starts(unit)
+        for state in unit.states
+        if state.key in draft.entitled
+    )
+
+
+def _borrowing(problem: Problem, draft: Draft, band: int | None) -> int:
+    return sum(
+        problem.weight(state) * borrow_factor(problem, state.gang.queue)
+        for unit in problem.units
+        if unit.band == band and draft.starts(unit)
+        for state in unit.states
+        if state.key not in draft.entitled
+    )
+
+
+def _disruption(_problem: Problem, _draft: Draft, _band: int | None) -> int:
+    return 0
+
+
+def _topology(problem: Problem, draft: Draft, _band: int | None) -> int:
+    return sum(
+        spread_of(problem, state, draft.places.get(state.key))
+        for unit in problem.units
+        for state in unit.states
+    )
+
+
+def _surplus(problem: Problem, draft: Draft, _band: int | None) -> int:
+    total = 0
+    for unit in problem.units:
+        for state in unit.states:
+            places = draft.places.get(state.key)
+            if places is None:
+                continue
+            for leaf, hosts in zip(state.leaves, places, strict=True):
+                if hosts:
+                    value = problem.values.of_pod(leaf.pod_set.requests)
+                    total += value * len(hosts)
+            if unit.starts:
+                total -= problem.least_value[state.key]
+    return total
+
+
+def _packing(problem: Problem, draft: Draft, _band: int | None) -> int:
+    touched = {
+        host for places in draft.places.values() for hosts in places for host in hosts
+    }
+    return sum(int(problem.room.holes[host]) ** 2 for host in touched)
+
+
+def _gpus(problem: Problem, draft: Draft, _band: int | None) -> int:
+    return problem.running_gpus + sum(
+        num_gpus(leaf.pod_set.requests) * draft.num_placed(state, i)
+        for unit in problem.units
+        for state in unit.states
+        for i, leaf in enumerate(state.leaves)
+    )
+
+
+def num_gpus(requests: Resources) -> int:
+    """
+    Count the whole GPUs of one pod.
+    """
+    return sum(amount for name, amount in requests.items() if is_gpu(name))
+
+
+def _pods(problem: Problem, draft: Draft, _band: int | None) -> int:
+    return problem.running_pods + sum(
+        len(hosts) for places in draft.places.values() for hosts in places
+    )
+
+
+def _gangs(problem: Problem, draft: Draft, _band: int | None) -> int:
+    return problem.satisfied + sum(
+        len(unit.states) for unit in problem.units if draft.starts(unit)
+    )
+
+
+def _order(problem: Problem, draft: Draft, _band: int | None) -> int:
+    count = len(problem.positions)
+    return sum(
+        count - problem.positions[state.key]
+        for unit in problem.units
+        if draft.starts(unit)
+        for state in unit.states
+    )
+
+
+_SCORES: dict[str, Callable[[Problem, Draft, int | None], int]] = {
+    "entitled": _entitled,
+    "disruption": _disruption,
+    "borrowing": _borrowing,
+    "topology": _topology,
+    "surplus": _surplus,
+    "packing": _packing,
+    "gpus": _gpus,
+    "pods": _pods,
+    "gangs": _gangs,
+    "order": _order,
+}

@@ -1,0 +1,38 @@
+"""
+Pod values: the common currency in which tiers count what starts.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from models.resources import Resources, summed
+from models.snapshot import Snapshot
+
+SCALE = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class PodValues:
+    """
+    A pod's value: 10⁹ times its largest share of the cluster, rounded up, at least 1.
+    """
+
+    totals: Mapping[str, int]
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> "PodValues":
+        """
+        Freeze the cluster totals of a snapshot.
+        """
+        return cls(summed(node.allocatable for node in snapshot.nodes))
+
+    def of_pod(self, requests: Resources) -> int:
+        """
+        Give the value of one pod.
+        """
+        shares = [
+            -(-SCALE * amount // total)
+            for name, amount in requests.items()
+            if (total := self.totals.get(name, 0)) > 0
+        ]
+        return max(1, *shares, 1)

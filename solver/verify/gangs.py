@@ -1,0 +1,158 @@
+"""
+Rules about gangs: minimums, order of roles, groups, and gangs that may not start.
+"""
+
+from collections.abc import Iterator
+
+from models.gangs import pod_sets
+from models.resources import format_quantity
+from solver.verify.counting import inner_nodes, is_satisfied, num_below, state_of
+from solver.verify.evidence import Case, Evidence
+from solver.verify.nodes import free_total
+from solver.verify.violation import Violation
+
+
+def gang_minimums(evidence: Evidence) -> Iterator[Violation]:
+    """
+    Ensure that the root of every gang that gets pods is satisfied after the plan.
+    """
+    for case in evidence.binding():
+        if not case.satisfied_after:
+            have = state_of(case.gang.tree, case.after)
+            pods = sum(case.placed.values())
+            message = f"{pods} pods bound, and with them it has only {have}"
+            yield Violation("gang-minimum", case.gang.key, message)
+
+
+def leaf_minimums(evidence: Evidence) -> Iterator[Violation]:
+    """
+    Ensure that every leaf that gets pods reaches its minimum.
+    """
+    for case in evidence.binding():
+        for leaf in pod_sets(case.gang.tree):
+            if case.ordinary or leaf is case.gang.tree:
+                continue
+            if leaf.name in case.placed and not is_satisfied(leaf, case.after):
+                have = state_of(leaf, case.after)
+                message = f"{case.placed[leaf.name]} pods bound, and it has only {have}"
+                yield Violation("leaf-minimum", f"{case.gang.key}/{leaf.name}", message)
+
+
+def subgroup_minimums(evidence: Evidence) -> Iterator[Violation]:
+    """
+    Ensure that every inner node below which pods are bound is satisfied.
+    """
+    for case in evidence.binding():
+        if case.ordinary:
+            continue
+        for group in inner_nodes(case.gang.tree):
+            pods = num_below(group, case.placed)
+            if pods and not is_satisfied(group, case.after):
+                have = state_of(group, case.after)
+                message = f"{pods} pods bound below it, and it has only {have}"
+                subject = f"{case.gang.key}/{group.name}"
+                yield Violation("subgroup-minimum", subject, message)
+
+
+def role_orders(evidence: Evidence) -> Iterator[Violation]:
+    """
+    Ensure that no pod of a leaf is bound without the minimums of those before it.
+    """
+    for case in evidence.binding():
+        if case.ordinary:
+            continue
+        leaves = {leaf.name: leaf for leaf in pod_sets(case.gang.tree)}
+        for name, pods in sorted(case.placed.items()):
+            for earlier in leaves[name].after:
+                first = leaves.get(earlier)
+                if first is not None and not is_satisfied(first, case.after):
+                    have = state_of(first, case.after)
+                    message = f"{pods} pods bound while {earlier} has only {have}"
+                    yield Violation("role-order", f"{case.gang.key}/{name}", message)
+
+
+def gang_groups(evidence: Evidence) -> Iterator[Violation]:
+    """
+    Ensure that gangs that hold the same list start together or not at all.
+
+    A list that is not held by all it names binds nothing; a gang that was satisfied
+    before needs none of the others.
+    """
+    for case in evidence.binding():
+        gang = case.gang
+        if not gang.mates:
+            continue
+        problems = list(_disagreements(case, evidence))
+        if not problems and case.starts:
+            mates = [evidence.cases.get(name) for name in sorted(set(gang.mates))]
+            problems = [
+                f"starts while {mate.gang.key} of its group has only "
+                f"{state_of(mate.gang.tree, mate.after)}"
+                for mate in mates
+                if mate is not None and mate is not case and not mate.satisfied_after
+            ]
+        for message in problems:
+            yield Violation("gang-group", gang.key, message)
+
+
+def _disagreements(case: Case, evidence: Evidence) -> Iterator[str]:
+    held = set(case.gang.mates)
+    if case.gang.key not in held:
+        yield f"its list of {len(held)} gangs does not name itself"
+    for name in sorted(held):
+        mate = evidence.gangs.get(name)
+        if mate is not None and set(mate.mates) != held:
+            yield f"{name} does not hold the same list of {len(held)} gangs"
+
+
+def gangs_not_ready(evidence: Evidence) -> Iterator[Violation]:
+    """
+    Ensure that no gang starts before all gangs of its group exist.
+    """
+    for case in evidence.binding():
+        if not case.starts:
+            continue
+        for name in sorted(set(case.gang.mates)):
+            if name not in evidence.gangs:
+                message = f"{name} of its group does not exist"
+                yield Violation("not-ready", case.gang.key, message)
+
+
+def timed_out_gangs(evidence: Evidence) -> Iterator[Violation]:
+    """
+    Ensure that nothing of a gang is bound that its system marked as timed out.
+    """
+    for case in evidence.binding():
+        if case.gang.timed_out:
+            message = f"{sum(case.placed.values())} pods bound of a timed-out gang"
+            yield Violation("timed-out", case.gang.key, message)
+
+
+def gangs_backing_off(evidence: Evidence) -> Iterator[Violation]:
+    """
+    Ensure that nothing of a gang is bound that still has to wait.
+    """
+    for case in evidence.binding():
+        if case.gang.backoff > 0:
+            pods = sum(case.placed.values())
+            message = f"{pods} pods bound, {case.gang.backoff} s before its time"
+            yield Violation("backoff", case.gang.key, message)
+
+
+def minimum_resources(evidence: Evidence) -> Iterator[Violation]:
+    """
+    Ensure that no gang starts whose minResources exceed what was free in total.
+    """
+    free: dict[str, int] = {}
+    for case in evidence.binding():
+        if not case.starts:
+            continue
+        for resource, least in sorted(case.gang.min_resources.items()):
+            if resource not in free:
+                free[resource] = free_total(evidence, resource)
+            if free[resource] < least:
+                have, needs = (
+                    format_quantity(resource, x) for x in (free[resource], least)
+                )
+                message = f"{resource}: needs {needs} free in total, {have} were"
+                yield Violation("min-resources", case.gang.key, message)

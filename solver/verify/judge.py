@@ -1,0 +1,62 @@
+"""
+The judge: every rule in turn, on evidence gathered once.
+
+It shares no code with the problem, the encoding, the greedy strategy or decoding, so
+that a mistake there is not repeated here.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from models.plan import Plan
+from models.policy import Policy
+from models.snapshot import Snapshot
+from solver.verify import claims, entitlement, gangs, nodes, operations, queues
+from solver.verify.evidence import Evidence, evidence_of
+from solver.verify.violation import Violation
+
+Rule = Callable[[Evidence], Iterator[Violation]]
+
+RULES: Final[dict[str, Rule]] = {
+    "unknown-operation": operations.unknown_operations,
+    "unknown-pod": operations.unknown_pods,
+    "unknown-node": operations.unknown_nodes,
+    "pod-not-pending": operations.pods_not_pending,
+    "eviction-not-allowed": operations.evictions_not_allowed,
+    "node-capacity": nodes.node_capacities,
+    "node-demand": nodes.node_demands,
+    "exclusive": nodes.exclusive_hosts,
+    "topology-required": nodes.required_domains,
+    "gang-minimum": gangs.gang_minimums,
+    "leaf-minimum": gangs.leaf_minimums,
+    "subgroup-minimum": gangs.subgroup_minimums,
+    "role-order": gangs.role_orders,
+    "gang-group": gangs.gang_groups,
+    "not-ready": gangs.gangs_not_ready,
+    "timed-out": gangs.timed_out_gangs,
+    "backoff": gangs.gangs_backing_off,
+    "min-resources": gangs.minimum_resources,
+    "queue-missing": queues.queues_missing,
+    "queue-closed": queues.queues_closed,
+    "queue-inner": queues.queues_inner,
+    "queue-limit": queues.queue_limits,
+    "queue-quota": queues.queue_quotas,
+    "entitled": entitlement.entitlements,
+    "entitled-group": entitlement.entitled_groups,
+    "tier-bound": claims.tier_bounds,
+    "tier-proof": claims.tier_proofs,
+    "plan-status": claims.plan_status,
+    "gang-line": claims.gang_lines,
+}
+
+
+def verify(snapshot: Snapshot, policy: Policy, plan: Plan) -> tuple[Violation, ...]:
+    """
+    Judge a finished plan, made here or elsewhere, and name every broken rule.
+
+    Returns
+    -------
+    All violations, rule by rule; none when the plan holds.
+    """
+    evidence = evidence_of(snapshot, policy, plan)
+    return tuple(found for rule in RULES.values() for found in rule(evidence))
