@@ -62,7 +62,9 @@ class Expect(BaseModel):
         return type(self).model_validate(ours)
 
 
-def _forget(said: dict[str, dict[str, object] | None], word: str, names: set[str]) -> None:
+def _forget(
+    said: dict[str, dict[str, object] | None], word: str, names: set[str]
+) -> None:
     have = said.get(word)
     if have is not None:
         said[word] = {k: v for k, v in have.items() if k not in names}

@@ -5,137 +5,32 @@ Only the shape of a file is judged here; what must agree across it is judged whe
 files are read.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StringConstraints,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from models.errors import QuantityError
 from models.expect import Expect
 from models.policy import Policy
-from models.resources import MEMORY, Resources, parse_duration, parse_quantity
 from models.snapshot import Snapshot
-
-MOST = 1_000_000
-LARGEST_PRIORITY = 2**31 - 1
-SUBDOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
-DNS_LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
-WORD = r"^[^\s/]+$"
-
-Written = str | int | float
-
-
-@lru_cache(maxsize=65536)
-def _amounts(items: tuple[tuple[str, Written], ...], up: bool) -> Resources:
-    amounts: dict[str, int] = {}
-    wrong: dict[str, str] = {}
-    for name, text in items:
-        try:
-            amounts[name] = parse_quantity(name, text, up=up)
-        except QuantityError as error:
-            wrong[name] = str(error)
-    if wrong:
-        raise PydanticCustomError(
-            "quantities", "{count} bad quantities", {"wrong": wrong, "count": len(wrong)}
-        )
-    return amounts
-
-
-def _read_amounts(value: object, *, up: bool) -> Resources:
-    if not isinstance(value, Mapping):
-        raise PydanticCustomError("mapping", "must be a mapping of quantities")
-    items = tuple(value.items())
-    wrong = {
-        str(name): f"{text!r} is not a quantity such as 4, 500m or 16Gi"
-        for name, text in items
-        if type(text) not in {int, str, float} or type(name) is not str
-    }
-    if wrong:
-        raise PydanticCustomError("quantities", "bad quantities", {"wrong": wrong})
-    return _amounts(items, up)
-
-
-def _read_demand(value: object) -> Resources:
-    return _read_amounts(value, up=True)
-
-
-def _read_capacity(value: object) -> Resources:
-    return _read_amounts(value, up=False)
-
-
-def _read_bytes(value: object) -> int:
-    if type(value) not in {int, str, float}:
-        raise QuantityError(f"{value!r} is not a quantity such as 80Gi")
-    return parse_quantity(MEMORY, value, up=False)  # type: ignore[arg-type]
-
-
-def _read_seconds(value: object) -> int:
-    if isinstance(value, str | int | float):
-        return parse_duration(value)
-    raise QuantityError(f"{value!r} is not a duration such as 90s, 10m or 1h30m")
-
-
-def _read_signed_seconds(value: object) -> int:
-    if isinstance(value, str) and value.startswith("-"):
-        return -_read_seconds(value[1:])
-    if isinstance(value, int | float) and value < 0:
-        return -_read_seconds(-value)
-    return _read_seconds(value)
-
-
-def _check_quotas(value: "dict[str, QuotaSpec]") -> "dict[str, QuotaSpec]":
-    wrong: dict[str, str] = {}
-    for resource, rule in value.items():
-        for word, text in (("quota", rule.quota), ("limit", rule.limit)):
-            try:
-                quota_amount(resource, text)
-            except QuantityError as error:
-                wrong[f"{resource}.{word}"] = str(error)
-    if wrong:
-        raise PydanticCustomError("quantities", "bad quantities", {"wrong": wrong})
-    return value
-
-
-def quota_amount(resource: str, text: Written | None) -> int | None:
-    """
-    Read a quota or limit; ``unlimited`` is ``None``, and so is nothing said.
-    """
-    if text is None or text == "unlimited":
-        return None
-    return parse_quantity(resource, text, up=False)
-
-
-_Amounts = dict[str, Written]
-Demand = Annotated[
-    Resources, BeforeValidator(_read_demand, json_schema_input_type=_Amounts)
-]
-Capacity = Annotated[
-    Resources, BeforeValidator(_read_capacity, json_schema_input_type=_Amounts)
-]
-Bytes = Annotated[int, BeforeValidator(_read_bytes, json_schema_input_type=Written)]
-Seconds = Annotated[
-    int, BeforeValidator(_read_seconds, json_schema_input_type=Written)
-]
-SignedSeconds = Annotated[
-    int, BeforeValidator(_read_signed_seconds, json_schema_input_type=Written)
-]
-Number = Annotated[int, Field(ge=0, le=MOST)]
-Count = Annotated[int, Field(ge=1, le=MOST)]
-Priority = Annotated[int, Field(ge=-LARGEST_PRIORITY - 1, le=LARGEST_PRIORITY)]
-GangName = Annotated[str, StringConstraints(pattern=SUBDOMAIN, max_length=253)]
-LeafName = Annotated[str, StringConstraints(pattern=DNS_LABEL, max_length=63)]
-PlainName = Annotated[str, StringConstraints(pattern=WORD, max_length=253)]
-Labels = dict[str, str]
+from models.written import (
+    Bytes,
+    Capacity,
+    Count,
+    Demand,
+    GangName,
+    Labels,
+    LeafName,
+    Number,
+    PlainName,
+    Priority,
+    Seconds,
+    SignedSeconds,
+    Written,
+    quota_amount,
+)
 
 
 class Spec(BaseModel):
@@ -164,12 +59,12 @@ class NodeSpec(Spec):
     name: PlainName
     count: Count = 1
     allocatable: Capacity
-    labels: Labels = {}
-    taints: list[TaintSpec] = []
+    labels: Labels = Field(default_factory=dict)
+    taints: list[TaintSpec] = Field(default_factory=list)
     unschedulable: bool = False
-    used: Demand = {}
+    used: Demand = Field(default_factory=dict)
     gpu_memory: Bytes = Field(0, alias="gpuMemory")
-    mig: dict[str, Number] = {}
+    mig: dict[str, Number] = Field(default_factory=dict)
 
 
 class TopologySpec(Spec):
@@ -191,6 +86,19 @@ class QuotaSpec(Spec):
     weight: Number = 1
 
 
+def _check_quotas(value: dict[str, QuotaSpec]) -> dict[str, QuotaSpec]:
+    wrong: dict[str, str] = {}
+    for resource, rule in value.items():
+        for word, text in (("quota", rule.quota), ("limit", rule.limit)):
+            try:
+                quota_amount(resource, text)
+            except QuantityError as error:
+                wrong[f"{resource}.{word}"] = str(error)
+    if wrong:
+        raise PydanticCustomError("quantities", "bad quantities", {"wrong": wrong})
+    return value
+
+
 class MinRuntimeSpec(Spec):
     """
     How long work must have run before it may be a victim.
@@ -209,7 +117,9 @@ class QueueSpec(Spec):
     parent: str | None = None
     priority: Priority = 100
     state: Literal["Open", "Closed"] = "Open"
-    resources: Annotated[dict[str, QuotaSpec], AfterValidator(_check_quotas)] = {}
+    resources: Annotated[dict[str, QuotaSpec], AfterValidator(_check_quotas)] = Field(
+        default_factory=dict
+    )
     min_runtime: MinRuntimeSpec = Field(MinRuntimeSpec(), alias="minRuntime")
 
 
@@ -232,7 +142,7 @@ class ExpressionSpec(Spec):
 
     key: str = Field(min_length=1)
     operator: Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]
-    values: list[str] = []
+    values: list[str] = Field(default_factory=list)
 
 
 class TermSpec(Spec):
@@ -240,7 +150,9 @@ class TermSpec(Spec):
     Requirements that must hold together.
     """
 
-    expressions: list[ExpressionSpec] = Field([], alias="matchExpressions")
+    expressions: list[ExpressionSpec] = Field(
+        default_factory=list, alias="matchExpressions"
+    )
 
 
 class SelectorSpec(Spec):
@@ -323,16 +235,16 @@ class TreeSpec(Spec):
     gated: Number = 0
     succeeded: Number = 0
     failed: Number = 0
-    requests: Demand = {}
+    requests: Demand = Field(default_factory=dict)
     gpu: dict[str, Any] | None = None
-    node_selector: Labels = Field({}, alias="nodeSelector")
+    node_selector: Labels = Field(default_factory=dict, alias="nodeSelector")
     affinity: AffinitySpec | None = None
-    tolerations: list[TolerationSpec] = []
+    tolerations: list[TolerationSpec] = Field(default_factory=list)
     exclusive: bool = False
-    after: list[str] = []
-    running: list[RunningSpec] = []
-    terminating: list[TerminatingSpec] = []
-    reserved: list[ReservedSpec] = []
+    after: list[str] = Field(default_factory=list)
+    running: list[RunningSpec] = Field(default_factory=list)
+    terminating: list[TerminatingSpec] = Field(default_factory=list)
+    reserved: list[ReservedSpec] = Field(default_factory=list)
 
 
 LEAF_FIELDS = {
@@ -376,7 +288,7 @@ class GangSpec(TreeSpec):
     priority: Priority = 0
     preemptible: bool = True
     age: Seconds = 0
-    mates: list[str] = Field([], alias="group")
+    mates: list[str] = Field(default_factory=list, alias="group")
     match_policy: Literal[
         "only-waiting",
         "waiting-and-running",
@@ -384,10 +296,10 @@ class GangSpec(TreeSpec):
         "once-satisfied",
     ] = Field("waiting-and-running", alias="matchPolicy")
     mode: Literal["Strict", "NonStrict"] = "Strict"
-    once_satisfied: bool = Field(False, alias="onceSatisfied")
-    timed_out: bool = Field(False, alias="timedOut")
+    once_satisfied: bool = Field(default=False, alias="onceSatisfied")
+    timed_out: bool = Field(default=False, alias="timedOut")
     backoff: Seconds = 0
-    min_resources: Demand = Field({}, alias="minResources")
+    min_resources: Demand = Field(default_factory=dict, alias="minResources")
     waiting_time: Seconds | None = Field(None, alias="waitingTime")
     max_runtime: Seconds | None = Field(None, alias="maxRuntime")
     stale_after: SignedSeconds | None = Field(None, alias="staleAfter")
@@ -411,11 +323,11 @@ class Given(Spec):
     What is: the snapshot, in any order.
     """
 
-    nodes: list[NodeSpec] = []
-    topologies: list[TopologySpec] = []
-    queues: list[QueueSpec] = []
-    gangs: list[GangSpec] = []
-    budgets: list[BudgetSpec] = []
+    nodes: list[NodeSpec] = Field(default_factory=list)
+    topologies: list[TopologySpec] = Field(default_factory=list)
+    queues: list[QueueSpec] = Field(default_factory=list)
+    gangs: list[GangSpec] = Field(default_factory=list)
+    budgets: list[BudgetSpec] = Field(default_factory=list)
 
 
 class ScenarioFile(Spec):

@@ -3,7 +3,7 @@ Bands: at most eight ranges of priority, each named by the lowest priority in it
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from models.policy import Policy
@@ -15,10 +15,12 @@ MOST = 8
 class Bands:
     """
     Cut points in rising order; a band's label is the lowest priority found in it.
+
+    Bands in which nothing waits have no label and are no tiers.
     """
 
     cuts: tuple[int, ...]
-    labels: tuple[int, ...]
+    labels: Mapping[int, int]
 
     def of(self, priority: int) -> int:
         """
@@ -31,7 +33,7 @@ class Bands:
         """
         List (index, label), most important first.
         """
-        return [(i, self.labels[i]) for i in reversed(range(len(self.labels)))]
+        return sorted(self.labels.items(), reverse=True)
 
 
 def cut_bands(priorities: Sequence[int], policy: Policy) -> Bands:
@@ -51,8 +53,4 @@ def cut_bands(priorities: Sequence[int], policy: Policy) -> Bands:
     labels: dict[int, int] = {}
     for priority in distinct:
         labels.setdefault(bisect_right(cuts, priority), priority)
-    edges = (min(distinct, default=0), *cuts)
-    return Bands(
-        cuts=cuts,
-        labels=tuple(labels.get(i, edges[i]) for i in range(len(edges))),
-    )
+    return Bands(cuts=cuts, labels=labels)

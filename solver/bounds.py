@@ -34,7 +34,11 @@ def trivial_bound(problem: Problem, key: TierKey) -> int:
             return problem.satisfied + sum(len(u.states) for u in starting)
         case _:
             count = len(problem.positions)
-            return count * (count + 1) // 2
+            return sum(
+                count - problem.positions[state.key]
+                for unit in starting
+                for state in unit.states
+            )
 
 
 def _factor(problem: Problem, key: TierKey, queue: str) -> int:

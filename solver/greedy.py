@@ -56,7 +56,7 @@ def _pass(work: Workspace, units: Sequence[Unit], *, entitled: bool) -> list[Uni
     Offer every unit once, queue by queue; give back those that did not start.
     """
     lines: dict[str, list[Unit]] = {}
-    for unit in sorted(units, key=_inside_queue, reverse=True):
+    for unit in sorted(units, key=_inside_queue):
         lines.setdefault(unit.states[0].gang.queue, []).append(unit)
     heap = [(*_standing_of(work, name), name) for name in lines]
     heapify(heap)

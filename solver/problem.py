@@ -89,17 +89,18 @@ def problem_of(snapshot: Snapshot, policy: Policy) -> Problem:
     shapes = shapes_of(room, states.values())
     topologies = {topology.name: topology for topology in snapshot.topologies}
     blocked = blocked_gangs(snapshot, states, queues, room)
+    ready = [s for k, s in states.items() if k not in blocked and not s.satisfied]
     possible = Possible(room=room, shapes=shapes, topologies=topologies)
     blocked |= structural_reasons(states, blocked, possible, queues)
     units = _units(snapshot, states, blocked)
     values = PodValues.of(snapshot)
     starting = [state for unit in units if unit.starts for state in unit.states]
-    bands = cut_bands([state.gang.priority for state in starting], policy)
+    bands = cut_bands([state.gang.priority for state in ready], policy)
     demand = possible.demand(
         [s for k, s in states.items() if k not in blocked and s.num_pending]
     )
     running = _running(snapshot)
-    order = sorted(starting, key=lambda s: (-s.gang.age, s.key))
+    order = sorted(ready, key=lambda s: (-s.gang.age, s.key))
     return Problem(
         snapshot=snapshot,
         policy=policy,

@@ -68,7 +68,7 @@ class _Budget:
         parameters = solver.parameters
         parameters.random_seed = self.problem.policy.seed
         parameters.num_workers = limits.workers
-        parameters.cp_model_probing_level = 0
+        parameters.presolve_probing_deterministic_time_limit = 0.5
         parameters.symmetry_level = 0
         parameters.linearization_level = 2
         parameters.relative_gap_limit = gap

@@ -256,8 +256,7 @@ class Brute:
             if fact.needy and fact.plannable and any(fact.pending.values())
         ]
         band = {key: self.band(key) for key in needy}
-        bands = {self.facts.gangs[key].gang.priority for key in needy}
-        bands = sorted(bands, reverse=True)
+        bands = sorted(set(band.values()), reverse=True)
         rows = []
         for name in [tier.name for tier in self.policy.tiers] + ["order"]:
             if name in {"entitled", "borrowing"}:

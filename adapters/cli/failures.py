@@ -2,8 +2,7 @@
 Errors as people read them: what, where, what to do, and an exit code.
 """
 
-
-import click
+import typer
 
 from adapters.cli.output import note
 from models.errors import InputRejectedError, PhalanxError, PlanRejectedError
@@ -21,34 +20,46 @@ def report(error: BaseException, command: str) -> int:
     Say what went wrong in three parts on standard error; give the exit code.
     """
     match error:
-        case click.exceptions.Exit():
-            return error.exit_code
-        case KeyboardInterrupt() | click.exceptions.Abort():
+        case typer.Exit():
+            code: int = error.exit_code
+        case KeyboardInterrupt() | typer.Abort():
             note("interrupted; nothing was written")
-            return INTERRUPTED
-        case click.ClickException():
-            return _wrong_use(error, command)
+            code = INTERRUPTED
+        case typer.TyperException():
+            code = _wrong_use(error, command)
         case InputRejectedError():
-            return _rejected(error)
+            code = _rejected(error)
         case PlanRejectedError():
-            return _plan_rejected(error)
+            code = _plan_rejected(error)
+        case _:
+            code = _failed(error, f"phalanx {command}".strip())
+    return code
+
+
+def _failed(error: BaseException, where: str) -> int:
+    match error:
         case PhalanxError():
-            return _say(str(error), f"phalanx {command}", "correct it and try again")
+            return _say(str(error), where, "correct it and try again")
         case OSError():
-            where = error.filename or f"phalanx {command}"
-            return _say(error.strerror or str(error), str(where), "check the file")
+            what = error.strerror or str(error)
+            return _say(what, str(error.filename or where), "check the file")
         case MemoryError():
             what = "the machine has not enough memory"
-            return _say(what, f"phalanx {command}", "use a smaller input")
-    what = f"unexpected {type(error).__name__}: {_one_line(error)}"
-    hint = "report it with --debug's output and `phalanx version -o json`"
-    return _say(what, f"phalanx {command}", hint)
+            return _say(what, where, "use a smaller input")
+        case _:
+            what = f"unexpected {type(error).__name__}: {_one_line(error)}"
+            hint = "report it with what --debug adds and `phalanx version -o json`"
+            return _say(what, where, hint)
 
 
-def _wrong_use(error: click.ClickException, command: str) -> int:
+def _wrong_use(error: typer.TyperException, command: str) -> int:
     context = getattr(error, "ctx", None)
     path = context.command_path if context else f"phalanx {command}".strip()
-    _say(error.format_message(), path, f"see {path} --help")
+    message = error.format_message().removeprefix("Value error, ")
+    if message.startswith("Usage:"):
+        note(message)
+    else:
+        _say(message, path, f"see {path} --help")
     return WRONG_USE
 
 

@@ -36,7 +36,7 @@ def options(
     ] = False,
 ) -> None:
     """
-    An optimizing gang scheduler for Kubernetes GPU clusters.
+    Plan gangs on Kubernetes GPU clusters, proven or with a bound.
     """
     del debug
 

@@ -88,17 +88,19 @@ def note(text: str) -> None:
     sys.stderr.write(f"{text}\n")
 
 
+_CODES = {"green": "32", "yellow": "33", "red": "31", "grey": "90", "bold": "1"}
+
+
 class Paint:
     """
     Colour for states, only where a person looks and has not said no.
     """
 
-    _CODES = {"green": "32", "yellow": "33", "red": "31", "grey": "90", "bold": "1"}
-
     def __init__(self, *, no_color: bool = False) -> None:
-        self._on = (
-            not no_color and "NO_COLOR" not in os.environ and sys.stdout.isatty()
-        )
+        self._on = not no_color and "NO_COLOR" not in os.environ and sys.stdout.isatty()
 
     def __call__(self, colour: str, text: str) -> str:
-        return f"\033[{self._CODES[colour]}m{text}\033[0m" if self._on else text
+        """
+        Colour a text, or give it as it is.
+        """
+        return f"\033[{_CODES[colour]}m{text}\033[0m" if self._on else text

@@ -43,7 +43,9 @@ def plan(
     ] = False,
     detailed_exitcode: Annotated[
         bool,
-        typer.Option("--detailed-exitcode", help="Exit 3 when the plan does something."),
+        typer.Option(
+            "--detailed-exitcode", help="Exit 3 when the plan does something."
+        ),
     ] = False,
     no_color: NoColor = False,
 ) -> int:

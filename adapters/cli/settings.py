@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import click
+import typer
 from pydantic import BaseModel, ValidationError
 
 from models.policy import Policy
@@ -62,7 +62,7 @@ def effective(policy: Policy, flags: Flags) -> Settings:
         name = ".".join(map(str, first["loc"]))
         origin = origins.get(name, "")
         message = f"{name} = {first['input']!r} ({origin}): {first['msg']}"
-        raise click.UsageError(message) from error
+        raise typer.BadParameter(message) from error
 
 
 def _overlay(

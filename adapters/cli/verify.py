@@ -28,11 +28,14 @@ def verify(
     violations = judge(scenario.snapshot, scenario.policy, judged)
     if output is Format.TABLE:
         for violation in violations:
-            emit(f"{violation.rule}: {violation.message}")
+            emit(str(violation))
         if not violations:
             emit(f"holds: {len(judged.operations)} operations, no rule broken")
     else:
-        items = [{"rule": v.rule, "message": v.message} for v in violations]
+        items = [
+            {"rule": v.rule, "subject": v.subject, "message": v.message}
+            for v in violations
+        ]
         head = {"apiVersion": "phalanx/v1", "kind": "Verdict"}
         document = {**head, "holds": not violations, "items": items}
         emit(as_text(document, output))

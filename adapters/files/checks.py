@@ -94,9 +94,11 @@ def _twice(noun: str, word: str, names: Iterable[list[str]]) -> Iterator[Fault]:
         for name in several:
             first = seen.setdefault(name, index)
             if first != index:
-                what = f'{noun} "{name}" exists twice'
-                hint = f"first: given.{word}[{first}]"
-                yield ("given", word, index, "name"), what, hint
+                yield (
+                    ("given", word, index, "name"),
+                    f'{noun} "{name}" exists twice',
+                    "",
+                )
 
 
 def _cycle_faults(queues: list[QueueSpec]) -> Iterator[Fault]:
@@ -127,7 +129,11 @@ def _pod_name_faults(gangs: list[GangSpec]) -> Iterator[Fault]:
             if first != index and gangs[first].name != gang.name:
                 place: Path = ("given", "gangs", index, "name")
                 what = f"two pods would be called {gang.namespace}/{stem}-0"
-                yield place, what, f"the other one belongs to gangs[{first}]"
+                yield (
+                    place,
+                    what,
+                    f'the other one belongs to gang "{gangs[first].name}"',
+                )
 
 
 def _kind_faults(file: ScenarioFile) -> Iterator[Fault]:

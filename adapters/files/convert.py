@@ -17,10 +17,10 @@ from models.scenario import (
     QueueSpec,
     QuotaSpec,
     TopologySpec,
-    quota_amount,
 )
 from models.snapshot import Snapshot
 from models.topology import Topology
+from models.written import quota_amount
 
 
 def make_snapshot(given: Given) -> Snapshot:
@@ -42,9 +42,7 @@ def make_snapshot(given: Given) -> Snapshot:
 def _gangs(given: Given) -> tuple[Gang, ...]:
     names = [topology.name for topology in given.topologies]
     maker = GangMaker(names[0] if len(names) == 1 else None)
-    gangs = [
-        maker.gang(spec, name) for spec in given.gangs for name in expanded(spec)
-    ]
+    gangs = [maker.gang(spec, name) for spec in given.gangs for name in expanded(spec)]
     gangs.sort(key=lambda gang: (gang.namespace, gang.name))
     return tuple(gangs)
 

@@ -74,9 +74,7 @@ def _tree_faults(
         yield (*place, "minPods"), what, ""
     below = below_min_pods or spec.min_pods is not None
     for index, child in enumerate(children):
-        yield from _tree_faults(
-            child, (*place, "groups", index), below_min_pods=below
-        )
+        yield from _tree_faults(child, (*place, "groups", index), below_min_pods=below)
 
 
 def _pods(leaf: TreeSpec) -> int:
@@ -96,7 +94,7 @@ def _leaf_faults(
                 yield (*place, word), what, ""
         yield from _demand_faults(leaf, place)
     if below_min_pods and leaf.replicas is None:
-        yield (*place, "replicas"), "below a minPods, replicas is needed", ""
+        yield place, "below a minPods, replicas is needed", ""
     elif leaf.replicas is None and leaf.min is None:
         yield place, "one of min and replicas is needed", ""
     yield from _count_faults(leaf, place)
@@ -188,9 +186,7 @@ def _leaf_name_faults(leaves: list[Leaf]) -> Iterator[Fault]:
 
 
 def _order_faults(leaves: list[Leaf]) -> Iterator[Fault]:
-    after = {
-        leaf.name: leaf.after for _, leaf in leaves if isinstance(leaf, GroupSpec)
-    }
+    after = {leaf.name: leaf.after for _, leaf in leaves if isinstance(leaf, GroupSpec)}
     for place, leaf in leaves:
         if not isinstance(leaf, GroupSpec):
             continue

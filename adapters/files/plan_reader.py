@@ -168,17 +168,16 @@ def _plan(file: PlanFile) -> Plan:
 
 
 def _gang(part: GangPart) -> GangLine:
-    known = part.reason in set(Reason)
-    waiting = Waiting(Reason(part.reason), part.facts) if known else None
+    reasons = {reason.value: reason for reason in Reason}
+    reason = reasons.get(part.reason or "")
+    waiting = Waiting(reason, part.facts) if reason else None
     return GangLine(
         name=part.name,
         queue=part.queue,
         state=part.state,
         entitled=part.entitled,
         waiting=waiting,
-        pods=PodCounts(
-            minimum=part.pods.min, **part.pods.model_dump(exclude={"min"})
-        ),
+        pods=PodCounts(minimum=part.pods.min, **part.pods.model_dump(exclude={"min"})),
     )
 
 

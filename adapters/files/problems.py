@@ -38,9 +38,7 @@ def located(faults: Iterable[Fault], text: str, *, yaml: bool) -> list[Problem]:
     """
     known = sorted(faults, key=lambda fault: [(str(type(p)), p) for p in fault[0]])
     lines = _lines({path for path, _, _ in known}, text) if yaml else {}
-    return [
-        Problem(_with_line(path, lines), what, hint) for path, what, hint in known
-    ]
+    return [Problem(_with_line(path, lines), what, hint) for path, what, hint in known]
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -89,9 +87,7 @@ def _lines(wanted: set[Path], text: str) -> dict[Path, int]:
     return lines
 
 
-def _faults(
-    item: Mapping[str, Any], raw: object, root: type[BaseModel]
-) -> list[Fault]:
+def _faults(item: Mapping[str, Any], raw: object, root: type[BaseModel]) -> list[Fault]:
     kind = item["type"]
     path = _plain_path(item["loc"], raw, missing=kind == "missing")
     context = item.get("ctx", {})
@@ -113,20 +109,29 @@ def _faults(
 
 
 def _sentence(kind: str, context: Mapping[str, Any], given: object, said: str) -> str:
-    match kind:
-        case "string_pattern_mismatch":
-            return f"{_shown(given)} is not a valid name ({_PATTERNS})"
-        case "string_type":
-            return f"{_shown(given)} is not text; quote it if text is meant"
-        case "model_type" | "dict_type" | "model_attributes_type":
-            return f"{_shown(given)} is not a mapping of fields"
-        case "value_error":
-            return str(context.get("error", said))
-        case "greater_than_equal" if context.get("ge") == 0:
-            return f"{_shown(given)} is negative"
-        case _ if kind.endswith("_type"):
-            return f"{_shown(given)}: {said[:1].lower()}{said[1:]}"
-    return f"{_shown(given)}: {said[:1].lower()}{said[1:]}"
+    shown = _shown(given)
+    if kind in _SENTENCES:
+        return _SENTENCES[kind].format(shown)
+    if kind == "value_error":
+        return str(context.get("error", said))
+    if kind == "greater_than_equal" and context.get("ge") == 0:
+        return f"{shown} is negative"
+    return f"{shown}: {said[:1].lower()}{said[1:]}"
+
+
+_SENTENCES = {
+    "string_pattern_mismatch": "{0} is not a valid name (" + _PATTERNS + ")",
+    "string_type": "{0} is not text; quote it if text is meant",
+    "int_type": "{0} is not a whole number",
+    "int_parsing": "{0} is not a whole number",
+    "bool_type": "{0} is neither true nor false",
+    "bool_parsing": "{0} is neither true nor false",
+    "list_type": "{0} is not a list",
+    "tuple_type": "{0} is not a list",
+    "dict_type": "{0} is not a mapping of fields",
+    "model_type": "{0} is not a mapping of fields",
+    "model_attributes_type": "{0} is not a mapping of fields",
+}
 
 
 def _shown(value: object) -> str:
@@ -150,16 +155,20 @@ def _plain_path(loc: Path, raw: object, *, missing: bool) -> Path:
     Keep what the file holds; drop the names of union branches pydantic adds.
     """
     path: list[str | int] = []
-    here = raw
+    here: Any = raw
     for index, part in enumerate(loc):
-        if isinstance(here, Mapping) and part in here:
-            here = here[part]
-        elif isinstance(here, list) and isinstance(part, int) and part < len(here):
+        if _holds(here, part):
             here = here[part]
         elif not (missing and index == len(loc) - 1):
             continue
         path.append(part)
     return tuple(path)
+
+
+def _holds(here: object, part: str | int) -> bool:
+    if isinstance(here, list):
+        return isinstance(part, int) and part < len(here)
+    return isinstance(here, Mapping) and part in here
 
 
 def _parent_schema(path: Path, root: type[BaseModel]) -> Mapping[str, Any]:
@@ -196,5 +205,3 @@ def _child(schema: Mapping[str, Any], part: str | int) -> Mapping[str, Any]:
             part, schema.get("additionalProperties", {})
         )
     return found if isinstance(found, Mapping) else {}
-
-

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from adapters.files.checks import file_faults
 from adapters.files.convert import make_snapshot
 from adapters.files.problems import Fault, located, schema_faults
+from adapters.files.salvage import further_faults
 from adapters.files.text import looks_like_json, parse_text, read_text
 from models.errors import InputRejectedError, Problem
 from models.policy import Policy
@@ -63,6 +64,7 @@ def _validated(name: str, text: str | None, document: object) -> ScenarioFile:
         return ScenarioFile.model_validate(document)
     except ValidationError as error:
         faults = schema_faults(error, document, ScenarioFile)
+        faults += further_faults(document, faults)
         raise _rejected(name, text, faults) from error
     except RecursionError as error:
         raise InputRejectedError(name, [Problem("file", "nested too deep")]) from error

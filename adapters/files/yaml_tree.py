@@ -84,12 +84,11 @@ class _Reader:
 
     def document(self) -> object:
         self._next()
-        event = self._next()
-        if isinstance(event, yaml.StreamEndEvent):
+        if isinstance(self._next(), yaml.StreamEndEvent):
             raise TextRejectedError("the file is empty")
         value = self._value(self._next())
         self._next()
-        event = self._next()
+        event: Any = self._next()
         if not isinstance(event, yaml.StreamEndEvent):
             raise TextRejectedError(
                 "a second document starts here",

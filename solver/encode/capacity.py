@@ -150,14 +150,13 @@ def _add_domain_rows(
             held.setdefault(domain, []).append(count)
     asked: dict[int, Linear] = {}
     for (own, cell), row in wanted.items():
-        if cell is None or cell < 0 or not classes.is_inside(own, level):
+        if cell is None or not classes.is_inside(own, level):
             continue
-        domain = classes.outer(own, cell, level)
+        domain = -1 if cell < 0 else classes.outer(own, cell, level)
         asked.setdefault(domain, Linear()).extend(row)
     for domain, row in asked.items():
-        if domain >= 0:
-            counts = held.get(domain, [])
-            model.add(cp_model.LinearExpr.sum(counts) >= row.expression)
+        counts = held.get(domain, [])
+        model.add(cp_model.LinearExpr.sum(counts) >= row.expression)
 
 
 def _add_rows(

@@ -3,7 +3,6 @@ The tiers of the small model, each solved to its proven optimum and locked.
 """
 
 from collections import Counter
-from collections.abc import Collection
 
 from ortools.sat.python import cp_model
 
@@ -26,12 +25,7 @@ class UndecidedError(PhalanxError):
     """
 
 
-def best(
-    snapshot: Snapshot,
-    policy: Policy,
-    shares: Shares,
-    line: Collection[str] | None = None,
-) -> list[Value]:
+def best(snapshot: Snapshot, policy: Policy, shares: Shares) -> list[Value]:
     """
     Give the best vector of the policy's tiers, as (name, band, value).
 
@@ -43,23 +37,16 @@ def best(
         Its tiers are solved in order; ``order`` is always last.
     shares
         The fair share per queue and named resource.
-    line
-        The gangs that could start at all; they give bands their labels and starts
-        their positions.  All that need something and may be planned, if not given.
     """
     small = build(gather(snapshot), shares)
-    found = _optimise(small, policy, line)
+    found = _optimise(small, policy)
     if found is None:
         raise UndecidedError("the small model has no plan at all, not even none")
     return found
 
 
 def check_feasible(
-    snapshot: Snapshot,
-    policy: Policy,
-    shares: Shares,
-    placement: Placement,
-    line: Collection[str] | None = None,
+    snapshot: Snapshot, policy: Policy, shares: Shares, placement: Placement
 ) -> list[Value] | None:
     """
     Give the tier values of one placement, or ``None`` when it breaks a rule.
@@ -73,7 +60,7 @@ def check_feasible(
     if policy.has("entitled") or policy.has("borrowing"):
         for key, var in small.entitled.items():
             small.cp.add(var == (key in placement.entitled))
-    return _optimise(small, policy, line)
+    return _optimise(small, policy)
 
 
 def _bind_counts(
@@ -94,18 +81,12 @@ def _bind_counts(
     )
 
 
-def _optimise(
-    small: SmallModel, policy: Policy, line: Collection[str] | None
-) -> list[Value] | None:
+def _optimise(small: SmallModel, policy: Policy) -> list[Value] | None:
     """
     Solve tier by tier; ``None`` when no plan is legal.
     """
     found: list[Value] = []
-    queue = sorted(
-        small.starts if line is None else line,
-        key=lambda key: (-small.facts.gangs[key].gang.age, key),
-    )
-    for name, band, sign, expr in tier_expressions(small, policy, queue):
+    for name, band, sign, expr in tier_expressions(small, policy):
         value = _solve(small.cp, sign, expr)
         if value is None:
             return None

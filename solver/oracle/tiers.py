@@ -3,7 +3,6 @@ The tiers of the small model as expressions over its variables.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 
 from ortools.sat.python import cp_model
 
@@ -18,22 +17,22 @@ Expr = cp_model.LinearExpr
 
 
 def tier_expressions(
-    small: SmallModel, policy: Policy, line: list[str]
+    small: SmallModel, policy: Policy
 ) -> Iterator[tuple[str, int | None, int, Expr]]:
     """
     List the tiers as (name, band, sign, expression); the sign of a maximum is 1.
     """
-    bands = _bands(small, policy, line)
+    bands = _bands(small, policy)
     by_band = {"entitled": _entitled, "borrowing": _borrowing}
     whole: dict[str, tuple[int, Callable[[SmallModel], Expr]]] = {
         "disruption": (-1, _nothing),
-        "topology": (-1, partial(_spread, line=line)),
+        "topology": (-1, _spread),
         "surplus": (1, _surplus),
         "packing": (-1, _broken_holes),
         "gpus": (1, _gpus),
         "pods": (1, _pods),
         "gangs": (1, _gangs),
-        "order": (1, partial(_order, line=line)),
+        "order": (1, _order),
     }
     names = [tier.name for tier in policy.tiers if tier.name != "order"]
     for name in [*names, "order"]:
@@ -56,25 +55,18 @@ def _total(terms: Iterable[cp_model.LinearExprT]) -> Expr:
     return cp_model.LinearExpr.sum([0, *terms])
 
 
-def _bands(
-    small: SmallModel, policy: Policy, line: list[str]
-) -> list[tuple[int, list[str]]]:
+def _bands(small: SmallModel, policy: Policy) -> list[tuple[int, list[str]]]:
     """
     Group the gangs in need by band, the highest first, labelled by lowest priority.
     """
-    gangs = small.facts.gangs
-    cuts = policy.bands
     members: dict[int, list[str]] = {}
-    labels: dict[int, int] = {}
-    for priority in sorted(gangs[key].gang.priority for key in line):
-        labels.setdefault(_level(priority, cuts), priority)
     for key in small.starts:
-        priority = _priority(small, key)
-        level = _level(priority, cuts)
-        labels.setdefault(level, priority)
+        level = _level(_priority(small, key), policy.bands)
         members.setdefault(level, []).append(key)
-    falling = sorted(labels, reverse=True)
-    return [(labels[level], members.get(level, [])) for level in falling]
+    return [
+        (min(_priority(small, key) for key in members[level]), members[level])
+        for level in sorted(members, reverse=True)
+    ]
 
 
 def _level(priority: int, cuts: tuple[int, ...] | None) -> int:
@@ -125,14 +117,12 @@ def _modesty(small: SmallModel, fact: GangFacts) -> int:
     return min(weights, default=1)
 
 
-def _spread(small: SmallModel, line: list[str]) -> Expr:
+def _spread(small: SmallModel) -> Expr:
     """
     Sum the preferred domains beyond the first, over gangs that may get pods.
     """
     terms: list[cp_model.LinearExprT] = []
     for key, fact in small.planned():
-        if fact.needy and key not in line:
-            continue
         for tree in tree_nodes(fact.gang.tree):
             if tree.topology is None or tree.topology.preferred is None:
                 continue
@@ -217,12 +207,10 @@ def _gangs(small: SmallModel) -> Expr:
     return _total([before, *small.starts.values()])
 
 
-def _order(small: SmallModel, line: list[str]) -> Expr:
+def _order(small: SmallModel) -> Expr:
     """
     Sum (n - position) over starts; positions go by age, the oldest first, then key.
     """
-    return _total(
-        (len(line) - idx) * small.starts[key]
-        for idx, key in enumerate(line)
-        if key in small.starts
-    )
+    gangs = small.facts.gangs
+    line = sorted(small.starts, key=lambda key: (-gangs[key].gang.age, key))
+    return _total((len(line) - idx) * small.starts[key] for idx, key in enumerate(line))

@@ -5,11 +5,13 @@ Written from the rules alone; the planner counts for itself, elsewhere.
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import combinations
 from typing import NamedTuple
 
 from models.gangs import Gang, Group, MatchPolicy, PodPhase, PodSet, Tree, pod_sets
 
 Counts = Mapping[str, int]
+_MOST_ROLES = 8
 
 
 class Tally(NamedTuple):
@@ -129,11 +131,54 @@ def least_core(gang: Gang, before: Counts, bound: Counts, resource: str) -> int:
 
     Whichever of the bound pods the planner calls the core, it asks for at least this
     much of the resource: minimums over groups and over pods are bounded apart and the
-    larger one is taken, role order is left out.
+    larger one is taken, and very many roles are taken without their order.
     """
     if is_satisfied(gang.tree, before):
         return 0
-    return _least(gang.tree, before, bound, resource) or 0
+    leaves = {leaf.name: leaf for leaf in pod_sets(gang.tree)}
+    firsts = {
+        name
+        for leaf in leaves.values()
+        for name in leaf.after
+        if name in leaves and before.get(name, 0) < leaves[name].minimum
+    }
+    if len(firsts) > _MOST_ROLES:
+        firsts = set()
+    found = [
+        _least_with(gang, before, bound, resource, firsts, set(reached))
+        for number in range(len(firsts) + 1)
+        for reached in combinations(sorted(firsts), number)
+    ]
+    return min((cost for cost in found if cost is not None), default=0)
+
+
+def _least_with(
+    gang: Gang,
+    before: Counts,
+    bound: Counts,
+    resource: str,
+    firsts: set[str],
+    reached: set[str],
+) -> int | None:
+    """
+    Bound the cost of cores that reach the minimums of just these earlier roles.
+    """
+    have, left, cost = dict(before), dict(bound), 0
+    for leaf in pod_sets(gang.tree):
+        need = 0
+        if leaf.name in reached:
+            need = leaf.minimum - have.get(leaf.name, 0)
+        if firsts.intersection(leaf.after) - reached:
+            left[leaf.name] = 0
+        left[leaf.name] = left.get(leaf.name, 0) - need
+        if left[leaf.name] < 0:
+            return None
+        have[leaf.name] = have.get(leaf.name, 0) + need
+        cost += need * leaf.requests.get(resource, 0)
+    if is_satisfied(gang.tree, have):
+        return cost
+    rest = _least(gang.tree, have, left, resource)
+    return None if rest is None else cost + rest
 
 
 def _least(tree: Tree, before: Counts, bound: Counts, resource: str) -> int | None:

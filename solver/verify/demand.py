@@ -20,6 +20,8 @@ from solver.verify.emptiness import Emptiness
 from solver.verify.evidence import Amounts, Evidence
 from solver.verify.nodes import free_total
 
+_Offers = Mapping[str, int] | None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Hope:
@@ -35,37 +37,80 @@ class _Hope:
     satisfied: bool
 
 
-def requested(evidence: Evidence) -> Amounts:
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """
+    A gang of which it is arguable what it could ever start: the queue, and readings.
+
+    The first reading is the judge's own.
+    """
+
+    queue: str
+    options: tuple[Mapping[str, int], ...]
+
+
+def requested(evidence: Evidence) -> tuple[Amounts, list[Doubt]]:
     """
     Add up per queue what runs and what its ready, possible gangs have pending.
 
     A gang that cannot start, or is held back, asks for nothing more; of the others,
-    subtrees that can never be satisfied do not.
+    subtrees that can never be satisfied do not.  How deep a planner looks to see that
+    something is impossible is its own affair: where the judge sees an impossibility
+    at all, the gang is a doubt and not part of the sum.
     """
     total: Amounts = {name: dict(row) for name, row in evidence.running.items()}
-    hopes = list(_hopes(evidence))
-    empty = Emptiness.of(evidence.snapshot, [hope.gang for hope in hopes])
+    doubts: list[Doubt] = []
+    hopes = {hope.gang.key: hope for hope in _hopes(evidence)}
+    empty = Emptiness.of(evidence.snapshot, [hope.gang for hope in hopes.values()])
     free: dict[str, int] = {}
-    offers: dict[str, Mapping[str, int] | None] = {}
-    for hope in hopes:
-        if _is_held(hope, evidence, free):
-            offers[hope.gang.key] = None
-        else:
-            offers[hope.gang.key] = _possible(hope, evidence, empty)
-    satisfied = {hope.gang.key: hope.satisfied for hope in hopes}
-    for hope in hopes:
-        mine = offers[hope.gang.key]
-        stuck = not hope.satisfied and any(
-            not satisfied[mate] and offers[mate] is None
-            for mate in hope.gang.mates
-            if mate in satisfied
-        )
-        if mine is not None and not stuck:
+    loose: dict[str, _Offers] = {}
+    strict: dict[str, _Offers] = {}
+    whole: dict[str, _Offers] = {}
+    for key, hope in hopes.items():
+        held = _is_held(hope, evidence, free)
+        loose[key] = None if held else _whole(hope, _living(hope, hope.offers))
+        whole[key] = None if loose[key] is None else hope.offers
+        strict[key] = None if held else _possible(hope, evidence, empty)
+    for hope in hopes.values():
+        readings = [
+            _asks(hope, hopes, kind, evidence) for kind in (strict, loose, whole)
+        ]
+        if readings[0] == readings[1] == readings[2] and not _shares_hosts(hope):
             row = total.setdefault(hope.gang.queue, {})
-            for resource in evidence.named:
-                more = _sum(hope.gang, mine, resource)
-                row[resource] = row.get(resource, 0) + more
-    return total
+            for resource, amount in readings[0].items():
+                row[resource] = row.get(resource, 0) + amount
+        else:
+            doubts.append(Doubt(hope.gang.queue, (*readings, {})))
+    return total, doubts
+
+
+def _asks(
+    hope: _Hope,
+    hopes: Mapping[str, _Hope],
+    offers: Mapping[str, _Offers],
+    evidence: Evidence,
+) -> dict[str, int]:
+    """
+    Add up one gang's demand, which is none while a mate that it needs cannot start.
+    """
+    mine = offers[hope.gang.key]
+    mates = [mate for mate in hope.gang.mates if mate in hopes]
+    if mine is None or (
+        not hope.satisfied
+        and any(not hopes[mate].satisfied and offers[mate] is None for mate in mates)
+    ):
+        return {}
+    sums = {name: _sum(hope.gang, mine, name) for name in evidence.named}
+    return {name: amount for name, amount in sums.items() if amount}
+
+
+def _shares_hosts(hope: _Hope) -> bool:
+    """
+    Tell whether running pods of its own could rule out hosts for good.
+    """
+    return any(hope.running.values()) and any(
+        leaf.exclusive for leaf in pod_sets(hope.gang.tree)
+    )
 
 
 def _hopes(evidence: Evidence) -> Iterator[_Hope]:
@@ -119,20 +164,14 @@ def _takes_work(evidence: Evidence, name: str) -> bool:
     )
 
 
-def _possible(
-    hope: _Hope, evidence: Evidence, empty: Emptiness
-) -> Mapping[str, int] | None:
+def _possible(hope: _Hope, evidence: Evidence, empty: Emptiness) -> _Offers:
     """
     Give the pending pods that could ever start; none when the gang never can.
     """
     gang = hope.gang
-    fitting = empty.offers(gang, hope.offers)
-    if hope.ordinary:
-        living: Mapping[str, int] | None = fitting
-    else:
-        living = usable(gang, hope.before, fitting)
+    living = _living(hope, empty.offers(gang, hope.offers))
     if living is None or hope.satisfied:
-        return _whole(hope, living or {})
+        return _whole(hope, living)
     if not empty.holds(gang, hope.before, living):
         return None
     for name in evidence.path(gang.queue):
@@ -146,11 +185,20 @@ def _possible(
     return _whole(hope, living)
 
 
-def _whole(hope: _Hope, living: Mapping[str, int]) -> dict[str, int] | None:
+def _living(hope: _Hope, offers: Mapping[str, int]) -> _Offers:
+    """
+    Cut offers to subtrees that could be satisfied; none when the root could not.
+    """
+    if hope.ordinary:
+        return offers
+    return usable(hope.gang, hope.before, offers)
+
+
+def _whole(hope: _Hope, living: _Offers) -> _Offers:
     """
     Ask for all pending pods of the leaves that live; none for a gang that cannot.
     """
-    if not living and not hope.satisfied:
+    if living is None:
         return None
     return {name: hope.offers[name] for name, pods in living.items() if pods}
 

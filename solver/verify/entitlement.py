@@ -2,7 +2,7 @@
 Rules about entitlement: what is started as entitled fits the fair shares.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from models.resources import format_quantity
 from solver.fairshare import fair_shares
@@ -29,12 +29,12 @@ def entitlements(evidence: Evidence) -> Iterator[Violation]:
         for resource in evidence.named:
             least = least_core(case.gang, case.before, case.placed, resource)
             row[resource] = row.get(resource, 0) + least
-    needs = rolled_up(evidence, own)
     running = rolled_up(evidence, evidence.running)
-    shares = _shares(evidence)
-    for name, amounts in sorted(needs.items()):
+    shares = _Shares(evidence)
+    for name, amounts in sorted(rolled_up(evidence, own).items()):
         for resource, need in sorted(amounts.items()):
-            have, share = running.get(name, {}).get(resource, 0), shares[name][resource]
+            have = running.get(name, {}).get(resource, 0)
+            share = shares.at_most(name, resource, need + have) if need else 0
             if need > max(0, share - have):
                 asks, fair, runs = (
                     format_quantity(resource, x) for x in (need, share, have)
@@ -53,15 +53,46 @@ def _entitled_starts(evidence: Evidence) -> list[Case]:
     return [c for c in evidence.binding() if c.starts and c.gang.key in called]
 
 
-def _shares(evidence: Evidence) -> Amounts:
-    totals = {
-        resource: sum(
-            max(0, node.allocatable.get(resource, 0) - node.used.get(resource, 0))
-            for node in evidence.snapshot.nodes
-        )
-        for resource in evidence.named
-    }
-    return fair_shares(evidence.snapshot.queues, totals, requested(evidence))
+class _Shares:
+    """
+    Fair shares under the judge's reading, and under others in a plan's favour.
+    """
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.queues = evidence.snapshot.queues
+        self.totals = {
+            resource: sum(
+                max(0, node.allocatable.get(resource, 0) - node.used.get(resource, 0))
+                for node in evidence.snapshot.nodes
+            )
+            for resource in evidence.named
+        }
+        self.demand, self.doubts = requested(evidence)
+        self.own = self._read([doubt.options[0] for doubt in self.doubts])
+
+    def at_most(self, queue: str, resource: str, wanted: int) -> int:
+        """
+        Give a queue's share, where doubts matter read in its favour up to ``wanted``.
+        """
+        readings = [doubt.options[0] for doubt in self.doubts]
+        best = self.own[queue][resource]
+        for at, doubt in enumerate(self.doubts):
+            for option in doubt.options[1:]:
+                if best >= wanted:
+                    return best
+                tried = [*readings[:at], option, *readings[at + 1 :]]
+                share = self._read(tried)[queue][resource]
+                if share > best:
+                    best, readings = share, tried
+        return best
+
+    def _read(self, readings: Sequence[Mapping[str, int]]) -> Amounts:
+        demand = {name: dict(row) for name, row in self.demand.items()}
+        for doubt, reading in zip(self.doubts, readings, strict=True):
+            row = demand.setdefault(doubt.queue, {})
+            for resource, amount in reading.items():
+                row[resource] = row.get(resource, 0) + amount
+        return fair_shares(self.queues, self.totals, demand)
 
 
 def entitled_groups(evidence: Evidence) -> Iterator[Violation]:

@@ -1,0 +1,150 @@
+"""
+``phalanx scenario``: run, lint, start and describe scenario files.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from adapters.cli.options import STRATEGIES, Strategy, chosen
+from adapters.cli.output import Format, as_text, emit
+
+if TYPE_CHECKING:
+    from models.scenario import Scenario
+
+app = typer.Typer(
+    help="Run, check, begin and describe scenario files.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+Paths = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[PATH]…", help="Files or folders; scenarios/ if none."),
+]
+_DEFAULT = ["scenarios"]
+
+
+@app.command("run")
+def run(paths: Paths = None, *, strategy: Strategy = None) -> int:
+    """
+    Plan every scenario with both strategies and compare with what it expects.
+    """
+    from adapters.files import read_scenario
+    from adapters.files.folders import scenario_files
+    from models.errors import InputRejectedError
+
+    names = [chosen(strategy)] if strategy else list(STRATEGIES)
+    files = scenario_files(paths or _DEFAULT, frozenset({"Scenario"}))
+    rejected = failed = rounds = 0
+    for file in files:
+        try:
+            scenario = read_scenario(file)
+        except InputRejectedError as error:
+            rejected += 1
+            emit("\n".join(f"REJECTED {file}: {p}" for p in error.problems))
+            continue
+        for name in names:
+            faults = _faults(scenario, name)
+            rounds += 1
+            failed += bool(faults)
+            for fault in faults:
+                emit(f"FAIL {file} [{name}] {fault}")
+    emit(
+        f"{len(files)} scenarios, {rounds} rounds: {rounds - failed} as expected, "
+        f"{failed} not, {rejected} files rejected"
+    )
+    if rejected:
+        return 4
+    return 3 if failed else 0
+
+
+def _faults(scenario: "Scenario", strategy: str) -> list[str]:
+    from adapters.clock import monotonic
+    from adapters.expectations import differences
+    from models.errors import PlanRejectedError
+    from solver.round import decide
+
+    by_clock = scenario.policy.limits.seconds is not None
+    try:
+        plan = decide(
+            scenario.snapshot,
+            scenario.policy,
+            strategy=strategy,
+            clock=monotonic if by_clock else None,
+        )
+    except PlanRejectedError as error:
+        return [f"verify: {violation}" for violation in error.violations]
+    if scenario.expect is None:
+        return []
+    return differences(scenario.expect, scenario.snapshot, plan)
+
+
+@app.command("lint")
+def lint(paths: Paths = None) -> int:
+    """
+    Print every problem of every file; exit 4 when there is one.
+    """
+    from adapters.files import read_scenario
+    from adapters.files.folders import scenario_files
+    from models.errors import InputRejectedError
+
+    files = scenario_files(paths or _DEFAULT, frozenset({"Scenario", "Snapshot"}))
+    problems = 0
+    for file in files:
+        try:
+            scenario = read_scenario(file)
+        except InputRejectedError as error:
+            problems += len(error.problems)
+            emit("\n".join(f"{file}: {problem}" for problem in error.problems))
+            continue
+        if scenario.kind == "Scenario" and not scenario.rule:
+            problems += 1
+            emit(f"{file}: rule: a scenario begins with the rule it shows")
+    emit(f"{len(files)} files, {problems} problems")
+    return 4 if problems else 0
+
+
+@app.command("schema")
+def schema() -> None:
+    """
+    Print the JSON schema of scenario and snapshot files.
+    """
+    from models.scenario import ScenarioFile
+
+    document = ScenarioFile.model_json_schema(by_alias=True, mode="validation")
+    dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    emit(as_text({**dialect, **document}, Format.JSON))
+
+
+@app.command("new")
+def new(
+    path: Annotated[
+        str | None, typer.Argument(metavar="[PATH]", help="Where; stdout if none.")
+    ] = None,
+) -> None:
+    """
+    Begin a scenario with one of everything that is often needed.
+    """
+    if path is None:
+        emit(_TEMPLATE)
+        return
+    with Path(path).open("x", encoding="utf-8") as stream:
+        stream.write(_TEMPLATE)
+    emit(f"written: {path}; now say the rule, then: phalanx scenario run {path}")
+
+
+_TEMPLATE = """\
+apiVersion: phalanx/v1
+kind: Scenario
+rule: One sentence that says what must happen.
+given:
+  nodes:
+    - {name: node, count: 2, allocatable: {cpu: 96, memory: 768Gi, nvidia.com/gpu: 8}}
+  queues:
+    - {name: research, resources: {nvidia.com/gpu: {quota: 16}}}
+  gangs:
+    - {name: train, queue: research, min: 2, requests: {nvidia.com/gpu: 8}}
+expect:
+  starts: {train: 2}
+"""

@@ -1,0 +1,44 @@
+"""
+Paths to scenario files: folders are searched, what says another kind is passed over.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from models.errors import InputRejectedError, Problem
+
+SUFFIXES = frozenset({".yaml", ".yml", ".json"})
+PERFORMANCE = "perf"
+_KIND = re.compile(
+    rb"""^\s*[{]?\s*(?:.*[,{]\s*)?["']?kind["']?\s*:\s*["']?(\w+)""", re.MULTILINE
+)
+_HEAD = 4096
+
+
+def scenario_files(paths: Sequence[str], kinds: frozenset[str]) -> list[str]:
+    """
+    List files as named, and in folders those that say no other kind.
+    """
+    found: list[str] = []
+    for path in paths:
+        if path == "-" or Path(path).is_file():
+            found.append(path)
+        elif Path(path).is_dir():
+            found.extend(_in_folder(Path(path), kinds))
+        else:
+            hint = "name a scenario file or a folder of them"
+            problem = Problem("file", "there is no such file or folder", hint)
+            raise InputRejectedError(path, [problem])
+    return found
+
+
+def _in_folder(folder: Path, kinds: frozenset[str]) -> Iterator[str]:
+    for file in sorted(folder.rglob("*")):
+        inside = file.relative_to(folder).parts[:-1]
+        if file.suffix not in SUFFIXES or PERFORMANCE in inside or not file.is_file():
+            continue
+        with file.open("rb") as stream:
+            kind = _KIND.search(stream.read(_HEAD))
+        if kind is None or kind[1].decode() in kinds:
+            yield str(file)

@@ -1,0 +1,116 @@
+"""
+What people write for quantities, durations and names, and how it becomes integers.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, StringConstraints
+from pydantic_core import PydanticCustomError
+
+from models.errors import QuantityError
+from models.resources import MEMORY, Resources, parse_duration, parse_quantity
+
+MOST = 1_000_000
+LARGEST_PRIORITY = 2**31 - 1
+SUBDOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+DNS_LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+WORD = r"^[^\s/]+$"
+
+Written = str | int | float
+
+
+@lru_cache(maxsize=65536)
+def _amounts(items: tuple[tuple[str, Written], ...], *, up: bool) -> Resources:
+    amounts: dict[str, int] = {}
+    wrong: dict[str, str] = {}
+    for name, text in items:
+        try:
+            amounts[name] = parse_quantity(name, text, up=up)
+        except QuantityError as error:
+            wrong[name] = str(error)
+    if wrong:
+        raise PydanticCustomError(
+            "quantities",
+            "{count} bad quantities",
+            {"wrong": wrong, "count": len(wrong)},
+        )
+    return amounts
+
+
+def _read_amounts(value: object, *, up: bool) -> Resources:
+    if not isinstance(value, Mapping):
+        raise PydanticCustomError("mapping", "must be a mapping of quantities")
+    items = tuple(value.items())
+    wrong = {
+        str(name): f"{text!r} is not a quantity such as 4, 500m or 16Gi"
+        for name, text in items
+        if type(text) not in {int, str, float} or type(name) is not str
+    }
+    if wrong:
+        raise PydanticCustomError("quantities", "bad quantities", {"wrong": wrong})
+    return _amounts(items, up=up)
+
+
+def _read_demand(value: object) -> Resources:
+    return _read_amounts(value, up=True)
+
+
+def _read_capacity(value: object) -> Resources:
+    return _read_amounts(value, up=False)
+
+
+def _read_bytes(value: object) -> int:
+    if type(value) not in {int, str, float}:
+        raise QuantityError(f"{value!r} is not a quantity such as 80Gi")
+    return parse_quantity(MEMORY, value, up=False)  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _duration(text: Written) -> int:
+    return parse_duration(text)
+
+
+def _read_seconds(value: object) -> int:
+    if isinstance(value, str | int | float):
+        return _duration(value)
+    raise QuantityError(f"{value!r} is not a duration such as 90s, 10m or 1h30m")
+
+
+def _read_signed_seconds(value: object) -> int:
+    if isinstance(value, str) and value.startswith("-"):
+        return -_read_seconds(value[1:])
+    if isinstance(value, int | float) and value < 0:
+        return -_read_seconds(-value)
+    return _read_seconds(value)
+
+
+def quota_amount(resource: str, text: Written | None) -> int | None:
+    """
+    Read a quota or limit; ``unlimited`` is ``None``, and so is nothing said.
+    """
+    if text is None or text == "unlimited":
+        return None
+    return parse_quantity(resource, text, up=False)
+
+
+_Amounts = dict[str, Written]
+Demand = Annotated[
+    Resources, BeforeValidator(_read_demand, json_schema_input_type=_Amounts)
+]
+Capacity = Annotated[
+    Resources, BeforeValidator(_read_capacity, json_schema_input_type=_Amounts)
+]
+Bytes = Annotated[int, BeforeValidator(_read_bytes, json_schema_input_type=Written)]
+Seconds = Annotated[int, BeforeValidator(_read_seconds, json_schema_input_type=Written)]
+SignedSeconds = Annotated[
+    int, BeforeValidator(_read_signed_seconds, json_schema_input_type=Written)
+]
+Number = Annotated[int, Field(ge=0, le=MOST)]
+Count = Annotated[int, Field(ge=1, le=MOST)]
+Priority = Annotated[int, Field(ge=-LARGEST_PRIORITY - 1, le=LARGEST_PRIORITY)]
+GangName = Annotated[str, StringConstraints(pattern=SUBDOMAIN, max_length=253)]
+LeafName = Annotated[str, StringConstraints(pattern=DNS_LABEL, max_length=63)]
+PlainName = Annotated[str, StringConstraints(pattern=WORD, max_length=253)]
+Labels = dict[str, str]
