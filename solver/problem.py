@@ -95,7 +95,7 @@ def problem_of(snapshot: Snapshot, policy: Policy) -> Problem:
     units = _units(snapshot, states, blocked)
     values = PodValues.of(snapshot)
     starting = [state for unit in units if unit.starts for state in unit.states]
-    bands = cut_bands([state.gang.priority for state in ready], policy)
+    bands = cut_bands([_band_priority(state, states) for state in ready], policy)
     demand = possible.demand(
         [s for k, s in states.items() if k not in blocked and s.num_pending]
     )
@@ -186,6 +186,15 @@ def _units(
         done.update(member.key for member in together)
         units.append(Unit(states=together, starts=True, band=0))
     return units
+
+
+def _band_priority(state: Standing, states: Mapping[str, Standing]) -> int:
+    """
+    Give the lowest priority of a gang and of the unsatisfied mates it starts with.
+    """
+    mates = (states[name] for name in state.gang.mates if name in states)
+    together = [mate.gang.priority for mate in mates if not mate.satisfied]
+    return min([state.gang.priority, *together])
 
 
 def _with_band(unit: Unit, bands: Bands) -> Unit:

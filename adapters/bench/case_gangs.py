@@ -6,8 +6,8 @@ from dataclasses import replace
 from random import Random
 
 from adapters.bench.case_parts import GIB, LEVELS, Case, tree_nodes
-from adapters.bench.case_running import run_some, with_leaves
-from models.gangs import Gang, Group, MatchPolicy, Pod, PodPhase, PodSet, pod_sets
+from adapters.bench.case_running import in_file_order, run_some, with_leaves
+from models.gangs import Gang, Group, MatchPolicy, Pod, PodPhase, PodSet, Tree, pod_sets
 from models.nodes import ANYWHERE, LabelRule, NodeDemand, Toleration
 from models.resources import CPU, GPU, MEMORY, PODS
 from models.topology import TopologyDemand
@@ -28,7 +28,8 @@ def make_gangs(case: Case) -> list[Gang]:
         max(0, room.get(unit, 0)) for room in case.free.values()
     )
     least = rnd.randint(4, 7)
-    gangs, demand = [], 0
+    gangs: list[Gang] = []
+    demand = 0
     while len(gangs) < 10 and (len(gangs) < least or demand < target):
         gang = make_gang(case, f"g{len(gangs)}")
         gangs.append(gang)
@@ -58,7 +59,7 @@ def make_gang(case: Case, name: str) -> Gang:
     policy = MatchPolicy.WAITING_AND_RUNNING
     if case.chance(0.15):
         policy = rnd.choice(list(MatchPolicy))
-    tree = None
+    tree: Tree
     if case.trees and case.chance(0.4):
         tree = make_tree(case, name)
     elif case.chance(0.12):
@@ -107,7 +108,7 @@ def make_leaf(
     most: int = 6,
 ) -> PodSet:
     """
-    A leaf with pending pods; some pods may be gated, missing, or done already.
+    Make a leaf with pending pods; some pods may be gated, missing, or done already.
     """
     rnd = case.rnd
     replicas = rnd.randint(1, most)
@@ -128,7 +129,9 @@ def make_leaf(
         phases[-1] = PodPhase.GATED
     if case.chance(0.03):
         phases.pop()
-    pods = tuple(Pod(f"{prefix}-{idx}", phase) for idx, phase in enumerate(phases))
+    pods = in_file_order(
+        [Pod(f"{prefix}-{idx}", phase) for idx, phase in enumerate(phases)]
+    )
     return PodSet(
         name=name,
         minimum=min(minimum, replicas),
@@ -169,7 +172,7 @@ def _topology(case: Case, required: float, preferred: float) -> TopologyDemand |
 
 def make_tree(case: Case, name: str) -> Group:
     """
-    A tree with K of N, a minimum over unequal pods, or an inner node of its own.
+    Make a tree with K of N, a minimum over unequal pods, or an inner node of its own.
     """
     rnd = case.rnd
     loose = case.chance(0.25)
@@ -194,7 +197,7 @@ def make_tree(case: Case, name: str) -> Group:
             children=tuple(leaves),
             topology=_topology(case, 0.12, 0.3),
         )
-    children = tuple(leaves)
+    children: tuple[Tree, ...] = tuple(leaves)
     if len(leaves) > 2 and case.chance(0.4):
         inner = Group(
             name="inner",

@@ -146,7 +146,7 @@ def _queue(
         limit = None
         if case.chance(0.5):
             limit = int(total // unit * rnd.uniform(0.5, 1.1) * max(0.7, part)) * unit
-        quota = int(total // unit * rnd.uniform(0, 0.7 * part)) * unit
+        quota: int | None = int(total // unit * rnd.uniform(0, 0.7 * part)) * unit
         if case.chance(0.07):
             quota = None
         resources[resource] = QueueResource(

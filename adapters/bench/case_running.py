@@ -24,7 +24,7 @@ def run_some(case: Case, gang: Gang) -> Gang:
             if where is None:
                 break
             pods[idx] = replace(pods[idx], phase=PodPhase.RUNNING, node=where)
-        leaves[leaf.name] = replace(leaf, pods=_indexed(pods))
+        leaves[leaf.name] = replace(leaf, pods=in_file_order(pods))
     return replace(gang, tree=with_leaves(gang.tree, leaves))
 
 
@@ -46,7 +46,7 @@ def _place(case: Case, leaf: PodSet, pod: Pod) -> str | None:
     return None
 
 
-def _indexed(pods: Sequence[Pod]) -> tuple[Pod, ...]:
+def in_file_order(pods: Sequence[Pod]) -> tuple[Pod, ...]:
     """
     Keep the file's order: running, then done, then gated, then pending.
     """

@@ -10,7 +10,7 @@ from random import Random
 
 from adapters.bench.case_gangs import count, grouped, make_gang, make_gangs
 from adapters.bench.case_parts import LEVELS, Case, add_nodes, make_queues, tree_nodes
-from models.gangs import Group, PodPhase, pod_sets
+from models.gangs import Gang, Group, PodPhase, pod_sets
 from models.snapshot import Snapshot
 from models.topology import Topology
 
@@ -73,7 +73,7 @@ def tiny_snapshot(seed: int) -> Snapshot:
     add_nodes(case)
     case.nodes = case.nodes[:2]
     queues = make_queues(case) if case.queues else []
-    gangs = []
+    gangs: list[Gang] = []
     left = 6
     while len(gangs) < 3 and left > 0:
         gang = make_gang(case, f"g{len(gangs)}")

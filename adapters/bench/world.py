@@ -182,8 +182,8 @@ def _odd(rnd: Random, gpus: int, ratio: Ratio) -> dict[str, int]:
     cpu, memory = ratio
     part = rnd.uniform(0.3, 1.0) * (gpus or 0.15)
     requests = {
-        CPU: max(1, int(cpu * part * 20)) * 50,
-        MEMORY: max(1, int(memory * part * 8)) * (GIB // 8),
+        CPU: max(1, int(cpu * part * 100)) * 10,
+        MEMORY: max(1, int(memory * part * 32)) * (GIB // 32),
         PODS: 1,
     }
     return {**requests, GPU: gpus} if gpus else requests

@@ -2,13 +2,13 @@
 The command ``phalanx``: its tree, its help, and the one place where errors end.
 """
 
-import os
 import sys
 from typing import Annotated
 
 import typer
 
 from adapters.cli import bench, compare, config, plan, scenario, verify, version
+from adapters.cli.output import ReaderGoneError
 
 # Rich's help and tracebacks would cost a tenth of a second on every call.
 app = typer.Typer(
@@ -56,10 +56,7 @@ def run(arguments: list[str]) -> int:
     words = [word for word in arguments if word != "--debug"]
     try:
         code = app(words, prog_name="phalanx", standalone_mode=False)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader has gone; nothing more may be written, not even at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except ReaderGoneError:
         return 0
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the end of the line
         from adapters.cli import failures

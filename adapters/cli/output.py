@@ -13,6 +13,12 @@ from enum import StrEnum
 from typing import Any
 
 
+class ReaderGoneError(Exception):
+    """
+    Whoever read our output has closed it; the rest is not wanted.
+    """
+
+
 class Format(StrEnum):
     """
     How an answer is written.
@@ -78,7 +84,13 @@ def emit(text: str) -> None:
     """
     Put data on standard output.
     """
-    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+    try:
+        sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+        sys.stdout.flush()
+    except BrokenPipeError as error:
+        # Nothing more may be written, not even by the interpreter's own exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise ReaderGoneError from error
 
 
 def note(text: str) -> None:

@@ -25,28 +25,30 @@ if TYPE_CHECKING:
     from models.scenario import Scenario
 
 
+Files = Annotated[
+    list[str], typer.Argument(metavar="FILE…", help="Scenarios; - is stdin.")
+]
+Diff = Annotated[str | None, typer.Option(help="Also plan greedily, and compare.")]
+Timings = Annotated[
+    bool, typer.Option("--timings", help="Say how long each phase took.")
+]
+DetailedExitCode = Annotated[
+    bool, typer.Option("--detailed-exitcode", help="Exit 3 if the plan does something.")
+]
+_FOR_EYES = (Format.TABLE, Format.WIDE)
+
+
 def plan(
-    files: Annotated[
-        list[str], typer.Argument(metavar="FILE…", help="Scenarios; - is stdin.")
-    ],
+    files: Files,
     *,
     output: Output = Format.TABLE,
     strategy: Strategy = None,
-    diff: Annotated[
-        str | None, typer.Option(help="Also plan greedily, and compare.")
-    ] = None,
+    diff: Diff = None,
     seconds: Seconds = None,
     seed: Seed = None,
     workers: Workers = None,
-    timings: Annotated[
-        bool, typer.Option("--timings", help="Say how long each phase took.")
-    ] = False,
-    detailed_exitcode: Annotated[
-        bool,
-        typer.Option(
-            "--detailed-exitcode", help="Exit 3 when the plan does something."
-        ),
-    ] = False,
+    timings: Timings = False,
+    detailed_exitcode: DetailedExitCode = False,
     no_color: NoColor = False,
 ) -> int:
     """
@@ -72,9 +74,6 @@ def plan(
         shown = made if timings else replace(made, seconds=None)
         emit(_written(shown, greedy if diff else None, output))
     return 3 if detailed_exitcode and made.operations else 0
-
-
-_FOR_EYES = (Format.TABLE, Format.WIDE)
 
 
 def _decided(

@@ -62,6 +62,8 @@ def _tree_faults(
     if not children:
         yield (*place, "groups"), "the list is empty; a gang needs pods", ""
     for word in sorted(spec.model_fields_set & LEAF_FIELDS.keys()):
+        if getattr(spec, word) is None:
+            continue
         name = LEAF_FIELDS[word]
         hint = "move it into the groups"
         yield (*place, name), f'"{name}" belongs to a leaf, but here are groups', hint
@@ -87,6 +89,8 @@ def _leaf_faults(
     said = leaf.model_fields_set
     if not said <= _QUIET:
         for word in sorted(said & INNER_FIELDS.keys()):
+            if getattr(leaf, word) is None:
+                continue
             name = INNER_FIELDS[word]
             yield (*place, name), f'"{name}" needs "groups" beside it', ""
         for word, what in _LATER.items():

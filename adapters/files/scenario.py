@@ -17,6 +17,8 @@ from models.errors import InputRejectedError, Problem
 from models.policy import Policy
 from models.scenario import Given, Scenario, ScenarioFile
 
+_KINDS = ("Scenario", "Snapshot")
+
 
 def read_scenario(path: str) -> Scenario:
     """
@@ -57,7 +59,7 @@ def _validated(name: str, text: str | None, document: object) -> ScenarioFile:
         hint = "a file begins with apiVersion and kind"
         raise InputRejectedError(name, [Problem("file", f"holds {noun}", hint)])
     kind = document.get("kind")
-    if kind not in {"Scenario", "Snapshot", None} and "given" not in document:
+    if isinstance(kind, str) and kind not in _KINDS and "given" not in document:
         what = f"kind {kind!r} is not read; Kubernetes manifests are not read yet"
         raise InputRejectedError(name, [Problem("kind", what, "use Scenario")])
     try:

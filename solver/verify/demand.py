@@ -4,10 +4,10 @@ What queues ask for: running pods, and pending pods of gangs that could start.
 This is the demand that fair shares are made of, counted from the rules alone.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from models.gangs import Gang, PodSet, pod_sets
+from models.gangs import Gang, PodPhase, PodSet, pod_sets
 from solver.verify.counting import (
     counted,
     is_ordinary,
@@ -27,9 +27,12 @@ _Offers = Mapping[str, int] | None
 class _Hope:
     """
     A gang that has something to place, or mates; ``offers`` are its pending pods.
+
+    It stands for ``number`` gangs that ask alike.
     """
 
     gang: Gang
+    number: int
     before: Mapping[str, int]
     running: Mapping[str, int]
     offers: Mapping[str, int]
@@ -40,9 +43,9 @@ class _Hope:
 @dataclass(frozen=True, slots=True)
 class Doubt:
     """
-    A gang of which it is arguable what it could ever start: the queue, and readings.
+    A gang, or equal ones, of which it is arguable what could ever start: readings.
 
-    The first reading is the judge's own.
+    The first of them is the judge's own.
     """
 
     queue: str
@@ -75,12 +78,14 @@ def requested(evidence: Evidence) -> tuple[Amounts, list[Doubt]]:
         readings = [
             _asks(hope, hopes, kind, evidence) for kind in (strict, loose, whole)
         ]
-        if readings[0] == readings[1] == readings[2] and not _shares_hosts(hope):
+        if _shares_hosts(hope):
+            readings.append({})
+        if all(reading == readings[0] for reading in readings):
             row = total.setdefault(hope.gang.queue, {})
             for resource, amount in readings[0].items():
                 row[resource] = row.get(resource, 0) + amount
         else:
-            doubts.append(Doubt(hope.gang.queue, (*readings, {})))
+            doubts.append(Doubt(hope.gang.queue, tuple(readings)))
     return total, doubts
 
 
@@ -100,7 +105,7 @@ def _asks(
         and any(not hopes[mate].satisfied and offers[mate] is None for mate in mates)
     ):
         return {}
-    sums = {name: _sum(hope.gang, mine, name) for name in evidence.named}
+    sums = {name: _sum(hope.gang, mine, name) * hope.number for name in evidence.named}
     return {name: amount for name, amount in sums.items() if amount}
 
 
@@ -113,23 +118,60 @@ def _shares_hosts(hope: _Hope) -> bool:
     )
 
 
-def _hopes(evidence: Evidence) -> Iterator[_Hope]:
+def _hopes(evidence: Evidence) -> list[_Hope]:
+    """
+    List gangs with something to place, or mates; equal ones once with their number.
+    """
+    kinds: dict[object, list[Gang]] = {}
     for gang in evidence.snapshot.gangs:
-        tree = gang.tree
-        leaves = (tree,) if isinstance(tree, PodSet) else tuple(pod_sets(tree))
-        tallies = {leaf.name: tally(leaf) for leaf in leaves}
-        if not gang.mates and not any(t.pending for t in tallies.values()):
-            continue
-        before = counted(gang, tallies)
-        ordinary = is_ordinary(gang, before)
-        yield _Hope(
-            gang=gang,
-            before=before,
-            running={name: t.running for name, t in tallies.items()},
-            offers={name: t.pending for name, t in tallies.items()},
-            ordinary=ordinary,
-            satisfied=ordinary or is_satisfied(tree, before),
-        )
+        kind = _kind(gang)
+        if kind is not None:
+            kinds.setdefault(kind, []).append(gang)
+    return [_hope(gangs[0], len(gangs)) for gangs in kinds.values()]
+
+
+def _kind(gang: Gang) -> object | None:
+    """
+    Give equal keys to gangs of one leaf that ask alike; none to those without hope.
+    """
+    leaf = gang.tree
+    if not isinstance(leaf, PodSet):
+        pods = (pod for part in pod_sets(leaf) for pod in part.pods)
+        is_hoping = bool(gang.mates) or any(p.phase is PodPhase.PENDING for p in pods)
+        return gang.key if is_hoping else None
+    counts = tally(leaf)
+    if not counts.pending and not gang.mates:
+        return None
+    if gang.mates or gang.min_resources:
+        return gang.key
+    return (
+        gang.queue,
+        gang.preemptible,
+        gang.timed_out or gang.backoff > 0,
+        gang.match_policy,
+        gang.once_satisfied,
+        counts,
+        leaf.minimum,
+        tuple(leaf.requests.items()),
+        leaf.demand,
+        leaf.exclusive,
+        leaf.topology,
+    )
+
+
+def _hope(gang: Gang, number: int) -> _Hope:
+    tallies = {leaf.name: tally(leaf) for leaf in pod_sets(gang.tree)}
+    before = counted(gang, tallies)
+    ordinary = is_ordinary(gang, before)
+    return _Hope(
+        gang=gang,
+        number=number,
+        before=before,
+        running={name: t.running for name, t in tallies.items()},
+        offers={name: t.pending for name, t in tallies.items()},
+        ordinary=ordinary,
+        satisfied=ordinary or is_satisfied(gang.tree, before),
+    )
 
 
 def _is_held(hope: _Hope, evidence: Evidence, free: dict[str, int]) -> bool:

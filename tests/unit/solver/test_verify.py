@@ -744,6 +744,46 @@ def test_gangs_that_can_never_start_take_no_share():
     assert ["entitled"] == [found.rule for found in verify(rival, POLICY, made)]
 
 
+def test_impossible_subtrees_take_no_share_and_the_rest_of_the_tree_does():
+    mine = gang("a", queue="q", gpus=8)
+    tree = gang(
+        "b", leaf("x", 1, gpus=8), leaf("y", 1, gpus=9), min_groups=1, queue="p"
+    )
+    given = snapshot(nodes(1), [mine, tree], [queue("q"), queue("p")])
+
+    found = verify(given, POLICY, plan(bind("a-0"), entitled=["a"]))
+
+    assert ["entitled"] == [violation.rule for violation in found]
+
+
+@pytest.mark.parametrize(("exclusive", "rules"), [(True, []), (False, ["entitled"])])
+def test_what_is_arguably_impossible_is_read_in_favour_of_the_plan(exclusive, rules):
+    mine = gang("a", queue="q", minimum=3, gpus=4)
+    other = gang("b", queue="p", minimum=3, gpus=4, running=["n0"], exclusive=exclusive)
+    given = snapshot(nodes(2), [mine, other], [queue("q"), queue("p")])
+    made = plan(*binds("a", "n0", "n1", "n1"), entitled=["a"])
+
+    assert rules == [violation.rule for violation in verify(given, POLICY, made)]
+
+
+@pytest.mark.parametrize(("quota", "rules"), [(7, []), (6, ["entitled"])])
+def test_the_cheapest_core_keeps_the_order_of_roles(quota, rules):
+    roles = gang(
+        "a",
+        leaf("driver", 1, gpus=6),
+        leaf("worker", 0, 2, gpus=1, after=("driver",)),
+        min_pods=2,
+        queue="q",
+    )
+    rival = gang("b", queue="p", gpus=8)
+    queues = [queue("q", quota=quota), queue("p", quota=8 - quota)]
+    given = snapshot(nodes(1), [roles, rival], queues)
+    workers = binds("a", "n0", "n0", leaf="worker")
+    made = plan(bind("a-driver-0", gang="a"), *workers, entitled=["a"])
+
+    assert rules == [violation.rule for violation in verify(given, POLICY, made)]
+
+
 def test_a_policy_without_entitlement_ignores_the_word():
     given = snapshot(
         nodes(1), [gang("a", queue="q", gpus=8)], [queue("q"), queue("p", quota=8)]

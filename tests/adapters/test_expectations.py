@@ -1,0 +1,137 @@
+from dataclasses import replace
+
+import pytest
+
+from adapters.expectations import differences
+from adapters.files import scenario_of
+from models.expect import Expect
+from models.plan import GangLine, ModelSize, Operation, Plan, PodCounts, TierResult
+from models.reasons import Reason, Waiting
+from tests.adapters.documents import scenario
+
+COUNTS = PodCounts(
+    total=3, minimum=2, running=0, succeeded=0, failed=0, binding=0, evicting=0
+)
+
+
+def line(name: str, **fields) -> GangLine:
+    words = {"queue": "default", "entitled": False, "waiting": None, "pods": COUNTS}
+    return GangLine(name=f"default/{name}", **(words | {"state": "Running"} | fields))
+
+
+def bind(pod: str, gang: str, node: str) -> Operation:
+    return Operation(op="Bind", pod=f"default/{pod}", gang=f"default/{gang}", node=node)
+
+
+def tier(band: int, value: int) -> TierResult:
+    return TierResult(
+        name="entitled",
+        band=band,
+        direction="max",
+        value=value,
+        bound=value,
+        proof="proven",
+    )
+
+
+NODES = [
+    {"name": f"n{i}", "allocatable": {}, "labels": {"rack": f"r{i // 2}"}}
+    for i in range(3)
+]
+GANGS = [
+    {"name": "a", "groups": [{"name": "x", "min": 1}, {"name": "y", "min": 1}]},
+    {"name": "b", "min": 2, "running": [{"node": "n0"}]},
+    {"name": "c", "min": 1},
+]
+SNAPSHOT = scenario_of(
+    "test",
+    scenario(nodes=NODES, gangs=GANGS, topologies=[{"name": "t", "levels": ["rack"]}]),
+).snapshot
+PLAN = Plan(
+    strategy="solver",
+    status="optimal",
+    deterministic=True,
+    snapshot="",
+    seed=0,
+    versions={},
+    tiers=(tier(100, 7), tier(50, 2)),
+    gangs=(
+        line("a", state="Starting"),
+        line("b", state="Growing"),
+        line("c", state="Waiting", waiting=Waiting(Reason.QUEUE_CLOSED)),
+    ),
+    operations=(
+        bind("a-x-0", "a", "n0"),
+        bind("a-y-0", "a", "n1"),
+        bind("b-1", "b", "n2"),
+    ),
+    model=ModelSize(),
+)
+
+MET = [
+    {"starts": {"a": 2, "b": 1}},
+    {"starts": {"default/a": 2, "b": None}},
+    {"runs": {"a": 2, "b": 2, "c": 0}},
+    {"leaves": {"a": {"x": 1, "y": 1}}},
+    {"waits": {"c": "QueueClosed"}},
+    {"waits": {"c": "any"}},
+    {"evicts": {}, "moves": 0, "reserves": {}},
+    {"same": [{"gang": "a", "level": "rack"}]},
+    {"on": {"a-x-0": "n0", "b-0": "n0"}},
+    {"tiers": {"entitled": 9, "entitled/50": 2}},
+    {"idle": False},
+    {"greedy": {"starts": {"c": 1}}},
+]
+UNMET = [
+    ({"starts": {"a": 2}}, "starts: default/b 1 pods, expected 0"),
+    ({"starts": {"a": 1, "b": 1}}, "starts: default/a 2 pods, expected 1"),
+    ({"runs": {"b": 1}}, "runs: b 2 pods, expected 1"),
+    ({"leaves": {"a": {"x": 0}}}, "leaves: a x 1 pods, expected 0"),
+    ({"leaves": {"a": {"z": 0}}}, "leaves: a has no leaf z"),
+    ({"waits": {"a": "any"}}, "waits: a is Starting (no reason), expected any"),
+    (
+        {"waits": {"c": "QueueNotFound"}},
+        "waits: c is Waiting (QueueClosed), expected QueueNotFound",
+    ),
+    ({"evicts": {"a": 1}}, "evicts: default/a 0 pods, expected 1"),
+    ({"moves": 1}, "moves 0 pods, expected 1"),
+    (
+        {"same": [{"gang": "b", "level": "rack"}]},
+        "same: b is in 2 of rack: ('r0',), ('r1',)",
+    ),
+    ({"on": {"a-x-0": "n1"}}, "on: a-x-0 is on n0, expected n1"),
+    ({"tiers": {"entitled": 7}}, "tiers: entitled 9, expected 7"),
+    ({"tiers": {"gpus": 7}}, "tiers: the plan has no tier gpus"),
+    ({"idle": True}, "idle: 3 operations, expected none"),
+]
+
+
+@pytest.mark.parametrize("words", MET)
+def test_an_expectation_that_is_met_says_nothing(words):
+    assert [] == differences(Expect.model_validate(words), SNAPSHOT, PLAN)
+
+
+@pytest.mark.parametrize(("words", "said"), UNMET)
+def test_an_expectation_that_is_not_met_says_both_numbers(words, said):
+    assert [said] == differences(Expect.model_validate(words), SNAPSHOT, PLAN)
+
+
+def test_greedy_has_its_own_words_where_it_differs():
+    expect = Expect.model_validate(
+        {
+            "starts": {"a": 9, "b": 1},
+            "waits": {"a": "any"},
+            "greedy": {"starts": {"a": 2}},
+        }
+    )
+
+    assert [] == differences(expect, SNAPSHOT, replace(PLAN, strategy="greedy"))
+    assert [] != differences(expect, SNAPSHOT, PLAN)
+
+
+def test_a_gang_that_waits_for_greedy_need_not_be_unlisted():
+    expect = Expect.model_validate(
+        {"starts": {"a": 2, "b": 1, "c": 1}, "greedy": {"waits": {"c": "any"}}}
+    )
+
+    assert [] == differences(expect, SNAPSHOT, replace(PLAN, strategy="greedy"))

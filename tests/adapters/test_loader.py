@@ -1,0 +1,318 @@
+import json
+from random import Random
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adapters.files import read_scenario, read_scenarios, scenario_of
+from models.gangs import Group, MatchPolicy, PodPhase, PodSet, pod_sets
+from models.nodes import ANYWHERE
+from models.queues import QueueResource
+from models.snapshot import content_hash
+from tests.adapters.documents import everything, gang, large, scenario
+
+
+def only_gang(document):
+    (found,) = scenario_of("test", document).snapshot.gangs
+    return found
+
+
+def leaf(**fields) -> PodSet:
+    tree = only_gang(gang(**fields)).tree
+    assert isinstance(tree, PodSet)
+    return tree
+
+
+def test_one_of_min_and_replicas_gives_the_other():
+    assert (3, 3) == (leaf(min=3).minimum, leaf(min=3).replicas)
+    assert (5, 5) == (leaf(min=None, replicas=5).minimum, leaf(replicas=5).replicas)
+    assert (1, 5) == (leaf(replicas=5).minimum, leaf(replicas=5).replicas)
+
+
+def test_all_children_are_needed_unless_a_minimum_of_pods_stands():
+    children = [{"name": "a", "replicas": 2}, {"name": "b", "replicas": 3}]
+
+    plain = only_gang(scenario(gangs=[{"name": "g", "groups": children}])).tree
+    summed = only_gang(
+        scenario(gangs=[{"name": "g", "minPods": 4, "groups": children}])
+    ).tree
+
+    assert isinstance(plain, Group)
+    assert isinstance(summed, Group)
+    assert (2, 0) == (plain.min_groups, plain.min_pods)
+    assert (0, 4) == (summed.min_groups, summed.min_pods)
+    assert [2, 3] == [child.minimum for child in pod_sets(plain)]
+    assert [0, 0] == [child.minimum for child in pod_sets(summed)]
+
+
+def test_a_minimum_of_pods_anywhere_above_makes_leaves_optional():
+    inner = {"name": "inner", "groups": [{"name": "a", "replicas": 2}]}
+
+    tree = only_gang(
+        scenario(gangs=[{"name": "g", "minPods": 1, "groups": [inner]}])
+    ).tree
+
+    assert [0] == [child.minimum for child in pod_sets(tree)]
+
+
+def test_count_numbers_nodes_and_gangs_from_zero():
+    document = scenario(
+        nodes=[{"name": "n", "count": 2, "allocatable": {}}],
+        gangs=[
+            {"name": "g", "count": 2, "min": 1},
+            {"name": "h", "count": 1, "min": 1},
+        ],
+    )
+
+    snapshot = scenario_of("test", document).snapshot
+
+    assert ["n-0", "n-1"] == [node.name for node in snapshot.nodes]
+    assert ["g-0", "g-1", "h"] == [gang.name for gang in snapshot.gangs]
+    assert "g-1-0" == next(pod_sets(snapshot.gangs[1].tree)).pods[0].name
+
+
+def test_phases_take_indices_in_their_order_and_the_rest_is_pending():
+    found = leaf(
+        replicas=9,
+        created=8,
+        running=[{"node": "n0", "pods": 2, "for": "1h"}],
+        terminating=[{"node": "n1", "since": "5s"}],
+        succeeded=1,
+        failed=1,
+        gated=1,
+    )
+
+    assert [
+        (PodPhase.RUNNING, "n0", 3600),
+        (PodPhase.RUNNING, "n0", 3600),
+        (PodPhase.TERMINATING, "n1", 5),
+        (PodPhase.SUCCEEDED, None, 0),
+        (PodPhase.FAILED, None, 0),
+        (PodPhase.GATED, None, 0),
+        (PodPhase.PENDING, None, 0),
+        (PodPhase.PENDING, None, 0),
+    ] == [(pod.phase, pod.node, pod.seconds) for pod in found.pods]
+    assert [f"train-{i}" for i in range(8)] == [pod.name for pod in found.pods]
+
+
+def test_pods_of_a_tree_carry_the_name_of_their_leaf_only():
+    inner = {"name": "inner", "groups": [{"name": "w", "min": 2}]}
+
+    found = next(pod_sets(only_gang(gang(min=None, groups=[inner])).tree))
+
+    assert ["train-w-0", "train-w-1"] == [pod.name for pod in found.pods]
+
+
+def test_every_node_has_its_name_as_a_label_unless_it_says_otherwise():
+    label = "kubernetes.io/hostname"
+    nodes = [
+        {"name": "a", "allocatable": {}},
+        {"name": "b", "allocatable": {}, "labels": {label: "x"}},
+    ]
+
+    snapshot = scenario_of("test", scenario(nodes=nodes)).snapshot
+
+    assert ["a", "x"] == [node.labels[label] for node in snapshot.nodes]
+
+
+def test_pods_are_a_resource_with_defaults():
+    snapshot = scenario_of("test", scenario()).snapshot
+
+    assert 110 == snapshot.nodes[0].allocatable["pods"]
+    assert 1 == next(pod_sets(snapshot.gangs[0].tree)).requests["pods"]
+
+
+def test_requests_round_up_and_capacities_down():
+    document = scenario(
+        nodes=[{"name": "n", "allocatable": {"cpu": "1.0005", "memory": "1.5"}}],
+        gangs=[{"name": "g", "min": 1, "requests": {"cpu": "1.0005", "memory": "1.5"}}],
+    )
+
+    snapshot = scenario_of("test", document).snapshot
+    requests = next(pod_sets(snapshot.gangs[0].tree)).requests
+
+    assert (1000, 1) == tuple(
+        snapshot.nodes[0].allocatable[name] for name in ("cpu", "memory")
+    )
+    assert (1001, 2) == (requests["cpu"], requests["memory"])
+
+
+def test_queues_default_to_no_quota_no_limit_and_weight_one():
+    words = {"a": {}, "b": {"quota": "unlimited"}, "c": {"limit": 4, "weight": 0}}
+    document = scenario(queues=[{"name": "q", "resources": words}])
+
+    (queue,) = scenario_of("test", document).snapshot.queues
+
+    assert QueueResource(quota=0, limit=None, weight=1) == queue.resources["a"]
+    assert QueueResource(quota=None, limit=None, weight=1) == queue.resources["b"]
+    assert QueueResource(quota=0, limit=4, weight=0) == queue.resources["c"]
+
+
+def test_node_demand_is_read_in_both_spellings_and_shared():
+    rule = {"key": "k", "operator": "NotIn", "values": ["b", "a"]}
+    required = {
+        "requiredDuringSchedulingIgnoredDuringExecution": {
+            "nodeSelectorTerms": [{"matchExpressions": [rule]}]
+        }
+    }
+    gangs = [
+        {"name": "a", "min": 1, "affinity": required},
+        {"name": "b", "min": 1, "affinity": {"nodeAffinity": required}},
+        {"name": "c", "min": 1},
+    ]
+
+    snapshot = scenario_of("test", scenario(gangs=gangs)).snapshot
+    a, b, c = (next(pod_sets(gang.tree)).demand for gang in snapshot.gangs)
+
+    assert a is b
+    assert c is ANYWHERE
+    assert (("a", "b"),) == tuple(r.values for r in (a.terms or ((),))[0])
+
+
+def test_the_only_topology_needs_no_name():
+    document = scenario(
+        topologies=[{"name": "fabric", "levels": ["rack"]}],
+        gangs=[{"name": "g", "min": 1, "topology": {"required": "rack"}}],
+    )
+
+    demand = only_gang(document).tree.topology
+
+    assert demand is not None
+    assert ("fabric", "rack", None) == (
+        demand.topology,
+        demand.required,
+        demand.preferred,
+    )
+
+
+def test_everything_in_the_schema_is_read():
+    found = scenario_of("test", everything())
+    run, _, tree = found.snapshot.gangs
+
+    assert MatchPolicy.ONCE_SATISFIED is run.match_policy
+    assert (-1, 3, 3600, 7200) == (
+        run.stale_after,
+        run.stale_since,
+        run.evicted_ago,
+        run.passed_over,
+    )
+    assert (60, 86400, 5) == (run.waiting_time, run.max_runtime, run.backoff)
+    assert ("default/run-0", "default/tree") == tree.mates
+    assert 5400 == tree.age
+    assert (80 * 2**30, {"1g.10gb": 7}) == (
+        found.snapshot.nodes[0].gpu_memory,
+        found.snapshot.nodes[0].mig,
+    )
+    assert 1 == found.snapshot.budgets[0].allowed
+    assert 300 == found.snapshot.queues[0].preempt_min_runtime
+    assert 1 == len(found.snapshot.warnings)
+    assert 3 == found.policy.seed
+
+
+def test_json_and_yaml_say_the_same(tmp_path):
+    document = everything()
+    (tmp_path / "a.json").write_text(json.dumps(document))
+    (tmp_path / "a.yaml").write_text(yaml.safe_dump(document))
+
+    one = read_scenario(str(tmp_path / "a.json"))
+    two = read_scenario(str(tmp_path / "a.yaml"))
+
+    assert one.snapshot == two.snapshot
+    assert one.policy == two.policy
+    assert one.expect == two.expect
+
+
+def test_yaml_anchors_repeat_what_they_name(tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_text(
+        "apiVersion: phalanx/v1\n"
+        "kind: Snapshot\n"
+        "given:\n"
+        "  gangs:\n"
+        "    - {name: a, min: 1, requests: &r {nvidia.com/gpu: 1}}\n"
+        "    - {name: b, min: 1, requests: *r}\n"
+    )
+
+    a, b = read_scenario(str(path)).snapshot.gangs
+
+    assert next(pod_sets(a.tree)).requests == next(pod_sets(b.tree)).requests
+
+
+def test_yaml_keys_are_always_text(tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_text(
+        "apiVersion: phalanx/v1\n"
+        "kind: Scenario\n"
+        "given:\n"
+        "  nodes: [{name: n, allocatable: {cpu: 1}, labels: {on: off-duty, 1: x}}]\n"
+        "  gangs: [{name: a, min: 1}]\n"
+        "expect:\n"
+        "  on: {a-0: n}\n"
+    )
+
+    found = read_scenario(str(path))
+
+    assert {"on", "1"} <= found.snapshot.nodes[0].labels.keys()
+    assert found.expect is not None
+    assert {"a-0": "n"} == found.expect.on
+
+
+def test_several_files_are_parts_of_one_snapshot(tmp_path):
+    whole = everything()
+    nodes, rest = scenario(gangs=[]), everything()
+    nodes["given"] = {"nodes": rest["given"].pop("nodes")}
+    (tmp_path / "nodes.json").write_text(json.dumps(nodes))
+    (tmp_path / "rest.json").write_text(json.dumps(rest))
+
+    found = read_scenarios([str(tmp_path / "nodes.json"), str(tmp_path / "rest.json")])
+
+    assert scenario_of("test", whole).snapshot == found.snapshot
+    assert scenario_of("test", whole).policy == found.policy
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=25, deadline=None)
+def test_the_order_of_a_file_does_not_matter(chance):
+    document = everything()
+
+    found = scenario_of("test", shuffled(document, chance)).snapshot
+
+    assert scenario_of("test", document).snapshot == found
+    assert content_hash(scenario_of("test", document).snapshot) == content_hash(found)
+
+
+def shuffled(value, chance: Random, key: str = ""):
+    if isinstance(value, dict):
+        pairs = list(value.items())
+        chance.shuffle(pairs)
+        return {k: shuffled(v, chance, k) for k, v in pairs}
+    if isinstance(value, list):
+        items = [shuffled(v, chance) for v in value]
+        if key not in {"levels", "groups", "running", "terminating", "tiers"}:
+            chance.shuffle(items)
+        return items
+    return value
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("form", "most"), [("json", 3.0), ("yaml", 20.0)])
+def test_the_largest_contract_file_loads_in_time(form, most, tmp_path):
+    from adapters.clock import monotonic
+
+    path = tmp_path / f"large.{form}"
+    document = large(10_000, 6_000, 26_000)
+    if form == "json":
+        path.write_text(json.dumps(document))
+    else:
+        with path.open("w") as stream:
+            yaml.dump(document, stream, Dumper=yaml.CSafeDumper)
+
+    start = monotonic()
+    snapshot = read_scenario(str(path)).snapshot
+    spent = monotonic() - start
+    print(f"{form}: {spent:.2f} s")
+
+    assert (10_000, 32_000) == (len(snapshot.nodes), len(snapshot.gangs))
+    assert spent <= most

@@ -1,0 +1,34 @@
+import io
+import sys
+
+from adapters.cli import progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_person_who_waits_sees_the_phase(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "PATIENCE", 0)
+    monkeypatch.setattr(progress, "BEAT", 0)
+
+    with progress.Progress() as shown:
+        shown.say("search")
+        while "search" not in terminal.getvalue():
+            pass
+
+    assert terminal.getvalue().endswith("\r\033[K")
+
+
+def test_a_pipe_sees_nothing(monkeypatch):
+    pipe = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", pipe)
+    monkeypatch.setattr(progress, "PATIENCE", 0)
+
+    with progress.Progress() as shown:
+        shown.say("search")
+
+    assert "" == pipe.getvalue()
