@@ -10,7 +10,6 @@ import numpy as np
 from solver.draft import Draft
 from solver.encode.encoding import Encoding
 from solver.encode.variables import Cell, ChoiceVars, Count, RigidVars, TypeVars, Var
-from solver.greedy import fill_up, in_queue_order
 from solver.pack import Item, pack
 from solver.problem import Unit
 from solver.room import Bools
@@ -63,23 +62,7 @@ def decode(encoding: Encoding, value: Value) -> Decoded:
     work.entitled = {key for key in entitled if key in work.placed}
     if failed:
         work.entitled -= {s.key for unit in failed for s in unit.states}
-        charge_entitled(work)
-        return Decoded(fill_up(work, in_queue_order), unpacked)
     return Decoded(work.draft(), unpacked)
-
-
-def charge_entitled(work: Workspace) -> None:
-    """
-    Book what entitled gangs have against the fair share, so that others may follow.
-    """
-    for unit in work.problem.units:
-        for state in unit.states:
-            if state.key in work.entitled:
-                counts = {
-                    i: min(len(hosts), max(1, state.leaves[i].need))
-                    for i, hosts in work.placed[state.key].items()
-                }
-                work.ledger.entitle(state, work.ledger.charge_of(state, counts))
 
 
 def _pack_all(encoding: Encoding, value: Value) -> tuple[Slots, tuple[int, ...]]:

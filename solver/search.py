@@ -12,6 +12,7 @@ from ortools.sat.python import cp_model
 
 from models.plan import ModelSize
 from solver.bounds import trivial_bound
+from solver.complete import complete
 from solver.classes import Level, NodeClass, classes_of
 from solver.decode import decode
 from solver.draft import Draft
@@ -23,7 +24,7 @@ from solver.outcome import Outcome, Stopwatch, tier_results
 from solver.problem import Problem
 from solver.score import TierKey, is_better, score, tier_keys
 
-SMALL = 1500
+SMALL = 400
 MOST_CLASSES = 600
 MOST_REFINEMENTS = 6
 SPLIT_WHOLE = 24
@@ -67,7 +68,7 @@ class _Budget:
         limits = self.problem.policy.limits
         parameters = solver.parameters
         parameters.random_seed = self.problem.policy.seed
-        parameters.num_workers = limits.workers
+        parameters.num_workers = 1
         parameters.presolve_probing_deterministic_time_limit = 0.5
         parameters.symmetry_level = 0
         parameters.linearization_level = 2
@@ -122,6 +123,8 @@ class _Search:
             target = self._solve_once(encoding, at, share)
             if target is None or self.budget.left <= 0:
                 return
+            if not self._gains(at, target):
+                return
             unpacked = self._take(encoding, at, target)
             if self._is_closed(at) or not unpacked:
                 return
@@ -136,7 +139,23 @@ class _Search:
         return max(0.0, self.budget.left) / max(1.0, open_tiers * 0.5)
 
     def _is_closed(self, at: int) -> bool:
-        return self.values[at] == self.bounds[at]
+        """
+        Tell whether a tier is proven, or near enough where the model is large.
+        """
+        missing = abs(self.values[at] - self.bounds[at])
+        return missing <= self._gap(at) * abs(self.values[at])
+
+    def _gap(self, at: int) -> float:
+        return 0.0 if self.size.variables <= SMALL else self.keys[at].gap
+
+    def _gains(self, at: int, answer: "_Answer") -> bool:
+        """
+        Tell whether the model claims more than the best draft already has.
+        """
+        claimed = answer.objective
+        if self.keys[at].direction == "max":
+            return claimed > self.values[at]
+        return claimed < self.values[at]
 
     def _ready(self, at: int) -> Encoding:
         """
@@ -195,10 +214,9 @@ class _Search:
         else:
             encoding.model.minimize(row.expression)
         solver = cp_model.CpSolver()
-        small = self.size.variables <= SMALL
         self.watch.lap("build")
         self.budget.configure(
-            solver, min(share, self.budget.left), 0.0 if small else key.gap
+            solver, min(share, self.budget.left), self._gap(at)
         )
         status = solver.solve(encoding.model)
         self.budget.used += solver.deterministic_time
@@ -228,8 +246,19 @@ class _Search:
         if is_better(self.keys[: at + 1], values, self.values):
             self.best, self.values = decoded.draft, values
             self._widen(at)
+            self._complete(at)
         self.watch.lap("decode")
         return decoded.unpacked
+
+    def _complete(self, at: int) -> None:
+        """
+        Offer what the answer leaves open to later tiers, by hand.
+        """
+        draft = complete(self.problem, self.best)
+        values = score(self.problem, draft)
+        if is_better(self.keys, values, self.values):
+            self.best, self.values = draft, values
+            self._widen(at)
 
     def _widen(self, at: int) -> None:
         """
@@ -273,6 +302,7 @@ class _Answer:
 
     def __init__(self, solver: cp_model.CpSolver) -> None:
         self.solver = solver
+        self.objective = round(solver.objective_value)
 
     def value(self, variable: Var) -> int:
         """
