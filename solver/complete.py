@@ -24,7 +24,7 @@ def complete(problem: Problem, draft: Draft) -> Draft:
     waiting = [u for u in problem.units if u.starts and u.key not in draft.places]
     failed: set[object] = set()
     late = []
-    for unit in sorted(waiting, key=_by_band):
+    for unit in sorted(waiting, key=_by_size(problem)):
         if not _try(work, unit, failed, entitled=True):
             late.append(unit)
     failed = set()
@@ -61,11 +61,20 @@ def _by_band(unit: Unit) -> tuple[int, int, str]:
     return (-unit.band, -max(s.gang.age for s in unit.states), unit.key)
 
 
+def _by_size(problem: Problem) -> Callable[[Unit], tuple[int, int, int, str]]:
+    def rank(unit: Unit) -> tuple[int, int, int, str]:
+        size = sum(problem.least_value[s.key] for s in unit.states)
+        age = max(s.gang.age for s in unit.states)
+        return (-unit.band, -size, -age, unit.key)
+
+    return rank
+
+
 def _by_borrowing(problem: Problem) -> Callable[[Unit], tuple[int, int, int, str]]:
     def rank(unit: Unit) -> tuple[int, int, int, str]:
         factor = max(borrow_factor(problem, s.gang.queue) for s in unit.states)
-        age = max(s.gang.age for s in unit.states)
-        return (-unit.band, -factor, -age, unit.key)
+        size = sum(problem.least_value[s.key] for s in unit.states)
+        return (-unit.band, -factor, -size, unit.key)
 
     return rank
 

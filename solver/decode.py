@@ -9,7 +9,15 @@ import numpy as np
 
 from solver.draft import Draft
 from solver.encode.encoding import Encoding
-from solver.encode.variables import Cell, ChoiceVars, Count, RigidVars, TypeVars, Var
+from solver.encode.variables import (
+    Cell,
+    ChoiceVars,
+    Count,
+    Footprint,
+    RigidVars,
+    TypeVars,
+    Var,
+)
 from solver.pack import Item, pack
 from solver.problem import Unit
 from solver.room import Bools
@@ -101,6 +109,7 @@ def _pack_all(encoding: Encoding, value: Value) -> tuple[Slots, tuple[int, ...]]
 def _wants(encoding: Encoding, value: Value) -> tuple[list[Want], set[str]]:
     wants: list[Want] = []
     entitled: set[str] = set()
+    teams: dict[int, list[_Member]] = {}
     for kind in encoding.types:
         num = _value(kind.starts, value)
         started = kind.units[:num]
@@ -108,10 +117,15 @@ def _wants(encoding: Encoding, value: Value) -> tuple[list[Want], set[str]]:
             if unit.starts:
                 entitled.update(state.key for state in unit.states)
         for vars_ in kind.states:
-            if isinstance(vars_, RigidVars):
+            if isinstance(vars_, RigidVars) and vars_.footprint is not None:
+                team = teams.setdefault(id(vars_.footprint), [])
+                team += _members(kind, vars_, started, value)
+            elif isinstance(vars_, RigidVars):
                 wants += _rigid_wants(kind, vars_, started, value)
             else:
                 wants += _choice_wants(kind, vars_, value)
+    for footprint in encoding.demand.footprints.values():
+        wants += _footprint_wants(footprint, teams.get(id(footprint), []), value)
     wants.sort(key=lambda w: w.core, reverse=True)
     return wants, entitled
 
@@ -145,6 +159,59 @@ def _rigid_wants(
                     yield Want(unit, state, i, vars_.level, cell, need, core=True)
                 if extra:
                     yield Want(unit, state, i, vars_.level, cell, extra, core=False)
+
+
+@dataclass(slots=True)
+class _Member:
+    """
+    A gang that starts in a footprint, with the surplus it gets per leaf.
+    """
+
+    unit: Unit
+    state: Standing
+    extra: dict[int, int]
+
+
+def _members(
+    kind: TypeVars, vars_: RigidVars, started: tuple[Unit, ...], value: Value
+) -> Iterator[_Member]:
+    which = kind.sample.states.index(vars_.state)
+    left = {i: _value(more, value) for (i, _), more in vars_.surplus.items()}
+    for unit in started:
+        state = unit.states[which]
+        extra = {}
+        for i in left:
+            most = len(state.leaves[i].pending) - vars_.core[i]
+            extra[i] = min(left[i], most)
+            left[i] -= extra[i]
+        yield _Member(unit, state, extra)
+
+
+def _footprint_wants(
+    footprint: Footprint, team: list[_Member], value: Value
+) -> Iterator[Want]:
+    """
+    Deal members to domains: those with most surplus where most surplus has its place.
+    """
+    more = {key: _value(count, value) for key, count in footprint.surplus.items()}
+    active = {cell: _value(count, value) for cell, count in footprint.active.items()}
+
+    def spare(cell: int) -> float:
+        total = sum(more.get((i, cell), 0) for i in range(len(footprint.core)))
+        return -total / active[cell]
+
+    rest = sorted(team, key=lambda m: -sum(m.extra.values()))
+    for cell in sorted((c for c in active if active[c]), key=spare):
+        here, rest = rest[: active[cell]], rest[active[cell] :]
+        for member in here:
+            for i, need in enumerate(footprint.core):
+                level = footprint.level
+                if need:
+                    yield Want(member.unit, member.state, i, level, cell, need, core=True)
+                extra = min(member.extra.get(i, 0), more.get((i, cell), 0))
+                if extra:
+                    more[i, cell] -= extra
+                    yield Want(member.unit, member.state, i, level, cell, extra, core=False)
 
 
 def _choice_wants(

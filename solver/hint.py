@@ -40,7 +40,37 @@ def hint_values(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:
                 pairs += _rigid(encoding, kind, which, vars_, draft)
             else:
                 pairs += _choice(encoding, vars_, draft)
-    return pairs + _loads(encoding, draft)
+    return pairs + _footprints(encoding, draft) + _loads(encoding, draft)
+
+
+def _footprints(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:
+    active: Counter[tuple[int, int]] = Counter()
+    surplus: Counter[tuple[int, int, int]] = Counter()
+    domain_of = encoding.classes.domain_of
+    for kind in encoding.types:
+        for which, vars_ in enumerate(kind.states):
+            if not isinstance(vars_, RigidVars) or vars_.footprint is None:
+                continue
+            name = id(vars_.footprint)
+            for unit in kind.units:
+                places = draft.places.get(unit.states[which].key)
+                if places is None:
+                    continue
+                host = next(h for hosts in places for h in hosts)
+                cell = int(domain_of[host, vars_.level])
+                active[name, cell] += 1
+                for i, hosts in enumerate(places):
+                    surplus[name, i, cell] += len(hosts) - vars_.core[i]
+    pairs: list[tuple[Var, int]] = []
+    for footprint in encoding.demand.footprints.values():
+        name = id(footprint)
+        for cell, count in footprint.active.items():
+            if count.variable is not None:
+                pairs.append((count.variable, active[name, cell]))
+        for (i, cell), count in footprint.surplus.items():
+            if count.variable is not None:
+                pairs.append((count.variable, surplus[name, i, cell]))
+    return pairs
 
 
 def _rigid(
@@ -55,7 +85,7 @@ def _rigid(
         if places is None:
             continue
         cell = None
-        if vars_.level >= 0:
+        if vars_.level >= 0 and vars_.footprint is None:
             host = next(h for hosts in places for h in hosts)
             cell = int(domain_of[host, vars_.level])
             active[cell] += 1

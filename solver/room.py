@@ -14,6 +14,7 @@ from models.resources import CPU, is_gpu
 from models.snapshot import Snapshot
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 _LOAD = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})
 

@@ -109,6 +109,8 @@ class _Search:
         """
         Solve every tier that arithmetic does not prove already.
         """
+        if self.budget.left > 0 and not self._is_proven():
+            self._offer(complete(self.problem, Draft()))
         for at in range(len(self.keys)):
             if self.values[at] == self.bounds[at]:
                 continue
@@ -242,9 +244,12 @@ class _Search:
         Decode an answer and keep it where it is better than the best so far.
         """
         decoded = decode(encoding, answer.value)
-        values = score(self.problem, decoded.draft)
+        draft = decoded.draft
+        if decoded.unpacked:
+            draft = complete(self.problem, draft)
+        values = score(self.problem, draft)
         if is_better(self.keys[: at + 1], values, self.values):
-            self.best, self.values = decoded.draft, values
+            self.best, self.values = draft, values
             self._widen(at)
             self._complete(at)
         self.watch.lap("decode")
@@ -254,11 +259,21 @@ class _Search:
         """
         Offer what the answer leaves open to later tiers, by hand.
         """
-        draft = complete(self.problem, self.best)
-        values = score(self.problem, draft)
-        if is_better(self.keys, values, self.values):
-            self.best, self.values = draft, values
+        if self._offer(complete(self.problem, self.best)):
             self._widen(at)
+
+    def _is_proven(self) -> bool:
+        return list(self.values) == self.bounds
+
+    def _offer(self, draft: Draft) -> bool:
+        """
+        Keep a draft if it is better than the best so far.
+        """
+        values = score(self.problem, draft)
+        if not is_better(self.keys, values, self.values):
+            return False
+        self.best, self.values = draft, values
+        return True
 
     def _widen(self, at: int) -> None:
         """

@@ -314,8 +314,14 @@ class _Least:
         return min(options.values(), default=None)
 
     def _cap(self, at: int, above: int) -> int:
-        node = self.state.nodes[at]
-        return max(above, node.min_pods - node.counted, 0)
+        return max(above, self._least(self.state.nodes[at]))
+
+    @staticmethod
+    def _least(node: TreeNode) -> int:
+        """
+        Pods below a node that must be added: its minimum, and one to count at all.
+        """
+        return max(node.min_pods - node.counted, 0 if node.counted else 1)
 
     def _active(self, at: int, cap: int) -> _Options:
         """
@@ -327,11 +333,10 @@ class _Least:
         table: dict[tuple[int, int], int] = {(0, 0): 0}
         for child in node.children:
             table = self._with_child(table, child, self._cap(child, cap), node, cap)
-        missing = node.min_pods - node.counted
         return _merge(
             (pods, cost)
             for (groups, pods), cost in table.items()
-            if groups >= node.min_groups and pods >= min(missing, cap)
+            if groups >= node.min_groups and pods >= self._least(node)
         )
 
     def _with_child(

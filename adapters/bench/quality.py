@@ -12,6 +12,7 @@ from adapters.bench.contract import FOLDER, Cell, PriorityMatters, Small
 from adapters.bench.priority_matters import make_instance, snapshot_of
 from adapters.bench.report import Range, Row
 from adapters.clock import monotonic
+from models.errors import PlanRejectedError
 from models.plan import Plan
 from models.policy import Policy, Tier
 from models.snapshot import Snapshot
@@ -70,7 +71,11 @@ def _least(what: str, value: float, limit: float) -> Range:
 def _count_case(tally: Tally, seed: int, policy: Policy) -> None:
     snapshot = random_snapshot(seed)
     exact = exact_vector(snapshot, policy)
-    plan = decide(snapshot, policy)
+    try:
+        plan = decide(snapshot, policy)
+    except PlanRejectedError:
+        tally.different.append(seed)
+        return
     if vector_of(plan) != exact:
         tally.different.append(seed)
     greedy = vector_of(decide(snapshot, policy, strategy="greedy"))

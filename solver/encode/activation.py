@@ -9,7 +9,14 @@ from ortools.sat.python import cp_model
 from solver.classes import Classes
 from solver.encode.demand import Demand
 from solver.encode.tree import add_choice
-from solver.encode.variables import Count, RigidVars, StateVars, TypeVars
+from solver.encode.variables import (
+    Count,
+    Footprint,
+    Linear,
+    RigidVars,
+    StateVars,
+    TypeVars,
+)
 from solver.problem import Problem, Unit
 from solver.score import borrow_factor
 from solver.spread import OUTSIDE, running_domains
@@ -115,6 +122,9 @@ def _add_rigid(
     assert required.required is not None
     vars_.level = classes.levels.index((required.topology, required.required))
     cells = _open_cells(problem, classes, vars_)
+    if starts.variable is not None and not any(x.running for x in state.leaves):
+        _join_footprint(model, problem, demand, vars_, starts, cells)
+        return vars_
     for cell in cells:
         if starts.variable is None:
             active = starts
@@ -126,6 +136,68 @@ def _add_rigid(
         chosen = [c.variable for c in vars_.active.values() if c.variable is not None]
         model.add(cp_model.LinearExpr.sum(chosen) == starts.variable)
     return vars_
+
+
+def _join_footprint(
+    model: cp_model.CpModel,
+    problem: Problem,
+    demand: Demand,
+    vars_: RigidVars,
+    starts: Count,
+    cells: list[int],
+) -> None:
+    """
+    Count a type among all that want the same pods in one domain of the same level.
+    """
+    leaves = vars_.state.leaves
+    shapes = tuple(
+        problem.shapes.of_leaf[vars_.state.key, i] for i in range(len(leaves))
+    )
+    pending = tuple(len(leaf.pending) for leaf in leaves)
+    key = (vars_.level, shapes, vars_.core, pending)
+    if key not in demand.footprints:
+        demand.footprints[key] = Footprint(
+            level=vars_.level,
+            core=vars_.core,
+            pending=pending,
+            shapes=shapes,
+            cells=tuple(cells),
+        )
+    vars_.footprint = footprint = demand.footprints[key]
+    footprint.starts.add(starts.variable, 1, starts.upper)
+    for i, need in enumerate(vars_.core):
+        extra = pending[i] - need
+        if extra <= 0:
+            continue
+        more = Count(model.new_int_var(0, extra * starts.upper, ""), extra * starts.upper)
+        model.add(more.variable <= extra * starts.variable)
+        vars_.surplus[i, None] = more
+        footprint.extra.setdefault(i, Linear()).add(more.variable, 1, more.upper)
+
+
+def add_footprints(model: cp_model.CpModel, demand: Demand) -> None:
+    """
+    Ensure that the starts of a footprint, and their surplus, are dealt to its domains.
+    """
+    for footprint in demand.footprints.values():
+        upper = footprint.starts.most
+        for cell in footprint.cells:
+            active = Count(model.new_int_var(0, upper, ""), upper)
+            footprint.active[cell] = active
+            for i, shape in enumerate(footprint.shapes):
+                place = (footprint.level, cell)
+                demand.add(shape, place, active, footprint.core[i])
+                extra = footprint.pending[i] - footprint.core[i]
+                if extra > 0:
+                    more = Count(model.new_int_var(0, extra * upper, ""), extra * upper)
+                    model.add(more.variable <= extra * active.variable)
+                    footprint.surplus[i, cell] = more
+                    demand.add(shape, place, more, 1)
+        chosen = [count.variable for count in footprint.active.values()]
+        model.add(cp_model.LinearExpr.sum(chosen) == footprint.starts.expression)
+        for i, wanted in footprint.extra.items():
+            given = [c.variable for (at, _), c in footprint.surplus.items() if at == i]
+            model.add(cp_model.LinearExpr.sum(given) == wanted.expression)
 
 
 def _open_cells(problem: Problem, classes: Classes, vars_: RigidVars) -> list[int]:

@@ -4,7 +4,7 @@ Demand: how many pods of each shape are wanted, in all or inside one domain.
 
 from dataclasses import dataclass, field
 
-from solver.encode.variables import Cell, Count, Linear
+from solver.encode.variables import Cell, Count, Footprint, Linear
 
 Place = tuple[int, Cell]
 """
@@ -19,6 +19,7 @@ class Demand:
     """
 
     sums: dict[tuple[int, Place], Linear] = field(default_factory=dict)
+    footprints: dict[object, Footprint] = field(default_factory=dict)
 
     def add(self, shape: int, place: Place, count: Count, times: int) -> None:
         """

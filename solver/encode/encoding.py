@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ortools.sat.python import cp_model
 
 from solver.classes import Classes
-from solver.encode.activation import add_type, gang_types
+from solver.encode.activation import add_footprints, add_type, gang_types
 from solver.encode.capacity import Capacity, add_capacity, add_touched
 from solver.encode.demand import Demand
 from solver.encode.quota import add_entitlement, add_limits
@@ -85,6 +85,7 @@ def encode(problem: Problem, classes: Classes) -> Encoding:
         add_type(model, problem, classes, demand, units)
         for units in gang_types(problem)
     ]
+    add_footprints(model, demand)
     capacity = add_capacity(model, classes, demand)
     add_limits(model, problem, types)
     add_entitlement(model, problem, types)

@@ -86,6 +86,7 @@ class RigidVars:
     level: int = -1
     active: dict[int, Count] = field(default_factory=dict)
     surplus: dict[tuple[int, Cell], Count] = field(default_factory=dict)
+    footprint: "Footprint | None" = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -105,6 +106,26 @@ class ChoiceVars:
     used: dict[tuple[int, int], Var] = field(default_factory=dict)
     core: dict[int, Count] = field(default_factory=dict)
     core_active: dict[int, Count] = field(default_factory=dict)
+
+
+@dataclass(slots=True, kw_only=True)
+class Footprint:
+    """
+    Gangs that want the same pods inside one domain of a level, whatever their queue.
+
+    Which of them takes which domain is dealt out after the solve; ``starts`` adds up
+    those that start, ``extra`` their surplus per leaf.
+    """
+
+    level: int
+    core: tuple[int, ...]
+    pending: tuple[int, ...]
+    shapes: tuple[int, ...]
+    cells: tuple[int, ...]
+    starts: Linear = field(default_factory=Linear)
+    extra: dict[int, Linear] = field(default_factory=dict)
+    active: dict[int, Count] = field(default_factory=dict)
+    surplus: dict[tuple[int, int], Count] = field(default_factory=dict)
 
 
 StateVars = RigidVars | ChoiceVars
