@@ -32,7 +32,7 @@ def complete(problem: Problem, draft: Draft) -> Draft:
         _try(work, unit, failed, entitled=False)
     grown: set[object] = set()
     for unit in sorted(problem.units, key=_by_band):
-        if not unit.starts or unit.key in work.placed:
+        if not unit.starts or work.places(unit.states[0]) is not None:
             _grow(work, unit, grown)
     return work.draft()
 

@@ -45,6 +45,32 @@ def search(problem: Problem, watch: Stopwatch) -> Outcome:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Manner:
+    """
+    One way to search; cases that stall in one close at once in another.
+    """
+
+    hinted: bool
+    by_relaxation: bool
+    lazy: bool
+
+    def configure(self, solver: cp_model.CpSolver) -> None:
+        """
+        Set the parameters in which manners differ.
+        """
+        if self.by_relaxation:
+            solver.parameters.search_branching = cp_model.LP_SEARCH
+        solver.parameters.add_lp_constraints_lazily = self.lazy
+
+
+MANNERS = (
+    (_Manner(hinted=True, by_relaxation=False, lazy=True), 0.3),
+    (_Manner(hinted=False, by_relaxation=True, lazy=False), 0.3),
+    (_Manner(hinted=True, by_relaxation=True, lazy=True), 0.4),
+)
+
+
 @dataclass
 class _Budget:
     """
@@ -210,24 +236,48 @@ class _Search:
         if not row.variables:
             self._tighten(at, row.constant)
             return None
-        hint(encoding, self.best)
         if key.direction == "max":
             encoding.model.maximize(row.expression)
         else:
             encoding.model.minimize(row.expression)
-        solver = cp_model.CpSolver()
         self.watch.lap("build")
-        self.budget.configure(
-            solver, min(share, self.budget.left), self._gap(at)
-        )
+        best: _Answer | None = None
+        share = min(share, self.budget.left)
+        for manner, part in MANNERS:
+            answer = self._attempt(encoding, at, manner, share * part)
+            if answer is not None and (best is None or answer.beats(best, key)):
+                best = answer
+            if self.budget.left <= 0 or (best and self._is_settled(at, best)):
+                break
+        return best
+
+    def _attempt(
+        self, encoding: Encoding, at: int, manner: "_Manner", share: float
+    ) -> "_Answer | None":
+        """
+        Search once in one manner; its bound holds whatever it finds.
+        """
+        if manner.hinted:
+            hint(encoding, self.best)
+        else:
+            encoding.model.clear_hints()
+        solver = cp_model.CpSolver()
+        self.budget.configure(solver, share, self._gap(at))
+        manner.configure(solver)
         status = solver.solve(encoding.model)
         self.budget.used += solver.deterministic_time
         self.watch.lap("search")
         if status not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
             return None
         bound = solver.best_objective_bound
-        self._tighten(at, _whole(bound, up=key.direction == "min"))
+        self._tighten(at, _whole(bound, up=self.keys[at].direction == "min"))
         return _Answer(solver)
+
+    def _is_settled(self, at: int, answer: "_Answer") -> bool:
+        claimed = answer.objective
+        if not self._gains(at, answer):
+            claimed = self.values[at]
+        return abs(claimed - self.bounds[at]) <= self._gap(at) * abs(claimed)
 
     def _tighten(self, at: int, bound: int) -> None:
         if self.keys[at].direction == "max":
@@ -318,6 +368,14 @@ class _Answer:
     def __init__(self, solver: cp_model.CpSolver) -> None:
         self.solver = solver
         self.objective = round(solver.objective_value)
+
+    def beats(self, other: "_Answer", key: TierKey) -> bool:
+        """
+        Tell whether this answer claims more than another.
+        """
+        if key.direction == "max":
+            return self.objective > other.objective
+        return self.objective < other.objective
 
     def value(self, variable: Var) -> int:
         """

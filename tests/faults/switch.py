@@ -1,0 +1,128 @@
+"""
+Switches: a function, method, constant or table entry exchanged for a while.
+
+A target is named ``module:name``, ``module:Class.name`` or ``module:TABLE[key]``.
+What is gone fails loudly, so no fault can fade away with the code it spoils.
+"""
+
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from unittest import mock
+
+Change = Callable[[object], object]
+Switch = Callable[[], AbstractContextManager[None]]
+JUDGES = ("solver.verify", "solver.oracle")
+
+
+def switch(target: str, change: Change) -> Switch:
+    """
+    Exchange a target for what ``change`` makes of it.
+
+    A function is exchanged in every module that imported it, except in verify and in
+    the oracle: what judges a plan stays as it is.
+    """
+
+    @contextmanager
+    def apply() -> Iterator[None]:
+        path, name = target.split(":")
+        module = importlib.import_module(path)
+        with ExitStack() as stack:
+            if "[" in name:
+                table, key = name.removesuffix("]").split("[")
+                entries = getattr(module, table)
+                new = {key: change(entries[key])}
+                stack.enter_context(mock.patch.dict(entries, new))
+            elif "." in name:
+                owner, attribute = name.split(".")
+                kind = getattr(module, owner)
+                new = change(vars(kind)[attribute])
+                stack.enter_context(mock.patch.object(kind, attribute, new))
+            else:
+                old = vars(module)[name]
+                new = change(old)
+                for holder in _holders(name, old):
+                    stack.enter_context(mock.patch.object(holder, name, new))
+            yield
+
+    return apply
+
+
+def _holders(name: str, value: object) -> list[object]:
+    return [
+        module
+        for path, module in sorted(sys.modules.items())
+        if path.startswith("solver.")
+        and not path.startswith(JUDGES)
+        and vars(module).get(name) is value
+    ]
+
+
+def during(target: str, other: Switch) -> Switch:
+    """
+    Flip another switch, but only while the target runs.
+    """
+
+    def change(old):
+        def run(*args, **kwargs):
+            with other():
+                return old(*args, **kwargs)
+
+        return run
+
+    return switch(target, change)
+
+
+def both(*switches: Switch) -> Switch:
+    """
+    Flip several switches as one.
+    """
+
+    @contextmanager
+    def apply() -> Iterator[None]:
+        with ExitStack() as stack:
+            for each in switches:
+                stack.enter_context(each())
+            yield
+
+    return apply
+
+
+def always(value: object) -> Change:
+    """
+    Change a function into one that answers the same whatever it is asked.
+    """
+    return lambda _old: lambda *_args, **_kwargs: value
+
+
+def becomes(value: object) -> Change:
+    """
+    Change a constant.
+    """
+    return lambda _old: value
+
+
+def seeing(**changes: Callable[[object], object]) -> Change:
+    """
+    Change a function so that it sees other arguments, by their position.
+    """
+    places = {int(key.removeprefix("at")): change for key, change in changes.items()}
+
+    def change(old):
+        def run(*args, **kwargs):
+            seen = [
+                places[i](arg) if i in places else arg for i, arg in enumerate(args)
+            ]
+            return old(*seen, **kwargs)
+
+        return run
+
+    return change
+
+
+def saying(change: Callable[..., object]) -> Change:
+    """
+    Change what a function answers, given its answer and its arguments.
+    """
+    return lambda old: lambda *args, **kwargs: change(old(*args, **kwargs), *args)
