@@ -70,9 +70,17 @@ class LabelRule:
             case "DoesNotExist":
                 return have is None
             case "Gt":
-                return _number(have) > _number(self.values[0]) if have and _is_number(have) else False
+                return (
+                    _number(have) > _number(self.values[0])
+                    if have and _is_number(have)
+                    else False
+                )
             case "Lt":
-                return _number(have) < _number(self.values[0]) if have and _is_number(have) else False
+                return (
+                    _number(have) < _number(self.values[0])
+                    if have and _is_number(have)
+                    else False
+                )
 
 
 def _is_number(text: str) -> bool:
@@ -103,7 +111,10 @@ class NodeDemand:
         return (
             not node.unschedulable
             and all(node.labels.get(k) == v for k, v in self.selector)
-            and (self.terms is None or any(_term_holds(t, node.labels) for t in self.terms))
+            and (
+                self.terms is None
+                or any(_term_holds(t, node.labels) for t in self.terms)
+            )
             and all(self._tolerates(t) for t in node.taints)
         )
 

@@ -81,7 +81,9 @@ _SENTENCES: dict[Reason, str] = {
     Reason.UNSUPPORTED_CONSTRAINT: "asks for something not planned yet: {detail}",
     Reason.QUEUE_NOT_FOUND: "queue {queue} does not exist",
     Reason.QUEUE_CLOSED: "queue {queue} is closed",
-    Reason.WAITING_FOR_PODS: "{have} of the {needs} pods it needs exist and may start{where}",
+    Reason.WAITING_FOR_PODS: (
+        "{have} of the {needs} pods it needs exist and may start{where}"
+    ),
     Reason.WAITING_FOR_GROUP: "{mate} of its group {why}",
     Reason.TIMED_OUT: "was marked as timed out by its own system",
     Reason.NO_FITTING_NODE: "pod {pod} fits no node, even an empty one: {detail}",
@@ -98,9 +100,15 @@ _SENTENCES: dict[Reason, str] = {
         "needs {needs} {resource}, queue {queue} uses {used} of {limit}"
     ),
     Reason.PREEMPTION_PROTECTED: "is entitled, and only protected work is in its way",
-    Reason.INSUFFICIENT_CAPACITY: "needs {needs} {resource}, {free} are free on matching nodes",
-    Reason.FRAGMENTED: "the sums fit, but no packing of its {pods} pods exists: {detail}",
-    Reason.LOWER_TIER_OR_PRIORITY: "could start alone; gangs that come first use the room",
+    Reason.INSUFFICIENT_CAPACITY: (
+        "needs {needs} {resource}, {free} are free on matching nodes"
+    ),
+    Reason.FRAGMENTED: (
+        "the sums fit, but no packing of its {pods} pods exists: {detail}"
+    ),
+    Reason.LOWER_TIER_OR_PRIORITY: (
+        "could start alone; gangs that come first use the room"
+    ),
     Reason.WAITING_FOR_PREEMPTION: "waits for evicted pods to leave",
     Reason.BIND_REJECTED: "a bind was refused; tried again in {seconds} s",
     Reason.SEARCH_LIMIT_REACHED: "undecided within the limit of this round",

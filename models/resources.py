@@ -39,7 +39,13 @@ _SUFFIX: dict[str, Decimal] = {
     "Pi": Decimal(2**50),
     "Ei": Decimal(2**60),
 }
-_SECONDS = {"ms": Decimal("0.001"), "s": 1, "m": 60, "h": 3600, "d": 86400}
+_SECONDS: dict[str, Decimal] = {
+    "ms": Decimal("0.001"),
+    "s": Decimal(1),
+    "m": Decimal(60),
+    "h": Decimal(3600),
+    "d": Decimal(86400),
+}
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+")
 _DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 
@@ -140,4 +146,6 @@ def fits(request: Resources, free: Resources) -> bool:
     """
     Tell whether a request fits into what is free; asking for none always fits.
     """
-    return all(value <= 0 or value <= free.get(name, 0) for name, value in request.items())
+    return all(
+        value <= 0 or value <= free.get(name, 0) for name, value in request.items()
+    )

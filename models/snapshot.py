@@ -3,7 +3,6 @@ The snapshot: everything one round may know, frozen at one moment.
 """
 
 import hashlib
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, is_dataclass
 

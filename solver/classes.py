@@ -140,7 +140,9 @@ def classes_of(
         parts: tuple[NodeClass, ...] = ()
         if fine:
             parts = tuple(
-                _class(problem, nodes[inner], row, rooms[inner], domain_of[nodes[inner[0]]])
+                _class(
+                    problem, nodes[inner], row, rooms[inner], domain_of[nodes[inner[0]]]
+                )
                 for inner in _groups(domain_of[nodes])
             )
         items.append(_with_parts(whole, parts))
@@ -184,7 +186,7 @@ def _domains(
     problem: Problem, levels: Sequence[Level]
 ) -> tuple[Ints, tuple[tuple[tuple[str, ...], ...], ...]]:
     """
-    Number the domains of each level; -1 is outside every domain.
+    Give every domain of each level a number; -1 is outside every domain.
 
     Nodes inside a coarser domain that lack a label of this level form a cell of
     their own, named with an empty end: it is no domain, but lies in the coarser one.
@@ -208,9 +210,7 @@ def _cell(tree: Topology, level: str, node: Node) -> Domain | None:
     whole = tree.domain(node.labels, level)
     if whole is not None:
         return whole
-    prefix = tuple(
-        takewhile(bool, (node.labels.get(name, "") for name in tree.levels))
-    )
+    prefix = tuple(takewhile(bool, (node.labels.get(name, "") for name in tree.levels)))
     return (*prefix, "") if prefix else None
 
 
@@ -226,9 +226,7 @@ def _keys(
     """
     requests = problem.shapes.requests[list(shapes)]
     free = problem.room.free[usable].clip(min=0)
-    bits = np.array(
-        [hash_row(fits[:, n]) for n in usable], dtype=np.int64
-    ).reshape(-1)
+    bits = np.array([hash_row(fits[:, n]) for n in usable], dtype=np.int64).reshape(-1)
     amounts = np.empty_like(free)
     for kind in np.unique(bits):
         rows = np.flatnonzero(bits == kind)
@@ -246,7 +244,7 @@ def _keys(
 
 def hash_row(row: np.ndarray) -> int:
     """
-    Number a row of booleans, the same in every process.
+    Give a row of booleans a number, the same in every process.
     """
     value = 0
     for chunk in np.packbits(row).tobytes():
@@ -315,9 +313,15 @@ def _class(
 ) -> NodeClass:
     requests = problem.shapes.requests[list(shapes)]
     kinds, counts = np.unique(rooms, axis=0, return_counts=True)
-    rows = [*_resource_rows(requests, kinds, counts), *_host_rows(problem, shapes, len(nodes))]
+    rows = [
+        *_resource_rows(requests, kinds, counts),
+        *_host_rows(problem, shapes, len(nodes)),
+    ]
     most = [
-        min((row.total // row.coefficients[i] for row in rows if row.coefficients[i]), default=2**31)
+        min(
+            (row.total // row.coefficients[i] for row in rows if row.coefficients[i]),
+            default=2**31,
+        )
         for i in range(len(shapes))
     ]
     return NodeClass(

@@ -23,10 +23,11 @@ def complete(problem: Problem, draft: Draft) -> Draft:
     work = loaded(problem, draft)
     waiting = [u for u in problem.units if u.starts and u.key not in draft.places]
     failed: set[object] = set()
-    late = []
-    for unit in sorted(waiting, key=_by_size(problem)):
-        if not _try(work, unit, failed, entitled=True):
-            late.append(unit)
+    late = [
+        unit
+        for unit in sorted(waiting, key=_by_size(problem))
+        if not _try(work, unit, failed, entitled=True)
+    ]
     failed = set()
     for unit in sorted(late, key=_by_borrowing(problem)):
         _try(work, unit, failed, entitled=False)
@@ -97,9 +98,7 @@ def _kind(problem: Problem, unit: Unit) -> object:
     )
 
 
-def _try(
-    work: Workspace, unit: Unit, failed: set[object], *, entitled: bool
-) -> bool:
+def _try(work: Workspace, unit: Unit, failed: set[object], *, entitled: bool) -> bool:
     kind = _kind(work.problem, unit)
     if kind in failed:
         return False

@@ -82,12 +82,18 @@ def _pack_all(encoding: Encoding, value: Value) -> tuple[Slots, tuple[int, ...]]
         position = {node: i for i, node in enumerate(item.nodes)}
         items = []
         for shape in item.shapes:
-            count = value(capacity.loose[shape, at]) if (shape, at) in capacity.loose else 0
+            count = (
+                value(capacity.loose[shape, at]) if (shape, at) in capacity.loose else 0
+            )
             if count:
                 items.append(Item("", shape, count))
             for topology, table in capacity.scoped.items():
                 for index, part in enumerate(item.parts):
-                    count = value(table[shape, at, index]) if (shape, at, index) in table else 0
+                    count = (
+                        value(table[shape, at, index])
+                        if (shape, at, index) in table
+                        else 0
+                    )
                     if count:
                         nodes = tuple(position[n] for n in part.nodes)
                         pool = "" if shared else topology
@@ -147,18 +153,18 @@ def _rigid_wants(
             cells.append((cell, rest[:num]))
             if active.variable is not None:
                 rest = rest[num:]
-    for cell, units in cells:
+    for place, units in cells:
         for i, need in enumerate(vars_.core):
-            more = vars_.surplus.get((i, cell))
+            more = vars_.surplus.get((i, place))
             left = 0 if more is None else _value(more, value)
             for unit in units:
                 state = unit.states[which]
                 extra = min(left, len(state.leaves[i].pending) - need)
                 left -= extra
                 if need:
-                    yield Want(unit, state, i, vars_.level, cell, need, core=True)
+                    yield Want(unit, state, i, vars_.level, place, need, core=True)
                 if extra:
-                    yield Want(unit, state, i, vars_.level, cell, extra, core=False)
+                    yield Want(unit, state, i, vars_.level, place, extra, core=False)
 
 
 @dataclass(slots=True)
@@ -201,22 +207,24 @@ def _footprint_wants(
         return -total / active[cell]
 
     rest = sorted(team, key=lambda m: -sum(m.extra.values()))
-    for cell in sorted((c for c in active if active[c]), key=spare):
+    for cell in sorted((c for c, num in active.items() if num), key=spare):
         here, rest = rest[: active[cell]], rest[active[cell] :]
         for member in here:
             for i, need in enumerate(footprint.core):
                 level = footprint.level
                 if need:
-                    yield Want(member.unit, member.state, i, level, cell, need, core=True)
+                    yield Want(
+                        member.unit, member.state, i, level, cell, need, core=True
+                    )
                 extra = min(member.extra.get(i, 0), more.get((i, cell), 0))
                 if extra:
                     more[i, cell] -= extra
-                    yield Want(member.unit, member.state, i, level, cell, extra, core=False)
+                    yield Want(
+                        member.unit, member.state, i, level, cell, extra, core=False
+                    )
 
 
-def _choice_wants(
-    kind: TypeVars, vars_: ChoiceVars, value: Value
-) -> Iterator[Want]:
+def _choice_wants(kind: TypeVars, vars_: ChoiceVars, value: Value) -> Iterator[Want]:
     for (i, cell), count in vars_.counts.items():
         num = _value(count, value)
         if num:

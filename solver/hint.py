@@ -3,10 +3,11 @@ Hints: a draft written as values of the model's variables.
 """
 
 from collections import Counter
+from collections.abc import Iterator
 
 from solver.draft import Draft
 from solver.encode.encoding import Encoding
-from solver.encode.variables import ChoiceVars, RigidVars, TypeVars, Var
+from solver.encode.variables import ChoiceVars, Footprint, RigidVars, TypeVars, Var
 from solver.standing import Standing, satisfied_after
 
 
@@ -14,7 +15,7 @@ def hint(encoding: Encoding, draft: Draft) -> None:
     """
     Tell the model a draft as its first solution.
     """
-    encoding.model.clear_hints()
+    encoding.model.clear_hints()  # type: ignore[no-untyped-call]
     for variable, value in hint_values(encoding, draft):
         encoding.model.add_hint(variable, value)
 
@@ -46,31 +47,31 @@ def hint_values(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:
 def _footprints(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:
     active: Counter[tuple[int, int]] = Counter()
     surplus: Counter[tuple[int, int, int]] = Counter()
-    domain_of = encoding.classes.domain_of
-    for kind in encoding.types:
-        for which, vars_ in enumerate(kind.states):
-            if not isinstance(vars_, RigidVars) or vars_.footprint is None:
-                continue
-            name = id(vars_.footprint)
-            for unit in kind.units:
-                places = draft.places.get(unit.states[which].key)
-                if places is None:
-                    continue
-                host = next(h for hosts in places for h in hosts)
-                cell = int(domain_of[host, vars_.level])
-                active[name, cell] += 1
-                for i, hosts in enumerate(places):
-                    surplus[name, i, cell] += len(hosts) - vars_.core[i]
+    for footprint, state in _footprint_gangs(encoding):
+        places = draft.places.get(state.key)
+        if places is None:
+            continue
+        host = next(h for hosts in places for h in hosts)
+        cell = int(encoding.classes.domain_of[host, footprint.level])
+        active[id(footprint), cell] += 1
+        for i, hosts in enumerate(places):
+            surplus[id(footprint), i, cell] += len(hosts) - footprint.core[i]
     pairs: list[tuple[Var, int]] = []
     for footprint in encoding.demand.footprints.values():
         name = id(footprint)
         for cell, count in footprint.active.items():
-            if count.variable is not None:
-                pairs.append((count.variable, active[name, cell]))
+            pairs.append((count.chosen, active[name, cell]))
         for (i, cell), count in footprint.surplus.items():
-            if count.variable is not None:
-                pairs.append((count.variable, surplus[name, i, cell]))
+            pairs.append((count.chosen, surplus[name, i, cell]))
     return pairs
+
+
+def _footprint_gangs(encoding: Encoding) -> Iterator[tuple[Footprint, Standing]]:
+    for kind in encoding.types:
+        for which, vars_ in enumerate(kind.states):
+            if isinstance(vars_, RigidVars) and vars_.footprint is not None:
+                for unit in kind.units:
+                    yield vars_.footprint, unit.states[which]
 
 
 def _rigid(
@@ -172,9 +173,7 @@ def _core(
     return pairs
 
 
-def least_core(
-    state: Standing, places: tuple[tuple[int, ...], ...]
-) -> dict[int, int]:
+def least_core(state: Standing, places: tuple[tuple[int, ...], ...]) -> dict[int, int]:
     """
     Drop pods while the tree stays satisfied; what is left is a core.
     """
@@ -220,7 +219,9 @@ def _loads(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:
                 state = unit.states[which]
                 for i, hosts in enumerate(draft.places.get(state.key, ())):
                     shape = encoding.problem.shapes.of_leaf[state.key, i]
-                    level = vars_.level if isinstance(vars_, RigidVars) else vars_.level[i]
+                    level = (
+                        vars_.level if isinstance(vars_, RigidVars) else vars_.level[i]
+                    )
                     for host in hosts:
                         at, part = where[host]
                         if level < 0:

@@ -70,9 +70,7 @@ def _is_done(packing: Packing, most_touched: int | None) -> bool:
     return most_touched is None or packing.num_touched <= most_touched
 
 
-def _by_fit(
-    problem: Problem, nodes: Sequence[int], items: Sequence[Item]
-) -> Packing:
+def _by_fit(problem: Problem, nodes: Sequence[int], items: Sequence[Item]) -> Packing:
     """
     Put the largest items first, each onto the fullest nodes that take it.
     """
@@ -83,11 +81,10 @@ def _by_fit(
     order = sorted(
         range(len(items)), key=lambda i: (-sizes[i], items[i].nodes is None, i)
     )
-    unit = 1.0 / scale
     packing = Packing()
     hosts: dict[str, dict[int, bool]] = {}
     for i in order:
-        left = _put(problem, items[i], i, free, unit, packing, hosts)
+        left = _put(problem, items[i], i, free, packing, hosts)
         if left:
             packing.left[i] = left
     return packing
@@ -98,12 +95,12 @@ def _put(
     item: Item,
     index: int,
     free: Ints,
-    unit: np.ndarray,
     packing: Packing,
     hosts: dict[str, dict[int, bool]],
 ) -> int:
     shape = problem.shapes.items[item.shape]
     request = problem.shapes.requests[item.shape]
+    scale = np.maximum(problem.room.empty.max(axis=0, initial=1), 1)
     room = num_fitting(free, request)
     if item.nodes is not None:
         mask = np.zeros(len(free), dtype=bool)
@@ -116,7 +113,7 @@ def _put(
             if alone or shape.exclusive:
                 room[node] = 0
     able = np.flatnonzero(room)
-    tight = (free[able].clip(min=0) * unit).sum(axis=1)
+    tight = (free[able].clip(min=0) / scale).sum(axis=1)
     left = item.count
     for at in able[np.argsort(tight, kind="stable")]:
         step = min(left, int(room[at]))
@@ -153,20 +150,18 @@ def _exactly(
                 counts[i, at] = model.new_int_var(0, upper, "")
                 row.append(counts[i, at])
         model.add(cp_model.LinearExpr.sum(row) == item.count)
-    for at in range(len(nodes)):
-        here = [i for i in range(len(items)) if (i, at) in counts]
-        for r in range(free.shape[1]):
-            terms = [counts[i, at] for i in here]
-            weights = [int(requests[items[i].shape, r]) for i in here]
-            if any(weights):
-                body = cp_model.LinearExpr.weighted_sum(terms, weights)
-                model.add(body <= int(max(0, free[at, r])))
-        _keep_hosts_apart(model, problem, items, counts, here, at)
+    _add_nodes(model, problem, nodes, items, counts)
     if most_touched is not None:
         touched = [model.new_bool_var("") for _ in nodes]
         for (i, at), count in counts.items():
             model.add(count <= items[i].count * touched[at])
         model.add(cp_model.LinearExpr.sum(touched) <= most_touched)
+    return _solved(model, counts)
+
+
+def _solved(
+    model: cp_model.CpModel, counts: dict[tuple[int, int], cp_model.IntVar]
+) -> Packing | None:
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.max_deterministic_time = 0.2
@@ -177,6 +172,26 @@ def _exactly(
         if solver.value(count):
             packing.slots[key] = solver.value(count)
     return packing
+
+
+def _add_nodes(
+    model: cp_model.CpModel,
+    problem: Problem,
+    nodes: Sequence[int],
+    items: Sequence[Item],
+    counts: dict[tuple[int, int], cp_model.IntVar],
+) -> None:
+    free = problem.room.free[list(nodes)]
+    requests = problem.shapes.requests
+    for at in range(len(nodes)):
+        here = [i for i in range(len(items)) if (i, at) in counts]
+        for r in range(free.shape[1]):
+            terms = [counts[i, at] for i in here]
+            weights = [int(requests[items[i].shape, r]) for i in here]
+            if any(weights):
+                body = cp_model.LinearExpr.weighted_sum(terms, weights)
+                model.add(body <= int(max(0, free[at, r])))
+        _keep_hosts_apart(model, problem, items, counts, here, at)
 
 
 def _keep_hosts_apart(

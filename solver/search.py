@@ -12,8 +12,8 @@ from ortools.sat.python import cp_model
 
 from models.plan import ModelSize
 from solver.bounds import trivial_bound
-from solver.complete import complete
 from solver.classes import Level, NodeClass, classes_of
+from solver.complete import complete
 from solver.decode import decode
 from solver.draft import Draft
 from solver.encode.encoding import Encoding, encode
@@ -88,9 +88,7 @@ class _Budget:
             return limits.seconds - self.watch.spent()
         return limits.deterministic - self.used
 
-    def configure(
-        self, solver: cp_model.CpSolver, share: float, gap: float
-    ) -> None:
+    def configure(self, solver: cp_model.CpSolver, share: float, gap: float) -> None:
         limits = self.problem.policy.limits
         parameters = solver.parameters
         parameters.random_seed = self.problem.policy.seed
@@ -260,7 +258,7 @@ class _Search:
         if manner.hinted:
             hint(encoding, self.best)
         else:
-            encoding.model.clear_hints()
+            encoding.model.clear_hints()  # type: ignore[no-untyped-call]
         solver = cp_model.CpSolver()
         self.budget.configure(solver, share, self._gap(at))
         manner.configure(solver)
@@ -287,9 +285,7 @@ class _Search:
             bound = min(bound, self.values[at])
             self.bounds[at] = max(self.bounds[at], bound)
 
-    def _take(
-        self, encoding: Encoding, at: int, answer: "_Answer"
-    ) -> tuple[int, ...]:
+    def _take(self, encoding: Encoding, at: int, answer: "_Answer") -> tuple[int, ...]:
         """
         Decode an answer and keep it where it is better than the best so far.
         """
@@ -327,8 +323,9 @@ class _Search:
 
     def _widen(self, at: int) -> None:
         """
-        Keep bounds on the right side of values: a repaired draft may beat a tier that
-        was locked lower.
+        Keep bounds on the right side of values.
+
+        A repaired draft may beat a tier that was locked lower.
         """
         for i in range(len(self.keys)):
             if i <= at:
@@ -411,6 +408,9 @@ def levels_of(problem: Problem) -> list[Level]:
 
 
 def pending_shapes(problem: Problem) -> list[int]:
+    """
+    List the shapes of pods that may be bound.
+    """
     return sorted(
         {
             problem.shapes.of_leaf[state.key, i]

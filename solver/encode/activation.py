@@ -90,7 +90,11 @@ def add_type(
     """
     sample = units[0]
     count = len(units)
-    starts = Count(model.new_int_var(0, count, ""), count) if sample.starts else Count(None, count)
+    starts = (
+        Count(model.new_int_var(0, count, ""), count)
+        if sample.starts
+        else Count(None, count)
+    )
     states: list[StateVars] = []
     for state in sample.states:
         if state.rigid and is_simple(problem, state):
@@ -169,8 +173,10 @@ def _join_footprint(
         extra = pending[i] - need
         if extra <= 0:
             continue
-        more = Count(model.new_int_var(0, extra * starts.upper, ""), extra * starts.upper)
-        model.add(more.variable <= extra * starts.variable)
+        more = Count(
+            model.new_int_var(0, extra * starts.upper, ""), extra * starts.upper
+        )
+        model.add(more.chosen <= extra * starts.chosen)
         vars_.surplus[i, None] = more
         footprint.extra.setdefault(i, Linear()).add(more.variable, 1, more.upper)
 
@@ -190,7 +196,7 @@ def add_footprints(model: cp_model.CpModel, demand: Demand) -> None:
                 extra = footprint.pending[i] - footprint.core[i]
                 if extra > 0:
                     more = Count(model.new_int_var(0, extra * upper, ""), extra * upper)
-                    model.add(more.variable <= extra * active.variable)
+                    model.add(more.chosen <= extra * active.chosen)
                     footprint.surplus[i, cell] = more
                     demand.add(shape, place, more, 1)
         chosen = [count.variable for count in footprint.active.values()]
@@ -274,7 +280,7 @@ def _add_pods(
         upper = extra * active.upper
         more = Count(model.new_int_var(0, upper, ""), upper)
         if active.variable is not None:
-            model.add(more.variable <= extra * active.variable)
+            model.add(more.chosen <= extra * active.chosen)
         vars_.surplus[i, cell] = more
         demand.add(shape, place, more, 1)
 

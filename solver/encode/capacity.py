@@ -31,9 +31,11 @@ class Capacity:
         for shape in item.shapes:
             found = [self.loose[shape, at]] if (shape, at) in self.loose else []
             for table in self.scoped.values():
-                for part in range(len(item.parts)):
-                    if (shape, at, part) in table:
-                        found.append(table[shape, at, part])
+                found += [
+                    table[shape, at, part]
+                    for part in range(len(item.parts))
+                    if (shape, at, part) in table
+                ]
             if found:
                 terms[shape] = found
         return terms
@@ -50,9 +52,7 @@ class Capacity:
         return terms
 
 
-def add_capacity(
-    model: cp_model.CpModel, classes: Classes, demand: Demand
-) -> Capacity:
+def add_capacity(model: cp_model.CpModel, classes: Classes, demand: Demand) -> Capacity:
     """
     Ensure that classes hold what is wanted and no more than they have.
     """
@@ -68,9 +68,7 @@ def add_capacity(
     return capacity
 
 
-def _add_loose(
-    model: cp_model.CpModel, capacity: Capacity, demand: Demand
-) -> None:
+def _add_loose(model: cp_model.CpModel, capacity: Capacity, demand: Demand) -> None:
     """
     Ensure that Σ over classes of a shape's counts ≥ the pods wanted anywhere.
     """

@@ -19,8 +19,10 @@ def add_limits(
     model: cp_model.CpModel, problem: Problem, types: Sequence[TypeVars]
 ) -> None:
     """
-    Ensure that every queue on the path stays within its limit, and non-preemptible
-    work within quota: Σ placed pods × request ≤ limit − running.
+    Ensure that every queue on the path stays within its limit.
+
+    Σ placed pods × request ≤ limit − running; non-preemptible work keeps within quota
+    in the same way.
     """
     limits: dict[Key, Linear] = {}
     quotas: dict[Key, Linear] = {}
@@ -125,9 +127,7 @@ def _tight_rows(problem: Problem, types: Sequence[TypeVars]) -> set[Key]:
             state = vars_.state
             for i, leaf in enumerate(state.leaves):
                 pods = (
-                    vars_.core[i]
-                    if isinstance(vars_, RigidVars)
-                    else len(leaf.pending)
+                    vars_.core[i] if isinstance(vars_, RigidVars) else len(leaf.pending)
                 )
                 for queue in problem.queues.path(state.gang.queue):
                     for resource in problem.queues.named:
@@ -142,8 +142,10 @@ def _cores(
     model: cp_model.CpModel, vars_: RigidVars | ChoiceVars, kind: TypeVars
 ) -> dict[int, Linear]:
     """
-    Count the core pods of entitled starts; where there is a choice, choose a core
-    among the pods placed that satisfies the tree.
+    Count the core pods of entitled starts.
+
+    Where there is a choice, a core that satisfies the tree is chosen among the pods
+    placed.
     """
     cores: dict[int, Linear] = {}
     entitled = kind.entitled
@@ -166,7 +168,7 @@ def _cores(
             continue
         core = Count(model.new_int_var(0, len(leaf.pending), ""), len(leaf.pending))
         vars_.core[i] = core
-        model.add(core.variable <= totals[i].expression)
+        model.add(core.chosen <= totals[i].expression)
         cores.setdefault(i, Linear()).add(core.variable, 1, core.upper)
     full = {i: cores.get(i, Linear()) for i in range(len(state.leaves))}
     add_minimums(model, state, vars_.core_active, full)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from solver.encode.activation import borrow_weight
 from solver.encode.quota import placed
-from solver.encode.variables import ChoiceVars, Linear, RigidVars, TypeVars
+from solver.encode.variables import Linear, RigidVars, TypeVars
 from solver.problem import Problem
 from solver.score import TierKey, num_gpus
 from solver.spread import running_domains
@@ -82,7 +82,8 @@ def _surplus(problem: Problem, kind: TypeVars, _key: TierKey, total: Linear) -> 
             for (i, _), more in vars_.surplus.items():
                 total.add(more.variable, _value(problem, state, i), more.upper)
             continue
-        _add_counts(vars_, total, lambda i, s=state: _value(problem, s, i))
+        for (i, _), count in vars_.counts.items():
+            total.add(count.variable, _value(problem, state, i), count.upper)
         if kind.sample.starts:
             least = problem.least_value[state.key]
             total.add(kind.starts.variable, -least, kind.starts.upper)
@@ -90,13 +91,6 @@ def _surplus(problem: Problem, kind: TypeVars, _key: TierKey, total: Linear) -> 
 
 def _value(problem: Problem, state: Standing, leaf: int) -> int:
     return problem.values.of_pod(state.leaves[leaf].pod_set.requests)
-
-
-def _add_counts(
-    vars_: ChoiceVars, total: Linear, weight: Callable[[int], int]
-) -> None:
-    for (i, _), count in vars_.counts.items():
-        total.add(count.variable, weight(i), count.upper)
 
 
 def _pods(_problem: Problem, kind: TypeVars, _key: TierKey, total: Linear) -> None:

@@ -69,20 +69,32 @@ def add_minimums(
             pods = totals[node.leaf].expression
             model.add(pods <= len(leaf.pending) * on)
             model.add(pods >= max(1, leaf.need) * on)
-            continue
-        below = Linear()
-        for i in node.leaves:
-            below.extend(totals[i])
-        missing = max(1, node.min_pods - node.counted)
-        model.add(below.expression >= missing * on)
-        live = Linear()
-        for child in node.children:
-            if state.nodes[child].live:
-                live.constant += 1
-            elif child in active and active[child].variable is not None:
-                live.add(active[child].variable, 1, 1)
-        if live.constant < node.min_groups:
-            model.add(live.expression >= node.min_groups * on)
+        else:
+            _add_inner(model, state, active, totals, at)
+
+
+def _add_inner(
+    model: cp_model.CpModel,
+    state: Standing,
+    active: Mapping[int, Count],
+    totals: Mapping[int, Linear],
+    at: int,
+) -> None:
+    node = state.nodes[at]
+    on = active[at].chosen
+    below = Linear()
+    for i in node.leaves:
+        below.extend(totals[i])
+    missing = max(1, node.min_pods - node.counted)
+    model.add(below.expression >= missing * on)
+    live = Linear()
+    for child in node.children:
+        if state.nodes[child].live:
+            live.constant += 1
+        elif child in active and active[child].variable is not None:
+            live.add(active[child].variable, 1, 1)
+    if live.constant < node.min_groups:
+        model.add(live.expression >= node.min_groups * on)
 
 
 def add_role_order(
@@ -130,9 +142,7 @@ def _add_leaves(
             demand.add(shape, (level, cell), count, 1)
 
 
-def _cell_level(
-    problem: Problem, classes: Classes, state: Standing, leaf: int
-) -> int:
+def _cell_level(problem: Problem, classes: Classes, state: Standing, leaf: int) -> int:
     """
     Find the finest level that a leaf or a node above it asks for; -1 is none.
     """

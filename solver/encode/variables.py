@@ -72,6 +72,14 @@ class Count:
     variable: Var | None
     upper: int
 
+    @property
+    def chosen(self) -> Var:
+        """
+        The variable, where there must be one.
+        """
+        assert self.variable is not None
+        return self.variable
+
 
 @dataclass(slots=True, kw_only=True)
 class RigidVars:
