@@ -4,7 +4,7 @@ Bounds by arithmetic: finite for every tier, valid whatever the search does.
 
 from solver.problem import Problem
 from solver.score import TierKey, borrow_factor, num_gpus
-from solver.spread import running_domains
+from solver.spread import idle_spread, running_domains
 
 
 def trivial_bound(problem: Problem, key: TierKey) -> int:
@@ -72,7 +72,7 @@ def _most_value(problem: Problem) -> int:
 
 
 def _least_spread(problem: Problem) -> int:
-    total = 0
+    total = idle_spread(problem)
     for unit in problem.units:
         for state in unit.states:
             for node in state.nodes:

@@ -70,6 +70,7 @@ class Problem:
     running_pods: int
     running_gpus: int
     topologies: Mapping[str, Topology] = field(default_factory=dict)
+    stuck: tuple[Standing, ...] = ()
 
     def weight(self, state: Standing) -> int:
         """
@@ -127,6 +128,7 @@ def problem_of(snapshot: Snapshot, policy: Policy) -> Problem:
             if is_gpu(name)
         ),
         topologies=topologies,
+        stuck=tuple(state for state in ready if state.key in blocked),
     )
 
 

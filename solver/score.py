@@ -11,7 +11,7 @@ from models.plan import Direction
 from models.resources import Resources, is_gpu
 from solver.draft import Draft
 from solver.problem import Problem
-from solver.spread import spread_of
+from solver.spread import idle_spread, spread_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def _disruption(_problem: Problem, _draft: Draft, _band: int | None) -> int:
 
 
 def _topology(problem: Problem, draft: Draft, _band: int | None) -> int:
-    return sum(
+    return idle_spread(problem) + sum(
         spread_of(problem, state, draft.places.get(state.key))
         for unit in problem.units
         for state in unit.states

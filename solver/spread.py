@@ -37,6 +37,13 @@ def running_domains(
     }
 
 
+def idle_spread(problem: Problem) -> int:
+    """
+    Count what gangs that can never start as things are add: what runs of them.
+    """
+    return sum(spread_of(problem, state, None) for state in problem.stuck)
+
+
 def spread_of(
     problem: Problem,
     state: Standing,

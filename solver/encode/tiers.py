@@ -9,7 +9,7 @@ from solver.encode.quota import placed
 from solver.encode.variables import Linear, RigidVars, TypeVars
 from solver.problem import Problem
 from solver.score import TierKey, num_gpus
-from solver.spread import running_domains
+from solver.spread import idle_spread, running_domains
 from solver.standing import Standing
 
 
@@ -31,6 +31,7 @@ _CONSTANTS: dict[str, Callable[[Problem], int]] = {
     "gpus": lambda problem: problem.running_gpus,
     "pods": lambda problem: problem.running_pods,
     "gangs": lambda problem: problem.satisfied,
+    "topology": idle_spread,
 }
 
 
