@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from models.reasons import Reason, Waiting
-from models.topology import Domain, Topology
+from solver.domains import Domains
 from solver.eligibility import spread_to_groups
 from solver.quotas import Amounts, QueueTree
 from solver.room import Bools, Ints, Room
@@ -37,9 +37,8 @@ class Possible:
 
     room: Room
     shapes: Shapes
-    topologies: Mapping[str, Topology]
+    domains: Domains
     _counts: dict[int, Ints] = field(default_factory=dict)
-    _domains: dict[tuple[str, str], dict[Domain, Ints]] = field(default_factory=dict)
 
     def per_node(self, shape: int) -> Ints:
         """
@@ -52,19 +51,14 @@ class Possible:
             self._counts[shape] = np.where(self.shapes.allowed[shape], counts, 0)
         return self._counts[shape]
 
-    def domains(self, topology: str, level: str) -> dict[Domain, Ints]:
+    def parts(self, topology: str, level: str) -> list[Ints]:
         """
         List the nodes of every domain of a level.
         """
-        key = (topology, level)
-        if key not in self._domains:
-            found: dict[Domain, list[int]] = {}
-            for at, node in enumerate(self.room.nodes):
-                domain = self.topologies[topology].domain(node.labels, level)
-                if domain is not None:
-                    found.setdefault(domain, []).append(at)
-            self._domains[key] = {d: np.array(found[d]) for d in sorted(found)}
-        return self._domains[key]
+        cells = self.domains.cells(topology, level)
+        return [
+            np.flatnonzero(cells.of_node == cell) for cell in range(1, len(cells.names))
+        ]
 
     def available(
         self, state: Standing, nodes: Ints | None = None
@@ -235,10 +229,10 @@ def _exceeds_domains(state: Standing, possible: Possible) -> Waiting | None:
         if demand is None or demand.required is None:
             continue
         level = demand.required
-        domains = possible.domains(demand.topology, level)
+        domains = possible.parts(demand.topology, level)
         for i in node.leaves:
             best = max(
-                (possible.available(state, nodes)(i) for nodes in domains.values()),
+                (possible.available(state, nodes)(i) for nodes in domains),
                 default=0,
             )
             limits[i] = min(limits[i], best)
@@ -262,11 +256,11 @@ def _exceeds_every_domain(
     state: Standing,
     possible: Possible,
     level: str,
-    domains: Mapping[Domain, Ints],
+    domains: Sequence[Ints],
 ) -> Waiting | None:
     allowed = _allowed_somewhere(state, possible)
     best: dict[str, int] = {}
-    for nodes in domains.values():
+    for nodes in domains:
         usable = nodes[allowed[nodes]]
         sums = possible.room.empty[usable].clip(min=0).sum(axis=0)
         for column, name in enumerate(possible.room.resources):
@@ -283,13 +277,13 @@ def _exceeds_every_domain(
             return Waiting(Reason.TOPOLOGY_TOO_SMALL, facts)
     fits = any(
         least_need(state, lambda _: 1, possible.available(state, nodes)) is not None
-        for nodes in domains.values()
+        for nodes in domains
     )
     if fits:
         return None
     places = [
         sum(possible.available(state, nodes)(i) for i in range(len(state.leaves)))
-        for nodes in domains.values()
+        for nodes in domains
     ]
     facts = {
         "resource": "pods",

@@ -34,7 +34,7 @@ def fill_up(
     order(work, waiting)
     for unit in sorted(work.problem.units, key=_by_rank):
         for state in unit.states:
-            if not unit.starts or work.places(state) is not None:
+            if not unit.starts or state.key in work.placed:
                 place_surplus(work, state)
     return work.draft()
 
@@ -89,7 +89,7 @@ def _standing_of(work: Workspace, queue: str) -> tuple[int, float]:
     for r in work.problem.queues.named:
         share = work.problem.shares.get(queue, {}).get(r, 0)
         if share > 0:
-            ratio = max(ratio, 1.0 - work.ledger.share[queue, r] / share)
+            ratio = max(ratio, 1.0 - work.ledger.share[queue][r] / share)
     return (-record.priority, ratio)
 
 

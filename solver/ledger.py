@@ -2,13 +2,14 @@
 The ledger: what queues may still take, kept while a draft grows.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-from models.resources import Resources, add
+from models.resources import Resources
 from solver.problem import Problem
 from solver.standing import Standing
 
 Charge = Mapping[str, int]
+Row = tuple[tuple[str, int], ...]
 
 
 class Ledger:
@@ -18,22 +19,33 @@ class Ledger:
 
     def __init__(self, problem: Problem) -> None:
         queues = problem.queues
-        self.paths = {name: tuple(queues.path(name)) for name in queues.queues}
         self.named = queues.named
-        self.limit: dict[tuple[str, str], int] = {}
-        self.quota: dict[tuple[str, str], int] = {}
-        self.share: dict[tuple[str, str], int] = {}
+        self.limit: dict[str, dict[str, int]] = {}
+        self.quota: dict[str, dict[str, int]] = {}
+        self.share: dict[str, dict[str, int]] = {}
         for name in queues.queues:
             running = queues.running.get(name, {})
-            for r in self.named:
-                limit = queues.limit_left(name, r)
-                quota = queues.quota_left(name, r)
-                if limit is not None:
-                    self.limit[name, r] = limit
-                if quota is not None:
-                    self.quota[name, r] = quota
-                share = problem.shares.get(name, {}).get(r, 0)
-                self.share[name, r] = max(0, share - running.get(r, 0))
+            shares = problem.shares.get(name, {})
+            limits = {r: queues.limit_left(name, r) for r in self.named}
+            quotas = {r: queues.quota_left(name, r) for r in self.named}
+            self.limit[name] = {r: n for r, n in limits.items() if n is not None}
+            self.quota[name] = {r: n for r, n in quotas.items() if n is not None}
+            self.share[name] = {
+                r: max(0, shares.get(r, 0) - running.get(r, 0)) for r in self.named
+            }
+        self._tables: dict[tuple[str, bool], list[dict[str, int]]] = {}
+        self._shares: dict[str, list[dict[str, int]]] = {}
+        self._open_tables(queues.path)
+        self._rows: dict[int, tuple[Resources, Row]] = {}
+
+    def _open_tables(self, path: Callable[[str], Sequence[str]]) -> None:
+        for name in self.limit:
+            above = path(name)
+            limits = [self.limit[q] for q in above if self.limit[q]]
+            quotas = [self.quota[q] for q in above if self.quota[q]]
+            self._tables[name, True] = limits
+            self._tables[name, False] = limits + quotas
+            self._shares[name] = [self.share[q] for q in above]
 
     def charge_of(self, state: Standing, counts: Mapping[int, int]) -> Charge:
         """
@@ -41,40 +53,46 @@ class Ledger:
         """
         total: dict[str, int] = {}
         for leaf, count in counts.items():
-            add(total, _only(state.leaves[leaf].pod_set.requests, self.named), count)
+            for r, amount in self._row(state, leaf):
+                total[r] = total.get(r, 0) + amount * count
         return total
 
-    def allows(self, state: Standing, charge: Charge) -> bool:
-        """
-        Tell whether limits, and quotas of non-preemptible work, leave room.
-        """
-        tables = [self.limit] if state.gang.preemptible else [self.limit, self.quota]
-        return all(
-            amount <= table.get((queue, r), amount)
-            for queue in self.paths.get(state.gang.queue, ())
-            for r, amount in charge.items()
-            if amount
-            for table in tables
-        )
+    def _row(self, state: Standing, leaf: int) -> Row:
+        requests = state.leaves[leaf].pod_set.requests
+        known = self._rows.get(id(requests))
+        if known is None:
+            row = tuple((r, n) for r in self.named if (n := requests.get(r, 0)))
+            known = self._rows[id(requests)] = (requests, row)
+        return known[1]
 
-    def take(self, state: Standing, charge: Charge, sign: int = 1) -> None:
+    def most(self, state: Standing, leaf: int, count: int) -> int:
         """
-        Book pods, or give them back with a sign of -1.
+        Say how many of some pods limits, and quotas of fixed work, leave room for.
         """
-        for queue in self.paths.get(state.gang.queue, ()):
-            for r, amount in charge.items():
-                if (queue, r) in self.limit:
-                    self.limit[queue, r] -= sign * amount
-                if not state.gang.preemptible and (queue, r) in self.quota:
-                    self.quota[queue, r] -= sign * amount
+        row = self._row(state, leaf)
+        for table in self._tables.get((state.gang.queue, state.gang.preemptible), ()):
+            for r, amount in row:
+                if r in table and table[r] < amount * count:
+                    count = max(0, table[r]) // amount
+        return count
+
+    def take(self, state: Standing, leaf: int, count: int) -> None:
+        """
+        Book pods of a leaf, or give them back where negative.
+        """
+        row = self._row(state, leaf)
+        for table in self._tables.get((state.gang.queue, state.gang.preemptible), ()):
+            for r, amount in row:
+                if r in table:
+                    table[r] -= amount * count
 
     def entitles(self, state: Standing, charge: Charge) -> bool:
         """
         Tell whether a core fits into what is left of the fair share on its path.
         """
         return all(
-            amount <= self.share[queue, r]
-            for queue in self.paths.get(state.gang.queue, ())
+            amount <= share[r]
+            for share in self._shares.get(state.gang.queue, ())
             for r, amount in charge.items()
             if amount
         )
@@ -83,10 +101,6 @@ class Ledger:
         """
         Book a core against the fair share.
         """
-        for queue in self.paths.get(state.gang.queue, ()):
+        for share in self._shares.get(state.gang.queue, ()):
             for r, amount in charge.items():
-                self.share[queue, r] -= sign * amount
-
-
-def _only(requests: Resources, names: tuple[str, ...]) -> Resources:
-    return {r: requests[r] for r in names if r in requests}
+                share[r] -= sign * amount

@@ -18,6 +18,7 @@ from models.reasons import Waiting
 from models.snapshot import Snapshot
 from models.topology import Topology
 from solver.bands import Bands, cut_bands
+from solver.domains import Domains
 from solver.eligibility import blocked_gangs
 from solver.fairshare import fair_shares
 from solver.feasible import Possible, structural_reasons
@@ -70,6 +71,7 @@ class Problem:
     running_pods: int
     running_gpus: int
     topologies: Mapping[str, Topology] = field(default_factory=dict)
+    domains: Domains = field(default_factory=Domains)
     stuck: tuple[Standing, ...] = ()
 
     def weight(self, state: Standing) -> int:
@@ -91,7 +93,8 @@ def problem_of(snapshot: Snapshot, policy: Policy) -> Problem:
     topologies = {topology.name: topology for topology in snapshot.topologies}
     blocked = blocked_gangs(snapshot, states, queues, room)
     ready = [s for k, s in states.items() if k not in blocked and not s.satisfied]
-    possible = Possible(room=room, shapes=shapes, topologies=topologies)
+    domains = Domains(room.nodes, topologies)
+    possible = Possible(room=room, shapes=shapes, domains=domains)
     blocked |= structural_reasons(states, blocked, possible, queues)
     units = _units(snapshot, states, blocked)
     values = PodValues.of(snapshot)
@@ -128,6 +131,7 @@ def problem_of(snapshot: Snapshot, policy: Policy) -> Problem:
             if is_gpu(name)
         ),
         topologies=topologies,
+        domains=domains,
         stuck=tuple(state for state in ready if state.key in blocked),
     )
 

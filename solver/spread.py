@@ -5,35 +5,36 @@ Where a tree node's pods are: the domains that pin, and the preferred ones used.
 from collections.abc import Sequence
 
 from models.topology import Domain, TopologyDemand
+from solver.domains import OUTSIDE as OUTSIDE
 from solver.problem import Problem
 from solver.standing import Standing, TreeNode
 
-OUTSIDE: Domain = ("",)
-"""
-All nodes without a label of the level, taken as one place that is no domain.
-"""
 
-
-def domain_at(problem: Problem, topology: str, level: str, node: int) -> Domain:
+def running_cells(
+    problem: Problem, state: Standing, node: TreeNode, demand: TopologyDemand, level: str
+) -> set[int]:
     """
-    Name the domain a node is in at a level.
+    Number the domains in which pods below a tree node run; lost nodes pin nothing.
     """
-    labels = problem.room.nodes[node].labels
-    return problem.topologies[topology].domain(labels, level) or OUTSIDE
+    index = problem.room.index
+    hosts = [
+        index[pod.node]
+        for i in node.leaves
+        for pod in state.leaves[i].running
+        if pod.node in index
+    ]
+    return problem.domains.cells(demand.topology, level).on(hosts)
 
 
 def running_domains(
     problem: Problem, state: Standing, node: TreeNode, demand: TopologyDemand, level: str
 ) -> set[Domain]:
     """
-    List the domains in which pods below a tree node run; lost nodes pin nothing.
+    Name the domains in which pods below a tree node run.
     """
-    index = problem.room.index
+    names = problem.domains.cells(demand.topology, level).names
     return {
-        domain_at(problem, demand.topology, level, index[pod.node])
-        for i in node.leaves
-        for pod in state.leaves[i].running
-        if pod.node in index
+        names[cell] for cell in running_cells(problem, state, node, demand, level)
     }
 
 
@@ -58,12 +59,9 @@ def spread_of(
         if demand is None or demand.preferred is None:
             continue
         level = demand.preferred
-        used = running_domains(problem, state, node, demand, level)
+        used = running_cells(problem, state, node, demand, level)
         if places is not None:
-            used |= {
-                domain_at(problem, demand.topology, level, host)
-                for i in node.leaves
-                for host in places[i]
-            }
+            cells = problem.domains.cells(demand.topology, level)
+            used |= cells.on([host for i in node.leaves for host in places[i]])
         total += max(0, len(used) - 1)
     return total

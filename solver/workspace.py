@@ -4,17 +4,30 @@ The workspace: free room, hosts and queue ledgers while gangs are placed one by 
 Every change is logged and can be undone to a mark, so that trying costs little.
 """
 
-from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from models.topology import Domain
+from models.policy import Policy
 from solver.draft import Draft, Places
-from solver.feasible import num_fitting
 from solver.ledger import Ledger
 from solver.problem import Problem
 from solver.room import Bools, Ints
 from solver.standing import Standing
+from solver.stock import Stock
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """
+    Pods of one leaf placed at one go.
+    """
+
+    state: Standing
+    leaf: int
+    hosts: Ints
+    counts: Ints
+    total: int
 
 
 class Workspace:
@@ -24,18 +37,12 @@ class Workspace:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.free = problem.room.free.copy()
+        self.stock = Stock(problem)
         self.ledger = Ledger(problem)
         self.placed: dict[str, dict[int, list[int]]] = {}
         self.entitled: set[str] = set()
-        scale = np.maximum(problem.room.empty.max(axis=0, initial=1), 1)
-        weights = np.array(
-            [4.0 if "gpu" in r else 1.0 for r in problem.room.resources]
-        )
-        self._unit = weights / scale
-        self.tight = self.free.clip(min=0) @ self._unit
-        self._log: list[tuple[Standing, int, int, int]] = []
-        self._domains: dict[tuple[str, str], dict[Domain, Bools]] = {}
+        self.frugal = _is_frugal(problem.policy)
+        self._log: list[_Step] = []
 
     def mark(self) -> int:
         """
@@ -48,47 +55,58 @@ class Workspace:
         Take back every pod placed since a mark.
         """
         while len(self._log) > mark:
-            state, leaf, host, count = self._log.pop()
-            self._shift(state, leaf, host, -count)
-            hosts = self.placed[state.key][leaf]
-            del hosts[len(hosts) - count :]
-            charge = self.ledger.charge_of(state, {leaf: count})
-            self.ledger.take(state, charge, -1)
+            step = self._log.pop()
+            state, leaf = step.state, step.leaf
+            self.stock.shift(self._shape(state, leaf), step.hosts, -step.counts)
+            rows = self.placed[state.key]
+            del rows[leaf][len(rows[leaf]) - step.total :]
+            if not rows[leaf]:
+                del rows[leaf]
+            if not rows:
+                del self.placed[state.key]
+            self.ledger.take(state, leaf, -step.total)
 
     def put(self, state: Standing, leaf: int, host: int, count: int) -> None:
         """
         Place some pods of a leaf on one node.
         """
-        self._shift(state, leaf, host, count)
-        rows = self.placed.setdefault(state.key, {})
-        rows.setdefault(leaf, []).extend([host] * count)
-        self.ledger.take(state, self.ledger.charge_of(state, {leaf: count}))
-        self._log.append((state, leaf, host, count))
+        self._put(state, leaf, np.array([host]), np.array([count]))
+
+    def _put(self, state: Standing, leaf: int, hosts: Ints, counts: Ints) -> None:
+        total = int(counts.sum())
+        self.stock.shift(self._shape(state, leaf), hosts, counts)
+        row = self.placed.setdefault(state.key, {}).setdefault(leaf, [])
+        row.extend(np.repeat(hosts, counts).tolist())
+        self.ledger.take(state, leaf, total)
+        self._log.append(_Step(state, leaf, hosts, counts, total))
 
     def release(self, state: Standing, leaf: int, host: int) -> None:
         """
         Give back the room of one pod whose place was already forgotten.
         """
-        self._shift(state, leaf, host, -1)
-        self.ledger.take(state, self.ledger.charge_of(state, {leaf: 1}), -1)
+        self.stock.shift_one(self._shape(state, leaf), host, -1)
+        self.ledger.take(state, leaf, -1)
 
-    def _shift(self, state: Standing, leaf: int, host: int, count: int) -> None:
-        shapes = self.problem.shapes
-        request = shapes.requests[shapes.of_leaf[state.key, leaf]]
-        self.free[host] -= request * count
-        self.tight[host] = float(self.free[host].clip(min=0) @ self._unit)
+    def num(self, state: Standing, leaf: int) -> int:
+        """
+        Count the pods of a leaf placed so far.
+        """
+        rows = self.placed.get(state.key)
+        return len(rows.get(leaf, ())) if rows else 0
+
+    def _shape(self, state: Standing, leaf: int) -> int:
+        return self.problem.shapes.of_leaf[state.key, leaf]
 
     def room_for(self, state: Standing, leaf: int, mask: Bools | None) -> Ints:
         """
         Count how many pods of a leaf each node would take now.
         """
-        shapes = self.problem.shapes
-        shape = shapes.of_leaf[state.key, leaf]
-        usable = shapes.fits[shape] if mask is None else shapes.fits[shape] & mask
-        nodes = np.flatnonzero(usable)
-        counts = np.zeros(len(usable), dtype=np.int64)
-        counts[nodes] = num_fitting(self.free[nodes], shapes.requests[shape])
-        if shapes.items[shape].tag:
+        shape = self._shape(state, leaf)
+        counts = self.stock.places(shape)
+        if mask is not None:
+            counts = counts * mask
+        if self.problem.shapes.items[shape].tag:
+            counts = counts.copy()
             self._keep_hosts_apart(state, leaf, counts)
         return counts
 
@@ -100,75 +118,63 @@ class Workspace:
             if mine or state.leaves[other].pod_set.exclusive:
                 counts[hosts] = 0
 
+    def could_hold(self, state: Standing, leaf: int, count: int) -> bool:
+        """
+        Tell quickly whether queues and nodes leave room for some pods of a leaf.
+        """
+        return (
+            self.ledger.most(state, leaf, count) >= count
+            and self.stock.total(self._shape(state, leaf)) >= count
+        )
+
+    def strain(self, state: Standing, leaf: int) -> float:
+        """
+        Say how much of all places for a leaf its need would take.
+        """
+        places = self.stock.total(self._shape(state, leaf))
+        return state.leaves[leaf].need / max(1, places)
+
     def fill(
         self, state: Standing, leaf: int, count: int, mask: Bools | None
     ) -> int:
         """
         Place up to ``count`` pods of a leaf, tightest nodes first; say how many.
         """
-        charge = self.ledger.charge_of(state, {leaf: 1})
-        if charge and not self.ledger.allows(
-            state, {r: a * count for r, a in charge.items()}
-        ):
-            count = self._most_allowed(state, charge, count)
-        if count <= 0:
+        count = self.ledger.most(state, leaf, count)
+        shape = self._shape(state, leaf)
+        if count <= 0 or not self.stock.total(shape):
             return 0
         room = self.room_for(state, leaf, mask)
-        nodes = np.flatnonzero(room)
-        if not len(nodes):
+        hosts = np.flatnonzero(room)
+        if not len(hosts):
             return 0
-        done = 0
-        for host in self._by_fit(nodes, room, count):
-            step = min(count - done, int(room[host]))
-            self.put(state, leaf, int(host), step)
-            done += step
-            if done == count:
-                break
-        return done
+        hosts = self._by_fit(hosts, room, count, shape)
+        full = np.cumsum(room[hosts])
+        last = int(np.searchsorted(full, count))
+        hosts = hosts[: last + 1]
+        counts = room[hosts]
+        if last < len(full):
+            counts[-1] -= int(full[last]) - count
+        self._put(state, leaf, hosts, counts)
+        return int(counts.sum())
 
-    def _most_allowed(self, state: Standing, charge: Mapping[str, int], n: int) -> int:
-        while n > 0 and not self.ledger.allows(
-            state, {r: a * n for r, a in charge.items()}
-        ):
-            n -= 1
-        return n
-
-    def _by_fit(self, nodes: Ints, room: Ints, count: int) -> Sequence[int]:
-        if count == 1:
-            return [int(nodes[np.argmin(self.tight[nodes])])]
-        whole = np.minimum(room[nodes], count)
-        left = self.tight[nodes]
-        enough = nodes[whole == count]
-        if len(enough):
-            return [int(enough[np.argmin(self.tight[enough])])]
-        return [int(n) for n in nodes[np.argsort(left, kind="stable")]]
-
-    def domains(self, topology: str, level: str) -> dict[Domain, Bools]:
-        """
-        Give every domain of a level as a mask over the nodes.
-        """
-        key = (topology, level)
-        if key not in self._domains:
-            found: dict[Domain, list[int]] = {}
-            tree = self.problem.topologies[topology]
-            for at, node in enumerate(self.problem.room.nodes):
-                domain = tree.domain(node.labels, level)
-                if domain is not None:
-                    found.setdefault(domain, []).append(at)
-            masks: dict[Domain, Bools] = {}
-            for domain in sorted(found):
-                mask = np.zeros(len(self.problem.room.nodes), dtype=bool)
-                mask[found[domain]] = True
-                masks[domain] = mask
-            self._domains[key] = masks
-        return self._domains[key]
+    def _by_fit(self, nodes: Ints, room: Ints, count: int, shape: int) -> Ints:
+        strain = self.stock.strain(shape)
+        whole = nodes if count == 1 else nodes[room[nodes] >= count]
+        if len(whole):
+            return whole[[np.argmin(strain[whole])]]
+        left = strain[nodes]
+        if count < len(nodes):
+            nodes = nodes[left <= np.partition(left, count - 1)[count - 1]]
+            left = strain[nodes]
+        return nodes[np.argsort(left, kind="stable")]
 
     def places(self, state: Standing) -> Places | None:
         """
         Give a gang's places so far; none when it has none.
         """
-        rows = self.placed.get(state.key, {})
-        if not any(rows.values()):
+        rows = self.placed.get(state.key)
+        if not rows:
             return None
         return tuple(
             tuple(sorted(rows.get(i, []))) for i in range(len(state.leaves))
@@ -185,3 +191,13 @@ class Workspace:
                 if places is not None:
                     found[state.key] = places
         return Draft(places=found, entitled=frozenset(self.entitled))
+
+
+def _is_frugal(policy: Policy) -> bool:
+    """
+    Tell whether fewest preferred domains count for more than surplus pods.
+    """
+    names = [tier.name for tier in policy.tiers]
+    if "topology" not in names:
+        return False
+    return not set(names[: names.index("topology")]) & {"surplus", "gpus", "pods"}

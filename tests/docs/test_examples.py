@@ -51,9 +51,10 @@ def test_every_command_prints_what_the_page_shows(page, tmp_path, monkeypatch, c
 @pytest.mark.parametrize("block", of_language("console"))
 def test_every_command_shown_exists(block, capsys):
     for line in block.text.splitlines():
-        words = shlex.split(line.removeprefix("$ "), comments=True)
-        if not words or words[0] not in COMMANDS or words[1:2] == []:
+        command = line.removeprefix("$ ")
+        if command.partition(" ")[0] not in COMMANDS:
             continue
+        words = shlex.split(command, comments=True)
         names = words[1:3] if words[1] in {"scenario", "config"} else words[1:2]
         assert 0 == run([*names, "--help"])
         known = capsys.readouterr().out
@@ -64,7 +65,7 @@ def test_every_command_shown_exists(block, capsys):
 def test_every_yaml_example_loads(block, tmp_path: Path):
     assert yaml.safe_load(block.text)
     is_whole = block.text.startswith("apiVersion:") and "…" not in block.text
-    if not is_whole:
+    if not is_whole or block.name.startswith("wrong"):
         return
     path = tmp_path / "example.yaml"
     path.write_text(block.text, encoding="utf-8")

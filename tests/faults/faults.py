@@ -9,9 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from models.gangs import Gang, MatchPolicy, PodPhase, PodSet
-from models.reasons import Reason
-from solver.classes import CapacityRow
-from solver.draft import Draft
 from solver.problem import Unit
 from solver.spread import OUTSIDE
 from solver.standing import least_need
@@ -341,6 +338,17 @@ def _one_band(bands, *_):
     return replace(bands, cuts=(), labels={0: low} if bands.labels else {})
 
 
+def _largest_factor(old):
+    def factor(problem, queue):
+        each = [
+            replace(problem, queues=replace(problem.queues, named=(resource,)))
+            for resource in problem.queues.named
+        ]
+        return max((old(one, queue) for one in each), default=1)
+
+    return factor
+
+
 def _lost_nodes_pin(found, problem, state, node, *_):
     index = problem.room.index
     lost = any(p.node not in index for i in node.leaves for p in state.leaves[i].running)
@@ -360,35 +368,28 @@ def _last_label(_old):
     return domain
 
 
-def _first_resource(old):
+def _later_resources(old):
     """
-    Measure only the first resource that a pod asks for.
+    Forget the first resource that pods ask for.
     """
 
     def rows(requests, kinds, counts):
-        return old(requests[:, :1], kinds[:, :1], counts)
+        return old(requests[:, 1:], kinds[:, 1:], counts)
 
     return rows
 
 
 def _sums_only(old):
     """
-    Keep the sum rows of a class, without the floor rows that know of single nodes.
+    Keep the sum row of each resource, without the floor rows that know of nodes.
     """
 
     def rows(requests, kinds, counts):
-        found = old(requests, kinds, counts)
-        return [row for row in found if _is_sum(row, found)]
+        each = [[r] for r in range(requests.shape[1])]
+        found = [old(requests[:, r], kinds[:, r], counts) for r in each]
+        return [row for rows in found for row in rows[:1]]
 
     return rows
-
-
-def _is_sum(row: CapacityRow, rows: list[CapacityRow]) -> bool:
-    return all(
-        row.total >= other.total
-        for other in rows
-        if [c > 0 for c in other.coefficients] == [c > 0 for c in row.coefficients]
-    )
 
 
 def _worst_fit(hosts, *_):
@@ -445,11 +446,7 @@ def _no_reason(target: str) -> Switch:
     return switch(target, always(None))
 
 
-def _only(draft: Draft, *_):
-    return draft
-
-
-NO_REPAIR = switch("solver.search:MOST_REFINEMENTS", becomes(1))
+NO_REPAIR = switch("solver.search:_Search._refine", always(value=False))
 NO_MODEL_OF_A_CLASS = switch("solver.pack:EXACT_CELLS", becomes(0))
 LEAF_QUEUE_ONLY = switch(
     "solver.quotas:QueueTree.path", saying(lambda path, *_: path[:1])
@@ -913,9 +910,9 @@ FAULTS: tuple[Fault, ...] = (
         (),
     ),
     Fault(
-        "one-resource-counts",
-        "the model measures nodes in one resource only",
-        both(switch("solver.classes:_resource_rows", _first_resource), NO_REPAIR),
+        "a-resource-forgotten",
+        "the model does not measure nodes in one of the resources",
+        switch("solver.classes:_resource_rows", _later_resources),
         (),
     ),
     Fault(
@@ -941,7 +938,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "no-host-rows",
         "the model does not know that exclusive pods need hosts of their own",
-        both(switch("solver.classes:_host_rows", always([])), NO_REPAIR),
+        switch("solver.classes:_host_rows", always([])),
         (),
     ),
     # queues
@@ -1021,24 +1018,22 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "entitlement-without-running",
         "what runs in a queue does not count towards its share",
-        both(
-            switch(
-                "solver.encode.quota:_share_left",
-                lambda _old: (
-                    lambda problem, queue, r: problem.shares.get(queue, {}).get(r, 0)
-                ),
+        switch(
+            "solver.encode.quota:_share_left",
+            lambda _old: (
+                lambda problem, queue, r: problem.shares.get(queue, {}).get(r, 0)
             ),
         ),
         (),
     ),
     Fault(
         "entitlement-of-one-resource",
-        "only the first named resource decides who is entitled",
+        "only the last named resource decides who is entitled",
         switch(
             "solver.encode.quota:_tight_rows",
             saying(
                 lambda rows, problem, *_: {
-                    (queue, r) for queue, r in rows if r == problem.queues.named[0]
+                    (queue, r) for queue, r in rows if r == problem.queues.named[-1]
                 }
             ),
         ),
@@ -1053,7 +1048,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "borrowing-factor-of-the-least-used",
         "the resource of which a queue uses least decides its factor",
-        switch("solver.score:min", becomes(max)),
+        switch("solver.score:borrow_factor", _largest_factor),
         (),
     ),
     Fault(
@@ -1351,9 +1346,14 @@ FAULTS: tuple[Fault, ...] = (
         (),
     ),
     Fault(
-        "worse-is-kept",
-        "a decoded answer replaces a better one",
-        switch("solver.score:is_better", always(value=True)),
+        "the-last-tier-decides",
+        "plans are compared from the last tier to the first",
+        switch(
+            "solver.score:is_better",
+            lambda old: lambda keys, new, best: old(
+                keys[::-1], new[: len(keys)][::-1], best[: len(keys)][::-1]
+            ),
+        ),
         (),
     ),
     Fault(
@@ -1395,19 +1395,6 @@ FAULTS: tuple[Fault, ...] = (
         "no-exact-packing",
         "classes are packed by fit only, and not split",
         both(NO_MODEL_OF_A_CLASS, NO_REPAIR),
-        (),
-    ),
-    Fault(
-        "no-second-chance",
-        "a pod that its class cannot pack is tried nowhere else",
-        both(
-            during(
-                "solver.decode:_Dealer.deal",
-                switch("solver.workspace:Workspace.fill", always(0)),
-            ),
-            NO_REPAIR,
-            NO_MODEL_OF_A_CLASS,
-        ),
         (),
     ),
     Fault(
@@ -1457,17 +1444,6 @@ FAULTS: tuple[Fault, ...] = (
         "fragmentation-not-proven",
         "a gang that no packing holds is said to yield to others",
         switch("solver.alone:starts_alone", always(value=True)),
-        (),
-    ),
-    Fault(
-        "the-last-reason-counts",
-        "queue reasons go before those of the gang as written",
-        switch(
-            "solver.eligibility:_group_conflict",
-            lambda old: lambda state, lists: (
-                None if old(state, lists) is None else _timed_out()
-            ),
-        ),
         (),
     ),
     # greedy
@@ -1566,8 +1542,3 @@ FAULTS: tuple[Fault, ...] = (
     ),
 )
 
-
-def _timed_out():
-    from models.reasons import Waiting
-
-    return Waiting(Reason.TIMED_OUT)
