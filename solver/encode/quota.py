@@ -9,6 +9,7 @@ from ortools.sat.python import cp_model
 from models.gangs import Gang
 from solver.encode.tree import add_minimums, add_role_order
 from solver.encode.variables import ChoiceVars, Count, Linear, RigidVars, TypeVars
+from solver.feasible import needed
 from solver.problem import Problem
 from solver.standing import Standing
 
@@ -103,7 +104,9 @@ def add_entitlement(
         if not keys:
             kind.entitled = kind.starts
             continue
-        count = kind.starts.upper
+        count = _most_entitled(problem, kind, keys)
+        if not count:
+            continue
         kind.entitled = Count(model.new_int_var(0, count, ""), count)
         assert kind.starts.variable is not None
         model.add(kind.entitled.variable <= kind.starts.variable)
@@ -113,6 +116,22 @@ def add_entitlement(
     for key, row in rows.items():
         if key in tight and row.variables:
             model.add(row.expression <= _share_left(problem, *key))
+
+
+def _most_entitled(problem: Problem, kind: TypeVars, keys: Sequence[Key]) -> int:
+    """
+    Count how many units of a type the fair share holds if no other is entitled.
+    """
+    most = kind.starts.upper
+    for queue, resource in keys:
+        needs = sum(
+            needed(state, resource)
+            for state in kind.sample.states
+            if queue in problem.queues.path(state.gang.queue)
+        )
+        if needs:
+            most = min(most, _share_left(problem, queue, resource) // needs)
+    return most
 
 
 def _share_left(problem: Problem, queue: str, resource: str) -> int:

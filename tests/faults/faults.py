@@ -1219,9 +1219,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "sum-over-domains",
         "what is wanted in a domain may lie anywhere",
-        both(
-            switch("solver.encode.capacity:_add_domain_rows", always(None)), NO_REPAIR
-        ),
+        switch("solver.encode.capacity:_add_domain_rows", always(None)),
         (),
     ),
     Fault(
@@ -1343,17 +1341,6 @@ FAULTS: tuple[Fault, ...] = (
         "relaxed-value-locked",
         "the value of the relaxed model is locked instead of the decoded one",
         both(switch("solver.search:_Search._lock", _locks_the_bound), NO_REPAIR),
-        (),
-    ),
-    Fault(
-        "the-last-tier-decides",
-        "plans are compared from the last tier to the first",
-        switch(
-            "solver.score:is_better",
-            lambda old: lambda keys, new, best: old(
-                keys[::-1], new[: len(keys)][::-1], best[: len(keys)][::-1]
-            ),
-        ),
         (),
     ),
     Fault(
