@@ -40,6 +40,7 @@ class Reason(StrEnum):
 
 
 Fact = str | int
+Facts = dict[str, Fact]
 
 
 @dataclass(frozen=True, slots=True)

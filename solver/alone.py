@@ -4,11 +4,13 @@ Could one unit start if it were alone?  Asked of the exact model, node by node.
 
 from dataclasses import replace
 
+import numpy as np
 from ortools.sat.python import cp_model
 
 from solver.classes import classes_of
 from solver.encode.encoding import encode
 from solver.problem import Problem, Unit
+from solver.room import Bools
 from solver.search import levels_of, pending_shapes
 
 LIMIT = 0.5
@@ -21,7 +23,7 @@ def starts_alone(problem: Problem, unit: Unit) -> bool | None:
     """
     single = replace(problem, units=(unit,))
     shapes = pending_shapes(single)
-    fits = problem.shapes.fits[shapes].any(axis=0)
+    fits: Bools = np.any(problem.shapes.fits[shapes], axis=0)
     exact = int(fits.sum()) <= MOST_NODES
     split = {int(n): int(n) + 1 for n in fits.nonzero()[0]} if exact else {}
     classes = classes_of(single, shapes, levels_of(single), split, len(fits) + 1)

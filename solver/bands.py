@@ -47,9 +47,7 @@ def cut_bands(priorities: Sequence[int], policy: Policy) -> Bands:
         cuts = tuple(distinct[1:])
     else:
         ranked = sorted(priorities)
-        cuts = tuple(
-            sorted({ranked[len(ranked) * k // MOST] for k in range(1, MOST)})
-        )
+        cuts = tuple(sorted({ranked[len(ranked) * k // MOST] for k in range(1, MOST)}))
     labels: dict[int, int] = {}
     for priority in distinct:
         labels.setdefault(bisect_right(cuts, priority), priority)

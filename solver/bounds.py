@@ -14,31 +14,32 @@ def trivial_bound(problem: Problem, key: TierKey) -> int:
     starting = [u for u in problem.units if u.starts]
     match key.name:
         case "entitled" | "borrowing":
-            return sum(
+            bound = sum(
                 problem.weight(state) * _factor(problem, key, state.gang.queue)
                 for unit in starting
                 if unit.band == key.band
                 for state in unit.states
             )
         case "topology":
-            return _least_spread(problem)
+            bound = _least_spread(problem)
         case "disruption" | "packing":
-            return 0
+            bound = 0
         case "surplus":
-            return _most_value(problem)
+            bound = _most_value(problem)
         case "gpus":
-            return problem.running_gpus + _pending(problem, count_gpus=True)
+            bound = problem.running_gpus + _pending(problem, count_gpus=True)
         case "pods":
-            return problem.running_pods + _pending(problem, count_gpus=False)
+            bound = problem.running_pods + _pending(problem, count_gpus=False)
         case "gangs":
-            return problem.satisfied + sum(len(u.states) for u in starting)
+            bound = problem.satisfied + sum(len(u.states) for u in starting)
         case _:
             count = len(problem.positions)
-            return sum(
+            bound = sum(
                 count - problem.positions[state.key]
                 for unit in starting
                 for state in unit.states
             )
+    return bound
 
 
 def _factor(problem: Problem, key: TierKey, queue: str) -> int:

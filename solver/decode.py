@@ -186,10 +186,9 @@ def _members(
     for unit in started:
         state = unit.states[which]
         extra = {}
-        for i in left:
-            most = len(state.leaves[i].pending) - vars_.core[i]
-            extra[i] = min(left[i], most)
-            left[i] -= extra[i]
+        for i, more in left.items():
+            extra[i] = min(more, len(state.leaves[i].pending) - vars_.core[i])
+            left[i] = more - extra[i]
         yield _Member(unit, state, extra)
 
 

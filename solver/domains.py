@@ -38,7 +38,8 @@ class Cells:
         """
         Add up amounts per node by domain.
         """
-        return np.bincount(self.of_node, weights=amounts, minlength=len(self.names))
+        totals = np.bincount(self.of_node, weights=amounts, minlength=len(self.names))
+        return np.asarray(totals, dtype=np.float64)
 
     def on(self, nodes: Sequence[int]) -> set[int]:
         """
@@ -59,7 +60,7 @@ class Domains:
 
     def cells(self, topology: str, level: str) -> Cells:
         """
-        Number the domains of a level, in the order of their names.
+        Give the domains of a level numbers, in the order of their names.
         """
         key = (topology, level)
         if key not in self._cells:

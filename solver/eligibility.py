@@ -5,7 +5,7 @@ Who may be planned at all: the reasons that need no look at capacity.
 from collections.abc import Mapping
 
 from models.gangs import MatchPolicy
-from models.reasons import Reason, Waiting
+from models.reasons import Facts, Reason, Waiting
 from models.snapshot import Snapshot
 from solver.quotas import QueueTree
 from solver.room import Room
@@ -53,7 +53,11 @@ def spread_to_groups(
             other = states.get(mate)
             if mate in blocked and other is not None and not other.satisfied:
                 why = blocked[mate].reason.value
-                facts = {"mate": mate, "why": f"cannot start: {why}", "cause": why}
+                facts: Facts = {
+                    "mate": mate,
+                    "why": f"cannot start: {why}",
+                    "cause": why,
+                }
                 result[key] = Waiting(Reason.WAITING_FOR_GROUP, facts)
                 break
     return result
@@ -81,7 +85,7 @@ def _missing_mates(
 ) -> Waiting | None:
     for mate in state.gang.mates:
         if mate not in lists and not state.satisfied:
-            facts = {"mate": mate, "why": "does not exist", "cause": "missing"}
+            facts: Facts = {"mate": mate, "why": "does not exist", "cause": "missing"}
             return Waiting(Reason.WAITING_FOR_GROUP, facts)
     return None
 
@@ -114,7 +118,7 @@ def _readiness(state: Standing) -> Waiting | None:
     for leaf in state.leaves:
         short = leaf.need - len(leaf.pending)
         if short > 0:
-            facts = {
+            facts: Facts = {
                 "have": leaf.counted + len(leaf.pending),
                 "needs": leaf.minimum,
                 "where": f" in {leaf.path}" if leaf.path else "",
@@ -123,8 +127,10 @@ def _readiness(state: Standing) -> Waiting | None:
                 facts["where"] = f"{facts['where']} (running pods do not count)"
             return Waiting(Reason.WAITING_FOR_PODS, facts)
     total = max(node.min_pods for node in state.nodes)
-    facts = {"have": have, "needs": max(total, have + 1), "where": ""}
-    return Waiting(Reason.WAITING_FOR_PODS, facts)
+    return Waiting(
+        Reason.WAITING_FOR_PODS,
+        {"have": have, "needs": max(total, have + 1), "where": ""},
+    )
 
 
 def _only_counts_waiting(state: Standing) -> bool:
@@ -161,6 +167,6 @@ def _short_of_minimum(
                 if not n.unschedulable
             )
         if free < least:
-            facts = {"resource": name, "needs": least, "free": free}
+            facts: Facts = {"resource": name, "needs": least, "free": free}
             return Waiting(Reason.INSUFFICIENT_CAPACITY, facts)
     return None

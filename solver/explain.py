@@ -2,12 +2,9 @@
 Why gangs wait: one primary reason each, by arithmetic on the room as it is.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from models.plan import TierResult
-from models.reasons import Reason, Waiting
+from models.reasons import Facts, Reason, Waiting
 from solver.draft import Draft
 from solver.feasible import needed
 from solver.place import place_gang
@@ -16,9 +13,7 @@ from solver.standing import Standing, least_need
 from solver.workspace import Workspace
 
 
-def explain(
-    problem: Problem, draft: Draft, tiers: Sequence[TierResult]
-) -> dict[str, Waiting]:
+def explain(problem: Problem, draft: Draft) -> dict[str, Waiting]:
     """
     Name the reason of every gang that stays below its minimum.
     """
@@ -75,7 +70,7 @@ def _over_limit(problem: Problem, state: Standing) -> Waiting | None:
                 checks.append((left, rule.quota, queues.fixed))
             for left, limit, table in checks:
                 if left is not None and limit is not None and needs > left:
-                    facts = {
+                    facts: Facts = {
                         "resource": resource,
                         "needs": needs,
                         "queue": name,
@@ -93,7 +88,7 @@ def _short_of_room(problem: Problem, state: Standing) -> Waiting | None:
         needs = needed(state, resource)
         free = int(problem.room.free[matching, column].clip(min=0).sum())
         if needs > free:
-            facts = {"resource": resource, "needs": needs, "free": free}
+            facts: Facts = {"resource": resource, "needs": needs, "free": free}
             return Waiting(Reason.INSUFFICIENT_CAPACITY, facts)
     return None
 

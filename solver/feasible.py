@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from models.reasons import Reason, Waiting
+from models.reasons import Facts, Reason, Waiting
 from solver.domains import Domains
 from solver.eligibility import spread_to_groups
 from solver.quotas import Amounts, QueueTree
@@ -101,9 +101,7 @@ class Possible:
                 least = max(leaf.need, 0 if leaf.counted else 1)
                 alive[at] = node.live or places(node.leaf) >= least
             else:
-                below = sum(
-                    state.leaves[i].counted + places(i) for i in node.leaves
-                )
+                below = sum(state.leaves[i].counted + places(i) for i in node.leaves)
                 groups = sum(alive[c] for c in node.children)
                 alive[at] = groups >= node.min_groups and below >= node.min_pods
         for at, node in enumerate(state.nodes):
@@ -161,7 +159,10 @@ def _kind(state: Standing, possible: Possible) -> object:
 
 def _no_fitting_node(state: Standing, possible: Possible) -> Waiting | None:
     places = possible.available(state)
-    if least_need(state, lambda _: 1, lambda i: _all_or_none(state, i, places)) is not None:
+    if (
+        least_need(state, lambda _: 1, lambda i: _all_or_none(state, i, places))
+        is not None
+    ):
         return None
     for at, leaf in enumerate(state.leaves):
         if leaf.pending and not places(at):
@@ -203,13 +204,15 @@ def _exceeds_cluster(state: Standing, possible: Possible) -> Waiting | None:
         needs = needed(state, name)
         total = int(possible.room.empty[matching, column].clip(min=0).sum())
         if needs > total:
-            facts = {"resource": name, "needs": needs, "total": total}
+            facts: Facts = {"resource": name, "needs": needs, "total": total}
             return Waiting(Reason.DEMAND_EXCEEDS_CLUSTER, facts)
     if least_need(state, lambda _: 1, places) is None:
         needs = least_need(state, lambda _: 1) or 0
         total = sum(places(i) for i in range(len(state.leaves)))
-        facts = {"resource": "pods", "needs": needs, "total": total}
-        return Waiting(Reason.DEMAND_EXCEEDS_CLUSTER, facts)
+        return Waiting(
+            Reason.DEMAND_EXCEEDS_CLUSTER,
+            {"resource": "pods", "needs": needs, "total": total},
+        )
     return None
 
 
@@ -242,7 +245,7 @@ def _exceeds_domains(state: Standing, possible: Possible) -> Waiting | None:
                 return waiting
     if level and least_need(state, lambda _: 1, lambda i: limits[i]) is None:
         needs = least_need(state, lambda _: 1) or 0
-        facts = {
+        facts: Facts = {
             "resource": "pods",
             "needs": needs,
             "level": level,
@@ -268,7 +271,7 @@ def _exceeds_every_domain(
     for name in possible.room.resources:
         needs = needed(state, name)
         if needs > best.get(name, 0):
-            facts = {
+            facts: Facts = {
                 "resource": name,
                 "needs": needs,
                 "level": level,
@@ -285,13 +288,15 @@ def _exceeds_every_domain(
         sum(possible.available(state, nodes)(i) for i in range(len(state.leaves)))
         for nodes in domains
     ]
-    facts = {
-        "resource": "pods",
-        "needs": least_need(state, lambda _: 1) or 0,
-        "level": level,
-        "largest": max(places, default=0),
-    }
-    return Waiting(Reason.TOPOLOGY_TOO_SMALL, facts)
+    return Waiting(
+        Reason.TOPOLOGY_TOO_SMALL,
+        {
+            "resource": "pods",
+            "needs": least_need(state, lambda _: 1) or 0,
+            "level": level,
+            "largest": max(places, default=0),
+        },
+    )
 
 
 def _allowed_somewhere(state: Standing, possible: Possible) -> Bools:
@@ -308,10 +313,12 @@ def _exceeds_quota(state: Standing, queues: QueueTree) -> Waiting | None:
                 len(leaf.running) * leaf.pod_set.requests.get(resource, 0)
                 for leaf in state.leaves
             )
-            limits = [rule.limit] if state.gang.preemptible else [rule.limit, rule.quota]
+            limits = (
+                [rule.limit] if state.gang.preemptible else [rule.limit, rule.quota]
+            )
             for limit in limits:
                 if limit is not None and needs and needs + own > limit:
-                    facts = {
+                    facts: Facts = {
                         "resource": resource,
                         "needs": needs + own,
                         "queue": name,

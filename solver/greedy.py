@@ -9,8 +9,10 @@ from collections.abc import Callable, Sequence
 from heapq import heapify, heappop, heappush
 
 from solver.draft import Draft
+from solver.ledger import Charge
 from solver.place import place_gang, place_surplus
 from solver.problem import Problem, Unit
+from solver.standing import Standing
 from solver.workspace import Workspace
 
 Rank = Callable[[Unit], tuple[int | str, ...]]
@@ -24,9 +26,7 @@ def greedy(problem: Problem) -> Draft:
     return fill_up(work, in_queue_order)
 
 
-def fill_up(
-    work: Workspace, order: "Callable[[Workspace, list[Unit]], None]"
-) -> Draft:
+def fill_up(work: Workspace, order: Callable[[Workspace, list[Unit]], None]) -> Draft:
     """
     Start what fits in some order and grow what runs.
     """
@@ -45,7 +45,7 @@ def _by_rank(unit: Unit) -> tuple[int, int, str]:
 
 def in_queue_order(work: Workspace, units: list[Unit]) -> None:
     """
-    Let the queue that has least of its share go first; inside it by priority, age, name.
+    Let the queue with least of its share go first; inside it priority, age, name.
     """
     late = _pass(work, units, entitled=True)
     _pass(work, late, entitled=False)
@@ -98,15 +98,15 @@ def start(work: Workspace, unit: Unit, *, entitled: bool) -> bool:
     Start all gangs of a unit or none; entitled ones only inside their fair share.
     """
     mark = work.mark()
-    booked = []
+    booked: list[tuple[Standing, Charge]] = []
     for state in unit.states:
         done = place_gang(work, state)
-        charge = {}
+        charge: Charge = {}
         if done:
             counts = {
                 i: len(hosts) for i, hosts in work.placed.get(state.key, {}).items()
             }
-            charge = dict(work.ledger.charge_of(state, counts))
+            charge = work.ledger.charge_of(state, counts)
         if not done or (entitled and not work.ledger.entitles(state, charge)):
             for other, paid in booked:
                 work.ledger.entitle(other, paid, -1)

@@ -80,9 +80,7 @@ class Masks:
             for mask in masks:
                 yield from self._unions(cells, used, mask)
 
-    def _singles(
-        self, cells: Cells, used: set[int], mask: Bools | None
-    ) -> list[int]:
+    def _singles(self, cells: Cells, used: set[int], mask: Bools | None) -> list[int]:
         if used:
             return [min(used)]
         room = self._room(cells, mask)
@@ -138,8 +136,9 @@ class Masks:
         self, cells: Cells, some: set[int], room: _Room, mask: Bools | None
     ) -> list[int]:
         """
-        List the domains that may hold the node, first those that take most of its
-        pods, of these the one with least room.
+        List the domains that may hold the node.
+
+        Those that take most of its pods come first, of these the one with least room.
         """
         if not room:
             return []

@@ -20,7 +20,7 @@ class Outcome:
 
     draft: Draft
     tiers: tuple[TierResult, ...]
-    model: ModelSize = ModelSize()
+    model: ModelSize = field(default_factory=ModelSize)
     seconds: Mapping[str, float] = field(default_factory=dict)
 
 

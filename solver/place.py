@@ -133,8 +133,10 @@ class _Hand:
 
     def _by_ease(self, at: int) -> list[int]:
         """
-        Order children: those that others wait for first, then the largest and the
-        most confined if all are needed, else the cheapest.
+        Order children by how easily they are satisfied.
+
+        Those that others wait for come first, then the most confined and the largest
+        if all are needed, else the cheapest.
         """
         node = self.state.nodes[at]
         leaves = self.state.leaves

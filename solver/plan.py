@@ -3,23 +3,21 @@ The plan: operations in order, and one line for every gang that has something to
 """
 
 from collections.abc import Mapping, Sequence
-
-import ortools
+from importlib.metadata import version
 
 from models.gangs import Gang, PodPhase, PodSet, Tree, pod_sets
 from models.plan import (
     GangLine,
-    ModelSize,
     Operation,
     Placement,
     Plan,
     PodCounts,
     State,
-    TierResult,
 )
 from models.policy import Policy
 from models.reasons import Waiting
 from models.snapshot import Snapshot, content_hash
+from solver.outcome import Outcome
 from solver.standing import satisfied_after, standing
 
 VERSION = "0.1.0"
@@ -29,12 +27,10 @@ def plan_of(
     snapshot: Snapshot,
     policy: Policy,
     placement: Placement,
+    outcome: Outcome,
     *,
     strategy: str,
-    tiers: Sequence[TierResult],
     waiting: Mapping[str, Waiting],
-    model: ModelSize,
-    deterministic: bool,
 ) -> Plan:
     """
     Order a placement's operations and describe every gang after them.
@@ -45,20 +41,21 @@ def plan_of(
         binds = _binds(gang, placement)
         operations += binds
         lines.append(_line(gang, binds, placement, waiting.get(gang.key)))
-    proven = all(tier.proof == "proven" for tier in tiers)
+    proven = all(tier.proof == "proven" for tier in outcome.tiers)
+    limits = policy.limits
     pending = any(line.state == "Waiting" for line in lines)
     idle = not operations and not pending
     return Plan(
         strategy=strategy,
         status="idle" if idle else "optimal" if proven else "feasible",
-        deterministic=deterministic,
+        deterministic=limits.seconds is None and limits.workers == 1,
         snapshot=content_hash(snapshot),
         seed=policy.seed,
-        versions={"phalanx": VERSION, "ortools": ortools.__version__},
-        tiers=tuple(tiers),
+        versions={"phalanx": VERSION, "ortools": version("ortools")},
+        tiers=outcome.tiers,
         gangs=tuple(lines),
         operations=tuple(operations),
-        model=model,
+        model=outcome.model,
     )
 
 

@@ -9,12 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from models.gangs import Gang, PodPhase, PodSet, pod_sets
-from models.resources import is_gpu
-
 from models.policy import Policy
-
 from models.reasons import Waiting
-
+from models.resources import is_gpu
 from models.snapshot import Snapshot
 from models.topology import Topology
 from solver.bands import Bands, cut_bands

@@ -77,16 +77,14 @@ def decide(
     tell("search")
     outcome = STRATEGIES[strategy](problem, watch)
     tell("verify")
-    waiting = explain(problem, outcome.draft, outcome.tiers)
+    waiting = explain(problem, outcome.draft)
     plan = plan_of(
         snapshot,
         policy,
         placement_of(problem, outcome.draft),
+        outcome,
         strategy=strategy,
-        tiers=outcome.tiers,
         waiting=waiting,
-        model=outcome.model,
-        deterministic=policy.limits.seconds is None and policy.limits.workers == 1,
     )
     watch.lap("decode")
     violations = verify(snapshot, policy, plan)

@@ -65,14 +65,14 @@ def shapes_of(room: Room, states: Iterable[Standing]) -> Shapes:
             )
             of_leaf[state.key, at] = index.setdefault(shape, len(index))
     items = tuple(index)
-    requests = np.array([s.request for s in items], dtype=np.int64)
-    requests = requests.reshape(len(items), len(room.resources))
+    table = np.array([s.request for s in items], dtype=np.int64)
+    requests_of = table.reshape(len(items), len(room.resources))
     allowed = _allowed(room, items)
     fits = np.zeros_like(allowed)
     for at in range(len(items)):
-        fits[at] = allowed[at] & fitting(room.free, requests[at])
+        fits[at] = allowed[at] & fitting(room.free, requests_of[at])
     return Shapes(
-        items=items, of_leaf=of_leaf, requests=requests, allowed=allowed, fits=fits
+        items=items, of_leaf=of_leaf, requests=requests_of, allowed=allowed, fits=fits
     )
 
 

@@ -5,16 +5,19 @@ Where a tree node's pods are: the domains that pin, and the preferred ones used.
 from collections.abc import Sequence
 
 from models.topology import Domain, TopologyDemand
-from solver.domains import OUTSIDE as OUTSIDE
 from solver.problem import Problem
 from solver.standing import Standing, TreeNode
 
 
 def running_cells(
-    problem: Problem, state: Standing, node: TreeNode, demand: TopologyDemand, level: str
+    problem: Problem,
+    state: Standing,
+    node: TreeNode,
+    demand: TopologyDemand,
+    level: str,
 ) -> set[int]:
     """
-    Number the domains in which pods below a tree node run; lost nodes pin nothing.
+    List the domains in which pods below a tree node run; lost nodes pin nothing.
     """
     index = problem.room.index
     hosts = [
@@ -27,15 +30,17 @@ def running_cells(
 
 
 def running_domains(
-    problem: Problem, state: Standing, node: TreeNode, demand: TopologyDemand, level: str
+    problem: Problem,
+    state: Standing,
+    node: TreeNode,
+    demand: TopologyDemand,
+    level: str,
 ) -> set[Domain]:
     """
     Name the domains in which pods below a tree node run.
     """
     names = problem.domains.cells(demand.topology, level).names
-    return {
-        names[cell] for cell in running_cells(problem, state, node, demand, level)
-    }
+    return {names[cell] for cell in running_cells(problem, state, node, demand, level)}
 
 
 def idle_spread(problem: Problem) -> int:

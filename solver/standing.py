@@ -374,9 +374,7 @@ class _Least:
         most = min(self.have(i), max(least, cap))
         if any(not self.reached.get(t, True) for t in leaf.after):
             most = 0
-        return _merge(
-            (min(n, cap), n * self.cost(i)) for n in range(least, most + 1)
-        )
+        return _merge((min(n, cap), n * self.cost(i)) for n in range(least, most + 1))
 
 
 def _merge(options: Iterator[tuple[int, int]]) -> _Options:

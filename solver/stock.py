@@ -57,7 +57,7 @@ class Stock:
             hosts = self._touched[self._measured :]
             self._tight[hosts] = self.free[hosts].clip(min=0) @ self._unit
             self._measured = len(self._touched)
-        return self._tight
+        return np.asarray(self._tight)
 
     def places(self, shape: int) -> Ints:
         """

@@ -134,9 +134,7 @@ class Workspace:
         places = self.stock.total(self._shape(state, leaf))
         return state.leaves[leaf].need / max(1, places)
 
-    def fill(
-        self, state: Standing, leaf: int, count: int, mask: Bools | None
-    ) -> int:
+    def fill(self, state: Standing, leaf: int, count: int, mask: Bools | None) -> int:
         """
         Place up to ``count`` pods of a leaf, tightest nodes first; say how many.
         """
@@ -176,9 +174,7 @@ class Workspace:
         rows = self.placed.get(state.key)
         if not rows:
             return None
-        return tuple(
-            tuple(sorted(rows.get(i, []))) for i in range(len(state.leaves))
-        )
+        return tuple(tuple(sorted(rows.get(i, []))) for i in range(len(state.leaves)))
 
     def draft(self) -> Draft:
         """

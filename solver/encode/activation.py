@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ortools.sat.python import cp_model
 
 from solver.classes import Classes
+from solver.domains import OUTSIDE
 from solver.encode.demand import Demand
 from solver.encode.tree import add_choice
 from solver.encode.variables import (
@@ -19,7 +20,7 @@ from solver.encode.variables import (
 )
 from solver.problem import Problem, Unit
 from solver.score import borrow_factor
-from solver.spread import OUTSIDE, running_domains
+from solver.spread import running_domains
 from solver.standing import Standing
 
 
@@ -240,13 +241,11 @@ def domain_room(
     result = []
     for i in range(len(state.leaves)):
         shape = problem.shapes.of_leaf[state.key, i]
-        result.append(_shape_room(problem, classes, shape, level))
+        result.append(_shape_room(classes, shape, level))
     return result
 
 
-def _shape_room(
-    problem: Problem, classes: Classes, shape: int, level: int
-) -> list[int]:
+def _shape_room(classes: Classes, shape: int, level: int) -> list[int]:
     key = (shape, level)
     if key not in classes.rooms:
         totals = [0] * len(classes.domain_names[level])

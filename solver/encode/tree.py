@@ -8,10 +8,11 @@ from ortools.sat.python import cp_model
 
 from models.topology import TopologyDemand
 from solver.classes import Classes
+from solver.domains import OUTSIDE
 from solver.encode.demand import Demand
 from solver.encode.variables import ChoiceVars, Count, Linear
 from solver.problem import Problem
-from solver.spread import OUTSIDE, running_domains
+from solver.spread import running_domains
 from solver.standing import Standing
 
 

@@ -8,9 +8,9 @@ folder for how to look for one.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from models.gangs import Gang, MatchPolicy, PodPhase, PodSet
+from models.gangs import MatchPolicy, PodPhase, PodSet
+from solver.domains import OUTSIDE
 from solver.problem import Unit
-from solver.spread import OUTSIDE
 from solver.standing import least_need
 from tests.faults.switch import (
     Switch,
@@ -127,7 +127,9 @@ def _rules(**changes):
             replace(
                 queue,
                 resources={
-                    name: replace(rule, **{k: make(rule) for k, make in changes.items()})
+                    name: replace(
+                        rule, **{k: make(rule) for k, make in changes.items()}
+                    )
                     for name, rule in queue.resources.items()
                 },
             )
@@ -351,7 +353,9 @@ def _largest_factor(old):
 
 def _lost_nodes_pin(found, problem, state, node, *_):
     index = problem.room.index
-    lost = any(p.node not in index for i in node.leaves for p in state.leaves[i].running)
+    lost = any(
+        p.node not in index for i in node.leaves for p in state.leaves[i].running
+    )
     return found | {OUTSIDE} if lost else found
 
 
@@ -660,7 +664,8 @@ FAULTS: tuple[Fault, ...] = (
         both(
             switch("solver.problem:_with_band", _highest_band),
             switch(
-                "solver.problem:_band_priority", lambda _old: lambda s, _: s.gang.priority
+                "solver.problem:_band_priority",
+                lambda _old: lambda s, _: s.gang.priority,
             ),
         ),
         (),
@@ -778,7 +783,9 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "toleration-of-any-value",
         "a toleration does not look at the value",
-        _accepts(lambda old: lambda t, taint: old(replace(t, operator="Exists"), taint)),
+        _accepts(
+            lambda old: lambda t, taint: old(replace(t, operator="Exists"), taint)
+        ),
         (),
     ),
     Fault(
@@ -981,7 +988,9 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "quota-for-everybody",
         "preemptible work is held within quota, too",
-        switch("solver.problem:problem_of", seeing(at0=_gangs(preemptible=lambda _: False))),
+        switch(
+            "solver.problem:problem_of", seeing(at0=_gangs(preemptible=lambda _: False))
+        ),
         (),
     ),
     Fault(
@@ -1210,8 +1219,10 @@ FAULTS: tuple[Fault, ...] = (
         "nodes without the label are a domain",
         switch(
             "models.topology:Topology.domain",
-            lambda old: lambda self, labels, level: old(
-                self, {**dict.fromkeys(self.levels, "none"), **labels}, level
+            lambda old: (
+                lambda self, labels, level: old(
+                    self, {**dict.fromkeys(self.levels, "none"), **labels}, level
+                )
             ),
         ),
         (),
@@ -1354,10 +1365,12 @@ FAULTS: tuple[Fault, ...] = (
         "a pod is worth the sum of its shares instead of the largest",
         switch(
             "solver.values:PodValues.of_pod",
-            lambda _old: lambda self, requests: sum(
-                -(-(10**9) * amount // self.totals[name])
-                for name, amount in requests.items()
-                if self.totals.get(name)
+            lambda _old: (
+                lambda self, requests: sum(
+                    -(-(10**9) * amount // self.totals[name])
+                    for name, amount in requests.items()
+                    if self.totals.get(name)
+                )
             ),
         ),
         (),
@@ -1528,4 +1541,3 @@ FAULTS: tuple[Fault, ...] = (
         "greedy",
     ),
 )
-
