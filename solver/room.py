@@ -24,7 +24,8 @@ class Room:
     """
     Nodes × resources: ``empty`` without any pod of ours, ``free`` as it is now.
 
-    Only resources that a pending pod asks for have a column.
+    Only resources that a pending pod asks for have a column.  ``holes`` counts free GPUs,
+    or whole free CPUs where no node has ``gpus``.
     """
 
     nodes: tuple[Node, ...]
@@ -33,6 +34,7 @@ class Room:
     empty: Ints
     free: Ints
     holes: Ints
+    gpus: bool
 
     def totals(self, names: Collection[str]) -> dict[str, int]:
         """
@@ -85,6 +87,7 @@ def room_of(snapshot: Snapshot, waiting: Sequence[Gang]) -> Room:
         empty=np.ascontiguousarray(empty[:, : len(resources)]),
         free=np.ascontiguousarray(free[:, : len(resources)]),
         holes=holes if gpus else holes // 1000,
+        gpus=bool(gpus),
     )
 
 

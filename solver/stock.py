@@ -13,6 +13,7 @@ from solver.problem import Problem
 from solver.room import Floats, Ints
 
 GPU_WEIGHT = 4.0
+WASTE = 16.0
 
 
 class Stock:
@@ -27,6 +28,7 @@ class Stock:
         self._gpus = np.array([is_gpu(r) for r in room.resources], dtype=bool)
         scale = np.maximum(room.empty.max(axis=0, initial=1), 1)
         self._unit = np.where(self._gpus, GPU_WEIGHT, 1.0) / scale
+        self._with_gpus = room.holes > 0 if room.gpus else np.zeros(len(room.free))
         self._tight = self.free.clip(min=0) @ self._unit
         self._touched: list[int] = []
         self._measured = 0
@@ -91,7 +93,6 @@ class Stock:
         """
         Rank nodes for a shape: tight ones first, those with GPUs last for pods without.
         """
-        if not self._gpus.any() or (self.shapes.requests[shape][self._gpus]).any():
+        if self.shapes.requests[shape][self._gpus].any():
             return self.tight
-        waste = (self.free[:, self._gpus] > 0).any(axis=1)
-        return np.asarray(self.tight + 16.0 * waste)
+        return np.asarray(self.tight + WASTE * self._with_gpus)

@@ -157,15 +157,25 @@ class Workspace:
         return int(counts.sum())
 
     def _by_fit(self, nodes: Ints, room: Ints, count: int, shape: int) -> Ints:
+        """
+        Order nodes tightest first, unless one alone breaks less room than many.
+        """
         strain = self.stock.strain(shape)
         whole = nodes if count == 1 else nodes[room[nodes] >= count]
-        if len(whole):
-            return whole[[np.argmin(strain[whole])]]
+        best = whole[[np.argmin(strain[whole])]] if len(whole) else None
+        if best is not None and count == 1:
+            return best
         left = strain[nodes]
         if count < len(nodes):
             nodes = nodes[left <= np.partition(left, count - 1)[count - 1]]
             left = strain[nodes]
-        return nodes[np.argsort(left, kind="stable")]
+        nodes = nodes[np.argsort(left, kind="stable")]
+        if best is None:
+            return nodes
+        full = np.cumsum(room[nodes])
+        many = nodes[: int(np.searchsorted(full, count)) + 1]
+        broken = float((strain[many] ** 2).sum())
+        return best if float(strain[best[0]]) ** 2 <= broken else many
 
     def places(self, state: Standing) -> Places | None:
         """
