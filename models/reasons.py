@@ -4,6 +4,7 @@ Why a gang waits: stable names, facts as fields, and the sentences people read.
 Sentences are made here and nowhere else.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -57,22 +58,46 @@ class Waiting:
         """
         Say it to a person, with the numbers.
         """
-        return _SENTENCES[self.reason].format_map(_Readable(self.facts))
+        return _SENTENCES[self.reason].format_map(_readable(self.facts))
 
 
-class _Readable(dict[str, Fact]):
+def counted(number: int, noun: str) -> str:
     """
-    Facts as people read them: amounts with units, a question mark when unknown.
+    Write a number with its noun: 1 pod, 2 pods, 1,000 pods.
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """
+    A fact in a sentence, which may give it a noun: ``{pods:pod}``, such as 2 pods.
     """
 
-    def __getitem__(self, key: str) -> Fact:
-        value = self.get(key)
-        if value is None:
-            return "?"
-        resource = self.get("resource")
-        if isinstance(value, int) and isinstance(resource, str) and key in _AMOUNTS:
-            return format_quantity(resource, value)
-        return value
+    fact: Fact
+
+    def __format__(self, noun: str) -> str:
+        if isinstance(self.fact, int) and noun:
+            return counted(self.fact, noun)
+        return f"{self.fact} {noun}s" if noun else str(self.fact)
+
+
+def _readable(facts: Mapping[str, Fact]) -> dict[str, _Shown]:
+    """
+    Give facts as people read them; what a sentence asks for in vain is a question mark.
+    """
+    shown = {key: _Shown(_amount(facts, key)) for key in facts}
+    return defaultdict(lambda: _Shown("?"), shown)
+
+
+def _amount(facts: Mapping[str, Fact], key: str) -> Fact:
+    """
+    Give a fact, an amount with its unit.
+    """
+    fact, resource = facts[key], facts.get("resource")
+    if key in _AMOUNTS and isinstance(fact, int) and isinstance(resource, str):
+        return format_quantity(resource, fact)
+    return fact
 
 
 _AMOUNTS = {"needs", "free", "limit", "used", "total", "largest"}
@@ -82,36 +107,33 @@ _SENTENCES: dict[Reason, str] = {
     Reason.UNSUPPORTED_CONSTRAINT: "asks for something not planned yet: {detail}",
     Reason.QUEUE_NOT_FOUND: "queue {queue} does not exist",
     Reason.QUEUE_CLOSED: "queue {queue} is closed",
-    Reason.WAITING_FOR_PODS: (
-        "{have} of the {needs} pods it needs exist and may start{where}"
-    ),
+    Reason.WAITING_FOR_PODS: "needs {needs:pod}{where}, has {have} that may start",
     Reason.WAITING_FOR_GROUP: "{mate} of its group {why}",
     Reason.TIMED_OUT: "was marked as timed out by its own system",
     Reason.NO_FITTING_NODE: "pod {pod} fits no node, even an empty one: {detail}",
     Reason.DEMAND_EXCEEDS_CLUSTER: (
-        "needs {needs} {resource}, all matching nodes together have {total}"
+        "needs {needs} {resource}, all matching nodes together hold {total} when empty"
     ),
     Reason.TOPOLOGY_TOO_SMALL: (
-        "needs {needs} {resource} in one {level}, the largest has {largest}"
+        "needs {needs} {resource} in one {level}, the largest holds {largest} "
+        "when empty"
     ),
     Reason.QUOTA_EXCEEDS_MAXIMUM: (
         "needs {needs} {resource}, queue {queue} may never hold more than {limit}"
     ),
     Reason.QUOTA_LIMIT_REACHED: (
-        "needs {needs} {resource}, queue {queue} uses {used} of {limit}"
+        "needs {needs} {resource}, queue {queue} uses {used} of the {limit} it may hold"
     ),
     Reason.PREEMPTION_PROTECTED: "is entitled, and only protected work is in its way",
     Reason.INSUFFICIENT_CAPACITY: (
         "needs {needs} {resource}, {free} are free on matching nodes"
     ),
-    Reason.FRAGMENTED: (
-        "the sums fit, but no packing of its {pods} pods exists: {detail}"
-    ),
+    Reason.FRAGMENTED: ("the sums fit, but its {pods:pod} cannot be packed: {detail}"),
     Reason.LOWER_TIER_OR_PRIORITY: (
-        "could start alone; gangs that come first use the room"
+        "could start alone; this plan gives what it needs to others"
     ),
     Reason.WAITING_FOR_PREEMPTION: "waits for evicted pods to leave",
-    Reason.BIND_REJECTED: "a bind was refused; tried again in {seconds} s",
+    Reason.BIND_REJECTED: "a bind was refused; it is tried again in {seconds} s",
     Reason.SEARCH_LIMIT_REACHED: "undecided within the limit of this round",
     Reason.SOURCE_NOT_SYNCED: "was not observed completely",
 }

@@ -3,8 +3,10 @@ The snapshot: everything one round may know, frozen at one moment.
 """
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field, is_dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from json import JSONEncoder
+from operator import attrgetter
 
 from models.gangs import Budget, Gang
 from models.nodes import Node
@@ -40,18 +42,26 @@ def content_hash(snapshot: Snapshot) -> str:
         snapshot.topologies,
         snapshot.budgets,
     ):
-        for record in part:
-            digest.update(repr(_canonical(record)).encode())
+        for at in range(0, len(part), _AT_ONCE):
+            digest.update(_WRITER.encode(part[at : at + _AT_ONCE]).encode())
+        digest.update(b"\n")
     return f"sha256:{digest.hexdigest()}"
 
 
-def _canonical(value: object) -> object:
-    if is_dataclass(value) and not isinstance(value, type):
-        return tuple(
-            _canonical(getattr(value, name)) for name in value.__dataclass_fields__
-        )
+_AT_ONCE = 1000
+
+
+def _written(value: object) -> object:
+    """
+    Give the fields of a record, in their order.
+    """
     if isinstance(value, Mapping):
-        return tuple(sorted((str(k), _canonical(v)) for k, v in value.items()))
-    if isinstance(value, tuple | list):
-        return tuple(map(_canonical, value))
-    return value
+        return dict(value)
+    kind = type(value)
+    if kind not in _FIELDS and is_dataclass(value):
+        _FIELDS[kind] = attrgetter(*(entry.name for entry in fields(value)))
+    return _FIELDS[kind](value)
+
+
+_FIELDS: dict[type, Callable[[object], object]] = {}
+_WRITER = JSONEncoder(sort_keys=True, separators=(",", ":"), default=_written)

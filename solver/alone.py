@@ -9,9 +9,9 @@ from ortools.sat.python import cp_model
 
 from solver.classes import classes_of
 from solver.encode.encoding import encode
+from solver.lockstep import levels_of, pending_shapes
 from solver.problem import Problem, Unit
 from solver.room import Bools
-from solver.search import levels_of, pending_shapes
 
 LIMIT = 0.5
 MOST_NODES = 400

@@ -7,9 +7,9 @@ not been solved; a draft completed by hand is the next tier's hint and the fallb
 
 from collections.abc import Callable
 
+from solver.core import least_core
 from solver.draft import Draft
 from solver.greedy import start
-from solver.hint import least_core
 from solver.place import place_surplus
 from solver.problem import Problem, Unit
 from solver.score import borrow_factor

@@ -64,7 +64,7 @@ def decode(encoding: Encoding, value: Value) -> Decoded:
     """
     slots, unpacked = _pack_all(encoding, value)
     work = Workspace(encoding.problem)
-    wants, entitled = _wants(encoding, value)
+    wants, entitled = wants_of(encoding, value)
     dealer = _Dealer(encoding, work, slots)
     failed = dealer.deal(wants)
     work.entitled = {key for key in entitled if key in work.placed}
@@ -112,7 +112,10 @@ def _pack_all(encoding: Encoding, value: Value) -> tuple[Slots, tuple[int, ...]]
     return slots, tuple(unpacked)
 
 
-def _wants(encoding: Encoding, value: Value) -> tuple[list[Want], set[str]]:
+def wants_of(encoding: Encoding, value: Value) -> tuple[list[Want], set[str]]:
+    """
+    List the pods that an answer places, and the gangs it starts as entitled.
+    """
     wants: list[Want] = []
     entitled: set[str] = set()
     teams: dict[int, list[_Member]] = {}

@@ -5,10 +5,11 @@ Hints: a draft written as values of the model's variables.
 from collections import Counter
 from collections.abc import Iterator
 
+from solver.core import least_core
 from solver.draft import Draft
 from solver.encode.encoding import Encoding
 from solver.encode.variables import ChoiceVars, Footprint, RigidVars, TypeVars, Var
-from solver.standing import Standing, satisfied_after
+from solver.standing import Standing
 
 
 def hint(encoding: Encoding, draft: Draft) -> None:
@@ -171,36 +172,6 @@ def _core(
             on = any(chosen.get(i, 0) for i in node.leaves)
             pairs.append((here.variable, int(on)))
     return pairs
-
-
-def least_core(state: Standing, places: tuple[tuple[int, ...], ...]) -> dict[int, int]:
-    """
-    Drop pods while the tree stays satisfied; what is left is a core.
-    """
-    core = {i: len(hosts) for i, hosts in enumerate(places)}
-    for i in sorted(core, key=lambda i: (not state.leaves[i].after, -core[i])):
-        for fewer in (0, state.leaves[i].need):
-            trial = {**core, i: min(fewer, core[i])}
-            if _holds(state, trial):
-                core = trial
-                break
-    return core
-
-
-def _holds(state: Standing, counts: dict[int, int]) -> bool:
-    after = satisfied_after(state, counts)
-    if not after[0]:
-        return False
-    for at, node in enumerate(state.nodes):
-        if any(counts.get(i, 0) for i in node.leaves) and not after[at]:
-            return False
-    return all(
-        state.leaves[first].counted + counts.get(first, 0)
-        >= state.leaves[first].minimum
-        for i, leaf in enumerate(state.leaves)
-        if counts.get(i, 0)
-        for first in leaf.after
-    )
 
 
 def _loads(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:

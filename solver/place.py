@@ -9,7 +9,7 @@ nothing already placed for other gangs is revisited.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from models.resources import CPU, is_gpu
+from solver.core import pod_cost
 from solver.masks import Masks
 from solver.room import Bools
 from solver.standing import Standing, TreeNode
@@ -147,12 +147,12 @@ class _Hand:
             below = self.state.nodes[child].leaves
             after = any(leaves[i].after for i in below)
             first = any(i in waited for i in below)
-            cost = sum(leaves[i].need * _weight(self.state, i) for i in below)
+            cost = sum(leaves[i].need * pod_cost(self.state, i) for i in below)
             path = self.state.nodes[child].path
             if every:
                 strain = max(self.work.strain(self.state, i) for i in below)
                 return (not first, after, -strain, -cost, path)
-            largest = max(_weight(self.state, i) for i in below)
+            largest = max(pod_cost(self.state, i) for i in below)
             return (not first, after, largest, cost, path)
 
         return sorted(node.children, key=rank)
@@ -243,12 +243,6 @@ class _Hand:
             if sum(self._num(i) for i in node.leaves) > before:
                 break
         return sum(self._num(i) for i in node.leaves) - before
-
-
-def _weight(state: Standing, leaf: int) -> int:
-    requests = state.leaves[leaf].pod_set.requests
-    gpus = sum(amount for name, amount in requests.items() if is_gpu(name))
-    return gpus * 1_000_000 + requests.get(CPU, 0)
 
 
 class _Row:

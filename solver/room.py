@@ -24,8 +24,8 @@ class Room:
     """
     Nodes × resources: ``empty`` without any pod of ours, ``free`` as it is now.
 
-    Only resources that a pending pod asks for have a column.  ``holes`` counts free GPUs,
-    or whole free CPUs where no node has ``gpus``.
+    Only resources that a pending pod asks for have a column.  ``holes`` counts free
+    GPUs, or whole free CPUs where no node has ``gpus``.
     """
 
     nodes: tuple[Node, ...]

@@ -97,7 +97,8 @@ def _gang_facts(snapshot: Snapshot, totals: Resources, gang: Gang) -> GangFacts:
     path = _path(snapshot, gang.queue)
     enough = satisfied(gang.tree, counted)
     once = gang.match_policy is MatchPolicy.ONCE_SATISFIED
-    ordinary = once and (gang.once_satisfied or enough)
+    succeeded = gang.once_satisfied or (enough and any(counted.values()))
+    ordinary = once and succeeded
     needy = not enough and not ordinary
     least = least_value(gang.tree, counted, pending, values) if needy else 0
     may = not gang.timed_out and gang.backoff == 0 and _usable(snapshot, gang, path)

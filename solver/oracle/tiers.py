@@ -170,10 +170,10 @@ def _holes(small: SmallModel) -> Mapping[str, int]:
     free = small.facts.free
     if any(is_gpu(r) and n for node in nodes for r, n in node.allocatable.items()):
         return {
-            node.name: sum(n for r, n in free[node.name].items() if is_gpu(r))
+            node.name: sum(max(0, n) for r, n in free[node.name].items() if is_gpu(r))
             for node in nodes
         }
-    return {node.name: free[node.name].get(CPU, 0) // 1000 for node in nodes}
+    return {node.name: max(0, free[node.name].get(CPU, 0)) // 1000 for node in nodes}
 
 
 def _gpus(small: SmallModel) -> Expr:
