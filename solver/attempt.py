@@ -1,13 +1,12 @@
 """
-Attempts: one model solved in several manners, one by one or two at a time.
+Attempts: one model solved in several manners, one after the other.
 
-Cases that stall in one manner close at once in another.  With two workers and a limit
-in seconds two manners race; else they take turns, and the answer is the same each time.
+Cases that stall in one manner close at once in another, so they take turns.  Two at
+once were slower: neither stops at once when the other is done (decision 0006).
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from threading import RLock, Thread
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
 from ortools.sat.python import cp_model
@@ -22,11 +21,14 @@ Clock = Callable[[], float]
 class Manner:
     """
     One way to search: from a hint or not, presolved or not, by dives into the LP.
+
+    What is ``shared`` uses all workers; the others are quicker with one.
     """
 
     hinted: bool
     presolved: bool
     diving: bool
+    shared: bool = False
 
     def configure(self, solver: cp_model.CpSolver) -> None:
         """
@@ -39,48 +41,18 @@ class Manner:
             parameters.add_lp_constraints_lazily = False
 
 
-STAYING = Manner(hinted=True, presolved=False, diving=True)
-"""
-Proves at once what is best already.
-"""
-
+IMPROVING = Manner(hinted=True, presolved=True, diving=False, shared=True)
+STAYING = Manner(hinted=True, presolved=False, diving=False)
 DIVING = Manner(hinted=False, presolved=False, diving=True)
-"""
-Finds most answers first.
-"""
-
-IMPROVING = Manner(hinted=True, presolved=True, diving=False)
 RELAXED = Manner(hinted=False, presolved=True, diving=True)
 
+PASSES = ((0.4, (0.25, 0.1, 0.05)), (1.0, (0.2, 0.15, 0.1, 0.15)))
+"""
+The part of the gap at which manners may stop, and their parts of the limit in turn.
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """
-    A manner, its part of the limit, and the part of the gap at which it may stop.
-
-    A tier locked short of its best makes the next ones harder: the first turns try for
-    a tenth of the gap.
-    """
-
-    manner: Manner
-    part: float
-    gap: float = 1.0
-
-
-Lane = tuple[Turn, ...]
-ALONE: tuple[Lane, ...] = (
-    (
-        Turn(STAYING, 0.05, 0.1),
-        Turn(DIVING, 0.2, 0.1),
-        Turn(IMPROVING, 0.3),
-        Turn(RELAXED, 0.2),
-        Turn(DIVING, 0.25),
-    ),
-)
-RACING: tuple[Lane, ...] = (
-    (Turn(DIVING, 0.2, 0.1), Turn(RELAXED, 0.5), Turn(DIVING, 0.3)),
-    (Turn(STAYING, 0.1, 0.1), Turn(IMPROVING, 0.1, 0.1), Turn(IMPROVING, 0.8)),
-)
+A tier locked short of its best makes the next ones harder, so the first pass tries for
+less than half of the gap.
+"""
 
 
 @dataclass(slots=True)
@@ -149,25 +121,17 @@ class Budget:
             return self.limits.seconds - self.spent()
         return self.limits.deterministic - self.used
 
-    @property
-    def races(self) -> bool:
+    def solver(self, manner: Manner, limit: float) -> cp_model.CpSolver:
         """
-        Tell whether two manners may run at once.
+        Set a solver up for one manner and its limit.
         """
-        return self.limits.seconds is not None and self.limits.workers > 1
-
-    def solver(self, manner: Manner, share: float, gap: float, seed: int) -> "_Solver":
-        """
-        Set a solver up for one manner and a share of the limit.
-        """
-        solver = _Solver()
+        solver = cp_model.CpSolver()
         parameters = solver.parameters
-        parameters.random_seed = seed
-        parameters.num_workers = 1
+        parameters.num_workers = self.limits.workers if manner.shared else 1
         parameters.presolve_probing_deterministic_time_limit = 0.5
         parameters.symmetry_level = 0
         parameters.linearization_level = 2
-        parameters.relative_gap_limit = gap
+        share = min(limit, self.left)
         if self.limits.seconds is not None:
             parameters.max_time_in_seconds = max(0.01, share)
         else:
@@ -176,15 +140,12 @@ class Budget:
         return solver
 
 
-_Solver = cp_model.CpSolver
-
-
 class Answer:
     """
     The values of one solve.
     """
 
-    def __init__(self, solver: _Solver) -> None:
+    def __init__(self, solver: cp_model.CpSolver) -> None:
         self.solver = solver
         self.claim = round(solver.objective_value)
 
@@ -195,124 +156,57 @@ class Answer:
         return int(self.solver.value(variable))
 
 
-def attempt(
-    model: cp_model.CpModel, goal: Goal, budget: Budget, share: float, seed: int
-) -> Answer | None:
+class Attempts:
     """
-    Solve a model with hints for its objective; tighten the goal's bound on the way.
-
-    Gives the best answer found, none when there is none.
-    """
-    race = _Race(goal, budget, min(share, budget.left), seed)
-    lanes = RACING if budget.races else ALONE
-    if len(lanes) == 1:
-        race.run(model, lanes[0])
-    else:
-        threads = [Thread(target=race.run, args=(model, lane)) for lane in lanes]
-        for thread in threads:
-            thread.start()
-        race.attend(threads)
-    return race.best
-
-
-def _unhinted(model: cp_model.CpModel) -> cp_model.CpModel:
-    copy = model.clone()
-    copy.clear_hints()  # type: ignore[no-untyped-call]
-    return copy
-
-
-_ANSWERED = frozenset({cp_model.OPTIMAL, cp_model.FEASIBLE})
-_GLANCE = 0.002
-
-
-@dataclass(slots=True)
-class _Race:
-    """
-    Lanes on the same model: when what they know together will do, all are stopped.
+    Manners in the order in which they are tried: the one that closed a tier goes first.
     """
 
-    goal: Goal
-    budget: Budget
-    limit: float
-    seed: int
-    best: Answer | None = None
-    claim: int | None = None
-    part: float = 0.0
-    over: bool = False
-    running: list[_Solver] = field(default_factory=list)
-    lock: RLock = field(default_factory=RLock)
+    def __init__(self, budget: Budget, seed: int) -> None:
+        self.budget = budget
+        self.seed = seed
+        self.manners = [IMPROVING, DIVING, STAYING, RELAXED]
 
-    def run(self, model: cp_model.CpModel, lane: Lane) -> None:
+    def solve(self, model: cp_model.CpModel, goal: Goal, share: float) -> Answer | None:
         """
-        Search in one manner after the other, until one of all lanes closes the goal.
+        Solve a model with hints for its objective; tighten the goal's bound on the way.
+
+        Gives the best answer found, none when there is none.
         """
-        for turn in lane:
-            with self.lock:
-                self.part = max(self.part, turn.gap)
-                self._check()
-                if self.over or self.budget.left <= 0:
-                    return
-                limit = min(self.limit * turn.part, self.budget.left)
-                gap = self.goal.gap * turn.gap
-                solver = self.budget.solver(turn.manner, limit, gap, self.seed)
-                self.running.append(solver)
-            solver.best_bound_callback = self._learn
-            given = model if turn.manner.hinted else _unhinted(model)
-            status = solver.solve(given, _Watcher(self))
-            self._finish(solver, answered=status in _ANSWERED)
+        best: Answer | None = None
+        limit = min(share, self.budget.left)
+        for gap, parts in PASSES:
+            for manner, part in zip(tuple(self.manners), parts, strict=False):
+                claim = None if best is None else best.claim
+                if self.budget.left <= 0 or goal.is_closed(claim, gap):
+                    return best
+                answer = self._turn(model, manner, goal, limit * part, gap)
+                if answer and (
+                    best is None or goal.is_better(answer.claim, best.claim)
+                ):
+                    best = answer
+                if goal.is_closed(None if best is None else best.claim, gap):
+                    self.manners.remove(manner)
+                    self.manners.insert(0, manner)
+        return best
 
-    def _finish(self, solver: _Solver, *, answered: bool) -> None:
-        with self.lock:
-            self.running.remove(solver)
-            self.budget.used += solver.deterministic_time
-            if not answered:
-                return
-            answer = Answer(solver)
-            if self.best is None or self.goal.is_better(answer.claim, self.best.claim):
-                self.best = answer
-            self._learn(solver.best_objective_bound)
-            self.hear(answer.claim)
-
-    def attend(self, lanes: Sequence[Thread]) -> None:
-        """
-        Wait for all lanes, and stop those that run on when the race is over.
-        """
-        for lane in lanes:
-            while lane.is_alive():
-                lane.join(_GLANCE)
-                if self.over:
-                    for solver in tuple(self.running):
-                        solver.stop_search()
-
-    def _learn(self, bound: float) -> None:
-        with self.lock:
-            self.goal.tighten(bound)
-            self._check()
-
-    def hear(self, claim: int) -> None:
-        """
-        Hear of a solution.
-        """
-        with self.lock:
-            if self.claim is None or self.goal.is_better(claim, self.claim):
-                self.claim = claim
-            self._check()
-
-    def _check(self) -> None:
-        self.over |= self.goal.is_closed(self.claim, self.part)
-
-
-class _Watcher(cp_model.CpSolverSolutionCallback):
-    """
-    Tells a race of every solution.
-    """
-
-    def __init__(self, race: _Race) -> None:
-        super().__init__()
-        self.race = race
-
-    def on_solution_callback(self) -> None:
-        """
-        Pass the objective on.
-        """
-        self.race.hear(round(self.objective_value))
+    def _turn(
+        self,
+        model: cp_model.CpModel,
+        manner: Manner,
+        goal: Goal,
+        limit: float,
+        gap: float,
+    ) -> Answer | None:
+        if not manner.hinted:
+            model = model.clone()
+            model.clear_hints()  # type: ignore[no-untyped-call]
+        solver = self.budget.solver(manner, limit)
+        solver.parameters.random_seed = self.seed
+        solver.parameters.relative_gap_limit = goal.gap * gap
+        solver.best_bound_callback = goal.tighten
+        status = solver.solve(model)
+        self.budget.used += solver.deterministic_time
+        if status not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
+            return None
+        goal.tighten(solver.best_objective_bound)
+        return Answer(solver)

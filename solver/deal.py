@@ -5,14 +5,15 @@ Large pods go before small ones, and of the same size those confined to a small 
 Units that find no place are named, to be dealt first the next time.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 
 from solver.core import least_core
-from solver.decode import Value, Want, wants_of
+from solver.decode import Value, Want, cores_of, wants_of
 from solver.draft import Draft
 from solver.encode.encoding import Encoding
 from solver.ledger import Charge
-from solver.place import place_gang
+from solver.place import place_gang, place_surplus
 from solver.problem import Problem, Unit
 from solver.score import num_gpus
 from solver.standing import Standing
@@ -37,30 +38,105 @@ def deal(
         Units that found no place the last time.
     """
     wants, entitled = wants_of(encoding, value)
+    cores = cores_of(encoding, value)
     units = {unit.key: unit for unit in problem.units}
     asked: dict[str, list[Want]] = {}
     for want in wants:
         asked.setdefault(want.unit.key, []).append(want)
+    hands = [_Hand(units[key], asked[key]) for key in asked]
     work = Workspace(problem)
-    starting = [units[key] for key in asked if units[key].starts]
     failed = [
-        unit.key
-        for unit in sorted(starting, key=_by_hardship(problem, first))
-        if not _start(work, unit, asked[unit.key])
+        hand
+        for hand in sorted(hands, key=_by_hardship(problem, first))
+        if not hand.start(work)
     ]
-    for unit in starting:
-        if unit.key not in failed and unit.key in entitled:
-            _entitle(work, unit)
-    for unit in map(units.__getitem__, asked):
-        if unit.key not in failed:
-            _grow(work, unit, asked[unit.key])
-    return work.draft(), failed
+    for hand in hands:
+        if hand not in failed:
+            if hand.unit.key in entitled:
+                hand.entitle(work, cores)
+            hand.grow(work)
+    return work.draft(), [hand.unit.key for hand in failed]
+
+
+class _Hand:
+    """
+    One unit, as the answer wants it: no leaf has more pending pods than are wanted.
+    """
+
+    def __init__(self, unit: Unit, wants: Sequence[Want]) -> None:
+        counts: dict[tuple[str, int], int] = {}
+        for want in wants:
+            key = (want.state.key, want.leaf)
+            counts[key] = counts.get(key, 0) + want.count
+        self.unit = unit
+        self.wants = [w for w in wants if w.core] if unit.starts else []
+        self.more = wants if not unit.starts else [w for w in wants if not w.core]
+        self.states = [_cut(state, counts) for state in unit.states]
+
+    def start(self, work: Workspace) -> bool:
+        """
+        Place all cores of the unit, or nothing.
+        """
+        mark = work.mark()
+        for state in self.states if self.unit.starts else ():
+            if _is_confined(state):
+                done = place_gang(work, state)
+            else:
+                mine = [w for w in self.wants if w.state.key == state.key]
+                done = all(_fill(work, state, w) == w.count for w in mine)
+            if not done:
+                work.undo(mark)
+                return False
+        return True
+
+    def entitle(self, work: Workspace, cores: Mapping[str, Mapping[int, int]]) -> None:
+        """
+        Book the unit against the fair share, unless what it got by hand exceeds it.
+        """
+        booked: list[tuple[Standing, Charge]] = []
+        for state in self.states:
+            core = cores.get(state.key)
+            if core is None or _is_confined(state):
+                core = least_core(state, work.places(state) or ())
+            charge = work.ledger.charge_of(state, core)
+            if not work.ledger.entitles(state, charge):
+                for other, paid in booked:
+                    work.ledger.entitle(other, paid, -1)
+                return
+            work.ledger.entitle(state, charge)
+            booked.append((state, charge))
+        work.entitled.update(state.key for state in self.states)
+
+    def grow(self, work: Workspace) -> None:
+        """
+        Place what is wanted beyond the cores, as far as there is room.
+        """
+        for state in self.states:
+            if _is_confined(state):
+                place_surplus(work, state)
+            else:
+                for want in self.more:
+                    if want.state.key == state.key:
+                        _fill(work, state, want)
+
+
+def _fill(work: Workspace, state: Standing, want: Want) -> int:
+    return work.fill(state, want.leaf, want.count, None)
+
+
+def _cut(state: Standing, counts: Mapping[tuple[str, int], int]) -> Standing:
+    leaves = tuple(
+        replace(leaf, pending=leaf.pending[: counts.get((state.key, i), 0)])
+        for i, leaf in enumerate(state.leaves)
+    )
+    return replace(state, leaves=leaves)
 
 
 def _by_hardship(
     problem: Problem, first: Collection[str]
-) -> Callable[[Unit], tuple[bool, int, int, int, str]]:
-    def rank(unit: Unit) -> tuple[bool, int, int, int, str]:
+) -> Callable[[_Hand], tuple[bool, int, int, int, str]]:
+    def rank(hand: _Hand) -> tuple[bool, int, int, int, str]:
+        unit = hand.unit
         leaves = [leaf for state in unit.states for leaf in state.leaves]
         widest = max(num_gpus(leaf.pod_set.requests) for leaf in leaves)
         total = sum(leaf.need for leaf in leaves)
@@ -85,42 +161,3 @@ def _depth(problem: Problem, state: Standing) -> int:
 
 def _is_confined(state: Standing) -> bool:
     return any(node.topology is not None for node in state.nodes)
-
-
-def _start(work: Workspace, unit: Unit, wants: list[Want]) -> bool:
-    mark = work.mark()
-    for state in unit.states:
-        if _is_confined(state):
-            done = place_gang(work, state)
-        else:
-            mine = [w for w in wants if w.core and w.state.key == state.key]
-            done = all(work.fill(state, w.leaf, w.count, None) == w.count for w in mine)
-        if not done:
-            work.undo(mark)
-            return False
-    return True
-
-
-def _entitle(work: Workspace, unit: Unit) -> None:
-    """
-    Book a unit against the fair share, unless the cores it got by hand exceed it.
-    """
-    booked: list[tuple[Standing, Charge]] = []
-    for state in unit.states:
-        core = least_core(state, work.places(state) or ())
-        charge = work.ledger.charge_of(state, core)
-        if not work.ledger.entitles(state, charge):
-            for other, paid in booked:
-                work.ledger.entitle(other, paid, -1)
-            return
-        work.ledger.entitle(state, charge)
-        booked.append((state, charge))
-    work.entitled.update(state.key for state in unit.states)
-
-
-def _grow(work: Workspace, unit: Unit, wants: list[Want]) -> None:
-    for want in wants:
-        if not want.core or not unit.starts:
-            state = next(s for s in unit.states if s.key == want.state.key)
-            if not _is_confined(state):
-                work.fill(state, want.leaf, want.count, None)

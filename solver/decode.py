@@ -139,6 +139,18 @@ def wants_of(encoding: Encoding, value: Value) -> tuple[list[Want], set[str]]:
     return wants, entitled
 
 
+def cores_of(encoding: Encoding, value: Value) -> dict[str, dict[int, int]]:
+    """
+    Give the cores that an answer counts as entitled, of gangs with a choice.
+    """
+    return {
+        vars_.state.key: {i: _value(count, value) for i, count in vars_.core.items()}
+        for kind in encoding.types
+        for vars_ in kind.states
+        if isinstance(vars_, ChoiceVars) and vars_.core
+    }
+
+
 def _value(count: Count, value: Value) -> int:
     return count.upper if count.variable is None else value(count.variable)
 

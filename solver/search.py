@@ -8,7 +8,7 @@ the policy's order; the bounds are the model's own, or arithmetic where none was
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from solver.attempt import Answer, Budget, Goal, attempt
+from solver.attempt import Answer, Attempts, Budget, Goal
 from solver.bounds import trivial_bound
 from solver.classes import NodeClass
 from solver.complete import complete
@@ -60,6 +60,7 @@ class _Search:
     def __post_init__(self) -> None:
         problem = self.problem
         self.budget = Budget(problem.policy.limits, self.watch.spent)
+        self.attempts = Attempts(self.budget, problem.policy.seed)
         self.keys = tier_keys(problem)
         self.values = score(problem, self.best)
         self.bounds = [trivial_bound(problem, key) for key in self.keys]
@@ -82,10 +83,10 @@ class _Search:
 
     def _solve_tier(self, at: int) -> None:
         share = self._share(at)
-        if self.relaxed is not None:
-            self._solve_relaxed(self.relaxed, at, share / 2)
-            if self._is_closed(at):
-                return
+        if self.relaxed is not None and not self._solve_relaxed(
+            self.relaxed, at, share
+        ):
+            return
         for _ in range(MOST_REFINEMENTS):
             answer = self._ask(self.model, at, share)
             if answer is None or self.budget.left <= 0:
@@ -96,20 +97,25 @@ class _Search:
             if not self._refine([self.model.classes.items[c] for c in unpacked]):
                 return
 
-    def _solve_relaxed(self, model: Model, at: int, share: float) -> None:
+    def _solve_relaxed(self, model: Model, at: int, share: float) -> bool:
         """
         Solve a tier as if domains did not matter, and place by hand what starts.
+
+        Says whether domains do matter: what was claimed could not be placed.
         """
         answer = self._ask(model, at, share)
+        if answer is None:
+            return False
         first: list[str] = []
-        for _ in range(MOST_DEALS if answer is not None else 0):
-            assert answer is not None
+        for _ in range(MOST_DEALS):
             draft, failed = deal(self.problem, model.encoding, answer.value, first)
             self._keep(at, complete(self.problem, draft) if failed else draft)
             if not failed or self._is_closed(at) or self.budget.left <= 0:
                 break
             first = failed + first
         self.watch.lap("decode")
+        goal = self._goal(at)
+        return goal.is_better(answer.claim, goal.value) and not goal.is_closed()
 
     def _share(self, at: int) -> float:
         open_tiers = sum(
@@ -140,8 +146,7 @@ class _Search:
         answer = None
         if row.variables:
             model.aim(row, goal.direction, self.best)
-            seed = self.problem.policy.seed
-            answer = attempt(model.encoding.model, goal, self.budget, share, seed)
+            answer = self.attempts.solve(model.encoding.model, goal, share)
         else:
             goal.tighten(row.constant)
         self.bounds[at] = goal.bound

@@ -4,6 +4,8 @@ What a judge says about a plan that breaks a rule.
 
 from dataclasses import dataclass
 
+from models.errors import printable
+
 
 @dataclass(frozen=True, slots=True)
 class Violation:
@@ -16,4 +18,4 @@ class Violation:
     message: str
 
     def __str__(self) -> str:
-        return f"{self.rule}: {self.subject}: {self.message}"
+        return f"{self.rule}: {printable(self.subject)}: {printable(self.message)}"
