@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ortools.sat.python import cp_model
+from ortools.sat.python.cp_model_helper import SatParameters
 
 from models.policy import Limits
 from solver.encode.variables import Var
@@ -20,14 +21,15 @@ Clock = Callable[[], float]
 @dataclass(frozen=True, slots=True)
 class Manner:
     """
-    One way to search: from a hint or not, presolved or not, by dives into the LP.
+    One way to search: from a hint or not, presolved or not, and how to branch.
 
+    Without ``branching`` the solver has its own way; else the relaxation leads it.
     What is ``shared`` uses all workers; the others are quicker with one.
     """
 
     hinted: bool
     presolved: bool
-    diving: bool
+    branching: SatParameters.SearchBranching | None = None
     shared: bool = False
 
     def configure(self, solver: cp_model.CpSolver) -> None:
@@ -36,17 +38,23 @@ class Manner:
         """
         parameters = solver.parameters
         parameters.cp_model_presolve = self.presolved
-        if self.diving:
-            parameters.search_branching = cp_model.LP_SEARCH
+        if self.branching is not None:
+            parameters.search_branching = self.branching
             parameters.add_lp_constraints_lazily = False
 
 
-IMPROVING = Manner(hinted=True, presolved=True, diving=False, shared=True)
-STAYING = Manner(hinted=True, presolved=False, diving=False)
-DIVING = Manner(hinted=False, presolved=False, diving=True)
-RELAXED = Manner(hinted=False, presolved=True, diving=True)
+STAYING = Manner(hinted=True, presolved=False)
+DIVING = Manner(hinted=False, presolved=False, branching=cp_model.LP_SEARCH)
+WEIGHING = Manner(hinted=False, presolved=False, branching=cp_model.PSEUDO_COST_SEARCH)
+IMPROVING = Manner(hinted=True, presolved=True, shared=True)
+RELAXED = Manner(hinted=False, presolved=True, branching=cp_model.LP_SEARCH)
 
-PASSES = ((0.4, (0.25, 0.1, 0.05)), (1.0, (0.2, 0.15, 0.1, 0.15)))
+PROOF = 0.05
+"""
+The part of the limit that goes to proving that what is in hand is best already.
+"""
+
+PASSES = ((0.4, (0.3, 0.2, 0.1)), (1.0, (0.15, 0.1, 0.1, 0.1)))
 """
 The part of the gap at which manners may stop, and their parts of the limit in turn.
 
@@ -164,7 +172,7 @@ class Attempts:
     def __init__(self, budget: Budget, seed: int) -> None:
         self.budget = budget
         self.seed = seed
-        self.manners = [IMPROVING, DIVING, STAYING, RELAXED]
+        self.manners = [DIVING, IMPROVING, WEIGHING, RELAXED]
 
     def solve(self, model: cp_model.CpModel, goal: Goal, share: float) -> Answer | None:
         """
@@ -174,6 +182,7 @@ class Attempts:
         """
         best: Answer | None = None
         limit = min(share, self.budget.left)
+        self._turn(model, STAYING, goal, limit * PROOF, PASSES[0][0])
         for gap, parts in PASSES:
             for manner, part in zip(tuple(self.manners), parts, strict=False):
                 claim = None if best is None else best.claim

@@ -109,7 +109,8 @@ class _Search:
         first: list[str] = []
         for _ in range(MOST_DEALS):
             draft, failed = deal(self.problem, model.encoding, answer.value, first)
-            self._keep(at, complete(self.problem, draft) if failed else draft)
+            if failed or not self._keep(at, draft):
+                self._keep(at, complete(self.problem, draft))
             if not failed or self._is_closed(at) or self.budget.left <= 0:
                 break
             first = failed + first
@@ -167,16 +168,17 @@ class _Search:
         self.watch.lap("decode")
         return decoded.unpacked
 
-    def _keep(self, at: int, draft: Draft) -> None:
+    def _keep(self, at: int, draft: Draft) -> bool:
         """
         Keep a draft that is better up to a tier, with what it leaves open offered on.
         """
         values = score(self.problem, draft)
         if not is_better(self.keys[: at + 1], values, self.values):
-            return
+            return False
         self.best, self.values = draft, values
         self._offer(complete(self.problem, draft))
         self._widen(at)
+        return True
 
     def _is_proven(self) -> bool:
         return list(self.values) == self.bounds
