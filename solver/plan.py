@@ -3,6 +3,7 @@ The plan: operations in order, and one line for every gang that has something to
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib.metadata import version
 
 from models.gangs import Gang, PodPhase, PodSet, Tree, pod_sets
@@ -18,7 +19,7 @@ from models.policy import Policy
 from models.reasons import Waiting
 from models.snapshot import Snapshot, content_hash
 from solver.outcome import Outcome
-from solver.standing import satisfied_after, standing
+from solver.standing import is_complete, satisfied_after, standing
 
 VERSION = "0.1.0"
 
@@ -38,6 +39,9 @@ def plan_of(
     operations: list[Operation] = []
     lines: list[GangLine] = []
     for gang in snapshot.gangs:
+        if is_complete(gang):
+            lines.append(_running_line(gang))
+            continue
         binds = _binds(gang, placement)
         operations += binds
         lines.append(_line(gang, binds, placement, waiting.get(gang.key)))
@@ -100,6 +104,32 @@ def _line(
         entitled=gang.key in placement.entitled,
         waiting=waiting if state == "Waiting" else None,
         pods=counts,
+    )
+
+
+def _running_line(gang: Gang) -> GangLine:
+    tree = gang.tree
+    assert isinstance(tree, PodSet)
+    return GangLine(
+        name=gang.key,
+        queue=gang.queue,
+        state="Running",
+        entitled=False,
+        waiting=None,
+        pods=_running_counts(tree.replicas, tree.minimum),
+    )
+
+
+@cache
+def _running_counts(total: int, minimum: int) -> PodCounts:
+    return PodCounts(
+        total=total,
+        minimum=minimum,
+        running=total,
+        succeeded=0,
+        failed=0,
+        binding=0,
+        evicting=0,
     )
 
 

@@ -8,7 +8,7 @@ records; what cannot be planned leaves with its reason.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from models.gangs import Gang, PodPhase, PodSet, pod_sets
+from models.gangs import PodPhase, PodSet, pod_sets
 from models.policy import Policy
 from models.reasons import Waiting
 from models.resources import is_gpu
@@ -22,7 +22,7 @@ from solver.feasible import Possible, structural_reasons
 from solver.quotas import QueueTree
 from solver.room import Room, room_of
 from solver.shapes import Shapes, shapes_of
-from solver.standing import Standing, least_need, standing
+from solver.standing import Standing, is_complete, least_need, standing
 from solver.values import PodValues
 
 
@@ -82,7 +82,7 @@ def problem_of(snapshot: Snapshot, policy: Policy) -> Problem:
     """
     Gather one round's problem from a snapshot.
     """
-    waiting = [gang for gang in snapshot.gangs if not _is_complete(gang)]
+    waiting = [gang for gang in snapshot.gangs if not is_complete(gang)]
     states = {gang.key: standing(gang) for gang in waiting}
     queues = QueueTree.of(snapshot)
     room = room_of(snapshot, waiting)
@@ -130,20 +130,6 @@ def problem_of(snapshot: Snapshot, policy: Policy) -> Problem:
         topologies=topologies,
         domains=domains,
         stuck=tuple(state for state in ready if state.key in blocked),
-    )
-
-
-def _is_complete(gang: Gang) -> bool:
-    """
-    Tell cheaply that a gang of one leaf runs whole, so that nothing is to be decided.
-    """
-    tree = gang.tree
-    return (
-        isinstance(tree, PodSet)
-        and not gang.mates
-        and 0 < tree.minimum <= len(tree.pods) == tree.replicas
-        and gang.match_policy != "only-waiting"
-        and all(pod.phase is PodPhase.RUNNING for pod in tree.pods)
     )
 
 

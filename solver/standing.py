@@ -123,6 +123,20 @@ class Standing:
         return all(node.satisfied for node in self.nodes)
 
 
+def is_complete(gang: Gang) -> bool:
+    """
+    Tell cheaply that a gang of one leaf runs whole, so that nothing is to be decided.
+    """
+    tree = gang.tree
+    return (
+        isinstance(tree, PodSet)
+        and not gang.mates
+        and 0 < tree.minimum <= len(tree.pods) == tree.replicas
+        and gang.match_policy != "only-waiting"
+        and all(pod.phase is PodPhase.RUNNING for pod in tree.pods)
+    )
+
+
 def standing(gang: Gang) -> Standing:
     """
     Flatten a gang and count what counts under its match policy.
