@@ -7,7 +7,15 @@ from typing import Any
 
 from adapters.clock import monotonic
 from adapters.files.plan_writer import plan_document
-from adapters.outcome import Totals, distance, outcome_of
+from adapters.outcome import (
+    Totals,
+    distance,
+    first_difference,
+    is_better,
+    label,
+    outcome_of,
+    percent,
+)
 from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
@@ -51,26 +59,18 @@ class Pair:
         """
         Name the first tier in which the two differ.
         """
-        for mine, other in zip(
-            self.solver.plan.tiers, self.greedy.plan.tiers, strict=True
-        ):
-            if mine.value != other.value:
-                return mine.name if mine.band is None else f"{mine.name}/{mine.band}"
-        return None
+        found = first_difference(self.solver.plan, self.greedy.plan)
+        return None if found is None else label(found[0])
 
     @property
     def sign(self) -> int:
         """
         Give 1 where the solver is better, -1 where greedy is, 0 where they agree.
         """
-        for mine, other in zip(
-            self.solver.plan.tiers, self.greedy.plan.tiers, strict=True
-        ):
-            if mine.value != other.value:
-                return (
-                    1 if (mine.value > other.value) == (mine.direction == "max") else -1
-                )
-        return 0
+        found = first_difference(self.solver.plan, self.greedy.plan)
+        if found is None:
+            return 0
+        return 1 if is_better(*found) else -1
 
     @property
     def certainty(self) -> str:
@@ -80,7 +80,7 @@ class Pair:
         tiers = self.solver.plan.tiers
         if all(tier.proof == "proven" for tier in tiers):
             return "proven"
-        return f"{max(map(distance, tiers)):.2%}"
+        return percent(max(map(distance, tiers)))
 
     def document(self) -> dict[str, Any]:
         """
@@ -93,6 +93,7 @@ class Pair:
             "better": self.sign,
             "firstDifference": self.better_in,
             "certainty": self.certainty,
+            "gap": max(map(distance, self.solver.plan.tiers), default=0.0),
         }
 
 

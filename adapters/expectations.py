@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
 from adapters.files.checks import full_name
-from adapters.outcome import Outcome, outcome_of
+from adapters.outcome import Outcome, label, outcome_of
 from models.expect import Expect
 from models.gangs import Gang, pod_sets
 from models.plan import Plan
@@ -144,7 +144,7 @@ def _tiers(expect: Expect, _s: Snapshot, plan: Plan, _o: Outcome) -> Iterator[st
     values: Counter[str] = Counter()
     known: set[str] = set()
     for tier in plan.tiers:
-        for name in {tier.name, f"{tier.name}/{tier.band}"}:
+        for name in {tier.name, label(tier)}:
             values[name] += tier.value
             known.add(name)
     for name, value in (expect.tiers or {}).items():

@@ -12,6 +12,7 @@ from models.resources import Resources, is_gpu
 from models.snapshot import Snapshot
 
 SATISFIED = frozenset({"Starting", "Growing", "Running", "Finished"})
+HOLDING = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING, PodPhase.RESERVED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,45 @@ def gpus_of_pods(snapshot: Snapshot) -> dict[str, int]:
     }
 
 
+def gpus_of_nodes(snapshot: Snapshot) -> tuple[int, int]:
+    """
+    Count the GPUs of all nodes, and those that nobody uses where pods may come.
+    """
+    taken: Counter[str] = Counter()
+    for _, leaf, pod in _every_pod(snapshot):
+        if pod.phase in HOLDING and pod.node is not None:
+            taken[pod.node] += num_gpus(leaf.requests)
+    every = free = 0
+    for node in snapshot.nodes:
+        have = num_gpus(node.allocatable)
+        every += have
+        if not node.unschedulable:
+            free += max(0, have - num_gpus(node.used) - taken[node.name])
+    return every, free
+
+
+def label(tier: TierResult) -> str:
+    """
+    Name a tier as files do: ``entitled/100`` for one band.
+    """
+    return tier.name if tier.band is None else f"{tier.name}/{tier.band}"
+
+
+def first_difference(plan: Plan, other: Plan) -> tuple[TierResult, TierResult] | None:
+    """
+    Give the first tier in which two plans of one input differ: that one decides.
+    """
+    pairs = zip(plan.tiers, other.tiers, strict=True)
+    return next((pair for pair in pairs if pair[0].value != pair[1].value), None)
+
+
+def is_better(tier: TierResult, other: TierResult) -> bool:
+    """
+    Tell whether a tier's value is better than another plan's.
+    """
+    return (tier.value > other.value) == (tier.direction == "max")
+
+
 def distance(tier: TierResult) -> float:
     """
     Give what a tier may still lack, as a part of the larger of value and bound.
@@ -102,7 +142,14 @@ def certainty(tier: TierResult) -> str:
         return "proven"
     if tier.value == tier.bound:
         return tier.proof
-    return f"{100 * distance(tier):.1f} %"
+    return percent(distance(tier))
+
+
+def percent(part: float) -> str:
+    """
+    Write a part as people read it; what is not nothing never reads as nothing.
+    """
+    return f"{100 * part:.1f} %" if part >= 0.0005 else "< 0.1 %"
 
 
 def _running(snapshot: Snapshot) -> dict[str, str]:

@@ -4,6 +4,8 @@ The tree of exceptions; each carries its data and says one sentence with numbers
 
 from dataclasses import dataclass
 
+LONGEST_SHOWN = 300
+
 
 class PhalanxError(Exception):
     """
@@ -22,8 +24,19 @@ class Problem:
     hint: str = ""
 
     def __str__(self) -> str:
-        tail = f" ({self.hint})" if self.hint else ""
-        return f"{self.where}: {self.what}{tail}"
+        tail = f" ({printable(self.hint)})" if self.hint else ""
+        return f"{printable(self.where)}: {printable(self.what)}{tail}"
+
+
+def printable(text: str) -> str:
+    """
+    Write a text from outside so that it stays on its line and moves no cursor.
+    """
+    if len(text) > LONGEST_SHOWN:
+        text = f"{text[:LONGEST_SHOWN]}…"
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 class InputRejectedError(PhalanxError):

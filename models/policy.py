@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from models.resources import parse_duration
+from models.written import Seconds
 
 TierName = Literal[
     "entitled",
@@ -28,7 +28,6 @@ DEFAULT_TIERS: tuple[TierName, ...] = (
     "surplus",
     "packing",
 )
-Seconds = Annotated[int, BeforeValidator(parse_duration)]
 
 
 class Part(BaseModel):
@@ -36,7 +35,7 @@ class Part(BaseModel):
     The rules every part of a policy keeps: frozen, and nothing unknown.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Evict(Part):
@@ -84,10 +83,14 @@ class Tier(Part):
     name: TierName
     gap: float | None = Field(None, ge=0, lt=1)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _from_name(cls, value: object) -> object:
-        return {"name": value} if isinstance(value, str) else value
+
+def _from_name(value: object) -> object:
+    return {"name": value} if isinstance(value, str) else value
+
+
+TierEntry = Annotated[
+    Tier, BeforeValidator(_from_name, json_schema_input_type=TierName | Tier)
+]
 
 
 class AgeStep(Part):
@@ -112,7 +115,7 @@ class Policy(Part):
     What is wanted, in tiers of falling importance.
     """
 
-    tiers: tuple[Tier, ...] = tuple(Tier(name=name) for name in DEFAULT_TIERS)
+    tiers: tuple[TierEntry, ...] = tuple(Tier(name=name) for name in DEFAULT_TIERS)
     evict: Evict = Evict()
     bands: tuple[int, ...] | None = Field(None, max_length=7)
     ageing: tuple[AgeStep, ...] = Field(DEFAULT_AGEING, min_length=1, max_length=8)

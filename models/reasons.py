@@ -40,6 +40,7 @@ class Reason(StrEnum):
     SOURCE_NOT_SYNCED = "SourceNotSynced"
 
 
+NOTHING_NEEDED = "needs no pod to start; its pods take what is left over"
 Fact = str | int
 Facts = dict[str, Fact]
 

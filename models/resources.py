@@ -16,11 +16,26 @@ MEMORY = "memory"
 GPU = "nvidia.com/gpu"
 PODS = "pods"
 DEFAULT_PODS = 110
-LARGEST = 2**60
+LARGEST = 2**50
+"""
+The most of a resource that one node offers or one pod asks for.
+"""
+LARGEST_TOTAL = 2**60
+"""
+The most of a resource that all nodes offer, or all pods ask for, together.
+
+With these two no sum of amounts, and no product with a number of pods, leaves 64 bits.
+"""
+LARGEST_OF: Mapping[str, int] = {CPU: 10**9}
+MOST_GPUS = 10**6
+LONGEST_SECONDS = 100 * 366 * 86400
+_LONGEST_TEXT = 64
 
 Resources = Mapping[str, int]
 
-_QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))([eE][+-]?\d{1,3}|[a-zA-Z]{0,2})")
+_QUANTITY = re.compile(
+    r"([+-]?(?:\d+\.?\d*|\.\d+))([eE][+-]?\d{1,3}|[a-zA-Z]{0,2})", re.ASCII
+)
 _SUFFIX: dict[str, Decimal] = {
     "n": Decimal("1e-9"),
     "u": Decimal("1e-6"),
@@ -46,8 +61,8 @@ _SECONDS: dict[str, Decimal] = {
     "h": Decimal(3600),
     "d": Decimal(86400),
 }
-_DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+")
-_DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+_DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+", re.ASCII)
+_DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", re.ASCII)
 
 
 def is_gpu(resource: str) -> bool:
@@ -57,18 +72,42 @@ def is_gpu(resource: str) -> bool:
     return resource.endswith("/gpu")
 
 
-def parse_quantity(resource: str, text: str | float, *, up: bool = True) -> int:
+def largest(resource: str) -> int:
+    """
+    Give the most of a resource that one node may offer or one pod ask for.
+    """
+    return MOST_GPUS if is_gpu(resource) else LARGEST_OF.get(resource, LARGEST)
+
+
+def parse_quantity(
+    resource: str, text: str | float, *, up: bool = True, most: int | None = None
+) -> int:
     """
     Read a Kubernetes quantity as an integer in the resource's unit.
+
+    Parameters
+    ----------
+    resource
+        Its name decides the unit and what is too much.
+    text
+        What a person wrote.
+    up
+        Round up to a whole unit; else down.
+    most
+        The largest amount; that of one node if unsaid.
     """
+    shown = _shown(text)
     if isinstance(text, bool):
-        raise QuantityError(f"{text!r} is not a quantity")
+        raise QuantityError(f"{shown} is not a quantity")
+    if most is None:
+        most = largest(resource)
     if isinstance(text, int):
         value = text * 1000 if resource == CPU else text
-        return _in_range(value, text)
-    match = _QUANTITY.fullmatch(str(text).strip())
+        return _in_range(resource, value, most, shown)
+    plain = str(text).strip()
+    match = _QUANTITY.fullmatch(plain) if len(plain) <= _LONGEST_TEXT else None
     if match is None or (match[2] not in _SUFFIX and match[2][:1] not in "eE"):
-        raise QuantityError(f"{text!r} is not a quantity such as 4, 500m or 16Gi")
+        raise QuantityError(f"{shown} is not a quantity such as 4, 500m or 16Gi")
     number = Decimal(match[1])
     if match[2] in _SUFFIX:
         number *= _SUFFIX[match[2]]
@@ -76,19 +115,20 @@ def parse_quantity(resource: str, text: str | float, *, up: bool = True) -> int:
         number *= Decimal(f"1{match[2]}")
     if resource == CPU:
         number *= 1000
-    whole = int(number)
-    if whole != number:
+    whole = int(min(number, Decimal(2 * most)))
+    if whole != number <= most:
         if resource not in {CPU, MEMORY} and "storage" not in resource:
-            raise QuantityError(f"{text!r} of {resource}: only whole pieces exist")
+            raise QuantityError(f"{shown} of {resource}: only whole pieces exist")
         whole += 1 if up and number > 0 else 0
-    return _in_range(whole, text)
+    return _in_range(resource, whole, most, shown)
 
 
-def _in_range(value: int, text: object) -> int:
+def _in_range(resource: str, value: int, most: int, shown: str) -> int:
     if value < 0:
-        raise QuantityError(f"{text!r} is negative")
-    if value > LARGEST:
-        raise QuantityError(f"{text!r} is larger than any cluster (limit 2^60)")
+        raise QuantityError(f"{shown} is negative")
+    if value > most:
+        limit = format_quantity(resource, most)
+        raise QuantityError(f"{shown} is too much: at most {limit} can be counted")
     return value
 
 
@@ -96,18 +136,34 @@ def parse_duration(text: str | float) -> int:
     """
     Read a duration such as 90s, 10m or 1h30m as whole seconds; a number is seconds.
     """
+    shown = _shown(text)
     if isinstance(text, bool):
-        raise QuantityError(f"{text!r} is not a duration")
+        raise QuantityError(f"{shown} is not a duration")
     if isinstance(text, int | float):
-        if not 0 <= text < LARGEST:
-            raise QuantityError(f"{text!r} is not a duration")
-        return int(text)
-    if _DURATION.fullmatch(text.strip()) is None:
-        if text.strip() == "0":
+        if text < 0:
+            raise QuantityError(f"{shown} is negative")
+        return _in_time(text, shown)
+    plain = text.strip()
+    if len(plain) > _LONGEST_TEXT or _DURATION.fullmatch(plain) is None:
+        if plain == "0":
             return 0
-        raise QuantityError(f"{text!r} is not a duration such as 90s, 10m or 1h30m")
-    total = sum(Decimal(n) * _SECONDS[u] for n, u in _DURATION_PART.findall(text))
-    return _in_range(int(total), text)
+        raise QuantityError(f"{shown} is not a duration such as 90s, 10m or 1h30m")
+    total = sum(Decimal(n) * _SECONDS[u] for n, u in _DURATION_PART.findall(plain))
+    return _in_time(total, shown)
+
+
+def _in_time(seconds: float | Decimal, shown: str) -> int:
+    if not seconds <= LONGEST_SECONDS:
+        raise QuantityError(f"{shown} is longer than 100 years, the longest duration")
+    return int(seconds)
+
+
+def _shown(text: object) -> str:
+    """
+    Quote what a person wrote; of a long text its beginning.
+    """
+    quoted = repr(text)
+    return quoted if len(quoted) <= _LONGEST_TEXT else f"{quoted[:_LONGEST_TEXT]}…"
 
 
 def format_quantity(resource: str, value: int) -> str:

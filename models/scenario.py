@@ -16,11 +16,13 @@ from models.expect import Expect
 from models.policy import Policy
 from models.snapshot import Snapshot
 from models.written import (
+    Amount,
     Bytes,
     Capacity,
     Count,
     Demand,
     GangName,
+    LabelKey,
     Labels,
     LeafName,
     Number,
@@ -28,9 +30,12 @@ from models.written import (
     Priority,
     Seconds,
     SignedSeconds,
-    Written,
+    Total,
+    check_resources,
     quota_amount,
 )
+
+MOST_MATES = 1000
 
 
 class Spec(BaseModel):
@@ -73,7 +78,7 @@ class TopologySpec(Spec):
     """
 
     name: PlainName
-    levels: list[str] = Field(min_length=1, max_length=16)
+    levels: list[LabelKey] = Field(min_length=1, max_length=16)
 
 
 class QuotaSpec(Spec):
@@ -81,12 +86,13 @@ class QuotaSpec(Spec):
     One resource's numbers in one queue.
     """
 
-    quota: Written | None = None
-    limit: Written | None = None
+    quota: Amount | None = None
+    limit: Amount | None = None
     weight: Number = 1
 
 
 def _check_quotas(value: dict[str, QuotaSpec]) -> dict[str, QuotaSpec]:
+    check_resources(value)
     wrong: dict[str, str] = {}
     for resource, rule in value.items():
         for word, text in (("quota", rule.quota), ("limit", rule.limit)):
@@ -114,7 +120,7 @@ class QueueSpec(Spec):
     """
 
     name: PlainName
-    parent: str | None = None
+    parent: PlainName | None = None
     priority: Priority = 100
     state: Literal["Open", "Closed"] = "Open"
     resources: Annotated[dict[str, QuotaSpec], AfterValidator(_check_quotas)] = Field(
@@ -196,7 +202,7 @@ class RunningSpec(Spec):
     Pods that run on a node, and for how long.
     """
 
-    node: str = Field(min_length=1)
+    node: PlainName
     pods: Count = 1
     seconds: Seconds = Field(0, alias="for")
 
@@ -206,7 +212,7 @@ class TerminatingSpec(Spec):
     Pods that are leaving a node.
     """
 
-    node: str = Field(min_length=1)
+    node: PlainName
     pods: Count = 1
     seconds: Seconds = Field(0, alias="since")
 
@@ -216,7 +222,7 @@ class ReservedSpec(Spec):
     Pods that have a place on a node and wait until it is free.
     """
 
-    node: str = Field(min_length=1)
+    node: PlainName
     pods: Count = 1
 
 
@@ -284,11 +290,11 @@ class GangSpec(TreeSpec):
     name: GangName
     namespace: LeafName = "default"
     count: Count = 1
-    queue: str = "default"
+    queue: PlainName = "default"
     priority: Priority = 0
     preemptible: bool = True
     age: Seconds = 0
-    mates: list[str] = Field(default_factory=list, alias="group")
+    mates: list[str] = Field(default_factory=list, alias="group", max_length=MOST_MATES)
     match_policy: Literal[
         "only-waiting",
         "waiting-and-running",
@@ -299,7 +305,7 @@ class GangSpec(TreeSpec):
     once_satisfied: bool = Field(default=False, alias="onceSatisfied")
     timed_out: bool = Field(default=False, alias="timedOut")
     backoff: Seconds = 0
-    min_resources: Demand = Field(default_factory=dict, alias="minResources")
+    min_resources: Total = Field(default_factory=dict, alias="minResources")
     waiting_time: Seconds | None = Field(None, alias="waitingTime")
     max_runtime: Seconds | None = Field(None, alias="maxRuntime")
     stale_after: SignedSeconds | None = Field(None, alias="staleAfter")

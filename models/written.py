@@ -2,6 +2,7 @@
 What people write for quantities, durations and names, and how it becomes integers.
 """
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated
@@ -10,24 +11,35 @@ from pydantic import BeforeValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
 from models.errors import QuantityError
-from models.resources import MEMORY, Resources, parse_duration, parse_quantity
+from models.resources import (
+    LARGEST_TOTAL,
+    MEMORY,
+    Resources,
+    parse_duration,
+    parse_quantity,
+)
 
 MOST = 1_000_000
 LARGEST_PRIORITY = 2**31 - 1
 SUBDOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
 DNS_LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
-WORD = r"^[^\s/]+$"
+WORD = r"^[^\s/\x00-\x1f\x7f-\x9f]+$"
+
+MOST_RESOURCES = 64
+_RESOURCE = re.compile(r"[A-Za-z0-9][-A-Za-z0-9_./]{0,316}", re.ASCII)
 
 Written = str | int | float
 
 
 @lru_cache(maxsize=65536)
-def _amounts(items: tuple[tuple[str, Written], ...], *, up: bool) -> Resources:
+def _amounts(
+    items: tuple[tuple[str, Written], ...], *, up: bool, most: int | None
+) -> Resources:
     amounts: dict[str, int] = {}
     wrong: dict[str, str] = {}
     for name, text in items:
         try:
-            amounts[name] = parse_quantity(name, text, up=up)
+            amounts[name] = parse_quantity(name, text, up=up, most=most)
         except QuantityError as error:
             wrong[name] = str(error)
     if wrong:
@@ -39,18 +51,38 @@ def _amounts(items: tuple[tuple[str, Written], ...], *, up: bool) -> Resources:
     return amounts
 
 
-def _read_amounts(value: object, *, up: bool) -> Resources:
+def _read_amounts(value: object, *, up: bool, most: int | None = None) -> Resources:
     if not isinstance(value, Mapping):
         raise PydanticCustomError("mapping", "must be a mapping of quantities")
+    check_resources(value)
     items = tuple(value.items())
     wrong = {
-        str(name): f"{text!r} is not a quantity such as 4, 500m or 16Gi"
+        name: f"{text!r:.60} is not a quantity such as 4, 500m or 16Gi"
         for name, text in items
-        if type(text) not in {int, str, float} or type(name) is not str
+        if type(text) not in {int, str, float}
     }
     if wrong:
         raise PydanticCustomError("quantities", "bad quantities", {"wrong": wrong})
-    return _amounts(items, up=up)
+    return _amounts(items, up=up, most=most)
+
+
+def check_resources(names: Mapping[str, object]) -> None:
+    """
+    Refuse names that no resource can have, and more of them than anybody needs.
+    """
+    if len(names) > MOST_RESOURCES:
+        raise PydanticCustomError(
+            "resources",
+            "{count} resources, at most {most} are read",
+            {"count": len(names), "most": MOST_RESOURCES},
+        )
+    wrong = {
+        str(name): f"{name!r:.60} is not the name of a resource"
+        for name in names
+        if type(name) is not str or not _RESOURCE.fullmatch(name)
+    }
+    if wrong:
+        raise PydanticCustomError("quantities", "bad names", {"wrong": wrong})
 
 
 def _read_demand(value: object) -> Resources:
@@ -61,9 +93,13 @@ def _read_capacity(value: object) -> Resources:
     return _read_amounts(value, up=False)
 
 
+def _read_total(value: object) -> Resources:
+    return _read_amounts(value, up=True, most=LARGEST_TOTAL)
+
+
 def _read_bytes(value: object) -> int:
     if type(value) not in {int, str, float}:
-        raise QuantityError(f"{value!r} is not a quantity such as 80Gi")
+        raise QuantityError(f"{value!r:.60} is not a quantity such as 80Gi")
     return parse_quantity(MEMORY, value, up=False)  # type: ignore[arg-type]
 
 
@@ -75,7 +111,7 @@ def _duration(text: Written) -> int:
 def _read_seconds(value: object) -> int:
     if isinstance(value, str | int | float):
         return _duration(value)
-    raise QuantityError(f"{value!r} is not a duration such as 90s, 10m or 1h30m")
+    raise QuantityError(f"{value!r:.60} is not a duration such as 90s, 10m or 1h30m")
 
 
 def _read_signed_seconds(value: object) -> int:
@@ -92,15 +128,27 @@ def quota_amount(resource: str, text: Written | None) -> int | None:
     """
     if text is None or text == "unlimited":
         return None
-    return parse_quantity(resource, text, up=False)
+    return parse_quantity(resource, text, up=False, most=LARGEST_TOTAL)
+
+
+def _read_written(value: object) -> Written:
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        return value
+    raise QuantityError(f"{value!r:.60} is not a quantity such as 4, 500m or 16Gi")
 
 
 _Amounts = dict[str, Written]
+Amount = Annotated[
+    Written, BeforeValidator(_read_written, json_schema_input_type=Written)
+]
 Demand = Annotated[
     Resources, BeforeValidator(_read_demand, json_schema_input_type=_Amounts)
 ]
 Capacity = Annotated[
     Resources, BeforeValidator(_read_capacity, json_schema_input_type=_Amounts)
+]
+Total = Annotated[
+    Resources, BeforeValidator(_read_total, json_schema_input_type=_Amounts)
 ]
 Bytes = Annotated[int, BeforeValidator(_read_bytes, json_schema_input_type=Written)]
 Seconds = Annotated[int, BeforeValidator(_read_seconds, json_schema_input_type=Written)]
@@ -113,4 +161,5 @@ Priority = Annotated[int, Field(ge=-LARGEST_PRIORITY - 1, le=LARGEST_PRIORITY)]
 GangName = Annotated[str, StringConstraints(pattern=SUBDOMAIN, max_length=253)]
 LeafName = Annotated[str, StringConstraints(pattern=DNS_LABEL, max_length=63)]
 PlainName = Annotated[str, StringConstraints(pattern=WORD, max_length=253)]
+LabelKey = Annotated[str, StringConstraints(min_length=1, max_length=317)]
 Labels = dict[str, str]

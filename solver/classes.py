@@ -340,6 +340,7 @@ def _resource_rows(requests: Ints, kinds: Ints, counts: Ints) -> list[CapacityRo
     Give the sum row of every binding resource, and its floor rows where they cut.
 
     For every amount q that a shape asks for: Σ ⌊request / q⌋ ≤ Σ over nodes ⌊free / q⌋.
+    Where two amounts give the same sum, the smaller one cuts more.
     """
     rows = []
     for r in range(requests.shape[1]):
@@ -355,12 +356,13 @@ def _resource_rows(requests: Ints, kinds: Ints, counts: Ints) -> list[CapacityRo
             tuple(v // step for v in asked), total // step, int(free.max()) // step
         )
         rows.append(base)
+        last = -1
         for q in sorted({v for v in asked if v > step}):
-            row = CapacityRow(
-                tuple(v // q for v in asked),
-                int((free.clip(min=0) // q * counts).sum()),
-                int(free.max()) // q,
-            )
+            floor = int((free.clip(min=0) // q * counts).sum())
+            if floor == last:
+                continue
+            last = floor
+            row = CapacityRow(tuple(v // q for v in asked), floor, int(free.max()) // q)
             if row.each <= 64 and not _implied(row, base):
                 rows.append(row)
     return rows

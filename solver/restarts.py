@@ -52,7 +52,6 @@ def improve(
     problem: Problem,
     best: Draft,
     *,
-    rounds: int,
     stop: Callable[[], bool],
     seed: int,
 ) -> Draft:
@@ -65,18 +64,16 @@ def improve(
         A round to which this ``applies``.
     best
         The draft to start from.
-    rounds
-        At most so many moves.
     stop
-        Asked before every move.
+        Asked before every move whether it is time to end.
     seed
-        Of the search's chance: the same seed and rounds give the same draft.
+        Of the search's chance: the same seed and moves give the same draft.
     """
     items = _items_of(problem)
     if not items.keys:
         return best
     run = _Packing(items, items.bins_of(best), seed)
-    while run.steps < rounds and not stop():
+    while not stop():
         if run.overflows:
             run.step()
         elif not run.grow():

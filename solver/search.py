@@ -7,6 +7,7 @@ the policy's order; the bounds are the model's own, or arithmetic where none was
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 from solver.attempt import Answer, Attempts, Budget, Goal
 from solver.bounds import trivial_bound
@@ -20,12 +21,16 @@ from solver.lockstep import Model, levels_of
 from solver.outcome import Outcome, Stopwatch, tier_results
 from solver.problem import Problem
 from solver.relax import has_many_domains, without_topology
+from solver.restarts import applies, improve
 from solver.score import TierKey, is_better, score, tier_keys
 
 SMALL = 400
 MOST_REFINEMENTS = 6
 MOST_DEALS = 4
 SPLIT_WHOLE = 24
+FEW_PODS = 40
+REPACKING = 0.8
+STEPS_PER_UNIT = 10_000.0
 
 
 def search(problem: Problem, watch: Stopwatch) -> Outcome:
@@ -74,12 +79,45 @@ class _Search:
         """
         if self.budget.left > 0 and not self._is_proven():
             self._offer(complete(self.problem, Draft()))
+        packing = applies(self.problem)
+        if packing and len(self.problem.units) > FEW_PODS:
+            self._repack(REPACKING)
         for at in range(len(self.keys)):
             if self.values[at] == self.bounds[at]:
                 continue
             if self.budget.left <= 0 or not self.problem.units:
                 break
             self._solve_tier(at)
+        if packing:
+            self._repack(1.0)
+
+    def _repack(self, part: float) -> None:
+        """
+        Let single pods drift by tabu search, where only room decides.
+        """
+        if self.budget.left <= 0 or self.values[0] == self.bounds[0]:
+            return
+        steps = 0
+        end = self.budget.left * (1.0 - part)
+
+        def is_over() -> bool:
+            nonlocal steps
+            steps += 1
+            return self.budget.left - steps / self._steps_per_unit <= end
+
+        seed = self.problem.policy.seed
+        draft = improve(self.problem, self.best, stop=is_over, seed=seed)
+        self.budget.used += steps / STEPS_PER_UNIT
+        self._keep(0, draft)
+        self.watch.lap("search")
+
+    @property
+    def _steps_per_unit(self) -> float:
+        """
+        Steps that use up one unit of the limit; a limit in seconds is measured.
+        """
+        timed = self.budget.limits.seconds is not None
+        return inf if timed else STEPS_PER_UNIT
 
     def _solve_tier(self, at: int) -> None:
         share = self._share(at)

@@ -5,15 +5,16 @@ A gang's tree is flattened into nodes in pre-order, so that every later step wal
 list instead of recursing.  Nothing here knows of nodes, queues or capacity.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
-from typing import Final
+from itertools import islice
 
 from models.gangs import Gang, Group, MatchPolicy, Pod, PodPhase, PodSet, Tree
 from models.topology import TopologyDemand
+from solver.need import Need
 
-IMPOSSIBLE: Final = None
+_MOST_CHOICES = 1024
+_MOST_STEPS = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -288,112 +289,66 @@ def least_need(
     """
     if state.satisfied:
         return 0
-    have = available or (lambda i: len(state.leaves[i].pending))
-    targets = sorted({t for leaf in state.leaves for t in leaf.after})
-    open_targets = [t for t in targets if state.leaves[t].need > 0]
+    prices = [cost(i) for i in range(len(state.leaves))]
+    have = [
+        len(leaf.pending) if available is None else available(i)
+        for i, leaf in enumerate(state.leaves)
+    ]
     best: int | None = None
-    for choice in product((True, False), repeat=min(len(open_targets), 10)):
-        reached = dict(zip(open_targets, choice, strict=False))
-        value = _Least(state, cost, have, reached).root()
+    for reached in _role_choices(state):
+        value = Need(state, prices, have, reached).least()
         if value is not None and (best is None or value < best):
             best = value
     return best
 
 
-_Options = dict[int, int]
-
-
-class _Least:
+def _role_choices(state: Standing) -> Iterator[dict[int, bool]]:
     """
-    Dynamic programme over (pods added below a node) for one choice of reached roles.
+    Walk the choices of leaves that others wait for: which reach their minimum.
+
+    None is reached without those that it waits for itself.  Where there are too many
+    choices only the first roles are chosen about, and the others are taken as reached.
     """
-
-    def __init__(
-        self,
-        state: Standing,
-        cost: Callable[[int], int],
-        have: Callable[[int], int],
-        reached: dict[int, bool],
-    ) -> None:
-        self.state = state
-        self.cost = cost
-        self.have = have
-        self.reached = reached
-
-    def root(self) -> int | None:
-        """
-        Give the least cost of a satisfied root under this choice.
-        """
-        options = self._active(0, self._cap(0, 0))
-        return min(options.values(), default=None)
-
-    def _cap(self, at: int, above: int) -> int:
-        return max(above, self._least(self.state.nodes[at]))
-
-    @staticmethod
-    def _least(node: TreeNode) -> int:
-        """
-        Pods below a node that must be added: its minimum, and one to count at all.
-        """
-        return max(node.min_pods - node.counted, 0 if node.counted else 1)
-
-    def _active(self, at: int, cap: int) -> _Options:
-        """
-        Options in which the node is satisfied and counts; pods beyond ``cap`` merge.
-        """
-        node = self.state.nodes[at]
-        if node.leaf >= 0:
-            return self._leaf(node.leaf, cap)
-        table: dict[tuple[int, int], int] = {(0, 0): 0}
-        for child in node.children:
-            table = self._with_child(table, child, self._cap(child, cap), node, cap)
-        return _merge(
-            (pods, cost)
-            for (groups, pods), cost in table.items()
-            if groups >= node.min_groups and pods >= self._least(node)
-        )
-
-    def _with_child(
-        self,
-        table: dict[tuple[int, int], int],
-        child: int,
-        child_cap: int,
-        node: TreeNode,
-        cap: int,
-    ) -> dict[tuple[int, int], int]:
-        active = self._active(child, child_cap)
-        steps = [(1, pods, cost) for pods, cost in active.items()]
-        if not self._is_forced(child):
-            idle = 1 if self.state.nodes[child].live else 0
-            steps.append((idle, 0, 0))
-        result: dict[tuple[int, int], int] = {}
-        for (groups, pods), cost in table.items():
-            for more, extra, price in steps:
-                key = (min(groups + more, node.min_groups), min(pods + extra, cap))
-                total = cost + price
-                if total < result.get(key, total + 1):
-                    result[key] = total
-        return result
-
-    def _is_forced(self, at: int) -> bool:
-        return any(self.reached.get(i, False) for i in self.state.nodes[at].leaves)
-
-    def _leaf(self, i: int, cap: int) -> _Options:
-        leaf = self.state.leaves[i]
-        least = max(leaf.need, 1 if leaf.counted == 0 else 0)
-        if i in self.reached and not self.reached[i]:
-            return {}
-        if any(not self.reached.get(t, True) for t in leaf.after) and least > 0:
-            return {}
-        most = min(self.have(i), max(least, cap))
-        if any(not self.reached.get(t, True) for t in leaf.after):
-            most = 0
-        return _merge((min(n, cap), n * self.cost(i)) for n in range(least, most + 1))
+    waited = {t for leaf in state.leaves for t in leaf.after}
+    roles = _in_order(state, {t for t in waited if state.leaves[t].need > 0})
+    most = max(16, min(_MOST_CHOICES, _MOST_STEPS // len(state.leaves)))
+    choices = list(islice(_closed_sets(state, roles), most + 1))
+    if len(choices) > most:
+        choices = list(_closed_sets(state, roles[: most.bit_length() - 1]))
+    yield from choices
 
 
-def _merge(options: Iterator[tuple[int, int]]) -> _Options:
-    result: _Options = {}
-    for pods, cost in options:
-        if cost < result.get(pods, cost + 1):
-            result[pods] = cost
-    return result
+def _in_order(state: Standing, roles: set[int]) -> list[int]:
+    """
+    Sort roles so that each comes after those that it waits for.
+    """
+    done: dict[int, None] = {}
+    todo = sorted(roles, reverse=True)
+    while todo:
+        role = todo[-1]
+        first = [t for t in state.leaves[role].after if t in roles and t not in done]
+        if first and role not in done:
+            todo += first
+        else:
+            done.setdefault(todo.pop())
+    return list(done)
+
+
+def _closed_sets(state: Standing, roles: Sequence[int]) -> Iterator[dict[int, bool]]:
+    """
+    Walk all ways to reach some roles and not others, earlier ones before later ones.
+    """
+    reached: dict[int, bool] = {}
+    taken: list[bool] = []
+    while True:
+        for role in roles[len(taken) :]:
+            first = state.leaves[role].after
+            taken.append(all(reached.get(t, True) for t in first))
+            reached[role] = taken[-1]
+        yield dict(reached)
+        while taken and not taken[-1]:
+            taken.pop()
+        if not taken:
+            return
+        taken[-1] = False
+        reached[roles[len(taken) - 1]] = False

@@ -128,7 +128,7 @@ def _total(plan: Plan) -> float:
 def _ranges(reach: Reach, row: Row, memory: float | None) -> tuple[Range, ...]:
     found = [
         Range(what="seconds", value=row.seconds["total"], limit=reach.seconds),
-        Range(what="worst gap", value=row.worst_gap or 0.0, limit=reach.gap),
+        Range(what="worst gap", value=row.worst_gap or 0.0, limit=reach.gap, unit="%"),
     ]
     if reach.gibibytes is not None and memory is not None:
         found.append(Range(what="GiB", value=memory, limit=reach.gibibytes))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from adapters.outcome import label
 from models.plan import Plan
 
 PHASES = ("problem", "greedy", "build", "search", "decode", "verify")
@@ -22,6 +23,7 @@ class Range:
     value: float
     limit: float
     side: Literal["at most", "at least"] = "at most"
+    unit: Literal["", "%"] = ""
 
     @property
     def holds(self) -> bool:
@@ -33,6 +35,9 @@ class Range:
         return self.value >= self.limit
 
     def __str__(self) -> str:
+        if self.unit == "%":
+            limit = f"{100 * self.limit:g} %"
+            return f"{self.what} {_percent(self.value)}, {self.side} {limit}"
         return f"{self.what} {self.value:.6g}, {self.side} {self.limit:g}"
 
 
@@ -91,8 +96,8 @@ _HEAD = (
     "ROW",
     "TOTAL S",
     *(phase.upper() for phase in PHASES),
-    "x GREEDY S",
-    "x GREEDY VALUE",
+    "× GREEDY S",
+    "FIRST DIFFERENCE",
     "WORST GAP",
     "GIB",
     "HOLDS",
@@ -167,7 +172,7 @@ def tier_lines(solver: Plan, greedy: Plan) -> tuple[TierLine, ...]:
     before = {(tier.name, tier.band): tier.value for tier in greedy.tiers}
     return tuple(
         TierLine(
-            name=tier.name if tier.band is None else f"{tier.name}/{tier.band}",
+            name=label(tier),
             greedy=before.get((tier.name, tier.band), 0),
             value=tier.value,
             bound=tier.bound,
@@ -185,7 +190,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         _number(total, 2),
         *(_number(row.seconds.get(phase), 2) for phase in PHASES),
         _ratio(total, row.greedy_seconds),
-        _first_ratios(row.tiers),
+        _first_difference(row.tiers),
         _percent(row.worst_gap),
         _number(row.gibibytes, 2),
         row.verdict,
@@ -209,11 +214,12 @@ def _ratio(value: float | None, base: float | None) -> str:
     return "" if value is None or not base else f"{value / base:.1f}"
 
 
-def _first_ratios(tiers: tuple[TierLine, ...]) -> str:
+def _first_difference(tiers: tuple[TierLine, ...]) -> str:
     """
-    Give solver over greedy in the first three tiers that hold any value.
+    Give solver over greedy in the first tier in which they differ: that one decides.
     """
-    first = [tier for tier in tiers if tier.value or tier.greedy][:3]
-    return " ".join(
-        f"{tier.value / tier.greedy:.2f}" if tier.greedy else "new" for tier in first
-    )
+    for tier in tiers:
+        if tier.value != tier.greedy:
+            ratio = f" × {tier.value / tier.greedy:.3f}" if tier.greedy else ", new"
+            return f"{tier.name}{ratio}"
+    return "none" if tiers else ""

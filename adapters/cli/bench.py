@@ -6,28 +6,48 @@ from typing import Annotated
 
 import typer
 
-from adapters.cli.options import Output, only
+from adapters.cli.options import RowsOutput, only
 from adapters.cli.output import Format, Table, as_text, emit
 
 
 def bench(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]…", help="Rows; all if none.")
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Rows; all if none, rounds/ is all below."),
     ] = None,
     *,
-    output: Output = Format.TABLE,
+    output: RowsOutput = Format.TABLE,
 ) -> int:
     """
-    Measure the rows of scenarios/perf; exit 3 when a range is broken.
+    Measure the performance contract.
+
+    Its rows are in scenarios/perf/; exit 3 when a range is broken.
     """
     only(output, Format.TABLE, Format.JSON, Format.YAML, Format.CSV)
     from adapters.bench import run
+    from adapters.cli.progress import Progress
 
-    report = run(names or [])
+    _known(names or [])
+    with Progress() as progress:
+        report = run(names or [], progress=progress.say)
     if output in {Format.JSON, Format.YAML}:
         emit(as_text(report.document(), output))
     else:
-        table = Table(report.head(), report.rows())
+        head = report.head()
+        table = Table(head, report.rows(), frozenset(range(1, len(head) - 2)))
         csv = output is Format.CSV
         emit(table.csv() if csv else "\n".join(table.lines()))
     return 0 if report.holds else 3
+
+
+def _known(names: list[str]) -> None:
+    """
+    Refuse a row that the contract does not have.
+    """
+    from adapters.bench.contract import contract_names
+
+    known = contract_names()
+    for name in names:
+        below = name.endswith("/") and any(row.startswith(name) for row in known)
+        if not below and name not in known:
+            raise typer.BadParameter(f"no row {name!r}, only {', '.join(known)}")

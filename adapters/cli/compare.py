@@ -2,12 +2,14 @@
 ``phalanx compare``: solver against greedy on the same input, in pairs.
 """
 
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adapters.cli.options import Output, Seconds, Seed, Workers, only
+from adapters.cli.options import RowsOutput, Seconds, Seed, Workers, only
 from adapters.cli.output import Format, Table, as_text, emit
+from models.reasons import counted
 
 if TYPE_CHECKING:
     from adapters.comparison import Pair
@@ -15,16 +17,18 @@ if TYPE_CHECKING:
 
 def compare(
     paths: Annotated[
-        list[str], typer.Argument(metavar="PATH…", help="Files or folders.")
+        list[str], typer.Argument(metavar="PATH", help="Files or folders.")
     ],
     *,
-    output: Output = Format.TABLE,
+    output: RowsOutput = Format.TABLE,
     seconds: Seconds = None,
     seed: Seed = None,
     workers: Workers = None,
 ) -> None:
     """
-    Plan every input with both strategies and print what differs, in pairs.
+    Put the solver beside greedy, input by input.
+
+    Every file is planned twice, with one policy and seed.
     """
     only(output, Format.TABLE, Format.JSON, Format.YAML, Format.CSV)
     from adapters.cli.progress import Progress
@@ -44,57 +48,89 @@ def compare(
     if output in {Format.JSON, Format.YAML}:
         emit(as_text(_document(pairs), output))
         return
-    table = Table(_HEAD, [_row(pair) for pair in pairs], frozenset(range(1, 10)))
     if output is Format.CSV:
-        emit(table.csv())
+        emit(Table(_FIELDS, [_fields(pair) for pair in pairs]).csv())
         return
-    emit("\n".join([*table.lines(), "", _summary(pairs)]))
+    emit("\n".join([*_table(pairs), "", *_summary(pairs)]))
 
 
-_HEAD = (
-    "INPUT",
-    "GPUS GREEDY",
-    "SOLVER",
-    "PODS GREEDY",
-    "SOLVER",
-    "GANGS GREEDY",
-    "SOLVER",
-    "GAP",
-    "S GREEDY",
-    "SOLVER",
-    "BETTER",
+_FIELDS = (
+    "input",
+    "greedy_gpus",
+    "solver_gpus",
+    "greedy_pods",
+    "solver_pods",
+    "greedy_gangs",
+    "solver_gangs",
+    "greedy_seconds",
+    "solver_seconds",
+    "gap",
+    "better",
+    "tier",
 )
+_HEAD = ("INPUT", *("GREEDY", "SOLVER") * 4, "GAP", "BETTER")
+_GROUPS = ("GPUS", "PODS", "GANGS", "SECONDS")
+
+
+def _numbers(pair: "Pair") -> tuple[int, ...]:
+    pairs = zip(astuple(pair.greedy.totals), astuple(pair.solver.totals), strict=True)
+    return tuple(number for both in pairs for number in both)
+
+
+def _seconds(pair: "Pair") -> tuple[str, str]:
+    return f"{pair.greedy.seconds:.2f}", f"{pair.solver.seconds:.2f}"
+
+
+def _better(pair: "Pair") -> tuple[str, str]:
+    """
+    Name who is better, and the first tier that says so.
+    """
+    who = {1: "solver", -1: "greedy", 0: "equal"}[pair.sign]
+    return who, pair.better_in or ""
+
+
+def _fields(pair: "Pair") -> tuple[str, ...]:
+    numbers = map(str, _numbers(pair))
+    return pair.name, *numbers, *_seconds(pair), pair.certainty, *_better(pair)
 
 
 def _row(pair: "Pair") -> tuple[str, ...]:
-    ours, theirs = pair.solver, pair.greedy
-    return (
-        pair.name,
-        f"{theirs.totals.gpus:,}",
-        f"{ours.totals.gpus:,}",
-        f"{theirs.totals.pods:,}",
-        f"{ours.totals.pods:,}",
-        f"{theirs.totals.gangs:,}",
-        f"{ours.totals.gangs:,}",
-        pair.certainty,
-        f"{theirs.seconds:.2f}",
-        f"{ours.seconds:.2f}",
-        pair.better_in or "same",
-    )
+    numbers = (f"{number:,}" for number in _numbers(pair))
+    better = ", ".join(filter(None, _better(pair)))
+    return pair.name, *numbers, *_seconds(pair), pair.certainty, better
 
 
-def _summary(pairs: "list[Pair]") -> str:
+def _table(pairs: "list[Pair]") -> list[str]:
+    """
+    Lay the pairs out below a line that says what each two columns count.
+    """
+    table = Table(_HEAD, [_row(pair) for pair in pairs], frozenset(range(1, 10)))
+    head, *rows = table.lines()
+    starts = [at for at in range(len(head)) if head.startswith("GREEDY", at)]
+    above = " " * len(head)
+    for at, name in zip(starts, _GROUPS, strict=True):
+        above = f"{above[:at]}{name}{above[at + len(name) :]}"
+    return [above.rstrip(), head, *rows]
+
+
+def _summary(pairs: "list[Pair]") -> list[str]:
     better = sum(pair.sign > 0 for pair in pairs)
     worse = sum(pair.sign < 0 for pair in pairs)
     proven = sum(pair.certainty == "proven" for pair in pairs)
     gpus = sum(pair.solver.totals.gpus - pair.greedy.totals.gpus for pair in pairs)
     base = sum(pair.greedy.totals.gpus for pair in pairs)
-    share = f" ({gpus / base:+.1%} of greedy's {base:,})" if base else ""
-    return (
-        f"{len(pairs)} pairs, same input, policy and seed: solver better in {better}, "
-        f"equal in {len(pairs) - better - worse}, worse in {worse}; "
-        f"every tier proven in {proven}; GPUs in use {gpus:+,}{share}"
+    share = f", {100 * gpus / base:+.1f} %" if base else ""
+    inputs = (
+        f"{counted(len(pairs), 'input')}, each planned twice with one policy and seed"
     )
+    equal = len(pairs) - better - worse
+    found = f"solver better in {better}, equal in {equal}, worse in {worse}"
+    after = "GPUs of pods that run or are bound after the plans"
+    sums = f"{base:,} with greedy, {base + gpus:,} with the solver ({gpus:+,}{share})"
+    return [
+        f"{inputs}: {found}; every tier proven in {proven}",
+        f"{after}: {sums}",
+    ]
 
 
 def _document(pairs: "list[Pair]") -> dict[str, Any]:

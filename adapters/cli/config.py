@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from adapters.cli.options import Output, Seconds, Seed, Workers, only
+from adapters.cli.options import RowsOutput, Seconds, Seed, Workers, only
 from adapters.cli.output import Format, Table, as_text, emit
 
 app = typer.Typer(
@@ -26,10 +26,10 @@ def group() -> None:
 @app.command("show")
 def show(
     file: Annotated[
-        str | None, typer.Argument(metavar="[FILE]", help="A file with a policy.")
+        str | None, typer.Argument(metavar="FILE", help="A file with a policy.")
     ] = None,
     *,
-    output: Output = Format.TABLE,
+    output: RowsOutput = Format.TABLE,
     seconds: Seconds = None,
     seed: Seed = None,
     workers: Workers = None,

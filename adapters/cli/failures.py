@@ -13,6 +13,8 @@ DIFFERS = 3
 REJECTED = 4
 INTERRUPTED = 130
 _MOST_SHOWN = 100
+_CORRECT = "correct the file; docs/reference/files.md lists every field"
+_OTHER_FILE = "name another file; `phalanx scenario new` prints one to begin with"
 
 
 def report(error: BaseException, command: str) -> int:
@@ -42,7 +44,9 @@ def _failed(error: BaseException, where: str) -> int:
             return _say(str(error), where, "correct it and try again")
         case OSError():
             what = error.strerror or str(error)
-            return _say(what, str(error.filename or where), "check the file")
+            exists = isinstance(error, FileExistsError)
+            todo = "name another path" if exists else "check the file"
+            return _say(what, str(error.filename or where), todo)
         case MemoryError():
             what = "the machine has not enough memory"
             return _say(what, where, "use a smaller input")
@@ -55,7 +59,7 @@ def _failed(error: BaseException, where: str) -> int:
 def _wrong_use(error: typer.TyperException, command: str) -> int:
     context = getattr(error, "ctx", None)
     path = context.command_path if context else f"phalanx {command}".strip()
-    message = error.format_message().removeprefix("Value error, ")
+    message = error.format_message().replace("Value error, ", "")
     if message.startswith("Usage:"):
         note(message)
     else:
@@ -69,7 +73,8 @@ def _rejected(error: InputRejectedError) -> int:
         note(f"  {problem}")
     if len(error.problems) > _MOST_SHOWN:
         note(f"  … and {len(error.problems) - _MOST_SHOWN} more")
-    note("do: correct the file; docs/reference/files.md lists every field")
+    unread = all(problem.where == "file" for problem in error.problems)
+    note(f"do: {_OTHER_FILE if unread else _CORRECT}")
     return REJECTED
 
 

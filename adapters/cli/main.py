@@ -2,6 +2,7 @@
 The command ``phalanx``: its tree, its help, and the one place where errors end.
 """
 
+import io
 import sys
 from typing import Annotated
 
@@ -28,9 +29,21 @@ app.add_typer(config.app, name="config")
 app.command("version")(version.version)
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        version.version()
+        raise typer.Exit
+
+
 @app.callback()
 def options(
     *,
+    show_version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show all versions."
+        ),
+    ] = False,
     debug: Annotated[
         bool, typer.Option("--debug", help="Add the traceback to an error.")
     ] = False,
@@ -38,13 +51,17 @@ def options(
     """
     Plan gangs on Kubernetes GPU clusters, proven or with a bound.
     """
-    del debug
+    del debug, show_version
 
 
 def main() -> None:
     """
     Run the command and exit as documented.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal without UTF-8 shows a question mark where we write a dot.
+            stream.reconfigure(errors="replace")
     sys.exit(run(sys.argv[1:]))
 
 

@@ -2,26 +2,40 @@
 Options that several commands share.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from adapters.cli.output import Format
 
-Output = Annotated[
-    Format, typer.Option("-o", "--output", help="How the answer is written.")
-]
+
+def _output(words: str) -> Any:  # noqa: ANN401 - what the parser calls an option
+    return typer.Option(
+        "-o", "--output", metavar=words, help="How the answer is written."
+    )
+
+
+PlanOutput = Annotated[Format, _output("table|wide|json|yaml|name|csv")]
+RowsOutput = Annotated[Format, _output("table|json|yaml|csv")]
+Output = Annotated[Format, _output("table|json|yaml")]
 Strategy = Annotated[
-    str | None, typer.Option(help="solver or greedy.", metavar="solver|greedy")
+    str | None, typer.Option(help="Who decides.", metavar="solver|greedy")
 ]
 Seconds = Annotated[
     float | None,
     typer.Option(
-        min=0, help="Search by the clock, on all cores, instead of deterministically."
+        min=0,
+        metavar="S",
+        help="Search by the clock, on all cores, instead of deterministically.",
     ),
 ]
-Seed = Annotated[int | None, typer.Option(min=0, help="Decides what is equal.")]
-Workers = Annotated[int | None, typer.Option(min=1, help="Search threads.")]
+Seed = Annotated[
+    int | None,
+    typer.Option(min=0, metavar="N", help="Decides between what is equal."),
+]
+Workers = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Search threads.")
+]
 NoColor = Annotated[bool, typer.Option("--no-color", help="Never use colour.")]
 STRATEGIES = ("solver", "greedy")
 

@@ -6,7 +6,9 @@ import csv
 import io
 import json
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -50,6 +52,20 @@ class Table:
         widths = [max(len(row[i]) for row in every) for i in range(len(self.head))]
         return [self._line(row, widths) for row in every]
 
+    def folded(self, width: int | None) -> list[str]:
+        """
+        Lay the rows out; where they are too wide, the last cell goes below its row.
+        """
+        lines = self.lines()
+        if width is None or max(map(len, lines)) <= width:
+            return lines
+        narrow = Table(self.head[:-1], [row[:-1] for row in self.rows], self.right)
+        head, *rest = narrow.lines()
+        laid = [head]
+        for line, row in zip(rest, self.rows, strict=True):
+            laid += [line, *noted([row[-1]], width)]
+        return laid
+
     def _line(self, row: Sequence[str], widths: Sequence[int]) -> str:
         cells = [
             cell.rjust(width) if index in self.right else cell.ljust(width)
@@ -66,6 +82,37 @@ class Table:
         writer.writerow([name.lower() for name in self.head])
         writer.writerows(self.rows)
         return out.getvalue()
+
+
+def noted(notes: Sequence[str], width: int | None) -> list[str]:
+    """
+    Indent notes below what they are about, wrapped where the screen is narrow.
+    """
+    if width is None:
+        return [f"  {note}" for note in notes]
+    room = max(20, width - 2)
+    return [f"  {line}" for note in notes for line in textwrap.wrap(note, room)]
+
+
+def joined(parts: Sequence[str], width: int | None) -> list[str]:
+    """
+    Join facts with dots, on more lines where the screen is too narrow for one.
+    """
+    lines = [parts[0]]
+    for part in parts[1:]:
+        longer = f"{lines[-1]} · {part}"
+        if width is None or len(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(f"  {part}")
+    return lines
+
+
+def screen_width() -> int | None:
+    """
+    Give the columns of the terminal, or nothing where no person looks.
+    """
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def as_text(document: Any, form: Format) -> str:  # noqa: ANN401 - plain values

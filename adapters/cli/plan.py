@@ -9,14 +9,14 @@ import typer
 
 from adapters.cli.options import (
     NoColor,
-    Output,
+    PlanOutput,
     Seconds,
     Seed,
     Strategy,
     Workers,
     chosen,
 )
-from adapters.cli.output import Format, Paint, Table, as_text, emit, note
+from adapters.cli.output import Format, Paint, Table, as_text, emit, note, screen_width
 
 if TYPE_CHECKING:
     from adapters.cli.progress import Progress
@@ -26,9 +26,16 @@ if TYPE_CHECKING:
 
 
 Files = Annotated[
-    list[str], typer.Argument(metavar="FILE…", help="Scenarios; - is stdin.")
+    list[str],
+    typer.Argument(
+        metavar="FILE",
+        help="Scenario or snapshot, - is standard input; several are parts of one.",
+    ),
 ]
-Diff = Annotated[str | None, typer.Option(help="Also plan greedily, and compare.")]
+Diff = Annotated[
+    str | None,
+    typer.Option(metavar="greedy", help="Also say what greedy does otherwise."),
+]
 Timings = Annotated[
     bool, typer.Option("--timings", help="Say how long each phase took.")
 ]
@@ -41,7 +48,7 @@ _FOR_EYES = (Format.TABLE, Format.WIDE)
 def plan(
     files: Files,
     *,
-    output: Output = Format.TABLE,
+    output: PlanOutput = Format.TABLE,
     strategy: Strategy = None,
     diff: Diff = None,
     seconds: Seconds = None,
@@ -52,7 +59,7 @@ def plan(
     no_color: NoColor = False,
 ) -> int:
     """
-    Plan one round and print who starts, who waits and why.
+    Plan one round: who starts, who waits and why.
     """
     name = chosen(strategy)
     if diff not in {None, "greedy"}:
@@ -66,7 +73,15 @@ def plan(
 
         paint = Paint(no_color=no_color)
         wide = output is Format.WIDE
-        lines = view(scenario, made, greedy, paint, wide=wide, diff=diff is not None)
+        lines = view(
+            scenario,
+            made,
+            greedy,
+            paint,
+            wide=wide,
+            diff=diff is not None,
+            width=screen_width(),
+        )
         emit("\n".join(lines))
         if timings:
             emit(_timings(made))

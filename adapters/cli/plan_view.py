@@ -2,20 +2,20 @@
 A plan as a person reads it, on one screen where the case is small.
 """
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
-from adapters.cli.output import Paint, Table
-from adapters.files.plan_writer import started
-from adapters.outcome import certainty, gpus_of_pods
-from models.plan import GangLine, Plan, TierResult
+from adapters.cli.output import Paint, Table, joined
+from adapters.cli.tier_view import tiers
+from adapters.cli.versus import is_waiting, versus
+from adapters.outcome import gpus_of_nodes, gpus_of_pods
+from models.plan import GangLine, Plan
+from models.reasons import NOTHING_NEEDED, counted
 
 if TYPE_CHECKING:
     from models.scenario import Scenario
 
-SCALED = frozenset({"entitled", "borrowing", "surplus"})
-ONE_CLUSTER = 10**9
-_MOST_ROWS = 30
-_NAMES_SHOWN = 12
+_MOST_ROWS = 20
 
 
 def view(
@@ -26,118 +26,100 @@ def view(
     *,
     wide: bool,
     diff: bool,
+    width: int | None = None,
 ) -> list[str]:
     """
     Lay a plan out: input, tiers, who starts, who waits, the difference, the effort.
     """
+    beside = greedy if greedy is not None and greedy.strategy != plan.strategy else None
     return [
-        paint("bold", _header(scenario, plan)),
-        *_tiers(plan, greedy, wide=wide),
-        *_starting(scenario, plan, paint, wide=wide),
-        *_waiting(plan, paint, wide=wide),
-        *(_difference(plan, greedy, paint) if diff and greedy else []),
+        *(paint("bold", line) for line in _header(scenario, plan, width)),
+        *tiers(plan, beside, wide=wide, width=width),
+        *_starting(scenario, plan, paint, wide=wide, width=width),
+        *_waiting(plan, paint, wide=wide, width=width),
+        *(versus(scenario.snapshot, plan, greedy, paint) if diff and greedy else []),
         "",
-        _effort(plan),
+        *_effort(plan, width),
     ]
 
 
-def _header(scenario: "Scenario", plan: Plan) -> str:
+def _header(scenario: "Scenario", plan: Plan, width: int | None) -> list[str]:
     snapshot = scenario.snapshot
-    classes = plan.model.node_classes
-    kinds = f" in {classes:,} classes" if classes else ""
-    pending = sum(_is_candidate(line) for line in plan.gangs)
-    return (
-        f"Round from {scenario.source} · {len(snapshot.nodes):,} nodes{kinds} · "
-        f"{len(snapshot.gangs):,} gangs, {pending:,} candidates · seed {plan.seed}"
-    )
-
-
-def _is_candidate(line: GangLine) -> bool:
-    return line.state in {"Starting", "Growing", "Waiting", "Reserved"}
-
-
-def _tiers(plan: Plan, greedy: Plan | None, *, wide: bool) -> list[str]:
-    others = greedy.tiers if greedy else plan.tiers
-    table = Table(
-        ("TIER", "GREEDY", plan.strategy.upper(), "BOUND", "GAP"),
-        [
-            (
-                _tier_name(index, tier),
-                _shown(other, other.value, wide=wide),
-                _shown(tier, tier.value, wide=wide),
-                _shown(tier, tier.bound, wide=wide),
-                certainty(tier),
-            )
-            for index, (tier, other) in enumerate(
-                zip(plan.tiers, others, strict=True), start=1
-            )
-        ],
-        frozenset({1, 2, 3, 4}),
-    )
-    lines = table.lines()
-    if not wide and any(tier.name in SCALED for tier in plan.tiers):
-        lines.append(
-            "  % of one cluster: a pod counts with its largest share of the cluster, "
-            "weighted by age and need"
-        )
-    if any(tier.proof == "gap" for tier in plan.tiers):
-        lines.append("  gap: what may be missing, of the larger of value and bound")
-    if any(tier.proof == "conditional" for tier in plan.tiers):
-        lines.append("  conditional: the best for the tiers above as they were decided")
-    return lines
-
-
-def _tier_name(index: int, tier: TierResult) -> str:
-    band = "" if tier.band is None else f" of priority ≥ {tier.band}"
-    return f"{index} {tier.name}{band}"
-
-
-def _shown(tier: TierResult, value: int, *, wide: bool) -> str:
-    if wide or tier.name not in SCALED:
-        return f"{value:,}"
-    parts = 4 if tier.name in {"entitled", "borrowing"} else 1
-    factor = 4 if tier.name == "borrowing" else 1
-    return f"{100 * value / (ONE_CLUSTER * parts * factor):.1f} %"
+    gpus, free = gpus_of_nodes(snapshot)
+    waiting = sum(is_waiting(line.state) for line in plan.gangs)
+    room = f", {free:,} of {counted(gpus, 'GPU')} free" if gpus else ""
+    parts = [
+        f"Round from {scenario.source}",
+        f"{counted(len(snapshot.nodes), 'node')}{room}",
+        f"{counted(len(snapshot.gangs), 'gang')}, {waiting:,} waiting",
+        f"seed {plan.seed}",
+    ]
+    return joined(parts, width)
 
 
 def _starting(
-    scenario: "Scenario", plan: Plan, paint: Paint, *, wide: bool
+    scenario: "Scenario", plan: Plan, paint: Paint, *, wide: bool, width: int | None
 ) -> list[str]:
     size = gpus_of_pods(scenario.snapshot)
-    gpus: dict[str, int] = {}
-    nodes: dict[str, dict[str, int]] = {}
+    gpus: Counter[str] = Counter()
+    nodes: dict[str, Counter[str]] = {}
     for step in plan.operations:
         if step.op == "Bind":
-            gpus[step.gang] = gpus.get(step.gang, 0) + size.get(step.pod, 0)
-            places = nodes.setdefault(step.gang, {})
-            places[step.node] = places.get(step.node, 0) + 1
+            gpus[step.gang] += size.get(step.pod, 0)
+            nodes.setdefault(step.gang, Counter())[step.node] += 1
     lines = [line for line in plan.gangs if line.name in nodes]
     if not lines:
-        return ["", "No gang starts."]
-    new = sum(line.state == "Starting" for line in lines)
-    pods = sum(line.pods.binding for line in lines)
-    head = f"Start {new} gangs, grow {len(lines) - new}: {pods:,} pods"
+        return ["", "No gang starts or grows."]
     table = Table(
-        ("GANG", "QUEUE", "STATE", "PODS", "GPUS", "NODES"),
+        ("GANG", "QUEUE", "STATE", "PODS", "GPUS", "RUNS", "NODES"),
         [
             (
                 line.name,
                 line.queue,
                 line.state,
-                f"{line.pods.running + line.pods.binding}/{line.pods.total}",
+                f"{line.pods.binding:,}",
                 f"{gpus[line.name]:,}",
+                _runs(line),
                 _places(nodes[line.name], wide=wide),
             )
             for line in _first(lines, wide=wide)
         ],
         frozenset({3, 4}),
     )
-    total = sum(gpus.values())
-    shown = _painted(table.lines(), paint, "green")
-    return ["", f"{head}, {total:,} GPUs", *shown, *_rest(lines, wide=wide)]
+    rows = _painted(table.folded(_inside(width)), paint, "green")
+    _, free = gpus_of_nodes(scenario.snapshot)
+    base = f"{gpus.total():,} of {free:,} free GPUs" if free else "no GPUs"
+    return ["", f"{_bound(lines)}, {base}", *rows, *_rest(lines, wide=wide)]
 
 
-def _places(nodes: dict[str, int], *, wide: bool) -> str:
+def _bound(lines: list[GangLine]) -> str:
+    """
+    Sum up what is bound: 2 gangs start, 1 grows: 7 pods.
+    """
+    new = sum(line.state == "Starting" for line in lines)
+    more = len(lines) - new
+    parts = []
+    if new:
+        parts.append(f"{counted(new, 'gang')} {'starts' if new == 1 else 'start'}")
+    if more:
+        gangs = f"{more:,}" if new else counted(more, "gang")
+        parts.append(f"{gangs} {'grows' if more == 1 else 'grow'}")
+    pods = sum(line.pods.binding for line in lines)
+    return f"{', '.join(parts)}: {counted(pods, 'pod')}"
+
+
+def _runs(line: GangLine) -> str:
+    """
+    Say how many pods run afterwards, and of how many where the gang is elastic.
+    """
+    pods = line.pods
+    have = pods.running + pods.binding
+    if have == pods.minimum == pods.total:
+        return f"{have:,}"
+    return f"{have:,} of {pods.minimum:,}–{pods.total:,}"
+
+
+def _places(nodes: Counter[str], *, wide: bool) -> str:
     names = sorted(nodes)
     kept = names if wide else names[:4]
     text = " ".join(
@@ -146,26 +128,46 @@ def _places(nodes: dict[str, int], *, wide: bool) -> str:
     return text if len(kept) == len(names) else f"{text} +{len(names) - len(kept)}"
 
 
-def _waiting(plan: Plan, paint: Paint, *, wide: bool) -> list[str]:
-    lines = [line for line in plan.gangs if line.waiting is not None]
+def _waiting(plan: Plan, paint: Paint, *, wide: bool, width: int | None) -> list[str]:
+    lines = [line for line in plan.gangs if line.state == "Waiting"]
     if not lines:
         return []
     table = Table(
         ("GANG", "QUEUE", "NEEDS", "REASON", "MESSAGE"),
         [
-            (
-                line.name,
-                line.queue,
-                f"{line.pods.minimum} pods",
-                line.waiting.reason.value if line.waiting else "",
-                line.waiting.message if line.waiting else "",
-            )
+            (line.name, line.queue, counted(line.pods.minimum, "pod"), *_why(line))
             for line in _first(lines, wide=wide)
         ],
         frozenset({2}),
     )
-    shown = _painted(table.lines(), paint, "yellow")
-    return ["", f"Wait {len(lines)} gangs", *shown, *_rest(lines, wide=wide)]
+    rows = _painted(table.folded(_inside(width)), paint, "yellow")
+    return ["", _held(lines), *rows, *_rest(lines, wide=wide)]
+
+
+def _why(line: GangLine) -> tuple[str, str]:
+    """
+    Give a gang's reason and message; one that needs no pod has neither.
+    """
+    if line.waiting is None:
+        return "–", NOTHING_NEEDED
+    return line.waiting.reason.value, line.waiting.message
+
+
+def _held(lines: list[GangLine]) -> str:
+    """
+    Sum up who waits, the most common reason first.
+    """
+    text = f"{counted(len(lines), 'gang')} {'waits' if len(lines) == 1 else 'wait'}"
+    why = Counter(_why(line)[0] for line in lines)
+    if len(lines) <= _MOST_ROWS:
+        return text
+    if len(why) == 1:
+        return f"{text}, all {next(iter(why))}"
+    return f"{text}: {', '.join(f'{n:,} {name}' for name, n in why.most_common())}"
+
+
+def _inside(width: int | None) -> int | None:
+    return None if width is None else width - 2
 
 
 def _painted(lines: list[str], paint: Paint, colour: str) -> list[str]:
@@ -181,50 +183,38 @@ def _rest(lines: list[GangLine], *, wide: bool) -> list[str]:
     return [f"  … and {left:,} more (-o wide)"] if left else []
 
 
-def _difference(plan: Plan, greedy: Plan, paint: Paint) -> list[str]:
-    mine, theirs = started(plan), started(greedy)
-    more, less = (
-        sorted(mine.keys() - theirs.keys()),
-        sorted(theirs.keys() - mine.keys()),
-    )
-    text = f"{plan.strategy} starts {len(mine)} gangs, greedy {len(theirs)}"
-    if not more and not less:
-        return ["", f"{text}: the same ones"]
-    parts = []
-    if more:
-        parts.append(paint("green", f"+ {_names(more)}"))
-    if less:
-        parts.append(paint("red", f"− {_names(less)}"))
-    return ["", f"{text}: {'   '.join(parts)}"]
-
-
-def _names(names: list[str]) -> str:
-    shown = ", ".join(name.removeprefix("default/") for name in names[:_NAMES_SHOWN])
-    left = len(names) - _NAMES_SHOWN
-    return f"{shown} and {left:,} more" if left > 0 else shown
-
-
-def _effort(plan: Plan) -> str:
-    size = plan.model
-    spent = plan.seconds or {}
-    if not size.variables:
-        model = "No model was needed"
-    else:
-        model = f"Model {size.variables:,} variables, {size.constraints:,} constraints"
-    phases = " · ".join(
-        f"{name} {spent[name]:.2f} s"
-        for name in ("build", "search", "total")
-        if name in spent
-    )
+def _effort(plan: Plan, width: int | None) -> list[str]:
     words = {
         "optimal": "every tier proven",
         "feasible": "not every tier proven",
         "idle": "nothing to do",
     }
-    return f"{model} · {phases} · {words[plan.status]} · {_repeatable(plan)}"
+    parts = [*_work(plan), words[plan.status], _repeatable(plan)]
+    return joined(parts, width)
+
+
+def _work(plan: Plan) -> list[str]:
+    """
+    Say how the plan was found and how long it took.
+    """
+    size, spent = plan.model, plan.seconds or {}
+    total = f"{spent.get('total', 0.0):.2f} s"
+    if plan.strategy == "greedy":
+        return [f"Planned by greedy in {total}", "bounds by arithmetic"]
+    if not size.variables:
+        how = "no time to search" if plan.status == "feasible" else "no model needed"
+        return [f"Planned by greedy in {total}: {how}"]
+    shape = (
+        f"{counted(size.variables, 'variable')}, "
+        f"{counted(size.constraints, 'constraint')}"
+    )
+    classes = (
+        f"{size.node_classes:,} node class{'' if size.node_classes == 1 else 'es'}"
+    )
+    return [f"Model of {classes}: {shape}", f"solved in {total}"]
 
 
 def _repeatable(plan: Plan) -> str:
     if plan.deterministic:
         return "same input gives the same plan"
-    return "searched by the clock: another run may differ"
+    return "by the clock or several workers: another run may differ"

@@ -2,6 +2,7 @@
 A line on standard error while a person waits longer than a second.
 """
 
+import shutil
 import sys
 import threading
 from types import TracebackType
@@ -54,7 +55,8 @@ class Progress:
         if self._done.wait(PATIENCE):
             return
         while not self._done.wait(BEAT):
-            seconds = monotonic() - self._start
-            sys.stderr.write(f"\r\033[K{self._phase} … {seconds:.1f} s")
+            tail = f" … {monotonic() - self._start:.1f} s"
+            room = max(0, shutil.get_terminal_size().columns - 1 - len(tail))
+            sys.stderr.write(f"\r\033[K{self._phase[:room]}{tail}")
             sys.stderr.flush()
             self._shown = True

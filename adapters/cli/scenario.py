@@ -9,6 +9,8 @@ import typer
 
 from adapters.cli.options import STRATEGIES, Strategy, chosen
 from adapters.cli.output import Format, as_text, emit
+from models.errors import InputRejectedError
+from models.reasons import counted
 
 if TYPE_CHECKING:
     from models.scenario import Scenario
@@ -20,7 +22,7 @@ app = typer.Typer(
 )
 Paths = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[PATH]…", help="Files or folders; scenarios/ if none."),
+    typer.Argument(metavar="PATH", help="Files or folders; scenarios/ if none."),
 ]
 _DEFAULT = ["scenarios"]
 
@@ -28,35 +30,54 @@ _DEFAULT = ["scenarios"]
 @app.command("run")
 def run(paths: Paths = None, *, strategy: Strategy = None) -> int:
     """
-    Plan every scenario with both strategies and compare with what it expects.
+    Hold plans against what scenarios expect.
+
+    Every scenario is planned with both strategies; exit 3 when one fails.
     """
-    from adapters.files import read_scenario
+    from adapters.cli.progress import Progress
     from adapters.files.folders import scenario_files
-    from models.errors import InputRejectedError
 
     names = [chosen(strategy)] if strategy else list(STRATEGIES)
     files = scenario_files(paths or _DEFAULT, frozenset({"Scenario"}))
+    lines: list[str] = []
     rejected = failed = rounds = 0
-    for file in files:
-        try:
-            scenario = read_scenario(file)
-        except InputRejectedError as error:
-            rejected += 1
-            emit("\n".join(f"REJECTED {file}: {p}" for p in error.problems))
-            continue
-        for name in names:
-            faults = _faults(scenario, name)
-            rounds += 1
-            failed += bool(faults)
-            for fault in faults:
-                emit(f"FAIL {file} [{name}] {fault}")
-    emit(
-        f"{len(files)} scenarios, {rounds} rounds: {rounds - failed} as expected, "
-        f"{failed} not, {rejected} files rejected"
-    )
+    with Progress() as progress:
+        for file in files:
+            progress.say(file)
+            found = _judged(file, names)
+            if isinstance(found, InputRejectedError):
+                rejected += 1
+                lines += [f"REJECTED {file}: {problem}" for problem in found.problems]
+                continue
+            rounds += len(found)
+            failed += sum(map(bool, found.values()))
+            lines += [f"FAIL {file} [{n}] {fault}" for n in found for fault in found[n]]
+    emit("\n".join([*lines, _summary(len(files), rounds, failed, rejected)]))
     if rejected:
         return 4
     return 3 if failed else 0
+
+
+def _judged(file: str, names: list[str]) -> dict[str, list[str]] | InputRejectedError:
+    """
+    Plan one file with each strategy; give what is not as expected, or why it cannot be.
+    """
+    from adapters.files import read_scenario
+
+    try:
+        scenario = read_scenario(file)
+    except InputRejectedError as error:
+        return error
+    return {name: _faults(scenario, name) for name in names}
+
+
+def _summary(files: int, rounds: int, failed: int, rejected: int) -> str:
+    well = f"{rounds - failed:,}" if failed else "all"
+    parts = [f"{well} as expected"] if rounds else []
+    parts += [f"{failed:,} not as expected"] if failed else []
+    parts += [f"{counted(rejected, 'file')} rejected"] if rejected else []
+    head = f"{counted(files, 'scenario')}, {counted(rounds, 'round')}"
+    return f"{head}: {', '.join(parts)}" if parts else head
 
 
 def _faults(scenario: "Scenario", strategy: str) -> list[str]:
@@ -83,11 +104,12 @@ def _faults(scenario: "Scenario", strategy: str) -> list[str]:
 @app.command("lint")
 def lint(paths: Paths = None) -> int:
     """
-    Print every problem of every file; exit 4 when there is one.
+    Print all problems of all files.
+
+    Exit 4 when there is one.
     """
     from adapters.files import read_scenario
     from adapters.files.folders import scenario_files
-    from models.errors import InputRejectedError
 
     files = scenario_files(paths or _DEFAULT, frozenset({"Scenario", "Snapshot"}))
     problems = 0
@@ -101,14 +123,15 @@ def lint(paths: Paths = None) -> int:
         if scenario.kind == "Scenario" and not scenario.rule:
             problems += 1
             emit(f"{file}: rule: a scenario begins with the rule it shows")
-    emit(f"{len(files)} files, {problems} problems")
+    found = counted(problems, "problem") if problems else "no problem"
+    emit(f"{counted(len(files), 'file')}, {found}")
     return 4 if problems else 0
 
 
 @app.command("schema")
 def schema() -> None:
     """
-    Print the JSON schema of scenario and snapshot files.
+    Print the JSON schema of the files.
     """
     from models.scenario import ScenarioFile
 
@@ -120,11 +143,14 @@ def schema() -> None:
 @app.command("new")
 def new(
     path: Annotated[
-        str | None, typer.Argument(metavar="[PATH]", help="Where; stdout if none.")
+        str | None,
+        typer.Argument(metavar="PATH", help="Where; standard output if none."),
     ] = None,
 ) -> None:
     """
-    Begin a scenario with one of everything that is often needed.
+    Begin a scenario.
+
+    The file holds one of everything that is often needed.
     """
     if path is None:
         emit(_TEMPLATE)

@@ -3,7 +3,7 @@ Where an effective setting comes from: default, file, environment, flag.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,7 +39,8 @@ class Settings:
         """
         flat = _flat("", self.policy.model_dump(by_alias=True, mode="json"))
         return [
-            (name, value, self.origins.get(name, "default")) for name, value in flat
+            (name, _shown(name, value), self.origins.get(name, "default"))
+            for name, value in flat
         ]
 
 
@@ -104,12 +105,53 @@ def _said(prefix: str, part: BaseModel) -> list[str]:
     return names
 
 
-def _flat(prefix: str, value: object) -> list[tuple[str, str]]:
-    if isinstance(value, Mapping):
-        pairs = ((f"{prefix}.{k}" if prefix else str(k), v) for k, v in value.items())
-        return [row for name, inner in pairs for row in _flat(name, inner)]
-    if isinstance(value, list) and all(
-        isinstance(v, Mapping) and v.get("name") for v in value
-    ):
-        return [(prefix, ", ".join(str(v["name"]) for v in value))]
-    return [(prefix, "null" if value is None else str(value))]
+def _flat(prefix: str, value: object) -> list[tuple[str, object]]:
+    if not isinstance(value, Mapping):
+        return [(prefix, value)]
+    pairs = ((f"{prefix}.{k}" if prefix else str(k), v) for k, v in value.items())
+    return [row for name, inner in pairs for row in _flat(name, inner)]
+
+
+def _shown(name: str, value: Any) -> str:  # noqa: ANN401 - plain values
+    """
+    Write a value as people do, with its unit where it has one.
+    """
+    if value is None:
+        return "not set"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return _WRITERS.get(name, str)(value)
+
+
+def _tiers(tiers: Sequence[Mapping[str, Any]]) -> str:
+    gaps = ("" if tier["gap"] is None else f" (gap {tier['gap']:g})" for tier in tiers)
+    pairs = zip(tiers, gaps, strict=True)
+    return ", ".join(f"{tier['name']}{gap}" for tier, gap in pairs)
+
+
+def _steps(steps: Sequence[Mapping[str, int]]) -> str:
+    texts = (f"{step['quarters']} from {_duration(step['after'])}" for step in steps)
+    return f"quarters of value: {', '.join(texts)}"
+
+
+def _duration(seconds: int) -> str:
+    """
+    Write whole seconds as people do: 0s, 10m, 1h30m.
+    """
+    text, left = "", seconds
+    for unit, size in (("d", 86400), ("h", 3600), ("m", 60), ("s", 1)):
+        many, left = divmod(left, size)
+        text += f"{many}{unit}" if many else ""
+    return text or "0s"
+
+
+_WRITERS: dict[str, Callable[[Any], str]] = {
+    "tiers": _tiers,
+    "bands": lambda cuts: ", ".join(map(str, cuts)),
+    "ageing": _steps,
+    "evict.again": _duration,
+    "waiting.protectAfter": _duration,
+    "limits.seconds": "{:g} s".format,
+    "limits.deterministic": "{:g} units of work".format,
+    "limits.gap": "{:g} of the value".format,
+}

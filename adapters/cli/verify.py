@@ -8,29 +8,44 @@ import typer
 
 from adapters.cli.options import Output, only
 from adapters.cli.output import Format, as_text, emit
+from models.reasons import counted
 
 
 def verify(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="What is.")],
-    plan: Annotated[str, typer.Argument(metavar="PLAN.json", help="What is to be.")],
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE", help="The snapshot or scenario that the plan is for."
+        ),
+    ],
+    plan: Annotated[
+        str, typer.Argument(metavar="PLAN.json", help="The plan; - is standard input.")
+    ],
     *,
     output: Output = Format.TABLE,
 ) -> int:
     """
-    Print every rule that a plan breaks, with numbers; exit 3 when there is one.
+    Judge any plan: name every rule it breaks.
+
+    Each with its numbers; exit 3 when there is one.
     """
     only(output, Format.TABLE, Format.JSON, Format.YAML)
-    from adapters.files import read_plan, read_scenario
+    from adapters.files import read_plan, read_scenarios
     from solver.verify import verify as judge
 
-    scenario = read_scenario(file)
+    scenario = read_scenarios(files)
     judged = read_plan(plan)
     violations = judge(scenario.snapshot, scenario.policy, judged)
     if output is Format.TABLE:
         for violation in violations:
             emit(str(violation))
+        if violations:
+            rules = len({violation.rule for violation in violations})
+            times = counted(len(violations), "violation")
+            emit(f"broken: {counted(rules, 'rule')}, {times}")
         if not violations:
-            emit(f"holds: {len(judged.operations)} operations, no rule broken")
+            steps = counted(len(judged.operations), "operation")
+            emit(f"holds: {steps}, no rule broken")
     else:
         items = [
             {"rule": v.rule, "subject": v.subject, "message": v.message}

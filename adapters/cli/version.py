@@ -10,7 +10,7 @@ _PACKAGES = ("phalanx", "ortools", "kubernetes", "pydantic", "numpy")
 
 def version(*, output: Output = Format.TABLE) -> None:
     """
-    Print the versions of the tool, its libraries and its file formats.
+    Print the versions a bug report needs.
     """
     only(output, Format.TABLE, Format.JSON, Format.YAML)
     import platform

@@ -8,7 +8,8 @@ parent, a missing gang of a group, a node that is gone.
 from collections.abc import Iterable, Iterator, Mapping
 
 from adapters.files.gang_checks import gang_faults, leaves_of
-from adapters.files.problems import Fault, Path, nearest
+from adapters.files.problems import Fault, Path, suggest
+from adapters.files.sizes import MOST_QUEUE_LEVELS, size_faults
 from models.expect import Expect
 from models.policy import Policy
 from models.scenario import (
@@ -20,21 +21,17 @@ from models.scenario import (
     ScenarioFile,
 )
 
-MOST_NODES = 200_000
-MOST_GANGS = 500_000
-MOST_PODS = 3_000_000
-
 
 def file_faults(file: ScenarioFile) -> list[Fault]:
     """
     Find everything that is well written and still cannot be obeyed.
     """
     given = file.given
-    faults = list(_size_faults(given))
+    faults = list(size_faults(given))
     if faults:
         return faults
     faults.extend(_name_faults(given))
-    faults.extend(_cycle_faults(given.queues))
+    faults.extend(_queue_faults(given.queues))
     levels = {topology.name: topology.levels for topology in given.topologies}
     for index, gang in enumerate(given.gangs):
         faults.extend(gang_faults(gang, ("given", "gangs", index), levels))
@@ -55,24 +52,6 @@ def expanded(spec: NodeSpec | GangSpec) -> list[str]:
     if spec.count == 1:
         return [spec.name]
     return [f"{spec.name}-{i}" for i in range(spec.count)]
-
-
-def _size_faults(given: Given) -> Iterator[Fault]:
-    nodes = sum(spec.count for spec in given.nodes)
-    gangs = sum(spec.count for spec in given.gangs)
-    pods = sum(
-        spec.count * (leaf.replicas or leaf.min or 0)
-        for spec in given.gangs
-        for _, leaf in leaves_of(spec, ())
-    )
-    for word, have, most in (
-        ("nodes", nodes, MOST_NODES),
-        ("gangs", gangs, MOST_GANGS),
-        ("gangs", pods, MOST_PODS),
-    ):
-        if have > most:
-            what = "pods" if have is pods else word
-            yield ("given", word), f"{have:,} {what}, at most {most:,} are read", ""
 
 
 def _name_faults(given: Given) -> Iterator[Fault]:
@@ -101,17 +80,43 @@ def _twice(noun: str, word: str, names: Iterable[list[str]]) -> Iterator[Fault]:
                 )
 
 
-def _cycle_faults(queues: list[QueueSpec]) -> Iterator[Fault]:
+def _queue_faults(queues: list[QueueSpec]) -> Iterator[Fault]:
+    """
+    Find queues that are above themselves, or below too many others.
+    """
     parents = {queue.name: queue.parent for queue in queues}
-    for index, queue in enumerate(queues):
-        path = [queue.name]
-        above = queue.parent
-        while above is not None and above not in path:
+    circles: dict[str, list[str]] = {}
+    depths: dict[str, int] = {}
+    for queue in queues:
+        path: list[str] = []
+        above: str | None = queue.name
+        while above is not None and above not in depths:
+            depths[above] = 0
             path.append(above)
             above = parents.get(above)
-        if above == queue.name:
-            place: Path = ("given", "queues", index, "parent")
-            yield place, f"queues in a circle: {' → '.join([*path, above])}", ""
+        if above in path:
+            circle = path[path.index(above) :]
+            circles |= dict.fromkeys(circle, circle)
+        depth = depths.get(above, 0) if above is not None else 0
+        for name in reversed(path):
+            depth += 1
+            depths[name] = depth
+    for index, queue in enumerate(queues):
+        place: Path = ("given", "queues", index, "parent")
+        if queue.name in circles:
+            shown = _circle(circles[queue.name], queue.name)
+            yield place, f"queues in a circle: {shown}", ""
+        elif depths[queue.name] == MOST_QUEUE_LEVELS + 1:
+            what = f"more than {MOST_QUEUE_LEVELS} queues above one another"
+            yield place, what, ""
+
+
+def _circle(names: list[str], first: str) -> str:
+    at = names.index(first)
+    shown = [*names[at:], *names[:at], first]
+    if len(shown) > 8:
+        shown = [*shown[:4], "…", *shown[-3:]]
+    return " → ".join(shown)
 
 
 def _pod_name_faults(gangs: list[GangSpec]) -> Iterator[Fault]:
@@ -156,6 +161,7 @@ def _policy_faults(policy: Policy) -> Iterator[Fault]:
 
 def _expect_faults(expect: Expect, gangs: set[str], place: Path) -> Iterator[Fault]:
     said: list[tuple[str, Path]] = []
+    short = [gang.removeprefix("default/") for gang in gangs]
     for word in ("starts", "runs", "leaves", "waits", "evicts", "moves", "reserves"):
         names = getattr(expect, word)
         if isinstance(names, Mapping):
@@ -164,8 +170,7 @@ def _expect_faults(expect: Expect, gangs: set[str], place: Path) -> Iterator[Fau
         said.append((same.gang, (*place, "same", index, "gang")))
     for name, where in said:
         if full_name(name) not in gangs:
-            short = {gang.removeprefix("default/") for gang in gangs}
-            yield where, f'there is no gang "{name}"', nearest(name, short)
+            yield where, f'there is no gang "{name}"', suggest(name, short)
     if expect.greedy is not None:
         yield from _expect_faults(expect.greedy, gangs, (*place, "greedy"))
 

@@ -11,7 +11,7 @@ from models.errors import InputRejectedError, Problem
 SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 PERFORMANCE = "perf"
 _KIND = re.compile(
-    rb"""^\s*[{]?\s*(?:.*[,{]\s*)?["']?kind["']?\s*:\s*["']?(\w+)""", re.MULTILINE
+    rb"""(?:^|[,{])[ \t]*["']?kind["']?[ \t]*:[ \t]*["']?(\w+)""", re.MULTILINE
 )
 _HEAD = 4096
 
@@ -38,7 +38,18 @@ def _in_folder(folder: Path, kinds: frozenset[str]) -> Iterator[str]:
         inside = file.relative_to(folder).parts[:-1]
         if file.suffix not in SUFFIXES or PERFORMANCE in inside or not file.is_file():
             continue
-        with file.open("rb") as stream:
-            kind = _KIND.search(stream.read(_HEAD))
-        if kind is None or kind[1].decode() in kinds:
+        kind = _kind(file)
+        if kind is None or kind in kinds:
             yield str(file)
+
+
+def _kind(file: Path) -> str | None:
+    """
+    Look what kind a file says it is; one that cannot be read is judged later.
+    """
+    try:
+        with file.open("rb") as stream:
+            found = _KIND.search(stream.read(_HEAD))
+    except OSError:
+        return None
+    return found[1].decode() if found else None

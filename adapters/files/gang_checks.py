@@ -2,9 +2,10 @@
 What must agree inside one gang: minimums, phases, order, topology, node demands.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from adapters.files.problems import Fault, Path, nearest
+from adapters.files.problems import Fault, Path, suggest
 from models.scenario import (
     INNER_FIELDS,
     LEAF_FIELDS,
@@ -16,7 +17,9 @@ from models.scenario import (
 )
 
 Leaf = tuple[Path, TreeSpec]
+_MOST_CIRCLES = 100
 Levels = Mapping[str, Sequence[str]]
+_QUALIFIED = re.compile(r"[^/\s]{1,63}/[^/\s]{1,253}")
 _LATER = {
     "gpu": "devices below a whole GPU are not planned yet, so this cannot be obeyed",
     "reserved": "reservations are not planned yet, so this cannot be obeyed",
@@ -47,7 +50,7 @@ def gang_faults(gang: GangSpec, place: Path, levels: Levels) -> Iterator[Fault]:
         yield (*place, "after"), "a gang of one leaf has no leaf to come after", ""
     yield from _topology_faults(gang, place, levels)
     for index, mate in enumerate(gang.mates):
-        if mate.count("/") != 1 or not all(mate.split("/")):
+        if not _QUALIFIED.fullmatch(mate):
             what = f'"{mate}" is not written as namespace/name'
             yield (*place, "group", index), what, ""
 
@@ -197,10 +200,31 @@ def _order_faults(leaves: list[Leaf]) -> Iterator[Fault]:
         for index, name in enumerate(leaf.after):
             if name not in after:
                 what = f'there is no leaf "{name}" in this gang'
-                yield (*place, "after", index), what, nearest(name, after)
-        if _reaches(leaf.name, after):
+                yield (*place, "after", index), what, suggest(name, after)
+    circles = _in_circles(after)
+    for place, leaf in leaves:
+        if isinstance(leaf, GroupSpec) and leaf.name in circles:
             what = f'leaf "{leaf.name}" comes after itself'
             yield (*place, "after"), what, ""
+
+
+def _in_circles(after: Mapping[str, Sequence[str]]) -> set[str]:
+    """
+    Name the leaves that come after themselves, of very many the first ones.
+    """
+    before = {name: len(set(firsts) & after.keys()) for name, firsts in after.items()}
+    later: dict[str, list[str]] = {}
+    for name, firsts in after.items():
+        for first in set(firsts):
+            later.setdefault(first, []).append(name)
+    settled = [name for name, number in before.items() if not number]
+    for name in settled:
+        for follower in later.get(name, ()):
+            before[follower] -= 1
+            if not before[follower]:
+                settled.append(follower)
+    open_ones = [name for name, number in before.items() if number]
+    return {name for name in open_ones[:_MOST_CIRCLES] if _reaches(name, after)}
 
 
 def _reaches(start: str, after: Mapping[str, Sequence[str]]) -> bool:
@@ -232,7 +256,7 @@ def _topology_faults(gang: GangSpec, place: Path, levels: Levels) -> Iterator[Fa
             continue
         if name not in levels:
             what = f'there is no topology "{name}"'
-            yield (*at, "name"), what, nearest(name, levels)
+            yield (*at, "name"), what, suggest(name, levels)
             continue
         used.setdefault(name, at)
         if demand.required is None and demand.preferred is None:
@@ -241,7 +265,7 @@ def _topology_faults(gang: GangSpec, place: Path, levels: Levels) -> Iterator[Fa
             level = getattr(demand, word)
             if level is not None and level not in levels[name]:
                 known = ", ".join(levels[name])
-                hint = nearest(level, levels[name]) or f"its levels: {known}"
+                hint = suggest(level, levels[name], f"its levels: {known}")
                 what = f'topology "{name}" has no level "{level}"'
                 yield (*at, word), what, hint
     if len(used) > 1:

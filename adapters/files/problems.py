@@ -3,8 +3,7 @@ What is wrong with a file, as people read it: place, line, fault, nearest name.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -12,22 +11,48 @@ from pydantic import BaseModel, ValidationError
 
 from adapters.files.yaml_tree import TextRejectedError, parse_yaml
 from models.errors import Problem
+from models.names import nearest
 
 Path = tuple[str | int, ...]
-Fault = tuple[Path, str, str]
+Hint = str | Callable[[], str]
+Fault = tuple[Path, str, Hint]
+"""
+Place, what is wrong, and what to do; a hint that takes long is made when it is shown.
+"""
+
+MOST_HINTS = 100
+LARGEST_WITH_LINES = 16 * 2**20
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _PATTERNS = "lower-case letters, digits and '-', as in Kubernetes names"
 
 
 def schema_faults(
-    error: ValidationError, raw: object, root: type[BaseModel]
+    error: ValidationError,
+    raw: object,
+    root: type[BaseModel],
+    place: Path = (),
+    start: int = 0,
 ) -> list[Fault]:
     """
     Turn everything pydantic found into faults, one for each place.
+
+    Parameters
+    ----------
+    error
+        What pydantic found.
+    raw
+        What the whole file holds.
+    root
+        The model of the whole file.
+    place, start
+        The list of which a portion was judged, and where the portion begins.
     """
     faults: dict[Path, Fault] = {}
     for item in error.errors(include_url=False):
-        for fault in _faults(item, raw, root):
+        loc = item["loc"]
+        if place and isinstance(loc[0], int):
+            loc = (*place, start + loc[0], *loc[1:])
+        for fault in _faults(item, loc, raw, root):
             faults.setdefault(fault[0], fault)
     return list(faults.values())
 
@@ -37,17 +62,28 @@ def located(faults: Iterable[Fault], text: str, *, yaml: bool) -> list[Problem]:
     Make problems of faults, with the line of each where the text tells it.
     """
     known = sorted(faults, key=lambda fault: [(str(type(p)), p) for p in fault[0]])
+    yaml = yaml and len(text) <= LARGEST_WITH_LINES
     lines = _lines({path for path, _, _ in known}, text) if yaml else {}
-    return [Problem(_with_line(path, lines), what, hint) for path, what, hint in known]
+    return [
+        Problem(_with_line(path, lines), what, _said(hint) if at < MOST_HINTS else "")
+        for at, (path, what, hint) in enumerate(known)
+    ]
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def _said(hint: Hint) -> str:
+    return hint if isinstance(hint, str) else hint()
+
+
+def suggest(word: str, known: Iterable[str], otherwise: str = "") -> Hint:
     """
-    Suggest the nearest known name, or nothing.
+    Suggest the nearest known name, else say something else; later, when it is shown.
     """
-    lowered = {name.lower(): name for name in known}
-    found = get_close_matches(word.lower(), lowered, n=1)
-    return f'did you mean "{lowered[found[0]]}"?' if found else ""
+
+    def said() -> str:
+        found = nearest(word, known)
+        return f'did you mean "{found}"?' if found else otherwise
+
+    return said
 
 
 def spelled(path: Sequence[str | int]) -> str:
@@ -87,23 +123,25 @@ def _lines(wanted: set[Path], text: str) -> dict[Path, int]:
     return lines
 
 
-def _faults(item: Mapping[str, Any], raw: object, root: type[BaseModel]) -> list[Fault]:
+def _faults(
+    item: Mapping[str, Any], loc: Path, raw: object, root: type[BaseModel]
+) -> list[Fault]:
     kind = item["type"]
-    path = _plain_path(item["loc"], raw, missing=kind == "missing")
+    path = _plain_path(loc, raw, missing=kind == "missing")
     context = item.get("ctx", {})
     given = item.get("input")
     if kind == "quantities":
         return [((*path, key), what, "") for key, what in context["wrong"].items()]
     if kind == "extra_forbidden":
         known = sorted(_parent_schema(path, root).get("properties", {}))
-        hint = nearest(str(path[-1]), known) or f"known here: {', '.join(known)}"
+        hint = suggest(str(path[-1]), known, f"known here: {', '.join(known)}")
         return [(path, f'unknown field "{path[-1]}"', hint)]
     if kind == "missing":
         return [(path, f'the field "{path[-1]}" is missing', "")]
     if kind in {"literal_error", "enum"}:
         expected = str(context["expected"])
         words = re.findall(r"'([^']*)'", expected)
-        hint = nearest(str(given), words) if isinstance(given, str) else ""
+        hint = suggest(str(given), words)
         return [(path, f"{_shown(given)} is not one of {expected}", hint)]
     return [(path, _sentence(kind, context, given, str(item["msg"])), "")]
 
@@ -111,9 +149,11 @@ def _faults(item: Mapping[str, Any], raw: object, root: type[BaseModel]) -> list
 def _sentence(kind: str, context: Mapping[str, Any], given: object, said: str) -> str:
     shown = _shown(given)
     if kind in _SENTENCES:
-        return _SENTENCES[kind].format(shown)
+        return _SENTENCES[kind].format(shown, **context)
     if kind == "value_error":
         return str(context.get("error", said))
+    if kind in _OWN:
+        return said
     if kind == "greater_than_equal" and context.get("ge") == 0:
         return f"{shown} is negative"
     return f"{shown}: {said[:1].lower()}{said[1:]}"
@@ -131,7 +171,19 @@ _SENTENCES = {
     "dict_type": "{0} is not a mapping of fields",
     "model_type": "{0} is not a mapping of fields",
     "model_attributes_type": "{0} is not a mapping of fields",
+    "int_from_float": "{0} is not a whole number",
+    "float_type": "{0} is not a number",
+    "float_parsing": "{0} is not a number",
+    "finite_number": "{0} is not a finite number",
+    "less_than_equal": "{0} is too large: at most {le}",
+    "too_long": "{actual_length} items, at most {max_length} are read",
+    "too_short": "the list is empty",
+    "string_too_long": "{0} is longer than {max_length} characters",
+    "string_too_short": "the text is empty",
+    "string_unicode": "{0} holds characters that are no text",
+    "recursion_loop": "nested too deep",
 }
+_OWN = frozenset({"resources", "mapping", "truth"})
 
 
 def _shown(value: object) -> str:

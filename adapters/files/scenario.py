@@ -5,9 +5,11 @@ Files to scenarios: read, judged whole, and either refused with everything or ke
 import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
 
+from adapters.files.bulk import MOST_FAULTS, bulk_faults, judged_in_portions
 from adapters.files.checks import file_faults
 from adapters.files.convert import make_snapshot
 from adapters.files.problems import Fault, located, schema_faults
@@ -18,6 +20,23 @@ from models.policy import Policy
 from models.scenario import Given, Scenario, ScenarioFile
 
 _KINDS = ("Scenario", "Snapshot")
+_LISTS = ("nodes", "topologies", "queues", "gangs", "budgets")
+_LARGEST_SALVAGED = 8 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """
+    One file that was read: its name, its text, and what it holds.
+    """
+
+    name: str
+    text: str
+    file: ScenarioFile
+
+    @property
+    def is_yaml(self) -> bool:
+        return not looks_like_json(self.name, self.text)
 
 
 def read_scenario(path: str) -> Scenario:
@@ -32,25 +51,52 @@ def read_scenarios(paths: Sequence[str]) -> Scenario:
     Read several files as parts of one snapshot; one of them may hold the policy.
     """
     with _no_collection():
-        parts = [_read_part(path) for path in paths]
-        if len(parts) == 1:
-            name, text, file = parts[0]
-            return _finished(name, text, file)
-        name = ", ".join(name for name, _, _ in parts)
-        return _finished(name, None, _merged(name, [file for _, _, file in parts]))
+        parts = _read_parts(paths)
+        name = ", ".join(part.name for part in parts)
+        file = parts[0].file if len(parts) == 1 else _merged(name, parts)
+        faults = file_faults(file)
+        if faults:
+            raise InputRejectedError(name, _problems(parts, faults))
+        return _scenario(name, file)
 
 
 def scenario_of(name: str, document: object) -> Scenario:
     """
     Judge a document that is already plain values, as a file would be.
     """
-    return _finished(name, None, _validated(name, None, document))
+    part = _Part(name, "", _validated(name, None, document))
+    faults = file_faults(part.file)
+    if faults:
+        raise InputRejectedError(name, located(faults, "", yaml=False))
+    return _scenario(name, part.file)
 
 
-def _read_part(path: str) -> tuple[str, str, ScenarioFile]:
-    name, text = read_text(path)
-    document = parse_text(name, text)
-    return name, text, _validated(name, text, document)
+def _read_parts(paths: Sequence[str]) -> list[_Part]:
+    """
+    Read every file, so that the problems of all are known before one is refused.
+    """
+    parts: list[_Part] = []
+    refused: list[InputRejectedError] = []
+    for path in paths:
+        try:
+            name, text = read_text(path)
+            file = _validated(name, text, parse_text(name, text))
+        except InputRejectedError as error:
+            if len(paths) == 1:
+                raise
+            refused.append(error)
+            continue
+        parts.append(_Part(name, text, file))
+    if refused:
+        raise InputRejectedError(
+            ", ".join(error.source for error in refused),
+            [p for e in refused for p in _placed(e.source, e.problems)],
+        )
+    return parts
+
+
+def _placed(name: str, problems: Sequence[Problem]) -> list[Problem]:
+    return [replace(p, where=f"{name}: {p.where}") for p in problems]
 
 
 def _validated(name: str, text: str | None, document: object) -> ScenarioFile:
@@ -62,20 +108,26 @@ def _validated(name: str, text: str | None, document: object) -> ScenarioFile:
     if isinstance(kind, str) and kind not in _KINDS and "given" not in document:
         what = f"kind {kind!r} is not read; Kubernetes manifests are not read yet"
         raise InputRejectedError(name, [Problem("kind", what, "use Scenario")])
-    try:
-        return ScenarioFile.model_validate(document)
-    except ValidationError as error:
-        faults = schema_faults(error, document, ScenarioFile)
-        faults += further_faults(document, faults)
-        raise _rejected(name, text, faults) from error
-    except RecursionError as error:
-        raise InputRejectedError(name, [Problem("file", "nested too deep")]) from error
-
-
-def _finished(name: str, text: str | None, file: ScenarioFile) -> Scenario:
-    faults = file_faults(file)
+    faults = bulk_faults(document)
     if faults:
         raise _rejected(name, text, faults)
+    read = judged_in_portions(document, faults)
+    if len(faults) > MOST_FAULTS:
+        more = f"more than {MOST_FAULTS:,} problems; the rest of it was not judged"
+        raise _rejected(name, text, [*faults, ((), more, "")])
+    file: ScenarioFile | None = None
+    try:
+        file = ScenarioFile.model_validate(read)
+    except ValidationError as error:
+        faults += schema_faults(error, document, ScenarioFile)
+    if file is not None and not faults:
+        return file
+    if len(text or "") <= _LARGEST_SALVAGED:
+        faults += further_faults(document, faults)
+    raise _rejected(name, text, faults)
+
+
+def _scenario(name: str, file: ScenarioFile) -> Scenario:
     return Scenario(
         source=name,
         kind=file.kind,
@@ -86,22 +138,25 @@ def _finished(name: str, text: str | None, file: ScenarioFile) -> Scenario:
     )
 
 
-def _rejected(name: str, text: str | None, faults: list[Fault]) -> InputRejectedError:
+def _rejected(
+    name: str, text: str | None, faults: Sequence[Fault]
+) -> InputRejectedError:
     yaml = text is not None and not looks_like_json(name, text)
     return InputRejectedError(name, located(faults, text or "", yaml=yaml))
 
 
-def _merged(name: str, files: list[ScenarioFile]) -> ScenarioFile:
+def _merged(name: str, parts: Sequence[_Part]) -> ScenarioFile:
+    files = [part.file for part in parts]
     policies = [file.policy for file in files if file.policy is not None]
     if len(policies) > 1:
         what = f"{len(policies)} of these files hold a policy"
         raise InputRejectedError(name, [Problem("policy", what, "keep one")])
     given = Given.model_construct(
-        nodes=[spec for file in files for spec in file.given.nodes],
-        topologies=[spec for file in files for spec in file.given.topologies],
-        queues=[spec for file in files for spec in file.given.queues],
-        gangs=[spec for file in files for spec in file.given.gangs],
-        budgets=[spec for file in files for spec in file.given.budgets],
+        None,
+        **{
+            word: [spec for file in files for spec in getattr(file.given, word)]
+            for word in _LISTS
+        },
     )
     scenarios = [file for file in files if file.expect is not None]
     return ScenarioFile.model_construct(
@@ -112,6 +167,43 @@ def _merged(name: str, files: list[ScenarioFile]) -> ScenarioFile:
         policy=policies[0] if policies else None,
         expect=scenarios[0].expect if scenarios else None,
     )
+
+
+def _problems(parts: Sequence[_Part], faults: Sequence[Fault]) -> list[Problem]:
+    """
+    Say in which file each fault is, with its place and line there.
+    """
+    if len(parts) == 1:
+        return located(faults, parts[0].text, yaml=parts[0].is_yaml)
+    of_part: dict[int, list[Fault]] = {}
+    for path, what, hint in faults:
+        at, place = _owner(parts, path)
+        of_part.setdefault(at, []).append((place, what, hint))
+    problems = located(of_part.pop(-1, ()), "", yaml=False)
+    for at, found in sorted(of_part.items()):
+        part = parts[at]
+        there = located(found, part.text, yaml=part.is_yaml)
+        problems += _placed(part.name, there)
+    return problems
+
+
+def _owner(
+    parts: Sequence[_Part], path: tuple[str | int, ...]
+) -> tuple[int, tuple[str | int, ...]]:
+    """
+    Find the file that a place of the merged snapshot comes from, and the place there.
+    """
+    if len(path) > 2 and isinstance(path[2], int):
+        index = path[2]
+        for at, part in enumerate(parts):
+            number = len(getattr(part.file.given, str(path[1])))
+            if index < number:
+                return at, (*path[:2], index, *path[3:])
+            index -= number
+    for at, part in enumerate(parts):
+        if path[:1] != ("given",) and getattr(part.file, str(path[0]), None):
+            return at, path
+    return -1, path
 
 
 @contextmanager

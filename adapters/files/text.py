@@ -5,37 +5,34 @@ Bytes to plain values: where a text comes from, how large it may be, which langu
 import json
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import BinaryIO, NoReturn
 
 from adapters.files.yaml_tree import DEEPEST, TextRejectedError, parse_yaml
-from models.errors import InputRejectedError, Problem
+from models.errors import InputRejectedError, Problem, printable
 
 STDIN = "-"
 MEBIBYTE = 2**20
-LARGEST_YAML = 64 * MEBIBYTE
-LARGEST_JSON = 512 * MEBIBYTE
+LARGEST_YAML = 32 * MEBIBYTE
+LARGEST_JSON = 256 * MEBIBYTE
+MOST_VALUES = 20_000_000
+_HEAD = 4096
 
 
 def read_text(path: str) -> tuple[str, str]:
     """
     Read a file, or standard input for ``-``; give its shown name and its text.
     """
-    name = "standard input" if path == STDIN else path
+    name = "standard input" if path == STDIN else printable(path)
     try:
-        data = _read_bytes(path)
-    except OSError as error:
-        what = f"cannot be read: {error.strerror or error}"
+        data = _read_bytes(path, name)
+    except (OSError, ValueError) as error:
+        what = f"cannot be read: {getattr(error, 'strerror', None) or error}"
         raise InputRejectedError(name, [Problem("file", what)]) from error
-    if len(data) > LARGEST_JSON:
-        raise _too_large(name, "any file", LARGEST_JSON)
     try:
-        text = data.decode("utf-8-sig")
+        return name, data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         what = f"is not UTF-8 text (byte {error.start} of {len(data)})"
         raise InputRejectedError(name, [Problem("file", what)]) from error
-    if "\0" in text[:4096]:
-        raise InputRejectedError(name, [Problem("file", "is binary, not text")])
-    return name, text
 
 
 def parse_text(name: str, text: str) -> object:
@@ -58,7 +55,7 @@ def looks_like_json(name: str, text: str) -> bool:
     """
     if name.endswith((".yaml", ".yml")):
         return False
-    return name.endswith(".json") or text[:4096].lstrip().startswith(("{", "["))
+    return name.endswith(".json") or text[:_HEAD].lstrip().startswith(("{", "["))
 
 
 def parse_json(text: str) -> object:
@@ -67,6 +64,8 @@ def parse_json(text: str) -> object:
     """
     if not text.strip():
         raise TextRejectedError("the file is empty")
+    if text.count(",") + text.count("[") + text.count("{") > MOST_VALUES:
+        raise TextRejectedError(f"more than {MOST_VALUES:,} values")
     try:
         value: object = json.loads(
             text, object_pairs_hook=_once, parse_constant=_refuse_constant
@@ -93,16 +92,30 @@ def _refuse_constant(text: str) -> NoReturn:
     raise TextRejectedError(f"{text} is not a number")
 
 
-def _read_bytes(path: str) -> bytes:
+def _read_bytes(path: str, name: str) -> bytes:
     if path == STDIN:
-        return sys.stdin.buffer.read(LARGEST_JSON + 1)
+        return _all_of(sys.stdin.buffer, name, "any file", LARGEST_JSON)
+    limit, what = LARGEST_JSON, "any file"
+    if path.endswith((".yaml", ".yml")):
+        limit, what = LARGEST_YAML, "YAML"
     file = Path(path)
-    limit = LARGEST_YAML if path.endswith((".yaml", ".yml")) else LARGEST_JSON
     if file.is_file() and file.stat().st_size > limit:
-        what = "YAML" if limit == LARGEST_YAML else "any file"
-        raise _too_large(path, what, limit)
+        raise _too_large(name, what, limit)
     with file.open("rb") as stream:
-        return stream.read(limit + 1)
+        return _all_of(stream, name, what, limit)
+
+
+def _all_of(stream: BinaryIO, name: str, what: str, limit: int) -> bytes:
+    """
+    Read to the end, or as far as it takes to see that this is no text of ours.
+    """
+    head = stream.read(_HEAD)
+    if b"\0" in head:
+        raise InputRejectedError(name, [Problem("file", "is binary, not text")])
+    rest = stream.read(limit + 1 - len(head))
+    if len(head) + len(rest) > limit:
+        raise _too_large(name, what, limit)
+    return head + rest
 
 
 def _too_large(name: str, what: str, limit: int) -> InputRejectedError:

@@ -15,7 +15,7 @@ import yaml
 from models.errors import Problem
 
 DEEPEST = 60
-LARGEST = 20_000_000
+LARGEST = 5_000_000
 
 _PLAIN: dict[str, object] = {
     "": None,

@@ -171,7 +171,9 @@ def test_rejected_input_exits_4_with_what_where_and_what_to_do(words, tmp_path, 
 
 def test_a_missing_file_exits_4(capsys):
     assert 4 == phalanx("plan", "nowhere.yaml")
-    assert "No such file" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "No such file" in said
+    assert "do: name another file" in said
 
 
 def test_debug_adds_the_traceback(capsys):
@@ -260,7 +262,7 @@ def test_verify_exits_3_and_names_what_is_broken(small, tmp_path, capsys):
 
 def test_scenario_run_exits_0_3_and_4(small, tmp_path, capsys):
     assert 0 == phalanx("scenario", "run", small)
-    assert "2 rounds: 2 as expected" in capsys.readouterr().out
+    assert "1 scenario, 2 rounds: all as expected\n" == capsys.readouterr().out
 
     document = json.loads(small.read_text())
     document["expect"]["starts"]["train"] = 1
@@ -284,7 +286,7 @@ def test_scenario_run_passes_over_what_is_no_scenario(small, tmp_path, capsys):
     (tmp_path / "README.md").write_text("# Words\n")
 
     assert 0 == phalanx("scenario", "run", tmp_path)
-    assert "1 scenarios" in capsys.readouterr().out
+    assert "1 scenario," in capsys.readouterr().out
 
 
 def test_scenario_new_makes_one_that_holds(tmp_path, capsys):
@@ -295,7 +297,23 @@ def test_scenario_new_makes_one_that_holds(tmp_path, capsys):
     assert 0 == phalanx("scenario", "run", path)
     capsys.readouterr()
     assert 1 == phalanx("scenario", "new", path)
-    assert "File exists" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "File exists" in said
+    assert "do: name another path" in said
+
+
+def test_scenario_run_counts_what_failed_and_what_was_rejected(small, tmp_path, capsys):
+    document = json.loads(small.read_text())
+    document["expect"]["starts"]["train"] = 1
+    (tmp_path / "wrong.json").write_text(json.dumps(document))
+    (tmp_path / "bad.yaml").write_text("kind: Scenario\n")
+
+    assert 4 == phalanx("scenario", "run", tmp_path)
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert (
+        "3 scenarios, 4 rounds: 2 as expected, 2 not as expected, 1 file rejected"
+        == last
+    )
 
 
 def test_scenario_lint_wants_a_rule(small, capsys):
@@ -315,6 +333,85 @@ def test_scenario_schema_is_a_json_schema(capsys):
     assert "minGroups" in schema["$defs"]["GangSpec"]["properties"]
 
 
+def part_of_schema(schema: dict, name: str, field: str) -> dict:
+    return schema["$defs"][name]["properties"][field]
+
+
+def test_schema_takes_durations_and_tiers_as_files_write_them(capsys):
+    phalanx("scenario", "schema")
+    schema = json.loads(capsys.readouterr().out)
+    durations = [
+        part_of_schema(schema, *place)
+        for place in (
+            ("GangSpec", "age"),
+            ("Evict", "again"),
+            ("Waiting", "protectAfter"),
+            ("AgeStep", "after"),
+        )
+    ]
+    tier = part_of_schema(schema, "Policy", "tiers")["items"]["anyOf"]
+
+    for duration in durations:
+        assert {"string", "number"} <= {kind["type"] for kind in duration["anyOf"]}
+    assert "entitled" in tier[0]["enum"]
+    assert {"$ref": "#/$defs/Tier"} == tier[1]
+
+
+def test_policy_fields_have_one_spelling(tmp_path, capsys):
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(scenario() | {"policy": {"evict": {"max_pods": 1}}}))
+
+    assert 4 == phalanx("plan", path)
+    assert 'did you mean "maxPods"?' in capsys.readouterr().err
+
+
+@pytest.fixture
+def parts(tmp_path) -> list[Path]:
+    """
+    Cut one snapshot into nodes, gangs and a policy, a file each.
+    """
+    whole = scenario(
+        gangs=[
+            {"name": "sweep", "min": 3, "requests": {"nvidia.com/gpu": 2}},
+            {"name": "train", "min": 1, "requests": {"nvidia.com/gpu": 8}},
+        ]
+    )
+    given = whole.pop("given")
+    files = {
+        "nodes": {"given": {"nodes": given["nodes"]}},
+        "gangs": {"given": {"gangs": given["gangs"]}},
+        "policy": {"given": {}, "policy": {"tiers": ["pods"], "seed": 7}},
+    }
+    for name, document in files.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(whole | document))
+    return [tmp_path / f"{name}.json" for name in files]
+
+
+def test_several_files_are_one_snapshot_and_one_holds_the_policy(parts, capsys):
+    assert 0 == phalanx("plan", *parts, "-o", "json")
+    document = json.loads(capsys.readouterr().out)
+
+    assert 7 == document["seed"]
+    assert ["pods", "order"] == [tier["name"] for tier in document["tiers"]]
+    assert 3 == len(document["operations"])
+
+
+def test_the_plan_of_several_files_can_be_judged(parts, tmp_path, capsys):
+    phalanx("plan", *parts, "-o", "json")
+    plan = tmp_path / "plan.json"
+    plan.write_text(capsys.readouterr().out)
+
+    assert 0 == phalanx("verify", *parts, plan)
+    assert "holds: 3 operations, no rule broken\n" == capsys.readouterr().out
+    assert 3 == phalanx("verify", parts[0], plan)
+    assert capsys.readouterr().out.splitlines()[-1].startswith("broken: ")
+
+
+def test_two_policies_are_one_too_many(parts, capsys):
+    assert 4 == phalanx("plan", *parts, parts[-1])
+    assert "2 of these files hold a policy" in capsys.readouterr().err
+
+
 def test_compare_pairs_both_strategies(small, capsys):
     assert 0 == phalanx("compare", small, "-o", "json")
     document = json.loads(capsys.readouterr().out)
@@ -324,9 +421,28 @@ def test_compare_pairs_both_strategies(small, capsys):
         word: item["solver"][word] for word in ("gpus", "pods", "gangs")
     }
     assert 1 == document["summary"]["pairs"]
-    for form in ("table", "csv"):
-        assert 0 == phalanx("compare", small, "-o", form)
-        assert "small.json" in capsys.readouterr().out
+    assert 0.0 == item["gap"]
+
+
+def test_compare_says_what_each_column_counts_and_who_is_better(small, capsys):
+    assert 0 == phalanx("compare", small)
+    groups, head, row, _, first, second = capsys.readouterr().out.splitlines()
+
+    assert ["GPUS", "PODS", "GANGS", "SECONDS"] == groups.split()
+    assert head.index("GREEDY") == groups.index("GPUS")
+    assert "small.json" in row
+    assert row.endswith("equal")
+    assert first.startswith("1 input, each planned twice with one policy and seed")
+    assert "4 with greedy, 4 with the solver (+0, +0.0 %)" in second
+
+
+def test_compare_as_csv_names_every_column(small, capsys):
+    assert 0 == phalanx("compare", small, "-o", "csv")
+    head, row = capsys.readouterr().out.splitlines()
+
+    names = head.split(",")
+    assert len(set(names)) == len(names) == len(row.split(","))
+    assert {"greedy_gpus", "solver_gpus", "better", "tier"} <= set(names)
 
 
 def test_config_names_the_origin_of_each_value(tmp_path, capsys, monkeypatch):
@@ -352,11 +468,44 @@ def test_config_names_the_origin_of_each_value(tmp_path, capsys, monkeypatch):
     )
 
 
+def test_config_writes_values_with_their_units(capsys):
+    assert 0 == phalanx("config", "show", "--seconds", "2")
+    rows = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+
+    assert "0s" in rows["evict.again"]
+    assert "1h" in rows["waiting.protectAfter"]
+    assert "2 s" in rows["limits.seconds"]
+    assert "units of work" in rows["limits.deterministic"]
+    assert "4 from 0s, 5 from 10m, 6 from 1h, 8 from 6h" in rows["ageing"]
+    assert "not set" in rows["bands"]
+    assert not any("{" in row or "null" in row for row in rows.values())
+
+
 def test_a_bad_environment_value_is_wrong_use(capsys, monkeypatch):
     monkeypatch.setenv("PHALANX_SEED", "many")
 
     assert 2 == phalanx("config", "show")
     assert "env PHALANX_SEED" in capsys.readouterr().err
+
+
+def test_an_unknown_row_of_the_bench_is_wrong_use(capsys):
+    assert 2 == phalanx("bench", "rounds/2k")
+    assert "no row 'rounds/2k', only growth" in capsys.readouterr().err
+
+
+def test_version_is_an_option_too(capsys):
+    assert 0 == phalanx("--version")
+    asked = capsys.readouterr().out
+    phalanx("version")
+
+    assert capsys.readouterr().out == asked
+
+
+def test_a_terminal_without_utf_8_is_served(small):
+    done = shell("plan", small, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+
+    assert 0 == done.returncode
+    assert "1 gang starts" in done.stdout
 
 
 def test_version_names_tool_libraries_and_schema(capsys):

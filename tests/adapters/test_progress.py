@@ -32,3 +32,19 @@ def test_a_pipe_sees_nothing(monkeypatch):
         shown.say("search")
 
     assert "" == pipe.getvalue()
+
+
+def test_a_long_name_stays_on_one_line_of_a_narrow_terminal(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setattr(progress, "PATIENCE", 0)
+    monkeypatch.setattr(progress, "BEAT", 0)
+
+    with progress.Progress() as shown:
+        shown.say("x" * 100)
+        while "xx" not in terminal.getvalue():
+            pass
+
+    longest = max(map(len, terminal.getvalue().split("\r\033[K")))
+    assert 29 == longest

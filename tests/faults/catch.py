@@ -13,7 +13,8 @@ from adapters.files.folders import scenario_files
 from models.errors import PlanRejectedError
 from models.scenario import Scenario
 from solver.round import decide
-from tests.faults.faults import FAULTS, Fault
+from tests.faults.fault import Fault
+from tests.faults.faults import FAULTS
 
 FOLDER = Path(__file__).parents[2] / "scenarios"
 
@@ -43,7 +44,7 @@ def wrongs(name: str, strategy: str) -> list[str]:
 
 def catchers(fault: Fault, names: Sequence[str]) -> list[str]:
     """
-    List the scenarios that a fault spoils.
+    List the scenarios that a fault spoils; one that ends in an error says which.
     """
     found = []
     with fault.apply():
@@ -60,6 +61,10 @@ def main() -> None:
     """
     Try all scenarios with the faults named, or with all.
     """
+    wanted = set(sys.argv[1:]) or {fault.name for fault in FAULTS}
+    unknown = wanted - {fault.name for fault in FAULTS}
+    if unknown:
+        sys.exit(f"no such fault: {', '.join(sorted(unknown))}")
     files = scenario_files([str(FOLDER)], frozenset({"Scenario"}))
     names = [str(Path(f).relative_to(FOLDER).with_suffix("")) for f in files]
     sound = {
@@ -67,7 +72,7 @@ def main() -> None:
         for strategy in ("solver", "greedy")
     }
     for fault in FAULTS:
-        if not sys.argv[1:] or fault.name in sys.argv[1:]:
+        if fault.name in wanted:
             found = catchers(fault, sound[fault.strategy])
             print(f"{fault.name} [{fault.strategy}]: {len(found)}", flush=True)
             for name in found:

@@ -6,10 +6,17 @@ What is gone fails loudly, so no fault can fade away with the code it spoils.
 """
 
 import importlib
+import pkgutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from unittest import mock
+
+import solver
+
+# A module imported for the first time while a switch is flipped would keep it.
+for _each in pkgutil.walk_packages(solver.__path__, "solver."):
+    importlib.import_module(_each.name)
 
 Change = Callable[[object], object]
 Switch = Callable[[], AbstractContextManager[None]]

@@ -19,7 +19,7 @@ from adapters.bench.contract import (
 from adapters.bench.measure import measure_growth, measure_rounds, scaled
 from adapters.bench.priority_matters import make_instance, snapshot_of
 from adapters.bench.quality import measure_priority_matters, measure_small
-from adapters.bench.report import Range
+from adapters.bench.report import Range, TierLine
 from adapters.bench.world import facts_of, make_world
 from models.errors import InputRejectedError
 from models.gangs import Group, pod_sets
@@ -253,3 +253,31 @@ def test_broken_range_breaks_the_report_and_says_its_numbers():
     assert len(report.head()) == len(report.rows()[0])
     assert not report.document()["rows"][1]["holds"]
     assert '"kind": "Bench"' in report.to_json()
+
+
+def test_a_gap_is_told_in_percent_and_as_open_where_it_is_huge():
+    gap = Range(what="worst gap", value=0.005, limit=0.001, unit="%")
+
+    assert "worst gap 0.500 %, at most 0.1 %" == str(gap)
+    assert "worst gap open, at most 0.1 %" == str(replace(gap, value=1e7))
+
+
+def test_the_first_tier_that_differs_stands_in_the_row():
+    def line(name, greedy, value):
+        return TierLine(
+            name=name, greedy=greedy, value=value, bound=value, gap=0.0, proof="proven"
+        )
+
+    equal, more = line("entitled/100", 5, 5), line("entitled/50", 4, 5)
+    rows = BenchReport(
+        measured=(
+            Row(name="a", tiers=(equal, more)),
+            Row(name="b", tiers=(equal, replace(more, greedy=0))),
+            Row(name="c", tiers=(equal,)),
+        )
+    )
+    column = rows.head().index("FIRST DIFFERENCE")
+
+    assert ["entitled/50 × 1.250", "entitled/50, new", "none"] == [
+        cells[column] for cells in rows.rows()
+    ]

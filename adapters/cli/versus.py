@@ -1,0 +1,116 @@
+"""
+The plan beside greedy's: what each starts, where the better one is better.
+"""
+
+from collections.abc import Mapping
+
+from adapters.cli.output import Paint, Table
+from adapters.cli.tier_view import shown, tier_name
+from adapters.files.plan_writer import started
+from adapters.outcome import (
+    certainty,
+    first_difference,
+    gpus_of_nodes,
+    gpus_of_pods,
+    is_better,
+)
+from models.plan import Plan, TierResult
+from models.snapshot import Snapshot
+
+_NAMES_SHOWN = 12
+
+
+def versus(snapshot: Snapshot, plan: Plan, greedy: Plan, paint: Paint) -> list[str]:
+    """
+    Lay two plans of one input side by side, and say which is better and why.
+    """
+    if plan.strategy == greedy.strategy:
+        return ["", "This is greedy's own plan: there is nothing to compare."]
+    waiting = sum(is_waiting(line.state) for line in plan.gangs)
+    _, free = gpus_of_nodes(snapshot)
+    size = gpus_of_pods(snapshot)
+    pair = (greedy, plan)
+    rows = [
+        ("  gangs that start", *(_starts(p) for p in pair), f"{waiting:,} waiting"),
+        ("  pods bound", *(_pods(p) for p in pair), ""),
+        ("  GPUs bound", *(_gpus(p, size) for p in pair), f"{free:,} free"),
+    ]
+    head = (f"Greedy and {plan.strategy}", "GREEDY", plan.strategy.upper(), "OF")
+    return [
+        "",
+        *Table(head, rows, frozenset({1, 2})).lines(),
+        *_names(plan, greedy, paint),
+        f"  {_verdict(plan, greedy)}",
+    ]
+
+
+def is_waiting(state: str) -> bool:
+    """
+    Tell whether a gang waited before the plan, by its state in it.
+    """
+    return state in {"Starting", "Waiting", "Reserved"}
+
+
+def _starts(plan: Plan) -> str:
+    return f"{len(started(plan)):,}"
+
+
+def _pods(plan: Plan) -> str:
+    return f"{sum(step.op == 'Bind' for step in plan.operations):,}"
+
+
+def _gpus(plan: Plan, size: Mapping[str, int]) -> str:
+    binds = (step.pod for step in plan.operations if step.op == "Bind")
+    return f"{sum(size.get(pod, 0) for pod in binds):,}"
+
+
+def _names(plan: Plan, greedy: Plan, paint: Paint) -> list[str]:
+    """
+    Name the gangs that only one of the two starts.
+    """
+    mine, theirs = started(plan), started(greedy)
+    lines = []
+    for who, only, colour in (
+        (plan.strategy, sorted(mine.keys() - theirs.keys()), "green"),
+        (greedy.strategy, sorted(theirs.keys() - mine.keys()), "red"),
+    ):
+        if only:
+            lines.append(f"  only {who} starts {paint(colour, _listed(only))}")
+    return lines
+
+
+def _listed(names: list[str]) -> str:
+    text = ", ".join(name.removeprefix("default/") for name in names[:_NAMES_SHOWN])
+    left = len(names) - _NAMES_SHOWN
+    return f"{text} and {left:,} more" if left > 0 else text
+
+
+def _verdict(plan: Plan, greedy: Plan) -> str:
+    """
+    Say in which tier the better of the two is better, and what is known about it.
+    """
+    found = first_difference(plan, greedy)
+    if found is None:
+        proven = all(tier.proof == "proven" for tier in plan.tiers)
+        tail = "no plan is better" if proven else "not every tier is proven"
+        return f"equal in every tier; {tail}"
+    mine, theirs = found
+    tier = f"tier {tier_name(plan, mine)}"
+    have, other = (shown(each, each.value) for each in found)
+    if have == other:
+        have, other = (shown(each, each.value, wide=True) for each in found)
+    if is_better(mine, theirs):
+        return (
+            f"{plan.strategy} is better in {tier}: {have}, not {other}; {_sure(mine)}"
+        )
+    return f"greedy is better in {tier}: {other}, not {have}"
+
+
+def _sure(tier: TierResult) -> str:
+    match tier.proof:
+        case "proven":
+            return "no plan does better there"
+        case "conditional":
+            return "no plan does better there that keeps the tiers above"
+        case "gap":
+            return f"at most {certainty(tier)} may be missing there"

@@ -1,0 +1,166 @@
+"""
+Faults of greedy.
+"""
+
+from tests.faults.changes import FIRST_CHILDREN_BY_HAND
+from tests.faults.fault import Fault
+from tests.faults.switch import always, becomes, saying, switch
+
+FAULTS: tuple[Fault, ...] = (
+    Fault(
+        "greedy-ignores-limits",
+        "greedy starts gangs beyond the limit of their queue",
+        switch(
+            "solver.ledger:Ledger.most",
+            lambda _old: lambda _self, _state, _leaf, count: count,
+        ),
+        ("queues/limit-holds", "queues/limit-of-the-parent-holds"),
+        "greedy",
+    ),
+    Fault(
+        "greedy-entitles-everybody",
+        "greedy calls every start entitled",
+        switch("solver.ledger:Ledger.entitles", always(value=True)),
+        ("queues/idle-share-is-borrowed", "queues/water-filling-by-weight"),
+        "greedy",
+    ),
+    Fault(
+        "greedy-leaves-halves",
+        "greedy does not take back the pods of a gang that does not fit",
+        switch("solver.workspace:Workspace.undo", always(None)),
+        ("groups/all-or-none", "subgroups/one-missing-child-stops-the-gang"),
+        "greedy",
+    ),
+    Fault(
+        "greedy-starts-the-first-of-a-group",
+        "greedy starts each gang of a group that fits",
+        switch("solver.place:place_gang", saying(lambda *_: True)),
+        ("groups/all-or-none", "groups/entitled-only-when-every-gang-is"),
+        "greedy",
+    ),
+    Fault(
+        "greedy-without-roles",
+        "greedy gives pods to a leaf before those it comes after",
+        switch("solver.place:_Hand._roles_reached", always(value=True)),
+        (
+            "roles/executors-never-start-alone",
+            "roles/surplus-of-a-later-role-waits-too",
+        ),
+        "greedy",
+    ),
+    Fault(
+        "greedy-tries-the-first-children",
+        "greedy tries only the first K of the children",
+        FIRST_CHILDREN_BY_HAND,
+        ("subgroups/only-the-second-subset-fits", "subgroups/only-the-last-pair-fits"),
+        "greedy",
+    ),
+    Fault(
+        "greedy-without-domains",
+        "greedy places gangs in any domain",
+        switch(
+            "solver.masks:Masks._required",
+            lambda _old: lambda _self, _demand, mask: iter([mask]),
+        ),
+        (
+            "topology/required-rack-holds-the-gang-together",
+            "topology/required-at-three-levels",
+        ),
+        "greedy",
+    ),
+    Fault(
+        "greedy-shares-hosts",
+        "greedy puts two pods of an exclusive gang on one host",
+        switch("solver.workspace:Workspace._keep_hosts_apart", always(None)),
+        ("exclusive/each-pod-has-its-own-host", "exclusive/surplus-stops-at-the-hosts"),
+        "greedy",
+    ),
+    Fault(
+        "greedy-fits-worst",
+        "greedy takes the emptiest node first",
+        switch("solver.stock:Stock.strain", saying(lambda strain, *_: -strain)),
+        ("packing/the-largest-hole-stays-whole", "packing/an-exact-fit-is-taken"),
+        "greedy",
+    ),
+    Fault(
+        "greedy-wastes-gpu-nodes",
+        "greedy puts pods without GPUs on GPU nodes as readily as on others",
+        switch("solver.stock:WASTE", becomes(0.0)),
+        ("packing/processor-pods-keep-off-gpu-nodes",),
+        "greedy",
+    ),
+    Fault(
+        "greedy-never-steps-back",
+        "greedy tries the children of a node in one order only",
+        switch("solver.place:MOST_ORDERS", becomes(1)),
+        ("packing/largest-first-would-fail",),
+        "greedy",
+    ),
+    Fault(
+        "greedy-prefers-nothing",
+        "greedy does not try preferred domains",
+        switch(
+            "solver.masks:Masks._preferred",
+            lambda _old: lambda _self, _demand, masks: iter(masks),
+        ),
+        (
+            "topology/preferred-keeps-together-where-it-can",
+            "topology/required-zone-and-preferred-rack",
+        ),
+        "greedy",
+    ),
+    Fault(
+        "greedy-grows-anywhere",
+        "greedy opens a further preferred domain for surplus",
+        switch("solver.workspace:_is_frugal", always(value=False)),
+        ("topology/surplus-does-not-leave-a-full-preferred-domain",),
+        "greedy",
+    ),
+    Fault(
+        "greedy-entitles-nobody",
+        "greedy calls every start a borrowing one",
+        switch("solver.ledger:Ledger.entitles", always(value=False)),
+        (
+            "queues/quota-comes-before-queue-priority",
+            "queues/weights-divide-what-quotas-leave",
+        ),
+        "greedy",
+    ),
+    Fault(
+        "greedy-charges-no-share",
+        "greedy does not charge entitled starts to the fair share",
+        switch("solver.ledger:Ledger.entitle", always(None)),
+        (
+            "queues/a-child-shares-what-its-parent-has",
+            "queues/weights-divide-what-quotas-leave",
+        ),
+        "greedy",
+    ),
+    Fault(
+        "greedy-youngest-first",
+        "greedy starts the youngest gang of a queue first",
+        switch(
+            "solver.greedy:_inside_queue",
+            saying(lambda rank, *_: (rank[0], -rank[1], rank[2])),
+        ),
+        ("tiers/order-the-oldest-of-equals",),
+        "greedy",
+    ),
+    Fault(
+        "greedy-lowest-priority-first",
+        "greedy starts the lowest priority of a queue first",
+        switch(
+            "solver.greedy:_inside_queue",
+            saying(lambda rank, *_: (-rank[0], rank[1], rank[2])),
+        ),
+        ("priority/a-higher-band-comes-first", "priority/three-bands-in-their-order"),
+        "greedy",
+    ),
+    Fault(
+        "greedy-queues-by-name",
+        "greedy serves queues by name instead of by share",
+        switch("solver.greedy:_standing_of", always((0, 0.0))),
+        ("queues/water-filling-by-weight",),
+        "greedy",
+    ),
+)

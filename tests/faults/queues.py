@@ -1,0 +1,279 @@
+"""
+Faults of queues: limits, quotas, fair shares, entitlement and borrowing.
+"""
+
+from dataclasses import replace
+
+from tests.faults.changes import gangs
+from tests.faults.fault import Fault
+from tests.faults.switch import always, during, saying, seeing, switch
+
+
+def _rules(**changes):
+    """
+    See queues whose rules are changed, by field.
+    """
+
+    def change(queues):
+        return tuple(
+            replace(
+                queue,
+                resources={
+                    name: replace(
+                        rule, **{k: make(rule) for k, make in changes.items()}
+                    )
+                    for name, rule in queue.resources.items()
+                },
+            )
+            for queue in queues
+        )
+
+    return change
+
+
+def _queues(**changes):
+    """
+    See queues that are changed, by field.
+    """
+    return lambda queues: tuple(
+        replace(queue, **{k: make(queue) for k, make in changes.items()})
+        for queue in queues
+    )
+
+
+def _without_remainders(_old):
+    """
+    Give whole parts only; what rounding leaves goes to the next band.
+    """
+
+    def fill(weights, wants, shares, left):
+        whole, amount = sum(weights.values()), left
+        for name in weights:
+            part = min(amount * weights[name] // whole, wants[name] - shares[name])
+            shares[name] += part
+            left -= part
+        return left
+
+    return fill
+
+
+def _largest_factor(old):
+    """
+    Take each resource by itself, and the largest of their factors.
+    """
+
+    def factor(problem, queue):
+        each = [
+            replace(problem, queues=replace(problem.queues, named=(resource,)))
+            for resource in problem.queues.named
+        ]
+        return max((old(one, queue) for one in each), default=1)
+
+    return factor
+
+
+LEAF_QUEUE_ONLY = switch(
+    "solver.quotas:QueueTree.path", saying(lambda path, *_: path[:1])
+)
+
+FAULTS: tuple[Fault, ...] = (
+    Fault(
+        "limit-rows-dropped",
+        "the model knows neither limits nor quotas",
+        switch("solver.encode.quota:add_limits", always(None)),
+        ("queues/limit-holds", "queues/surplus-stops-at-the-limit"),
+    ),
+    Fault(
+        "limit-of-the-leaf-queue-only",
+        "limits and quotas above the leaf queue are no constraints",
+        during("solver.encode.quota:add_limits", LEAF_QUEUE_ONLY),
+        ("queues/limit-of-the-parent-holds",),
+    ),
+    Fault(
+        "limit-without-running",
+        "what runs in a queue does not count towards its limit",
+        switch(
+            "solver.quotas:QueueTree.limit_left",
+            lambda _old: lambda self, queue, r: self.queues[queue].rule(r).limit,
+        ),
+        ("queues/running-pods-count-towards-the-limit", "reasons/quota-limit-reached"),
+    ),
+    Fault(
+        "limit-off-by-one",
+        "a queue may exceed its limit by one",
+        switch(
+            "solver.quotas:QueueTree.limit_left",
+            saying(lambda left, *_: None if left is None else left + 1),
+        ),
+        ("queues/surplus-stops-at-the-limit", "reasons/quota-limit-reached"),
+    ),
+    Fault(
+        "quota-rows-dropped",
+        "non-preemptible work may exceed its quota",
+        switch("solver.quotas:QueueTree.quota_left", always(None)),
+        ("queues/surplus-of-non-preemptible-work-stays-within-quota",),
+    ),
+    Fault(
+        "quota-for-everybody",
+        "preemptible work is held within quota, too",
+        switch(
+            "solver.problem:problem_of", seeing(at0=gangs(preemptible=lambda _: False))
+        ),
+        ("queues/preemptible-work-takes-no-quota",),
+    ),
+    Fault(
+        "quota-charged-by-all-that-runs",
+        "running preemptible work uses up the quota",
+        switch(
+            "solver.quotas:QueueTree.quota_left",
+            lambda _old: (
+                lambda self, queue, r: (
+                    None
+                    if self.queues[queue].rule(r).quota is None
+                    else max(
+                        0,
+                        self.queues[queue].rule(r).quota
+                        - self.running.get(queue, {}).get(r, 0),
+                    )
+                )
+            ),
+        ),
+        ("queues/preemptible-work-takes-no-quota",),
+    ),
+    Fault(
+        "entitlement-rows-dropped",
+        "every start is entitled",
+        switch("solver.encode.quota:_tight_rows", always(set())),
+        (
+            "queues/entitled-before-borrowing",
+            "queues/a-gang-beyond-the-share-borrows-after-the-entitled",
+        ),
+    ),
+    Fault(
+        "entitlement-on-the-leaf-queue-only",
+        "fair shares above the leaf queue are no constraints",
+        during("solver.encode.quota:add_entitlement", LEAF_QUEUE_ONLY),
+        ("queues/a-child-shares-what-its-parent-has",),
+    ),
+    Fault(
+        "entitlement-without-running",
+        "what runs in a queue does not count towards its share",
+        switch(
+            "solver.encode.quota:_share_left",
+            lambda _old: (
+                lambda problem, queue, r: problem.shares.get(queue, {}).get(r, 0)
+            ),
+        ),
+        (
+            "queues/entitled-before-borrowing",
+            "queues/borrowing-by-value-when-factors-are-equal",
+        ),
+    ),
+    Fault(
+        "entitlement-of-one-resource",
+        "only the last named resource decides who is entitled",
+        switch(
+            "solver.encode.quota:_tight_rows",
+            saying(
+                lambda rows, problem, *_: {
+                    (queue, r) for queue, r in rows if r == problem.queues.named[-1]
+                }
+            ),
+        ),
+        ("queues/entitlement-needs-every-resource",),
+    ),
+    Fault(
+        "borrowing-factor-always-one",
+        "how much of its share a queue uses does not matter to borrowing",
+        switch("solver.score:borrow_factor", always(1)),
+        (
+            "queues/borrowing-below-a-quarter-counts-four-fold",
+            "queues/borrowing-below-three-quarters-counts-twice",
+        ),
+    ),
+    Fault(
+        "borrowing-factor-of-the-least-used",
+        "the resource of which a queue uses least decides its factor",
+        switch("solver.score:borrow_factor", _largest_factor),
+        ("queues/the-resource-used-most-sets-the-borrowing-factor",),
+    ),
+    Fault(
+        "remainders-to-the-next-band",
+        "what rounding leaves of a fair share goes to the next priority",
+        switch("solver.fairshare:_fill", _without_remainders),
+        ("queues/remainders-stay-in-their-band",),
+    ),
+    Fault(
+        "running-work-asks-for-no-share",
+        "only what waits is asked for when fair shares are divided",
+        switch(
+            "solver.quotas:QueueTree.requested", lambda _old: lambda _self, more: more
+        ),
+        ("queues/idle-share-is-borrowed",),
+    ),
+    Fault(
+        "weights-ignored",
+        "fair shares are equal parts whatever the weights",
+        switch(
+            "solver.fairshare:fair_shares",
+            seeing(at0=_rules(weight=lambda rule: min(1, rule.weight))),
+        ),
+        ("queues/water-filling-by-weight",),
+    ),
+    Fault(
+        "weight-zero-shares",
+        "a queue of weight 0 shares in what the quotas leave",
+        switch(
+            "solver.fairshare:fair_shares",
+            seeing(at0=_rules(weight=lambda rule: max(1, rule.weight))),
+        ),
+        ("queues/weight-zero-gets-nothing-beyond-its-quota",),
+    ),
+    Fault(
+        "limits-ignored-in-shares",
+        "a fair share may exceed the limit",
+        switch(
+            "solver.fairshare:fair_shares", seeing(at0=_rules(limit=lambda _: None))
+        ),
+        ("queues/a-limit-caps-the-share",),
+    ),
+    Fault(
+        "quotas-ignored-in-shares",
+        "fair shares are divided by weight without the quotas",
+        switch("solver.fairshare:fair_shares", seeing(at0=_rules(quota=lambda _: 0))),
+        ("queues/quota-comes-before-queue-priority",),
+    ),
+    Fault(
+        "queue-priority-ignored",
+        "what the quotas leave is divided without looking at priorities",
+        switch(
+            "solver.fairshare:fair_shares", seeing(at0=_queues(priority=lambda _: 0))
+        ),
+        ("queues/a-higher-queue-takes-the-rest-first",),
+    ),
+    Fault(
+        "children-share-the-cluster",
+        "child queues divide the whole cluster instead of their parent's share",
+        switch(
+            "solver.fairshare:fair_shares", seeing(at0=_queues(parent=lambda _: None))
+        ),
+        ("queues/a-child-shares-what-its-parent-has",),
+    ),
+    Fault(
+        "the-impossible-take-a-share",
+        "gangs that can never start ask for a share",
+        switch(
+            "solver.feasible:structural_reasons", lambda _old: lambda _s, b, *_: dict(b)
+        ),
+        ("queues/an-impossible-giant-takes-no-share",),
+    ),
+    Fault(
+        "impossible-subtrees-take-a-share",
+        "subtrees that can never be satisfied ask for a share",
+        switch(
+            "solver.feasible:Possible._living_leaves",
+            lambda _old: lambda _self, state: list(range(len(state.leaves))),
+        ),
+        ("queues/an-impossible-subtree-takes-no-share",),
+    ),
+)
