@@ -2,7 +2,8 @@
 Nodes, their labels and taints, and what a pod may demand of them.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -10,6 +11,7 @@ from models.resources import Resources
 
 HOSTNAME = "kubernetes.io/hostname"
 Operator = Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]
+_WHOLE = re.compile(r"[+-]?[0-9]{1,19}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,25 +72,18 @@ class LabelRule:
             case "DoesNotExist":
                 return have is None
             case "Gt":
-                return (
-                    _number(have) > _number(self.values[0])
-                    if have and _is_number(have)
-                    else False
-                )
+                number = _whole(have)
+                return number is not None and number > int(self.values[0])
             case "Lt":
-                return (
-                    _number(have) < _number(self.values[0])
-                    if have and _is_number(have)
-                    else False
-                )
+                number = _whole(have)
+                return number is not None and number < int(self.values[0])
 
 
-def _is_number(text: str) -> bool:
-    return text.lstrip("-").isdigit()
-
-
-def _number(text: str) -> int:
-    return int(text)
+def _whole(text: str | None) -> int | None:
+    """
+    Read a label as a whole number, as Kubernetes does; none where it is none.
+    """
+    return int(text) if text is not None and _WHOLE.fullmatch(text) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,13 +105,23 @@ class NodeDemand:
         """
         return (
             not node.unschedulable
-            and all(node.labels.get(k) == v for k, v in self.selector)
-            and (
-                self.terms is None
-                or any(_term_holds(t, node.labels) for t in self.terms)
-            )
-            and all(self._tolerates(t) for t in node.taints)
+            and self.matches(node.labels)
+            and self.tolerates(node.taints)
         )
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """
+        Tell whether labels satisfy the selector and the required affinity.
+        """
+        return all(labels.get(k) == v for k, v in self.selector) and (
+            self.terms is None or any(_term_holds(t, labels) for t in self.terms)
+        )
+
+    def tolerates(self, taints: Iterable[Taint]) -> bool:
+        """
+        Tell whether no taint keeps the pod off.
+        """
+        return all(self._tolerates(t) for t in taints)
 
     def _tolerates(self, taint: Taint) -> bool:
         if taint.effect == "PreferNoSchedule":

@@ -4,7 +4,16 @@ The policy: what we want, as an ordered list of tiers, and how long we may think
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from models.written import Seconds
 
@@ -37,6 +46,18 @@ class Part(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_truth_for_a_number(cls, value: object, info: ValidationInfo) -> object:
+        if isinstance(value, bool) and info.field_name not in cls._truths():
+            shown = str(value).lower()
+            raise PydanticCustomError("truth", "{value} is no number", {"value": shown})
+        return value
+
+    @classmethod
+    def _truths(cls) -> frozenset[str]:
+        return frozenset()
+
 
 class Evict(Part):
     """
@@ -52,6 +73,10 @@ class Evict(Part):
     max_moves: int = Field(16, alias="maxMoves", ge=0)
     max_lost_per_gpu: int | None = Field(None, alias="maxLostPerGpu", ge=0)
     again: Seconds = 0
+
+    @classmethod
+    def _truths(cls) -> frozenset[str]:
+        return frozenset({"preempt", "reclaim", "consolidate", "stale"})
 
 
 class Waiting(Part):
@@ -130,6 +155,13 @@ class Policy(Part):
             raise ValueError("a tier is listed twice")
         if "order" in names and names[-1] != "order":
             raise ValueError("order is always the last tier")
+        return self
+
+    @model_validator(mode="after")
+    def _ages_rise(self) -> "Policy":
+        ages = [step.after for step in self.ageing]
+        if sorted(set(ages)) != ages:
+            raise ValueError("the ages of ageing do not rise from step to step")
         return self
 
     def has(self, name: TierName) -> bool:

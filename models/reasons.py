@@ -87,7 +87,10 @@ def _readable(facts: Mapping[str, Fact]) -> dict[str, _Shown]:
     """
     Give facts as people read them; what a sentence asks for in vain is a question mark.
     """
-    shown = {key: _Shown(_amount(facts, key)) for key in facts}
+    shown = {key: _Shown("") for key in _OPTIONAL}
+    shown |= {key: _Shown(_amount(facts, key)) for key in facts}
+    if "nearest" in facts:
+        shown["near"] = _Shown(f" (did you mean {facts['nearest']}?)")
     return defaultdict(lambda: _Shown("?"), shown)
 
 
@@ -101,35 +104,42 @@ def _amount(facts: Mapping[str, Fact], key: str) -> Fact:
     return fact
 
 
+_OPTIONAL = ("near", "where", "work")
 _AMOUNTS = {"needs", "free", "limit", "used", "total", "largest"}
 _SENTENCES: dict[Reason, str] = {
     Reason.INVALID_GANG: "cannot be planned as written: {detail}",
     Reason.CONFIG_CONFLICT: "contradicts itself or its group: {detail}",
     Reason.UNSUPPORTED_CONSTRAINT: "asks for something not planned yet: {detail}",
-    Reason.QUEUE_NOT_FOUND: "queue {queue} does not exist",
+    Reason.QUEUE_NOT_FOUND: "queue {queue} does not exist{near}",
     Reason.QUEUE_CLOSED: "queue {queue} is closed",
     Reason.WAITING_FOR_PODS: "needs {needs:pod}{where}, has {have} that may start",
     Reason.WAITING_FOR_GROUP: "{mate} of its group {why}",
     Reason.TIMED_OUT: "was marked as timed out by its own system",
     Reason.NO_FITTING_NODE: "pod {pod} fits no node, even an empty one: {detail}",
     Reason.DEMAND_EXCEEDS_CLUSTER: (
-        "needs {needs} {resource}, all matching nodes together hold {total} when empty"
+        "needs {needs} {resource}{where}, "
+        "all matching nodes together hold {total} when empty"
     ),
     Reason.TOPOLOGY_TOO_SMALL: (
-        "needs {needs} {resource} in one {level}, the largest holds {largest} "
-        "when empty"
+        "needs {needs} {resource}{where} in one {level}, "
+        "the largest holds {largest} when empty"
     ),
     Reason.QUOTA_EXCEEDS_MAXIMUM: (
-        "needs {needs} {resource}, queue {queue} may never hold more than {limit}"
+        "needs {needs} {resource}, "
+        "queue {queue} may never hold more than {limit}{work}"
     ),
     Reason.QUOTA_LIMIT_REACHED: (
-        "needs {needs} {resource}, queue {queue} uses {used} of the {limit} it may hold"
+        "needs {needs} {resource}, "
+        "queue {queue} uses {used} of the {limit} it may hold{work}"
     ),
     Reason.PREEMPTION_PROTECTED: "is entitled, and only protected work is in its way",
     Reason.INSUFFICIENT_CAPACITY: (
-        "needs {needs} {resource}, {free} are free on matching nodes"
+        "needs {needs} {resource}{where}, matching nodes have {free} free"
     ),
-    Reason.FRAGMENTED: ("the sums fit, but its {pods:pod} cannot be packed: {detail}"),
+    Reason.FRAGMENTED: (
+        "enough is free in total, but not in pieces that fit: "
+        "there is room for {detail}"
+    ),
     Reason.LOWER_TIER_OR_PRIORITY: (
         "could start alone; this plan gives what it needs to others"
     ),

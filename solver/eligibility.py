@@ -69,12 +69,13 @@ def _group_conflict(
     mates = state.gang.mates
     if not mates:
         return None
-    wanted = sorted(set(mates))
+    wanted = set(mates)
     if state.key not in mates:
         detail = "its group list does not name itself"
         return Waiting(Reason.CONFIG_CONFLICT, {"detail": detail})
     for mate in mates:
-        if mate in lists and sorted(set(lists[mate])) != wanted:
+        held = lists.get(mate, mates)
+        if held != mates and set(held) != wanted:
             detail = f"{mate} does not hold the same group list"
             return Waiting(Reason.CONFIG_CONFLICT, {"detail": detail, "mate": mate})
     return None
@@ -95,18 +96,25 @@ def _queue_reason(state: Standing, queues: QueueTree) -> Waiting | None:
         return None
     name = state.gang.queue
     if name not in queues.queues:
-        return Waiting(Reason.QUEUE_NOT_FOUND, {"queue": name})
+        return _not_found(name, queues)
     if name in queues.parents:
         detail = f"queue {name} has queues below it, gangs live in leaves"
         return Waiting(Reason.INVALID_GANG, {"detail": detail, "queue": name})
     path = queues.path(name)
     top = queues.queues[path[-1]]
     if top.parent is not None:
-        return Waiting(Reason.QUEUE_NOT_FOUND, {"queue": top.parent})
+        return _not_found(top.parent, queues)
     for above in path:
         if not queues.queues[above].open:
             return Waiting(Reason.QUEUE_CLOSED, {"queue": above})
     return None
+
+
+def _not_found(name: str, queues: QueueTree) -> Waiting:
+    facts: Facts = {"queue": name}
+    if near := queues.nearest(name):
+        facts["nearest"] = near
+    return Waiting(Reason.QUEUE_NOT_FOUND, facts)
 
 
 def _readiness(state: Standing) -> Waiting | None:
@@ -114,23 +122,42 @@ def _readiness(state: Standing) -> Waiting | None:
         return None
     if least_need(state, lambda _: 1) is not None:
         return None
-    have = sum(leaf.counted + len(leaf.pending) for leaf in state.leaves)
+    facts = _short_leaf(state) or _short_node(state)
+    if _only_counts_waiting(state):
+        facts["where"] = f"{facts.get('where', '')} (running pods do not count)"
+    return Waiting(Reason.WAITING_FOR_PODS, facts)
+
+
+def _short_leaf(state: Standing) -> Facts | None:
     for leaf in state.leaves:
-        short = leaf.need - len(leaf.pending)
-        if short > 0:
+        if leaf.need > len(leaf.pending):
             facts: Facts = {
                 "have": leaf.counted + len(leaf.pending),
                 "needs": leaf.minimum,
-                "where": f" in {leaf.path}" if leaf.path else "",
             }
-            if _only_counts_waiting(state):
-                facts["where"] = f"{facts['where']} (running pods do not count)"
-            return Waiting(Reason.WAITING_FOR_PODS, facts)
-    total = max(node.min_pods for node in state.nodes)
-    return Waiting(
-        Reason.WAITING_FOR_PODS,
-        {"have": have, "needs": max(total, have + 1), "where": ""},
-    )
+            return facts | ({"where": f" in {leaf.path}"} if leaf.path else {})
+    return None
+
+
+def _short_node(state: Standing) -> Facts:
+    """
+    Find the tree node that all pending pods together do not satisfy, from below.
+    """
+    pods = [leaf.counted + len(leaf.pending) for leaf in state.leaves]
+    for node in reversed(state.nodes):
+        have = sum(pods[i] for i in node.leaves)
+        where = f" in {node.path}" if node.path else ""
+        if have < node.min_pods:
+            return {"have": have, "needs": node.min_pods, "where": where}
+        below = [state.nodes[child] for child in node.children]
+        filled = sum(any(pods[i] for i in child.leaves) for child in below)
+        if filled < node.min_groups:
+            return {
+                "have": filled,
+                "needs": node.min_groups,
+                "where": f"{where} in as many groups",
+            }
+    return {"have": sum(pods), "needs": sum(pods) + 1}
 
 
 def _only_counts_waiting(state: Standing) -> bool:
@@ -168,5 +195,6 @@ def _short_of_minimum(
             )
         if free < least:
             facts: Facts = {"resource": name, "needs": least, "free": free}
+            facts["where"] = " as its minResources"
             return Waiting(Reason.INSUFFICIENT_CAPACITY, facts)
     return None

@@ -2,11 +2,10 @@
 Why gangs wait: one primary reason each, by arithmetic on the room as it is.
 """
 
-import numpy as np
-
 from models.reasons import Facts, Reason, Waiting
 from solver.draft import Draft
 from solver.feasible import needed
+from solver.pieces import pieces
 from solver.place import place_gang
 from solver.problem import Problem, Unit
 from solver.standing import Standing, least_need
@@ -47,9 +46,12 @@ def _kind(problem: Problem, unit: Unit) -> object:
 
 def _reason(problem: Problem, work: Workspace, unit: Unit) -> Waiting:
     for state in unit.states:
-        waiting = _over_limit(problem, state) or _short_of_room(problem, state)
+        waiting = _over_limit(problem, state)
         if waiting is not None:
             return waiting
+    waiting = _short_of_room(problem, unit)
+    if waiting is not None:
+        return waiting
     mark = work.mark()
     alone = all(place_gang(work, state) for state in unit.states)
     work.undo(mark)
@@ -64,11 +66,13 @@ def _over_limit(problem: Problem, state: Standing) -> Waiting | None:
         for resource in queues.named:
             needs = needed(state, resource)
             rule = queues.queues[name].rule(resource)
-            checks = [(queues.limit_left(name, resource), rule.limit, queues.running)]
+            left = queues.limit_left(name, resource)
+            checks = [(left, rule.limit, queues.running, "")]
             if not state.gang.preemptible:
                 left = queues.quota_left(name, resource)
-                checks.append((left, rule.quota, queues.fixed))
-            for left, limit, table in checks:
+                work = " of non-preemptible work"
+                checks.append((left, rule.quota, queues.fixed, work))
+            for left, limit, table, work in checks:
                 if left is not None and limit is not None and needs > left:
                     facts: Facts = {
                         "resource": resource,
@@ -77,19 +81,30 @@ def _over_limit(problem: Problem, state: Standing) -> Waiting | None:
                         "used": table.get(name, {}).get(resource, 0),
                         "limit": limit,
                     }
+                    facts |= {"work": work} if work else {}
                     return Waiting(Reason.QUOTA_LIMIT_REACHED, facts)
     return None
 
 
-def _short_of_room(problem: Problem, state: Standing) -> Waiting | None:
-    rows = [problem.shapes.of_leaf[state.key, i] for i in range(len(state.leaves))]
-    matching = problem.shapes.allowed[rows].any(axis=0)
-    for column, resource in enumerate(problem.room.resources):
-        needs = needed(state, resource)
-        free = int(problem.room.free[matching, column].clip(min=0).sum())
-        if needs > free:
-            facts: Facts = {"resource": resource, "needs": needs, "free": free}
-            return Waiting(Reason.INSUFFICIENT_CAPACITY, facts)
+def _short_of_room(problem: Problem, unit: Unit) -> Waiting | None:
+    """
+    Compare what a gang needs, then what its whole group needs, with what is free.
+    """
+    single = [(state,) for state in unit.states]
+    for states in (*single, unit.states) if len(single) > 1 else single:
+        rows = [
+            problem.shapes.of_leaf[state.key, i]
+            for state in states
+            for i in range(len(state.leaves))
+        ]
+        matching = problem.shapes.allowed[rows].any(axis=0)
+        for column, resource in enumerate(problem.room.resources):
+            needs = sum(needed(state, resource) for state in states)
+            free = int(problem.room.free[matching, column].clip(min=0).sum())
+            if needs > free:
+                facts: Facts = {"resource": resource, "needs": needs, "free": free}
+                facts |= {"where": " with its group"} if len(states) > 1 else {}
+                return Waiting(Reason.INSUFFICIENT_CAPACITY, facts)
     return None
 
 
@@ -104,21 +119,6 @@ def _alone_by_proof(problem: Problem, unit: Unit) -> Waiting:
         return Waiting(Reason.LOWER_TIER_OR_PRIORITY)
     if verdict is None:
         return Waiting(Reason.SEARCH_LIMIT_REACHED)
-    state = unit.states[0]
     pods = sum(least_need(s, lambda _: 1) or 0 for s in unit.states)
-    return Waiting(
-        Reason.FRAGMENTED,
-        {"pods": pods, "detail": _largest_hole(problem, state)},
-    )
-
-
-def _largest_hole(problem: Problem, state: Standing) -> str:
-    parts = []
-    for i, leaf in enumerate(state.leaves):
-        if not leaf.need:
-            continue
-        shape = problem.shapes.of_leaf[state.key, i]
-        places = int(np.count_nonzero(problem.shapes.fits[shape]))
-        label = leaf.path or "its pods"
-        parts.append(f"{label} fit on {places} nodes as they are")
-    return "; ".join(parts) or "its parts fit only one without the other"
+    facts: Facts = {"pods": pods, "detail": pieces(problem, unit)}
+    return Waiting(Reason.FRAGMENTED, facts)

@@ -10,10 +10,11 @@ import numpy as np
 from models.reasons import Facts, Reason, Waiting
 from solver.domains import Domains
 from solver.eligibility import spread_to_groups
+from solver.nowhere import why_nowhere
 from solver.quotas import Amounts, QueueTree
 from solver.room import Bools, Ints, Room
 from solver.shapes import Shapes
-from solver.standing import Standing, least_need
+from solver.standing import Standing, least_need, satisfied_after
 
 _MANY = 2**40
 
@@ -39,6 +40,10 @@ class Possible:
     shapes: Shapes
     domains: Domains
     _counts: dict[int, Ints] = field(default_factory=dict)
+    _totals: dict[int, int] = field(default_factory=dict)
+    _by_domain: dict[tuple[int, str, str], Ints] = field(default_factory=dict)
+    _living: dict[str, list[int] | None] = field(default_factory=dict)
+    _nowhere: dict[int, str] = field(default_factory=dict)
 
     def per_node(self, shape: int) -> Ints:
         """
@@ -51,29 +56,77 @@ class Possible:
             self._counts[shape] = np.where(self.shapes.allowed[shape], counts, 0)
         return self._counts[shape]
 
-    def parts(self, topology: str, level: str) -> list[Ints]:
+    def total(self, shape: int) -> int:
         """
-        List the nodes of every domain of a level.
+        Count a shape's pods on all empty nodes together.
         """
-        cells = self.domains.cells(topology, level)
-        return [
-            np.flatnonzero(cells.of_node == cell) for cell in range(1, len(cells.names))
-        ]
+        if shape not in self._totals:
+            self._totals[shape] = int(self.per_node(shape).sum())
+        return self._totals[shape]
 
-    def available(
-        self, state: Standing, nodes: Ints | None = None
-    ) -> Callable[[int], int]:
+    def per_domain(self, shape: int, topology: str, level: str) -> Ints:
+        """
+        Count a shape's pods per domain of a level, where all nodes are empty.
+        """
+        key = (shape, topology, level)
+        if key not in self._by_domain:
+            cells = self.domains.cells(topology, level)
+            totals = np.zeros(len(cells.names), dtype=np.int64)
+            np.add.at(totals, cells.of_node, self.per_node(shape))
+            self._by_domain[key] = totals[1:]
+        return self._by_domain[key]
+
+    def available(self, state: Standing) -> Callable[[int], int]:
         """
         Give per leaf how many of its pending pods empty nodes hold.
         """
 
         def count(leaf: int) -> int:
-            shape = self.shapes.of_leaf[state.key, leaf]
-            counts = self.per_node(shape)
-            places = int((counts if nodes is None else counts[nodes]).sum())
+            places = self.total(self.shapes.of_leaf[state.key, leaf])
             return min(len(state.leaves[leaf].pending), places)
 
         return count
+
+    def offers(self, state: Standing) -> list[int]:
+        """
+        Cut the pending pods of each leaf to what empty nodes, and domains, hold.
+        """
+        places = self.available(state)
+        counts = [places(i) for i in range(len(state.leaves))]
+        for node in state.nodes:
+            demand = node.topology
+            if demand is None or demand.required is None:
+                continue
+            for i in node.leaves:
+                shape = self.shapes.of_leaf[state.key, i]
+                best = self.per_domain(shape, demand.topology, demand.required)
+                counts[i] = min(counts[i], int(best.max(initial=0)))
+        return counts
+
+    def living(self, state: Standing) -> list[int] | None:
+        """
+        Cut offers to subtrees that can be satisfied; none where the root never can.
+
+        A leaf that waits for a role that is never reached gets no pods, either.
+        """
+        if state.key not in self._living:
+            self._living[state.key] = self._cut(state, self.offers(state))
+        return self._living[state.key]
+
+    @staticmethod
+    def _cut(state: Standing, counts: list[int]) -> list[int] | None:
+        while True:
+            before = sum(counts)
+            satisfied = satisfied_after(state, dict(enumerate(counts)))
+            for at, node in enumerate(state.nodes):
+                if not satisfied[at]:
+                    for i in node.leaves:
+                        counts[i] = 0
+            for i, leaf in enumerate(state.leaves):
+                if any(counts[t] < state.leaves[t].need for t in leaf.after):
+                    counts[i] = 0
+            if sum(counts) == before:
+                return counts if satisfied[0] else None
 
     def demand(self, states: Sequence[Standing]) -> Amounts:
         """
@@ -90,28 +143,15 @@ class Possible:
         return total
 
     def _living_leaves(self, state: Standing) -> list[int]:
-        places = self.available(state)
-        if len(state.nodes) == 1:
-            return [0] if places(0) else []
-        alive = [False] * len(state.nodes)
-        for at in reversed(range(len(state.nodes))):
-            node = state.nodes[at]
-            if node.leaf >= 0:
-                leaf = state.leaves[node.leaf]
-                least = max(leaf.need, 0 if leaf.counted else 1)
-                alive[at] = node.live or places(node.leaf) >= least
-            else:
-                below = sum(state.leaves[i].counted + places(i) for i in node.leaves)
-                groups = sum(alive[c] for c in node.children)
-                alive[at] = groups >= node.min_groups and below >= node.min_pods
-        for at, node in enumerate(state.nodes):
-            if node.parent >= 0 and not alive[node.parent]:
-                alive[at] = False
-        return [
-            node.leaf
-            for at, node in enumerate(state.nodes)
-            if node.leaf >= 0 and alive[at] and places(node.leaf)
-        ]
+        return [i for i, pods in enumerate(self.living(state) or ()) if pods]
+
+    def why_nowhere(self, shape: int) -> str:
+        """
+        Say why a shape fits no empty node.
+        """
+        if shape not in self._nowhere:
+            self._nowhere[shape] = why_nowhere(self.room, self.shapes, shape)
+        return self._nowhere[shape]
 
 
 def structural_reasons(
@@ -134,7 +174,7 @@ def structural_reasons(
                 _no_fitting_node(state, possible)
                 or _exceeds_cluster(state, possible)
                 or _exceeds_domains(state, possible)
-                or _exceeds_quota(state, queues)
+                or _exceeds_quota(state, queues, possible)
             )
         waiting = known[kind]
         if waiting is not None:
@@ -167,9 +207,10 @@ def _no_fitting_node(state: Standing, possible: Possible) -> Waiting | None:
     for at, leaf in enumerate(state.leaves):
         if leaf.pending and not places(at):
             name = f"{state.gang.namespace}/{leaf.pending[0].name}"
+            shape = possible.shapes.of_leaf[state.key, at]
             return Waiting(
                 Reason.NO_FITTING_NODE,
-                {"pod": name, "detail": _why_nowhere(state, at, possible)},
+                {"pod": name, "detail": possible.why_nowhere(shape)},
             )
     return None
 
@@ -178,125 +219,141 @@ def _all_or_none(state: Standing, leaf: int, places: Callable[[int], int]) -> in
     return len(state.leaves[leaf].pending) if places(leaf) else 0
 
 
-def _why_nowhere(state: Standing, at: int, possible: Possible) -> str:
-    shape = possible.shapes.of_leaf[state.key, at]
-    allowed = possible.shapes.allowed[shape]
-    total = len(allowed)
-    if not allowed.any():
-        return f"selectors, affinity, taints or cordons rule out all {total} nodes"
-    requests = state.leaves[at].pod_set.requests
-    parts = []
-    for column, name in enumerate(possible.room.resources):
-        if requests.get(name, 0):
-            best = int(possible.room.empty[allowed, column].max())
-            if best < requests[name]:
-                parts.append(f"{name}: asks for {requests[name]}, most is {best}")
-    return "; ".join(parts) or "no node has enough of all resources at once"
-
-
 def _exceeds_cluster(state: Standing, possible: Possible) -> Waiting | None:
-    places = possible.available(state)
-    shapes = {possible.shapes.of_leaf[state.key, i] for i in range(len(state.leaves))}
-    matching = np.zeros(len(possible.room.nodes), dtype=bool)
-    for shape in shapes:
-        matching |= possible.shapes.allowed[shape]
+    matching = _allowed_somewhere(state, possible)
     for column, name in enumerate(possible.room.resources):
         needs = needed(state, name)
         total = int(possible.room.empty[matching, column].clip(min=0).sum())
         if needs > total:
             facts: Facts = {"resource": name, "needs": needs, "total": total}
             return Waiting(Reason.DEMAND_EXCEEDS_CLUSTER, facts)
-    if least_need(state, lambda _: 1, places) is None:
-        needs = least_need(state, lambda _: 1) or 0
-        total = sum(places(i) for i in range(len(state.leaves)))
-        return Waiting(
-            Reason.DEMAND_EXCEEDS_CLUSTER,
-            {"resource": "pods", "needs": needs, "total": total},
-        )
-    return None
+    places = possible.available(state)
+    if least_need(state, lambda _: 1, places) is not None:
+        return None
+    counts = [places(i) for i in range(len(state.leaves))]
+    short = _pods_short(state, [counts])
+    return Waiting(Reason.DEMAND_EXCEEDS_CLUSTER, short.facts("total"))
 
 
-def needed(state: Standing, resource: str) -> int:
+def needed(
+    state: Standing,
+    resource: str,
+    available: Callable[[int], int] | None = None,
+) -> int:
     """
     Give the least amount of one resource that the gang's missing pods ask for.
     """
-    leaves = state.leaves
-    return least_need(state, lambda i: leaves[i].pod_set.requests.get(resource, 0)) or 0
+    prices = [leaf.pod_set.requests.get(resource, 0) for leaf in state.leaves]
+    if not any(prices):
+        return 0
+    return least_need(state, lambda i: prices[i], available) or 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Short:
+    """
+    How many pods are needed, of which leaf if it is one, and how many there can be.
+    """
+
+    needs: int
+    most: int
+    where: str
+
+    def facts(self, word: str) -> Facts:
+        facts: Facts = {"resource": "pods", "needs": self.needs, word: self.most}
+        return facts | ({"where": self.where} if self.where else {})
+
+
+def _pods_short(state: Standing, places: Sequence[Sequence[int]]) -> _Short:
+    """
+    Say of which leaf there are too few places everywhere, or of all of them together.
+
+    Parameters
+    ----------
+    state
+        A gang that cannot start.
+    places
+        For each choice of nodes the number of places per leaf.
+    """
+    best = [
+        max((row[i] for row in places), default=0) for i in range(len(state.leaves))
+    ]
+    choice = least_need(state, lambda _: 1) or 0
+    short = [i for i, leaf in enumerate(state.leaves) if leaf.need > best[i]]
+    if len(short) == 1:
+        leaf = state.leaves[short[0]]
+        of_leaf = f" of {leaf.path}" if leaf.path else ""
+        alone = " with a host each" if leaf.pod_set.exclusive else ""
+        return _Short(leaf.need, best[short[0]], f"{of_leaf}{alone}")
+    most = max(
+        (
+            sum(min(leaf.need, row[i]) for i, leaf in enumerate(state.leaves))
+            for row in places
+        ),
+        default=0,
+    )
+    return _Short(choice, min(most, choice - 1), "")
 
 
 def _exceeds_domains(state: Standing, possible: Possible) -> Waiting | None:
-    limits = [_MANY] * len(state.leaves)
     level = ""
     for node in state.nodes:
         demand = node.topology
         if demand is None or demand.required is None:
             continue
         level = demand.required
-        domains = possible.parts(demand.topology, level)
-        for i in node.leaves:
-            best = max(
-                (possible.available(state, nodes)(i) for nodes in domains),
-                default=0,
-            )
-            limits[i] = min(limits[i], best)
         if node.parent < 0:
-            waiting = _exceeds_every_domain(state, possible, level, domains)
+            waiting = _exceeds_every_domain(state, possible, demand.topology, level)
             if waiting is not None:
                 return waiting
-    if level and least_need(state, lambda _: 1, lambda i: limits[i]) is None:
-        needs = least_need(state, lambda _: 1) or 0
-        facts: Facts = {
-            "resource": "pods",
-            "needs": needs,
-            "level": level,
-            "largest": max(limits),
-        }
-        return Waiting(Reason.TOPOLOGY_TOO_SMALL, facts)
-    return None
+    if not level:
+        return None
+    offers = possible.offers(state)
+    if least_need(state, lambda _: 1, lambda i: offers[i]) is not None:
+        return None
+    short = _pods_short(state, [offers])
+    return Waiting(
+        Reason.TOPOLOGY_TOO_SMALL, {**short.facts("largest"), "level": level}
+    )
 
 
 def _exceeds_every_domain(
-    state: Standing,
-    possible: Possible,
-    level: str,
-    domains: Sequence[Ints],
+    state: Standing, possible: Possible, topology: str, level: str
 ) -> Waiting | None:
-    allowed = _allowed_somewhere(state, possible)
-    best: dict[str, int] = {}
-    for nodes in domains:
-        usable = nodes[allowed[nodes]]
-        sums = possible.room.empty[usable].clip(min=0).sum(axis=0)
-        for column, name in enumerate(possible.room.resources):
-            best[name] = max(best.get(name, 0), int(sums[column]))
-    for name in possible.room.resources:
-        needs = needed(state, name)
-        if needs > best.get(name, 0):
-            facts: Facts = {
-                "resource": name,
-                "needs": needs,
-                "level": level,
-                "largest": best.get(name, 0),
-            }
-            return Waiting(Reason.TOPOLOGY_TOO_SMALL, facts)
-    fits = any(
-        least_need(state, lambda _: 1, possible.available(state, nodes)) is not None
-        for nodes in domains
-    )
-    if fits:
-        return None
-    places = [
-        sum(possible.available(state, nodes)(i) for i in range(len(state.leaves)))
-        for nodes in domains
-    ]
+    cells = possible.domains.cells(topology, level)
+    nodes = np.flatnonzero(_allowed_somewhere(state, possible))
+    sums = np.zeros((len(cells.names), len(possible.room.resources)), dtype=np.int64)
+    np.add.at(sums, cells.of_node[nodes], possible.room.empty[nodes].clip(min=0))
+    for column, name in enumerate(possible.room.resources):
+        needs, largest = needed(state, name), int(sums[1:, column].max(initial=0))
+        if needs > largest:
+            facts: Facts = {"resource": name, "needs": needs, "largest": largest}
+            return Waiting(Reason.TOPOLOGY_TOO_SMALL, facts | {"level": level})
+    rows = _rooms_of_domains(state, possible, topology, level)
+    for row in rows:
+        if least_need(state, lambda _: 1, row.__getitem__) is not None:
+            return None
+    short = _pods_short(state, rows)
     return Waiting(
-        Reason.TOPOLOGY_TOO_SMALL,
-        {
-            "resource": "pods",
-            "needs": least_need(state, lambda _: 1) or 0,
-            "level": level,
-            "largest": max(places, default=0),
-        },
+        Reason.TOPOLOGY_TOO_SMALL, {**short.facts("largest"), "level": level}
     )
+
+
+def _rooms_of_domains(
+    state: Standing, possible: Possible, topology: str, level: str
+) -> list[list[int]]:
+    """
+    List the numbers of places per leaf in one domain, each combination once.
+    """
+    columns = [
+        np.minimum(
+            possible.per_domain(possible.shapes.of_leaf[state.key, i], topology, level),
+            len(leaf.pending),
+        )
+        for i, leaf in enumerate(state.leaves)
+    ]
+    rows = np.unique(np.stack(columns, axis=1), axis=0)
+    return [[int(number) for number in row] for row in rows[::-1]]
 
 
 def _allowed_somewhere(state: Standing, possible: Possible) -> Bools:
@@ -304,19 +361,25 @@ def _allowed_somewhere(state: Standing, possible: Possible) -> Bools:
     return np.asarray(possible.shapes.allowed[rows].any(axis=0))
 
 
-def _exceeds_quota(state: Standing, queues: QueueTree) -> Waiting | None:
+def _exceeds_quota(
+    state: Standing, queues: QueueTree, possible: Possible
+) -> Waiting | None:
+    living = possible.living(state)
+    available = None if living is None else living.__getitem__
     for name in queues.path(state.gang.queue):
         for resource in queues.named:
             rule = queues.queues[name].rule(resource)
-            needs = needed(state, resource)
+            limits = [(rule.limit, "")]
+            if not state.gang.preemptible:
+                limits.append((rule.quota, " of non-preemptible work"))
+            if all(limit is None for limit, _ in limits):
+                continue
+            needs = needed(state, resource, available)
             own = sum(
                 len(leaf.running) * leaf.pod_set.requests.get(resource, 0)
                 for leaf in state.leaves
             )
-            limits = (
-                [rule.limit] if state.gang.preemptible else [rule.limit, rule.quota]
-            )
-            for limit in limits:
+            for limit, work in limits:
                 if limit is not None and needs and needs + own > limit:
                     facts: Facts = {
                         "resource": resource,
@@ -324,5 +387,6 @@ def _exceeds_quota(state: Standing, queues: QueueTree) -> Waiting | None:
                         "queue": name,
                         "limit": limit,
                     }
+                    facts |= {"work": work} if work else {}
                     return Waiting(Reason.QUOTA_EXCEEDS_MAXIMUM, facts)
     return None

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from models.gangs import PodPhase, pod_sets
+from models.names import nearest
 from models.queues import Queue
 from models.resources import add
 from models.snapshot import Snapshot
@@ -25,6 +26,7 @@ class QueueTree:
     fixed: Amounts
     own: Amounts = field(default_factory=dict)
     parents: frozenset[str] = frozenset()
+    _nearest: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> "QueueTree":
@@ -68,6 +70,14 @@ class QueueTree:
             found.append(at)
             at = self.queues[at].parent
         return found
+
+    def nearest(self, name: str) -> str:
+        """
+        Give the queue that is called most like a name that none has; or nothing.
+        """
+        if name not in self._nearest:
+            self._nearest[name] = nearest(name, self.queues)
+        return self._nearest[name]
 
     def limit_left(self, queue: str, resource: str) -> int | None:
         """

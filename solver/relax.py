@@ -20,8 +20,8 @@ def has_many_domains(problem: Problem, levels: list[tuple[str, str]]) -> bool:
     """
     Tell whether the model grows large by its domains.
     """
-    names = [problem.domains.cells(*level).names for level in levels]
-    return sum(map(len, names)) > MOST_DOMAINS
+    cells = [problem.domains.cells(*level) for level in levels]
+    return sum(len(cell.names) - 1 for cell in cells) > MOST_DOMAINS
 
 
 def without_topology(problem: Problem) -> Problem:

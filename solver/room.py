@@ -66,7 +66,9 @@ def room_of(snapshot: Snapshot, waiting: Sequence[Gang]) -> Room:
         for name, amount in leaf.requests.items()
         if amount > 0
     } | {name for gang in waiting for name in gang.min_resources}
-    gpus = sorted({r for n in snapshot.nodes for r in n.allocatable if is_gpu(r)})
+    gpus = sorted(
+        {r for n in snapshot.nodes for r, a in n.allocatable.items() if a and is_gpu(r)}
+    )
     holes_of = gpus or [CPU]
     resources = sorted(asked)
     columns = resources + [r for r in holes_of if r not in asked]

@@ -9,17 +9,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf
 
-from solver.attempt import Answer, Attempts, Budget, Goal
+from models.plan import ModelSize
+from solver.attempt import Attempts
 from solver.bounds import trivial_bound
 from solver.classes import NodeClass
 from solver.complete import complete
 from solver.deal import deal
 from solver.decode import decode
 from solver.draft import Draft
+from solver.goal import Budget, Goal
 from solver.greedy import greedy
 from solver.lockstep import Model, levels_of
 from solver.outcome import Outcome, Stopwatch, tier_results
 from solver.problem import Problem
+from solver.race import Answer
 from solver.relax import has_many_domains, without_topology
 from solver.restarts import applies, improve
 from solver.score import TierKey, is_better, score, tier_keys
@@ -44,7 +47,7 @@ def search(problem: Problem, watch: Stopwatch) -> Outcome:
     return Outcome(
         draft=run.best,
         tiers=tier_results(run.keys, run.values, run.bounds),
-        model=run.model.size,
+        model=run.size,
     )
 
 
@@ -64,8 +67,10 @@ class _Search:
 
     def __post_init__(self) -> None:
         problem = self.problem
-        self.budget = Budget(problem.policy.limits, self.watch.spent)
-        self.attempts = Attempts(self.budget, problem.policy.seed)
+        self.budget = Budget(
+            problem.policy.limits, problem.policy.seed, self.watch.spent
+        )
+        self.attempts = Attempts(self.budget)
         self.keys = tier_keys(problem)
         self.values = score(problem, self.best)
         self.bounds = [trivial_bound(problem, key) for key in self.keys]
@@ -143,7 +148,7 @@ class _Search:
         """
         answer = self._ask(model, at, share)
         if answer is None:
-            return False
+            return self.keys[at].name == "topology" and not self._is_closed(at)
         first: list[str] = []
         for _ in range(MOST_DEALS):
             draft, failed = deal(self.problem, model.encoding, answer.value, first)
@@ -217,6 +222,14 @@ class _Search:
         self._offer(complete(self.problem, draft))
         self._widen(at)
         return True
+
+    @property
+    def size(self) -> ModelSize:
+        """
+        The size of the largest model that was built.
+        """
+        models = [m for m in (self.relaxed, self.model) if m is not None]
+        return max((m.size for m in models), key=lambda size: size.variables)
 
     def _is_proven(self) -> bool:
         return list(self.values) == self.bounds

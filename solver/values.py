@@ -9,6 +9,10 @@ from models.resources import Resources, summed
 from models.snapshot import Snapshot
 
 SCALE = 10**9
+LARGEST = 100 * SCALE
+"""
+What fits nowhere may ask for any number of clusters; from here on it counts alike.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,4 +39,4 @@ class PodValues:
             for name, amount in requests.items()
             if (total := self.totals.get(name, 0)) > 0
         ]
-        return max(1, *shares, 1)
+        return min(LARGEST, max(1, *shares, 1))

@@ -43,7 +43,7 @@ class GangMaker:
             priority=spec.priority,
             preemptible=spec.preemptible,
             age=spec.age,
-            mates=tuple(sorted(set(spec.mates))),
+            mates=self._share(tuple(sorted(set(spec.mates)))),
             match_policy=MatchPolicy(spec.match_policy),
             mode=spec.mode,
             once_satisfied=spec.once_satisfied,

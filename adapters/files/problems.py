@@ -130,6 +130,8 @@ def _faults(
     path = _plain_path(loc, raw, missing=kind == "missing")
     context = item.get("ctx", {})
     given = item.get("input")
+    if kind == "too_short" and given:
+        return []  # pydantic leaves out the items that are wrong themselves
     if kind == "quantities":
         return [((*path, key), what, "") for key, what in context["wrong"].items()]
     if kind == "extra_forbidden":
@@ -176,6 +178,7 @@ _SENTENCES = {
     "float_parsing": "{0} is not a number",
     "finite_number": "{0} is not a finite number",
     "less_than_equal": "{0} is too large: at most {le}",
+    "less_than": "{0} is too large: it must be less than {lt}",
     "too_long": "{actual_length} items, at most {max_length} are read",
     "too_short": "the list is empty",
     "string_too_long": "{0} is longer than {max_length} characters",

@@ -80,13 +80,15 @@ def gather(snapshot: Snapshot) -> Facts:
 def pod_value(requests: Resources, totals: Resources) -> int:
     """
     Give a pod's value: 10^9 times its largest part of the cluster, rounded up.
+
+    Whoever asks for more than a hundred clusters counts as a hundred.
     """
     parts = [
         -(-(10**9) * amount // totals[name])
         for name, amount in requests.items()
         if totals.get(name, 0) > 0
     ]
-    return max([1, *parts])
+    return min(100 * 10**9, max([1, *parts]))
 
 
 def _gang_facts(snapshot: Snapshot, totals: Resources, gang: Gang) -> GangFacts:

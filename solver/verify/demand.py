@@ -7,8 +7,9 @@ This is the demand that fair shares are made of, counted from the rules alone.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from models.gangs import Gang, PodPhase, PodSet, pod_sets
+from models.gangs import Gang, Group, PodPhase, PodSet, pod_sets
 from solver.verify.counting import (
+    all_nodes,
     counted,
     is_ordinary,
     is_satisfied,
@@ -78,7 +79,7 @@ def requested(evidence: Evidence) -> tuple[Amounts, list[Doubt]]:
         readings = [
             _asks(hope, hopes, kind, evidence) for kind in (strict, loose, whole)
         ]
-        if _shares_hosts(hope):
+        if _shares_hosts(hope) or _is_bounded_from_below(hope, evidence):
             readings.append({})
         if all(reading == readings[0] for reading in readings):
             row = total.setdefault(hope.gang.queue, {})
@@ -115,6 +116,27 @@ def _shares_hosts(hope: _Hope) -> bool:
     """
     return any(hope.running.values()) and any(
         leaf.exclusive for leaf in pod_sets(hope.gang.tree)
+    )
+
+
+def _is_bounded_from_below(hope: _Hope, evidence: Evidence) -> bool:
+    """
+    Tell whether a limit may rule a gang out although its least demand seems small.
+
+    Minimums over groups and over pods are bounded apart, so a gang with both may need
+    more than the judge can tell.
+    """
+    trees = (tree for tree in all_nodes(hope.gang.tree) if isinstance(tree, Group))
+    if hope.satisfied or not any(tree.min_pods for tree in trees):
+        return False
+    rules = (
+        evidence.queues[name].rule(resource)
+        for name in evidence.path(hope.gang.queue)
+        for resource in evidence.named
+    )
+    return any(
+        rule.limit is not None or (rule.quota is not None and not hope.gang.preemptible)
+        for rule in rules
     )
 
 
@@ -184,7 +206,10 @@ def _is_held(hope: _Hope, evidence: Evidence, free: dict[str, int]) -> bool:
     mates = [evidence.gangs.get(name) for name in held]
     if held and gang.key not in held:
         return True
-    if any(mate is not None and set(mate.mates) != held for mate in mates):
+    if any(
+        mate is not None and mate.mates != gang.mates and set(mate.mates) != held
+        for mate in mates
+    ):
         return True
     if hope.satisfied:
         return False
@@ -202,7 +227,7 @@ def _takes_work(evidence: Evidence, name: str) -> bool:
         bool(path)
         and evidence.queues[path[-1]].parent is None
         and all(evidence.queues[above].open for above in path)
-        and all(queue.parent != name for queue in evidence.snapshot.queues)
+        and name not in evidence.parents
     )
 
 

@@ -80,11 +80,20 @@ class Emptiness:
     def offers(self, gang: Gang, pending: Mapping[str, int]) -> dict[str, int]:
         """
         Cut the pending pods of each leaf to those that empty nodes could hold.
+
+        Below a required level these are the nodes of the domain that holds most.
         """
-        return {
+        cut = {
             leaf.name: min(pending[leaf.name], self._places_of(leaf, None).total())
             for leaf in pod_sets(gang.tree)
         }
+        for tree in all_nodes(gang.tree):
+            for level in _own_level(tree):
+                for leaf in pod_sets(tree):
+                    places = self._places_of(leaf, level)
+                    best = max((n for d, n in places.items() if d), default=0)
+                    cut[leaf.name] = min(cut[leaf.name], best)
+        return cut
 
     def holds(
         self, gang: Gang, before: Mapping[str, int], offers: Mapping[str, int]
@@ -109,18 +118,11 @@ class Emptiness:
     def _holds(
         self, gang: Gang, before: Mapping[str, int], offers: Mapping[str, int]
     ) -> bool:
-        cut = dict(offers)
-        for tree in all_nodes(gang.tree):
-            for level in _own_level(tree):
-                for leaf in pod_sets(tree):
-                    places = self._places_of(leaf, level)
-                    best = max((n for d, n in places.items() if d), default=0)
-                    cut[leaf.name] = min(cut.get(leaf.name, 0), best)
-        fitting = usable(gang, before, cut)
+        fitting = usable(gang, before, offers)
         if fitting is None or not self._has_room(gang, before, fitting, None, None):
             return False
         return all(
-            self._in_one_domain(gang, before, cut, level)
+            self._in_one_domain(gang, before, offers, level)
             for level in _own_level(gang.tree)
         )
 

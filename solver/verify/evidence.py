@@ -98,6 +98,7 @@ class Evidence:
     cases: Mapping[str, Case]
     loads: Mapping[str, list[Resources]]
     named: tuple[str, ...]
+    parents: frozenset[str] = frozenset()
     running: Amounts = field(default_factory=dict)
     fixed: Amounts = field(default_factory=dict)
 
@@ -143,6 +144,7 @@ def evidence_of(snapshot: Snapshot, policy: Policy, plan: Plan) -> Evidence:
         cases={key: _case(gangs[key], bound.get(key, {})) for key in sorted(keys)},
         loads={name: [] for name in nodes},
         named=tuple(sorted({r for q in snapshot.queues for r in q.resources})),
+        parents=frozenset(q.parent for q in snapshot.queues if q.parent is not None),
     )
     _add_up(evidence)
     return evidence

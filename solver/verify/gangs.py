@@ -101,7 +101,8 @@ def _disagreements(case: Case, evidence: Evidence) -> Iterator[str]:
         yield f"its list of {len(held)} gangs does not name itself"
     for name in sorted(held):
         mate = evidence.gangs.get(name)
-        if mate is not None and set(mate.mates) != held:
+        theirs = case.gang.mates if mate is None else mate.mates
+        if theirs != case.gang.mates and set(theirs) != held:
             yield f"{name} does not hold the same list of {len(held)} gangs"
 
 

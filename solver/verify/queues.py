@@ -43,9 +43,8 @@ def queues_inner(evidence: Evidence) -> Iterator[Violation]:
     """
     Ensure that work is bound only in queues without queues below them.
     """
-    parents = {queue.parent for queue in evidence.snapshot.queues}
     for name, pods in sorted(_bound_pods(evidence).items()):
-        if name in parents:
+        if name in evidence.parents:
             message = f"{pods} pods bound, but it has queues below it"
             yield Violation("queue-inner", name, message)
 

@@ -48,7 +48,7 @@ FAULTS: tuple[Fault, ...] = (
         "no-exact-packing",
         "classes are packed by fit only, and not split",
         both(NO_MODEL_OF_A_CLASS, NO_REPAIR),
-        ("packing/six-gangs-fill-two-nodes",),
+        ("packing/a-pair-is-split-to-fill-two-nodes",),
     ),
     Fault(
         "capacity-rows-dropped",

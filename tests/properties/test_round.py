@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from random import Random
 
@@ -54,6 +55,30 @@ def test_whole_vector_equals_the_exact_model(seed):
     snapshot = random_snapshot(seed)
 
     assert exact_vector(snapshot, POLICY) == vector_of(decide(snapshot, POLICY))
+
+
+@pytest.mark.parametrize("seed", FAST)
+def test_whole_vector_equals_the_exact_model_by_way_of_the_relaxation(
+    seed, monkeypatch
+):
+    monkeypatch.setattr("solver.relax.MOST_DOMAINS", 0)
+    snapshot = random_snapshot(seed)
+    policy = Policy(limits=Limits(gap=0.0))
+
+    plan = decide(snapshot, policy)
+
+    assert exact_vector(snapshot, policy) == vector_of(plan)
+    assert plan.status != "feasible"
+
+
+@pytest.mark.parametrize("seed", FEW)
+def test_whole_vector_equals_the_exact_model_when_two_manners_race(seed):
+    snapshot = random_snapshot(seed)
+    policy = Policy(limits=Limits(seconds=20, workers=2, gap=0.0))
+
+    plan = decide(snapshot, policy, clock=time.monotonic)
+
+    assert exact_vector(snapshot, policy) == vector_of(plan)
 
 
 @pytest.mark.slow

@@ -45,7 +45,7 @@ def test_one_pod_is_not_many():
 def test_amounts_have_the_unit_of_their_resource():
     facts = {"resource": "memory", "needs": 3 * 2**30, "free": 2**29}
 
-    assert "needs 3Gi memory, 512Mi are free on matching nodes" == (
+    assert "needs 3Gi memory, matching nodes have 512Mi free" == (
         Waiting(Reason.INSUFFICIENT_CAPACITY, facts).message
     )
 
