@@ -54,6 +54,11 @@ The part of the gap that is tried for first.
 A tier locked short of its best makes the next ones harder.
 """
 
+HASTE = 0.4
+"""
+The part of the limit after which a race takes the whole gap.
+"""
+
 PASSES = ((FINE, (0.4, 0.3, 0.2)), (1.0, (0.2, 0.2, 0.2, 0.2)))
 LANES = (
     ((DIVING, 0.45), (WEIGHING, 0.3), (RELAXED, 0.25)),

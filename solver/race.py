@@ -9,7 +9,7 @@ from ortools.sat.python import cp_model
 
 from solver.encode.variables import Var
 from solver.goal import Budget, Goal
-from solver.manner import FINE, LANES, Manner
+from solver.manner import FINE, HASTE, LANES, Manner
 
 _GLANCE = 0.002
 
@@ -71,7 +71,7 @@ class Race:
         for lane in lanes:
             lane.start()
         while any(lane.is_alive() for lane in lanes) and not self.over.wait(_GLANCE):
-            if self.fine and begun - self.budget.left > self.limit / 2:
+            if self.fine and begun - self.budget.left > self.limit * HASTE:
                 self.fine = False
                 self._check()
         while True:
