@@ -5,6 +5,7 @@ The model stops caring about a gang as soon as its tier is locked and a later on
 not been solved; a draft completed by hand is the next tier's hint and the fallback.
 """
 
+from collections import Counter
 from collections.abc import Callable
 
 from solver.core import least_core
@@ -12,6 +13,7 @@ from solver.draft import Draft
 from solver.greedy import start
 from solver.place import place_surplus
 from solver.problem import Problem, Unit
+from solver.refusals import Refusals
 from solver.score import borrow_factor
 from solver.workspace import Workspace
 
@@ -22,13 +24,13 @@ def complete(problem: Problem, draft: Draft) -> Draft:
     """
     work = loaded(problem, draft)
     waiting = [u for u in problem.units if u.starts and u.key not in draft.places]
-    failed: set[object] = set()
+    failed = Refusals(problem)
     late = [
         unit
         for unit in sorted(waiting, key=_by_size(problem))
         if not _try(work, unit, failed, entitled=True)
     ]
-    failed = set()
+    failed = Refusals(problem)
     for unit in sorted(late, key=_by_borrowing(problem)):
         _try(work, unit, failed, entitled=False)
     grown: set[object] = set()
@@ -49,8 +51,7 @@ def loaded(problem: Problem, draft: Draft) -> Workspace:
             if places is None:
                 continue
             for i, hosts in enumerate(places):
-                for host in dict.fromkeys(hosts):
-                    work.put(state, i, host, hosts.count(host))
+                work.put(state, i, Counter(hosts))
             if state.key in draft.entitled:
                 core = least_core(state, places)
                 work.ledger.entitle(state, work.ledger.charge_of(state, core))
@@ -80,31 +81,12 @@ def _by_borrowing(problem: Problem) -> Callable[[Unit], tuple[int, int, int, str
     return rank
 
 
-def _kind(problem: Problem, unit: Unit) -> object:
-    """
-    Name what decides whether a unit fits; units alike fail alike while room shrinks.
-    """
-    state = unit.states[0]
-    if len(unit.states) > 1 or len(state.leaves) > 1 or state.leaves[0].running:
-        return unit.key
-    leaf = state.leaves[0]
-    return (
-        problem.shapes.of_leaf[state.key, 0],
-        leaf.need,
-        len(leaf.pending) if state.satisfied else 0,
-        state.gang.queue,
-        state.gang.preemptible,
-        leaf.pod_set.topology,
-    )
-
-
-def _try(work: Workspace, unit: Unit, failed: set[object], *, entitled: bool) -> bool:
-    kind = _kind(work.problem, unit)
-    if kind in failed:
+def _try(work: Workspace, unit: Unit, failed: Refusals, *, entitled: bool) -> bool:
+    if failed.covers(unit):
         return False
     if start(work, unit, entitled=entitled):
         return True
-    failed.add(kind)
+    failed.note(unit)
     return False
 
 

@@ -17,6 +17,8 @@ def least_core(state: Standing, places: Places) -> dict[int, int]:
     Drop pods while the tree stays satisfied, the dearest parts first.
     """
     core = {i: len(hosts) for i, hosts in enumerate(places)}
+    if len(state.nodes) == 1:
+        return {0: min(core[0], max(1, state.leaves[0].need))} if core else {}
     cost = [pod_cost(state, i) for i in range(len(state.leaves))]
     parts = [node.leaves for node in state.nodes[1:]]
     for part in sorted(parts, key=lambda p: -sum(core[i] * cost[i] for i in p)):

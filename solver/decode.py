@@ -310,17 +310,19 @@ class _Dealer:
         row = self.slots.get((pool, shape), {})
         mask = self._mask(want)
         left = want.count
+        taken: dict[int, int] = {}
         for host in list(row) if mask is not None else iter_first(row):
             if mask is not None and not mask[host]:
                 continue
             step = min(left, row[host])
-            self.work.put(want.state, want.leaf, host, step)
+            taken[host] = step
             row[host] -= step
             if not row[host]:
                 del row[host]
             left -= step
             if not left:
                 break
+        self.work.put(want.state, want.leaf, taken)
         return left
 
     def _take_back(self, unit: Unit) -> None:

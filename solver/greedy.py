@@ -12,6 +12,7 @@ from solver.draft import Draft
 from solver.ledger import Charge
 from solver.place import place_gang, place_surplus
 from solver.problem import Problem, Unit
+from solver.refusals import Refusals
 from solver.standing import Standing
 from solver.workspace import Workspace
 
@@ -61,11 +62,15 @@ def _pass(work: Workspace, units: Sequence[Unit], *, entitled: bool) -> list[Uni
     heap = [(*_standing_of(work, name), name) for name in lines]
     heapify(heap)
     left = []
+    failed = Refusals(work.problem)
     while heap:
         name = heappop(heap)[-1]
         line = lines[name]
         unit = line.pop()
-        if not start(work, unit, entitled=entitled):
+        if failed.covers(unit):
+            left.append(unit)
+        elif not start(work, unit, entitled=entitled):
+            failed.note(unit)
             left.append(unit)
         if line:
             heappush(heap, (*_standing_of(work, name), name))

@@ -17,8 +17,10 @@ def hint(encoding: Encoding, draft: Draft) -> None:
     Tell the model a draft as its first solution.
     """
     encoding.model.clear_hints()  # type: ignore[no-untyped-call]
-    for variable, value in hint_values(encoding, draft):
-        encoding.model.add_hint(variable, value)
+    pairs = hint_values(encoding, draft)
+    hints = encoding.model.proto.solution_hint
+    hints.vars.extend([variable.index for variable, _ in pairs])
+    hints.values.extend([value for _, value in pairs])
 
 
 def hint_values(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:

@@ -32,6 +32,7 @@ MOST_REFINEMENTS = 6
 MOST_DEALS = 4
 SPLIT_WHOLE = 24
 FEW_PODS = 40
+MOST_TO_REPEAT = 2000
 REPACKING = 0.8
 STEPS_PER_UNIT = 10_000.0
 
@@ -73,7 +74,8 @@ class _Search:
         self.attempts = Attempts(self.budget)
         self.keys = tier_keys(problem)
         self.values = score(problem, self.best)
-        self.bounds = [trivial_bound(problem, key) for key in self.keys]
+        self.trivial = [trivial_bound(problem, key) for key in self.keys]
+        self.bounds = [*self.trivial]
         self.model = Model(problem, self.keys)
         if has_many_domains(problem, levels_of(problem)):
             self.relaxed = Model(without_topology(problem), self.keys)
@@ -82,7 +84,8 @@ class _Search:
         """
         Solve every tier that arithmetic does not prove already.
         """
-        if self.budget.left > 0 and not self._is_proven():
+        few = len(self.problem.units) <= MOST_TO_REPEAT
+        if few and self.budget.left > 0 and not self._is_proven():
             self._offer(complete(self.problem, Draft()))
         packing = applies(self.problem)
         if packing and len(self.problem.units) > FEW_PODS:
@@ -250,7 +253,7 @@ class _Search:
         """
         for i, key in enumerate(self.keys):
             if i > at:
-                self.bounds[i] = trivial_bound(self.problem, key)
+                self.bounds[i] = self.trivial[i]
             elif key.direction == "max":
                 self.bounds[i] = max(self.bounds[i], self.values[i])
             else:

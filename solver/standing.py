@@ -6,7 +6,7 @@ list instead of recursing.  Nothing here knows of nodes, queues or capacity.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 
 from models.gangs import Gang, Group, MatchPolicy, Pod, PodPhase, PodSet, Tree
@@ -76,13 +76,13 @@ class Standing:
     gang: Gang
     nodes: tuple[TreeNode, ...]
     leaves: tuple[Leaf, ...]
+    key: str = field(init=False)
 
-    @property
-    def key(self) -> str:
+    def __post_init__(self) -> None:
         """
-        The gang's name.
+        Write the gang's name out once; it is asked for all the time.
         """
-        return self.gang.key
+        object.__setattr__(self, "key", self.gang.key)
 
     @property
     def satisfied(self) -> bool:

@@ -74,7 +74,7 @@ class Stock:
             self._counts[shape] = counts
             self._totals[shape] = int(counts.sum())
         elif self._counted[shape] < len(self._touched):
-            hosts = np.unique(self._touched[self._counted[shape] :])
+            hosts = np.array([*set(self._touched[self._counted[shape] :])])
             fresh = num_fitting(self.free[hosts], request)
             fresh[~self.shapes.fits[shape, hosts]] = 0
             self._totals[shape] += int(fresh.sum()) - int(counts[hosts].sum())

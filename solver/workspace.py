@@ -4,6 +4,7 @@ The workspace: free room, hosts and queue ledgers while gangs are placed one by 
 Every change is logged and can be undone to a mark, so that trying costs little.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,11 +67,12 @@ class Workspace:
                 del self.placed[state.key]
             self.ledger.take(state, leaf, -step.total)
 
-    def put(self, state: Standing, leaf: int, host: int, count: int) -> None:
+    def put(self, state: Standing, leaf: int, counts: Mapping[int, int]) -> None:
         """
-        Place some pods of a leaf on one node.
+        Place so many pods of a leaf on each of some nodes.
         """
-        self._put(state, leaf, np.array([host]), np.array([count]))
+        if counts:
+            self._put(state, leaf, np.array([*counts]), np.array([*counts.values()]))
 
     def _put(self, state: Standing, leaf: int, hosts: Ints, counts: Ints) -> None:
         total = int(counts.sum())
