@@ -125,8 +125,7 @@ _SENTENCES: dict[Reason, str] = {
         "the largest holds {largest} when empty"
     ),
     Reason.QUOTA_EXCEEDS_MAXIMUM: (
-        "needs {needs} {resource}, "
-        "queue {queue} may never hold more than {limit}{work}"
+        "needs {needs} {resource}, queue {queue} may never hold more than {limit}{work}"
     ),
     Reason.QUOTA_LIMIT_REACHED: (
         "needs {needs} {resource}, "

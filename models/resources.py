@@ -72,6 +72,13 @@ def is_gpu(resource: str) -> bool:
     return resource.endswith("/gpu")
 
 
+def num_gpus(requests: Resources) -> int:
+    """
+    Count the whole GPUs of one pod.
+    """
+    return sum(amount for name, amount in requests.items() if is_gpu(name))
+
+
 def largest(resource: str) -> int:
     """
     Give the most of a resource that one node may offer or one pod ask for.

@@ -2,8 +2,9 @@
 Bounds by arithmetic: finite for every tier, valid whatever the search does.
 """
 
+from models.resources import num_gpus
 from solver.problem import Problem
-from solver.score import TierKey, borrow_factor, num_gpus
+from solver.score import TierKey, borrow_factor
 from solver.spread import idle_spread, running_domains
 
 

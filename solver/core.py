@@ -19,6 +19,8 @@ def least_core(state: Standing, places: Places) -> dict[int, int]:
     core = {i: len(hosts) for i, hosts in enumerate(places)}
     if len(state.nodes) == 1:
         return {0: min(core[0], max(1, state.leaves[0].need))} if core else {}
+    if state.rigid:
+        return {i: min(core[i], leaf.need) for i, leaf in enumerate(state.leaves)}
     cost = [pod_cost(state, i) for i in range(len(state.leaves))]
     parts = [node.leaves for node in state.nodes[1:]]
     for part in sorted(parts, key=lambda p: -sum(core[i] * cost[i] for i in p)):
@@ -44,6 +46,8 @@ def _fewest(state: Standing, core: Mapping[int, int], leaf: int) -> int:
     Find the least count of a leaf that will do; with more pods the tree stays whole.
     """
     low = min(max(1, state.leaves[leaf].need), core[leaf])
+    if low == core[leaf]:
+        return low
     steps = range(low, core[leaf] + 1)
     return low + bisect_left(
         steps, 1, key=lambda count: is_core(state, {**core, leaf: count})

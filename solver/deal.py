@@ -8,6 +8,7 @@ Units that find no place are named, to be dealt first the next time.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
+from models.resources import num_gpus
 from solver.core import least_core
 from solver.decode import Value, Want, cores_of, wants_of
 from solver.draft import Draft
@@ -15,7 +16,6 @@ from solver.encode.encoding import Encoding
 from solver.ledger import Charge
 from solver.place import place_gang, place_surplus
 from solver.problem import Problem, Unit
-from solver.score import num_gpus
 from solver.standing import Standing
 from solver.workspace import Workspace
 

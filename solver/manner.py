@@ -54,15 +54,15 @@ The part of the gap that is tried for first.
 A tier locked short of its best makes the next ones harder.
 """
 
-HASTE = 0.35
+HASTE = 0.5
 """
 The part of the limit after which a race takes the whole gap.
 """
 
 PASSES = ((FINE, (0.4, 0.3, 0.2)), (1.0, (0.2, 0.2, 0.2, 0.2)))
 LANES = (
-    ((DIVING, 0.35), (WEIGHING, 0.3), (DIVING, 0.35)),
-    ((STAYING, 0.3), (IMPROVING, 0.7)),
+    ((DIVING, 0.45), (WEIGHING, 0.3), (RELAXED, 0.25)),
+    ((STAYING, 0.1), (IMPROVING, 0.9)),
 )
 """
 The part of the gap at which manners may stop, and their parts of the limit in turn; and

@@ -8,13 +8,13 @@ records; what cannot be planned leaves with its reason.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from models.gangs import PodPhase, PodSet, pod_sets
 from models.policy import Policy
 from models.reasons import Waiting
-from models.resources import is_gpu
+from models.resources import num_gpus
 from models.snapshot import Snapshot
 from models.topology import Topology
 from solver.bands import Bands, cut_bands
+from solver.census import census_of
 from solver.domains import Domains
 from solver.eligibility import blocked_gangs
 from solver.fairshare import fair_shares
@@ -84,8 +84,9 @@ def problem_of(snapshot: Snapshot, policy: Policy) -> Problem:
     """
     waiting = [gang for gang in snapshot.gangs if not is_complete(gang)]
     states = {gang.key: standing(gang) for gang in waiting}
-    queues = QueueTree.of(snapshot)
-    room = room_of(snapshot, waiting)
+    census = census_of(snapshot)
+    queues = QueueTree.of(snapshot, census)
+    room = room_of(snapshot, waiting, census)
     shapes = shapes_of(room, states.values())
     topologies = {topology.name: topology for topology in snapshot.topologies}
     blocked = blocked_gangs(snapshot, states, queues, room)
@@ -100,7 +101,6 @@ def problem_of(snapshot: Snapshot, policy: Policy) -> Problem:
     demand = possible.demand(
         [s for k, s in states.items() if k not in blocked and s.num_pending]
     )
-    running = _running(snapshot)
     order = sorted(ready, key=lambda s: (-s.gang.age, s.key))
     return Problem(
         snapshot=snapshot,
@@ -120,25 +120,14 @@ def problem_of(snapshot: Snapshot, policy: Policy) -> Problem:
         positions={state.key: at for at, state in enumerate(order)},
         blocked=blocked,
         satisfied=_num_satisfied(snapshot, states),
-        running_pods=sum(count for _, count in running),
+        running_pods=sum(census.queues.values()),
         running_gpus=sum(
-            amount * count
-            for leaf, count in running
-            for name, amount in leaf.requests.items()
-            if is_gpu(name)
+            num_gpus(requests) * count for requests, count in census.running()
         ),
         topologies=topologies,
         domains=domains,
         stuck=tuple(state for state in ready if state.key in blocked),
     )
-
-
-def _running(snapshot: Snapshot) -> list[tuple[PodSet, int]]:
-    return [
-        (leaf, sum(pod.phase is PodPhase.RUNNING for pod in leaf.pods))
-        for gang in snapshot.gangs
-        for leaf in pod_sets(gang.tree)
-    ]
 
 
 def _num_satisfied(snapshot: Snapshot, states: Mapping[str, Standing]) -> int:

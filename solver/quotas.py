@@ -5,13 +5,14 @@ Queue arithmetic: usage, limits and quotas on the whole path to the root.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from models.gangs import PodPhase, pod_sets
 from models.names import nearest
 from models.queues import Queue
 from models.resources import add
 from models.snapshot import Snapshot
+from solver.census import Census
 
 Amounts = dict[str, dict[str, int]]
+_MOST_NEAREST = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +30,7 @@ class QueueTree:
     _nearest: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, snapshot: Snapshot) -> "QueueTree":
+    def of(cls, snapshot: Snapshot, census: Census) -> "QueueTree":
         """
         Add up what runs, per queue and for every queue above it.
         """
@@ -38,14 +39,11 @@ class QueueTree:
         own: Amounts = {}
         own_fixed: Amounts = {}
         if named:
-            for gang in snapshot.gangs:
-                for leaf in pod_sets(gang.tree):
-                    count = sum(p.phase is PodPhase.RUNNING for p in leaf.pods)
-                    if count:
-                        add(own.setdefault(gang.queue, {}), leaf.requests, count)
-                        if not gang.preemptible:
-                            hard = own_fixed.setdefault(gang.queue, {})
-                            add(hard, leaf.requests, count)
+            for (name, preemptible, kind), count in census.queues.items():
+                requests = census.kinds[kind]
+                add(own.setdefault(name, {}), requests, count)
+                if not preemptible:
+                    add(own_fixed.setdefault(name, {}), requests, count)
         tree = cls(
             queues=queues,
             named=named,
@@ -75,9 +73,9 @@ class QueueTree:
         """
         Give the queue that is called most like a name that none has; or nothing.
         """
-        if name not in self._nearest:
+        if name not in self._nearest and len(self._nearest) < _MOST_NEAREST:
             self._nearest[name] = nearest(name, self.queues)
-        return self._nearest[name]
+        return self._nearest.get(name, "")
 
     def limit_left(self, queue: str, resource: str) -> int | None:
         """

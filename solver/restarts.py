@@ -12,11 +12,11 @@ from itertools import product
 
 import numpy as np
 
-from models.resources import add
+from models.resources import add, num_gpus
 from solver.draft import Draft
 from solver.problem import Problem, Unit
 from solver.room import Bools, Floats, Ints
-from solver.score import is_better, num_gpus, score, tier_keys
+from solver.score import is_better, score, tier_keys
 from solver.standing import Standing
 
 PATIENCE = 2000

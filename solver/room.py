@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from models.gangs import Gang, PodPhase, pod_sets
+from models.gangs import Gang, pod_sets
 from models.nodes import Node
 from models.resources import CPU, is_gpu
 from models.snapshot import Snapshot
+from solver.census import Census
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-_LOAD = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class Room:
         return np.array([requests.get(r, 0) for r in self.resources], dtype=np.int64)
 
 
-def room_of(snapshot: Snapshot, waiting: Sequence[Gang]) -> Room:
+def room_of(snapshot: Snapshot, waiting: Sequence[Gang], census: Census) -> Room:
     """
     Measure the room of a snapshot in the resources that waiting gangs ask for.
     """
@@ -80,7 +80,7 @@ def room_of(snapshot: Snapshot, waiting: Sequence[Gang]) -> Room:
         ],
         dtype=np.int64,
     ).reshape(len(snapshot.nodes), len(columns))
-    free = empty - _load(snapshot, index, columns)
+    free = empty - _load(census, index, columns)
     holes = np.maximum(free[:, [columns.index(r) for r in holes_of]], 0).sum(axis=1)
     return Room(
         nodes=snapshot.nodes,
@@ -93,31 +93,14 @@ def room_of(snapshot: Snapshot, waiting: Sequence[Gang]) -> Room:
     )
 
 
-def _load(snapshot: Snapshot, index: dict[str, int], columns: list[str]) -> Ints:
+def _load(census: Census, index: dict[str, int], columns: list[str]) -> Ints:
     """
     Add up the requests of our pods that occupy each node.
     """
-    rows: dict[int, int] = {}
-    vectors: list[list[int]] = []
-    where: list[int] = []
-    which: list[int] = []
-    for gang in snapshot.gangs:
-        for leaf in pod_sets(gang.tree):
-            row = -1
-            for pod in leaf.pods:
-                if pod.phase not in _LOAD or pod.node is None:
-                    continue
-                at = index.get(pod.node)
-                if at is None:
-                    continue
-                if row < 0:
-                    row = rows.setdefault(id(leaf.requests), len(vectors))
-                    if row == len(vectors):
-                        vectors.append([leaf.requests.get(r, 0) for r in columns])
-                where.append(at)
-                which.append(row)
-    load = np.zeros((len(snapshot.nodes), len(columns)), dtype=np.int64)
-    if where:
-        table = np.array(vectors, dtype=np.int64)
-        np.add.at(load, np.array(where), table[np.array(which)])
+    load = np.zeros((len(index), len(columns)), dtype=np.int64)
+    held = [(index[name], kind) for name, kind in census.loads if name in index]
+    if held:
+        rows = [[kind.get(r, 0) for r in columns] for kind in census.kinds]
+        where, which = np.array(held).T
+        np.add.at(load, where, np.array(rows, dtype=np.int64)[which])
     return load

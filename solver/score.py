@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from models.plan import Direction
-from models.resources import Resources, is_gpu
+from models.resources import num_gpus
 from solver.draft import Draft
 from solver.problem import Problem
 from solver.spread import idle_spread, spread_of
@@ -155,13 +155,6 @@ def _gpus(problem: Problem, draft: Draft, _band: int | None) -> int:
         for state in unit.states
         for i, leaf in enumerate(state.leaves)
     )
-
-
-def num_gpus(requests: Resources) -> int:
-    """
-    Count the whole GPUs of one pod.
-    """
-    return sum(amount for name, amount in requests.items() if is_gpu(name))
 
 
 def _pods(problem: Problem, draft: Draft, _band: int | None) -> int:

@@ -289,14 +289,18 @@ def least_need(
     """
     if state.satisfied:
         return 0
+    if len(state.nodes) == 1:
+        need = max(1, state.leaves[0].need)
+        have = len(state.leaves[0].pending) if available is None else available(0)
+        return need * cost(0) if need <= have else None
     prices = [cost(i) for i in range(len(state.leaves))]
-    have = [
+    places = [
         len(leaf.pending) if available is None else available(i)
         for i, leaf in enumerate(state.leaves)
     ]
     best: int | None = None
     for reached in _role_choices(state):
-        value = Need(state, prices, have, reached).least()
+        value = Need(state, prices, places, reached).least()
         if value is not None and (best is None or value < best):
             best = value
     return best

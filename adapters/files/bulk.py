@@ -22,7 +22,7 @@ from models.scenario import (
 )
 
 MOST_FAULTS = 1000
-MOST_IN_RECORD = 500_000
+MOST_IN_RECORD = 200_000
 PORTION = 1000
 _RECORDS: Mapping[str, tuple[type[Spec], int]] = {
     "nodes": (NodeSpec, MOST_NODES),

@@ -10,9 +10,9 @@ from models.resources import LARGEST_TOTAL, add, format_quantity
 from models.scenario import Given
 
 MOST_NODES = 200_000
-MOST_GANGS = 500_000
-MOST_PODS = 3_000_000
-MOST_LEAVES = 10_000
+MOST_GANGS = 200_000
+MOST_PODS = 2_000_000
+MOST_LEAVES = 2_000
 MOST_QUEUES = 10_000
 MOST_QUEUE_LEVELS = 16
 MOST_RESOURCES = 256

@@ -4,11 +4,12 @@ Tiers: what each of them counts, as sums over the model's variables.
 
 from collections.abc import Callable
 
+from models.resources import num_gpus
 from solver.encode.activation import borrow_weight
 from solver.encode.quota import placed
 from solver.encode.variables import Linear, RigidVars, TypeVars
 from solver.problem import Problem
-from solver.score import TierKey, num_gpus
+from solver.score import TierKey
 from solver.spread import idle_spread, running_domains
 from solver.standing import Standing
 

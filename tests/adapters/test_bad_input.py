@@ -50,9 +50,74 @@ CASES = {
     ),
     "part of a GPU in requests": (gang(requests={GPU: 0.5}), GPU, "whole pieces"),
     "negative amount": (gang(requests={"cpu": -1}), "requests.cpu", "negative"),
-    "enormous amount": (gang(requests={"cpu": "1e99"}), "requests.cpu", "2^60"),
+    "enormous amount": (gang(requests={"cpu": "1e99"}), "requests.cpu", "too much"),
+    "amount beyond any node": (
+        gang(requests={"memory": "2Pi"}),
+        "requests.memory",
+        "at most 1024Ti",
+    ),
+    "bytes for GPUs": (gang(requests={GPU: "16Gi"}), GPU, "at most 1000000"),
+    "very long amount": (gang(requests={"cpu": "9" * 500}), "cpu", "not a quantity"),
+    "digits of another script": (gang(requests={"cpu": "٣"}), "cpu", "not a quantity"),
+    "a list for an amount": (gang(requests={"cpu": [1]}), "cpu", "not a quantity"),
+    "no resource's name": (gang(requests={"a gpu": 1}), "requests[a gpu]", "not the"),
+    "too many resources": (
+        gang(requests={f"r{i}": 1 for i in range(65)}),
+        "gangs[0].requests",
+        "at most 64",
+    ),
+    "too many resources in all": (
+        scenario(
+            nodes=[
+                {"name": f"n{i}", "allocatable": {f"r{i}-{j}": 1 for j in range(60)}}
+                for i in range(5)
+            ]
+        ),
+        "given",
+        "at most 256",
+    ),
+    "more than all nodes can have": (
+        scenario(
+            nodes=[{"name": "n", "count": 2000, "allocatable": {"memory": 2**50}}]
+        ),
+        "given.nodes",
+        "all nodes together offer",
+    ),
+    "more than all pods can ask for": (
+        gang(min=2000, requests={"memory": 2**50}),
+        "given.gangs",
+        "all pods together ask for",
+    ),
+    "enormous quota": (
+        scenario(queues=[{"name": "q", "resources": {"cpu": {"quota": "1e30"}}}]),
+        "resources[cpu.quota]",
+        "too much",
+    ),
+    "a truth for a limit": (
+        scenario(queues=[{"name": "q", "resources": {"cpu": {"limit": True}}}]),
+        "resources.cpu.limit",
+        "not a quantity",
+    ),
+    "enormous duration": (gang(age="1000000h"), "gangs[0].age", "100 years"),
+    "endless duration": (gang(age=float("inf")), "gangs[0].age", "100 years"),
+    "enormous priority": (gang(priority=10**12), "priority", "at most 2147483647"),
     "negative number": (gang(replicas=-3), "gangs[0].replicas", "negative"),
     "enormous number": (gang(replicas=10**9), "gangs[0].replicas", "1000000"),
+    "too many leaves": (
+        gang(groups=[{"name": f"l{i}", "min": 1} for i in range(2001)]),
+        "gangs[0]",
+        "2,001 leaves",
+    ),
+    "very many records": (
+        scenario(gangs=[{}] * 200_001),
+        "given.gangs",
+        "at most 200,000",
+    ),
+    "very many values in a record": (
+        gang(nodeSelector={f"k{i}": i for i in range(200_001)}),
+        "given.gangs[0]",
+        "more than 200,000 values",
+    ),
     "truth for a number": (gang(min=True), "gangs[0].min", "whole number"),
     "truth for an amount": (gang(requests={"cpu": True}), "requests.cpu", "True"),
     "number for a label": (node(labels={"rack": 1}), "labels.rack", "quote it"),
@@ -96,6 +161,11 @@ CASES = {
         scenario(queues=[{"name": "a", "parent": "b"}, {"name": "b", "parent": "a"}]),
         "queues[0].parent",
         "a → b → a",
+    ),
+    "queues without end": (
+        scenario(queues=[{"name": f"q{i}", "parent": f"q{i + 1}"} for i in range(99)]),
+        "parent",
+        "more than 16 queues",
     ),
     "leaves in a circle": (
         gang(groups=[LEAF | {"after": ["b"]}, OTHER | {"after": ["a"]}]),
@@ -199,6 +269,13 @@ CASES = {
     "reservation": (gang(reserved=[{"node": "n0"}]), "reserved", "not planned yet"),
     "eviction": (policy(evict={"reclaim": True}), "evict.reclaim", "do not exist yet"),
     "unknown tier": (policy(tiers=["gpu"]), "policy.tiers[0]", 'mean "gpus"'),
+    "a truth for a number of the policy": (policy(seed=True), "seed", "no number"),
+    "ages that fall": (
+        policy(ageing=[{"after": 9, "quarters": 4}, {"after": 5, "quarters": 5}]),
+        "policy",
+        "do not rise",
+    ),
+    "gap of all": (policy(limits={"gap": 1}), "limits.gap", "less than 1"),
     "tier twice": (policy(tiers=["gpus", "gpus"]), "policy", "twice"),
     "negative limit": (policy(limits={"seconds": -1}), "limits.seconds", "negative"),
     "expected gang": (
@@ -276,7 +353,8 @@ TEXTS = {
     "empty": ("x.yaml", b"", "empty"),
     "empty json": ("x.json", b" ", "empty"),
     "only a comment": ("x.yaml", b"# nothing\n", "empty"),
-    "binary": ("x.yaml", bytes(range(256)), "not UTF-8"),
+    "binary": ("x.yaml", bytes(range(256)), "binary"),
+    "latin": ("x.yaml", "a: é".encode("latin-1"), "not UTF-8"),
     "zeros": ("x.yaml", b"\0" * 100, "binary"),
     "two documents": ("x.yaml", b"a: 1\n---\nb: 2\n", "second document"),
     "key twice": ("x.yaml", b"a: 1\na: 2\n", "line 2: the key 'a' is written twice"),
@@ -293,6 +371,7 @@ TEXTS = {
     "alias of itself": ("x.yaml", b"a: &a [*a]\n", "no anchor"),
     "deep": ("x.yaml", b"a: " + b"[" * 5000, "deeper than"),
     "deep json": ("x.json", b"[" * 100_000, "deeper than"),
+    "deep values": ("x.json", b'{"a": ' + b"[" * 99 + b"]" * 99 + b"}", "deeper than"),
     "long number": ("x.json", b'{"a": ' + b"9" * 10_000 + b"}", "not JSON"),
     "key that is a list": ("x.yaml", b"? [a]\n: 1\n", "plain text"),
     "just a word": ("x.yaml", b"hello\n", "not a mapping"),
@@ -332,7 +411,65 @@ def test_a_yaml_file_of_100_mb_is_refused_unread(tmp_path):
     with pytest.raises(InputRejectedError) as caught:
         read_scenario(str(path))
 
-    assert "larger than 64 MiB" in str(caught.value.problems[0])
+    assert "larger than 32 MiB" in str(caught.value.problems[0])
+
+
+def test_json_of_too_many_values_is_refused_before_it_is_read(tmp_path):
+    path = tmp_path / "large.json"
+    path.write_text("[" + "[]," * 10_000_001 + "[]]")
+
+    with pytest.raises(InputRejectedError) as caught:
+        read_scenario(str(path))
+
+    assert "more than 20,000,000 values" in str(caught.value.problems[0])
+
+
+@pytest.mark.parametrize("depth", [40, 200, 1000])
+def test_groups_below_groups_without_end_are_refused(depth, tmp_path):
+    leaf = '{"name": "a", "min": 1}'
+    tree = '{"name": "g", "groups": [' * depth + leaf + "]}" * depth
+    path = tmp_path / "deep.json"
+    path.write_text(
+        '{"apiVersion": "phalanx/v1", "kind": "Snapshot", '
+        f'"given": {{"gangs": [{tree}]}}}}'
+    )
+
+    with pytest.raises(InputRejectedError) as caught:
+        read_scenario(str(path))
+
+    assert "nested deeper than 60 levels" == caught.value.problems[0].what
+
+
+def test_of_very_many_problems_the_first_thousand_are_told():
+    found = problems(scenario(gangs=[{"nam": "g"}] * 50_000))
+
+    assert 1000 < len(found) < 10_000
+    assert any("more than 1,000 problems" in text for text in found)
+
+
+def test_long_lists_are_judged_as_short_ones_are():
+    gangs = [{"name": f"g{i}", "min": 1} for i in range(2500)]
+    gangs[2345] = {"name": "g", "mim": 1}
+    document = scenario(gangs=gangs) | {"policy": {"sed": 1}}
+
+    found = problems(document)
+
+    assert any(text.startswith("given.gangs[2345].mim") for text in found)
+    assert any(text.startswith("policy.sed") for text in found)
+
+
+@pytest.mark.parametrize("word", ["na\nme", "\x1b[31mred", "\ud800", "\u202egnag"])
+def test_what_moves_a_cursor_or_is_no_text_is_spelled_out(word):
+    found = problems(gang(**{word: 1, "queue": word, "nodeSelector": {word: 1}}))
+
+    assert found
+    assert all(text.isprintable() for text in found), found
+
+
+def test_a_very_long_word_is_cut():
+    found = problems(gang(**{"x" * 10**6: 1}))
+
+    assert all(len(text) < 2000 for text in found)
 
 
 def test_a_problem_names_the_line_of_a_yaml_file(tmp_path):
@@ -373,3 +510,39 @@ def test_two_files_may_not_both_hold_a_policy(tmp_path):
         read_scenarios(list(map(str, paths)))
 
     assert "2 of these files hold a policy" in str(caught.value.problems[0])
+
+
+def test_problems_of_several_files_name_the_file_and_the_place_in_it(tmp_path):
+    from adapters.files import read_scenarios
+
+    head = "apiVersion: phalanx/v1\nkind: Snapshot\ngiven:\n  gangs:\n"
+    nodes, gangs = tmp_path / "nodes.yaml", tmp_path / "gangs.yaml"
+    nodes.write_text(f"{head}    - {{name: a, min: 1}}\n")
+    gangs.write_text(f"{head}    - {{name: b, min: 1}}\n    - {{name: a, min: 1}}\n")
+
+    with pytest.raises(InputRejectedError) as caught:
+        read_scenarios([str(nodes), str(gangs)])
+
+    (problem,) = caught.value.problems
+    assert f"{gangs}: given.gangs[1].name, line 6" == problem.where
+
+
+def test_every_file_that_cannot_be_read_is_told(tmp_path):
+    from adapters.files import read_scenarios
+
+    paths = [str(tmp_path / name) for name in ("a.yaml", "b.yaml")]
+
+    with pytest.raises(InputRejectedError) as caught:
+        read_scenarios(paths)
+
+    assert paths == [p.where.partition(": ")[0] for p in caught.value.problems]
+
+
+@pytest.mark.parametrize("text", ["\n" * 4096, " " * 4096, ",{" * 2048])
+def test_odd_files_in_a_folder_are_looked_at_quickly(text, tmp_path):
+    from adapters.files.folders import scenario_files
+
+    path = tmp_path / "odd.yaml"
+    path.write_text(text)
+
+    assert [str(path)] == scenario_files([str(tmp_path)], frozenset({"Scenario"}))
