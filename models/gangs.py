@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from models.nodes import ANYWHERE, NodeDemand
+from models.reasons import Waiting
 from models.resources import Resources
 from models.topology import TopologyDemand
 
@@ -86,6 +87,8 @@ Tree = PodSet | Group
 class Gang:
     """
     A tree of pods with one queue and one priority, shown as ``namespace/name``.
+
+    What its source cannot say clearly or we cannot obey is ``refused``, with a reason.
     """
 
     name: str
@@ -108,6 +111,7 @@ class Gang:
     stale_since: int | None = None
     evicted_ago: int | None = None
     passed_over: int = 0
+    refused: Waiting | None = None
 
     @property
     def key(self) -> str:

@@ -12,7 +12,6 @@ from models.gangs import PodPhase, pod_sets
 from models.resources import Resources
 from models.snapshot import Snapshot
 
-
 LOAD = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})
 """
 Pods that hold the room of their node.

@@ -27,7 +27,8 @@ def blocked_gangs(
         if not state.num_pending and state.satisfied:
             continue
         waiting = (
-            _group_conflict(state, lists)
+            state.gang.refused
+            or _group_conflict(state, lists)
             or _queue_reason(state, queues)
             or _readiness(state)
             or _missing_mates(state, lists)

@@ -103,7 +103,8 @@ def _gang_facts(snapshot: Snapshot, totals: Resources, gang: Gang) -> GangFacts:
     ordinary = once and succeeded
     needy = not enough and not ordinary
     least = least_value(gang.tree, counted, pending, values) if needy else 0
-    may = not gang.timed_out and gang.backoff == 0 and _usable(snapshot, gang, path)
+    held = gang.timed_out or gang.refused is not None or gang.backoff > 0
+    may = not held and _usable(snapshot, gang, path)
     return GangFacts(
         gang=gang,
         counted=counted,

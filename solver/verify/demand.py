@@ -169,7 +169,7 @@ def _kind(gang: Gang) -> object | None:
     return (
         gang.queue,
         gang.preemptible,
-        gang.timed_out or gang.backoff > 0,
+        gang.timed_out or gang.backoff > 0 or gang.refused is not None,
         gang.match_policy,
         gang.once_satisfied,
         counts,
@@ -201,6 +201,8 @@ def _is_held(hope: _Hope, evidence: Evidence, free: dict[str, int]) -> bool:
     Tell whether a gang is not ready, contradicts its group, or has to wait.
     """
     gang, held = hope.gang, set(hope.gang.mates)
+    if gang.refused is not None:
+        return True
     if gang.timed_out or gang.backoff > 0 or not _takes_work(evidence, gang.queue):
         return True
     mates = [evidence.gangs.get(name) for name in held]

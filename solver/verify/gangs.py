@@ -129,6 +129,17 @@ def timed_out_gangs(evidence: Evidence) -> Iterator[Violation]:
             yield Violation("timed-out", case.gang.key, message)
 
 
+def refused_gangs(evidence: Evidence) -> Iterator[Violation]:
+    """
+    Ensure that nothing of a gang is bound that cannot be obeyed as it is written.
+    """
+    for case in evidence.binding():
+        if case.gang.refused is not None:
+            pods = sum(case.placed.values())
+            message = f"{pods} pods bound although it {case.gang.refused.message}"
+            yield Violation("refused", case.gang.key, message)
+
+
 def gangs_backing_off(evidence: Evidence) -> Iterator[Violation]:
     """
     Ensure that nothing of a gang is bound that still has to wait.

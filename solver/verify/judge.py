@@ -34,6 +34,7 @@ RULES: Final[dict[str, Rule]] = {
     "gang-group": gangs.gang_groups,
     "not-ready": gangs.gangs_not_ready,
     "timed-out": gangs.timed_out_gangs,
+    "refused": gangs.refused_gangs,
     "backoff": gangs.gangs_backing_off,
     "min-resources": gangs.minimum_resources,
     "queue-missing": queues.queues_missing,

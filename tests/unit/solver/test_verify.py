@@ -12,6 +12,7 @@ from models.gangs import Gang, MatchPolicy, PodSet
 from models.nodes import Taint
 from models.plan import Operation, Plan
 from models.policy import Policy
+from models.reasons import Reason, Waiting
 from models.resources import GPU
 from models.snapshot import Snapshot
 from solver.verify import RULES, Violation, verify
@@ -33,6 +34,7 @@ from tests.build import (
 )
 
 POLICY = Policy()
+REFUSED = Waiting(Reason.CONFIG_CONFLICT, {"detail": "two memberships"})
 DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "verify.md"
 
 
@@ -387,6 +389,12 @@ def groups():
     yield broken(
         "timed-out",
         snapshot(nodes(1), [gang("a", timed_out=True), gang("b")]),
+        plan(bind("a-0")),
+        plan(bind("b-0")),
+    )
+    yield broken(
+        "refused",
+        snapshot(nodes(1), [gang("a", refused=REFUSED), gang("b")]),
         plan(bind("a-0")),
         plan(bind("b-0")),
     )
