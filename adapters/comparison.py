@@ -7,6 +7,7 @@ from typing import Any
 
 from adapters.clock import monotonic
 from adapters.files.plan_writer import plan_document
+from adapters.lanes import ThreadLanes
 from adapters.outcome import (
     Totals,
     distance,
@@ -109,6 +110,8 @@ def paired(name: str, snapshot: Snapshot, policy: Policy) -> Pair:
 
 
 def _side(snapshot: Snapshot, policy: Policy, strategy: str) -> Side:
-    plan = decide(snapshot, policy, strategy=strategy, clock=monotonic)
+    plan = decide(
+        snapshot, policy, strategy=strategy, clock=monotonic, lanes=ThreadLanes()
+    )
     seconds = (plan.seconds or {}).get("total", 0.0)
     return Side(plan, outcome_of(snapshot, plan).totals, seconds)

@@ -39,8 +39,9 @@ class Attempts:
         Gives the best answer found, none when there is none.
         """
         limit = min(share, self.budget.left)
-        if self.budget.races:
-            return Race(self.budget, goal, limit).run(model)
+        lanes = self.budget.race_lanes
+        if lanes is not None:
+            return Race(self.budget, goal, limit, lanes).run(model)
         best: Answer | None = None
         if self.manners[0] is IMPROVING and len(model.proto.variables) > MANY:
             self.manners = [DIVING, WEIGHING, IMPROVING, RELAXED]

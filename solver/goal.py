@@ -9,6 +9,7 @@ from typing import Literal
 from ortools.sat.python import cp_model
 
 from models.policy import Limits
+from solver.lanes import Lanes
 from solver.manner import Manner
 
 Clock = Callable[[], float]
@@ -70,6 +71,7 @@ class Budget:
     limits: Limits
     seed: int
     spent: Clock
+    lanes: Lanes | None = None
     used: float = 0.0
 
     @property
@@ -82,11 +84,13 @@ class Budget:
         return self.limits.deterministic - self.used
 
     @property
-    def races(self) -> bool:
+    def race_lanes(self) -> Lanes | None:
         """
-        Tell whether two manners may run at once.
+        Give what two manners may run on at once; none where they take turns.
         """
-        return self.limits.seconds is not None and self.limits.workers > 1
+        if self.limits.seconds is None or self.limits.workers == 1:
+            return None
+        return self.lanes
 
     def solver(self, manner: Manner, gap: float, limit: float) -> cp_model.CpSolver:
         """

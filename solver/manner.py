@@ -60,7 +60,8 @@ The part of the limit after which a race takes the whole gap.
 """
 
 PASSES = ((FINE, (0.4, 0.3, 0.2)), (1.0, (0.2, 0.2, 0.2, 0.2)))
-LANES = (
+Lane = tuple[tuple[Manner, float], ...]
+LANES: tuple[Lane, ...] = (
     ((DIVING, 0.45), (WEIGHING, 0.3), (RELAXED, 0.25)),
     ((STAYING, 0.1), (IMPROVING, 0.9)),
 )

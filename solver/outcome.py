@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from models.plan import ModelSize, Proof, TierResult
 from solver.draft import Draft
+from solver.lanes import Lanes
 from solver.score import TierKey
 
 Clock = Callable[[], float]
@@ -56,8 +57,9 @@ class Stopwatch:
     Seconds per phase; without a clock every phase takes none.
     """
 
-    def __init__(self, clock: Clock | None) -> None:
+    def __init__(self, clock: Clock | None, lanes: Lanes | None = None) -> None:
         self.clock = clock or (lambda: 0.0)
+        self.lanes = lanes
         self.begun = self.last = self.clock()
         self.seconds: dict[str, float] = {}
 

@@ -2,16 +2,14 @@
 A race: two lanes of manners on the same model, each on a core of its own.
 """
 
-from dataclasses import dataclass, field
-from threading import Event, RLock, Thread
+from functools import partial
 
 from ortools.sat.python import cp_model
 
 from solver.encode.variables import Var
 from solver.goal import Budget, Goal
-from solver.manner import FINE, HASTE, LANES, Manner
-
-_GLANCE = 0.002
+from solver.lanes import Lanes
+from solver.manner import FINE, HASTE, LANES, Lane
 
 
 class Answer:
@@ -39,7 +37,6 @@ def unhinted(model: cp_model.CpModel) -> cp_model.CpModel:
     return copy
 
 
-@dataclass(slots=True)
 class Race:
     """
     Two lanes of manners on copies of a model, until what they know together will do.
@@ -48,39 +45,54 @@ class Race:
     while, and nobody waits for it.
     """
 
-    budget: Budget
-    goal: Goal
-    limit: float
-    best: Answer | None = None
-    claim: int | None = None
-    fine: bool = True
-    over: Event = field(default_factory=Event)
-    lock: RLock = field(default_factory=RLock)
-    running: list[cp_model.CpSolver] = field(default_factory=list)
+    def __init__(self, budget: Budget, goal: Goal, limit: float, lanes: Lanes) -> None:
+        self.budget = budget
+        self.goal = goal
+        self.limit = limit
+        self.lanes = lanes
+        self.best: Answer | None = None
+        self.claim: int | None = None
+        self.fine = True
+        self.over = False
+        self.open = len(LANES)
+        self.begun = budget.left
+        self.running: list[cp_model.CpSolver] = []
+        self.lock = lanes.lock()
 
     def run(self, model: cp_model.CpModel) -> Answer | None:
         """
         Run the lanes; give the best answer of those that have ended.
         """
-        begun = self.budget.left
         copies = (unhinted(model), model.clone())
-        lanes = [
-            Thread(target=self._run_lane, args=(copy, lane))
-            for copy, lane in zip(copies, LANES, strict=True)
-        ]
-        for lane in lanes:
-            lane.start()
-        while any(lane.is_alive() for lane in lanes) and not self.over.wait(_GLANCE):
-            if self.fine and begun - self.budget.left > self.limit * HASTE:
+        self.lanes.start(
+            [
+                partial(self._run_lane, copy, lane)
+                for copy, lane in zip(copies, LANES, strict=True)
+            ]
+        )
+        self.lanes.wait(self._has_ended)
+        self.lanes.wait(self._has_stopped)
+        return self.best
+
+    def _has_ended(self) -> bool:
+        """
+        Tell whether the goal is closed or all lanes have ended; later, coarser.
+        """
+        with self.lock:
+            used = self.begun - self.budget.left
+            if self.fine and used > self.limit * HASTE:
                 self.fine = False
                 self._check()
-        while True:
-            with self.lock:
-                for solver in self.running:
-                    solver.stop_search()
-                if self._holds_claim() or not self.running:
-                    return self.best
-            lanes[0].join(_GLANCE)
+            return self.over or not self.open
+
+    def _has_stopped(self) -> bool:
+        """
+        Stop what still runs; tell whether the best answer was handed in.
+        """
+        with self.lock:
+            for solver in self.running:
+                solver.stop_search()
+            return self._holds_claim() or not self.running
 
     def _holds_claim(self) -> bool:
         """
@@ -91,13 +103,11 @@ class Race:
             and not self.goal.is_better(self.claim, self.best.claim)
         )
 
-    def _run_lane(
-        self, model: cp_model.CpModel, lane: tuple[tuple[Manner, float], ...]
-    ) -> None:
+    def _run_lane(self, model: cp_model.CpModel, lane: Lane) -> None:
         for manner, part in lane:
             with self.lock:
-                if self.over.is_set() or self.budget.left <= 0:
-                    return
+                if self.over or self.budget.left <= 0:
+                    break
                 gap = self.goal.gap * (FINE if self.fine else 1.0)
                 solver = self.budget.solver(manner, gap, self.limit * part)
                 self.running.append(solver)
@@ -107,6 +117,8 @@ class Race:
                 self.running.remove(solver)
                 if status in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
                     self._hand_in(solver)
+        with self.lock:
+            self.open -= 1
 
     def _hand_in(self, solver: cp_model.CpSolver) -> None:
         answer = Answer(solver)
@@ -131,7 +143,7 @@ class Race:
 
     def _check(self) -> None:
         if self.goal.is_closed(self.claim, FINE if self.fine else 1.0):
-            self.over.set()
+            self.over = True
 
 
 class _Watcher(cp_model.CpSolverSolutionCallback):

@@ -13,6 +13,7 @@ from solver.bounds import trivial_bound
 from solver.draft import placement_of
 from solver.explain import explain
 from solver.greedy import greedy
+from solver.lanes import Lanes
 from solver.outcome import Clock, Outcome, Stopwatch, tier_results
 from solver.plan import plan_of
 from solver.problem import Problem, problem_of
@@ -45,6 +46,7 @@ def decide(
     *,
     strategy: str = "solver",
     clock: Clock | None = None,
+    lanes: Lanes | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Plan:
     """
@@ -61,6 +63,8 @@ def decide(
     clock
         A monotonic clock; with it the plan says how long each phase took, and only
         with it a limit in seconds can hold.
+    lanes
+        What two searches may run on at once, with a limit in seconds and two workers.
     progress
         Told the name of each phase as it begins.
 
@@ -70,7 +74,7 @@ def decide(
         When the plan breaks a rule; nothing of it may be carried out.
     """
     tell = progress or (lambda _: None)
-    watch = Stopwatch(clock)
+    watch = Stopwatch(clock, lanes)
     tell("problem")
     problem = problem_of(snapshot, policy)
     watch.lap("problem")

@@ -69,7 +69,10 @@ class _Search:
     def __post_init__(self) -> None:
         problem = self.problem
         self.budget = Budget(
-            problem.policy.limits, problem.policy.seed, self.watch.spent
+            problem.policy.limits,
+            problem.policy.seed,
+            self.watch.spent,
+            self.watch.lanes,
         )
         self.attempts = Attempts(self.budget)
         self.keys = tier_keys(problem)

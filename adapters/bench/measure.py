@@ -13,6 +13,7 @@ from adapters.bench.contract import Growth, Reach, Rounds, Run, World, load_cont
 from adapters.bench.report import Range, Row, tier_lines
 from adapters.bench.world import facts_of, make_world
 from adapters.clock import monotonic
+from adapters.lanes import ThreadLanes
 from models.plan import Plan
 from models.policy import Policy, TierName
 from models.snapshot import Snapshot
@@ -97,8 +98,13 @@ def _measured(
     """
     Plan with both strategies; the median run counts, and the worst gap of all runs.
     """
-    plans = [decide(snapshot, policy, clock=monotonic) for _ in range(repeat)]
-    greedy = decide(snapshot, policy, strategy="greedy", clock=monotonic)
+    plans = [
+        decide(snapshot, policy, clock=monotonic, lanes=ThreadLanes())
+        for _ in range(repeat)
+    ]
+    greedy = decide(
+        snapshot, policy, strategy="greedy", clock=monotonic, lanes=ThreadLanes()
+    )
     middle = statistics.median_low([_total(plan) for plan in plans])
     plan = next(plan for plan in plans if _total(plan) == middle)
     return Row(

@@ -119,6 +119,7 @@ def _round(
     scenario: "Scenario", policy: "Policy", name: str, progress: "Progress"
 ) -> "Plan":
     from adapters.clock import monotonic
+    from adapters.lanes import ThreadLanes
     from solver.round import decide
 
     return decide(
@@ -126,6 +127,7 @@ def _round(
         policy,
         strategy=name,
         clock=monotonic,
+        lanes=ThreadLanes(),
         progress=progress.say,
     )
 

@@ -83,6 +83,7 @@ def _summary(files: int, rounds: int, failed: int, rejected: int) -> str:
 def _faults(scenario: "Scenario", strategy: str) -> list[str]:
     from adapters.clock import monotonic
     from adapters.expectations import differences
+    from adapters.lanes import ThreadLanes
     from models.errors import PlanRejectedError
     from solver.round import decide
 
@@ -93,6 +94,7 @@ def _faults(scenario: "Scenario", strategy: str) -> list[str]:
             scenario.policy,
             strategy=strategy,
             clock=monotonic if by_clock else None,
+            lanes=ThreadLanes(),
         )
     except PlanRejectedError as error:
         return [f"verify: {violation}" for violation in error.violations]

@@ -194,7 +194,7 @@ def _with_groups(
     result: dict[str, GangFacts] = {}
     for key, fact in gangs.items():
         needy = [m for m in fact.gang.mates if m != key and whole[key]]
-        needy = [m for m in needy if gangs[m].needy]
+        needy = [m for m in needy if m in gangs and gangs[m].needy]
         mates = tuple(sorted(needy)) if fact.needy else ()
         team = (key, *mates)
         ok = all(gangs[m].plannable and whole[m] for m in team)

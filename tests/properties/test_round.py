@@ -15,6 +15,7 @@ import pytest
 from adapters.bench.quality import exact_vector, vector_of
 from adapters.files import read_scenario
 from adapters.files.plan_writer import plan_json
+from adapters.lanes import ThreadLanes
 from models.nodes import Node
 from models.plan import Placement
 from models.policy import Limits, Policy, Tier
@@ -76,7 +77,7 @@ def test_whole_vector_equals_the_exact_model_when_two_manners_race(seed):
     snapshot = random_snapshot(seed)
     policy = Policy(limits=Limits(seconds=20, workers=2, gap=0.0))
 
-    plan = decide(snapshot, policy, clock=time.monotonic)
+    plan = decide(snapshot, policy, clock=time.monotonic, lanes=ThreadLanes())
 
     assert exact_vector(snapshot, policy) == vector_of(plan)
 

@@ -7,6 +7,7 @@ import time
 import pytest
 from ortools.sat.python import cp_model
 
+from adapters.lanes import ThreadLanes
 from models.policy import Limits
 from solver.attempt import Attempts
 from solver.goal import Budget, Goal, whole
@@ -31,7 +32,8 @@ def knapsack():
 
 def budget(**limits):
     began = time.monotonic()
-    return Budget(Limits(**limits), 0, lambda: time.monotonic() - began)
+    spent = lambda: time.monotonic() - began  # noqa: E731
+    return Budget(Limits(**limits), 0, spent, ThreadLanes())
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,3 @@
+"""
+Dialects: what the objects, labels and annotations of each system mean, one module each.
+"""

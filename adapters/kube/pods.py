@@ -1,0 +1,61 @@
+"""
+Pods as planning reads them: reduced from raw objects at once.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from models.gangs import PodPhase
+from models.nodes import ANYWHERE, NodeDemand
+from models.resources import Resources
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owner:
+    """
+    The controller of a pod.
+    """
+
+    api_version: str
+    kind: str
+    name: str
+    uid: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodRecord:
+    """
+    One pod: who it is, what it asks for, where it stands.
+
+    Times are seconds since the epoch.  ``unsupported`` names fields that we do not
+    model, with the reason.  ``apart`` are the label selectors of its required
+    anti-affinity by host.
+    """
+
+    namespace: str
+    name: str
+    uid: str = ""
+    created: float | None = None
+    started: float | None = None
+    deleted: float | None = None
+    scheduler: str = ""
+    node: str | None = None
+    phase: PodPhase = PodPhase.PENDING
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    owner: Owner | None = None
+    priority: int | None = None
+    priority_class: str = ""
+    gates: tuple[str, ...] = ()
+    group: str = ""
+    requests: Resources = field(default_factory=dict)
+    demand: NodeDemand = ANYWHERE
+    apart: tuple[Mapping[str, object], ...] = ()
+    unsupported: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """
+        The name plans use.
+        """
+        return f"{self.namespace}/{self.name}"
