@@ -9,7 +9,7 @@ PYTEST = $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-all test-cluster lint format types contracts \
+.PHONY: help setup demo test test-slow test-all test-cluster lint format types contracts \
 	scenarios docs bench check lock clean
 
 help: ## list the targets
@@ -23,6 +23,9 @@ demo: setup ## run one round where greedy starts less than the solver
 
 test: setup ## run the tests that take less than a minute
 	$(PYTEST) -m "not slow and not cluster"
+
+test-slow: setup ## run the slow tests: hundreds of cases against the exact model
+	$(PYTEST) -m slow
 
 test-all: setup ## run the slow tests too
 	$(PYTEST) -m "not cluster"
