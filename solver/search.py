@@ -35,6 +35,10 @@ FEW_PODS = 40
 MOST_TO_REPEAT = 2000
 REPACKING = 0.8
 STEPS_PER_UNIT = 10_000.0
+TIE_BREAK = 0.25
+"""
+The part of its share that goes to the last tier, which only breaks ties.
+"""
 
 
 def search(problem: Problem, watch: Stopwatch) -> Outcome:
@@ -132,6 +136,9 @@ class _Search:
 
     def _solve_tier(self, at: int) -> None:
         share = self._share(at)
+        if self.keys[at].name == "order":
+            share *= TIE_BREAK
+        end = self.budget.left - 2 * share
         if self.relaxed is not None and not self._solve_relaxed(
             self.relaxed, at, share
         ):
@@ -141,7 +148,7 @@ class _Search:
             if answer is None or self.budget.left <= 0:
                 return
             unpacked = self._take(at, answer)
-            if self._is_closed(at) or not unpacked:
+            if self._is_closed(at) or not unpacked or self.budget.left <= end:
                 return
             if not self._refine([self.model.classes.items[c] for c in unpacked]):
                 return
