@@ -65,7 +65,12 @@ LANES: tuple[Lane, ...] = (
     ((DIVING, 0.45), (WEIGHING, 0.3), (RELAXED, 0.25)),
     ((STAYING, 0.1), (IMPROVING, 0.9)),
 )
+LANES_OF_MANY: tuple[Lane, ...] = (
+    ((DIVING, 0.6), (RELAXED, 0.4)),
+    ((STAYING, 0.1), (WEIGHING, 0.4), (IMPROVING, 0.5)),
+)
 """
 The part of the gap at which manners may stop, and their parts of the limit in turn; and
-with two workers, what each of them tries.
+with two workers, what each of them tries, in small models and in those with many
+variables.
 """

@@ -9,7 +9,7 @@ from ortools.sat.python import cp_model
 from solver.encode.variables import Var
 from solver.goal import Budget, Goal
 from solver.lanes import Lanes
-from solver.manner import FINE, HASTE, LANES, Lane
+from solver.manner import FINE, HASTE, LANES, LANES_OF_MANY, MANY, Lane
 
 
 class Answer:
@@ -54,7 +54,7 @@ class Race:
         self.claim: int | None = None
         self.fine = True
         self.over = False
-        self.open = len(LANES)
+        self.open = 0
         self.begun = budget.left
         self.running: list[cp_model.CpSolver] = []
         self.lock = lanes.lock()
@@ -63,12 +63,12 @@ class Race:
         """
         Run the lanes; give the best answer of those that have ended.
         """
-        copies = (unhinted(model), model.clone())
+        many = len(model.proto.variables) > MANY
+        plain = unhinted(model)
+        lanes = LANES_OF_MANY if many else LANES
+        self.open = len(lanes)
         self.lanes.start(
-            [
-                partial(self._run_lane, copy, lane)
-                for copy, lane in zip(copies, LANES, strict=True)
-            ]
+            [partial(self._run_lane, model.clone(), plain, lane) for lane in lanes]
         )
         self.lanes.wait(self._has_ended)
         self.lanes.wait(self._has_stopped)
@@ -103,7 +103,9 @@ class Race:
             and not self.goal.is_better(self.claim, self.best.claim)
         )
 
-    def _run_lane(self, model: cp_model.CpModel, lane: Lane) -> None:
+    def _run_lane(
+        self, model: cp_model.CpModel, plain: cp_model.CpModel, lane: Lane
+    ) -> None:
         for manner, part in lane:
             with self.lock:
                 if self.over or self.budget.left <= 0:
@@ -112,7 +114,8 @@ class Race:
                 solver = self.budget.solver(manner, gap, self.limit * part)
                 self.running.append(solver)
             solver.best_bound_callback = self._learn
-            status = solver.solve(model, _Watcher(self))
+            given = model if manner.hinted else plain
+            status = solver.solve(given, _Watcher(self))
             with self.lock:
                 self.running.remove(solver)
                 if status in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
