@@ -37,7 +37,7 @@ REPACKING = 0.8
 STEPS_PER_UNIT = 10_000.0
 TIE_BREAK = 0.25
 """
-The part of its share that goes to the last tier, which only breaks ties.
+The part of a deterministic share that goes to the last tier, which only breaks ties.
 """
 
 
@@ -136,7 +136,7 @@ class _Search:
 
     def _solve_tier(self, at: int) -> None:
         share = self._share(at)
-        if self.keys[at].name == "order":
+        if self.keys[at].name == "order" and self.budget.limits.seconds is None:
             share *= TIE_BREAK
         end = self.budget.left - 2 * share
         if self.relaxed is not None and not self._solve_relaxed(
