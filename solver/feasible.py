@@ -14,7 +14,7 @@ from solver.nowhere import why_nowhere
 from solver.quotas import Amounts, QueueTree
 from solver.room import Bools, Ints, Room
 from solver.shapes import Shapes
-from solver.standing import Standing, least_need, satisfied_after
+from solver.standing import Standing, TreeNode, least_need, satisfied_after
 
 _MANY = 2**40
 
@@ -98,10 +98,16 @@ class Possible:
             if demand is None or demand.required is None:
                 continue
             for i in node.leaves:
-                shape = self.shapes.of_leaf[state.key, i]
-                best = self.per_domain(shape, demand.topology, demand.required)
-                counts[i] = min(counts[i], int(best.max(initial=0)))
+                best = self.best(state, i, demand.topology, demand.required)
+                counts[i] = min(counts[i], best)
         return counts
+
+    def best(self, state: Standing, leaf: int, topology: str, level: str) -> int:
+        """
+        Count the places for a leaf in the domain of a level that has most.
+        """
+        shape = self.shapes.of_leaf[state.key, leaf]
+        return int(self.per_domain(shape, topology, level).max(initial=0))
 
     def living(self, state: Standing) -> list[int] | None:
         """
@@ -257,7 +263,8 @@ class _Short:
 
     needs: int
     most: int
-    where: str
+    leaf: int | None = None
+    where: str = ""
 
     def facts(self, word: str) -> Facts:
         facts: Facts = {"resource": "pods", "needs": self.needs, word: self.most}
@@ -284,7 +291,7 @@ def _pods_short(state: Standing, places: Sequence[Sequence[int]]) -> _Short:
         leaf = state.leaves[short[0]]
         of_leaf = f" of {leaf.path}" if leaf.path else ""
         alone = " with a host each" if leaf.pod_set.exclusive else ""
-        return _Short(leaf.need, best[short[0]], f"{of_leaf}{alone}")
+        return _Short(leaf.need, best[short[0]], short[0], f"{of_leaf}{alone}")
     most = max(
         (
             sum(min(leaf.need, row[i]) for i, leaf in enumerate(state.leaves))
@@ -292,29 +299,47 @@ def _pods_short(state: Standing, places: Sequence[Sequence[int]]) -> _Short:
         ),
         default=0,
     )
-    return _Short(choice, min(most, choice - 1), "")
+    return _Short(choice, min(most, choice - 1))
 
 
 def _exceeds_domains(state: Standing, possible: Possible) -> Waiting | None:
-    level = ""
-    for node in state.nodes:
-        demand = node.topology
-        if demand is None or demand.required is None:
-            continue
-        level = demand.required
-        if node.parent < 0:
-            waiting = _exceeds_every_domain(state, possible, demand.topology, level)
-            if waiting is not None:
-                return waiting
-    if not level:
+    demands = [_required(node) for node in state.nodes]
+    if demands[0] is not None:
+        waiting = _exceeds_every_domain(state, possible, *demands[0])
+        if waiting is not None:
+            return waiting
+    if not any(demands):
         return None
     offers = possible.offers(state)
     if least_need(state, lambda _: 1, lambda i: offers[i]) is not None:
         return None
     short = _pods_short(state, [offers])
-    return Waiting(
-        Reason.TOPOLOGY_TOO_SMALL, {**short.facts("largest"), "level": level}
-    )
+    found = [
+        (min(possible.best(state, i, *demand) for i in node.leaves), demand)
+        for node, demand in zip(state.nodes, demands, strict=True)
+        if demand is not None
+    ]
+    mine = [
+        (possible.best(state, i, *demand), demand)
+        for node, demand in zip(state.nodes, demands, strict=True)
+        for i in node.leaves
+        if demand is not None and i == short.leaf
+    ]
+    return _too_small(possible, short.facts("largest"), *min(mine or found)[1])
+
+
+def _required(node: TreeNode) -> tuple[str, str] | None:
+    demand = node.topology
+    if demand is None or demand.required is None:
+        return None
+    return demand.topology, demand.required
+
+
+def _too_small(possible: Possible, facts: Facts, topology: str, level: str) -> Waiting:
+    facts = facts | {"level": level}
+    if len(possible.domains.cells(topology, level).names) == 1:
+        facts["hint"] = f" (no node has the labels of a {level})"
+    return Waiting(Reason.TOPOLOGY_TOO_SMALL, facts)
 
 
 def _exceeds_every_domain(
@@ -328,15 +353,13 @@ def _exceeds_every_domain(
         needs, largest = needed(state, name), int(sums[1:, column].max(initial=0))
         if needs > largest:
             facts: Facts = {"resource": name, "needs": needs, "largest": largest}
-            return Waiting(Reason.TOPOLOGY_TOO_SMALL, facts | {"level": level})
+            return _too_small(possible, facts, topology, level)
     rows = _rooms_of_domains(state, possible, topology, level)
     for row in rows:
         if least_need(state, lambda _: 1, row.__getitem__) is not None:
             return None
     short = _pods_short(state, rows)
-    return Waiting(
-        Reason.TOPOLOGY_TOO_SMALL, {**short.facts("largest"), "level": level}
-    )
+    return _too_small(possible, short.facts("largest"), topology, level)
 
 
 def _rooms_of_domains(

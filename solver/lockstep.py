@@ -30,7 +30,7 @@ class Model:
         self._shapes = pending_shapes(problem)
         self._encoding: Encoding | None = None
         self._sums: dict[int, Linear] = {}
-        self._locked: set[int] = set()
+        self._locked: dict[int, int] = {}
 
     @property
     def encoding(self) -> Encoding:
@@ -43,7 +43,7 @@ class Model:
             )
             self._encoding = encode(self.problem, classes)
             self._sums = {}
-            self._locked = set()
+            self._locked = {}
         return self._encoding
 
     @property
@@ -62,13 +62,15 @@ class Model:
     def ready(self, at: int, values: tuple[int, ...]) -> Linear:
         """
         Lock every earlier tier at its value, and give the sum of this one.
+
+        A tier that a later answer has bettered is locked again.
         """
         encoding = self.encoding
         for earlier in range(at + 1):
             if earlier not in self._sums:
                 self._sums[earlier] = encoding.tier(self.keys[earlier])
-            if earlier < at and earlier not in self._locked:
-                self._locked.add(earlier)
+            if earlier < at and self._locked.get(earlier) != values[earlier]:
+                self._locked[earlier] = values[earlier]
                 self._lock(encoding, earlier, values[earlier])
         self._measure(encoding)
         return self._sums[at]
