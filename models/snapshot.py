@@ -55,12 +55,14 @@ def _written(value: object) -> object:
     """
     Give the fields of a record, in their order.
     """
+    getter = _FIELDS.get(type(value))
+    if getter is not None:
+        return getter(value)
     if isinstance(value, Mapping):
         return dict(value)
-    kind = type(value)
-    if kind not in _FIELDS and is_dataclass(value):
-        _FIELDS[kind] = attrgetter(*(entry.name for entry in fields(value)))
-    return _FIELDS[kind](value)
+    if is_dataclass(value):
+        _FIELDS[type(value)] = attrgetter(*(entry.name for entry in fields(value)))
+    return _FIELDS[type(value)](value)
 
 
 _FIELDS: dict[type, Callable[[object], object]] = {}
