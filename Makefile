@@ -30,8 +30,8 @@ test-slow: setup ## run the slow tests: hundreds of cases against the exact mode
 test-all: setup ## run the slow tests too
 	$(PYTEST) -m "not cluster"
 
-test-cluster: setup ## run the tests that need a Kubernetes API server
-	$(PYTEST) -m cluster
+test-cluster: setup ## run the tests against a real API server (built once: 10 minutes)
+	@$(BIN)/python -m tests.cluster.binaries $(PYTEST) -m cluster tests/cluster
 
 lint: setup ## check rules and format
 	$(BIN)/ruff check .

@@ -45,10 +45,10 @@ class InputRejectedError(PhalanxError):
     """
 
     def __init__(self, source: str, problems: list[Problem]) -> None:
-        self.source = source
+        self.source = printable(source)
         self.problems = problems
         noun = "problem" if len(problems) == 1 else "problems"
-        super().__init__(f"{source}: {len(problems)} {noun}")
+        super().__init__(f"{self.source}: {len(problems)} {noun}")
 
 
 class QuantityError(PhalanxError, ValueError):

@@ -155,10 +155,6 @@ class Policy(Part):
             raise ValueError("a tier is listed twice")
         if "order" in names and names[-1] != "order":
             raise ValueError("order is always the last tier")
-        if "borrowing" in names:
-            before = names[: names.index("borrowing")]
-            if "entitled" not in before:
-                raise ValueError("borrowing needs the tier entitled before it")
         return self
 
     @model_validator(mode="after")

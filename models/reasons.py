@@ -104,7 +104,7 @@ def _amount(facts: Mapping[str, Fact], key: str) -> Fact:
     return fact
 
 
-_OPTIONAL = ("near", "where", "work")
+_OPTIONAL = ("hint", "near", "where", "work")
 _AMOUNTS = {"needs", "free", "limit", "used", "total", "largest"}
 _SENTENCES: dict[Reason, str] = {
     Reason.INVALID_GANG: "cannot be planned as written: {detail}",
@@ -122,7 +122,7 @@ _SENTENCES: dict[Reason, str] = {
     ),
     Reason.TOPOLOGY_TOO_SMALL: (
         "needs {needs} {resource}{where} in one {level}, "
-        "the largest holds {largest} when empty"
+        "the largest holds {largest} when empty{hint}"
     ),
     Reason.QUOTA_EXCEEDS_MAXIMUM: (
         "needs {needs} {resource}, queue {queue} may never hold more than {limit}{work}"

@@ -14,6 +14,7 @@ from pydantic_core import PydanticCustomError
 from models.errors import QuantityError
 from models.expect import Expect
 from models.policy import Policy
+from models.reasons import Reason
 from models.snapshot import Snapshot
 from models.written import (
     Amount,
@@ -238,6 +239,7 @@ class TreeSpec(Spec):
     min: Number | None = None
     replicas: Number | None = None
     created: Number | None = None
+    names: list[PlainName] | None = None
     gated: Number = 0
     succeeded: Number = 0
     failed: Number = 0
@@ -257,6 +259,7 @@ LEAF_FIELDS = {
     "min": "min",
     "replicas": "replicas",
     "created": "created",
+    "names": "names",
     "gated": "gated",
     "succeeded": "succeeded",
     "failed": "failed",
@@ -280,6 +283,15 @@ class GroupSpec(TreeSpec):
     """
 
     name: LeafName
+
+
+class RefusedSpec(Spec):
+    """
+    Why a gang cannot be planned as its own system says it.
+    """
+
+    reason: Annotated[Reason, Field(strict=False)]
+    facts: dict[str, str | int] = Field(default_factory=dict)
 
 
 class GangSpec(TreeSpec):
@@ -312,6 +324,7 @@ class GangSpec(TreeSpec):
     stale_since: Seconds | None = Field(None, alias="staleSince")
     evicted_ago: Seconds | None = Field(None, alias="evictedAgo")
     passed_over: Seconds = Field(0, alias="passedOver")
+    refused: RefusedSpec | None = None
 
 
 class BudgetSpec(Spec):
@@ -326,7 +339,7 @@ class BudgetSpec(Spec):
 
 class Given(Spec):
     """
-    What is: the snapshot, in any order.
+    What is: the snapshot, in any order; instead of all lists, objects as they are.
     """
 
     nodes: list[NodeSpec] = Field(default_factory=list)
@@ -334,6 +347,8 @@ class Given(Spec):
     queues: list[QueueSpec] = Field(default_factory=list)
     gangs: list[GangSpec] = Field(default_factory=list)
     budgets: list[BudgetSpec] = Field(default_factory=list)
+    manifests: list[dict[str, Any]] | None = None
+    schedulers: list[PlainName] | None = None
 
 
 class ScenarioFile(Spec):

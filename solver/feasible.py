@@ -44,6 +44,7 @@ class Possible:
     _by_domain: dict[tuple[int, str, str], Ints] = field(default_factory=dict)
     _living: dict[str, list[int] | None] = field(default_factory=dict)
     _nowhere: dict[int, str] = field(default_factory=dict)
+    _sums: dict[object, Ints] = field(default_factory=dict)
 
     def per_node(self, shape: int) -> Ints:
         """
@@ -75,6 +76,18 @@ class Possible:
             np.add.at(totals, cells.of_node, self.per_node(shape))
             self._by_domain[key] = totals[1:]
         return self._by_domain[key]
+
+    def sums(self, state: Standing) -> Ints:
+        """
+        Add up what all empty nodes have on which any pod of a gang may be.
+        """
+        rows = [self.shapes.of_leaf[state.key, i] for i in range(len(state.leaves))]
+        items = [self.shapes.items[row] for row in rows]
+        key = frozenset((item.demand, item.banned) for item in items)
+        if key not in self._sums:
+            nodes = self.shapes.allowed[rows].any(axis=0)
+            self._sums[key] = self.room.empty[nodes].clip(min=0).sum(axis=0)
+        return self._sums[key]
 
     def available(self, state: Standing) -> Callable[[int], int]:
         """
@@ -226,10 +239,9 @@ def _all_or_none(state: Standing, leaf: int, places: Callable[[int], int]) -> in
 
 
 def _exceeds_cluster(state: Standing, possible: Possible) -> Waiting | None:
-    matching = _allowed_somewhere(state, possible)
+    totals = possible.sums(state)
     for column, name in enumerate(possible.room.resources):
-        needs = needed(state, name)
-        total = int(possible.room.empty[matching, column].clip(min=0).sum())
+        needs, total = needed(state, name), int(totals[column])
         if needs > total:
             facts: Facts = {"resource": name, "needs": needs, "total": total}
             return Waiting(Reason.DEMAND_EXCEEDS_CLUSTER, facts)

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adapters.cli.options import RowsOutput, Seconds, Seed, Workers, only
+from adapters.cli.options import (
+    RowsOutput,
+    SchedulerNames,
+    Seconds,
+    Seed,
+    Workers,
+    only,
+)
 from adapters.cli.output import Format, Table, as_text, emit
 from models.reasons import counted
 
@@ -24,6 +31,7 @@ def compare(
     seconds: Seconds = None,
     seed: Seed = None,
     workers: Workers = None,
+    scheduler_name: SchedulerNames = None,
 ) -> None:
     """
     Put the solver beside greedy, input by input.
@@ -35,14 +43,14 @@ def compare(
     from adapters.cli.settings import effective
     from adapters.comparison import paired
     from adapters.files import read_scenario
-    from adapters.files.folders import scenario_files
+    from adapters.files.folders import inputs
 
     flags = {"seconds": seconds, "seed": seed, "workers": workers}
     pairs: list[Pair] = []
     with Progress() as progress:
-        for file in scenario_files(paths, frozenset({"Scenario", "Snapshot"})):
+        for file in inputs(paths):
             progress.say(file)
-            scenario = read_scenario(file)
+            scenario = read_scenario(file, scheduler_name or ())
             policy = effective(scenario.policy, flags).policy
             pairs.append(paired(file, scenario.snapshot, policy))
     if output in {Format.JSON, Format.YAML}:

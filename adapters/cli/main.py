@@ -8,7 +8,16 @@ from typing import Annotated
 
 import typer
 
-from adapters.cli import bench, compare, config, plan, scenario, verify, version
+from adapters.cli import (
+    bench,
+    compare,
+    config,
+    plan,
+    scenario,
+    snapshot,
+    verify,
+    version,
+)
 from adapters.cli.output import ReaderGoneError
 
 # Rich's help and tracebacks would cost a tenth of a second on every call.
@@ -25,6 +34,7 @@ app.command("verify")(verify.verify)
 app.add_typer(scenario.app, name="scenario")
 app.command("compare")(compare.compare)
 app.command("bench")(bench.bench)
+app.add_typer(snapshot.app, name="snapshot")
 app.add_typer(config.app, name="config")
 app.command("version")(version.version)
 

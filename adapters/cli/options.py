@@ -37,6 +37,14 @@ Workers = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Search threads.")
 ]
 NoColor = Annotated[bool, typer.Option("--no-color", help="Never use colour.")]
+SchedulerNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--scheduler-name",
+        metavar="NAME",
+        help="Whose pods are planned, of manifests; phalanx if none is named.",
+    ),
+]
 STRATEGIES = ("solver", "greedy")
 
 

@@ -2,7 +2,7 @@
 ``phalanx plan``: one round over files.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,6 +10,7 @@ import typer
 from adapters.cli.options import (
     NoColor,
     PlanOutput,
+    SchedulerNames,
     Seconds,
     Seed,
     Strategy,
@@ -29,7 +30,7 @@ Files = Annotated[
     list[str],
     typer.Argument(
         metavar="FILE",
-        help="Scenario or snapshot, - is standard input; several are parts of one.",
+        help="Scenario, snapshot or manifests, - is standard input; parts of one.",
     ),
 ]
 Diff = Annotated[
@@ -56,6 +57,7 @@ def plan(
     workers: Workers = None,
     timings: Timings = False,
     detailed_exitcode: DetailedExitCode = False,
+    scheduler_name: SchedulerNames = None,
     no_color: NoColor = False,
 ) -> int:
     """
@@ -65,8 +67,9 @@ def plan(
     if diff not in {None, "greedy"}:
         raise typer.BadParameter("the plan can be compared with greedy only")
     flags = {"seconds": seconds, "seed": seed, "workers": workers}
+    source = _Source(tuple(files), tuple(scheduler_name or ()))
     scenario, made, greedy = _decided(
-        files, name, flags, against=diff is not None or output in _FOR_EYES
+        source, name, flags, against=diff is not None or output in _FOR_EYES
     )
     if output in _FOR_EYES:
         from adapters.cli.plan_view import view
@@ -91,8 +94,18 @@ def plan(
     return 3 if detailed_exitcode and made.operations else 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """
+    Where the snapshot comes from, and whose pods of manifests are planned.
+    """
+
+    files: tuple[str, ...]
+    schedulers: tuple[str, ...]
+
+
 def _decided(
-    files: list[str], name: str, flags: dict[str, float | None], *, against: bool
+    source: _Source, name: str, flags: dict[str, float | None], *, against: bool
 ) -> "tuple[Scenario, Plan, Plan | None]":
     from adapters.cli.progress import Progress
     from adapters.cli.settings import effective
@@ -101,7 +114,7 @@ def _decided(
 
     with Progress() as progress:
         start = monotonic()
-        scenario = read_scenarios(files)
+        scenario = read_scenarios(source.files, source.schedulers)
         read = monotonic() - start
         policy = effective(scenario.policy, flags).policy
         for warning in scenario.snapshot.warnings:

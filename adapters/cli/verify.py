@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from adapters.cli.options import Output, only
+from adapters.cli.options import Output, SchedulerNames, only
 from adapters.cli.output import Format, as_text, emit
 from models.reasons import counted
 
@@ -23,6 +23,7 @@ def verify(
     ],
     *,
     output: Output = Format.TABLE,
+    scheduler_name: SchedulerNames = None,
 ) -> int:
     """
     Judge any plan: name every rule it breaks.
@@ -33,7 +34,7 @@ def verify(
     from adapters.files import read_plan, read_scenarios
     from solver.verify import verify as judge
 
-    scenario = read_scenarios(files)
+    scenario = read_scenarios(files, scheduler_name or ())
     judged = read_plan(plan)
     violations = judge(scenario.snapshot, scenario.policy, judged)
     if output is Format.TABLE:

@@ -22,14 +22,17 @@ from models.scenario import (
 )
 
 
-def file_faults(file: ScenarioFile) -> list[Fault]:
+def file_faults(file: ScenarioFile, *, besides: bool = False) -> list[Fault]:
     """
     Find everything that is well written and still cannot be obeyed.
+
+    ``besides`` says that manifests were given beside the file.
     """
     given = file.given
     faults = list(size_faults(given))
     if faults:
         return faults
+    faults.extend(_mixed_faults(given, besides=besides))
     faults.extend(_name_faults(given))
     faults.extend(_queue_faults(given.queues))
     levels = {topology.name: topology.levels for topology in given.topologies}
@@ -39,10 +42,27 @@ def file_faults(file: ScenarioFile) -> list[Fault]:
     faults.extend(_kind_faults(file))
     if file.policy is not None:
         faults.extend(_policy_faults(file.policy))
-    if file.expect is not None:
+    if file.expect is not None and given.manifests is None and not besides:
         names = {f"{g.namespace}/{n}" for g in given.gangs for n in expanded(g)}
-        faults.extend(_expect_faults(file.expect, names, ("expect",)))
+        faults.extend(expect_faults(file.expect, names))
     return faults
+
+
+def _mixed_faults(given: Given, *, besides: bool) -> Iterator[Fault]:
+    """
+    Find records of ours beside manifests: nobody could say which holds.
+    """
+    hint = "`phalanx snapshot show` writes manifests as records"
+    if besides and given.manifests is not None:
+        yield ("given", "manifests"), "manifests are given in other files too", hint
+    if given.manifests is None and not besides:
+        if given.schedulers is not None:
+            yield ("given", "schedulers"), '"schedulers" needs manifests', ""
+        return
+    for word in ("nodes", "topologies", "queues", "gangs", "budgets"):
+        if getattr(given, word):
+            what = f"{word} cannot stand beside manifests"
+            yield ("given", word), what, hint
 
 
 def expanded(spec: NodeSpec | GangSpec) -> list[str]:
@@ -124,10 +144,12 @@ def _pod_name_faults(gangs: list[GangSpec]) -> Iterator[Fault]:
     Find two gangs of a namespace that would give two pods one name.
     """
     seen: dict[tuple[str, str], int] = {}
+    yield from _listed_name_faults(gangs)
     for index, gang in enumerate(gangs):
         tails = [
             f"-{leaf.name}" if isinstance(leaf, GroupSpec) else ""
             for _, leaf in leaves_of(gang, ())
+            if leaf.names is None
         ]
         for stem in (name + tail for name in expanded(gang) for tail in tails):
             first = seen.setdefault((gang.namespace, stem), index)
@@ -139,6 +161,42 @@ def _pod_name_faults(gangs: list[GangSpec]) -> Iterator[Fault]:
                     what,
                     f'the other one belongs to gang "{gangs[first].name}"',
                 )
+
+
+def _listed_name_faults(gangs: list[GangSpec]) -> Iterator[Fault]:
+    """
+    Find pods of a namespace that are listed with one name.
+    """
+    seen: set[tuple[str, str]] = set()
+    for index, gang in enumerate(gangs):
+        for place, leaf in leaves_of(gang, ("given", "gangs", index)):
+            for at, name in enumerate(leaf.names or ()):
+                if (gang.namespace, name) in seen:
+                    what = f"pod {gang.namespace}/{name} exists twice"
+                    yield (*place, "names", at), what, ""
+                seen.add((gang.namespace, name))
+    if seen:
+        yield from _generated_name_faults(gangs, seen)
+
+
+def _generated_name_faults(
+    gangs: list[GangSpec], listed: set[tuple[str, str]]
+) -> Iterator[Fault]:
+    """
+    Find pods whose name by rule is listed for another pod.
+    """
+    for index, gang in enumerate(gangs):
+        for place, leaf in leaves_of(gang, ("given", "gangs", index)):
+            if leaf.names is not None:
+                continue
+            tail = f"-{leaf.name}" if isinstance(leaf, GroupSpec) else ""
+            number = leaf.replicas if leaf.created is None else leaf.created
+            for name in expanded(gang):
+                for at in range(number or leaf.min or 0):
+                    pod = f"{name}{tail}-{at}"
+                    if (gang.namespace, pod) in listed:
+                        what = f"two pods would be called {gang.namespace}/{pod}"
+                        yield place, what, ""
 
 
 def _kind_faults(file: ScenarioFile) -> Iterator[Fault]:
@@ -157,9 +215,18 @@ def _policy_faults(policy: Policy) -> Iterator[Fault]:
             place = ("policy", "evict", word)
             what = "evictions do not exist yet, so this cannot be obeyed"
             yield place, what, "leave it out, or write false"
+    names = [tier.name for tier in policy.tiers]
+    if "borrowing" in names and "entitled" not in names[: names.index("borrowing")]:
+        what = "borrowing counts what is not entitled, so it comes after entitled"
+        yield ("policy", "tiers"), what, "list entitled before it"
 
 
-def _expect_faults(expect: Expect, gangs: set[str], place: Path) -> Iterator[Fault]:
+def expect_faults(
+    expect: Expect, gangs: set[str], place: Path = ("expect",)
+) -> Iterator[Fault]:
+    """
+    Find gangs that are expected something of and do not exist.
+    """
     said: list[tuple[str, Path]] = []
     short = [gang.removeprefix("default/") for gang in gangs]
     for word in ("starts", "runs", "leaves", "waits", "evicts", "moves", "reserves"):
@@ -172,7 +239,7 @@ def _expect_faults(expect: Expect, gangs: set[str], place: Path) -> Iterator[Fau
         if full_name(name) not in gangs:
             yield where, f'there is no gang "{name}"', suggest(name, short)
     if expect.greedy is not None:
-        yield from _expect_faults(expect.greedy, gangs, (*place, "greedy"))
+        yield from expect_faults(expect.greedy, gangs, (*place, "greedy"))
 
 
 def full_name(name: str) -> str:

@@ -22,14 +22,29 @@ def scenario_files(paths: Sequence[str], kinds: frozenset[str]) -> list[str]:
     """
     found: list[str] = []
     for path in paths:
-        if path == "-" or Path(path).is_file():
-            found.append(path)
-        elif Path(path).is_dir():
-            found.extend(_in_folder(Path(path), kinds))
-        else:
-            hint = "name a scenario file or a folder of them"
-            problem = Problem("file", "there is no such file or folder", hint)
-            raise InputRejectedError(path, [problem])
+        try:
+            if path == "-" or Path(path).is_file():
+                found.append(path)
+            elif Path(path).is_dir():
+                found.extend(_in_folder(Path(path), kinds))
+            else:
+                hint = "name a scenario file or a folder of them"
+                problem = Problem("file", "there is no such file or folder", hint)
+                raise InputRejectedError(path, [problem])
+        except OSError as error:
+            problem = Problem("file", f"cannot be read: {error.strerror or error}")
+            raise InputRejectedError(path, [problem]) from error
+    return found
+
+
+def inputs(paths: Sequence[str]) -> list[str]:
+    """
+    List what can be planned: a folder that holds only manifests is one input.
+    """
+    found: list[str] = []
+    for path in paths:
+        inside = scenario_files([path], frozenset({"Scenario", "Snapshot"}))
+        found.extend(inside or [path])
     return found
 
 

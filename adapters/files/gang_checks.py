@@ -43,6 +43,12 @@ def gang_faults(gang: GangSpec, place: Path, levels: Levels) -> Iterator[Fault]:
     """
     yield from _tree_faults(gang, place, below_min_pods=False)
     leaves = list(leaves_of(gang, place))
+    if gang.count > 1 and any(leaf.names is not None for _, leaf in leaves):
+        yield (
+            (*place, "count"),
+            "gangs whose pods have names are written one by one",
+            "",
+        )
     if gang.groups is not None:
         yield from _leaf_name_faults(leaves)
         yield from _order_faults(leaves)
@@ -117,6 +123,9 @@ def _count_faults(leaf: TreeSpec, place: Path) -> Iterator[Fault]:
         what = f"{created} pods exist, but replicas is {replicas}"
         yield (*place, "created"), what, ""
         return
+    if leaf.names is not None and len(leaf.names) != created:
+        what = f"{len(leaf.names)} names, but {created} pods exist"
+        yield (*place, "names"), what, ""
     told = leaf.gated + leaf.succeeded + leaf.failed
     for entries in (leaf.running, leaf.terminating, leaf.reserved):
         told += sum(entry.pods for entry in entries)

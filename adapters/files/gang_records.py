@@ -3,10 +3,12 @@ Gangs as written to gangs as planned: defaults, names of pods, their phases.
 """
 
 from collections.abc import Hashable, Iterator
+from dataclasses import replace
 from typing import TypeVar
 
 from models.gangs import Gang, Group, MatchPolicy, Pod, PodPhase, PodSet, Tree
 from models.nodes import ANYWHERE, LabelRule, NodeDemand, Toleration
+from models.reasons import Waiting
 from models.resources import PODS, Resources
 from models.scenario import (
     AffinitySpec,
@@ -56,6 +58,11 @@ class GangMaker:
             stale_since=spec.stale_since,
             evicted_ago=spec.evicted_ago,
             passed_over=spec.passed_over,
+            refused=(
+                Waiting(spec.refused.reason, spec.refused.facts)
+                if spec.refused
+                else None
+            ),
         )
 
     def _tree(
@@ -90,7 +97,7 @@ class GangMaker:
             minimum=default if spec.min is None else spec.min,
             replicas=replicas,
             requests=self._request(spec.requests),
-            pods=tuple(_pods(spec, stem, replicas)),
+            pods=_named(spec, tuple(_pods(spec, stem, replicas))),
             demand=self._demand(spec),
             exclusive=spec.exclusive,
             after=tuple(sorted(set(spec.after))),
@@ -158,6 +165,16 @@ def _terms(affinity: AffinitySpec | None) -> tuple[tuple[LabelRule, ...], ...] |
         for term in inner.required.terms
     }
     return tuple(sorted(terms, key=repr))
+
+
+def _named(spec: TreeSpec, pods: tuple[Pod, ...]) -> tuple[Pod, ...]:
+    """
+    Give pods the names that the file lists.
+    """
+    if spec.names is None:
+        return pods
+    pairs = zip(pods, spec.names, strict=True)
+    return tuple(replace(pod, name=name) for pod, name in pairs)
 
 
 def _pods(spec: TreeSpec, stem: str, replicas: int) -> Iterator[Pod]:

@@ -2,18 +2,20 @@
 Plan files, ours and others', to plans; keys we do not know are passed over.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from adapters.files.problems import located, schema_faults
+from adapters.files.bulk import MOST_FAULTS, Bulk, and_more
+from adapters.files.problems import Fault, located, schema_faults
+from adapters.files.sizes import MOST_GANGS, MOST_PODS
 from adapters.files.text import looks_like_json, parse_text, read_text
 from models.errors import InputRejectedError, Problem
 from models.plan import GangLine, ModelSize, Operation, Plan, PodCounts, TierResult
 from models.reasons import Reason, Waiting
 
 Number = Annotated[int, Field(ge=0, le=2**63 - 1)]
-PodName = Annotated[str, Field(pattern=r"^[^/\s]+/[^/\s]+$")]
+PodName = Annotated[str, Field(pattern=r"^[^/\s]+/[^/\s]+$", max_length=700)]
 
 
 class PlanPart(BaseModel):
@@ -115,6 +117,17 @@ class PlanFile(PlanPart):
     seconds: dict[str, float] | None = None
 
 
+_BULK = Bulk(
+    root=PlanFile,
+    place=(),
+    records={
+        "tiers": (TierPart, 1000),
+        "gangs": (GangPart, MOST_GANGS),
+        "operations": (OperationPart, 2 * MOST_PODS),
+    },
+)
+
+
 def read_plan(path: str) -> Plan:
     """
     Read a plan file, whoever made it.
@@ -124,16 +137,28 @@ def read_plan(path: str) -> Plan:
     if not isinstance(document, dict):
         problem = Problem("file", "is not a plan", "a plan says kind: Plan")
         raise InputRejectedError(name, [problem])
-    try:
-        file = PlanFile.model_validate(document)
-    except ValidationError as error:
-        faults = schema_faults(error, document, PlanFile)
+    faults = _BULK.faults(document)
+    file = None if faults else _judged(document, faults)
+    if file is None:
         yaml = not looks_like_json(name, text)
-        raise InputRejectedError(name, located(faults, text, yaml=yaml)) from error
+        raise InputRejectedError(name, located(faults, text, yaml=yaml))
     problems = _operation_problems(file)
     if problems:
         raise InputRejectedError(name, problems)
     return _plan(file)
+
+
+def _judged(document: dict[str, Any], faults: list[Fault]) -> PlanFile | None:
+    read = _BULK.read(document, faults)
+    if len(faults) > MOST_FAULTS:
+        faults[:] = and_more(faults)
+        return None
+    try:
+        file = PlanFile.model_validate(read)
+    except ValidationError as error:
+        faults += schema_faults(error, document, PlanFile)
+        return None
+    return None if faults else file
 
 
 def _operation_problems(file: PlanFile) -> list[Problem]:

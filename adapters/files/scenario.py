@@ -9,18 +9,45 @@ from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
 
-from adapters.files.bulk import MOST_FAULTS, bulk_faults, judged_in_portions
-from adapters.files.checks import file_faults
+from adapters.files.bulk import MOST_FAULTS, Bulk, and_more
+from adapters.files.checks import expect_faults, file_faults
 from adapters.files.convert import make_snapshot
+from adapters.files.foreign import assembled, is_manifest, opened
 from adapters.files.problems import Fault, located, schema_faults
 from adapters.files.salvage import further_faults
-from adapters.files.text import looks_like_json, parse_text, read_text
+from adapters.files.sizes import MOST_GANGS, MOST_NODES, MOST_QUEUES
+from adapters.files.text import (
+    looks_like_json,
+    parse_documents,
+    parse_text,
+    read_text,
+)
 from models.errors import InputRejectedError, Problem
 from models.policy import Policy
-from models.scenario import Given, Scenario, ScenarioFile
+from models.scenario import (
+    BudgetSpec,
+    GangSpec,
+    Given,
+    NodeSpec,
+    QueueSpec,
+    Scenario,
+    ScenarioFile,
+    TopologySpec,
+)
 
 _KINDS = ("Scenario", "Snapshot")
-_LISTS = ("nodes", "topologies", "queues", "gangs", "budgets")
+_BULK = Bulk(
+    root=ScenarioFile,
+    place=("given",),
+    records={
+        "nodes": (NodeSpec, MOST_NODES),
+        "topologies": (TopologySpec, 1000),
+        "queues": (QueueSpec, MOST_QUEUES),
+        "gangs": (GangSpec, MOST_GANGS),
+        "budgets": (BudgetSpec, MOST_GANGS),
+    },
+    foreign=frozenset({"manifests"}),
+)
 _LARGEST_SALVAGED = 8 * 2**20
 
 
@@ -39,25 +66,54 @@ class _Part:
         return not looks_like_json(self.name, self.text)
 
 
-def read_scenario(path: str) -> Scenario:
+@dataclass(frozen=True, slots=True)
+class _Manifests:
+    """
+    One file of manifests: its name, and the documents in it.
+    """
+
+    name: str
+    documents: Sequence[object]
+
+
+def read_scenario(path: str, schedulers: Sequence[str] = ()) -> Scenario:
     """
     Read a scenario or snapshot from a file, or from standard input for ``-``.
     """
-    return read_scenarios([path])
+    return read_scenarios([path], schedulers)
 
 
-def read_scenarios(paths: Sequence[str]) -> Scenario:
+def read_scenarios(paths: Sequence[str], schedulers: Sequence[str] = ()) -> Scenario:
     """
     Read several files as parts of one snapshot; one of them may hold the policy.
+
+    Parameters
+    ----------
+    paths
+        Files of ours, or manifests and folders of them.
+    schedulers
+        Whose pods are planned, where pods are written as manifests.
     """
     with _no_collection():
-        parts = _read_parts(paths)
+        read = _read_parts(opened(paths))
+        parts = [part for part in read if isinstance(part, _Part)]
+        manifests = [part for part in read if isinstance(part, _Manifests)]
         name = ", ".join(part.name for part in parts)
-        file = parts[0].file if len(parts) == 1 else _merged(name, parts)
-        faults = file_faults(file)
+        if not parts:
+            file = _SNAPSHOT
+        else:
+            file = parts[0].file if len(parts) == 1 else _merged(name, parts)
+        faults = file_faults(file, besides=bool(manifests))
         if faults:
             raise InputRejectedError(name, _problems(parts, faults))
-        return _scenario(name, file)
+        if manifests:
+            name = ", ".join(part.name for part in read)
+        return _scenario(name, file, manifests, schedulers)
+
+
+_SNAPSHOT = ScenarioFile.model_validate(
+    {"apiVersion": "phalanx/v1", "kind": "Snapshot", "given": {}}
+)
 
 
 def scenario_of(name: str, document: object) -> Scenario:
@@ -71,16 +127,21 @@ def scenario_of(name: str, document: object) -> Scenario:
     return _scenario(name, part.file)
 
 
-def _read_parts(paths: Sequence[str]) -> list[_Part]:
+def _read_parts(paths: Sequence[str]) -> list[_Part | _Manifests]:
     """
     Read every file, so that the problems of all are known before one is refused.
     """
-    parts: list[_Part] = []
+    parts: list[_Part | _Manifests] = []
     refused: list[InputRejectedError] = []
     for path in paths:
         try:
             name, text = read_text(path)
-            file = _validated(name, text, parse_text(name, text))
+            documents = parse_documents(name, text)
+            if any(map(is_manifest, documents)):
+                parts.append(_Manifests(name, documents))
+                continue
+            one = documents[0] if len(documents) == 1 else parse_text(name, text)
+            file = _validated(name, text, one)
         except InputRejectedError as error:
             if len(paths) == 1:
                 raise
@@ -106,15 +167,15 @@ def _validated(name: str, text: str | None, document: object) -> ScenarioFile:
         raise InputRejectedError(name, [Problem("file", f"holds {noun}", hint)])
     kind = document.get("kind")
     if isinstance(kind, str) and kind not in _KINDS and "given" not in document:
-        what = f"kind {kind!r} is not read; Kubernetes manifests are not read yet"
-        raise InputRejectedError(name, [Problem("kind", what, "use Scenario")])
-    faults = bulk_faults(document)
+        what = f"kind {kind!r} is not read"
+        hint = "use Scenario; a manifest has an apiVersion too"
+        raise InputRejectedError(name, [Problem("kind", what, hint)])
+    faults = _BULK.faults(document)
     if faults:
         raise _rejected(name, text, faults)
-    read = judged_in_portions(document, faults)
+    read = _BULK.read(document, faults)
     if len(faults) > MOST_FAULTS:
-        more = f"more than {MOST_FAULTS:,} problems; the rest of it was not judged"
-        raise _rejected(name, text, [*faults, ((), more, "")])
+        raise _rejected(name, text, and_more(faults))
     file: ScenarioFile | None = None
     try:
         file = ScenarioFile.model_validate(read)
@@ -127,11 +188,28 @@ def _validated(name: str, text: str | None, document: object) -> ScenarioFile:
     raise _rejected(name, text, faults)
 
 
-def _scenario(name: str, file: ScenarioFile) -> Scenario:
+def _scenario(
+    name: str,
+    file: ScenarioFile,
+    manifests: Sequence[_Manifests] = (),
+    schedulers: Sequence[str] = (),
+) -> Scenario:
+    written = file.given.manifests
+    if manifests or written is not None:
+        snapshot = assembled(
+            [(part.name, part.documents) for part in manifests]
+            or [(f"{name}: given.manifests", written or [])],
+            schedulers or file.given.schedulers or (),
+        ).snapshot
+        keys = {gang.key for gang in snapshot.gangs}
+        if file.expect and (faults := list(expect_faults(file.expect, keys))):
+            raise InputRejectedError(name, located(faults, "", yaml=False))
+    else:
+        snapshot = make_snapshot(file.given)
     return Scenario(
         source=name,
         kind=file.kind,
-        snapshot=make_snapshot(file.given),
+        snapshot=snapshot,
         policy=file.policy or Policy(),
         rule=file.rule,
         expect=file.expect,
@@ -155,7 +233,7 @@ def _merged(name: str, parts: Sequence[_Part]) -> ScenarioFile:
         None,
         **{
             word: [spec for file in files for spec in getattr(file.given, word)]
-            for word in _LISTS
+            for word in _BULK.records
         },
     )
     scenarios = [file for file in files if file.expect is not None]

@@ -7,7 +7,12 @@ import sys
 from pathlib import Path
 from typing import BinaryIO, NoReturn
 
-from adapters.files.yaml_tree import DEEPEST, TextRejectedError, parse_yaml
+from adapters.files.yaml_tree import (
+    DEEPEST,
+    TextRejectedError,
+    parse_all_yaml,
+    parse_yaml,
+)
 from models.errors import InputRejectedError, Problem, printable
 
 STDIN = "-"
@@ -45,6 +50,20 @@ def parse_text(name: str, text: str) -> object:
         if len(text) > LARGEST_YAML:
             raise _too_large(name, "YAML", LARGEST_YAML)
         return parse_yaml(text)
+    except TextRejectedError as error:
+        raise InputRejectedError(name, [error.problem]) from error
+
+
+def parse_documents(name: str, text: str) -> list[object]:
+    """
+    Read the documents of a text, of YAML several; each may be a file's whole content.
+    """
+    if looks_like_json(name, text) or "\n---" not in text:
+        return [parse_text(name, text)]
+    if len(text) > LARGEST_YAML:
+        raise _too_large(name, "YAML", LARGEST_YAML)
+    try:
+        return parse_all_yaml(text)
     except TextRejectedError as error:
         raise InputRejectedError(name, [error.problem]) from error
 

@@ -61,10 +61,19 @@ def parse_yaml(text: str, note: Line | None = None) -> object:
     try:
         return _Reader(text, note).document()
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        what = " ".join(filter(None, (error.context, error.problem)))
-        line = mark.line + 1 if mark else None
-        raise TextRejectedError(f"not YAML: {what}", line) from error
+        raise _not_yaml(error) from error
+    except yaml.YAMLError as error:
+        raise TextRejectedError(f"not YAML: {error}") from error
+
+
+def parse_all_yaml(text: str) -> list[object]:
+    """
+    Read every document of a text; empty ones are passed over.
+    """
+    try:
+        return _Reader(text, None).documents()
+    except yaml.MarkedYAMLError as error:
+        raise _not_yaml(error) from error
     except yaml.YAMLError as error:
         raise TextRejectedError(f"not YAML: {error}") from error
 
@@ -96,6 +105,17 @@ class _Reader:
                 "one file holds one document",
             )
         return value
+
+    def documents(self) -> list[object]:
+        found: list[object] = []
+        self._next()
+        while not isinstance(self._next(), yaml.StreamEndEvent):
+            self._anchors.clear()
+            value = self._value(self._next())
+            self._next()
+            if value is not None:
+                found.append(value)
+        return found
 
     def _value(self, event: Any) -> object:  # noqa: ANN401 - untyped events
         kind = type(event)
@@ -188,6 +208,12 @@ def _plain(text: str, event: Any) -> object:  # noqa: ANN401 - untyped events
     if _NOT_FINITE.fullmatch(text):
         raise _refused(event, f"{text} is not a number")
     return text
+
+
+def _not_yaml(error: yaml.MarkedYAMLError) -> TextRejectedError:
+    mark = error.problem_mark or error.context_mark
+    what = " ".join(filter(None, (error.context, error.problem)))
+    return TextRejectedError(f"not YAML: {what}", mark.line + 1 if mark else None)
 
 
 def _refused(event: Any, what: str, hint: str = "") -> TextRejectedError:  # noqa: ANN401

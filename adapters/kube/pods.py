@@ -29,7 +29,8 @@ class PodRecord:
 
     Times are seconds since the epoch.  ``unsupported`` names fields that we do not
     model, with the reason.  ``apart`` are the label selectors of its required
-    anti-affinity by host.
+    anti-affinity by host.  ``volumes`` are the claims of volumes that it mounts, and
+    ``invalid`` names fields that hold what cannot be read.
     """
 
     namespace: str
@@ -52,6 +53,8 @@ class PodRecord:
     demand: NodeDemand = ANYWHERE
     apart: tuple[Mapping[str, object], ...] = ()
     unsupported: tuple[str, ...] = ()
+    volumes: tuple[str, ...] = ()
+    invalid: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:

@@ -276,6 +276,7 @@ CASES = {
         "do not rise",
     ),
     "gap of all": (policy(limits={"gap": 1}), "limits.gap", "less than 1"),
+    "borrowing alone": (policy(tiers=["borrowing"]), "policy.tiers", "after entitled"),
     "tier twice": (policy(tiers=["gpus", "gpus"]), "policy", "twice"),
     "negative limit": (policy(limits={"seconds": -1}), "limits.seconds", "negative"),
     "expected gang": (
@@ -289,7 +290,7 @@ CASES = {
         'mean "Fragmented"',
     ),
     "policy in a snapshot": (policy() | {"kind": "Snapshot"}, "policy", "no policy"),
-    "manifests": ({"apiVersion": "v1", "kind": "List"}, "kind", "not read yet"),
+    "manifests": ({"apiVersion": "v1", "kind": "List"}, "kind", "not read"),
     "a list": ([], "file", "not a mapping"),
     "nothing": (None, "file", "holds nothing"),
 }

@@ -147,3 +147,23 @@ def test_what_is_no_plan_is_refused(text, tmp_path):
 
     with pytest.raises(InputRejectedError):
         read_plan(str(path))
+
+
+def test_a_plan_of_very_many_bad_operations_is_refused_early(tmp_path):
+    document = plan_document(sample()) | {"operations": [{"op": "Bend"}] * 50_000}
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps(document))
+
+    with pytest.raises(InputRejectedError) as caught:
+        read_plan(str(path))
+
+    assert 1000 < len(caught.value.problems) < 10_000
+
+
+def test_a_long_plan_is_read_as_a_short_one_is(tmp_path):
+    document = plan_document(sample())
+    document["operations"] = document["operations"][:1] * 3000
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps(document))
+
+    assert 3000 == len(read_plan(str(path)).operations)

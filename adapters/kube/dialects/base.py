@@ -77,6 +77,9 @@ class Claim:
 
     ``source`` is the raw object it was read from, none when annotations said it.
     ``refused`` says that it cannot be obeyed; ``warnings`` are said once to the user.
+    ``placed`` gives leaves to pods by key: they are this gang's, in this leaf, whatever
+    their membership says.  ``others`` are further objects that carry its answer.
+    ``created`` and ``stale_since`` are times, in seconds since the epoch.
     """
 
     key: str
@@ -98,6 +101,8 @@ class Claim:
     stale_after: int | None = None
     stale_since: int | None = None
     source: Raw | None = None
+    placed: Mapping[str, str] = field(default_factory=dict)
+    others: tuple[Raw, ...] = ()
     refused: Waiting | None = None
     warnings: tuple[str, ...] = ()
 

@@ -1,0 +1,176 @@
+"""
+``phalanx snapshot``: save, show, compare, check and anonymise what a round would see.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from adapters.cli.options import Output, SchedulerNames, only
+from adapters.cli.output import Format, as_text, emit, note
+from models.reasons import counted
+
+if TYPE_CHECKING:
+    from models.scenario import Scenario
+    from models.snapshot import Snapshot
+
+app = typer.Typer(
+    help="Save, show, compare, check and anonymise snapshots.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE",
+        help="Scenario, snapshot or manifests, a folder, or - for standard input.",
+    ),
+]
+Written = Annotated[
+    Format,
+    typer.Option("-o", "--output", metavar="yaml|json", help="How it is written."),
+]
+
+
+@app.command("show")
+def show(
+    files: Files,
+    *,
+    output: Written = Format.YAML,
+    scheduler_name: SchedulerNames = None,
+) -> None:
+    """
+    Print a snapshot as records: nodes, queues, gangs.
+    """
+    only(output, Format.YAML, Format.JSON)
+    snapshot = _read(files, scheduler_name).snapshot
+    emit(_text(snapshot, ", ".join(files), output))
+
+
+@app.command("save")
+def save(
+    files: Files,
+    *,
+    path: Annotated[
+        str, typer.Option("--to", metavar="PATH", help="The file that is written.")
+    ],
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Write the objects as they are, as a List.")
+    ] = False,
+    scheduler_name: SchedulerNames = None,
+) -> None:
+    """
+    Write a snapshot to a file, to be planned later or elsewhere.
+
+    A file that exists is not written over.
+    """
+    if raw:
+        text = as_text(_objects(files), _format_of(path))
+    else:
+        scenario = _read(files, scheduler_name)
+        text = _text(scenario.snapshot, ", ".join(files), _format_of(path))
+    with Path(path).open("x", encoding="utf-8") as stream:
+        stream.write(text)
+    note(f"written: {path}")
+
+
+@app.command("diff")
+def diff(
+    before: Annotated[str, typer.Argument(metavar="BEFORE", help="One snapshot.")],
+    after: Annotated[str, typer.Argument(metavar="AFTER", help="The other.")],
+    *,
+    output: Output = Format.TABLE,
+    scheduler_name: SchedulerNames = None,
+) -> int:
+    """
+    Say what differs between two snapshots.
+
+    Exit 3 when something does.
+    """
+    only(output, Format.TABLE, Format.JSON, Format.YAML)
+    from adapters.files.snapshot_diff import changes
+
+    one, other = (_read([file], scheduler_name).snapshot for file in (before, after))
+    found = list(changes(one, other))
+    if output is Format.TABLE:
+        lines = [str(change) for change in found]
+        emit("\n".join([*lines, counted(len(found), "difference")]))
+    else:
+        items = [change.document() for change in found]
+        head = {"apiVersion": "phalanx/v1", "kind": "Difference"}
+        emit(as_text({**head, "items": items}, output))
+    return 3 if found else 0
+
+
+@app.command("check")
+def check(files: Files, *, scheduler_name: SchedulerNames = None) -> int:
+    """
+    Print everything that is wrong or not obeyed.
+
+    Exit 3 when a gang cannot be planned as it is written, 4 when a file is rejected.
+    """
+    snapshot = _read(files, scheduler_name, quiet=True).snapshot
+    refused = [gang for gang in snapshot.gangs if gang.refused is not None]
+    for gang in refused:
+        if gang.refused is not None:
+            emit(f"{gang.key}: {gang.refused.reason}: {gang.refused.message}")
+    for warning in snapshot.warnings:
+        emit(f"warning: {warning}")
+    parts = [
+        counted(len(snapshot.nodes), "node"),
+        counted(len(snapshot.gangs), "gang"),
+        f"{len(refused):,} cannot be planned as written",
+        counted(len(snapshot.warnings), "warning"),
+    ]
+    emit(", ".join(parts))
+    return 3 if refused else 0
+
+
+@app.command("anonymise")
+def anonymise(
+    files: Files,
+    *,
+    output: Written = Format.YAML,
+    scheduler_name: SchedulerNames = None,
+) -> None:
+    """
+    Print a snapshot without names, label values and images; its plan stays the same.
+
+    Resources and well-known label keys keep their names.
+    """
+    only(output, Format.YAML, Format.JSON)
+    from adapters.files.anonymise import anonymised
+
+    snapshot = anonymised(_read(files, scheduler_name, quiet=True).snapshot)
+    emit(_text(snapshot, "", output))
+
+
+def _read(
+    files: list[str], schedulers: list[str] | None, *, quiet: bool = False
+) -> "Scenario":
+    from adapters.files import read_scenarios
+
+    scenario = read_scenarios(files, schedulers or ())
+    if not quiet:
+        for warning in scenario.snapshot.warnings:
+            note(f"warning: {warning}")
+    return scenario
+
+
+def _text(snapshot: "Snapshot", source: str, form: Format) -> str:
+    from adapters.files.snapshot_writer import snapshot_document
+    from adapters.files.yaml_writer import yaml_text
+
+    document = snapshot_document(snapshot, source)
+    return yaml_text(document) if form is Format.YAML else as_text(document, form)
+
+
+def _objects(files: list[str]) -> dict[str, object]:
+    from adapters.files.foreign import raw_objects
+
+    return {"apiVersion": "v1", "kind": "List", "items": raw_objects(files)}
+
+
+def _format_of(path: str) -> Format:
+    return Format.JSON if path.endswith(".json") else Format.YAML

@@ -1,0 +1,255 @@
+"""
+Snapshots without anything private: no name, no label value; the plan stays the same.
+
+New names sort as the old ones did, since names decide between what is equal.  Resources
+and well-known label keys keep their names: without them nobody could read the plan.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import count
+from typing import TypeVar
+
+from adapters.files.names_in import (
+    FIELD,
+    demands,
+    keys,
+    leaf_names,
+    nodes,
+    queues,
+    strings,
+    topologies,
+    values,
+)
+from adapters.files.snapshot_writer import usual_names
+from models.gangs import Budget, Gang, Group, Tree
+from models.nodes import HOSTNAME, LabelRule, Node, NodeDemand, Taint, Toleration
+from models.reasons import Waiting
+from models.snapshot import Snapshot
+from models.topology import Topology, TopologyDemand
+
+_NUMBERS = 1_000_000
+_WHOLE = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
+_HIDDEN = "…"
+T = TypeVar("T")
+Name = TypeVar("Name", str, tuple[str, str])
+
+
+def anonymised(snapshot: Snapshot) -> Snapshot:
+    """
+    Give a snapshot in which everything is called otherwise.
+    """
+    return _Renamer(snapshot).snapshot()
+
+
+class _Renamer:
+    """
+    The new names of everything in one snapshot.
+    """
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._old = snapshot
+        wanted = list(demands(snapshot))
+        said = set(strings(snapshot, wanted))
+        self._mark = next(m for m in _marks() if not any(s.startswith(m) for s in said))
+        gangs = snapshot.gangs
+        self._gangs = self._codes("g", ((g.namespace, g.name) for g in gangs))
+        mates = {mate for gang in gangs for mate in gang.mates}
+        mates -= {gang.key for gang in gangs}
+        self._mates = self._codes("h", mates)
+        self._spaces = self._codes("s", (g.namespace for g in gangs))
+        self._queues = self._codes("q", queues(snapshot))
+        self._nodes = self._codes("n", nodes(snapshot))
+        self._topologies = self._codes("t", topologies(snapshot))
+        self._budgets = self._codes("b", (b.name for b in snapshot.budgets))
+        self._leaves = self._codes("l", leaf_names(gangs))
+        self._keys = self._codes("k", keys(snapshot, wanted))
+        self._values = self._value_codes(values(snapshot, wanted), said)
+
+    def snapshot(self) -> Snapshot:
+        old = self._old
+        return Snapshot(
+            nodes=_sorted(map(self._node, old.nodes), lambda node: node.name),
+            gangs=_sorted(map(self._gang, old.gangs), lambda g: (g.namespace, g.name)),
+            queues=_sorted(
+                (
+                    replace(
+                        queue,
+                        name=self._queues[queue.name],
+                        parent=queue.parent and self._queues[queue.parent],
+                    )
+                    for queue in old.queues
+                ),
+                lambda queue: queue.name,
+            ),
+            topologies=_sorted(
+                (
+                    Topology(
+                        name=self._topologies[topology.name],
+                        levels=tuple(map(self._key, topology.levels)),
+                    )
+                    for topology in old.topologies
+                ),
+                lambda topology: topology.name,
+            ),
+            budgets=_sorted(map(self._budget, old.budgets), lambda b: b.name),
+        )
+
+    def _codes(self, letter: str, names: Iterable[Name]) -> dict[Name, str]:
+        ordered = sorted(set(names))
+        width = len(str(len(ordered)))
+        return {
+            name: f"{self._mark}{letter}{at:0{width}}"
+            for at, name in enumerate(ordered)
+        }
+
+    def _value_codes(
+        self, found_in: Mapping[str, tuple[set[str], bool]], said: set[str]
+    ) -> dict[tuple[str, str], str]:
+        """
+        Give each value of each key a new one; numbers that are compared stay numbers.
+        """
+        found: dict[tuple[str, str], str] = {}
+        for key, (texts, compared) in found_in.items():
+            if key == HOSTNAME or key.startswith(FIELD):
+                others = self._codes("o", texts - self._nodes.keys())
+                for text in texts:
+                    found[key, text] = self._nodes.get(text) or others[text]
+                continue
+            numbers = {t for t in texts if compared and _is_number(t)}
+            free = (str(n) for n in count(_NUMBERS) if str(n) not in said)
+            ranks = dict(zip(sorted({int(t) for t in numbers}), free, strict=False))
+            found |= {(key, text): ranks[int(text)] for text in numbers}
+            codes = self._codes("v", texts - numbers)
+            found |= {(key, text): code for text, code in codes.items()}
+        return found
+
+    def _key(self, key: str) -> str:
+        return self._keys.get(key, key)
+
+    def _node(self, node: Node) -> Node:
+        return replace(
+            node,
+            name=self._nodes[node.name],
+            labels={
+                self._key(key): self._values[key, value]
+                for key, value in node.labels.items()
+            },
+            taints=tuple(
+                Taint(
+                    key=self._key(t.key),
+                    value=t.value and self._values[t.key, t.value],
+                    effect=t.effect,
+                )
+                for t in node.taints
+            ),
+        )
+
+    def _gang(self, gang: Gang) -> Gang:
+        name = self._gangs[gang.namespace, gang.name]
+        refused = gang.refused
+        return usual_names(
+            replace(
+                gang,
+                name=name,
+                namespace=self._spaces[gang.namespace],
+                tree=self._tree(gang.tree, name),
+                queue=self._queues[gang.queue],
+                mates=tuple(sorted(map(self._mate, gang.mates))),
+                refused=refused and Waiting(refused.reason, self._facts(refused)),
+            )
+        )
+
+    def _facts(self, refused: Waiting) -> Mapping[str, str | int]:
+        """
+        Keep the numbers of a reason; its words name things.
+        """
+        return {
+            key: fact if isinstance(fact, int) else _HIDDEN
+            for key, fact in refused.facts.items()
+        }
+
+    def _mate(self, mate: str) -> str:
+        namespace, _, name = mate.partition("/")
+        if (namespace, name) in self._gangs:
+            return f"{self._spaces[namespace]}/{self._gangs[namespace, name]}"
+        return f"{self._mates[mate]}/{self._mates[mate]}"
+
+    def _tree(self, tree: Tree, name: str) -> Tree:
+        topology = self._demand_for(tree.topology)
+        if isinstance(tree, Group):
+            children = tuple(self._tree(c, self._leaves[c.name]) for c in tree.children)
+            return replace(tree, name=name, children=children, topology=topology)
+        return replace(
+            tree,
+            name=name,
+            demand=self._demand(tree.demand),
+            after=tuple(sorted(self._leaves[leaf] for leaf in tree.after)),
+            topology=topology,
+            pods=tuple(
+                replace(pod, node=pod.node and self._nodes[pod.node])
+                for pod in tree.pods
+            ),
+        )
+
+    def _demand_for(self, demand: TopologyDemand | None) -> TopologyDemand | None:
+        if demand is None:
+            return None
+        return TopologyDemand(
+            topology=self._topologies[demand.topology],
+            required=demand.required and self._key(demand.required),
+            preferred=demand.preferred and self._key(demand.preferred),
+        )
+
+    def _demand(self, demand: NodeDemand) -> NodeDemand:
+        selector = (
+            (self._key(key), self._values[key, value]) for key, value in demand.selector
+        )
+        terms = demand.terms
+        if terms is not None:
+            renamed = (tuple(sorted(map(self._rule, t), key=repr)) for t in terms)
+            terms = tuple(sorted(renamed, key=repr))
+        tolerations = (
+            Toleration(
+                key=t.key and self._key(t.key),
+                operator=t.operator,
+                value=t.value and self._values[t.key, t.value],
+                effect=t.effect,
+            )
+            for t in demand.tolerations
+        )
+        return NodeDemand(
+            selector=tuple(sorted(selector)),
+            terms=terms,
+            tolerations=tuple(sorted(tolerations, key=repr)),
+        )
+
+    def _rule(self, rule: LabelRule) -> LabelRule:
+        return LabelRule(
+            key=self._key(rule.key),
+            operator=rule.operator,
+            values=tuple(sorted(self._values[rule.key, v] for v in rule.values)),
+        )
+
+    def _budget(self, budget: Budget) -> Budget:
+        return replace(
+            budget,
+            name=self._budgets[budget.name],
+            gangs=tuple(sorted(map(self._mate, budget.gangs))),
+        )
+
+
+def _sorted(
+    things: Iterable[T], key: Callable[[T], tuple[str, ...] | str]
+) -> tuple[T, ...]:
+    return tuple(sorted(things, key=key))
+
+
+def _marks() -> Iterator[str]:
+    for length in count(1):
+        yield "z" * length
+
+
+def _is_number(text: str) -> bool:
+    return _WHOLE.fullmatch(text) is not None

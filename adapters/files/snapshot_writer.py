@@ -1,0 +1,329 @@
+"""
+Snapshots as files: the records people write, with everything that is not a default.
+
+Reading what is written here gives the same snapshot, but for the uids of pods.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+from models.gangs import Budget, Gang, Group, MatchPolicy, Pod, PodPhase, PodSet, Tree
+from models.nodes import HOSTNAME, LabelRule, Node, NodeDemand
+from models.queues import Queue, QueueResource
+from models.resources import DEFAULT_PODS, PODS, Resources, format_quantity
+from models.snapshot import Snapshot
+from models.topology import TopologyDemand
+
+Record = dict[str, Any]
+_ORDER = {
+    phase: at
+    for at, phase in enumerate(
+        (
+            PodPhase.RUNNING,
+            PodPhase.TERMINATING,
+            PodPhase.RESERVED,
+            PodPhase.SUCCEEDED,
+            PodPhase.FAILED,
+            PodPhase.GATED,
+            PodPhase.PENDING,
+        )
+    )
+}
+_PLACED = {
+    PodPhase.RUNNING: ("running", "for"),
+    PodPhase.TERMINATING: ("terminating", "since"),
+    PodPhase.RESERVED: ("reserved", ""),
+}
+_COUNTED = (PodPhase.SUCCEEDED, PodPhase.FAILED, PodPhase.GATED)
+
+
+def snapshot_document(snapshot: Snapshot, source: str = "") -> Record:
+    """
+    Write a snapshot as plain values.
+    """
+    given = {
+        "nodes": [_node(node) for node in snapshot.nodes],
+        "topologies": [
+            {"name": t.name, "levels": list(t.levels)} for t in snapshot.topologies
+        ],
+        "queues": [_queue(queue) for queue in snapshot.queues],
+        "gangs": [_gang(gang) for gang in snapshot.gangs],
+        "budgets": [_budget(budget) for budget in snapshot.budgets],
+    }
+    head: Record = {"apiVersion": "phalanx/v1", "kind": "Snapshot"}
+    if source:
+        head["source"] = source
+    return {**head, "given": {word: list_ for word, list_ in given.items() if list_}}
+
+
+def _said(**fields: object) -> Record:
+    """
+    Keep the fields that say something.
+    """
+    return {
+        key: value
+        for key, value in fields.items()
+        if value is not None and value is not False and value not in ({}, [], "")
+    }
+
+
+def _amounts(resources: Resources, **unsaid: int) -> Record:
+    return {
+        name: _amount(name, amount)
+        for name, amount in sorted(resources.items())
+        if unsaid.get(name) != amount
+    }
+
+
+def _amount(name: str, amount: int) -> str | int:
+    text = format_quantity(name, amount)
+    return int(text) if text.isdecimal() else text
+
+
+def _node(node: Node) -> Record:
+    labels = {
+        key: value
+        for key, value in sorted(node.labels.items())
+        if (key, value) != (HOSTNAME, node.name)
+    }
+    return {
+        "name": node.name,
+        "allocatable": _amounts(node.allocatable, **{PODS: DEFAULT_PODS}),
+        **_said(
+            labels=labels,
+            taints=[
+                _said(key=t.key, value=t.value, effect=t.effect) for t in node.taints
+            ],
+            unschedulable=node.unschedulable,
+            used=_amounts({k: v for k, v in node.used.items() if v}),
+            gpuMemory=node.gpu_memory or None,
+            mig=dict(node.mig),
+        ),
+    }
+
+
+def _queue(queue: Queue) -> Record:
+    runtime = {
+        word: seconds
+        for word, seconds in (
+            ("preempt", queue.preempt_min_runtime),
+            ("reclaim", queue.reclaim_min_runtime),
+        )
+        if seconds
+    }
+    return {
+        "name": queue.name,
+        **_said(
+            parent=queue.parent,
+            priority=queue.priority if queue.priority != 100 else None,
+            state=None if queue.open else "Closed",
+            resources={
+                name: _rule(name, rule)
+                for name, rule in sorted(queue.resources.items())
+            },
+            minRuntime=runtime,
+        ),
+    }
+
+
+def _rule(name: str, rule: QueueResource) -> Record:
+    record: Record = {"quota": "unlimited"}
+    if rule.quota is not None:
+        record["quota"] = _amount(name, rule.quota)
+    if rule.limit is not None:
+        record["limit"] = _amount(name, rule.limit)
+    if rule.weight != 1:
+        record["weight"] = rule.weight
+    return record
+
+
+def _budget(budget: Budget) -> Record:
+    return {
+        "name": budget.name,
+        "gangs": list(budget.gangs),
+        "allowed": budget.allowed,
+    }
+
+
+def _gang(gang: Gang) -> Record:
+    """
+    Write one gang; its root is written into it.
+    """
+    root = _tree(gang.tree, gang.name, is_root=True)
+    policy = gang.match_policy
+    waits = policy is MatchPolicy.WAITING_AND_RUNNING
+    refused = gang.refused
+    return {
+        "name": gang.name,
+        **_said(
+            namespace=gang.namespace if gang.namespace != "default" else None,
+            queue=gang.queue if gang.queue != "default" else None,
+            priority=gang.priority or None,
+        ),
+        **({} if gang.preemptible else {"preemptible": False}),
+        **_said(
+            age=gang.age or None,
+            group=list(gang.mates),
+            matchPolicy=None if waits else str(policy),
+            mode=gang.mode if gang.mode != "Strict" else None,
+            onceSatisfied=gang.once_satisfied,
+            timedOut=gang.timed_out,
+            backoff=gang.backoff or None,
+            minResources=_amounts(gang.min_resources),
+            waitingTime=gang.waiting_time,
+            maxRuntime=gang.max_runtime,
+            staleAfter=gang.stale_after,
+            staleSince=gang.stale_since,
+            evictedAgo=gang.evicted_ago,
+            passedOver=gang.passed_over or None,
+        ),
+        **(
+            {"refused": {"reason": str(refused.reason), "facts": dict(refused.facts)}}
+            if refused
+            else {}
+        ),
+        **root,
+    }
+
+
+def _tree(
+    tree: Tree, stem: str, *, is_root: bool = False, beneath: bool = False
+) -> Record:
+    """
+    Write a node of a gang's tree; ``beneath`` a minPods leaves say all their pods.
+    """
+    name: Record = {} if is_root else {"name": tree.name}
+    if isinstance(tree, PodSet):
+        pods = {"replicas": tree.replicas} if beneath else {}
+        return {**name, **_leaf(tree, stem), **pods}
+    gang = stem if is_root else stem.removesuffix(f"-{tree.name}")
+    below = beneath or tree.min_pods > 0
+    return {
+        **name,
+        **_said(topology=_topology(tree.topology)),
+        **_minimums(tree),
+        "groups": [
+            _tree(child, f"{gang}-{child.name}", beneath=below)
+            for child in tree.children
+        ],
+    }
+
+
+def _minimums(group: Group) -> Record:
+    if group.min_pods:
+        least = {"minGroups": group.min_groups} if group.min_groups else {}
+        return {**least, "minPods": group.min_pods}
+    if group.min_groups == len(group.children):
+        return {}
+    return {"minGroups": group.min_groups}
+
+
+def _leaf(leaf: PodSet, stem: str) -> Record:
+    pods = in_file_order(leaf.pods)
+    names = [pod.name for pod in pods]
+    usual = [f"{stem}-{index}" for index in range(len(pods))]
+    record: Record = {"min": leaf.minimum}
+    if leaf.replicas != leaf.minimum:
+        record["replicas"] = leaf.replicas
+    if len(pods) != leaf.replicas:
+        record["created"] = len(pods)
+    if names != usual:
+        record["names"] = names
+    for phase in _COUNTED:
+        number = sum(pod.phase is phase for pod in pods)
+        if number:
+            record[phase.value.lower()] = number
+    requests = {k: v for k, v in leaf.requests.items() if v or k == PODS}
+    return {
+        **record,
+        **_said(
+            requests=_amounts(requests, **{PODS: 1}),
+            **_demand(leaf.demand),
+            exclusive=leaf.exclusive,
+            after=list(leaf.after),
+            topology=_topology(leaf.topology),
+        ),
+        **_said(**{word: list(_entries(pods, phase)) for phase, word in _words()}),
+    }
+
+
+def _words() -> Iterator[tuple[PodPhase, str]]:
+    for phase, (word, _) in _PLACED.items():
+        yield phase, word
+
+
+def in_file_order(pods: Iterable[Pod]) -> list[Pod]:
+    """
+    Sort pods as a file counts them: by phase, and otherwise as they are.
+    """
+    return sorted(pods, key=lambda pod: _ORDER[pod.phase])
+
+
+def _entries(pods: Sequence[Pod], phase: PodPhase) -> Iterator[Record]:
+    clock = _PLACED[phase][1]
+    here = [pod for pod in pods if pod.phase is phase]
+    for (node, seconds), several in groupby(here, lambda p: (p.node, p.seconds)):
+        number = len(list(several))
+        entry: Record = {"node": node}
+        if number > 1:
+            entry["pods"] = number
+        if seconds and clock:
+            entry[clock] = seconds
+        yield entry
+
+
+def _topology(demand: TopologyDemand | None) -> Record | None:
+    if demand is None:
+        return None
+    return _said(
+        name=demand.topology, required=demand.required, preferred=demand.preferred
+    )
+
+
+def _demand(demand: NodeDemand) -> Mapping[str, object]:
+    found: Record = {}
+    if demand.selector:
+        found["nodeSelector"] = dict(demand.selector)
+    if demand.terms is not None:
+        terms = [
+            {"matchExpressions": [_expression(r) for r in t]} for t in demand.terms
+        ]
+        found["affinity"] = {
+            "requiredDuringSchedulingIgnoredDuringExecution": {
+                "nodeSelectorTerms": terms
+            }
+        }
+    if demand.tolerations:
+        found["tolerations"] = [
+            _said(
+                key=t.key,
+                operator=t.operator if t.operator != "Equal" else None,
+                value=t.value,
+                effect=t.effect,
+            )
+            for t in demand.tolerations
+        ]
+    return found
+
+
+def _expression(rule: LabelRule) -> Record:
+    values = {"values": list(rule.values)} if rule.values else {}
+    return {"key": rule.key, "operator": rule.operator, **values}
+
+
+def usual_names(gang: Gang) -> Gang:
+    """
+    Give a gang's pods the names that files give them.
+    """
+    return replace(gang, tree=_renamed(gang.tree, gang.name, gang.name))
+
+
+def _renamed(tree: Tree, gang: str, stem: str) -> Tree:
+    if isinstance(tree, Group):
+        children = tuple(_renamed(c, gang, f"{gang}-{c.name}") for c in tree.children)
+        return replace(tree, children=children)
+    pods = in_file_order(tree.pods)
+    named = (replace(p, name=f"{stem}-{i}", uid=None) for i, p in enumerate(pods))
+    return replace(tree, pods=tuple(named))

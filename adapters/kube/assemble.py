@@ -1,0 +1,235 @@
+"""
+Objects to one snapshot: pods and claims to gangs, pods of others to load.
+
+The order of the dialects, and what each means by what it leaves out, is data in
+``dialects/table.py``.  What is wrong with one object is a fault of that object alone.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from adapters.kube.apart import FOREIGN, separations
+from adapters.kube.budgets import budgets_of
+from adapters.kube.constraints import NAME_FIELD
+from adapters.kube.dialects.base import Claim, Dialect, Objects
+from adapters.kube.gang_maker import GangMaker
+from adapters.kube.membership import Memberships
+from adapters.kube.nodes import NodeRecord, node_record
+from adapters.kube.pods import PodRecord
+from adapters.kube.raw import FieldError
+from adapters.kube.reduce import Reducer, described
+from adapters.kube.summary import Summary
+from models.gangs import Gang, PodPhase, pod_sets
+from models.nodes import Node
+from models.queues import Queue
+from models.resources import add
+from models.snapshot import Snapshot
+from models.topology import Topology
+
+Named = TypeVar("Named", Queue, Topology)
+SCHEDULERS = ("phalanx",)
+_FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assembled:
+    """
+    A snapshot, what was left out of it, and the claim that each gang was made of.
+    """
+
+    snapshot: Snapshot
+    summary: Summary
+    claims: Mapping[str, Claim] = field(default_factory=dict)
+
+
+def snapshot_of(
+    objects: Objects,
+    dialects: Sequence[Dialect],
+    now: float,
+    schedulers: Sequence[str] = (),
+) -> Assembled:
+    """
+    Make a snapshot of raw objects, those of pods and nodes among them.
+    """
+    reducer, faults = Reducer(), []
+    pods: list[PodRecord] = []
+    nodes: list[NodeRecord] = []
+    for raw in objects.of("", "Pod"):
+        try:
+            pods.append(reducer.pod(raw))
+        except FieldError as error:
+            faults.append(f"{described(raw)} is left out: {error}")
+    for raw in objects.of("", "Node"):
+        try:
+            nodes.append(node_record(raw))
+        except FieldError as error:
+            faults.append(f"{described(raw)} is left out: {error}")
+    assembler = Assembler(dialects, schedulers)
+    return assembler.assembled(pods, nodes, objects, now, faults)
+
+
+class Assembler:
+    """
+    Makes snapshots; it remembers what pods said, so that the next one is quick.
+    """
+
+    def __init__(
+        self, dialects: Sequence[Dialect], schedulers: Sequence[str] = ()
+    ) -> None:
+        self._dialects = tuple(dialects)
+        self._schedulers = tuple(schedulers) or SCHEDULERS
+        self._memberships = Memberships(self._dialects)
+
+    def assembled(
+        self,
+        pods: Iterable[PodRecord],
+        nodes: Iterable[NodeRecord],
+        objects: Objects,
+        now: float,
+        faults: Iterable[str] = (),
+    ) -> Assembled:
+        """
+        Make a snapshot of records and of the raw objects of all other kinds.
+        """
+        warnings = list(faults)
+        ours, others = self._parted(pods)
+        grouped = self._memberships.grouped(ours, others, objects, warnings)
+        apart = separations(
+            {FOREIGN: others, **{key: g.pods for key, g in grouped.items()}}
+        )
+        queues = tuple(_first(d.queues(objects) for d in self._dialects))
+        maker = GangMaker(objects, {queue.name for queue in queues}, apart, now)
+        gangs = sorted(
+            (maker.gang(group) for group in grouped.values()),
+            key=lambda gang: (gang.namespace, gang.name),
+        )
+        warnings += maker.warnings
+        records = _loaded(nodes, ours, others, gangs, warnings)
+        budgets = budgets_of(
+            objects,
+            {FOREIGN: others} | {k: g.pods for k, g in grouped.items()},
+            warnings,
+        )
+        summary = self._summary(ours, others, objects, warnings)
+        snapshot = Snapshot(
+            nodes=tuple(sorted(records, key=lambda node: node.name)),
+            gangs=tuple(gangs),
+            queues=tuple(sorted(queues, key=lambda queue: queue.name)),
+            topologies=tuple(
+                sorted(
+                    _first(d.topologies(objects) for d in self._dialects),
+                    key=lambda topology: topology.name,
+                )
+            ),
+            budgets=tuple(sorted(budgets, key=lambda budget: budget.name)),
+            warnings=tuple(summary.sentences()),
+        )
+        claims = {key: group.claim for key, group in grouped.items()}
+        return Assembled(snapshot=snapshot, summary=summary, claims=claims)
+
+    def _parted(
+        self, pods: Iterable[PodRecord]
+    ) -> tuple[list[PodRecord], list[PodRecord]]:
+        """
+        Part our pods from those of others; who leaves without a place is gone already.
+        """
+        ours: list[PodRecord] = []
+        others: list[PodRecord] = []
+        names = frozenset(self._schedulers)
+        for pod in pods:
+            if pod.scheduler not in names:
+                if pod.phase not in _FINISHED:
+                    others.append(pod)
+            elif pod.node is not None or pod.phase is not PodPhase.TERMINATING:
+                ours.append(pod)
+        return ours, others
+
+    def _summary(
+        self,
+        ours: Sequence[PodRecord],
+        others: Sequence[PodRecord],
+        objects: Objects,
+        warnings: Iterable[str],
+    ) -> Summary:
+        load: dict[str, int] = {}
+        ignored: dict[str, int] = {}
+        for pod in others:
+            counts = ignored if pod.node is None else load
+            counts[pod.scheduler] = counts.get(pod.scheduler, 0) + 1
+        return Summary(
+            schedulers=self._schedulers,
+            ours=len(ours),
+            load=load,
+            ignored=ignored,
+            missing=tuple(
+                f"{resource.plural}.{resource.group}"
+                for dialect in self._dialects
+                for resource in dialect.resources
+                if (resource.group, resource.kind) not in objects.by_kind
+            ),
+            warnings=tuple(dict.fromkeys(warnings)),
+        )
+
+
+def _first(lists: Iterable[Iterable[Named]]) -> Iterator[Named]:
+    """
+    Join lists of named things; a name that is said twice is the first one's.
+    """
+    seen: set[str] = set()
+    for listed in lists:
+        for thing in listed:
+            if thing.name not in seen:
+                seen.add(thing.name)
+                yield thing
+
+
+def _loaded(
+    nodes: Iterable[NodeRecord],
+    ours: Iterable[PodRecord],
+    others: Iterable[PodRecord],
+    gangs: Iterable[Gang],
+    warnings: list[str],
+) -> Iterator[Node]:
+    """
+    Give the nodes with the load of others; what cannot be counted closes its node.
+    """
+    used: dict[str, dict[str, int]] = {}
+    for pod in others:
+        if pod.node is not None:
+            add(used.setdefault(pod.node, {}), pod.requests)
+    closed: dict[str, PodRecord] = {}
+    for pods in (ours, others):
+        for pod in pods:
+            if pod.invalid and pod.node is not None and pod.phase not in _FINISHED:
+                closed.setdefault(pod.node, pod)
+    by_name = _asks_for_names(gangs)
+    for record in nodes:
+        node = record.node
+        warnings += [f"node {node.name}: {fault}" for fault in record.invalid]
+        labels = node.labels
+        if by_name:
+            labels = {**labels, NAME_FIELD: node.name}
+        closer = closed.get(node.name)
+        if closer is not None:
+            what = f"nothing new goes there, since pod {closer.key} cannot be counted"
+            warnings.append(f"node {node.name}: {what}: {closer.invalid[0]}")
+        yield replace(
+            node,
+            used=used.get(node.name, {}),
+            labels=labels,
+            unschedulable=node.unschedulable or closer is not None,
+        )
+
+
+def _asks_for_names(gangs: Iterable[Gang]) -> bool:
+    """
+    Tell whether a pod asks for nodes by name and not by label.
+    """
+    demands = {leaf.demand for gang in gangs for leaf in pod_sets(gang.tree)}
+    return any(
+        rule.key == NAME_FIELD
+        for demand in demands
+        for term in demand.terms or ()
+        for rule in term
+    )

@@ -1,0 +1,217 @@
+"""
+Alibaba ACK: labels of ``pod-group.scheduling.sigs.k8s.io``, PodGroups of two groups.
+
+Labels win over annotations, and both over the PodGroup.  ``mode`` and ``total-number``
+are Koordinator's; ACK does not read them, and neither do we.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from adapters.kube.dialects.base import (
+    Claim,
+    Membership,
+    Objects,
+    Part,
+    Resource,
+    Standing,
+    Write,
+)
+from adapters.kube.dialects.elastic import Quotas, is_preemptible, quotas_of
+from adapters.kube.dialects.group_answer import (
+    KOORDINATOR_PHASES,
+    PLUGIN_PHASES,
+    answers,
+)
+from adapters.kube.dialects.groups import (
+    Group,
+    Notes,
+    Said,
+    check_names,
+    created_at,
+    first,
+    missing,
+    read_group,
+    said_by_group,
+    said_by_pods,
+    said_in_spec,
+)
+from adapters.kube.dialects.said_values import mates_of, minimum_of, policy_of
+from adapters.kube.dialects.words import (
+    FINDER,
+    GANG_GROUPS,
+    GANG_MIN,
+    GANG_MODE,
+    GANG_NAME,
+    GANG_POLICY,
+    GANG_TOTAL,
+    LIGHT_GROUPS,
+    LIGHT_MIN,
+    LIGHT_NAME,
+    LIGHT_POLICY,
+    POD_GROUP,
+    SIGS,
+    VERSION,
+    X_K8S,
+    Found,
+    Rules,
+    annotation,
+    label,
+    membership,
+)
+from adapters.kube.pods import PodRecord
+from models.gangs import MatchPolicy
+from models.queues import Queue
+from models.reasons import Reason
+from models.topology import Topology
+
+NAME = "ack"
+SATISFIED = frozenset({"Scheduled", "Running", "Finished", "Failed"})
+_MINIMUM = (label(LIGHT_MIN), annotation(GANG_MIN))
+_GROUPS = (label(LIGHT_GROUPS), annotation(GANG_GROUPS))
+_UNREAD = (annotation(GANG_MODE), annotation(GANG_TOTAL))
+_RESOURCES: tuple[Resource, ...] = (
+    Resource(group=X_K8S, version=VERSION, plural="podgroups", kind=POD_GROUP),
+    Resource(group=SIGS, version=VERSION, plural="podgroups", kind=POD_GROUP),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ack:
+    """
+    ACK's words.
+
+    ``family``: the one system that is there, where only one of Koordinator and ACK is.
+    ``owns_status``: no controller is there, so phases and counters are written, too.
+    """
+
+    family: Rules | None = None
+    owns_status: bool = False
+    name = NAME
+    resources = _RESOURCES
+
+    def membership(self, pod: PodRecord) -> Membership | None:
+        """
+        Say which gang a pod names, the reference label first, the annotation last.
+        """
+        return membership(pod)
+
+    def claims(
+        self, objects: Objects, members: Mapping[str, tuple[PodRecord, ...]]
+    ) -> Iterable[Claim]:
+        """
+        Read every gang that ACK's rules hold for.
+        """
+        quotas = quotas_of(objects)
+        for found in FINDER.found(objects, members, family=self.family):
+            if found.rules is Rules.ACK:
+                yield _claim(found, quotas)
+
+    def queues(self, objects: Objects) -> Iterable[Queue]:
+        """
+        Read none: ACK's quota trees are no part of its gangs.
+        """
+        del objects
+        return ()
+
+    def topologies(self, objects: Objects) -> Iterable[Topology]:
+        """
+        Read none.
+        """
+        del objects
+        return ()
+
+    def answer(self, claim: Claim, standing: Standing) -> Iterable[Write]:
+        """
+        Say what was decided, in ACK's counters, phases and messages.
+        """
+        version = claim.source.get("apiVersion") if claim.source else None
+        group = X_K8S if str(version).startswith(X_K8S) else SIGS
+        phases = PLUGIN_PHASES if group == X_K8S else KOORDINATOR_PHASES
+        name = claim.key.partition("/")[2]
+        sentence = f"rejected by podgroup {name}: {standing.message}"
+        owned = phases if self.owns_status else None
+        return answers(claim, standing, sentence, group, owned)
+
+
+def _claim(found: Found, quotas: Quotas) -> Claim:
+    notes = Notes(found.key)
+    group = read_group(found.group, notes)
+    check_names(found, notes)
+    pods = found.speakers
+    for word in _UNREAD:
+        said = {word.of(pod.labels, pod.annotations) for pod in pods}
+        if said | {word.of(group.labels, group.annotations)} != {None}:
+            notes.warn(str(word), "ACK does not read it, so it is unread")
+    groups = said_by_pods(pods, _GROUPS, notes)
+    mates = mates_of(first(notes, groups, said_by_group(group, _GROUPS)), notes)
+    policy = _policy(found, group, notes)
+    return Claim(
+        key=found.key,
+        dialect=NAME,
+        tree=Part(minimum=_minimum(found, group, notes)),
+        queue=quotas.queue_of_gang(pods, notes),
+        preemptible=is_preemptible(pods),
+        created=created_at(group, found.pods),
+        mates=mates,
+        match_policy=policy,
+        once_satisfied=group.phase in SATISFIED,
+        min_resources=group.min_resources,
+        waiting_time=group.timeout,
+        source=found.group,
+        refused=notes.refused,
+        warnings=tuple(notes.warnings),
+    )
+
+
+def _minimum(found: Found, group: Group, notes: Notes) -> int | None:
+    by_pods = said_by_pods(found.speakers, _MINIMUM, notes)
+    said = first(notes, by_pods, said_in_spec(group.minimum, "spec.minMember"))
+    if said is not None:
+        return minimum_of(said, notes)
+    named_here = any(
+        LIGHT_NAME in pod.labels or GANG_NAME in pod.annotations
+        for pod in found.speakers
+    )
+    if found.group is None and not named_here:
+        missing(found, notes)
+    else:
+        what = "not said, and the gang has no other minimum"
+        notes.refuse(Reason.INVALID_GANG, f"label {LIGHT_MIN}", what)
+    return None
+
+
+def _policy(found: Found, group: Group, notes: Notes) -> MatchPolicy | None:
+    """
+    Read the match policy: by label any, by annotation ``once-satisfied`` alone.
+
+    A gang that only annotations describe counts so, too; else nothing is said.
+    """
+    words = (label(LIGHT_POLICY),)
+    by_label = first(
+        notes, said_by_pods(found.speakers, words, notes), said_by_group(group, words)
+    )
+    if by_label is not None:
+        return policy_of(by_label, tuple(MatchPolicy), None, notes)
+    noted = said_by_pods(found.speakers, (annotation(GANG_POLICY),), notes)
+    if noted is not None or _by_annotation(found):
+        once = MatchPolicy.ONCE_SATISFIED
+        return policy_of(_or_nothing(noted), (once,), once, notes)
+    return None
+
+
+def _or_nothing(said: Said | None) -> Said:
+    return said if said is not None else Said("", "")
+
+
+def _by_annotation(found: Found) -> bool:
+    """
+    Tell whether annotations alone name a gang.
+    """
+    return found.group is None and all(
+        GANG_NAME in pod.annotations and LIGHT_NAME not in pod.labels
+        for pod in found.speakers
+    )
+
+
+ACK = Ack()

@@ -1,0 +1,129 @@
+"""
+What can go wrong between us and an API server, each with its data and one sentence.
+"""
+
+from collections.abc import Iterable
+
+from models.errors import PhalanxError, printable
+
+
+class ClusterError(PhalanxError):
+    """
+    A cluster could not be read or written.
+    """
+
+
+class KubeconfigError(ClusterError):
+    """
+    Nothing says where the API server is and who we are.
+    """
+
+
+class UnreachableError(ClusterError):
+    """
+    The server did not answer, or stopped in the middle.
+    """
+
+    def __init__(self, what: str, why: str) -> None:
+        self.what = what
+        super().__init__(f"cannot {what}: {printable(why)}")
+
+
+class AnswerError(ClusterError):
+    """
+    The server answered with an error status.
+    """
+
+    def __init__(self, what: str, status: int, message: str) -> None:
+        self.what = what
+        self.status = status
+        self.message = message
+        super().__init__(
+            f"cannot {what}: the server answered {status}, {printable(message)}"
+        )
+
+
+class ForbiddenError(AnswerError):
+    """
+    Our role lacks a rule; ``rule`` is what to add to it.
+    """
+
+    def __init__(self, what: str, message: str, rule: str) -> None:
+        super().__init__(what, 403, message)
+        self.rule = rule
+        self.args = (f"cannot {what}: the role lacks the rule {rule}",)
+
+
+class NotFoundError(AnswerError):
+    """
+    There is no such object, or the kind is not installed.
+    """
+
+
+class ExpiredError(AnswerError):
+    """
+    The resource version asked for is no longer kept.
+    """
+
+
+class ConflictError(AnswerError):
+    """
+    The object is no longer what the request said it is.
+    """
+
+
+class ThrottledError(AnswerError):
+    """
+    The server asks us to come back later.
+    """
+
+    def __init__(self, what: str, status: int, message: str, seconds: float) -> None:
+        super().__init__(what, status, message)
+        self.seconds = seconds
+
+
+class UnreadableError(ClusterError):
+    """
+    An object or a line of the server is not what its kind is.
+    """
+
+
+class DisorderError(ClusterError):
+    """
+    An event came late: what we hold may lack others, so all is listed again.
+    """
+
+
+class SnapshotRefusedError(ClusterError):
+    """
+    Some resource is not read yet or too old to plan by; ``problems`` says which.
+    """
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__(f"no snapshot: {'; '.join(self.problems)}")
+
+
+def answer_error(
+    what: str,
+    status: int,
+    message: str,
+    *,
+    rule: str = "",
+    seconds: float | None = None,
+) -> AnswerError:
+    """
+    Give the error that a status of the server means.
+    """
+    if status == 403:
+        return ForbiddenError(what, message, rule)
+    if status == 429 or (status == 503 and seconds is not None):
+        return ThrottledError(what, status, message, seconds or 0.0)
+    return _BY_STATUS.get(status, AnswerError)(what, status, message)
+
+
+_BY_STATUS: dict[int, type[AnswerError]] = {
+    404: NotFoundError,
+    409: ConflictError,
+    410: ExpiredError,
+}

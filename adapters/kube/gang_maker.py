@@ -1,0 +1,192 @@
+"""
+Claims and pods to gangs: priority, queue, tree, and what keeps a gang from planning.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+
+from adapters.kube.apart import Separations
+from adapters.kube.dialects.base import Claim, Objects
+from adapters.kube.dialects.judged import PriorityClasses, priority_classes
+from adapters.kube.dialects.table import Defaults, defaults_of
+from adapters.kube.membership import Grouped
+from adapters.kube.pods import PodRecord
+from adapters.kube.trees import Member, TreeError, elapsed, plain_tree, tree_of
+from adapters.kube.volumes import Volumes
+from models.gangs import Gang, PodPhase, Tree
+from models.reasons import Reason, Waiting
+
+_FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
+_WAITING = (PodPhase.PENDING, PodPhase.GATED)
+_QUEUES = ("default", "default-queue")
+
+
+class GangMaker:
+    """
+    Makes the gangs of one snapshot.
+    """
+
+    def __init__(
+        self,
+        objects: Objects,
+        queues: Collection[str],
+        apart: Separations,
+        now: float,
+    ) -> None:
+        self._classes = priority_classes(objects)
+        self._volumes = Volumes(objects)
+        self._queues = queues
+        self._apart = apart
+        self._now = now
+        self.warnings: list[str] = []
+
+    def gang(self, group: Grouped) -> Gang:
+        """
+        Make one gang; what is wrong with it is its reason to wait.
+        """
+        claim = group.claim
+        namespace, _, name = claim.key.partition("/")
+        plain = defaults_of(claim.dialect)
+        self.warnings += [f"{claim.key}: {warning}" for warning in claim.warnings]
+        tree, broken = self._tree(name, group)
+        priority, unclear = _priority(claim, plain, group.members, self._classes)
+        queue, torn = self._queue(claim, plain, group.members)
+        refused = claim.refused or broken or unclear or torn or self._refused(group)
+        preemptible = claim.preemptible
+        if preemptible is None:
+            least = plain.preemptible_below
+            preemptible = least is None or priority < least
+        return Gang(
+            name=name,
+            namespace=namespace,
+            tree=tree,
+            queue=queue,
+            priority=priority,
+            preemptible=preemptible,
+            age=elapsed(_created(claim, group.members), self._now),
+            mates=tuple(sorted(set(claim.mates))),
+            match_policy=claim.match_policy or plain.match_policy,
+            mode=claim.mode,
+            once_satisfied=claim.once_satisfied,
+            timed_out=claim.timed_out,
+            backoff=claim.backoff,
+            min_resources=claim.min_resources,
+            waiting_time=claim.waiting_time,
+            stale_after=(
+                plain.stale_after if claim.stale_after is None else claim.stale_after
+            ),
+            stale_since=(
+                None
+                if claim.stale_since is None
+                else elapsed(claim.stale_since, self._now)
+            ),
+            refused=refused,
+        )
+
+    def _tree(self, name: str, group: Grouped) -> tuple[Tree, Waiting | None]:
+        alone = self._apart.exclusive
+        members = group.members
+        if alone:
+            members = [
+                replace(m, exclusive=True) if m.pod.key in alone else m for m in members
+            ]
+        try:
+            return tree_of(name, group.claim.tree, members, self._now), None
+        except TreeError as error:
+            return plain_tree(name, members, self._now), error.waiting
+
+    def _queue(
+        self, claim: Claim, plain: Defaults, members: list[Member]
+    ) -> tuple[str, Waiting | None]:
+        """
+        Give the queue that the group, its owner or its pods name.
+        """
+        if claim.queue:
+            return claim.queue, None
+        named = sorted({member.queue for member in members if member.queue})
+        if len(named) > 1:
+            detail = f"its pods name the queues {', '.join(named[:3])}"
+            return named[0], Waiting(Reason.CONFIG_CONFLICT, {"detail": detail})
+        if named:
+            return named[0], None
+        there = (name for name in (plain.queue, *_QUEUES) if name in self._queues)
+        return next(there, plain.queue), None
+
+    def _refused(self, group: Grouped) -> Waiting | None:
+        for reason, found in (
+            (Reason.INVALID_GANG, _invalid(group)),
+            (Reason.CONFIG_CONFLICT, iter([group.conflict])),
+            (Reason.UNSUPPORTED_CONSTRAINT, self._unsupported(group)),
+        ):
+            detail = next(filter(None, found), None)
+            if detail is not None:
+                return Waiting(reason, {"detail": detail})
+        return None
+
+    def _unsupported(self, group: Grouped) -> Iterator[str | None]:
+        """
+        Find what the pods that wait ask for and we do not model.
+        """
+        for member in group.members:
+            pod = member.pod
+            if pod.phase not in _WAITING:
+                continue
+            if pod.unsupported:
+                yield f"pod {pod.name}, {pod.unsupported[0]}"
+            if pod.volumes and (fault := self._volumes.fault(pod)):
+                yield f"pod {pod.name}, {fault}"
+        yield self._apart.reasons.get(group.claim.key)
+
+
+def _invalid(group: Grouped) -> Iterator[str]:
+    for member in group.members:
+        if member.pod.invalid:
+            yield f"pod {member.pod.name}, {member.pod.invalid[0]}"
+
+
+def _created(claim: Claim, members: list[Member]) -> float | None:
+    if claim.created is not None:
+        return claim.created
+    times = [m.pod.created for m in members if m.pod.created is not None]
+    return min(times, default=None)
+
+
+def _priority(
+    claim: Claim,
+    plain: Defaults,
+    members: list[Member],
+    classes: PriorityClasses,
+) -> tuple[int, Waiting | None]:
+    """
+    Give the one priority of a gang: of its group, else the one its pods agree on.
+    """
+    if claim.priority is not None:
+        return claim.priority, None
+    if claim.priority_class:
+        found = classes.value(claim.priority_class)
+        if found is None:
+            return classes.default, _unknown(claim.priority_class)
+        return found, None
+    pods: dict[tuple[int | None, str], PodRecord] = {}
+    for member in members:
+        pod = member.pod
+        if pod.phase not in _FINISHED:
+            pods.setdefault((pod.priority, pod.priority_class), pod)
+    said: dict[int, str] = {}
+    for pod in pods.values():
+        value = classes.of_pod(pod)
+        if value is None:
+            return classes.default, _unknown(pod.priority_class, pod.name)
+        said.setdefault(value, pod.name)
+    if len(said) > 1 and plain.one_priority:
+        pairs = sorted(said.items())[:3]
+        words = ", ".join(f"{name} has {value:,}" for value, name in pairs)
+        detail = f"its pods differ in priority: {words}"
+        return max(said), Waiting(Reason.CONFIG_CONFLICT, {"detail": detail})
+    return (next(iter(said)) if len(said) == 1 else classes.default), None
+
+
+def _unknown(name: str, pod: str = "") -> Waiting:
+    where = f"pod {pod}, spec.priorityClassName" if pod else "priorityClassName"
+    detail = f"{where}: there is no priority class {name}"
+    return Waiting(Reason.INVALID_GANG, {"detail": detail})

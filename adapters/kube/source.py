@@ -1,0 +1,181 @@
+"""
+A cluster as a source of snapshots: reflectors fill a cache, the assembly reads a view.
+"""
+
+import gc
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from adapters.clock import monotonic
+from adapters.kube.assemble import SCHEDULERS, Assembled, Assembler
+from adapters.kube.cache import NODES, PODS, Cache, View
+from adapters.kube.dialects.base import Dialect, Raw, Resource
+from adapters.kube.dialects.workloads import RESOURCES as OWNERS
+from adapters.kube.nodes import node_record
+from adapters.kube.pace import Pace, State
+from adapters.kube.reduce import Reducer
+from adapters.kube.reflector import Reflector
+from adapters.kube.transport import Transport
+from models.snapshot import Snapshot
+
+NEEDED = tuple(
+    Resource(
+        group=group,
+        version="v1",
+        plural=plural,
+        kind=kind,
+        namespaced=namespaced,
+        needed=True,
+    )
+    for group, plural, kind, namespaced in (
+        ("", "pods", "Pod", True),
+        ("", "nodes", "Node", False),
+        ("", "persistentvolumeclaims", "PersistentVolumeClaim", True),
+        ("", "persistentvolumes", "PersistentVolume", False),
+        ("policy", "poddisruptionbudgets", "PodDisruptionBudget", True),
+        ("scheduling.k8s.io", "priorityclasses", "PriorityClass", False),
+    )
+)
+"""
+What every API server has and every plan needs.
+"""
+
+
+class ClusterSource:
+    """
+    Follows a cluster from ``start`` to ``stop`` and gives snapshots of it.
+
+    ``cache`` takes the pods that we bind; ``now`` is the time of day.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        dialects: Sequence[Dialect],
+        schedulers: Sequence[str] = SCHEDULERS,
+        *,
+        pace: Pace | None = None,
+        clock: Callable[[], float] = monotonic,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        resources = resources_of(dialects)
+        self.cache = Cache(resources, clock=clock)
+        self.reflectors: tuple[Reflector[Any], ...] = tuple(
+            Reflector(
+                resource,
+                transport,
+                self.cache.shelf(resource),
+                reducer_of(resource),
+                pace=pace,
+                clock=clock,
+            )
+            for resource in resources
+        )
+        self.view: View | None = None
+        self._transport = transport
+        self._assembler = Assembler(dialects, schedulers)
+        self._clock = clock
+        self._now = now
+
+    def start(self) -> None:
+        """
+        Begin to follow every resource.
+        """
+        for reflector in self.reflectors:
+            reflector.start()
+
+    def stop(self) -> None:
+        """
+        End at once.
+        """
+        for reflector in self.reflectors:
+            reflector.stop()
+        self._transport.close()
+
+    def wait(self, seconds: float) -> bool:
+        """
+        Wait until every resource was read or found missing; tell whether it was.
+        """
+        until = self._clock() + seconds
+        return all(
+            reflector.settled.wait(max(0.0, until - self._clock()))
+            for reflector in self.reflectors
+        )
+
+    def snapshot(self) -> Snapshot:
+        """
+        Give what the cluster is now.
+
+        Raises
+        ------
+        SnapshotRefusedError
+            When a resource is not read yet or too far behind.
+        """
+        return self.assembled().snapshot
+
+    def assembled(self) -> Assembled:
+        """
+        Give what the cluster is now, and what was left out of it.
+
+        ``view`` is what it was made of, with the versions that were read.
+        """
+        self.view = view = self.cache.view(self.reflectors)
+        with _no_collection():
+            return self._assembler.assembled(
+                view.pods, view.nodes, view.objects, self._now()
+            )
+
+    def missing(self) -> list[Resource]:
+        """
+        List the resources that are not installed.
+        """
+        return [r.resource for r in self.reflectors if r.state is State.MISSING]
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """
+    Keep the collector off what has no cycles: it would take a third of the time.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def resources_of(dialects: Sequence[Dialect]) -> tuple[Resource, ...]:
+    """
+    List what must be followed for some dialects, each kind and version once.
+    """
+    found: dict[tuple[str, str, str], Resource] = {}
+    named = (resource for dialect in dialects for resource in dialect.resources)
+    for resource in (*NEEDED, *OWNERS, *named):
+        place = resource.group, resource.version, resource.plural
+        found.setdefault(place, resource)
+    return tuple(found.values())
+
+
+def reducer_of(resource: Resource) -> Callable[[Raw], Any]:
+    """
+    Give what is kept of a resource's objects.
+    """
+    place = resource.group, resource.plural
+    if place == PODS:
+        return Reducer().pod
+    if place == NODES:
+        return node_record
+    return slim
+
+
+def slim(raw: Raw) -> Raw:
+    """
+    Keep an object without what nobody reads: who wrote which field, and when.
+    """
+    meta: Any = raw["metadata"]
+    meta.pop("managedFields", None)
+    return raw

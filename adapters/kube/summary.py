@@ -1,0 +1,39 @@
+"""
+What was read of a cluster and not planned: pods of others, kinds that are not there.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """
+    Counts and sentences about one snapshot.
+
+    ``load`` and ``ignored`` count pods of other schedulers, by scheduler: those that
+    run, and those that wait.  ``missing`` are kinds that the cluster does not serve.
+    """
+
+    schedulers: tuple[str, ...] = ()
+    ours: int = 0
+    load: Mapping[str, int] = field(default_factory=dict)
+    ignored: Mapping[str, int] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def sentences(self) -> Iterator[str]:
+        """
+        Say what people should know before they read a plan.
+        """
+        waiting, running = sum(self.ignored.values()), sum(self.load.values())
+        if waiting or (running and not self.ours):
+            others = sorted({*self.ignored, *self.load})
+            flags = " ".join(
+                f"--scheduler-name {name}" for name in (*self.schedulers, *others)
+            )
+            yield (
+                f"pods of other schedulers: {waiting:,} waiting, which are ignored, "
+                f"{running:,} on nodes, which are load; to plan them too: {flags}"
+            )
+        yield from self.warnings

@@ -1,0 +1,298 @@
+"""
+Requests to an API server: raw JSON in pages and lines, a timeout on every call.
+
+The official client gives configuration, credentials, TLS and the pool; its typed
+models are not used (decision 0002).  The client is imported inside functions, for it
+takes a second.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from adapters.kube.dialects.base import Raw, Resource
+from adapters.kube.errors import (
+    AnswerError,
+    NotFoundError,
+    UnreachableError,
+    UnreadableError,
+    answer_error,
+)
+from adapters.kube.pages import read_list
+from adapters.kube.paths import called, path_of, rule_of, version_of
+
+JSON = "application/json"
+MERGE_PATCH = "application/merge-patch+json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeouts:
+    """
+    Seconds to connect, and seconds of silence that an answer may have.
+    """
+
+    connect: float = 5.0
+    read: float = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """
+    The resource version of a list, and the token of its next page.
+    """
+
+    version: str
+    token: str
+
+
+class Transport:
+    """
+    One API server, as one user.
+
+    ``pool`` is the client's connection pool; ``headers`` gives what a request carries
+    to say who asks, anew each time since tokens expire.
+    """
+
+    def __init__(
+        self,
+        server: str,
+        pool: Any,
+        headers: Callable[[], Mapping[str, str]],
+        timeouts: Timeouts,
+    ) -> None:
+        self.server = server
+        self.timeouts = timeouts
+        self._pool = pool
+        self._headers = headers
+
+    def page(
+        self,
+        resource: Resource,
+        limit: int,
+        token: str,
+        take: Callable[[dict[str, Any]], None],
+    ) -> Page:
+        """
+        List one page, the first where there is no token; each object goes to ``take``.
+        """
+        query = {"limit": str(limit)} | ({"continue": token} if token else {})
+        what = f"list {called(resource)}"
+        rule = rule_of(resource, "list")
+        ask = _Ask("GET", path_of(resource), what, rule=rule, query=query)
+        body = _whole(self._send(ask, self.timeouts.read), ask)
+        version = version_of(resource)
+
+        def named(item: dict[str, Any]) -> None:
+            # Inside a list, built-in kinds do not say what they are.
+            item.setdefault("apiVersion", version)
+            item.setdefault("kind", resource.kind)
+            take(item)
+
+        try:
+            meta = read_list(body, named).get("metadata") or {}
+            return Page(
+                version=meta.get("resourceVersion") or "",
+                token=meta.get("continue") or "",
+            )
+        except (ValueError, AttributeError) as error:
+            raise UnreadableError(f"cannot {what}: no list came back") from error
+
+    def watch(self, resource: Resource, version: str, seconds: int) -> "Stream":
+        """
+        Follow what happens after a resource version; the server ends it after a while.
+
+        The read timeout is above the server's, so that only a dead line reaches it.
+        """
+        query = {
+            "watch": "1",
+            "resourceVersion": version,
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(seconds),
+        }
+        what = f"watch {called(resource)}"
+        silence = seconds + self.timeouts.read / 2
+        rule = rule_of(resource, "watch")
+        ask = _Ask("GET", path_of(resource), what, rule=rule, query=query)
+        reply = self._send(ask, silence)
+        _raise_for(reply, ask)
+        return Stream(reply, what)
+
+    def serves(self, resource: Resource) -> bool:
+        """
+        Ask the discovery whether a kind is installed, which every user may ask.
+        """
+        path = path_of(resource).removesuffix(f"/{resource.plural}")
+        try:
+            answer = self._answer(_Ask("GET", path, f"read {path}"))
+        except NotFoundError:
+            return False
+        named = answer.get("resources") or []
+        return any(entry.get("name") == resource.plural for entry in named)
+
+    def call(
+        self, method: str, path: str, body: Raw | None = None, *, rule: str = ""
+    ) -> dict[str, Any]:
+        """
+        Send one request about one object and give the server's answer.
+        """
+        data = None if body is None else json.dumps(body).encode()
+        what = f"{method.lower()} {path}"
+        return self._answer(_Ask(method, path, what, rule=rule, body=data))
+
+    def close(self) -> None:
+        """
+        Close the connections that nobody uses.
+        """
+        self._pool.clear()
+
+    def _answer(self, ask: "_Ask") -> dict[str, Any]:
+        """
+        Send a request and read all of its answer, an object.
+        """
+        body = _whole(self._send(ask, self.timeouts.read), ask)
+        try:
+            answer = json.loads(body)
+        except ValueError as error:
+            raise UnreadableError(f"cannot {ask.what}: no JSON came back") from error
+        if not isinstance(answer, dict):
+            raise UnreadableError(f"cannot {ask.what}: no object came back")
+        return answer
+
+    def _send(self, ask: "_Ask", silence: float) -> Any:
+        """
+        Start a request; its body is not read yet.
+        """
+        from urllib3 import Timeout  # noqa: PLC0415
+        from urllib3.exceptions import HTTPError  # noqa: PLC0415
+
+        query = f"?{urlencode(ask.query)}" if ask.query else ""
+        headers = {"Accept": JSON, **self._headers()}
+        if ask.body is not None:
+            headers["Content-Type"] = MERGE_PATCH if ask.method == "PATCH" else JSON
+        try:
+            return self._pool.request(
+                ask.method,
+                self.server + ask.path + query,
+                body=ask.body,
+                headers=headers,
+                timeout=Timeout(connect=self.timeouts.connect, read=silence),
+                retries=False,
+                redirect=False,
+                preload_content=False,
+            )
+        except (HTTPError, OSError) as error:
+            raise UnreachableError(ask.what, _why(error)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Ask:
+    """
+    One request: what it is for in words, and the rule that a role needs for it.
+    """
+
+    method: str
+    path: str
+    what: str
+    rule: str = ""
+    query: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+
+
+class Stream:
+    """
+    The lines of a watch, until the server ends it or somebody closes it.
+    """
+
+    def __init__(self, reply: Any, what: str) -> None:
+        self._reply = reply
+        self._what = what
+
+    def __iter__(self) -> Iterator[bytes]:
+        from urllib3.exceptions import HTTPError  # noqa: PLC0415
+
+        tail = b""
+        try:
+            for chunk in self._reply.stream(None):
+                *lines, tail = (tail + chunk).split(b"\n")
+                yield from lines
+        except (HTTPError, OSError, ValueError, AttributeError) as error:
+            # The last two: closed by another thread while we read.
+            raise UnreachableError(self._what, _why(error)) from error
+        if tail:
+            yield tail
+
+    def wake(self) -> None:
+        """
+        End the stream from another thread.
+        """
+        try:
+            self._reply.shutdown()
+        except (ValueError, RuntimeError, OSError):
+            return  # it has ended already
+
+    def close(self) -> None:
+        """
+        Give the connection up; it is in the middle of an answer.
+        """
+        self._reply.close()
+
+
+def _whole(reply: Any, ask: _Ask) -> bytes:
+    """
+    Read all of an answer, which gives the connection back to the pool.
+    """
+    _raise_for(reply, ask)
+    return _body(reply, ask)
+
+
+def _raise_for(reply: Any, ask: _Ask) -> None:
+    """
+    Raise what an error status means.
+    """
+    if 200 <= reply.status < 300:
+        return
+    message = _message(_body(reply, ask))
+    after = reply.headers.get("Retry-After") or ""
+    seconds = float(after) if after.isdecimal() else None
+    raise answer_error(ask.what, reply.status, message, rule=ask.rule, seconds=seconds)
+
+
+def _body(reply: Any, ask: _Ask) -> bytes:
+    from urllib3.exceptions import HTTPError  # noqa: PLC0415
+
+    try:
+        body: bytes = reply.read()
+        reply.release_conn()
+    except (HTTPError, OSError) as error:
+        raise UnreachableError(ask.what, _why(error)) from error
+    return body
+
+
+def status_error(what: str, status: Mapping[str, Any], rule: str = "") -> AnswerError:
+    """
+    Give the error that a Status object inside a stream means.
+    """
+    details = status.get("details") or {}
+    return answer_error(
+        what,
+        int(status.get("code") or 0),
+        str(status.get("message") or status.get("reason") or "no message"),
+        rule=rule,
+        seconds=details.get("retryAfterSeconds"),
+    )
+
+
+def _message(body: bytes) -> str:
+    try:
+        return str(json.loads(body)["message"])
+    except (ValueError, KeyError, TypeError):
+        return body.decode(errors="replace").strip() or "no message"
+
+
+def _why(error: BaseException) -> str:
+    """
+    Say an error of the client without its own repeated names.
+    """
+    return f"{type(error).__name__}: {error}"

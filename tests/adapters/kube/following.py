@@ -1,0 +1,89 @@
+"""
+Cases that follow the loopback server: a cache, its reflectors, and how to wait.
+"""
+
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Self
+
+from adapters.kube.cache import Cache
+from adapters.kube.connect import connect
+from adapters.kube.dialects.base import Resource
+from adapters.kube.pace import Pace
+from adapters.kube.reflector import Reflector
+from adapters.kube.source import reducer_of
+from adapters.kube.transport import Timeouts, Transport
+from tests.adapters.kube.api_server import ApiServer
+
+QUICK = Pace(limit=3, watch=1, missing=0.05, first=0.01, longest=0.05, short=0.0)
+TIMEOUTS = Timeouts(connect=1.0, read=0.4)
+
+
+def kubeconfig(folder: Path, url: str, **user: str) -> str:
+    """
+    Write a kubeconfig for a server.
+    """
+    path = folder / "kubeconfig"
+    path.write_text(
+        json.dumps(
+            {
+                "apiVersion": "v1",
+                "kind": "Config",
+                "current-context": "c",
+                "clusters": [{"name": "c", "cluster": {"server": url}}],
+                "users": [{"name": "u", "user": user or {"token": "t"}}],
+                "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+            }
+        )
+    )
+    return str(path)
+
+
+def transport_to(folder: Path, server: ApiServer) -> Transport:
+    return connect(kubeconfig(folder, server.url), timeouts=TIMEOUTS)
+
+
+class Following:
+    """
+    A cache that follows some resources of a server, for a ``with`` block.
+    """
+
+    def __init__(
+        self, transport: Transport, *resources: Resource, pace: Pace = QUICK
+    ) -> None:
+        self.cache = Cache(resources)
+        self.reflectors = [
+            Reflector(r, transport, self.cache.shelf(r), reducer_of(r), pace=pace)
+            for r in resources
+        ]
+
+    def __enter__(self) -> Self:
+        for reflector in self.reflectors:
+            reflector.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for reflector in self.reflectors:
+            reflector.stop()
+        for reflector in self.reflectors:
+            reflector.join(2.0)
+
+    def held(self, resource: Resource) -> dict:
+        return dict(self.cache.shelf(resource).records)
+
+    def names(self, resource: Resource) -> list[str]:
+        return sorted(self.held(resource))
+
+
+def eventually(holds: Callable[[], object], seconds: float = 10.0) -> None:
+    """
+    Wait until something holds, and fail when it does not in time.
+    """
+    pause = threading.Event()
+    for _ in range(int(seconds / 0.005)):
+        if holds():
+            return
+        pause.wait(0.005)
+    assert holds()

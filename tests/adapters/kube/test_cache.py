@@ -1,0 +1,208 @@
+from dataclasses import dataclass
+
+import pytest
+
+from adapters.kube.cache import Cache
+from adapters.kube.dialects.base import Resource
+from adapters.kube.errors import ForbiddenError, SnapshotRefusedError
+from adapters.kube.pace import State
+from adapters.kube.reduce import pod_record
+from models.gangs import PodPhase
+from tests.adapters.kube.api_server import GROUPS, NODES, PODS
+from tests.adapters.kube.raw_pods import raw_pod
+
+REFUSED = "podgroups.scheduling.example.io"
+POD = "team-0/job-0-worker-0"
+UID = raw_pod(0, 0)["metadata"]["uid"]
+
+
+@dataclass
+class Followed:
+    """
+    A reflector that says what the test wants.
+    """
+
+    resource: Resource = PODS
+    state: State = State.SYNCED
+    age: float | None = 0.0
+    error: Exception | None = None
+
+    def staleness(self) -> float | None:
+        return self.age
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def cache(clock):
+    cache = Cache([PODS, NODES, GROUPS], clock=clock, confirm=30, oldest=90)
+    put(cache, raw_pod(0, 5))
+    put(cache, raw_pod(1, 6, "node-1"))
+    return cache
+
+
+def put(cache: Cache, raw: dict) -> None:
+    record, version = pod_record(raw), raw["metadata"]["resourceVersion"]
+    cache.shelf(PODS).put(record.key, int(version), record, version)
+
+
+def pod(cache: Cache, key: str = POD):
+    return {p.key: p for p in cache.view([]).pods}[key]
+
+
+def test_a_view_says_which_versions_it_was_read_from(cache):
+    cache.shelf(NODES).replace({}, "40")
+    cache.shelf(PODS).mark("41")
+
+    assert {"pods": "41", "nodes": "40"} == cache.view([]).versions
+
+
+def test_a_view_does_not_change_afterwards(cache):
+    view = cache.view([])
+    put(cache, raw_pod(2, 7))
+    cache.shelf(PODS).drop(POD, "8")
+
+    assert [POD, "team-0/job-0-worker-1"] == [p.key for p in view.pods]
+
+
+@pytest.mark.parametrize(
+    ("followed", "problem"),
+    [
+        (Followed(state=State.UNSYNCED, age=None), "pods were not read yet"),
+        (Followed(age=91.4), "pods are 91 s old, more than 90 s"),
+        (Followed(state=State.MISSING), "pods are not served"),
+        (
+            Followed(GROUPS, State.UNSYNCED, None, ForbiddenError("list x", "", "{r}")),
+            f"{REFUSED} were not read yet (cannot list x: the role lacks the rule {{r}})",
+        ),
+    ],
+)
+def test_a_view_is_refused_with_what_lacks_and_how_old_it_is(cache, followed, problem):
+    with pytest.raises(SnapshotRefusedError) as caught:
+        cache.view([Followed(NODES), followed])
+
+    assert (problem,) == caught.value.problems
+    assert f"no snapshot: {problem}" == str(caught.value)
+
+
+def test_a_kind_that_is_not_installed_refuses_nothing(cache):
+    view = cache.view([Followed(GROUPS, State.MISSING, 0.0)])
+
+    assert ("scheduling.example.io", "PodGroup") not in view.objects.by_kind
+
+
+def test_an_installed_kind_without_objects_is_there(cache):
+    cache.shelf(GROUPS).replace({}, "3")
+
+    assert {("scheduling.example.io", "PodGroup"): ()} == cache.view([]).objects.by_kind
+
+
+def test_an_object_in_two_versions_is_there_once():
+    older = Resource(group="g", version="v1alpha1", plural="ws", kind="W")
+    newer = Resource(group="g", version="v1alpha2", plural="ws", kind="W")
+    cache = Cache([newer, older])
+    cache.shelf(older).replace({"a/b": (1, {"v": 1})}, "5")
+    cache.shelf(newer).replace({"a/b": (1, {"v": 2})}, "5")
+
+    assert ({"v": 2},) == cache.view([]).objects.of("g", "W")
+
+
+def test_pods_are_found_by_node(cache):
+    one = [p.name for p in cache.pods_on("node-1")]
+    put(cache, raw_pod(1, 9, "node-2"))
+    cache.shelf(PODS).drop("team-0/job-0-worker-1", "10")
+
+    assert ["job-0-worker-1"] == one
+    assert ((), ()) == (cache.pods_on("node-1"), cache.pods_on("node-2"))
+
+
+def test_an_assumed_pod_counts_as_bound(cache):
+    cache.assume(POD, UID, "node-3")
+    view = cache.view([])
+
+    assert (POD,) == view.assumed
+    assert ("node-3", PodPhase.RUNNING) == (pod(cache).node, pod(cache).phase)
+
+
+def test_a_confirmed_pod_is_assumed_no_more(cache):
+    cache.assume(POD, UID, "node-3")
+    put(cache, raw_pod(0, 7))
+    still = cache.view([]).assumed
+    put(cache, raw_pod(0, 8, "node-3"))
+
+    assert ((POD,), ()) == (still, cache.view([]).assumed)
+
+
+def test_the_server_is_believed_where_it_says_another_node(cache):
+    cache.assume(POD, UID, "node-3")
+    put(cache, raw_pod(0, 8, "node-4"))
+
+    assert "node-4" == pod(cache).node
+
+
+@pytest.mark.parametrize("how", ["dropped", "another", "leaving", "listed"])
+def test_an_assumed_pod_that_is_gone_is_assumed_no_more(cache, how):
+    cache.assume(POD, UID, "node-3")
+    raw = raw_pod(0, 9)
+    if how == "dropped":
+        cache.shelf(PODS).drop(POD, "9")
+    elif how == "listed":
+        cache.shelf(PODS).replace({}, "9")
+    elif how == "another":
+        raw["metadata"]["uid"] = "another"
+        put(cache, raw)
+    else:
+        raw["metadata"]["deletionTimestamp"] = "2026-11-01T12:00:00Z"
+        put(cache, raw)
+
+    assert () == cache.view([]).assumed
+
+
+def test_an_assumption_expires(cache, clock):
+    cache.assume(POD, UID, "node-3")
+    clock.now += 29.9
+    before = pod(cache).node
+    clock.now += 0.2
+
+    assert ("node-3", None) == (before, pod(cache).node)
+
+
+def test_a_failed_binding_is_forgotten(cache):
+    cache.assume(POD, UID, "node-3")
+    cache.forget(POD)
+
+    assert pod(cache).node is None
+
+
+@pytest.mark.parametrize(
+    ("key", "uid"),
+    [(POD, "another"), ("team-0/none", UID), ("team-0/job-0-worker-1", UID)],
+)
+def test_only_a_pod_that_waits_can_be_assumed(cache, key, uid):
+    cache.assume(key, uid, "node-3")
+
+    assert () == cache.view([]).assumed
+
+
+def test_a_list_keeps_the_records_that_did_not_change(cache):
+    same, changed = pod(cache), pod(cache, "team-0/job-0-worker-1")
+    listed = {
+        POD: (5, pod_record(raw_pod(0, 5))),
+        changed.key: (9, pod_record(raw_pod(1, 9, "node-2"))),
+    }
+    cache.shelf(PODS).replace(listed, "9")
+
+    assert same is pod(cache)
+    assert "node-2" == pod(cache, changed.key).node
+    assert [changed.key] == [p.key for p in cache.pods_on("node-2")]
+    assert () == cache.pods_on("node-1")

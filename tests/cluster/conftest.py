@@ -1,0 +1,98 @@
+from urllib.parse import quote
+
+import pytest
+
+from adapters.kube.connect import connect
+from adapters.kube.errors import AnswerError, ConflictError
+from tests.cluster.binaries import NoControlPlaneError, found, must_run
+from tests.cluster.control_plane import ControlPlane
+from tests.cluster.crds import definitions
+
+
+@pytest.fixture(scope="session")
+def control_plane():
+    try:
+        binaries = found()
+    except NoControlPlaneError as error:
+        if must_run():
+            pytest.fail(f"the cluster tests must run in CI: {error}", pytrace=False)
+        pytest.skip(str(error))
+    with ControlPlane(binaries) as control_plane:
+        yield control_plane
+
+
+@pytest.fixture(scope="session")
+def admin(control_plane):
+    transport = connect(control_plane.kubeconfig("admin"))
+    yield transport
+    transport.close()
+
+
+@pytest.fixture(scope="session")
+def apply(admin):
+    """
+    A function that creates a manifest, with its namespace and its status.
+    """
+
+    def applied(raw: dict) -> dict:
+        meta = raw["metadata"]
+        inside = ""
+        if space := meta.get("namespace"):
+            ensure(space)
+            inside = f"/namespaces/{space}"
+        path = f"{root_of(raw)}{inside}/{plural_of(raw['kind'])}"
+        made = admin.call("POST", path, raw)
+        if "status" in raw:
+            own = f"{path}/{quote(meta['name'])}"
+            try:
+                return admin.call("PATCH", f"{own}/status", {"status": raw["status"]})
+            except AnswerError as error:
+                if error.status != 404:
+                    raise
+                return admin.call("PATCH", own, {"status": raw["status"]})
+        return made
+
+    def ensure(space: str) -> None:
+        body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}}
+        try:
+            admin.call("POST", "/api/v1/namespaces", body)
+        except ConflictError:
+            return
+
+    return applied
+
+
+@pytest.fixture(scope="session")
+def installed(admin, apply):
+    """
+    All kinds of the systems that we read, established.
+    """
+    from tests.adapters.kube.following import eventually
+
+    for raw in definitions():
+        apply(raw)
+    for raw in definitions():
+        spec = raw["spec"]
+        place = f"/apis/{spec['group']}/{spec['versions'][0]['name']}"
+        plural = spec["names"]["plural"]
+        eventually(lambda at=f"{place}/{plural}": _answers(admin, at), 30.0)
+
+
+def _answers(transport, path: str) -> bool:
+    try:
+        transport.call("GET", path)
+    except AnswerError:
+        return False
+    return True
+
+
+def root_of(raw: dict) -> str:
+    version = raw["apiVersion"]
+    return f"/apis/{version}" if "/" in version else f"/api/{version}"
+
+
+def plural_of(kind: str) -> str:
+    lower = kind.lower()
+    if lower.endswith("y"):
+        return f"{lower[:-1]}ies"
+    return f"{lower}es" if lower.endswith("s") else f"{lower}s"

@@ -1,0 +1,184 @@
+"""
+A Kubernetes API server with its store, on loopback, for the tests: no containers.
+
+Nothing else runs: no controllers, no kubelet, no scheduler.  The tests do their work.
+"""
+
+import json
+import os
+import shutil
+import socket
+import ssl
+import subprocess
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+from typing import Self
+
+GATES = (
+    "GenericWorkload",
+    "TopologyAwareWorkloadScheduling",
+    "CompositePodGroup",
+    "PodGroupPreemptionPolicy",
+    "DRAWorkloadResourceClaims",
+)
+SERVED = (
+    "scheduling.k8s.io/v1beta1",
+    "scheduling.k8s.io/v1alpha3",
+    "resource.k8s.io/v1beta1",
+    "resource.k8s.io/v1beta2",
+)
+# Nobody makes default accounts or marks nodes here; the tolerations that the server
+# would add are in no manifest.
+WITHOUT = ("ServiceAccount", "TaintNodesByCondition", "DefaultTolerationSeconds")
+READY_WITHIN = 120.0
+
+
+class ControlPlane:
+    """
+    A running control plane, for a ``with`` block, with an admin and a nobody.
+    """
+
+    def __init__(self, binaries: Path) -> None:
+        self._binaries = binaries
+        self._started: list[tuple[str, subprocess.Popen]] = []
+
+    def __enter__(self) -> Self:
+        self.folder = Path(tempfile.mkdtemp(prefix="phalanx-cluster-"))
+        self.tokens = {user: os.urandom(16).hex() for user in ("admin", "nobody")}
+        try:
+            self._start_store()
+            self._start_server()
+            self._wait()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for _name, process in reversed(self._started):
+            process.terminate()
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def kubeconfig(self, user: str) -> str:
+        """
+        Write the kubeconfig of a user.
+        """
+        path = self.folder / f"{user}.kubeconfig"
+        cluster = {"server": self.url, "certificate-authority": str(self.certificate)}
+        path.write_text(
+            json.dumps(
+                {
+                    "apiVersion": "v1",
+                    "kind": "Config",
+                    "current-context": "c",
+                    "clusters": [{"name": "c", "cluster": cluster}],
+                    "users": [{"name": "u", "user": {"token": self.tokens[user]}}],
+                    "contexts": [
+                        {"name": "c", "context": {"cluster": "c", "user": "u"}}
+                    ],
+                }
+            )
+        )
+        return str(path)
+
+    def _start_store(self) -> None:
+        own, peers = (f"http://127.0.0.1:{free_port()}" for _ in range(2))
+        self.store = own
+        self._start(
+            "etcd",
+            "--name=store",
+            f"--data-dir={self.folder}/store",
+            f"--listen-client-urls={own}",
+            f"--advertise-client-urls={own}",
+            f"--listen-peer-urls={peers}",
+            f"--initial-advertise-peer-urls={peers}",
+            f"--initial-cluster=store={peers}",
+            "--unsafe-no-fsync",
+            "--log-level=warn",
+        )
+
+    def _start_server(self) -> None:
+        port = free_port()
+        self.url = f"https://127.0.0.1:{port}"
+        certificates = self.folder / "certificates"
+        certificates.mkdir(mode=0o700)
+        self.certificate = certificates / "apiserver.crt"
+        key, tokens = self.folder / "accounts.key", self.folder / "tokens.csv"
+        subprocess.run(
+            ["openssl", "genrsa", "-out", str(key), "2048"],
+            check=True,
+            capture_output=True,
+        )
+        admin, nobody = self.tokens.values()
+        tokens.touch(mode=0o600)
+        tokens.write_text(
+            f'{admin},admin,admin,"system:masters"\n{nobody},nobody,nobody\n'
+        )
+        self._start(
+            "kube-apiserver",
+            f"--etcd-servers={self.store}",
+            "--bind-address=127.0.0.1",
+            "--advertise-address=127.0.0.1",
+            f"--secure-port={port}",
+            "--endpoint-reconciler-type=none",
+            f"--cert-dir={certificates}",
+            f"--service-account-key-file={key}",
+            f"--service-account-signing-key-file={key}",
+            "--service-account-issuer=https://kubernetes.default.svc",
+            f"--token-auth-file={tokens}",
+            "--authorization-mode=RBAC",
+            "--anonymous-auth=false",
+            "--service-cluster-ip-range=10.0.0.0/24",
+            f"--disable-admission-plugins={','.join(WITHOUT)}",
+            f"--runtime-config={','.join(f'{api}=true' for api in SERVED)}",
+            f"--feature-gates={','.join(f'{gate}=true' for gate in GATES)}",
+        )
+
+    def _start(self, name: str, *arguments: str) -> None:
+        with (self.folder / f"{name}.log").open("wb") as log:
+            process = subprocess.Popen(
+                [str(self._binaries / name), *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=self.folder,
+                start_new_session=True,
+            )
+        self._started.append((name, process))
+
+    def _wait(self) -> None:
+        """
+        Wait until the server says that it is ready.
+        """
+        until = time.monotonic() + READY_WITHIN
+        while not self._is_ready():
+            for name, process in self._started:
+                if process.poll() is not None:
+                    said = (self.folder / f"{name}.log").read_text()[-2000:]
+                    raise RuntimeError(f"{name} ended ({process.returncode}): {said}")
+            if time.monotonic() > until:
+                raise TimeoutError(f"the server was not ready in {READY_WITHIN} s")
+            time.sleep(0.05)
+
+    def _is_ready(self) -> bool:
+        headers = {"Authorization": f"Bearer {self.tokens['admin']}"}
+        try:
+            request = urllib.request.Request(f"{self.url}/readyz", headers=headers)  # noqa: S310
+            trusted = ssl.create_default_context(cafile=str(self.certificate))
+            with urllib.request.urlopen(request, context=trusted, timeout=2) as answer:  # noqa: S310
+                return answer.status == 200
+        except OSError:
+            return False
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
