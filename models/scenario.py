@@ -94,15 +94,15 @@ class QuotaSpec(Spec):
 
 def _check_quotas(value: dict[str, QuotaSpec]) -> dict[str, QuotaSpec]:
     check_resources(value)
-    wrong: dict[str, str] = {}
+    wrong: dict[str, dict[str, str]] = {}
     for resource, rule in value.items():
         for word, text in (("quota", rule.quota), ("limit", rule.limit)):
             try:
                 quota_amount(resource, text)
             except QuantityError as error:
-                wrong[f"{resource}.{word}"] = str(error)
+                wrong.setdefault(resource, {})[word] = str(error)
     if wrong:
-        raise PydanticCustomError("quantities", "bad quantities", {"wrong": wrong})
+        raise PydanticCustomError("quotas", "bad quantities", {"wrong": wrong})
     return value
 
 

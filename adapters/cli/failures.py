@@ -5,12 +5,14 @@ Errors as people read them: what, where, what to do, and an exit code.
 import typer
 
 from adapters.cli.output import note
+from adapters.kube.errors import ClusterError
 from models.errors import InputRejectedError, PhalanxError, PlanRejectedError
 
 FAILED = 1
 WRONG_USE = 2
 DIFFERS = 3
 REJECTED = 4
+UNREACHABLE = 5
 INTERRUPTED = 130
 _MOST_SHOWN = 100
 _CORRECT = "correct the file; docs/reference/files.md lists every field"
@@ -31,6 +33,8 @@ def report(error: BaseException, command: str) -> int:
             code = _wrong_use(error, command)
         case InputRejectedError():
             code = _rejected(error)
+        case ClusterError():
+            code = _unreachable(error)
         case PlanRejectedError():
             code = _plan_rejected(error)
         case _:
@@ -65,6 +69,11 @@ def _wrong_use(error: typer.TyperException, command: str) -> int:
     else:
         _say(message, path, f"see {path} --help")
     return WRONG_USE
+
+
+def _unreachable(error: ClusterError) -> int:
+    _say(str(error), "the cluster", "check the kubeconfig, the network and the role")
+    return UNREACHABLE
 
 
 def _rejected(error: InputRejectedError) -> int:

@@ -2,6 +2,7 @@
 ``phalanx snapshot``: save, show, compare, check and anonymise what a round would see.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,6 @@ from adapters.cli.output import Format, as_text, emit, note
 from models.reasons import counted
 
 if TYPE_CHECKING:
-    from models.scenario import Scenario
     from models.snapshot import Snapshot
 
 app = typer.Typer(
@@ -20,11 +20,12 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+_PATIENCE = 60.0
 Files = Annotated[
-    list[str],
+    list[str] | None,
     typer.Argument(
         metavar="FILE",
-        help="Scenario, snapshot or manifests, a folder, or - for standard input.",
+        help="Scenario, snapshot, manifests, a folder, or -; the cluster if none.",
     ),
 ]
 Written = Annotated[
@@ -35,7 +36,7 @@ Written = Annotated[
 
 @app.command("show")
 def show(
-    files: Files,
+    files: Files = None,
     *,
     output: Written = Format.YAML,
     scheduler_name: SchedulerNames = None,
@@ -44,13 +45,13 @@ def show(
     Print a snapshot as records: nodes, queues, gangs.
     """
     only(output, Format.YAML, Format.JSON)
-    snapshot = _read(files, scheduler_name).snapshot
-    emit(_text(snapshot, ", ".join(files), output))
+    snapshot = _read(files, scheduler_name)
+    emit(_text(snapshot, ", ".join(files or ()), output))
 
 
 @app.command("save")
 def save(
-    files: Files,
+    files: Files = None,
     *,
     path: Annotated[
         str, typer.Option("--to", metavar="PATH", help="The file that is written.")
@@ -66,10 +67,12 @@ def save(
     A file that exists is not written over.
     """
     if raw:
+        if not files:
+            raise typer.BadParameter("--raw needs files of manifests")
         text = as_text(_objects(files), _format_of(path))
     else:
-        scenario = _read(files, scheduler_name)
-        text = _text(scenario.snapshot, ", ".join(files), _format_of(path))
+        snapshot = _read(files, scheduler_name)
+        text = _text(snapshot, ", ".join(files or ()), _format_of(path))
     with Path(path).open("x", encoding="utf-8") as stream:
         stream.write(text)
     note(f"written: {path}")
@@ -91,7 +94,7 @@ def diff(
     only(output, Format.TABLE, Format.JSON, Format.YAML)
     from adapters.files.snapshot_diff import changes
 
-    one, other = (_read([file], scheduler_name).snapshot for file in (before, after))
+    one, other = (_read([file], scheduler_name) for file in (before, after))
     found = list(changes(one, other))
     if output is Format.TABLE:
         lines = [str(change) for change in found]
@@ -104,13 +107,13 @@ def diff(
 
 
 @app.command("check")
-def check(files: Files, *, scheduler_name: SchedulerNames = None) -> int:
+def check(files: Files = None, *, scheduler_name: SchedulerNames = None) -> int:
     """
     Print everything that is wrong or not obeyed.
 
     Exit 3 when a gang cannot be planned as it is written, 4 when a file is rejected.
     """
-    snapshot = _read(files, scheduler_name, quiet=True).snapshot
+    snapshot = _read(files, scheduler_name, quiet=True)
     refused = [gang for gang in snapshot.gangs if gang.refused is not None]
     for gang in refused:
         if gang.refused is not None:
@@ -129,7 +132,7 @@ def check(files: Files, *, scheduler_name: SchedulerNames = None) -> int:
 
 @app.command("anonymise")
 def anonymise(
-    files: Files,
+    files: Files = None,
     *,
     output: Written = Format.YAML,
     scheduler_name: SchedulerNames = None,
@@ -142,20 +145,40 @@ def anonymise(
     only(output, Format.YAML, Format.JSON)
     from adapters.files.anonymise import anonymised
 
-    snapshot = anonymised(_read(files, scheduler_name, quiet=True).snapshot)
+    snapshot = anonymised(_read(files, scheduler_name, quiet=True))
     emit(_text(snapshot, "", output))
 
 
 def _read(
-    files: list[str], schedulers: list[str] | None, *, quiet: bool = False
-) -> "Scenario":
+    files: list[str] | None, schedulers: list[str] | None, *, quiet: bool = False
+) -> "Snapshot":
     from adapters.files import read_scenarios
 
-    scenario = read_scenarios(files, schedulers or ())
+    if files:
+        snapshot = read_scenarios(files, schedulers or ()).snapshot
+    else:
+        snapshot = _observed(schedulers or ())
     if not quiet:
-        for warning in scenario.snapshot.warnings:
+        for warning in snapshot.warnings:
             note(f"warning: {warning}")
-    return scenario
+    return snapshot
+
+
+def _observed(schedulers: Sequence[str]) -> "Snapshot":
+    """
+    Read the cluster that the kubeconfig names, once.
+    """
+    from adapters.kube.connect import connect
+    from adapters.kube.dialects.registry import dialects
+    from adapters.kube.source import ClusterSource
+
+    source = ClusterSource(connect(), dialects(), schedulers)
+    source.start()
+    try:
+        source.wait(_PATIENCE)
+        return source.snapshot()
+    finally:
+        source.stop()
 
 
 def _text(snapshot: "Snapshot", source: str, form: Format) -> str:

@@ -3,7 +3,7 @@ What is wrong with a file, as people read it: place, line, fault, nearest name.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -132,8 +132,8 @@ def _faults(
     given = item.get("input")
     if kind == "too_short" and given:
         return []  # pydantic leaves out the items that are wrong themselves
-    if kind == "quantities":
-        return [((*path, key), what, "") for key, what in context["wrong"].items()]
+    if kind in {"quantities", "quotas"}:
+        return list(_amount_faults(path, context["wrong"]))
     if kind == "extra_forbidden":
         known = sorted(_parent_schema(path, root).get("properties", {}))
         hint = suggest(str(path[-1]), known, f"known here: {', '.join(known)}")
@@ -146,6 +146,14 @@ def _faults(
         hint = suggest(str(given), words)
         return [(path, f"{_shown(given)} is not one of {expected}", hint)]
     return [(path, _sentence(kind, context, given, str(item["msg"])), "")]
+
+
+def _amount_faults(path: Path, wrong: Mapping[str, Any]) -> Iterator[Fault]:
+    for key, what in wrong.items():
+        if isinstance(what, Mapping):
+            yield from _amount_faults((*path, key), what)
+        else:
+            yield (*path, key), what, ""
 
 
 def _sentence(kind: str, context: Mapping[str, Any], given: object, said: str) -> str:

@@ -1,11 +1,12 @@
 """
 More problems of a file whose shape is wrong: what contradicts in the rest of it.
 
-Ill-written fields are taken out and the rest is judged, so that a person sees
-everything at once. Nothing is planned from such a rest.
+Ill-written fields are taken out, or filled with something harmless where they are
+needed, and the rest is judged, so that a person sees everything at once. Nothing is
+planned from such a rest.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -15,8 +16,23 @@ from adapters.files.checks import file_faults
 from adapters.files.problems import Fault, Path, schema_faults
 from models.scenario import ScenarioFile
 
-_ROUNDS = 4
+_ROUNDS = 5
 _NEEDED = {"apiVersion": "phalanx/v1", "kind": "Scenario", "given": {}}
+_HARMLESS: Mapping[str, object] = {
+    "allocatable": {},
+    "allowed": 0,
+    "gangs": [],
+    "key": "unknown",
+    "levels": ["unknown"],
+    "node": "unknown",
+    "operator": "Exists",
+}
+_JUDGED_TOGETHER = frozenset(
+    {"min", "replicas", "created", "gated", "succeeded", "failed", "running"}
+    | {"terminating", "reserved", "groups", "minGroups", "minPods", "count"}
+    | {"after", "topology", "levels", "parent", "group", "namespace"}
+    | {"matchExpressions", "nodeSelectorTerms", "tolerations", "affinity"}
+)
 Document = dict[str, Any]
 
 
@@ -25,9 +41,10 @@ def further_faults(document: Document, faults: Sequence[Fault]) -> list[Fault]:
     Judge what is left of a file without its ill-written fields.
     """
     rest = deepcopy(document)
-    harmed = {_record(path) for path, what, _ in faults if "unknown field" not in what}
+    harmed = {_record(p) for p, what, _ in faults if _is_harmful(p, what)}
     misspelt = {path[:-1] for path, _, _ in faults}
     dropped: dict[str, list[int]] = {}
+    found: list[Fault] = []
     todo = [path for path, _, _ in faults]
     for attempt in range(_ROUNDS):
         for path in sorted(todo, key=_backwards, reverse=True):
@@ -37,12 +54,36 @@ def further_faults(document: Document, faults: Sequence[Fault]) -> list[Fault]:
         try:
             file = ScenarioFile.model_validate(rest)
         except ValidationError as error:
-            found = schema_faults(error, rest, ScenarioFile)
-            todo = sorted({_record(path) for path, _, _ in found}, key=_backwards)
+            more = schema_faults(error, rest, ScenarioFile)
+            if attempt == 0:
+                found += [f for f in more if not _is_ours(f)]
+                todo = [path for path, _, _ in more]
+            else:
+                todo = sorted({_record(path) for path, _, _ in more}, key=_backwards)
             continue
+        unsure = _lost_names(document, faults)
         moved = [(_restored(p, dropped), w, h) for p, w, h in file_faults(file)]
-        return [f for f in moved if _is_sure(f, harmed, misspelt, dropped)]
-    return []
+        return found + [f for f in moved if _is_sure(f, harmed, misspelt, unsure)]
+    return found
+
+
+def _is_harmful(path: Path, what: str) -> bool:
+    """
+    Tell whether other fields of a record were judged together with this one.
+    """
+    if "unknown field" in what:
+        return False
+    if path[:1] != ("given",):
+        return path[:2] == ("policy", "tiers")
+    return len(path) < 4 or not _JUDGED_TOGETHER.isdisjoint(path[3:])
+
+
+def _is_ours(fault: Fault) -> bool:
+    """
+    Tell a fault that only taking fields out has made.
+    """
+    what = fault[1]
+    return what.endswith("is missing") or what == "the list is empty"
 
 
 def _backwards(path: Path) -> list[tuple[str, int]]:
@@ -68,6 +109,10 @@ def _cut(
     last = path[-1]
     if isinstance(here, dict):
         here.pop(last, None)
+        if last == "name" and path[:1] == ("given",):
+            here["name"] = "unnamed-" + "-".join(map(str, path[2:-1])).lower()
+        elif last in _HARMLESS and len(path) > 2:
+            here[last] = deepcopy(_HARMLESS[str(last)])
     elif isinstance(here, list) and isinstance(last, int) and last < len(here):
         if path[:1] == ("given",) and len(path) == 3:
             original = _restored(path, dropped)[2]
@@ -89,17 +134,40 @@ def _restored(path: Path, dropped: dict[str, list[int]]) -> Path:
     return (*path[:2], index, *path[3:])
 
 
-_NAMED = {"gangs", "topologies"}
-_UNSURE = ("there is no ", "the topology's name is needed")
+def _lost_names(document: Document, faults: Sequence[Fault]) -> set[str]:
+    """
+    Give the names of records with problems, which others may rightly speak of.
+
+    An empty name stands for one that cannot be told.
+    """
+    lost: set[str] = set()
+    for path, _, _ in faults:
+        if path[:1] != ("given",) or len(path) < 3 or path[1] not in _NAMED:
+            lost |= {""} if path[:2] in _WHOLE else set()
+            continue
+        record: Any = document["given"][path[1]][path[2]]
+        name = record.get("name") if isinstance(record, dict) else None
+        lost.add(name if isinstance(name, str) else "")
+    return lost
+
+
+_NAMED = frozenset({"gangs", "topologies"})
+_WHOLE = frozenset({("given",), ("given", "gangs"), ("given", "topologies")})
+_UNSURE = ('there is no gang "', 'there is no topology "')
 
 
 def _is_sure(
-    fault: Fault,
-    harmed: set[Path],
-    misspelt: set[Path],
-    dropped: dict[str, list[int]],
+    fault: Fault, harmed: set[Path], misspelt: set[Path], lost: set[str]
 ) -> bool:
     path, what, _ = fault
     if _record(path) in harmed or path in misspelt:
         return False
-    return not (_NAMED & dropped.keys() and what.startswith(_UNSURE))
+    if what.startswith("the topology's name is needed"):
+        return not lost
+    for begin in _UNSURE:
+        if what.startswith(begin):
+            name = what.removeprefix(begin).removesuffix('"').rpartition("/")[2]
+            return not any(
+                one in ("", name) or name.startswith(f"{one}-") for one in lost
+            )
+    return True

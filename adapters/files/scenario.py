@@ -2,20 +2,19 @@
 Files to scenarios: read, judged whole, and either refused with everything or kept.
 """
 
-import gc
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
 
+from adapters.collection import no_collection
 from adapters.files.bulk import MOST_FAULTS, Bulk, and_more
 from adapters.files.checks import expect_faults, file_faults
 from adapters.files.convert import make_snapshot
 from adapters.files.foreign import assembled, is_manifest, opened
 from adapters.files.problems import Fault, located, schema_faults
 from adapters.files.salvage import further_faults
-from adapters.files.sizes import MOST_GANGS, MOST_NODES, MOST_QUEUES
+from adapters.files.sizes import MOST_GANGS, MOST_NODES, MOST_QUEUES, snapshot_faults
 from adapters.files.text import (
     looks_like_json,
     parse_documents,
@@ -94,7 +93,7 @@ def read_scenarios(paths: Sequence[str], schedulers: Sequence[str] = ()) -> Scen
     schedulers
         Whose pods are planned, where pods are written as manifests.
     """
-    with _no_collection():
+    with no_collection():
         read = _read_parts(opened(paths))
         parts = [part for part in read if isinstance(part, _Part)]
         manifests = [part for part in read if isinstance(part, _Manifests)]
@@ -201,8 +200,10 @@ def _scenario(
             or [(f"{name}: given.manifests", written or [])],
             schedulers or file.given.schedulers or (),
         ).snapshot
-        keys = {gang.key for gang in snapshot.gangs}
-        if file.expect and (faults := list(expect_faults(file.expect, keys))):
+        faults = list(snapshot_faults(snapshot))
+        if file.expect is not None:
+            faults += expect_faults(file.expect, {g.key for g in snapshot.gangs})
+        if faults:
             raise InputRejectedError(name, located(faults, "", yaml=False))
     else:
         snapshot = make_snapshot(file.given)
@@ -271,7 +272,7 @@ def _owner(
     """
     Find the file that a place of the merged snapshot comes from, and the place there.
     """
-    if len(path) > 2 and isinstance(path[2], int):
+    if path[:1] == ("given",) and len(path) > 2 and isinstance(path[2], int):
         index = path[2]
         for at, part in enumerate(parts):
             number = len(getattr(part.file.given, str(path[1])))
@@ -282,17 +283,3 @@ def _owner(
         if path[:1] != ("given",) and getattr(part.file, str(path[0]), None):
             return at, path
     return -1, path
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """
-    Pause the cycle collector: a load makes millions of objects and no garbage.
-    """
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()

@@ -2,12 +2,14 @@
 How much a file may hold: bounds that keep a round within its memory and 64 bits.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from adapters.files.gang_checks import leaves_of
 from adapters.files.problems import Fault, Path
+from models.gangs import pod_sets
 from models.resources import LARGEST_TOTAL, add, format_quantity
 from models.scenario import Given
+from models.snapshot import Snapshot
 
 MOST_NODES = 200_000
 MOST_GANGS = 200_000
@@ -46,6 +48,32 @@ def size_faults(given: Given) -> Iterator[Fault]:
     yield from _total_faults(given)
 
 
+def snapshot_faults(snapshot: Snapshot) -> Iterator[Fault]:
+    """
+    Find what is more than can be planned in a snapshot that no file of ours says.
+    """
+    offered: dict[str, int] = {}
+    used: dict[str, int] = {}
+    asked: dict[str, int] = {}
+    pods = 0
+    for node in snapshot.nodes:
+        add(offered, node.allocatable)
+        add(used, node.used)
+    for gang in snapshot.gangs:
+        for leaf in pod_sets(gang.tree):
+            pods += leaf.replicas
+            add(asked, leaf.requests, leaf.replicas)
+    for word, what, have, most in (
+        ("nodes", "nodes", len(snapshot.nodes), MOST_NODES),
+        ("gangs", "gangs", len(snapshot.gangs), MOST_GANGS),
+        ("gangs", "pods", pods, MOST_PODS),
+        ("queues", "queues", len(snapshot.queues), MOST_QUEUES),
+    ):
+        if have > most:
+            yield ("given", word), f"{have:,} {what}, at most {most:,} are read", ""
+    yield from _uncountable(offered, used, asked)
+
+
 def _total_faults(given: Given) -> Iterator[Fault]:
     """
     Find resources of which all nodes, or all pods, together have too much to count.
@@ -60,6 +88,12 @@ def _total_faults(given: Given) -> Iterator[Fault]:
         for _, leaf in leaves_of(gang, ()):
             pods = gang.count * (leaf.replicas or leaf.min or 0)
             add(asked, leaf.requests, pods)
+    yield from _uncountable(offered, used, asked)
+
+
+def _uncountable(
+    offered: Mapping[str, int], used: Mapping[str, int], asked: Mapping[str, int]
+) -> Iterator[Fault]:
     number = len(offered.keys() | used.keys() | asked.keys())
     if number > MOST_RESOURCES:
         what = f"{number:,} different resources, at most {MOST_RESOURCES} are read"

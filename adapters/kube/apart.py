@@ -41,9 +41,11 @@ def separations(gangs: Mapping[str, Sequence[PodRecord]]) -> Separations:
             for selector in pod.apart:
                 key = pod.namespace, repr(selector)
                 rules.setdefault(key, (selector, []))[1].append((pod, gang))
-    if not rules:
+    keepers = [pod for pods in gangs.values() for pod in pods if pod.repels]
+    if not (rules or keepers):
         return found
     index = _Index(gangs)
+    _note_repelled(keepers, index, found)
     for (namespace, _), (selector, carriers) in rules.items():
         try:
             hits = index.selected(namespace, selector)
@@ -53,6 +55,27 @@ def separations(gangs: Mapping[str, Sequence[PodRecord]]) -> Separations:
             continue
         _judge(carriers, hits, sizes, found)
     return found
+
+
+def _note_repelled(
+    keepers: Iterable[PodRecord], index: "_Index", found: Separations
+) -> None:
+    """
+    Refuse the gangs that a pod on a node keeps out of its zone, or the like.
+    """
+    for keeper in keepers:
+        if keeper.node is None or keeper.phase in _FINISHED:
+            continue
+        for rule in keeper.repels:
+            try:
+                hits = index.repelled(rule)
+            except FieldError:
+                continue  # it is noted with the pod
+            for pod, gang in hits:
+                if gang != FOREIGN and pod.node is None:
+                    what = f"pod {keeper.key} keeps pods like these away from it"
+                    why = f"{_FIELD}: {what}, which is not planned"
+                    found.reasons.setdefault(gang, why)
 
 
 def _judge(
@@ -118,6 +141,14 @@ class _Index:
         else:
             near = self._by_label.get((namespace, *one), [])
         return [(pod, gang) for pod, gang in near if selects(selector, pod.labels)]
+
+    def repelled(self, rule: Json) -> list[tuple[PodRecord, str]]:
+        """
+        List the pods that a rule over several namespaces selects.
+        """
+        spaces = rule["namespaces"]
+        over = self._all if spaces is None else spaces
+        return [hit for name in over for hit in self.selected(name, rule["selector"])]
 
 
 def _one_label(selector: Json) -> tuple[str, str] | None:

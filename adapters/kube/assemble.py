@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from adapters.collection import no_collection
 from adapters.kube.apart import FOREIGN, separations
 from adapters.kube.budgets import budgets_of
 from adapters.kube.constraints import NAME_FIELD
@@ -92,12 +93,22 @@ class Assembler:
         """
         Make a snapshot of records and of the raw objects of all other kinds.
         """
+        with no_collection():
+            return self._assembled(pods, nodes, objects, now, faults)
+
+    def _assembled(
+        self,
+        pods: Iterable[PodRecord],
+        nodes: Iterable[NodeRecord],
+        objects: Objects,
+        now: float,
+        faults: Iterable[str],
+    ) -> Assembled:
         warnings = list(faults)
         ours, others = self._parted(pods)
         grouped = self._memberships.grouped(ours, others, objects, warnings)
-        apart = separations(
-            {FOREIGN: others, **{key: g.pods for key, g in grouped.items()}}
-        )
+        everybody = {FOREIGN: others} | {k: g.pods for k, g in grouped.items()}
+        apart = separations(everybody)
         queues = tuple(_first(d.queues(objects) for d in self._dialects))
         maker = GangMaker(objects, {queue.name for queue in queues}, apart, now)
         gangs = sorted(
@@ -105,12 +116,8 @@ class Assembler:
             key=lambda gang: (gang.namespace, gang.name),
         )
         warnings += maker.warnings
-        records = _loaded(nodes, ours, others, gangs, warnings)
-        budgets = budgets_of(
-            objects,
-            {FOREIGN: others} | {k: g.pods for k, g in grouped.items()},
-            warnings,
-        )
+        records = list(_loaded(nodes, ours, others, gangs, warnings))
+        budgets = list(budgets_of(objects, everybody, warnings))
         summary = self._summary(ours, others, objects, warnings)
         snapshot = Snapshot(
             nodes=tuple(sorted(records, key=lambda node: node.name)),

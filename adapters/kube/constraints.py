@@ -108,6 +108,24 @@ def apart_of(spec: Json, namespace: str, labels: Mapping[str, str]) -> tuple[Jso
     )
 
 
+def repels_of(
+    spec: Json, namespace: str, labels: Mapping[str, str]
+) -> tuple[Json, ...]:
+    """
+    List the required anti-affinity that is not by host, each as a selector.
+
+    ``namespaces`` are those it is over, none for all of them.
+    """
+    found: list[Json] = []
+    for term in _terms_of(spec, "podAntiAffinity"):
+        if not _is_by_host(term, namespace):
+            named = tuple(items(term, "namespaces"))
+            over = None if term.get("namespaceSelector") is not None else named
+            spaces = (namespace,) if over == () else over
+            found.append({"namespaces": spaces, "selector": _selector(term, labels)})
+    return tuple(found)
+
+
 def _terms_of(spec: Json, word: str) -> tuple[Json, ...]:
     affinity = mapping(mapping(spec, "affinity", "spec"), word, "spec.affinity")
     return tuple(records(affinity, _REQUIRED, f"spec.affinity.{word}"))

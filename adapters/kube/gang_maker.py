@@ -11,7 +11,8 @@ from adapters.kube.dialects.judged import PriorityClasses, priority_classes
 from adapters.kube.dialects.table import Defaults, defaults_of
 from adapters.kube.membership import Grouped
 from adapters.kube.pods import PodRecord
-from adapters.kube.trees import Member, TreeError, elapsed, plain_tree, tree_of
+from adapters.kube.shapes import Member, elapsed
+from adapters.kube.trees import TreeError, plain_tree, tree_of
 from adapters.kube.volumes import Volumes
 from models.gangs import Gang, PodPhase, Tree
 from models.reasons import Reason, Waiting

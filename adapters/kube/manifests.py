@@ -66,7 +66,9 @@ def _open(
         problems.append(Problem(place or "file", "is not an object", hint))
         return
     kind = document.get("kind")
-    if isinstance(kind, str) and kind.endswith("List") and "items" in document:
+    if kind == "List" or (
+        isinstance(kind, str) and kind.endswith("List") and "items" in document
+    ):
         try:
             listed = records(document, "items")
         except FieldError as error:
@@ -117,6 +119,10 @@ def objects_of(manifests: Iterable[Manifest]) -> Objects:
             what = f"{manifest.raw['kind']} {shown} is written twice"
             problems.append(Problem(_where(manifest), what))
         there[at] = manifest.raw
+    if not (by_kind or problems):
+        what = "none of its objects is of a kind that is read"
+        hint = "name files with pods and nodes"
+        problems.append(Problem("file", what, hint))
     if problems:
         raise InputRejectedError(", ".join(sources), problems)
     return Objects(

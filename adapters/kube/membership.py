@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from adapters.kube.dialects.base import Claim, Dialect, Membership, Objects
 from adapters.kube.owners import derived, queue_said
 from adapters.kube.pods import PodRecord
-from adapters.kube.trees import Member, index_of
+from adapters.kube.shapes import Member, index_of
 from models.reasons import Reason, Waiting
 
 _MOST_FORGOTTEN = 2

@@ -110,7 +110,7 @@ def identified(pod: PodRecord) -> tuple[Identity, Workload]:
     if owner.kind == "ReplicaSet" and owner.name.endswith(tail):
         name = owner.name.removesuffix(tail)
         return Identity(pod.namespace, "Deployment", name), rule
-    return Identity(pod.namespace, owner.kind, owner.name), rule
+    return Identity(pod.namespace, owner.kind or "Controller", owner.name), rule
 
 
 def _complete(

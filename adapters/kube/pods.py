@@ -28,9 +28,9 @@ class PodRecord:
     One pod: who it is, what it asks for, where it stands.
 
     Times are seconds since the epoch.  ``unsupported`` names fields that we do not
-    model, with the reason.  ``apart`` are the label selectors of its required
-    anti-affinity by host.  ``volumes`` are the claims of volumes that it mounts, and
-    ``invalid`` names fields that hold what cannot be read.
+    model, with the reason, and ``invalid`` those that hold what cannot be read.
+    ``apart`` are the label selectors of its required anti-affinity by host, ``repels``
+    the rest of it.  ``volumes`` are the claims of volumes that it mounts.
     """
 
     namespace: str
@@ -52,6 +52,7 @@ class PodRecord:
     requests: Resources = field(default_factory=dict)
     demand: NodeDemand = ANYWHERE
     apart: tuple[Mapping[str, object], ...] = ()
+    repels: tuple[Mapping[str, object], ...] = ()
     unsupported: tuple[str, ...] = ()
     volumes: tuple[str, ...] = ()
     invalid: tuple[str, ...] = ()

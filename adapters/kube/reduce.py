@@ -12,6 +12,7 @@ from typing import Any
 from adapters.kube.constraints import (
     apart_of,
     demand_of,
+    repels_of,
     unsupported_of,
     volumes_of,
 )
@@ -20,7 +21,6 @@ from adapters.kube.quantities import requests_of
 from adapters.kube.raw import (
     FieldError,
     Json,
-    items,
     mapping,
     records,
     seconds,
@@ -47,6 +47,7 @@ class _Wants:
     requests: Resources
     demand: NodeDemand = ANYWHERE
     apart: tuple[Json, ...] = ()
+    repels: tuple[Json, ...] = ()
     unsupported: tuple[str, ...] = ()
     invalid: tuple[str, ...] = ()
 
@@ -95,8 +96,9 @@ class Reducer:
             requests=wants.requests,
             demand=wants.demand,
             apart=wants.apart,
+            repels=wants.repels,
             unsupported=wants.unsupported,
-            invalid=(*faults, *wants.invalid),
+            invalid=tuple(dict.fromkeys((*faults, *wants.invalid))),
             **found,
         )
 
@@ -105,7 +107,7 @@ class Reducer:
     ) -> _Wants:
         given = [
             entry
-            for entry in items(status, "containerStatuses")
+            for entry in _listed(status, "containerStatuses")
             if isinstance(entry, Mapping) and entry.get("allocatedResources")
         ]
         key = _template(spec, namespace, labels, given)
@@ -175,13 +177,21 @@ def _template(
             )
             if isinstance(entry, Mapping)
             else entry
-            for entry in items(spec, word, "spec")
+            for entry in _listed(spec, word)
         )
     if spec.get("affinity"):
         parts += [namespace, labels]
     if given:
         parts += [(s.get("name"), s["allocatedResources"]) for s in given]
     return repr(parts)
+
+
+def _listed(raw: Json, key: str) -> list[Any]:
+    """
+    Give a list, or what stands there instead of one: whoever reads it will say so.
+    """
+    value = raw.get(key)
+    return value if isinstance(value, list) else [value]
 
 
 def _wants(
@@ -192,8 +202,9 @@ def _wants(
         requests=tried(lambda: requests_of(spec, given), {PODS: 1}, faults),
         demand=tried(lambda: demand_of(spec), ANYWHERE, faults),
         apart=tried(lambda: apart_of(spec, namespace, labels), (), faults),
+        repels=tried(lambda: repels_of(spec, namespace, labels), (), faults),
         unsupported=tried(lambda: tuple(unsupported_of(spec, namespace)), (), faults),
-        invalid=tuple(faults),
+        invalid=tuple(dict.fromkeys(faults)),
     )
 
 
@@ -202,7 +213,7 @@ def _phase(meta: Json, spec: Json, status: Json) -> PodPhase:
     Say where a pod is in its life; one that leaves holds its room until it is gone.
     """
     word = status.get("phase")
-    if word in {"Succeeded", "Failed"}:
+    if word in ("Succeeded", "Failed"):
         return PodPhase(word)
     if meta.get("deletionTimestamp"):
         return PodPhase.TERMINATING

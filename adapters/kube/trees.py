@@ -4,25 +4,27 @@ Claims and pods to trees: pods in index order, leaves of one shape each.
 Pods of one leaf that differ in shape become leaves below a node with the minimum.
 """
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from adapters.kube.dialects.base import Part
-from adapters.kube.dialects.table import INDEX_LABELS
-from adapters.kube.pods import PodRecord
+from adapters.kube.shapes import (
+    FINISHED,
+    PLACED,
+    ROOT,
+    Member,
+    by_index,
+    is_unfinished,
+    pod_of,
+    shapes_of,
+    wanted_by,
+)
 from models.errors import PhalanxError
-from models.gangs import Group, Pod, PodPhase, PodSet, Tree
-from models.nodes import ANYWHERE, NodeDemand
+from models.gangs import Group, PodSet, Tree
 from models.reasons import Reason, Waiting
-from models.resources import PODS, Resources
 
-ROOT = ""
-_LAST_NUMBER = re.compile(r"(\d{1,18})\D*$", re.ASCII)
-_NO_INDEX = 10**18
-_FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
-_PLACED = (PodPhase.RUNNING, PodPhase.TERMINATING)
-_UNKNOWN: Resources = {PODS: 1}
+MOST_LEAVES = 2_000
+MOST_PODS = 1_000_000
 
 
 class TreeError(PhalanxError):
@@ -35,39 +37,29 @@ class TreeError(PhalanxError):
         super().__init__(detail)
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
-    """
-    A pod of a gang: the leaf it says it is in, its place there, the queue it names.
-
-    ``exclusive`` says that it shares its host with no other pod of the gang.
-    """
-
-    pod: PodRecord
-    leaf: str = ROOT
-    index: tuple[int, str] = (0, "")
-    queue: str | None = None
-    exclusive: bool = False
-
-
-def index_of(pod: PodRecord) -> tuple[int, str]:
-    """
-    Say which pod of its leaf a pod is: by label, else by the last number of its name.
-    """
-    for said in (pod.labels, pod.annotations):
-        for key in INDEX_LABELS:
-            value = said.get(key)
-            if value is not None and value.isdecimal() and len(value) < 19:
-                return int(value), pod.name
-    found = _LAST_NUMBER.search(pod.name)
-    return (int(found[1]) if found else _NO_INDEX), pod.name
-
-
 def plain_tree(name: str, members: Sequence[Member], now: float) -> Tree:
     """
-    Make one leaf of all pods, for a gang whose own tree is not known.
+    Make one leaf of all pods, for a gang that cannot be planned by its own tree.
+
+    Only placed pods keep what they ask for, since that is load; the rest is alike.
     """
-    return tree_of(name, Part(), [replace(m, leaf=ROOT) for m in members], now)
+    waiting = [m for m in members if m.pod.phase not in PLACED]
+    like = waiting[0].pod if waiting else None
+    alike = [
+        replace(
+            m,
+            leaf=ROOT,
+            pod=m.pod
+            if like is None or m.pod.phase in PLACED
+            else replace(m.pod, requests=like.requests, demand=like.demand),
+            exclusive=False,
+        )
+        for m in members
+    ]
+    maker = _Maker(Part(), now, most=len(members) + 1)
+    for member in alike:
+        maker.put(member)
+    return maker.tree(Part(name=name), ROOT, beneath=False)
 
 
 def tree_of(name: str, part: Part, members: Sequence[Member], now: float) -> Tree:
@@ -90,8 +82,9 @@ class _Maker:
     Makes one gang's tree: puts pods into leaves, then leaves into nodes.
     """
 
-    def __init__(self, root: Part, now: float) -> None:
+    def __init__(self, root: Part, now: float, most: int = MOST_LEAVES) -> None:
         self._now = now
+        self._left = most
         self._pods: dict[str, list[Member]] = {p: [] for p, _ in leaf_paths(root)}
         self._paths = _known_as(root)
         self._names = set(self._paths)
@@ -131,10 +124,18 @@ class _Maker:
         )
 
     def _leaf(self, part: Part, path: str, *, beneath: bool) -> Tree:
-        members = sorted(self._pods[path], key=_by_index)
+        members = sorted(self._pods[path], key=by_index)
         least = _minimum(part, members, beneath=beneath)
-        shapes = _shapes(members)
-        missing = max(part.replicas or 0, least) - len(members)
+        shapes = shapes_of(members)
+        wanted = max(part.replicas or 0, least)
+        if wanted > MOST_PODS:
+            detail = f"it has {wanted:,} pods, at most {MOST_PODS:,} are planned"
+            raise TreeError(Reason.INVALID_GANG, detail)
+        missing = wanted - len(members)
+        self._left -= len(shapes)
+        if self._left < 0:
+            detail = f"its pods need more than {MOST_LEAVES:,} leaves"
+            raise TreeError(Reason.UNSUPPORTED_CONSTRAINT, detail)
         if len(shapes) == 1:
             return self._set(part, part.name, least, shapes[0], missing)
         if part.name in self._ordered:
@@ -174,15 +175,15 @@ class _Maker:
     def _set(
         self, part: Part, name: str, least: int, members: Sequence[Member], missing: int
     ) -> PodSet:
-        wanted, demand = _wanted(members)
+        wanted, demand = wanted_by(members)
         return PodSet(
             name=name,
             minimum=least,
             replicas=len(members) + max(0, missing),
             requests=wanted,
-            pods=tuple([_pod(member.pod, self._now) for member in members]),
+            pods=tuple([pod_of(member.pod, self._now) for member in members]),
             demand=demand,
-            exclusive=any(m.exclusive for m in members if _is_here(m.pod)),
+            exclusive=any(m.exclusive for m in members if is_unfinished(m.pod)),
             after=tuple(sorted(set(part.after))),
             topology=part.topology,
         )
@@ -216,10 +217,6 @@ def _known_as(root: Part) -> dict[str, str]:
     return known | {path: path for path in paths}
 
 
-def _by_index(member: Member) -> tuple[int, str]:
-    return member.index
-
-
 def _asks_nothing(group: Group) -> bool:
     return not (group.min_groups or group.min_pods or group.topology)
 
@@ -233,83 +230,4 @@ def _minimum(part: Part, members: Sequence[Member], *, beneath: bool) -> int:
         return 0
     if part.replicas is not None:
         return part.replicas
-    return sum(member.pod.phase not in _FINISHED for member in members)
-
-
-def _is_here(pod: PodRecord) -> bool:
-    return pod.phase not in _FINISHED
-
-
-def _shapes(members: Sequence[Member]) -> list[Sequence[Member]]:
-    """
-    Part a leaf's pods by shape, in index order; at least one part, be it empty.
-
-    Placed pods ask for nothing but their room, and finished ones for nothing at all:
-    they go with others where they can.
-    """
-    if len({id(m.pod.requests) for m in members}) <= 1 and (
-        len({(id(m.pod.demand), m.exclusive) for m in members}) <= 1
-    ):
-        return [members]
-    amounts: dict[int, frozenset[tuple[str, int]]] = {}
-    parts: dict[object, list[Member]] = {}
-    placed: list[tuple[object, Member]] = []
-    finished: list[Member] = []
-    homes: dict[object, object] = {}
-    for member in members:
-        pod = member.pod
-        if pod.phase in _FINISHED:
-            finished.append(member)
-            continue
-        wanted = amounts.get(id(pod.requests))
-        if wanted is None:
-            wanted = amounts[id(pod.requests)] = frozenset(pod.requests.items())
-        room = wanted, member.exclusive
-        if pod.phase in _PLACED:
-            placed.append((room, member))
-            continue
-        shape = room, pod.demand
-        homes.setdefault(room, shape)
-        parts.setdefault(shape, []).append(member)
-    for at, member in placed:
-        parts.setdefault(homes.setdefault(at, (at, None)), []).append(member)
-    if not parts:
-        return [finished]
-    shapes = sorted(
-        (sorted(part, key=_by_index) for part in parts.values()),
-        key=lambda part: part[0].index,
-    )
-    if finished:
-        shapes[0] = sorted([*shapes[0], *finished], key=_by_index)
-    return [*shapes]
-
-
-def _wanted(members: Sequence[Member]) -> tuple[Resources, NodeDemand]:
-    """
-    Give what the pods of one shape ask for: one that waits says it best.
-    """
-    best: PodRecord | None = None
-    for member in members:
-        pod = member.pod
-        if pod.phase not in _FINISHED and pod.phase not in _PLACED:
-            return pod.requests, pod.demand
-        if best is None or (best.phase in _FINISHED and _is_here(pod)):
-            best = pod
-    return (best.requests, best.demand) if best is not None else (_UNKNOWN, ANYWHERE)
-
-
-def _pod(pod: PodRecord, now: float) -> Pod:
-    if pod.phase is PodPhase.RUNNING:
-        since = pod.started if pod.started is not None else pod.created
-        return Pod(pod.name, pod.phase, pod.node, elapsed(since, now), pod.uid or None)
-    if pod.phase is PodPhase.TERMINATING:
-        left = elapsed(pod.deleted, now)
-        return Pod(pod.name, pod.phase, pod.node, left, pod.uid or None)
-    return Pod(pod.name, pod.phase, None, 0, pod.uid or None)
-
-
-def elapsed(since: float | None, now: float) -> int:
-    """
-    Give the whole seconds since a time; none where it is not known, or not yet.
-    """
-    return max(0, int(now - since)) if since is not None else 0
+    return sum(member.pod.phase not in FINISHED for member in members)

@@ -90,7 +90,7 @@ CASES = {
     ),
     "enormous quota": (
         scenario(queues=[{"name": "q", "resources": {"cpu": {"quota": "1e30"}}}]),
-        "resources[cpu.quota]",
+        "resources.cpu.quota",
         "too much",
     ),
     "a truth for a limit": (
@@ -325,6 +325,45 @@ def test_all_problems_are_reported_at_once():
     } == set(places)
 
 
+def test_a_record_with_a_mistake_is_judged_for_the_others():
+    document = scenario(
+        topologies=topologies("fabric"),
+        nodes=[
+            {"name": "n", "allocatable": {"cpu": -1}},
+            {"name": "n", "alocatable": {}},
+        ],
+        queues=[
+            {"name": "q", "resources": {"cpu": {"quota": "1e30", "weight": -1}}},
+            {"name": "q"},
+        ],
+        gangs=[
+            {"name": "Big", "min": 1, "topology": {"required": "rak"}},
+            {"name": "g", "min": 3, "replicas": 2, "age": "1 hour"},
+            {"name": "t", "groups": [LEAF | {"after": ["bb"]}, OTHER | {"min": -1}]},
+        ],
+    )
+    document["expect"] = {"starts": {"gg": 1, "Big": 1}, "waits": {"g": "Any"}}
+
+    places = [text.split(":")[0] for text in problems(document)]
+
+    assert [
+        "expect.starts.gg",
+        "expect.waits.g",
+        "given.gangs[0].name",
+        "given.gangs[0].topology.required",
+        "given.gangs[1].age",
+        "given.gangs[1].min",
+        "given.gangs[2].groups[1].min",
+        "given.nodes[0].allocatable.cpu",
+        "given.nodes[1].allocatable",
+        "given.nodes[1].alocatable",
+        "given.nodes[1].name",
+        "given.queues[0].resources.cpu.quota",
+        "given.queues[0].resources.cpu.weight",
+        "given.queues[1].name",
+    ] == places
+
+
 def test_places_are_those_of_the_file_when_a_record_is_beyond_repair():
     document = scenario(
         nodes=[
@@ -526,6 +565,21 @@ def test_problems_of_several_files_name_the_file_and_the_place_in_it(tmp_path):
 
     (problem,) = caught.value.problems
     assert f"{gangs}: given.gangs[1].name, line 6" == problem.where
+
+
+def test_problems_of_what_is_expected_name_the_file_too(tmp_path):
+    from adapters.files import read_scenarios
+
+    paths = [tmp_path / "a.json", tmp_path / "b.json"]
+    paths[0].write_text(json.dumps(scenario(gangs=[]) | {"kind": "Scenario"}))
+    expect = {"same": [{"gang": "gone", "level": "rack"}]}
+    paths[1].write_text(json.dumps(scenario(nodes=[]) | {"expect": expect}))
+
+    with pytest.raises(InputRejectedError) as caught:
+        read_scenarios([str(path) for path in paths])
+
+    (problem,) = caught.value.problems
+    assert f"{paths[1]}: expect.same[0].gang" == problem.where
 
 
 def test_every_file_that_cannot_be_read_is_told(tmp_path):

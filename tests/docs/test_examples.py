@@ -20,6 +20,7 @@ from tests.docs.sessions import (
 )
 
 ALL = [block for page in pages() for block in blocks(page)]
+GROUPS = frozenset({"scenario", "config", "snapshot"})
 WITH_SESSIONS = sorted({block.page for block in ALL if is_session(block)})
 
 
@@ -55,7 +56,7 @@ def test_every_command_shown_exists(block, capsys):
         if command.partition(" ")[0] not in COMMANDS:
             continue
         words = shlex.split(command, comments=True)
-        names = words[1:3] if words[1] in {"scenario", "config"} else words[1:2]
+        names = words[1:3] if words[1] in GROUPS else words[1:2]
         assert 0 == run([*names, "--help"])
         known = capsys.readouterr().out
         assert [] == [w for w in words if w.startswith("--") and w not in known]

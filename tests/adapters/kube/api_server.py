@@ -94,6 +94,7 @@ class ApiServer:
         self.closing = False
         self._faults: dict[tuple[str, str], deque[Fault]] = {}
         self._lists: dict[str, tuple[int, list[dict]]] = {}
+        self._numbers = 0
         for resource in resources:
             self.install(resource)
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
@@ -214,8 +215,11 @@ class ApiServer:
             else:
                 version = self.version
                 listed = [kind.objects[key] for key in sorted(kind.objects)]
-                name = str(len(self._lists))
+                self._numbers += 1
+                name = str(self._numbers)
                 self._lists[name] = version, listed
+                for old in list(self._lists)[:-20]:
+                    del self._lists[old]
         items = listed[start : start + limit] if limit else listed
         meta = {"resourceVersion": str(version)}
         if limit and start + limit < len(listed):

@@ -82,8 +82,8 @@ def test_a_view_does_not_change_afterwards(cache):
         (Followed(age=91.4), "pods are 91 s old, more than 90 s"),
         (Followed(state=State.MISSING), "pods are not served"),
         (
-            Followed(GROUPS, State.UNSYNCED, None, ForbiddenError("list x", "", "{r}")),
-            f"{REFUSED} were not read yet (cannot list x: the role lacks the rule {{r}})",
+            Followed(GROUPS, State.UNSYNCED, None, ForbiddenError("list x", "", "r")),
+            f"{REFUSED} were not read yet (cannot list x: the role lacks the rule r)",
         ),
     ],
 )
