@@ -21,7 +21,7 @@ setup: .venv/.command ## make .venv/ with all requirements and the command
 demo: setup ## run one round where greedy starts less than the solver
 	$(BIN)/phalanx plan scenarios/demo/fragmented.yaml --diff greedy
 
-test: setup ## run the tests that take less than a minute
+test: setup ## run the tests, in a minute or two
 	$(PYTEST) -m "not slow and not cluster"
 
 test-slow: setup ## run the slow tests: hundreds of cases against the exact model

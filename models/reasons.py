@@ -41,6 +41,10 @@ class Reason(StrEnum):
 
 
 NOTHING_NEEDED = "needs no pod to start; its pods take what is left over"
+NO_POD_GROUP = "no-pod-group"
+"""
+The cause of a gang that waits since its own group object does not exist.
+"""
 Fact = str | int
 Facts = dict[str, Fact]
 
@@ -89,6 +93,9 @@ def _readable(facts: Mapping[str, Fact]) -> dict[str, _Shown]:
     """
     shown = {key: _Shown("") for key in _OPTIONAL}
     shown |= {key: _Shown(_amount(facts, key)) for key in facts}
+    mate = shown["mate"].fact if "mate" in shown else "?"
+    own = facts.get("cause") == NO_POD_GROUP
+    shown["whom"] = _Shown(f"its PodGroup {mate}" if own else f"{mate} of its group")
     if "nearest" in facts:
         shown["near"] = _Shown(f" (did you mean {facts['nearest']}?)")
     return defaultdict(lambda: _Shown("?"), shown)
@@ -113,7 +120,7 @@ _SENTENCES: dict[Reason, str] = {
     Reason.QUEUE_NOT_FOUND: "queue {queue} does not exist{near}",
     Reason.QUEUE_CLOSED: "queue {queue} is closed",
     Reason.WAITING_FOR_PODS: "needs {needs:pod}{where}, has {have} that may start",
-    Reason.WAITING_FOR_GROUP: "{mate} of its group {why}",
+    Reason.WAITING_FOR_GROUP: "{whom} {why}",
     Reason.TIMED_OUT: "was marked as timed out by its own system",
     Reason.NO_FITTING_NODE: "pod {pod} fits no node, even an empty one: {detail}",
     Reason.DEMAND_EXCEEDS_CLUSTER: (

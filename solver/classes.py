@@ -20,6 +20,10 @@ from solver.problem import Problem
 from solver.room import Ints
 
 Level = tuple[str, str]
+MOST_PODS = 1_000_000
+"""
+No node holds more pods than this; no file may have more.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,7 +396,7 @@ def _host_rows(
         rows.append(_row_of(len(shapes), dict.fromkeys(alone, 1), num, 1))
         for other in members:
             if other not in alone and num == 1:
-                cap = 1_000
+                cap = MOST_PODS
                 terms = {other: 1, **dict.fromkeys(alone, cap)}
                 rows.append(_row_of(len(shapes), terms, cap, cap))
     return rows

@@ -2,11 +2,18 @@
 Errors as people read them: what, where, what to do, and an exit code.
 """
 
+from collections.abc import Sequence
+
 import typer
 
 from adapters.cli.output import note
-from adapters.kube.errors import ClusterError
+from adapters.kube.errors import (
+    ClusterError,
+    ManifestsRejectedError,
+    SnapshotRefusedError,
+)
 from models.errors import InputRejectedError, PhalanxError, PlanRejectedError
+from models.reasons import counted
 
 FAILED = 1
 WRONG_USE = 2
@@ -16,6 +23,9 @@ UNREACHABLE = 5
 INTERRUPTED = 130
 _MOST_SHOWN = 100
 _CORRECT = "correct the file; docs/reference/files.md lists every field"
+_CORRECT_OBJECTS = (
+    "correct the objects; docs/reference/dialects.md says what is read of them"
+)
 _OTHER_FILE = "name another file; `phalanx scenario new` prints one to begin with"
 
 
@@ -72,19 +82,34 @@ def _wrong_use(error: typer.TyperException, command: str) -> int:
 
 
 def _unreachable(error: ClusterError) -> int:
-    _say(str(error), "the cluster", "check the kubeconfig, the network and the role")
+    todo = "check the kubeconfig, the network and the role"
+    if isinstance(error, SnapshotRefusedError):
+        note(f"error: no snapshot: {counted(len(error.problems), 'problem')}")
+        _list(error.problems)
+        note("in: the cluster")
+        note(f"do: {todo}")
+    else:
+        _say(str(error), "the cluster", todo)
     return UNREACHABLE
 
 
 def _rejected(error: InputRejectedError) -> int:
     note(f"error: {error}, so nothing was done")
-    for problem in error.problems[:_MOST_SHOWN]:
-        note(f"  {problem}")
-    if len(error.problems) > _MOST_SHOWN:
-        note(f"  … and {len(error.problems) - _MOST_SHOWN} more")
-    unread = all(problem.where == "file" for problem in error.problems)
-    note(f"do: {_OTHER_FILE if unread else _CORRECT}")
+    _list(error.problems)
+    if isinstance(error, ManifestsRejectedError):
+        todo = _CORRECT_OBJECTS
+    else:
+        unread = all(problem.where == "file" for problem in error.problems)
+        todo = _OTHER_FILE if unread else _CORRECT
+    note(f"do: {todo}")
     return REJECTED
+
+
+def _list(problems: Sequence[object]) -> None:
+    for problem in problems[:_MOST_SHOWN]:
+        note(f"  {problem}")
+    if len(problems) > _MOST_SHOWN:
+        note(f"  … and {len(problems) - _MOST_SHOWN} more")
 
 
 def _plan_rejected(error: PlanRejectedError) -> int:

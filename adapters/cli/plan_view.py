@@ -116,6 +116,8 @@ def _runs(line: GangLine) -> str:
     have = pods.running + pods.binding
     if have == pods.minimum == pods.total:
         return f"{have:,}"
+    if pods.minimum == pods.total:
+        return f"{have:,} of {pods.total:,}"
     return f"{have:,} of {pods.minimum:,}–{pods.total:,}"
 
 

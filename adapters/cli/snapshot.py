@@ -4,7 +4,8 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from time import time
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -46,7 +47,7 @@ def show(
     """
     only(output, Format.YAML, Format.JSON)
     snapshot = _read(files, scheduler_name)
-    emit(_text(snapshot, ", ".join(files or ()), output))
+    emit(_text(snapshot, files, output))
 
 
 @app.command("save")
@@ -72,7 +73,7 @@ def save(
         text = as_text(_objects(files), _format_of(path))
     else:
         snapshot = _read(files, scheduler_name)
-        text = _text(snapshot, ", ".join(files or ()), _format_of(path))
+        text = _text(snapshot, files, _format_of(path))
     with Path(path).open("x", encoding="utf-8") as stream:
         stream.write(text)
     note(f"written: {path}")
@@ -144,9 +145,10 @@ def anonymise(
     """
     only(output, Format.YAML, Format.JSON)
     from adapters.files.anonymise import anonymised
+    from adapters.files.snapshot_writer import snapshot_document
 
     snapshot = anonymised(_read(files, scheduler_name, quiet=True))
-    emit(_text(snapshot, "", output))
+    emit(_written(snapshot_document(snapshot), output))
 
 
 def _read(
@@ -181,11 +183,24 @@ def _observed(schedulers: Sequence[str]) -> "Snapshot":
         source.stop()
 
 
-def _text(snapshot: "Snapshot", source: str, form: Format) -> str:
+def _text(snapshot: "Snapshot", files: list[str] | None, form: Format) -> str:
+    """
+    Write a snapshot with whence it is, and one of a cluster with when as well.
+    """
     from adapters.files.snapshot_writer import snapshot_document
+
+    if files:
+        return _written(snapshot_document(snapshot, ", ".join(files)), form)
+    from adapters.kube.connect import connect
+    from adapters.kube.dialects.judged import moment
+
+    document = snapshot_document(snapshot, connect().server, moment(time()))
+    return _written(document, form)
+
+
+def _written(document: dict[str, Any], form: Format) -> str:
     from adapters.files.yaml_writer import yaml_text
 
-    document = snapshot_document(snapshot, source)
     return yaml_text(document) if form is Format.YAML else as_text(document, form)
 
 

@@ -65,10 +65,12 @@ def raw_objects(paths: Iterable[str]) -> list[object]:
     from adapters.kube import manifests  # noqa: PLC0415 - as the module says
 
     found: list[Manifest] = []
+    names: list[str] = []
     for path in opened(paths):
         name, text = read_text(path)
+        names.append(name)
         found.extend(manifests.manifests_of(name, parse_documents(name, text)))
-    by_kind = manifests.objects_of(found).by_kind
+    by_kind = manifests.objects_of(found, ", ".join(names)).by_kind
     return [raw for raws in by_kind.values() for raw in raws]
 
 
@@ -93,5 +95,7 @@ def assembled(
     """
     from adapters.kube import manifests  # noqa: PLC0415 - as the module says
 
-    found = [m for name, texts in sources for m in manifests.manifests_of(name, texts)]
-    return manifests.assembled_of(found, schedulers)
+    read = list(sources)
+    found = [m for name, texts in read for m in manifests.manifests_of(name, texts)]
+    names = ", ".join(name for name, _ in read)
+    return manifests.assembled_of(found, schedulers, names)

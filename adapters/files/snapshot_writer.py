@@ -39,9 +39,11 @@ _PLACED = {
 _COUNTED = (PodPhase.SUCCEEDED, PodPhase.FAILED, PodPhase.GATED)
 
 
-def snapshot_document(snapshot: Snapshot, source: str = "") -> Record:
+def snapshot_document(
+    snapshot: Snapshot, source: str = "", observed: str = ""
+) -> Record:
     """
-    Write a snapshot as plain values.
+    Write a snapshot as plain values, with whence and when it is.
     """
     given = {
         "nodes": [_node(node) for node in snapshot.nodes],
@@ -53,6 +55,8 @@ def snapshot_document(snapshot: Snapshot, source: str = "") -> Record:
         "budgets": [_budget(budget) for budget in snapshot.budgets],
     }
     head: Record = {"apiVersion": "phalanx/v1", "kind": "Snapshot"}
+    if observed:
+        head["observed"] = observed
     if source:
         head["source"] = source
     return {**head, "given": {word: list_ for word, list_ in given.items() if list_}}

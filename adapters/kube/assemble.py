@@ -17,6 +17,7 @@ from adapters.kube.dialects.base import Claim, Dialect, Objects
 from adapters.kube.gang_maker import GangMaker
 from adapters.kube.membership import Memberships
 from adapters.kube.nodes import NodeRecord, node_record
+from adapters.kube.owners import without_pods
 from adapters.kube.pods import PodRecord
 from adapters.kube.raw import FieldError
 from adapters.kube.reduce import Reducer, described
@@ -116,6 +117,7 @@ class Assembler:
             key=lambda gang: (gang.namespace, gang.name),
         )
         warnings += maker.warnings
+        warnings += _empty(without_pods(objects, (*ours, *others)))
         records = list(_loaded(nodes, ours, others, gangs, warnings))
         budgets = list(budgets_of(objects, everybody, warnings))
         summary = self._summary(ours, others, objects, warnings)
@@ -176,6 +178,18 @@ class Assembler:
                 if (resource.group, resource.kind) not in objects.by_kind
             ),
             warnings=tuple(dict.fromkeys(warnings)),
+        )
+
+
+def _empty(names: Sequence[str]) -> Iterator[str]:
+    """
+    Say which workloads are not planned, since none of their pods is there.
+    """
+    if names:
+        more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
+        yield (
+            f"no pods are there of {', '.join(names[:3])}{more}: they are not made up, "
+            "so submit or save the pods too"
         )
 
 

@@ -4,7 +4,7 @@ What can go wrong between us and an API server, each with its data and one sente
 
 from collections.abc import Iterable
 
-from models.errors import PhalanxError, printable
+from models.errors import InputRejectedError, PhalanxError, printable
 
 
 class ClusterError(PhalanxError):
@@ -22,10 +22,13 @@ class KubeconfigError(ClusterError):
 class UnreachableError(ClusterError):
     """
     The server did not answer, or stopped in the middle.
+
+    ``lasting`` says that nobody listens there, so that waiting is of little use.
     """
 
-    def __init__(self, what: str, why: str) -> None:
+    def __init__(self, what: str, why: str, *, lasting: bool = False) -> None:
         self.what = what
+        self.lasting = lasting
         super().__init__(f"cannot {what}: {printable(why)}")
 
 
@@ -102,6 +105,21 @@ class SnapshotRefusedError(ClusterError):
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)
         super().__init__(f"no snapshot: {'; '.join(self.problems)}")
+
+
+class ManifestsRejectedError(InputRejectedError):
+    """
+    Objects cannot be read as written.
+    """
+
+
+def is_lasting(error: ClusterError | None) -> bool:
+    """
+    Tell an error that waiting does not mend: no right, no server.
+    """
+    if isinstance(error, UnreachableError):
+        return error.lasting
+    return isinstance(error, AnswerError) and error.status in {401, 403}
 
 
 def answer_error(

@@ -19,6 +19,11 @@ from models.reasons import Reason, Waiting
 
 _FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 _WAITING = (PodPhase.PENDING, PodPhase.GATED)
+_AS_WRITTEN = (
+    Reason.INVALID_GANG,
+    Reason.CONFIG_CONFLICT,
+    Reason.UNSUPPORTED_CONSTRAINT,
+)
 _QUEUES = ("default", "default-queue")
 
 
@@ -52,7 +57,10 @@ class GangMaker:
         tree, broken = self._tree(name, group)
         priority, unclear = _priority(claim, plain, group.members, self._classes)
         queue, torn = self._queue(claim, plain, group.members)
-        refused = claim.refused or broken or unclear or torn or self._refused(group)
+        refused = claim.refused
+        if refused is None or refused.reason not in _AS_WRITTEN:
+            found = broken or unclear or torn or self._refused(group)
+            refused = found or refused
         preemptible = claim.preemptible
         if preemptible is None:
             least = plain.preemptible_below

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from adapters.kube.assemble import Assembled, snapshot_of
 from adapters.kube.dialects.base import Objects, Raw, Resource
 from adapters.kube.dialects.registry import dialects
+from adapters.kube.errors import ManifestsRejectedError
 from adapters.kube.kinds import resources
 from adapters.kube.raw import FieldError, Json, mapping, moment_of, records
 from adapters.kube.reduce import named
-from models.errors import InputRejectedError, Problem
+from models.errors import Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ def manifests_of(source: str, documents: Sequence[object]) -> Iterator[Manifest]
 
     Raises
     ------
-    InputRejectedError
+    ManifestsRejectedError
         When something is no object, with the place of each.
     """
     problems: list[Problem] = []
@@ -50,7 +51,7 @@ def manifests_of(source: str, documents: Sequence[object]) -> Iterator[Manifest]
         place = f"document {number + 1}" if len(documents) > 1 else ""
         _open(source, place, document, found, problems)
     if problems:
-        raise InputRejectedError(source, problems)
+        raise ManifestsRejectedError(source, problems)
     yield from found
 
 
@@ -91,13 +92,15 @@ def _open(
     found.append(Manifest(source, place, document))
 
 
-def objects_of(manifests: Iterable[Manifest]) -> Objects:
+def objects_of(manifests: Iterable[Manifest], source: str = "") -> Objects:
     """
     Sort objects by kind; kinds that nobody reads are passed over.
 
+    ``source`` is where they were looked for, told where there are none.
+
     Raises
     ------
-    InputRejectedError
+    ManifestsRejectedError
         When an object has no name, or is written twice.
     """
     known = {(resource.group, resource.kind): resource for resource in resources()}
@@ -124,7 +127,7 @@ def objects_of(manifests: Iterable[Manifest]) -> Objects:
         hint = "name files with pods and nodes"
         problems.append(Problem("file", what, hint))
     if problems:
-        raise InputRejectedError(", ".join(sources), problems)
+        raise ManifestsRejectedError(", ".join(sources) or source, problems)
     return Objects(
         by_kind={
             kind: tuple(named[at] for at in sorted(named))
@@ -161,12 +164,12 @@ def group_of(version: str) -> str:
 
 
 def assembled_of(
-    manifests: Iterable[Manifest], schedulers: Sequence[str] = ()
+    manifests: Iterable[Manifest], schedulers: Sequence[str] = (), source: str = ""
 ) -> Assembled:
     """
     Make the snapshot of manifests; the pods of ``phalanx`` are ours if none are named.
     """
-    objects = objects_of(manifests)
+    objects = objects_of(manifests, source)
     return snapshot_of(objects, dialects(), latest(objects), schedulers)
 
 

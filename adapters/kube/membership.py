@@ -9,7 +9,7 @@ from adapters.kube.dialects.base import Claim, Dialect, Membership, Objects
 from adapters.kube.owners import derived, queue_said
 from adapters.kube.pods import PodRecord
 from adapters.kube.shapes import Member, index_of
-from models.reasons import Reason, Waiting
+from models.reasons import NO_POD_GROUP, Reason, Waiting
 
 _MOST_FORGOTTEN = 2
 
@@ -220,6 +220,6 @@ def _missing(membership: Membership, dialect: Dialect) -> Claim:
     """
     Make a claim for a group that pods name and nobody describes: it waits.
     """
-    facts = {"mate": membership.gang, "why": "does not exist", "cause": "missing"}
+    facts = {"mate": membership.gang, "why": "does not exist", "cause": NO_POD_GROUP}
     waiting = Waiting(Reason.WAITING_FOR_GROUP, facts)
     return Claim(key=membership.gang, dialect=dialect.name, refused=waiting)

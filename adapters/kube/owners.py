@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from adapters.kube.dialects.base import Claim, Objects, Raw
+from adapters.kube.dialects.judged import conditions, named
 from adapters.kube.dialects.table import QUEUE_LABELS
 from adapters.kube.dialects.table import WORKLOADS as DIALECT
-from adapters.kube.dialects.workloads import ANY, WORKLOADS, Workload
+from adapters.kube.dialects.workloads import ANY, RESOURCES, WORKLOADS, Workload
 from adapters.kube.pods import PodRecord
-from adapters.kube.raw import FieldError, Json, mapping, seconds
+from adapters.kube.raw import FieldError, Json, mapping, records, seconds
 from adapters.kube.workload_trees import Members, plain, workload_tree
 from models.reasons import Reason, Waiting
 
@@ -113,6 +114,49 @@ def identified(pod: PodRecord) -> tuple[Identity, Workload]:
     return Identity(pod.namespace, owner.kind or "Controller", owner.name), rule
 
 
+def without_pods(objects: Objects, pods: Iterable[PodRecord]) -> list[str]:
+    """
+    Name the workloads that should have pods and have none among the objects.
+    """
+    wanted = {
+        (namespace, kind, name): f"{kind} {namespace}/{name}"
+        for (group, kind), raws in objects.by_kind.items()
+        if (group, kind) in _WATCHED
+        for namespace, name, raw in named(raws)
+        if _wants_pods(raw)
+    }
+    if not wanted:
+        return []
+    for pod in pods:
+        identity, rule = identified(pod)
+        for kind in (identity.kind,) if identity.kind else rule.kinds:
+            wanted.pop((identity.namespace, kind, identity.name), None)
+    return sorted(wanted.values())
+
+
+_WATCHED = {(resource.group, resource.kind) for resource in RESOURCES}
+_ENDS = {"Complete", "Completed", "Failed", "Succeeded"}
+
+
+def _wants_pods(raw: Raw) -> bool:
+    """
+    Tell a workload that is its own and neither at its end, nor held, nor empty.
+    """
+    try:
+        meta, spec = mapping(raw, "metadata"), mapping(raw, "spec")
+        status = mapping(raw, "status")
+        if any(ref.get("controller") for ref in records(meta, "ownerReferences")):
+            return False  # its pods are those of another
+        ended = {c.get("type") for c in conditions(raw) if c.get("status") == "True"}
+    except FieldError:
+        return False
+    if spec.get("suspend") or status.get("completionTime") or ended & _ENDS:
+        return False
+    if status.get("rayClusterName") or status.get("applicationState"):
+        return False  # its pods go by another name, or have been there
+    return 0 not in (spec.get("replicas"), spec.get("parallelism"))
+
+
 def _complete(
     groups: dict[Identity, tuple[Workload, Members]], owners: "Owners"
 ) -> None:
@@ -190,10 +234,15 @@ def _gang(
 ) -> Derived:
     owner = owners.find(identity, rule)
     claim = Claim(key=key, dialect=DIALECT, source=owner)
+    warnings: list[str] = []
     try:
-        tree = workload_tree(rule, members, owner or {})
+        tree = workload_tree(rule, members, owner or {}, warnings)
         claim = replace(
-            claim, tree=tree, queue=_queue(owner or {}), created=_created(owner or {})
+            claim,
+            tree=tree,
+            queue=_queue(owner or {}),
+            created=_created(owner or {}),
+            warnings=tuple(warnings),
         )
     except FieldError as error:
         what = f"{identity.kind} {identity.name}: {error}"

@@ -20,6 +20,7 @@ from adapters.kube.errors import (
     ThrottledError,
     UnreachableError,
     UnreadableError,
+    is_lasting,
 )
 from adapters.kube.events import identity, number_of, parsed
 from adapters.kube.pace import Pace, State
@@ -72,6 +73,14 @@ class Reflector(Generic[T]):
         Tell whether all of the resource was read once.
         """
         return self.state is State.SYNCED
+
+    @property
+    def is_refused(self) -> bool:
+        """
+        Tell whether nothing was read, more than once, for a reason that lasts.
+        """
+        unread = self.state is State.UNSYNCED
+        return unread and self._failures > 1 and is_lasting(self.error)
 
     def staleness(self) -> float | None:
         """

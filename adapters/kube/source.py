@@ -42,6 +42,11 @@ NEEDED = tuple(
 What every API server has and every plan needs.
 """
 
+_LOOK = 0.1
+"""
+The seconds after which we look again whether waiting is still of use.
+"""
+
 
 class ClusterSource:
     """
@@ -97,12 +102,21 @@ class ClusterSource:
     def wait(self, seconds: float) -> bool:
         """
         Wait until every resource was read or found missing; tell whether it was.
+
+        It ends early where no more can come: all that we need, or all that is left,
+        is refused for a reason that lasts.
         """
         until = self._clock() + seconds
-        return all(
-            reflector.settled.wait(max(0.0, until - self._clock()))
-            for reflector in self.reflectors
-        )
+        for reflector in self.reflectors:
+            while not reflector.settled.wait(_LOOK):
+                if self._clock() >= until or self._is_refused():
+                    return False
+        return True
+
+    def _is_refused(self) -> bool:
+        needed = (r for r in self.reflectors if r.resource.needed)
+        left = (r for r in self.reflectors if not r.settled.is_set())
+        return all(r.is_refused for r in needed) or all(r.is_refused for r in left)
 
     def snapshot(self) -> Snapshot:
         """

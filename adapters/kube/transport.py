@@ -165,7 +165,11 @@ class Transport:
         Start a request; its body is not read yet.
         """
         from urllib3 import Timeout  # noqa: PLC0415
-        from urllib3.exceptions import HTTPError  # noqa: PLC0415
+        from urllib3.exceptions import (  # noqa: PLC0415
+            HTTPError,
+            NewConnectionError,
+            SSLError,
+        )
 
         query = f"?{urlencode(ask.query)}" if ask.query else ""
         headers = {"Accept": JSON, **self._headers()}
@@ -183,7 +187,8 @@ class Transport:
                 preload_content=False,
             )
         except (HTTPError, OSError) as error:
-            raise UnreachableError(ask.what, _why(error)) from error
+            lasting = isinstance(error, NewConnectionError | SSLError)
+            raise UnreachableError(ask.what, _why(error), lasting=lasting) from error
 
 
 @dataclass(frozen=True, slots=True)

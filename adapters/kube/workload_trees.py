@@ -19,9 +19,13 @@ _FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 Members = list[tuple[PodRecord, str]]
 
 
-def workload_tree(rule: Workload, members: Members, owner: Json) -> Part:
+def workload_tree(
+    rule: Workload, members: Members, owner: Json, warnings: list[str]
+) -> Part:
     """
     Make the tree of a workload: a leaf for each of its roles, or one for all.
+
+    What is said in vain is added to ``warnings``.
     """
     said = _said_minimum(members, owner)
     sizes = _sizes(rule, members, owner)
@@ -32,6 +36,9 @@ def workload_tree(rule: Workload, members: Members, owner: Json) -> Part:
         least = _number(owner, path) if least is None else least
     for late in rule.late:
         if _at(owner, late.at) == late.word:
+            if said is not None:
+                where = ".".join(late.at)
+                warnings.append(f"{MINIMUM} is not read, since {where} is {late.word}")
             first = late.first or rule.first or tuple(sizes)[:1]
             return _staged(sizes, first, None)
     if rule.minimum == "first" or least is not None:
@@ -88,7 +95,10 @@ def _joined(parts: Sequence[Part], minimum: int | None) -> Part:
         return replace(only, name="", minimum=least, after=())
     if minimum is None:
         needed = sum(part.minimum != 0 for part in parts)
-        return Part(parts=tuple(parts), min_groups=needed)
+        total = sum(part.minimum or 0 for part in parts)
+        # A leaf that needs no pod counts with one: it cannot stand in for the rest.
+        least = total if 0 < needed < len(parts) else None
+        return Part(parts=tuple(parts), min_groups=needed, min_pods=least)
     return Part(parts=tuple(parts), min_pods=minimum, min_groups=0)
 
 

@@ -5,12 +5,14 @@ What a person reads of a plan: units, bases, plurals, and who does better.
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from adapters.cli import output, plan
 from adapters.cli.main import run
 from adapters.cli.output import Table
+from adapters.cli.plan_view import _runs
 from tests.adapters.documents import GPU, scenario
 
 DEMO = Path(__file__).parents[2] / "scenarios" / "demo" / "fragmented.yaml"
@@ -230,3 +232,14 @@ def test_a_table_that_fits_is_not_folded():
 
     assert table.lines() == table.folded(4)
     assert ["A", "1", "  2"] == table.folded(3)
+
+
+@pytest.mark.parametrize(
+    ("minimum", "running", "shown"),
+    [(4, 4, "4"), (4, 3, "3 of 4"), (1, 2, "2 of 1–4")],
+)
+def test_how_many_run_is_said_of_how_many(minimum, running, shown):
+    pods = {"total": 4, "minimum": minimum, "running": running, "binding": 0}
+    line = SimpleNamespace(pods=SimpleNamespace(**pods))
+
+    assert shown == _runs(line)

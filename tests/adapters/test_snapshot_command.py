@@ -142,6 +142,17 @@ def test_what_is_rejected_exits_as_everywhere(tmp_path):
     assert 4 == run(["snapshot", "check", str(path)])
 
 
+def test_an_empty_list_is_named_and_the_page_of_the_dialects_too(tmp_path, capfd):
+    path = tmp_path / "m.yaml"
+    path.write_text("apiVersion: v1\nkind: List\nitems: []\n")
+    code = run(["snapshot", "check", str(path)])
+    said = capfd.readouterr().err
+
+    assert 4 == code
+    assert f"error: {path}: 1 problem" in said
+    assert "docs/reference/dialects.md" in said
+
+
 def test_without_a_file_the_cluster_is_read(tmp_path, capfd, monkeypatch):
     with ApiServer(*NEEDED) as server:
         server.put(NODES, raw_node(0, 0))
@@ -150,7 +161,10 @@ def test_without_a_file_the_cluster_is_read(tmp_path, capfd, monkeypatch):
         code, text = out(capfd, "snapshot", "show", "-o", "json")
 
     assert 0 == code
-    assert ["node-0"] == [n["name"] for n in json.loads(text)["given"]["nodes"]]
+    shown = json.loads(text)
+    assert ["node-0"] == [n["name"] for n in shown["given"]["nodes"]]
+    assert server.url == shown["source"]
+    assert shown["observed"].endswith("Z")
 
 
 def test_a_cluster_that_nobody_names_cannot_be_reached(tmp_path, capfd, monkeypatch):
@@ -158,3 +172,12 @@ def test_a_cluster_that_nobody_names_cannot_be_reached(tmp_path, capfd, monkeypa
 
     assert 5 == run(["snapshot", "show"])
     assert "in: the cluster" in capfd.readouterr().err
+
+
+def test_a_cluster_that_is_not_there_is_told_line_by_line(tmp_path, capfd, monkeypatch):
+    monkeypatch.setenv("KUBECONFIG", kubeconfig(tmp_path, "http://127.0.0.1:1"))
+
+    assert 5 == run(["snapshot", "show"])
+    lines = capfd.readouterr().err.splitlines()
+    assert lines[0].startswith("error: no snapshot: ")
+    assert any(line.startswith("  pods were not read yet") for line in lines)

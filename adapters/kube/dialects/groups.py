@@ -14,7 +14,7 @@ from adapters.kube.dialects.words import ALL_NAMES, Found, Word
 from adapters.kube.pods import PodRecord
 from adapters.kube.raw import FieldError, mapping, seconds, shown, texts, whole
 from models.errors import QuantityError
-from models.reasons import Reason, Waiting
+from models.reasons import NO_POD_GROUP, Reason, Waiting
 from models.resources import (
     LARGEST_TOTAL,
     LONGEST_SECONDS,
@@ -248,5 +248,5 @@ def missing(found: Found, notes: Notes) -> None:
     Let a gang wait whose pods name a PodGroup that does not exist.
     """
     if notes.refused is None:
-        facts = {"mate": found.key, "why": "does not exist", "cause": "missing"}
+        facts = {"mate": found.key, "why": "does not exist", "cause": NO_POD_GROUP}
         notes.refused = Waiting(Reason.WAITING_FOR_GROUP, facts)

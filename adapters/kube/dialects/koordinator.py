@@ -6,7 +6,8 @@ PodGroup win, and a switch does so here.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 
 from adapters.kube.dialects.base import (
     Claim,
@@ -39,6 +40,7 @@ from adapters.kube.dialects.groups import (
     said_by_pods,
     said_in_spec,
 )
+from adapters.kube.dialects.remembered import Remembered
 from adapters.kube.dialects.said_values import (
     go_seconds,
     mates_of,
@@ -109,6 +111,9 @@ class Koordinator:
     annotations_first: bool = True
     family: Rules | None = None
     owns_status: bool = False
+    remembered: Remembered = field(
+        default_factory=Remembered, init=False, repr=False, compare=False
+    )
     name = NAME
     resources = _RESOURCES
 
@@ -125,9 +130,14 @@ class Koordinator:
         Read every gang that Koordinator's rules hold for.
         """
         quotas = quotas_of(objects)
+        self.remembered.begin(quotas)
         for found in FINDER.found(objects, members, family=self.family):
             if found.rules is Rules.KOORDINATOR:
-                yield self._claim(found, quotas)
+                yield self.remembered.claim(
+                    found.key,
+                    (found.group, found.pods, found.api_group),
+                    partial(self._claim, found, quotas),
+                )
 
     def queues(self, objects: Objects) -> Iterable[Queue]:
         """

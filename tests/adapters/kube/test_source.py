@@ -64,6 +64,25 @@ def test_a_snapshot_is_refused_until_all_was_read(source, server):
         source.snapshot()
 
 
+def test_nobody_waits_for_what_is_refused(source, server):
+    for resource in NEEDED:
+        for _ in range(100):
+            server.fault("list", resource, "status", code=403)
+    source.start()
+    eventually(source._is_refused)
+
+    assert not source.wait(600)
+
+
+def test_nobody_waits_for_a_server_that_is_not_there(tmp_path):
+    transport = connect(kubeconfig(tmp_path, "http://127.0.0.1:1"), timeouts=TIMEOUTS)
+    source = ClusterSource(transport, dialects(), pace=QUICK)
+    source.start()
+
+    assert not source.wait(600)
+    source.stop()
+
+
 def test_every_kind_is_followed_once():
     resources = resources_of(dialects())
     places = [(r.group, r.version, r.plural) for r in resources]

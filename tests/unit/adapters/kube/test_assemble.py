@@ -104,9 +104,22 @@ def test_a_pod_of_a_missing_group_waits_and_is_no_single_pod():
 
     assert "default/g" == gang.key
     assert Reason.WAITING_FOR_GROUP == gang.refused.reason
-    assert {"mate": "default/g", "why": "does not exist", "cause": "missing"} == (
+    assert {"mate": "default/g", "why": "does not exist", "cause": "no-pod-group"} == (
         gang.refused.facts
     )
+    assert "its PodGroup default/g does not exist" == gang.refused.message
+
+
+def test_what_is_wrong_as_written_is_told_before_a_missing_group():
+    kai = {"pod-group-name": "k"}
+    labels = {"scheduling.x-k8s.io/pod-group": "b"}
+    two = assembled(pod(annotations=kai, labels=labels)).snapshot.gangs
+    bad = gang_of(pod(annotations=kai, resourceClaims=[{"name": "x"}]))
+
+    assert Reason.CONFIG_CONFLICT == next(
+        gang.refused.reason for gang in two if gang.name == "k"
+    )
+    assert Reason.UNSUPPORTED_CONSTRAINT == bad.refused.reason
 
 
 def test_two_different_memberships_are_a_conflict():

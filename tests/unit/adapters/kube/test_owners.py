@@ -179,3 +179,25 @@ def test_the_others_of_a_ray_cluster_come_after_its_head():
 
     assert ("head", ()) == (head.name, head.after)
     assert ("big-nodes", ("head",)) == (big.name, big.after)
+
+
+def test_workloads_without_pods_are_named():
+    raws = (job("gone"), job("held", suspend=True), job("train"), pod(owner=JOB))
+    (warning,) = assembled(*raws).snapshot.warnings
+
+    assert warning.startswith("no pods are there of Job default/gone: ")
+
+
+def test_a_minimum_that_an_order_overrules_is_warned_of():
+    key = "jobset.sigs.k8s.io"
+    labels = {f"{key}/jobset-name": "s", f"{key}/replicatedjob-name": "a"}
+    spec = {
+        "startupPolicy": {"startupPolicyOrder": "InOrder"},
+        "replicatedJobs": [{"name": "a", "replicas": 2}, {"name": "b", "replicas": 3}],
+    }
+    owner = obj("jobset.x-k8s.io/v1alpha2", "JobSet", "s", "default", spec=spec)
+    said = {"phalanx/min-available": "1"}
+    made = assembled(pod(labels=labels, annotations=said), owner).snapshot
+
+    assert 2 == made.gangs[0].tree.min_pods
+    assert "phalanx/min-available is not read" in made.warnings[0]
