@@ -9,6 +9,12 @@ import pytest
 from models.reasons import _SENTENCES, Reason, Waiting, counted
 
 
+FROM = {"whom": "mate"}
+"""
+Words of a sentence that are made of another fact.
+"""
+
+
 @pytest.mark.parametrize("reason", Reason)
 def test_every_reason_has_a_sentence_also_without_facts(reason):
     message = Waiting(reason).message
@@ -21,7 +27,8 @@ def test_every_reason_has_a_sentence_also_without_facts(reason):
 @pytest.mark.parametrize("reason", Reason)
 def test_sentences_give_every_fact_they_have(reason):
     named = {name for _, name, _, _ in string.Formatter().parse(_SENTENCES[reason])}
-    facts = {name: f"<{name}>" for name in named if name}
+    names = {FROM.get(name, name) for name in named if name}
+    facts = {name: f"<{name}>" for name in names}
 
     message = Waiting(reason, facts).message
 
