@@ -8,7 +8,6 @@ import pytest
 
 from models.reasons import _SENTENCES, Reason, Waiting, counted
 
-
 FROM = {"whom": "mate"}
 """
 Words of a sentence that are made of another fact.
