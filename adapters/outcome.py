@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from models.gangs import Gang, Pod, PodPhase, PodSet, pod_sets
 from models.plan import Plan, TierResult
-from models.resources import Resources, is_gpu
+from models.resources import num_gpus
 from models.snapshot import Snapshot
 
 SATISFIED = frozenset({"Starting", "Growing", "Running", "Finished"})
@@ -68,13 +68,6 @@ def outcome_of(snapshot: Snapshot, plan: Plan) -> Outcome:
     satisfied = sum(line.state in SATISFIED for line in plan.gangs)
     totals = Totals(gpus=gpus, pods=by_leaf.total(), gangs=satisfied)
     return Outcome(places, bound, running, by_leaf, totals)
-
-
-def num_gpus(requests: Resources) -> int:
-    """
-    Count the whole GPUs of one pod.
-    """
-    return sum(amount for name, amount in requests.items() if is_gpu(name))
 
 
 def gpus_of_pods(snapshot: Snapshot) -> dict[str, int]:

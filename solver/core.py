@@ -5,7 +5,7 @@ The core: of the pods a gang gets, few that satisfy its tree; the others are sur
 from bisect import bisect_left
 from collections.abc import Mapping
 
-from models.resources import CPU, is_gpu
+from models.resources import CPU, num_gpus
 from solver.draft import Places
 from solver.standing import Standing, satisfied_after
 
@@ -37,8 +37,7 @@ def pod_cost(state: Standing, leaf: int) -> int:
     Weigh a pod of a leaf: its GPUs, then its processors.
     """
     requests = state.leaves[leaf].pod_set.requests
-    gpus = sum(amount for name, amount in requests.items() if is_gpu(name))
-    return gpus * GPU_COST + requests.get(CPU, 0)
+    return num_gpus(requests) * GPU_COST + requests.get(CPU, 0)
 
 
 def _fewest(state: Standing, core: Mapping[int, int], leaf: int) -> int:

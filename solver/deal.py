@@ -93,19 +93,14 @@ class _Hand:
         """
         Book the unit against the fair share, unless what it got by hand exceeds it.
         """
-        booked: list[tuple[Standing, Charge]] = []
+        charges: list[tuple[Standing, Charge]] = []
         for state in self.states:
             core = cores.get(state.key)
             if core is None or _is_confined(state):
                 core = least_core(state, work.places(state) or ())
-            charge = work.ledger.charge_of(state, core)
-            if not work.ledger.entitles(state, charge):
-                for other, paid in booked:
-                    work.ledger.entitle(other, paid, -1)
-                return
-            work.ledger.entitle(state, charge)
-            booked.append((state, charge))
-        work.entitled.update(state.key for state in self.states)
+            charges.append((state, work.ledger.charge_of(state, core)))
+        if work.ledger.entitle_all(charges):
+            work.entitled.update(state.key for state in self.states)
 
     def grow(self, work: Workspace) -> None:
         """

@@ -103,23 +103,16 @@ def start(work: Workspace, unit: Unit, *, entitled: bool) -> bool:
     Start all gangs of a unit or none; entitled ones only inside their fair share.
     """
     mark = work.mark()
-    booked: list[tuple[Standing, Charge]] = []
+    charges: list[tuple[Standing, Charge]] = []
     for state in unit.states:
-        done = place_gang(work, state)
-        charge: Charge = {}
-        if done:
-            counts = {
-                i: len(hosts) for i, hosts in work.placed.get(state.key, {}).items()
-            }
-            charge = work.ledger.charge_of(state, counts)
-        if not done or (entitled and not work.ledger.entitles(state, charge)):
-            for other, paid in booked:
-                work.ledger.entitle(other, paid, -1)
+        if not place_gang(work, state):
             work.undo(mark)
             return False
-        if entitled:
-            work.ledger.entitle(state, charge)
-            booked.append((state, charge))
+        counts = {i: len(hosts) for i, hosts in work.placed.get(state.key, {}).items()}
+        charges.append((state, work.ledger.charge_of(state, counts)))
     if entitled:
+        if not work.ledger.entitle_all(charges):
+            work.undo(mark)
+            return False
         work.entitled.update(state.key for state in unit.states)
     return True

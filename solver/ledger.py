@@ -97,6 +97,18 @@ class Ledger:
             if amount
         )
 
+    def entitle_all(self, charges: Sequence[tuple[Standing, Charge]]) -> bool:
+        """
+        Book cores that start together against the fair share: all of them or none.
+        """
+        for at, (state, charge) in enumerate(charges):
+            if not self.entitles(state, charge):
+                for booked, paid in charges[:at]:
+                    self.entitle(booked, paid, -1)
+                return False
+            self.entitle(state, charge)
+        return True
+
     def entitle(self, state: Standing, charge: Charge, sign: int = 1) -> None:
         """
         Book a core against the fair share.

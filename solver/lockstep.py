@@ -19,6 +19,8 @@ MOST_CLASSES = 600
 class Model:
     """
     An encoding with the sums of its tiers; ``split`` holds nodes that stay apart.
+
+    ``levels`` are those that pending gangs ask for.
     """
 
     def __init__(self, problem: Problem, keys: tuple[TierKey, ...]) -> None:
@@ -26,7 +28,7 @@ class Model:
         self.keys = keys
         self.split: dict[int, int] = {}
         self.size = ModelSize()
-        self._levels = levels_of(problem)
+        self.levels = levels_of(problem)
         self._shapes = pending_shapes(problem)
         self._encoding: Encoding | None = None
         self._sums: dict[int, Linear] = {}
@@ -39,7 +41,7 @@ class Model:
         """
         if self._encoding is None:
             classes = classes_of(
-                self.problem, self._shapes, self._levels, self.split, MOST_CLASSES
+                self.problem, self._shapes, self.levels, self.split, MOST_CLASSES
             )
             self._encoding = encode(self.problem, classes)
             self._sums = {}

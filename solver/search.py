@@ -19,7 +19,7 @@ from solver.decode import decode
 from solver.draft import Draft
 from solver.goal import Budget, Goal
 from solver.greedy import greedy
-from solver.lockstep import Model, levels_of
+from solver.lockstep import Model
 from solver.outcome import Outcome, Stopwatch, tier_results
 from solver.problem import Problem
 from solver.race import Answer
@@ -84,7 +84,7 @@ class _Search:
         self.trivial = [trivial_bound(problem, key) for key in self.keys]
         self.bounds = [*self.trivial]
         self.model = Model(problem, self.keys)
-        if has_many_domains(problem, levels_of(problem)):
+        if has_many_domains(problem, self.model.levels):
             self.relaxed = Model(without_topology(problem), self.keys)
 
     def all_tiers(self) -> None:

@@ -2,56 +2,41 @@
 The kinds that are read: what a snapshot is made of, in clusters and in manifests.
 """
 
-from adapters.kube.dialects.base import Resource
-from adapters.kube.dialects.registry import dialects
-from adapters.kube.dialects.workloads import RESOURCES
+from collections.abc import Sequence
 
-CORE: tuple[Resource, ...] = (
-    Resource(group="", version="v1", plural="pods", kind="Pod", needed=True),
+from adapters.kube.dialects.base import Dialect, Resource
+from adapters.kube.dialects.workloads import RESOURCES as OWNERS
+
+NEEDED = tuple(
     Resource(
-        group="",
+        group=group,
         version="v1",
-        plural="nodes",
-        kind="Node",
-        namespaced=False,
+        plural=plural,
+        kind=kind,
+        namespaced=namespaced,
         needed=True,
-    ),
-    Resource(
-        group="scheduling.k8s.io",
-        version="v1",
-        plural="priorityclasses",
-        kind="PriorityClass",
-        namespaced=False,
-        needed=True,
-    ),
-    Resource(
-        group="policy",
-        version="v1",
-        plural="poddisruptionbudgets",
-        kind="PodDisruptionBudget",
-    ),
-    Resource(
-        group="",
-        version="v1",
-        plural="persistentvolumeclaims",
-        kind="PersistentVolumeClaim",
-    ),
-    Resource(
-        group="",
-        version="v1",
-        plural="persistentvolumes",
-        kind="PersistentVolume",
-        namespaced=False,
-    ),
+    )
+    for group, plural, kind, namespaced in (
+        ("", "pods", "Pod", True),
+        ("", "nodes", "Node", False),
+        ("", "persistentvolumeclaims", "PersistentVolumeClaim", True),
+        ("", "persistentvolumes", "PersistentVolume", False),
+        ("policy", "poddisruptionbudgets", "PodDisruptionBudget", True),
+        ("scheduling.k8s.io", "priorityclasses", "PriorityClass", False),
+    )
 )
 """
-What every snapshot is made of, whatever dialects there are.
+What every API server has and every plan needs.
 """
 
 
-def resources() -> tuple[Resource, ...]:
+def resources_of(dialects: Sequence[Dialect]) -> tuple[Resource, ...]:
     """
-    List every kind that is read: the core's, the dialects', the workloads'.
+    List what is read for some dialects, each kind and version once.
     """
-    found = [*CORE, *(r for d in dialects() for r in d.resources), *RESOURCES]
-    return tuple(dict.fromkeys(found))
+    found: dict[tuple[str, str, str], Resource] = {}
+    named = (resource for dialect in dialects for resource in dialect.resources)
+    for resource in (*NEEDED, *OWNERS, *named):
+        place = resource.group, resource.version, resource.plural
+        found.setdefault(place, resource)
+    return tuple(found.values())

@@ -12,7 +12,7 @@ from adapters.kube.assemble import Assembled, snapshot_of
 from adapters.kube.dialects.base import Objects, Raw, Resource
 from adapters.kube.dialects.registry import dialects
 from adapters.kube.errors import ManifestsRejectedError
-from adapters.kube.kinds import resources
+from adapters.kube.kinds import resources_of
 from adapters.kube.raw import FieldError, Json, mapping, moment_of, records
 from adapters.kube.reduce import named
 from models.errors import Problem
@@ -103,7 +103,10 @@ def objects_of(manifests: Iterable[Manifest], source: str = "") -> Objects:
     ManifestsRejectedError
         When an object has no name, or is written twice.
     """
-    known = {(resource.group, resource.kind): resource for resource in resources()}
+    known = {
+        (resource.group, resource.kind): resource
+        for resource in resources_of(dialects())
+    }
     by_kind: dict[tuple[str, str], dict[tuple[str, str], Raw]] = {}
     problems: list[Problem] = []
     sources: list[str] = []

@@ -12,35 +12,13 @@ from adapters.clock import monotonic
 from adapters.kube.assemble import SCHEDULERS, Assembled, Assembler
 from adapters.kube.cache import NODES, PODS, Cache, View
 from adapters.kube.dialects.base import Dialect, Raw, Resource
-from adapters.kube.dialects.workloads import RESOURCES as OWNERS
+from adapters.kube.kinds import resources_of
 from adapters.kube.nodes import node_record
 from adapters.kube.pace import Pace, State
 from adapters.kube.reduce import Reducer
 from adapters.kube.reflector import Reflector
 from adapters.kube.transport import Transport
 from models.snapshot import Snapshot
-
-NEEDED = tuple(
-    Resource(
-        group=group,
-        version="v1",
-        plural=plural,
-        kind=kind,
-        namespaced=namespaced,
-        needed=True,
-    )
-    for group, plural, kind, namespaced in (
-        ("", "pods", "Pod", True),
-        ("", "nodes", "Node", False),
-        ("", "persistentvolumeclaims", "PersistentVolumeClaim", True),
-        ("", "persistentvolumes", "PersistentVolume", False),
-        ("policy", "poddisruptionbudgets", "PodDisruptionBudget", True),
-        ("scheduling.k8s.io", "priorityclasses", "PriorityClass", False),
-    )
-)
-"""
-What every API server has and every plan needs.
-"""
 
 _LOOK = 0.1
 """
@@ -160,18 +138,6 @@ def _no_collection() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
-
-
-def resources_of(dialects: Sequence[Dialect]) -> tuple[Resource, ...]:
-    """
-    List what must be followed for some dialects, each kind and version once.
-    """
-    found: dict[tuple[str, str, str], Resource] = {}
-    named = (resource for dialect in dialects for resource in dialect.resources)
-    for resource in (*NEEDED, *OWNERS, *named):
-        place = resource.group, resource.version, resource.plural
-        found.setdefault(place, resource)
-    return tuple(found.values())
 
 
 def reducer_of(resource: Resource) -> Callable[[Raw], Any]:

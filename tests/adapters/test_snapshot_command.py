@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from adapters.cli.main import run
-from adapters.kube.source import NEEDED
+from adapters.kube.kinds import NEEDED
 from tests.adapters.kube.api_server import NODES, PODS, ApiServer
 from tests.adapters.kube.following import kubeconfig
 from tests.adapters.kube.raw_pods import raw_node, raw_pod

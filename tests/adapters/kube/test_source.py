@@ -3,7 +3,8 @@ import pytest
 from adapters.kube.connect import connect
 from adapters.kube.dialects.registry import dialects
 from adapters.kube.errors import SnapshotRefusedError
-from adapters.kube.source import NEEDED, ClusterSource, resources_of
+from adapters.kube.kinds import NEEDED, resources_of
+from adapters.kube.source import ClusterSource
 from models.gangs import PodPhase, pod_sets
 from tests.adapters.kube.api_server import NODES, PODS, ApiServer
 from tests.adapters.kube.following import QUICK, TIMEOUTS, eventually, kubeconfig
