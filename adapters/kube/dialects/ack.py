@@ -5,19 +5,17 @@ Labels win over annotations, and both over the PodGroup.  ``mode`` and ``total-n
 are Koordinator's; ACK does not read them, and neither do we.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from adapters.kube.dialects.base import (
     Claim,
-    Membership,
-    Objects,
     Part,
     Resource,
     Standing,
     Write,
 )
-from adapters.kube.dialects.elastic import Quotas, is_preemptible, quotas_of
+from adapters.kube.dialects.elastic import Quotas, is_preemptible
+from adapters.kube.dialects.family import Family
 from adapters.kube.dialects.group_answer import (
     KOORDINATOR_PHASES,
     PLUGIN_PHASES,
@@ -38,7 +36,6 @@ from adapters.kube.dialects.groups import (
 )
 from adapters.kube.dialects.said_values import mates_of, minimum_of, policy_of
 from adapters.kube.dialects.words import (
-    FINDER,
     GANG_GROUPS,
     GANG_MIN,
     GANG_MODE,
@@ -57,13 +54,9 @@ from adapters.kube.dialects.words import (
     Rules,
     annotation,
     label,
-    membership,
 )
-from adapters.kube.pods import PodRecord
 from models.gangs import MatchPolicy
-from models.queues import Queue
 from models.reasons import Reason
-from models.topology import Topology
 
 NAME = "ack"
 SATISFIED = frozenset({"Scheduled", "Running", "Finished", "Failed"})
@@ -76,50 +69,21 @@ _RESOURCES: tuple[Resource, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ack:
+class Ack(Family):
     """
-    ACK's words.
-
-    ``family``: the one system that is there, where only one of Koordinator and ACK is.
-    ``owns_status``: no controller is there, so phases and counters are written, too.
+    ACK's words; its quota trees are no part of its gangs.
     """
 
-    family: Rules | None = None
-    owns_status: bool = False
+    __slots__ = ()
     name = NAME
     resources = _RESOURCES
+    rules = Rules.ACK
 
-    def membership(self, pod: PodRecord) -> Membership | None:
+    def read(self, found: Found, quotas: Quotas) -> Claim:
         """
-        Say which gang a pod names, the reference label first, the annotation last.
+        Read one gang by labels, then by annotations.
         """
-        return membership(pod)
-
-    def claims(
-        self, objects: Objects, members: Mapping[str, tuple[PodRecord, ...]]
-    ) -> Iterable[Claim]:
-        """
-        Read every gang that ACK's rules hold for.
-        """
-        quotas = quotas_of(objects)
-        for found in FINDER.found(objects, members, family=self.family):
-            if found.rules is Rules.ACK:
-                yield _claim(found, quotas)
-
-    def queues(self, objects: Objects) -> Iterable[Queue]:
-        """
-        Read none: ACK's quota trees are no part of its gangs.
-        """
-        del objects
-        return ()
-
-    def topologies(self, objects: Objects) -> Iterable[Topology]:
-        """
-        Read none.
-        """
-        del objects
-        return ()
+        return _claim(found, quotas)
 
     def answer(self, claim: Claim, standing: Standing) -> Iterable[Write]:
         """

@@ -136,6 +136,30 @@ class Write:
     event: tuple[str, str, str] | None = None
 
 
+def said_of(
+    claim: Claim,
+    api: tuple[str, str],
+    patch: Raw,
+    *,
+    subresource: str = "",
+    event: tuple[str, str, str] | None = None,
+) -> Write:
+    """
+    Say something on the PodGroup of a claim, in an API group and version.
+    """
+    namespace, _, name = claim.key.partition("/")
+    return Write(
+        group=api[0],
+        version=api[1],
+        plural="podgroups",
+        namespace=namespace,
+        name=name,
+        patch=patch,
+        subresource=subresource,
+        event=event,
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
     """

@@ -5,14 +5,12 @@ ACK, which reads the same objects by other labels, stands in a module of its own
 registered here.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from adapters.kube.dialects.ack import ACK
 from adapters.kube.dialects.base import (
     Claim,
     Dialect,
-    Membership,
     Objects,
     Part,
     Resource,
@@ -24,8 +22,8 @@ from adapters.kube.dialects.elastic import (
     Quotas,
     is_preemptible,
     plugin_queues,
-    quotas_of,
 )
+from adapters.kube.dialects.family import Family
 from adapters.kube.dialects.group_answer import PLUGIN_PHASES, answers
 from adapters.kube.dialects.groups import (
     Notes,
@@ -35,21 +33,17 @@ from adapters.kube.dialects.groups import (
     read_group,
 )
 from adapters.kube.dialects.words import (
-    FINDER,
     POD_GROUP,
     SIGS,
     VERSION,
     X_K8S,
     Found,
     Rules,
-    membership,
 )
-from adapters.kube.pods import PodRecord
 from models.gangs import MatchPolicy
 from models.queues import Queue
 from models.reasons import Reason
 from models.resources import format_quantity
-from models.topology import Topology
 
 NAME = "coscheduling"
 DEFAULT_SECONDS = 60
@@ -60,47 +54,27 @@ _RESOURCES: tuple[Resource, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coscheduling:
+class Coscheduling(Family):
     """
     The words of scheduler-plugins.
-
-    ``owns_status``: no controller is there, so phases and counters are written, too.
     """
 
-    owns_status: bool = False
+    __slots__ = ()
     name = NAME
     resources = _RESOURCES
+    rules = Rules.PLUGINS
 
-    def membership(self, pod: PodRecord) -> Membership | None:
+    def read(self, found: Found, quotas: Quotas) -> Claim:
         """
-        Say which gang a pod names by its label.
+        Read one gang by its PodGroup.
         """
-        return membership(pod)
-
-    def claims(
-        self, objects: Objects, members: Mapping[str, tuple[PodRecord, ...]]
-    ) -> Iterable[Claim]:
-        """
-        Read every gang that the rules of scheduler-plugins hold for.
-        """
-        quotas = quotas_of(objects)
-        for found in FINDER.found(objects, members):
-            if found.rules is Rules.PLUGINS:
-                yield _claim(found, quotas)
+        return _claim(found, quotas)
 
     def queues(self, objects: Objects) -> Iterable[Queue]:
         """
         Read the ElasticQuotas of the namespaces.
         """
         return plugin_queues(objects)
-
-    def topologies(self, objects: Objects) -> Iterable[Topology]:
-        """
-        Read none.
-        """
-        del objects
-        return ()
 
     def answer(self, claim: Claim, standing: Standing) -> Iterable[Write]:
         """

@@ -8,7 +8,7 @@ there.  The PodGroups have no conditions, so an annotation of ours keeps the rea
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from adapters.kube.dialects.base import Claim, Raw, Standing, Write
+from adapters.kube.dialects.base import Claim, Raw, Standing, Write, said_of
 from adapters.kube.dialects.judged import moment
 from adapters.kube.dialects.words import SIGS, VERSION
 from adapters.kube.raw import FieldError, mapping, seconds
@@ -62,6 +62,7 @@ def answers(
     """
     if claim.source is None:
         return
+    api = (api_group, VERSION)
     status = _field(claim.source, "status")
     patch: dict[str, object] = {}
     if api_group == SIGS:
@@ -70,12 +71,12 @@ def answers(
         patch |= _counted(standing) | _phased(status, standing, phases)
     changed = {key: value for key, value in patch.items() if status.get(key) != value}
     if changed:
-        yield _write(claim, api_group, {"status": changed}, subresource="status")
-    yield from _reasons(claim, standing, sentence, api_group)
+        yield said_of(claim, api, {"status": changed}, subresource="status")
+    yield from _reasons(claim, standing, sentence, api)
 
 
 def _reasons(
-    claim: Claim, standing: Standing, sentence: str, api_group: str
+    claim: Claim, standing: Standing, sentence: str, api: tuple[str, str]
 ) -> Iterator[Write]:
     """
     Keep the reason as an annotation; an event tells of every new one, and of a start.
@@ -86,13 +87,13 @@ def _reasons(
     after = f"{waits}: {sentence}" if waits else None
     if after != before:
         annotations = {WAITING: after}
-        yield _write(claim, api_group, {"metadata": {"annotations": annotations}})
+        yield said_of(claim, api, {"metadata": {"annotations": annotations}})
     if waits and (before is None or before.partition(":")[0] != waits):
         event = ("Warning", "FailedScheduling", sentence)
-        yield _write(claim, api_group, {}, event=event)
+        yield said_of(claim, api, {}, event=event)
     if standing.state == "Starting" and standing.binding:
         message = f"{standing.binding} pods are bound, {standing.minimum} were needed"
-        yield _write(claim, api_group, {}, event=("Normal", "Scheduled", message))
+        yield said_of(claim, api, {}, event=("Normal", "Scheduled", message))
 
 
 def _num_placed(standing: Standing) -> int:
@@ -156,24 +157,3 @@ def _field(raw: Raw, key: str) -> Mapping[str, object]:
         return mapping(raw, key)
     except FieldError:
         return {}
-
-
-def _write(
-    claim: Claim,
-    api_group: str,
-    patch: Raw,
-    *,
-    subresource: str = "",
-    event: tuple[str, str, str] | None = None,
-) -> Write:
-    namespace, _, name = claim.key.partition("/")
-    return Write(
-        group=api_group,
-        version=VERSION,
-        plural="podgroups",
-        namespace=namespace,
-        name=name,
-        patch=patch,
-        subresource=subresource,
-        event=event,
-    )

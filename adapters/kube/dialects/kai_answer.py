@@ -6,7 +6,7 @@ The condition is taken away once the pods run, so that it does not outlive its c
 
 from collections.abc import Iterator, Mapping
 
-from adapters.kube.dialects.base import Claim, Raw, Standing, Write
+from adapters.kube.dialects.base import Claim, Raw, Standing, Write, said_of
 from adapters.kube.dialects.judged import conditions, moment
 from adapters.kube.raw import FieldError, mapping
 from models.reasons import Reason
@@ -14,6 +14,7 @@ from models.resources import format_quantity
 
 GROUP = "scheduling.run.ai"
 VERSION = "v2alpha2"
+_API = (GROUP, VERSION)
 CONDITIONS = "schedulingConditions"
 UNSCHEDULABLE = "UnschedulableOnNodePool"
 POOL = "kai.scheduler/node-pool"
@@ -38,7 +39,7 @@ def answers(claim: Claim, standing: Standing) -> Iterator[Write]:
         rest = [
             c for c in conditions(claim.source, CONDITIONS) if not _is_ours(c, claim)
         ]
-        yield _write(claim, {"status": {CONDITIONS: rest}}, subresource="status")
+        yield said_of(claim, _API, {"status": {CONDITIONS: rest}}, subresource="status")
 
 
 def node_pool(raw: Raw | None) -> str:
@@ -81,9 +82,9 @@ def _mark(claim: Claim, source: Raw, standing: Standing) -> Iterator[Write]:
     condition["lastTransitionTime"] = moment(standing.now)
     rest = [old for old in before if not _is_ours(old, claim)]
     patch = {"status": {CONDITIONS: [*rest, condition]}}
-    yield _write(claim, patch, subresource="status")
+    yield said_of(claim, _API, patch, subresource="status")
     said = "NotReady" if standing.reason == Reason.WAITING_FOR_PODS else "Unschedulable"
-    yield _write(claim, {}, event=("Normal", said, f"{word}: {message}"))
+    yield said_of(claim, _API, {}, event=("Normal", said, f"{word}: {message}"))
 
 
 def _reason(standing: Standing) -> tuple[str, str, dict[str, object]]:
@@ -157,27 +158,7 @@ def _times(claim: Claim, source: Raw, standing: Standing) -> Iterator[Write]:
         notes[STALE_SINCE] = None
     changed = {key: value for key, value in notes.items() if known.get(key) != value}
     if changed:
-        yield _write(claim, {"metadata": {"annotations": changed}})
-
-
-def _write(
-    claim: Claim,
-    patch: Raw,
-    *,
-    subresource: str = "",
-    event: tuple[str, str, str] | None = None,
-) -> Write:
-    namespace, _, name = claim.key.partition("/")
-    return Write(
-        group=GROUP,
-        version=VERSION,
-        plural="podgroups",
-        namespace=namespace,
-        name=name,
-        patch=patch,
-        subresource=subresource,
-        event=event,
-    )
+        yield said_of(claim, _API, {"metadata": {"annotations": changed}})
 
 
 def _is_ours(condition: Mapping[str, object], claim: Claim) -> bool:

@@ -5,13 +5,11 @@ A pod's annotations win over the PodGroup, as its proposal says; its code lets t
 PodGroup win, and a switch does so here.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from adapters.kube.dialects.base import (
     Claim,
-    Membership,
     Objects,
     Part,
     Resource,
@@ -23,8 +21,8 @@ from adapters.kube.dialects.elastic import (
     Quotas,
     is_preemptible,
     koordinator_queues,
-    quotas_of,
 )
+from adapters.kube.dialects.family import Family
 from adapters.kube.dialects.gathering import check_gathering
 from adapters.kube.dialects.group_answer import KOORDINATOR_PHASES, answers
 from adapters.kube.dialects.groups import (
@@ -40,7 +38,6 @@ from adapters.kube.dialects.groups import (
     said_by_pods,
     said_in_spec,
 )
-from adapters.kube.dialects.remembered import Remembered
 from adapters.kube.dialects.said_values import (
     go_seconds,
     mates_of,
@@ -49,7 +46,6 @@ from adapters.kube.dialects.said_values import (
     policy_of,
 )
 from adapters.kube.dialects.words import (
-    FINDER,
     GANG_GROUPS,
     GANG_MIN,
     GANG_MODE,
@@ -69,14 +65,11 @@ from adapters.kube.dialects.words import (
     Word,
     annotation,
     label,
-    membership,
 )
-from adapters.kube.pods import PodRecord
 from adapters.kube.raw import shown
 from models.gangs import MatchPolicy, PodPhase
 from models.queues import Queue
 from models.reasons import Reason
-from models.topology import Topology
 
 NAME = "koordinator"
 DEFAULT_SECONDS = 600
@@ -99,58 +92,23 @@ _RESOURCES: tuple[Resource, ...] = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Koordinator:
+class Koordinator(Family):
     """
     Koordinator's words.
 
-    ``annotations_first``: what pods say wins over their PodGroup.  ``family``: the one
-    system that is there, where only one of Koordinator and ACK is.  ``owns_status``: no
-    controller of its own is there, so phases and counters are written, too.
+    ``annotations_first``: what pods say wins over their PodGroup.
     """
 
     annotations_first: bool = True
-    family: Rules | None = None
-    owns_status: bool = False
-    remembered: Remembered = field(
-        default_factory=Remembered, init=False, repr=False, compare=False
-    )
     name = NAME
     resources = _RESOURCES
-
-    def membership(self, pod: PodRecord) -> Membership | None:
-        """
-        Say which gang a pod names, the reference label first, the annotation last.
-        """
-        return membership(pod)
-
-    def claims(
-        self, objects: Objects, members: Mapping[str, tuple[PodRecord, ...]]
-    ) -> Iterable[Claim]:
-        """
-        Read every gang that Koordinator's rules hold for.
-        """
-        quotas = quotas_of(objects)
-        self.remembered.begin(quotas)
-        for found in FINDER.found(objects, members, family=self.family):
-            if found.rules is Rules.KOORDINATOR:
-                yield self.remembered.claim(
-                    found.key,
-                    (found.group, found.pods, found.api_group),
-                    partial(self._claim, found, quotas),
-                )
+    rules = Rules.KOORDINATOR
 
     def queues(self, objects: Objects) -> Iterable[Queue]:
         """
         Read the tree of ElasticQuotas.
         """
         return koordinator_queues(objects)
-
-    def topologies(self, objects: Objects) -> Iterable[Topology]:
-        """
-        Read none: gathering by network layers is refused, gang by gang.
-        """
-        del objects
-        return ()
 
     def answer(self, claim: Claim, standing: Standing) -> Iterable[Write]:
         """
@@ -160,7 +118,10 @@ class Koordinator:
         rejected = f"GangGroup {','.join(claim.mates) or claim.key}"
         return answers(claim, standing, _sentence(rejected, standing), SIGS, phases)
 
-    def _claim(self, found: Found, quotas: Quotas) -> Claim:
+    def read(self, found: Found, quotas: Quotas) -> Claim:
+        """
+        Read one gang by annotations and PodGroup, in their order.
+        """
         notes = Notes(found.key)
         group = read_group(found.group, notes)
         check_names(found, notes)

@@ -7,7 +7,7 @@ The order of the conditions and the sentence in the field ``reason`` are Volcano
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from adapters.kube.dialects.base import Claim, Raw, Standing, Write
+from adapters.kube.dialects.base import Claim, Raw, Standing, Write, said_of
 from adapters.kube.dialects.judged import conditions, moment
 from adapters.kube.raw import FieldError, mapping
 from models.reasons import Reason
@@ -66,10 +66,11 @@ def answers(served: Served, claim: Claim, standing: Standing) -> Iterator[Write]
         rest = [old for old in conditions(source) if old.get("type") != kind]
         changed["conditions"] = [*rest, condition]
         event = _event(standing)
+    api = (served.group, _version(source) or served.version)
     if changed:
-        yield _write(served, claim, {"status": changed}, None)
+        yield said_of(claim, api, {"status": changed})
     if event is not None:
-        yield _write(served, claim, {}, event)
+        yield said_of(claim, api, {}, event=event)
 
 
 def _condition(standing: Standing) -> dict[str, object] | None:
@@ -204,21 +205,6 @@ def _status(source: Raw) -> Raw:
         return mapping(source, "status")
     except FieldError:
         return {}
-
-
-def _write(
-    served: Served, claim: Claim, patch: Raw, event: tuple[str, str, str] | None
-) -> Write:
-    namespace, _, name = claim.key.partition("/")
-    return Write(
-        group=served.group,
-        version=_version(claim.source) or served.version,
-        plural="podgroups",
-        namespace=namespace,
-        name=name,
-        patch=patch,
-        event=event,
-    )
 
 
 def _version(source: Raw | None) -> str:
