@@ -132,13 +132,6 @@ def pod_sets(tree: Tree) -> Iterator[PodSet]:
         yield from pod_sets(child)
 
 
-def pods_by_phase(leaf: PodSet, *phases: PodPhase) -> list[Pod]:
-    """
-    List a leaf's pods in the given phases, in index order.
-    """
-    return [pod for pod in leaf.pods if pod.phase in phases]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
     """

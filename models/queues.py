@@ -5,8 +5,6 @@ Queues: a tree of quotas; gangs live in its leaves.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-UNLIMITED = None
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueResource:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from adapters.cli.options import RowsOutput, only
+from adapters.cli.options import DIFFERS, RowsOutput, only
 from adapters.cli.output import Format, Table, as_text, emit
 
 
@@ -37,7 +37,7 @@ def bench(
         table = Table(head, report.rows(), frozenset(range(1, len(head) - 2)))
         csv = output is Format.CSV
         emit(table.csv() if csv else "\n".join(table.lines()))
-    return 0 if report.holds else 3
+    return 0 if report.holds else DIFFERS
 
 
 def _known(names: list[str]) -> None:

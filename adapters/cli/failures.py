@@ -17,7 +17,6 @@ from models.reasons import counted
 
 FAILED = 1
 WRONG_USE = 2
-DIFFERS = 3
 REJECTED = 4
 UNREACHABLE = 5
 INTERRUPTED = 130

@@ -1,5 +1,5 @@
 """
-Options that several commands share.
+Options and the exit code that several commands share.
 """
 
 from typing import Annotated, Any
@@ -7,6 +7,11 @@ from typing import Annotated, Any
 import typer
 
 from adapters.cli.output import Format
+
+DIFFERS = 3
+"""
+The exit code of an answer that is no, or of things that differ.
+"""
 
 
 def _output(words: str) -> Any:  # noqa: ANN401 - what the parser calls an option

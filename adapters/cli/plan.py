@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adapters.cli.options import (
+    DIFFERS,
     NoColor,
     PlanOutput,
     SchedulerNames,
@@ -91,7 +92,7 @@ def plan(
     else:
         shown = made if timings else replace(made, seconds=None)
         emit(_written(shown, greedy if diff else None, output))
-    return 3 if detailed_exitcode and made.operations else 0
+    return DIFFERS if detailed_exitcode and made.operations else 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adapters.cli.options import STRATEGIES, Strategy, chosen
+from adapters.cli.options import DIFFERS, STRATEGIES, Strategy, chosen
 from adapters.cli.output import Format, as_text, emit
 from models.errors import InputRejectedError
 from models.reasons import counted
@@ -55,7 +55,7 @@ def run(paths: Paths = None, *, strategy: Strategy = None) -> int:
     emit("\n".join([*lines, _summary(len(files), rounds, failed, rejected)]))
     if rejected:
         return 4
-    return 3 if failed else 0
+    return DIFFERS if failed else 0
 
 
 def _judged(file: str, names: list[str]) -> dict[str, list[str]] | InputRejectedError:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adapters.cli.options import Output, SchedulerNames, only
+from adapters.cli.options import DIFFERS, Output, SchedulerNames, only
 from adapters.cli.output import Format, as_text, emit, note
 from models.reasons import counted
 
@@ -104,7 +104,7 @@ def diff(
         items = [change.document() for change in found]
         head = {"apiVersion": "phalanx/v1", "kind": "Difference"}
         emit(as_text({**head, "items": items}, output))
-    return 3 if found else 0
+    return DIFFERS if found else 0
 
 
 @app.command("check")
@@ -128,7 +128,7 @@ def check(files: Files = None, *, scheduler_name: SchedulerNames = None) -> int:
         counted(len(snapshot.warnings), "warning"),
     ]
     emit(", ".join(parts))
-    return 3 if refused else 0
+    return DIFFERS if refused else 0
 
 
 @app.command("anonymise")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from adapters.cli.options import Output, SchedulerNames, only
+from adapters.cli.options import DIFFERS, Output, SchedulerNames, only
 from adapters.cli.output import Format, as_text, emit
 from models.reasons import counted
 
@@ -55,4 +55,4 @@ def verify(
         head = {"apiVersion": "phalanx/v1", "kind": "Verdict"}
         document = {**head, "holds": not violations, "items": items}
         emit(as_text(document, output))
-    return 3 if violations else 0
+    return DIFFERS if violations else 0
