@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
 from adapters.files.checks import full_name
-from adapters.outcome import Outcome, label, outcome_of
+from adapters.outcome import LOSSES, Outcome, label, outcome_of
 from models.expect import Expect
 from models.gangs import Gang, pod_sets
 from models.plan import Plan
@@ -122,7 +122,7 @@ def _same(
         found: set[object] = set()
         for leaf in pod_sets(gang.tree):
             for pod in leaf.pods:
-                node = outcome.places.get(f"{gang.namespace}/{pod.name}")
+                node = outcome.seats.get(f"{gang.namespace}/{pod.name}")
                 have = labels.get(node or "")
                 if node is None or have is None:
                     continue
@@ -135,14 +135,14 @@ def _same(
 
 def _on(expect: Expect, _s: Snapshot, _p: Plan, outcome: Outcome) -> Iterator[str]:
     for pod, node in (expect.on or {}).items():
-        have = outcome.places.get(full_name(pod), "no node")
+        have = outcome.seats.get(full_name(pod), "no node")
         if node is not None and node != have:
             yield f"on: {pod} is on {have}, expected {node}"
 
 
 def _tiers(expect: Expect, _s: Snapshot, plan: Plan, _o: Outcome) -> Iterator[str]:
     values: Counter[str] = Counter()
-    known: set[str] = set()
+    known = set(LOSSES)
     for tier in plan.tiers:
         for name in {tier.name, label(tier)}:
             values[name] += tier.value

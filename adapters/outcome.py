@@ -4,15 +4,21 @@ What a plan leaves behind: which pods run or are bound where, counted for people
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from models.gangs import Gang, Pod, PodPhase, PodSet, pod_sets
 from models.plan import Plan, TierResult
 from models.resources import num_gpus
 from models.snapshot import Snapshot
+from solver.score import LOSSES as EVERY_LOSS
+from solver.standing import satisfied_after, standing
 
 SATISFIED = frozenset({"Starting", "Growing", "Running", "Finished"})
-HOLDING = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING, PodPhase.RESERVED})
+HOLDING = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})
+LOSSES = frozenset(EVERY_LOSS) - {"disruption"}
+"""
+Tiers that a plan lists only where it loses something.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +36,13 @@ class Totals:
 class Outcome:
     """
     A plan seen from its end: every placed pod, with its gang and leaf.
+
+    ``places`` are of pods that run or are bound; a moved pod is where it will be.
+    ``seats`` are these, and of pods that wait until their place is free.
     """
 
     places: Mapping[str, str]
+    seats: Mapping[str, str]
     bound: Counter[str]
     running: Counter[str]
     by_leaf: Counter[tuple[str, str]]
@@ -44,6 +54,7 @@ def outcome_of(snapshot: Snapshot, plan: Plan) -> Outcome:
     Carry a plan out on paper.
     """
     places = _running(snapshot)
+    reserved: dict[str, str] = {}
     bound: Counter[str] = Counter()
     for step in plan.operations:
         match step.op:
@@ -55,7 +66,7 @@ def outcome_of(snapshot: Snapshot, plan: Plan) -> Outcome:
             case "Evict":
                 places.pop(step.pod, None)
             case "Reserve":
-                pass
+                reserved[step.pod] = step.node
     by_leaf: Counter[tuple[str, str]] = Counter()
     gpus = 0
     for gang, leaf, pod in _every_pod(snapshot):
@@ -65,9 +76,31 @@ def outcome_of(snapshot: Snapshot, plan: Plan) -> Outcome:
     running: Counter[str] = Counter()
     for (name, _), count in by_leaf.items():
         running[name] += count
-    satisfied = sum(line.state in SATISFIED for line in plan.gangs)
-    totals = Totals(gpus=gpus, pods=by_leaf.total(), gangs=satisfied)
-    return Outcome(places, bound, running, by_leaf, totals)
+    totals = Totals(
+        gpus=gpus, pods=by_leaf.total(), gangs=_satisfied(snapshot, plan, places)
+    )
+    return Outcome(places, reserved | places, bound, running, by_leaf, totals)
+
+
+def _satisfied(snapshot: Snapshot, plan: Plan, places: Mapping[str, str]) -> int:
+    """
+    Count gangs that have enough; one that only gave surplus away still has.
+    """
+    gangs = {gang.key: gang for gang in snapshot.gangs}
+    return sum(
+        line.state in SATISFIED
+        or (line.state == "Evicting" and _is_left_enough(gangs[line.name], places))
+        for line in plan.gangs
+    )
+
+
+def _is_left_enough(gang: Gang, places: Mapping[str, str]) -> bool:
+    now = standing(gang)
+    lost = {
+        at: -sum(f"{gang.namespace}/{pod.name}" not in places for pod in leaf.running)
+        for at, leaf in enumerate(now.leaves)
+    }
+    return satisfied_after(now, lost)[0]
 
 
 def gpus_of_pods(snapshot: Snapshot) -> dict[str, int]:
@@ -108,8 +141,34 @@ def first_difference(plan: Plan, other: Plan) -> tuple[TierResult, TierResult] |
     """
     Give the first tier in which two plans of one input differ: that one decides.
     """
-    pairs = zip(plan.tiers, other.tiers, strict=True)
+    pairs = paired_tiers(plan, other)
     return next((pair for pair in pairs if pair[0].value != pair[1].value), None)
+
+
+def paired_tiers(plan: Plan, other: Plan) -> list[tuple[TierResult, TierResult]]:
+    """
+    Put the tiers of two plans of one input side by side, in the order of the policy.
+
+    Tiers of losses are listed only by a plan that loses something; the other one
+    loses nothing there, and nothing is less than that.
+    """
+    ours = {(tier.name, tier.band) for tier in plan.tiers}
+    theirs = list(other.tiers)
+    pairs: list[tuple[TierResult, TierResult]] = []
+    for tier in plan.tiers:
+        while theirs and (theirs[0].name, theirs[0].band) not in ours:
+            lost = theirs.pop(0)
+            pairs.append((_nothing(lost), lost))
+        same = bool(theirs) and (theirs[0].name, theirs[0].band) == (
+            tier.name,
+            tier.band,
+        )
+        pairs.append((tier, theirs.pop(0) if same else _nothing(tier)))
+    return pairs + [(_nothing(tier), tier) for tier in theirs]
+
+
+def _nothing(tier: TierResult) -> TierResult:
+    return replace(tier, value=0, bound=0, proof="proven")
 
 
 def is_better(tier: TierResult, other: TierResult) -> bool:

@@ -15,7 +15,7 @@ PerGang = dict[str, Number | None]
 
 class Same(BaseModel):
     """
-    All pods of a gang that run or are bound share one domain of a level.
+    All pods of a gang that run, are bound or reserved share one domain of a level.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -53,8 +53,10 @@ class Expect(BaseModel):
         ours = self.model_dump(exclude={"greedy"})
         theirs = self.greedy.model_dump(exclude={"greedy"}, exclude_none=True)
         started = {**theirs.get("starts", {}), **theirs.get("runs", {})}
+        if isinstance(theirs.get("reserves"), dict):
+            started |= theirs["reserves"]
         _forget(ours, "waits", {name for name, pods in started.items() if pods})
-        for word in ("starts", "runs", "leaves"):
+        for word in ("starts", "runs", "leaves", "reserves"):
             _forget(ours, word, set(theirs.get("waits", {})))
         for word, said in theirs.items():
             both = isinstance(ours[word], dict) and isinstance(said, dict)
@@ -62,9 +64,7 @@ class Expect(BaseModel):
         return type(self).model_validate(ours)
 
 
-def _forget(
-    said: dict[str, dict[str, object] | None], word: str, names: set[str]
-) -> None:
+def _forget(said: dict[str, object], word: str, names: set[str]) -> None:
     have = said.get(word)
-    if have is not None:
+    if isinstance(have, dict):
         said[word] = {k: v for k, v in have.items() if k not in names}

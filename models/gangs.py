@@ -3,7 +3,7 @@ Gangs: trees of pods that start together or not at all.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from models.nodes import ANYWHERE, NodeDemand
@@ -121,6 +121,15 @@ class Gang:
         return f"{self.namespace}/{self.name}"
 
 
+def is_remembered(gang: Gang, forgotten_after: int) -> bool:
+    """
+    Tell whether nobody leaves for a gang, since it had to leave itself.
+
+    That ends when it has been passed over for long enough.
+    """
+    return gang.evicted_ago is not None and gang.passed_over < forgotten_after
+
+
 def pod_sets(tree: Tree) -> Iterator[PodSet]:
     """
     Walk the leaves in file order.
@@ -130,6 +139,28 @@ def pod_sets(tree: Tree) -> Iterator[PodSet]:
         return
     for child in tree.children:
         yield from pod_sets(child)
+
+
+def released(gang: Gang) -> Gang:
+    """
+    Let a gang's reserved pods be pending, the first of those that are.
+    """
+    return replace(gang, tree=_released(gang.tree))
+
+
+def _released(tree: Tree) -> Tree:
+    if isinstance(tree, Group):
+        return replace(tree, children=tuple(map(_released, tree.children)))
+    return _leaf_released(tree)
+
+
+def _leaf_released(leaf: PodSet) -> PodSet:
+    reserved = [pod for pod in leaf.pods if pod.phase is PodPhase.RESERVED]
+    if not reserved:
+        return leaf
+    others = [pod for pod in leaf.pods if pod.phase is not PodPhase.RESERVED]
+    first = [replace(pod, phase=PodPhase.PENDING, node=None) for pod in reserved]
+    return replace(leaf, pods=(*first, *others))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

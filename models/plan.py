@@ -11,9 +11,21 @@ from models.reasons import Waiting
 Direction = Literal["max", "min"]
 Proof = Literal["proven", "conditional", "gap"]
 Op = Literal["Bind", "Evict", "Move", "Reserve"]
+Rule = Literal["reclaim", "preempt", "consolidate", "stale"]
 State = Literal[
     "Evicting", "Starting", "Growing", "Reserved", "Waiting", "Finished", "Running"
 ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Departure:
+    """
+    Why a running pod leaves its node, for whom, and where it has a new place if any.
+    """
+
+    rule: Rule
+    beneficiaries: tuple[str, ...] = ()
+    target: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,13 +33,14 @@ class Placement:
     """
     Who goes where: pod keys (``namespace/pod``) to nodes, and who is entitled.
 
-    ``evicted`` and ``moved`` have their place and stay empty until evictions exist.
+    ``binds`` have room now, ``reserves`` as soon as somebody has left; ``departures``
+    are running pods that are evicted, or moved where they have a target.
     """
 
     binds: Mapping[str, str] = field(default_factory=dict)
+    reserves: Mapping[str, str] = field(default_factory=dict)
+    departures: Mapping[str, Departure] = field(default_factory=dict)
     entitled: frozenset[str] = frozenset()
-    evicted: Mapping[str, str] = field(default_factory=dict)
-    moved: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,16 +61,17 @@ class Part(BaseModel):
 
 class Evict(Part):
     """
-    Who may make room for whom; unset switches are off until evictions exist.
+    Who may make room for whom, and what it may cost; ``None`` is no bound.
     """
 
-    preempt: bool | None = None
-    reclaim: bool | None = None
-    consolidate: bool | None = None
-    stale: bool | None = None
+    preempt: bool = True
+    reclaim: bool = True
+    consolidate: bool = True
+    stale: bool = True
+    stale_after: Seconds = Field(60, alias="staleAfter")
     max_pods: int | None = Field(None, alias="maxPods", ge=0)
     max_gangs: int | None = Field(None, alias="maxGangs", ge=0)
-    max_moves: int = Field(16, alias="maxMoves", ge=0)
+    max_moves: int | None = Field(16, alias="maxMoves", ge=0)
     max_lost_per_gpu: int | None = Field(None, alias="maxLostPerGpu", ge=0)
     again: Seconds = 0
 
@@ -169,6 +170,20 @@ class Policy(Part):
         Tell whether a tier is listed.
         """
         return any(tier.name == name for tier in self.tiers)
+
+    def evicts(self, *, borrowing: bool) -> bool:
+        """
+        Tell whether starts may make others leave: entitled ones, or those that borrow.
+
+        What is lost must count right after what it is lost for.
+        """
+        order: list[TierName] = ["entitled", "disruption"]
+        if borrowing:
+            order.append("borrowing")
+        names = [tier.name for tier in self.tiers]
+        evict = self.evict
+        rules = evict.preempt or evict.consolidate or (evict.reclaim and not borrowing)
+        return names[: len(order)] == order and rules
 
     def quarters(self, age: int) -> int:
         """

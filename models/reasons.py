@@ -138,7 +138,10 @@ _SENTENCES: dict[Reason, str] = {
         "needs {needs} {resource}, "
         "queue {queue} uses {used} of the {limit} it may hold{work}"
     ),
-    Reason.PREEMPTION_PROTECTED: "is entitled, and only protected work is in its way",
+    Reason.PREEMPTION_PROTECTED: (
+        "is entitled and needs {needs} {resource}; {free} are free, "
+        "and only protected work is in its way"
+    ),
     Reason.INSUFFICIENT_CAPACITY: (
         "needs {needs} {resource}{where}, matching nodes have {free} free"
     ),
@@ -149,7 +152,9 @@ _SENTENCES: dict[Reason, str] = {
     Reason.LOWER_TIER_OR_PRIORITY: (
         "could start alone; this plan gives what it needs to others"
     ),
-    Reason.WAITING_FOR_PREEMPTION: "waits for evicted pods to leave",
+    Reason.WAITING_FOR_PREEMPTION: (
+        "has {pods:place} on {nodes:node}, and waits for others to leave"
+    ),
     Reason.BIND_REJECTED: "a bind was refused; it is tried again in {seconds} s",
     Reason.SEARCH_LIMIT_REACHED: "undecided within the limit of this round",
     Reason.SOURCE_NOT_SYNCED: "was not observed completely",

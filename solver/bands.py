@@ -3,7 +3,7 @@ Bands: at most eight ranges of priority, each named by the lowest priority in it
 """
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from models.policy import Policy
@@ -36,15 +36,26 @@ class Bands:
         return sorted(self.labels.items(), reverse=True)
 
 
-def cut_bands(priorities: Sequence[int], policy: Policy) -> Bands:
+def cut_bands(
+    priorities: Sequence[int], policy: Policy, others: Collection[int] = ()
+) -> Bands:
     """
     Cut priorities by the policy, else one band each, else by quantiles.
+
+    Parameters
+    ----------
+    priorities
+        Those of what waits, which alone make tiers.
+    policy
+        Its cut points come first.
+    others
+        Those of what runs, so that it has a band of its own where there are few.
     """
     distinct = sorted(set(priorities))
     if policy.bands is not None:
         cuts = tuple(sorted(set(policy.bands)))
     elif len(distinct) <= MOST:
-        cuts = tuple(distinct[1:])
+        cuts = tuple(sorted({*distinct, *others})[1:])
     else:
         ranked = sorted(priorities)
         cuts = tuple(sorted({ranked[len(ranked) * k // MOST] for k in range(1, MOST)}))

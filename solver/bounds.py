@@ -3,9 +3,19 @@ Bounds by arithmetic: finite for every tier, valid whatever the search does.
 """
 
 from models.resources import num_gpus
+from solver.draft import Draft
 from solver.problem import Problem
-from solver.score import TierKey, borrow_factor
-from solver.spread import idle_spread, running_domains
+from solver.score import (
+    LOSSES,
+    TierKey,
+    borrow_factor,
+    frozen_order,
+    frozen_surplus,
+    score,
+)
+from solver.spread import frozen_spread, running_domains
+
+_NOTHING = Draft()
 
 
 def trivial_bound(problem: Problem, key: TierKey) -> int:
@@ -15,7 +25,7 @@ def trivial_bound(problem: Problem, key: TierKey) -> int:
     starting = [u for u in problem.units if u.starts]
     match key.name:
         case "entitled" | "borrowing":
-            bound = sum(
+            bound = score(problem, _NOTHING, [key])[0] + sum(
                 problem.weight(state) * _factor(problem, key, state.gang.queue)
                 for unit in starting
                 if unit.band == key.band
@@ -23,10 +33,12 @@ def trivial_bound(problem: Problem, key: TierKey) -> int:
             )
         case "topology":
             bound = _least_spread(problem)
-        case "disruption" | "packing":
+        case "packing":
             bound = 0
+        case name if name in LOSSES:
+            bound = score(problem, _NOTHING, [key])[0]
         case "surplus":
-            bound = _most_value(problem)
+            bound = frozen_surplus(problem) + _most_value(problem)
         case "gpus":
             bound = problem.running_gpus + _pending(problem, count_gpus=True)
         case "pods":
@@ -35,7 +47,7 @@ def trivial_bound(problem: Problem, key: TierKey) -> int:
             bound = problem.satisfied + sum(len(u.states) for u in starting)
         case _:
             count = len(problem.positions)
-            bound = sum(
+            bound = frozen_order(problem) + sum(
                 count - problem.positions[state.key]
                 for unit in starting
                 for state in unit.states
@@ -74,7 +86,7 @@ def _most_value(problem: Problem) -> int:
 
 
 def _least_spread(problem: Problem) -> int:
-    total = idle_spread(problem)
+    total = frozen_spread(problem)
     for unit in problem.units:
         for state in unit.states:
             for node in state.nodes:

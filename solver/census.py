@@ -8,7 +8,7 @@ counted by queue and by node under the identity of their requests.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from models.gangs import PodPhase, pod_sets
+from models.gangs import Pod, PodPhase, pod_sets
 from models.resources import Resources
 from models.snapshot import Snapshot
 
@@ -18,6 +18,19 @@ Pods that hold the room of their node.
 """
 
 
+LONGEST_LEAVING = 120
+"""
+Seconds after which a terminating pod is no longer counted on to go.
+"""
+
+
+def is_leaving(pod: Pod) -> bool:
+    """
+    Tell whether a pod's room can be counted on although it is still there.
+    """
+    return pod.phase is PodPhase.TERMINATING and pod.seconds < LONGEST_LEAVING
+
+
 @dataclass(frozen=True, slots=True)
 class Census:
     """
@@ -25,11 +38,13 @@ class Census:
 
     ``kinds`` holds the requests under their number; ``queues`` counts running pods by
     (queue, preemptible, kind); ``loads`` lists (node, kind) of pods that hold room.
+    ``leaving`` are the loads among them that will be gone before long.
     """
 
     kinds: list[Resources] = field(default_factory=list)
     queues: dict[tuple[str, bool, int], int] = field(default_factory=dict)
     loads: list[tuple[str, int]] = field(default_factory=list)
+    leaving: list[tuple[str, int]] = field(default_factory=list)
 
     def running(self) -> Iterator[tuple[Resources, int]]:
         """
@@ -61,6 +76,8 @@ def census_of(snapshot: Snapshot) -> Census:
                 running += pod.phase is PodPhase.RUNNING
                 if loads_node and pod.node is not None:
                     loads.append((pod.node, kind))
+                    if is_leaving(pod):
+                        census.leaving.append((pod.node, kind))
             if running:
                 key = (gang.queue, gang.preemptible, kind)
                 queues[key] = queues.get(key, 0) + running

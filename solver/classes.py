@@ -8,7 +8,7 @@ their rows add up what each member really has, so the bound stays a true bound.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from math import gcd
 
@@ -17,7 +17,7 @@ import numpy as np
 from models.nodes import Node
 from models.topology import Domain, Topology
 from solver.problem import Problem
-from solver.room import Ints
+from solver.room import Bools, Ints
 
 Level = tuple[str, str]
 MOST_PODS = 1_000_000
@@ -123,7 +123,7 @@ def classes_of(
     most
         More classes than this are merged.
     """
-    domain_of, names = _domains(problem, levels)
+    domain_of, names = domains_of(problem, levels)
     fits = problem.shapes.fits[list(shapes)]
     usable = np.flatnonzero(fits.any(axis=0))
     keys, exact = _keys(problem, shapes, fits, usable, split)
@@ -140,11 +140,11 @@ def classes_of(
         nodes = usable[members]
         row = tuple(int(s) for i, s in enumerate(shapes) if fits[i, nodes[0]])
         rooms = exact[members][:, 2 + 1 :]
-        whole = _class(problem, nodes, row, rooms)
+        whole = node_class(problem, nodes, row, rooms)
         parts: tuple[NodeClass, ...] = ()
         if fine:
             parts = tuple(
-                _class(
+                node_class(
                     problem, nodes[inner], row, rooms[inner], domain_of[nodes[inner[0]]]
                 )
                 for inner in _groups(domain_of[nodes])
@@ -158,6 +158,64 @@ def classes_of(
         merged=merged,
         ranks=tuple(problem.topologies[t].levels.index(v) for t, v in levels),
     )
+
+
+DomainTable = tuple[Ints, tuple[tuple[tuple[str, ...], ...], ...]]
+"""
+The domain of every node per level, and the names of the domains.
+"""
+
+
+def bins_of(
+    problem: Problem,
+    shapes: Sequence[int],
+    levels: Sequence[Level],
+    samples: Sequence[tuple[int, Ints, Bools, int]],
+    domains: DomainTable,
+) -> Classes:
+    """
+    Make a class of one node for each bin; how many nodes it has is decided later.
+
+    Parameters
+    ----------
+    problem
+        The round.
+    shapes
+        The shapes that may get a place.
+    levels
+        The topology levels they ask for.
+    samples
+        Per bin a node, what can be used on it, which shapes fit, and the most nodes of
+        it; rows are those of a single node.
+    domains
+        Where nodes are.
+    """
+    domain_of, names = domains
+    items = []
+    for node, room, fits, number in samples:
+        row = tuple(int(s) for s, fit in zip(shapes, fits, strict=True) if fit)
+        nodes = np.array([node])
+        whole = node_class(problem, nodes, row, room[None])
+        parts: tuple[NodeClass, ...] = ()
+        if levels:
+            parts = (node_class(problem, nodes, row, room[None], domain_of[node]),)
+        parts = tuple(_times(part, number) for part in parts)
+        items.append(_with_parts(_times(whole, number), parts))
+    return Classes(
+        items=tuple(items),
+        levels=tuple(levels),
+        domain_of=domain_of,
+        domain_names=names,
+        merged=False,
+        ranks=tuple(problem.topologies[t].levels.index(v) for t, v in levels),
+    )
+
+
+def _times(item: NodeClass, number: int) -> NodeClass:
+    """
+    Let a class stand for several nodes, with the rows of one of them.
+    """
+    return replace(item, most=tuple(most * number for most in item.most))
 
 
 def _with_parts(whole: NodeClass, parts: tuple[NodeClass, ...]) -> NodeClass:
@@ -186,7 +244,7 @@ def _groups(keys: Ints) -> list[Ints]:
     return [groups[i] for i in np.argsort(first, kind="stable")]
 
 
-def _domains(
+def domains_of(
     problem: Problem, levels: Sequence[Level]
 ) -> tuple[Ints, tuple[tuple[tuple[str, ...], ...], ...]]:
     """
@@ -235,7 +293,7 @@ def _keys(
     for kind in np.unique(bits):
         rows = np.flatnonzero(bits == kind)
         some = fits[:, usable[rows[0]]]
-        amounts[rows] = _binding(free[rows], requests[some])
+        amounts[rows] = binding(free[rows], requests[some])
     tags = np.array([split.get(int(n), 0) for n in usable], dtype=np.int64)
     holes = (
         problem.room.holes[usable]
@@ -256,7 +314,7 @@ def hash_row(row: np.ndarray) -> int:
     return value
 
 
-def _binding(free: Ints, requests: Ints) -> Ints:
+def binding(free: Ints, requests: Ints) -> Ints:
     """
     Keep what can bind: unreachable remainders are cut, dominated resources are -1.
 
@@ -308,13 +366,16 @@ def _blurred(exact: Ints, width: int) -> Ints:
     return keys
 
 
-def _class(
+def node_class(
     problem: Problem,
     nodes: Ints,
     shapes: tuple[int, ...],
     rooms: Ints,
     domains: Ints | None = None,
 ) -> NodeClass:
+    """
+    Take nodes as one bin, each with its row of what can be used.
+    """
     requests = problem.shapes.requests[list(shapes)]
     kinds, counts = np.unique(rooms, axis=0, return_counts=True)
     rows = [

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 
 from models.resources import CPU, num_gpus
-from solver.draft import Places
+from solver.exits import Places
 from solver.standing import Standing, satisfied_after
 
 GPU_COST = 1_000_000

@@ -2,32 +2,64 @@
 Why gangs wait: one primary reason each, by arithmetic on the room as it is.
 """
 
+from collections.abc import Sequence
+
+from models.plan import TierResult
 from models.reasons import Facts, Reason, Waiting
 from solver.draft import Draft
 from solver.feasible import needed
 from solver.pieces import pieces
 from solver.place import place_gang
 from solver.problem import Problem, Unit
+from solver.protection import Protection
 from solver.standing import Standing, least_need
 from solver.workspace import Workspace
 
 
-def explain(problem: Problem, draft: Draft) -> dict[str, Waiting]:
+def explain(
+    problem: Problem, draft: Draft, tiers: Sequence[TierResult] = ()
+) -> dict[str, Waiting]:
     """
-    Name the reason of every gang that stays below its minimum.
+    Name the reason of every gang that stays below its minimum, or is reserved.
+
+    Parameters
+    ----------
+    problem
+        The round with its facts.
+    draft
+        What starts now.
+    tiers
+        What was proven about entitled starts.
     """
     reasons = dict(problem.blocked)
     work = Workspace(problem)
+    protection = Protection(problem, tiers)
     known: dict[object, Waiting] = {}
     for unit in problem.units:
         if not unit.starts or draft.starts(unit):
             continue
         kind = _kind(problem, unit)
         if kind not in known:
-            known[kind] = _reason(problem, work, unit)
+            known[kind] = _reason(problem, work, unit, protection)
         for state in unit.states:
             reasons[state.key] = known[kind]
-    return reasons
+    return reasons | _reserved(problem)
+
+
+def _reserved(problem: Problem) -> dict[str, Waiting]:
+    """
+    Say of reserved gangs for how many pods they wait, and on how many nodes.
+    """
+    frozen = problem.frozen
+    found = {}
+    for unit in (*frozen.units, *frozen.committed):
+        for state in unit.states:
+            places = frozen.places.get(state.key)
+            if places is not None:
+                hosts = [host for row in places for host in row]
+                facts: Facts = {"pods": len(hosts), "nodes": len(set(hosts))}
+                found[state.key] = Waiting(Reason.WAITING_FOR_PREEMPTION, facts)
+    return found
 
 
 def _kind(problem: Problem, unit: Unit) -> object:
@@ -44,20 +76,22 @@ def _kind(problem: Problem, unit: Unit) -> object:
     )
 
 
-def _reason(problem: Problem, work: Workspace, unit: Unit) -> Waiting:
+def _reason(
+    problem: Problem, work: Workspace, unit: Unit, protection: Protection
+) -> Waiting:
     for state in unit.states:
         waiting = _over_limit(problem, state)
         if waiting is not None:
             return waiting
     waiting = _short_of_room(problem, unit)
     if waiting is not None:
-        return waiting
+        return protection.reason(unit) or waiting
     mark = work.mark()
     alone = all(place_gang(work, state) for state in unit.states)
     work.undo(mark)
     if alone:
         return Waiting(Reason.LOWER_TIER_OR_PRIORITY)
-    return _alone_by_proof(problem, unit)
+    return protection.reason(unit) or _alone_by_proof(problem, unit)
 
 
 def _over_limit(problem: Problem, state: Standing) -> Waiting | None:

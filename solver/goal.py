@@ -73,15 +73,16 @@ class Budget:
     spent: Clock
     lanes: Lanes | None = None
     used: float = 0.0
+    kept: float = 0.0
 
     @property
     def left(self) -> float:
         """
-        Give what may still be used.
+        Give what may still be used, besides what is kept for later.
         """
         if self.limits.seconds is not None:
-            return self.limits.seconds - self.spent()
-        return self.limits.deterministic - self.used
+            return self.limits.seconds - self.spent() - self.kept
+        return self.limits.deterministic - self.used - self.kept
 
     @property
     def race_lanes(self) -> Lanes | None:

@@ -52,6 +52,13 @@ def in_queue_order(work: Workspace, units: list[Unit]) -> None:
     _pass(work, late, entitled=False)
 
 
+def start_entitled(work: Workspace, units: list[Unit]) -> None:
+    """
+    Start what the fair shares hold, in the same order.
+    """
+    _pass(work, units, entitled=True)
+
+
 def _pass(work: Workspace, units: Sequence[Unit], *, entitled: bool) -> list[Unit]:
     """
     Offer every unit once, queue by queue; give back those that did not start.

@@ -24,14 +24,12 @@ class Ledger:
         self.quota: dict[str, dict[str, int]] = {}
         self.share: dict[str, dict[str, int]] = {}
         for name in queues.queues:
-            running = queues.running.get(name, {})
-            shares = problem.shares.get(name, {})
             limits = {r: queues.limit_left(name, r) for r in self.named}
             quotas = {r: queues.quota_left(name, r) for r in self.named}
             self.limit[name] = {r: n for r, n in limits.items() if n is not None}
             self.quota[name] = {r: n for r, n in quotas.items() if n is not None}
             self.share[name] = {
-                r: max(0, shares.get(r, 0) - running.get(r, 0)) for r in self.named
+                r: queues.share_left(problem.shares, name, r) for r in self.named
             }
         self._tables: dict[tuple[str, bool], list[dict[str, int]]] = {}
         self._shares: dict[str, list[dict[str, int]]] = {}

@@ -40,13 +40,16 @@ class Model:
         The variables by meaning.
         """
         if self._encoding is None:
-            classes = classes_of(
-                self.problem, self._shapes, self.levels, self.split, MOST_CLASSES
-            )
-            self._encoding = encode(self.problem, classes)
+            self._encoding = self._build()
             self._sums = {}
             self._locked = {}
         return self._encoding
+
+    def _build(self) -> Encoding:
+        classes = classes_of(
+            self.problem, self._shapes, self.levels, self.split, MOST_CLASSES
+        )
+        return encode(self.problem, classes)
 
     @property
     def classes(self) -> Classes:
@@ -86,6 +89,12 @@ class Model:
             model.maximize(row.expression)
         else:
             model.minimize(row.expression)
+        self.hint(best)
+
+    def hint(self, best: Draft) -> None:
+        """
+        Tell the model a draft as its first solution.
+        """
         hint(self.encoding, best)
 
     def _lock(self, encoding: Encoding, at: int, value: int) -> None:

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 from models.plan import ModelSize, Proof, TierResult
 from solver.draft import Draft
+from solver.heads import Head
 from solver.lanes import Lanes
-from solver.score import TierKey
+from solver.problem import Problem
+from solver.score import LOSSES, TierKey
 
 Clock = Callable[[], float]
 
@@ -19,9 +21,11 @@ class Outcome:
     A draft with one result per tier.
     """
 
+    problem: Problem
     draft: Draft
     tiers: tuple[TierResult, ...]
     model: ModelSize = field(default_factory=ModelSize)
+    heads: tuple[Head, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -30,10 +34,14 @@ def tier_results(
 ) -> tuple[TierResult, ...]:
     """
     Say for each tier whether its value is proven: all earlier tiers must be, too.
+
+    Further measures of what is lost are left out where nothing is.
     """
     results = []
     earlier = True
     for key, value, bound in zip(keys, values, bounds, strict=True):
+        if key.name in LOSSES and key.name != "disruption" and value == bound == 0:
+            continue
         closed = value == bound
         proof: Proof = "gap"
         if closed:

@@ -2,13 +2,15 @@
 The plan: operations in order, and one line for every gang that has something to say.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 
-from models.gangs import Gang, PodPhase, PodSet, Tree, pod_sets
+from models.gangs import Gang, Pod, PodPhase, PodSet, Tree, pod_sets
 from models.plan import (
+    Departure,
     GangLine,
+    Op,
     Operation,
     Placement,
     Plan,
@@ -19,7 +21,7 @@ from models.policy import Policy
 from models.reasons import Waiting
 from models.snapshot import Snapshot, content_hash
 from solver.outcome import Outcome
-from solver.standing import is_complete, satisfied_after, standing
+from solver.standing import Standing, is_complete, satisfied_after, standing
 
 VERSION = "0.1.0"
 
@@ -36,15 +38,17 @@ def plan_of(
     """
     Order a placement's operations and describe every gang after them.
     """
-    operations: list[Operation] = []
+    steps: list[Operation] = []
     lines: list[GangLine] = []
+    leaving = _gangs_leaving(snapshot, placement)
     for gang in snapshot.gangs:
-        if is_complete(gang):
+        if gang.key not in leaving and is_complete(gang):
             lines.append(_running_line(gang))
             continue
-        binds = _binds(gang, placement)
-        operations += binds
-        lines.append(_line(gang, binds, placement, waiting.get(gang.key)))
+        mine = list(_steps(gang, placement))
+        steps += mine
+        lines.append(_line(gang, mine, placement, waiting.get(gang.key)))
+    operations = sorted(steps, key=lambda step: _ORDER[step.op])
     proven = all(tier.proof == "proven" for tier in outcome.tiers)
     limits = policy.limits
     pending = any(line.state == "Waiting" for line in lines)
@@ -63,26 +67,63 @@ def plan_of(
     )
 
 
-def _binds(gang: Gang, placement: Placement) -> list[Operation]:
-    found = []
+_ORDER: Mapping[Op, int] = {"Bind": 0, "Evict": 1, "Move": 2, "Reserve": 3}
+_WAITS = frozenset({PodPhase.PENDING, PodPhase.RESERVED})
+
+
+def _gangs_leaving(snapshot: Snapshot, placement: Placement) -> set[str]:
+    """
+    Name the gangs of which pods leave.
+    """
+    if not placement.departures:
+        return set()
+    return {
+        gang.key
+        for gang in snapshot.gangs
+        for leaf in pod_sets(gang.tree)
+        for pod in leaf.pods
+        if f"{gang.namespace}/{pod.name}" in placement.departures
+    }
+
+
+def _steps(gang: Gang, placement: Placement) -> Iterator[Operation]:
+    """
+    Walk what happens to a gang's pods, in their order.
+    """
     for leaf in pod_sets(gang.tree):
         for pod in leaf.pods:
-            if pod.phase is not PodPhase.PENDING:
-                continue
             name = f"{gang.namespace}/{pod.name}"
-            node = placement.binds.get(name)
-            if node is not None:
-                found.append(
-                    Operation(
-                        op="Bind", pod=name, gang=gang.key, node=node, uid=pod.uid
-                    )
-                )
-    return found
+            if pod.phase in _WAITS:
+                if name in placement.binds:
+                    yield _step("Bind", gang, name, pod.uid, placement.binds[name])
+                elif name in placement.reserves:
+                    node = placement.reserves[name]
+                    yield _step("Reserve", gang, name, pod.uid, node)
+            elif pod.phase is PodPhase.RUNNING and name in placement.departures:
+                yield _departure(gang, name, pod, placement.departures[name])
+
+
+def _step(op: Op, gang: Gang, name: str, uid: str | None, node: str) -> Operation:
+    return Operation(op=op, pod=name, gang=gang.key, node=node, uid=uid)
+
+
+def _departure(gang: Gang, name: str, pod: Pod, why: Departure) -> Operation:
+    moves = why.target is not None
+    return Operation(
+        op="Move" if moves else "Evict",
+        pod=name,
+        gang=gang.key,
+        node=why.target or pod.node or "",
+        uid=pod.uid,
+        source=pod.node if moves else None,
+        beneficiaries=why.beneficiaries,
+        rule=why.rule,
+    )
 
 
 def _line(
     gang: Gang,
-    binds: Sequence[Operation],
+    steps: Sequence[Operation],
     placement: Placement,
     waiting: Waiting | None,
 ) -> GangLine:
@@ -93,16 +134,16 @@ def _line(
         running=phases.count(PodPhase.RUNNING),
         succeeded=phases.count(PodPhase.SUCCEEDED),
         failed=phases.count(PodPhase.FAILED),
-        binding=len(binds),
-        evicting=0,
+        binding=sum(step.op == "Bind" for step in steps),
+        evicting=sum(step.op in {"Evict", "Move"} for step in steps),
     )
-    state = _state(gang, binds, counts)
+    state = _state(gang, steps, counts)
     return GangLine(
         name=gang.key,
         queue=gang.queue,
         state=state,
         entitled=gang.key in placement.entitled,
-        waiting=waiting if state == "Waiting" else None,
+        waiting=waiting if state in {"Waiting", "Reserved"} else None,
         pods=counts,
     )
 
@@ -147,25 +188,39 @@ def _least_pods(tree: Tree) -> int:
     return max(tree.min_pods, sum(children[: tree.min_groups]))
 
 
-def _state(gang: Gang, binds: Sequence[Operation], counts: PodCounts) -> State:
+def _state(gang: Gang, steps: Sequence[Operation], counts: PodCounts) -> State:
     """
     Give the first state that holds, in the order of the format.
     """
-    if not binds and counts.total == counts.succeeded + counts.failed:
+    return "Evicting" if counts.evicting else _state_of_others(gang, steps, counts)
+
+
+def _state_of_others(
+    gang: Gang, steps: Sequence[Operation], counts: PodCounts
+) -> State:
+    binds = [step for step in steps if step.op == "Bind"]
+    if not steps and counts.total == counts.succeeded + counts.failed:
         return "Finished"
     now = standing(gang)
     if binds:
-        names = {op.pod for op in binds}
-        added = {
-            i: sum(f"{gang.namespace}/{pod.name}" in names for pod in leaf.pending)
-            for i, leaf in enumerate(now.leaves)
-        }
-        if not now.satisfied and satisfied_after(now, added)[0]:
-            return "Starting"
-        return "Growing"
+        return "Starting" if _becomes_satisfied(now, binds) else "Growing"
+    if steps:
+        return "Reserved"
     if not now.satisfied:
         return "Waiting"
     return "Running" if counts.running else _without_pods(counts)
+
+
+def _becomes_satisfied(now: Standing, binds: Sequence[Operation]) -> bool:
+    if now.satisfied:
+        return False
+    names = {op.pod for op in binds}
+    prefix = f"{now.gang.namespace}/"
+    added = {
+        i: sum(f"{prefix}{pod.name}" in names for pod in leaf.pod_set.pods)
+        for i, leaf in enumerate(now.leaves)
+    }
+    return satisfied_after(now, added)[0]
 
 
 def _without_pods(counts: PodCounts) -> State:

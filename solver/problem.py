@@ -7,7 +7,9 @@ records; what cannot be planned leaves with its reason.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import IntEnum
 
+from models.gangs import Gang, PodPhase, pod_sets, released
 from models.policy import Policy
 from models.reasons import Waiting
 from models.resources import num_gpus
@@ -17,10 +19,12 @@ from solver.bands import Bands, cut_bands
 from solver.census import census_of
 from solver.domains import Domains
 from solver.eligibility import blocked_gangs
+from solver.exits import Exit, Loss, Places
 from solver.fairshare import fair_shares
 from solver.feasible import Possible, structural_reasons
 from solver.quotas import QueueTree
 from solver.room import Room, room_of
+from solver.runners import Runners
 from solver.shapes import Shapes, shapes_of
 from solver.standing import Standing, is_complete, least_need, standing
 from solver.values import PodValues
@@ -47,9 +51,40 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Frozen:
+    """
+    What earlier steps decided: who leaves, and the gangs that have their places for it.
+
+    ``losses`` are those for entitled and for other starts.  ``committed`` units have
+    what an earlier round promised, ``bound`` now or, in ``places``, later.
+    """
+
+    exits: tuple[Exit, ...] = ()
+    units: tuple[Unit, ...] = ()
+    places: Mapping[str, Places] = field(default_factory=dict)
+    entitled: frozenset[str] = frozenset()
+    losses: tuple[Loss, Loss] = (Loss(), Loss())
+    committed: tuple[Unit, ...] = ()
+    bound: Mapping[str, Places] = field(default_factory=dict)
+
+
+class Step(IntEnum):
+    """
+    The steps of a round: whose starts may make others leave.
+    """
+
+    ENTITLED = 0
+    BORROWING = 1
+    IDLE = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
     """
     One round, ready to be planned by any strategy.
+
+    ``gangs`` are those of the snapshot, with reserved pods pending as everywhere in a
+    round, ``written`` as the snapshot has them.
     """
 
     snapshot: Snapshot
@@ -70,6 +105,11 @@ class Problem:
     topologies: Mapping[str, Topology] = field(default_factory=dict)
     domains: Domains = field(default_factory=Domains)
     stuck: tuple[Standing, ...] = ()
+    frozen: Frozen = Frozen()
+    step: Step = Step.IDLE
+    gangs: Mapping[str, Gang] = field(default_factory=dict)
+    written: Mapping[str, Gang] = field(default_factory=dict)
+    runners: Runners = field(default_factory=lambda: Runners(Snapshot(), {}))
 
     def weight(self, state: Standing) -> int:
         """
@@ -82,11 +122,13 @@ def problem_of(snapshot: Snapshot, policy: Policy) -> Problem:
     """
     Gather one round's problem from a snapshot.
     """
-    waiting = [gang for gang in snapshot.gangs if not is_complete(gang)]
+    waiting = [_as_pending(g) for g in snapshot.gangs if not is_complete(g)]
+    written = {gang.key: gang for gang in snapshot.gangs}
     states = {gang.key: standing(gang) for gang in waiting}
     census = census_of(snapshot)
     queues = QueueTree.of(snapshot, census)
-    room = room_of(snapshot, waiting, census)
+    moves = policy.evict.consolidate and policy.has("disruption")
+    room = room_of(snapshot, waiting, census, moves=moves)
     shapes = shapes_of(room, states.values())
     topologies = {topology.name: topology for topology in snapshot.topologies}
     blocked = blocked_gangs(snapshot, states, queues, room)
@@ -97,7 +139,11 @@ def problem_of(snapshot: Snapshot, policy: Policy) -> Problem:
     units = _units(snapshot, states, blocked)
     values = PodValues.of(snapshot)
     starting = [state for unit in units if unit.starts for state in unit.states]
-    bands = cut_bands([_band_priority(state, states) for state in ready], policy)
+    bands = cut_bands(
+        [_band_priority(state, states) for state in ready],
+        policy,
+        {gang.priority for gang in snapshot.gangs},
+    )
     demand = possible.demand(
         [s for k, s in states.items() if k not in blocked and s.num_pending]
     )
@@ -125,9 +171,23 @@ def problem_of(snapshot: Snapshot, policy: Policy) -> Problem:
             num_gpus(requests) * count for requests, count in census.running()
         ),
         topologies=topologies,
+        gangs=written | {gang.key: gang for gang in waiting},
+        written=written,
+        runners=Runners(snapshot, room.index),
         domains=domains,
         stuck=tuple(state for state in ready if state.key in blocked),
     )
+
+
+def _as_pending(gang: Gang) -> Gang:
+    """
+    Let reserved pods be pending, the first of those that are.
+    """
+    if any(
+        pod.phase is PodPhase.RESERVED for x in pod_sets(gang.tree) for pod in x.pods
+    ):
+        return released(gang)
+    return gang
 
 
 def _num_satisfied(snapshot: Snapshot, states: Mapping[str, Standing]) -> int:

@@ -12,6 +12,7 @@ from models.snapshot import Snapshot
 from solver.census import Census
 
 Amounts = dict[str, dict[str, int]]
+Shares = Mapping[str, Mapping[str, int]]
 _MOST_NEAREST = 100
 
 
@@ -19,6 +20,9 @@ _MOST_NEAREST = 100
 class QueueTree:
     """
     The queues with what runs in them; ``named`` are the resources any of them names.
+
+    ``drift`` is what reservations add to a queue later, less what leaves it;
+    ``booked`` the part of the fair share that reserved gangs take.
     """
 
     queues: Mapping[str, Queue]
@@ -26,6 +30,9 @@ class QueueTree:
     running: Amounts
     fixed: Amounts
     own: Amounts = field(default_factory=dict)
+    drift: Amounts = field(default_factory=dict)
+    drift_fixed: Amounts = field(default_factory=dict)
+    booked: Amounts = field(default_factory=dict)
     parents: frozenset[str] = frozenset()
     _nearest: dict[str, str] = field(default_factory=dict)
 
@@ -84,7 +91,24 @@ class QueueTree:
         limit = self.queues[queue].rule(resource).limit
         if limit is None:
             return None
-        return max(0, limit - self.running.get(queue, {}).get(resource, 0))
+        return max(0, limit - self._held(self.running, self.drift, queue, resource))
+
+    def limit_left_later(self, queue: str, resource: str) -> int | None:
+        """
+        Give the same without a floor: evictions may make room below a limit.
+        """
+        limit = self.queues[queue].rule(resource).limit
+        if limit is None:
+            return None
+        return limit - self._held(self.running, self.drift, queue, resource)
+
+    @staticmethod
+    def _held(running: Amounts, drift: Amounts, queue: str, resource: str) -> int:
+        """
+        Give what a queue holds now or later, whichever is more.
+        """
+        more = max(0, drift.get(queue, {}).get(resource, 0))
+        return running.get(queue, {}).get(resource, 0) + more
 
     def quota_left(self, queue: str, resource: str) -> int | None:
         """
@@ -93,7 +117,21 @@ class QueueTree:
         quota = self.queues[queue].rule(resource).quota
         if quota is None:
             return None
-        return max(0, quota - self.fixed.get(queue, {}).get(resource, 0))
+        return max(0, quota - self._held(self.fixed, self.drift_fixed, queue, resource))
+
+    def share_left(self, shares: Shares, queue: str, resource: str) -> int:
+        """
+        How much more entitled work a queue may start.
+        """
+        return max(0, self.claim_left(shares, queue, resource))
+
+    def claim_left(self, shares: Shares, queue: str, resource: str) -> int:
+        """
+        How much more entitled work a queue may start; negative above its share.
+        """
+        taken = self.running.get(queue, {}).get(resource, 0)
+        taken += self.booked.get(queue, {}).get(resource, 0)
+        return shares.get(queue, {}).get(resource, 0) - taken
 
     def requested(self, pending: Amounts) -> Amounts:
         """

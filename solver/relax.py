@@ -34,6 +34,10 @@ def without_topology(problem: Problem) -> Problem:
         topologies={},
         domains=Domains(),
         stuck=(),
+        frozen=replace(
+            problem.frozen,
+            units=tuple(_relaxed(unit) for unit in problem.frozen.units),
+        ),
     )
 
 

@@ -24,8 +24,11 @@ class Room:
     """
     Nodes × resources: ``empty`` without any pod of ours, ``free`` as it is now.
 
-    Only resources that a pending pod asks for have a column.  ``holes`` counts free
-    GPUs, or whole free CPUs where no node has ``gpus``.
+    ``after`` is what is free once all have left who do, and reserved pods have come;
+    ``free`` is never more, and is what was ``idle`` at first.  ``later`` is the room
+    of starts for which others leave: what evictions left over is not theirs.  Only
+    resources that a pending pod asks for, or one that may be moved, have a column.
+    ``holes`` counts free GPUs, or whole free CPUs where no node has ``gpus``.
     """
 
     nodes: tuple[Node, ...]
@@ -33,6 +36,9 @@ class Room:
     resources: tuple[str, ...]
     empty: Ints
     free: Ints
+    idle: Ints
+    later: Ints
+    after: Ints
     holes: Ints
     gpus: bool
 
@@ -55,9 +61,26 @@ class Room:
         return np.array([requests.get(r, 0) for r in self.resources], dtype=np.int64)
 
 
-def room_of(snapshot: Snapshot, waiting: Sequence[Gang], census: Census) -> Room:
+def room_of(
+    snapshot: Snapshot,
+    waiting: Sequence[Gang],
+    census: Census,
+    *,
+    moves: bool = False,
+) -> Room:
     """
     Measure the room of a snapshot in the resources that waiting gangs ask for.
+
+    Parameters
+    ----------
+    snapshot
+        What is.
+    waiting
+        The gangs of which pods may be bound.
+    census
+        What runs.
+    moves
+        Whether running pods may need a new place, too.
     """
     asked = {
         name
@@ -66,6 +89,8 @@ def room_of(snapshot: Snapshot, waiting: Sequence[Gang], census: Census) -> Room
         for name, amount in leaf.requests.items()
         if amount > 0
     } | {name for gang in waiting for name in gang.min_resources}
+    if moves:
+        asked |= {name for kind in census.kinds for name, n in kind.items() if n > 0}
     gpus = sorted(
         {r for n in snapshot.nodes for r, a in n.allocatable.items() if a and is_gpu(r)}
     )
@@ -80,7 +105,8 @@ def room_of(snapshot: Snapshot, waiting: Sequence[Gang], census: Census) -> Room
         ],
         dtype=np.int64,
     ).reshape(len(snapshot.nodes), len(columns))
-    free = empty - _load(census, index, columns)
+    free = empty - _load(census.loads, census, index, columns)
+    later = free + _load(census.leaving, census, index, columns)
     holes = np.maximum(free[:, [columns.index(r) for r in holes_of]], 0).sum(axis=1)
     return Room(
         nodes=snapshot.nodes,
@@ -88,17 +114,25 @@ def room_of(snapshot: Snapshot, waiting: Sequence[Gang], census: Census) -> Room
         resources=tuple(resources),
         empty=np.ascontiguousarray(empty[:, : len(resources)]),
         free=np.ascontiguousarray(free[:, : len(resources)]),
+        idle=np.ascontiguousarray(free[:, : len(resources)]),
+        later=np.ascontiguousarray(later[:, : len(resources)]),
+        after=np.ascontiguousarray(later[:, : len(resources)]),
         holes=holes if gpus else holes // 1000,
         gpus=bool(gpus),
     )
 
 
-def _load(census: Census, index: dict[str, int], columns: list[str]) -> Ints:
+def _load(
+    loads: Sequence[tuple[str, int]],
+    census: Census,
+    index: dict[str, int],
+    columns: list[str],
+) -> Ints:
     """
     Add up the requests of our pods that occupy each node.
     """
     load = np.zeros((len(index), len(columns)), dtype=np.int64)
-    held = [(index[name], kind) for name, kind in census.loads if name in index]
+    held = [(index[name], kind) for name, kind in loads if name in index]
     if held:
         rows = [[kind.get(r, 0) for r in columns] for kind in census.kinds]
         where, which = np.array(held).T

@@ -2,23 +2,30 @@
 The round: a snapshot and a policy in, a verified plan out.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from models.errors import PlanRejectedError
 from models.plan import Plan
 from models.policy import Policy
+from models.reasons import Waiting
 from models.snapshot import Snapshot
 from solver.bounds import trivial_bound
-from solver.draft import placement_of
+from solver.course import search
+from solver.draft import Draft
 from solver.explain import explain
+from solver.freeze import freeze, refitted
 from solver.greedy import greedy
+from solver.heads import head_facts, heads_of, with_heads
 from solver.lanes import Lanes
 from solver.outcome import Clock, Outcome, Stopwatch, tier_results
+from solver.placement import placement_of
 from solver.plan import plan_of
-from solver.problem import Problem, problem_of
-from solver.score import score, tier_keys
-from solver.search import search
+from solver.problem import Problem, Step, problem_of
+from solver.reservations import keep, promises_of
+from solver.score import LOSSES, score, tier_keys
+from solver.stale import stale_departures
+from solver.steps import open_step
 from solver.verify import verify
 
 Strategy = Callable[[Problem, Stopwatch], Outcome]
@@ -29,12 +36,19 @@ def plan_greedily(problem: Problem, watch: Stopwatch) -> Outcome:
     """
     Plan gang by gang; the bounds are those of arithmetic.
     """
+    ready = Draft()
+    for step in (Step.ENTITLED, Step.BORROWING):
+        opened = open_step(problem, step, ready)
+        if opened is not None:
+            problem, ready = freeze(problem, opened.by_hand().first, step)
     draft = greedy(problem)
     watch.lap("greedy")
     keys = tier_keys(problem)
     values = score(problem, draft)
-    bounds = [trivial_bound(problem, key) for key in keys]
-    return Outcome(draft=draft, tiers=tier_results(keys, values, bounds))
+    bounds = [0 if key.name in LOSSES else trivial_bound(problem, key) for key in keys]
+    return Outcome(
+        problem=problem, draft=draft, tiers=tier_results(keys, values, bounds)
+    )
 
 
 STRATEGIES: Mapping[str, Strategy] = {"greedy": plan_greedily, "solver": search}
@@ -76,19 +90,24 @@ def decide(
     tell = progress or (lambda _: None)
     watch = Stopwatch(clock, lanes)
     tell("problem")
-    problem = problem_of(snapshot, policy)
-    watch.lap("problem")
+    bare = problem_of(snapshot, policy)
     tell("search")
-    outcome = STRATEGIES[strategy](problem, watch)
+    outcome = _solved(bare, watch, strategy)
+    displaced = _outranked(outcome)
+    if displaced:
+        other = _solved(bare, watch, strategy, displaced)
+        outcome = _better_above(outcome, other, displaced)
     tell("verify")
-    waiting = explain(problem, outcome.draft)
+    problem = outcome.problem
+    placement = placement_of(problem, outcome.draft)
+    departures = {**placement.departures, **stale_departures(problem, placement)}
     plan = plan_of(
         snapshot,
         policy,
-        placement_of(problem, outcome.draft),
+        replace(placement, departures=departures),
         outcome,
         strategy=strategy,
-        waiting=waiting,
+        waiting=_reasons(bare, outcome),
     )
     watch.lap("decode")
     violations = verify(snapshot, policy, plan)
@@ -99,3 +118,71 @@ def decide(
         return plan
     seconds = {phase: watch.seconds.get(phase, 0.0) for phase in PHASES}
     return replace(plan, seconds={**seconds, "total": watch.spent()})
+
+
+def _reasons(bare: Problem, outcome: Outcome) -> dict[str, Waiting]:
+    """
+    Say why gangs wait, as if no nodes were held; of heads, what is held for them.
+    """
+    problem = outcome.problem
+    shapes = problem.shapes
+    if outcome.heads:
+        shapes = refitted(bare.shapes, problem.room)
+    reasons = explain(replace(problem, shapes=shapes), outcome.draft, outcome.tiers)
+    for head in outcome.heads:
+        unit = next((u for u in problem.units if u.key == head.key), None)
+        if unit is None or outcome.draft.starts(unit):
+            continue
+        facts = head_facts(head, problem)
+        for state in unit.states:
+            why = reasons[state.key]
+            reasons[state.key] = replace(why, facts={**why.facts, **facts})
+    return reasons
+
+
+def _solved(
+    bare: Problem, watch: Stopwatch, strategy: str, void: Collection[str] = ()
+) -> Outcome:
+    """
+    Keep what was promised, hold nodes for those passed over too long, plan the rest.
+    """
+    problem = keep(bare, promises_of(bare), void)
+    heads = heads_of(problem)
+    watch.lap("problem")
+    outcome = STRATEGIES[strategy](with_heads(problem, heads), watch)
+    return replace(outcome, heads=heads)
+
+
+def _outranked(outcome: Outcome) -> frozenset[str]:
+    """
+    Name the gangs with reservations of a lower band than some gang that stays waiting.
+    """
+    problem = outcome.problem
+    committed = problem.frozen.committed
+    if not committed:
+        return frozenset()
+    waiting = [u for u in problem.units if u.starts and not outcome.draft.starts(u)]
+    highest = max((unit.band for unit in waiting), default=-1)
+    return frozenset(
+        state.key for u in committed if u.band < highest for state in u.states
+    )
+
+
+def _better_above(one: Outcome, other: Outcome, displaced: Collection[str]) -> Outcome:
+    """
+    Take the other outcome if it is better for those above all that it displaces.
+    """
+    committed = one.problem.frozen.committed
+    top = max(u.band for u in committed if u.states[0].key in displaced)
+    keys = tier_keys(one.problem)
+    above = [
+        at for at, key in enumerate(keys) if key.band is not None and key.band > top
+    ]
+    values = tier_keys(other.problem)
+    assert values == keys
+    mine = score(one.problem, one.draft)
+    theirs = score(other.problem, other.draft)
+    for at in above:
+        if mine[at] != theirs[at]:
+            return other if theirs[at] > mine[at] else one
+    return one

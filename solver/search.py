@@ -5,7 +5,7 @@ The best draft so far is kept outside the model and is never worse than greedy's
 the policy's order; the bounds are the model's own, or arithmetic where none was built.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
@@ -18,14 +18,13 @@ from solver.deal import deal
 from solver.decode import decode
 from solver.draft import Draft
 from solver.goal import Budget, Goal
-from solver.greedy import greedy
 from solver.lockstep import Model
-from solver.outcome import Outcome, Stopwatch, tier_results
+from solver.outcome import Stopwatch
 from solver.problem import Problem
 from solver.race import Answer
 from solver.relax import has_many_domains, without_topology
 from solver.restarts import applies, improve
-from solver.score import TierKey, is_better, score, tier_keys
+from solver.score import LOSSES, TierKey, is_better, score, tier_keys
 
 SMALL = 400
 MOST_REFINEMENTS = 6
@@ -41,23 +40,8 @@ The part of a deterministic share that goes to the last tier, which only breaks 
 """
 
 
-def search(problem: Problem, watch: Stopwatch) -> Outcome:
-    """
-    Plan with the exact model, starting from greedy.
-    """
-    first = greedy(problem)
-    watch.lap("greedy")
-    run = _Search(problem, watch, first)
-    run.all_tiers()
-    return Outcome(
-        draft=run.best,
-        tiers=tier_results(run.keys, run.values, run.bounds),
-        model=run.size,
-    )
-
-
 @dataclass
-class _Search:
+class TierSearch:
     """
     The state of one search: the best draft, its values, and the bounds found.
     """
@@ -65,6 +49,7 @@ class _Search:
     problem: Problem
     watch: Stopwatch
     best: Draft
+    budget: Budget
     keys: tuple[TierKey, ...] = ()
     values: tuple[int, ...] = ()
     bounds: list[int] = field(default_factory=list)
@@ -72,20 +57,30 @@ class _Search:
 
     def __post_init__(self) -> None:
         problem = self.problem
-        self.budget = Budget(
-            problem.policy.limits,
-            problem.policy.seed,
-            self.watch.spent,
-            self.watch.lanes,
-        )
         self.attempts = Attempts(self.budget)
-        self.keys = tier_keys(problem)
-        self.values = score(problem, self.best)
+        self.keys = self.keys or tier_keys(problem)
+        self.values = score(problem, self.best, self.keys)
         self.trivial = [trivial_bound(problem, key) for key in self.keys]
         self.bounds = [*self.trivial]
-        self.model = Model(problem, self.keys)
+        self.fixed: set[int] = set()
+        self.model = self._model()
         if has_many_domains(problem, self.model.levels):
             self.relaxed = Model(without_topology(problem), self.keys)
+
+    def _model(self) -> Model:
+        return Model(self.problem, self.keys)
+
+    def learn(self, known: Mapping[TierKey, int]) -> None:
+        """
+        Take over bounds that earlier steps found; what is lost is not decided again.
+        """
+        for at, key in enumerate(self.keys):
+            if key.name in LOSSES and LOSSES[key.name][0] != self.problem.step:
+                self.fixed.add(at)
+            if key in known:
+                self.fixed.add(at)
+                self.trivial[at] = known[key]
+                self.bounds[at] = known[key]
 
     def all_tiers(self) -> None:
         """
@@ -93,12 +88,12 @@ class _Search:
         """
         few = len(self.problem.units) <= MOST_TO_REPEAT
         if few and self.budget.left > 0 and not self._is_proven():
-            self._offer(complete(self.problem, Draft()))
+            self.offer(complete(self.problem, Draft()))
         packing = applies(self.problem)
         if packing and len(self.problem.units) > FEW_PODS:
             self._repack(REPACKING)
         for at in range(len(self.keys)):
-            if self.values[at] == self.bounds[at]:
+            if self.values[at] == self.bounds[at] or at in self.fixed:
                 continue
             if self.budget.left <= 0 or not self.problem.units:
                 break
@@ -228,11 +223,11 @@ class _Search:
         """
         Keep a draft that is better up to a tier, with what it leaves open offered on.
         """
-        values = score(self.problem, draft)
+        values = score(self.problem, draft, self.keys)
         if not is_better(self.keys[: at + 1], values, self.values):
             return False
         self.best, self.values = draft, values
-        self._offer(complete(self.problem, draft))
+        self.offer(complete(self.problem, draft))
         self._widen(at)
         return True
 
@@ -247,11 +242,11 @@ class _Search:
     def _is_proven(self) -> bool:
         return list(self.values) == self.bounds
 
-    def _offer(self, draft: Draft) -> None:
+    def offer(self, draft: Draft) -> None:
         """
         Keep a draft if it is better than the best so far.
         """
-        values = score(self.problem, draft)
+        values = score(self.problem, draft, self.keys)
         if is_better(self.keys, values, self.values):
             self.best, self.values = draft, values
 

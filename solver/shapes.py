@@ -5,8 +5,8 @@ The pods of a gang with an ``exclusive`` leaf form shapes of their own, since wh
 one of them may share a node with depends on its gang.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from solver.standing import Standing
 class Shape:
     """
     One kind of pending pod; ``tag`` names its gang where hosts may not be shared.
+
+    It may not be on ``banned`` nodes, whatever these have free: mates of its gang run
+    there that share no host with it, or they are held for somebody else.
     """
 
     request: tuple[int, ...]
@@ -73,6 +76,36 @@ def shapes_of(room: Room, states: Iterable[Standing]) -> Shapes:
         fits[at] = allowed[at] & fitting(room.free, requests_of[at])
     return Shapes(
         items=items, of_leaf=of_leaf, requests=requests_of, allowed=allowed, fits=fits
+    )
+
+
+def kept_off(shapes: Shapes, bans: Mapping[tuple[str, int], tuple[int, ...]]) -> Shapes:
+    """
+    Ban leaves from some more nodes: those that could be there get shapes of their own.
+    """
+    rows = list(range(len(shapes.items)))
+    items = list(shapes.items)
+    of_leaf = dict(shapes.of_leaf)
+    index: dict[tuple[int, tuple[int, ...]], int] = {}
+    for leaf, nodes in bans.items():
+        row = shapes.of_leaf[leaf]
+        if (row, nodes) not in index:
+            index[row, nodes] = row
+            if shapes.allowed[row, list(nodes)].any():
+                index[row, nodes] = len(rows)
+                banned = tuple(sorted({*items[row].banned, *nodes}))
+                items.append(replace(items[row], banned=banned))
+                rows.append(row)
+        of_leaf[leaf] = index[row, nodes]
+    free = np.ones((len(rows), shapes.allowed.shape[1]), dtype=bool)
+    for at, item in enumerate(items):
+        free[at, list(item.banned)] = False
+    return Shapes(
+        items=tuple(items),
+        of_leaf=of_leaf,
+        requests=shapes.requests[rows],
+        allowed=shapes.allowed[rows] & free,
+        fits=shapes.fits[rows] & free,
     )
 
 

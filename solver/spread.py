@@ -50,6 +50,18 @@ def idle_spread(problem: Problem) -> int:
     return sum(spread_of(problem, state, None) for state in problem.stuck)
 
 
+def frozen_spread(problem: Problem) -> int:
+    """
+    Count what this plan cannot change: gangs that cannot start, and reserved ones.
+    """
+    places = problem.frozen.places
+    return idle_spread(problem) + sum(
+        spread_of(problem, state, places[state.key])
+        for unit in problem.frozen.units
+        for state in unit.states
+    )
+
+
 def spread_of(
     problem: Problem,
     state: Standing,

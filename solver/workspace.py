@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from models.policy import Policy
-from solver.draft import Draft, Places
+from solver.draft import Draft
+from solver.exits import Places
 from solver.ledger import Ledger
 from solver.problem import Problem
 from solver.room import Bools, Ints

@@ -9,32 +9,14 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
+from adapters.bench.contract_evict import Evictions, FullCases, VictimCases
+from adapters.bench.contract_parts import Cluster, Part, Ratio, Weights
 from models.errors import InputRejectedError, Problem
 from models.policy import Policy, TierName
 
 FOLDER = Path(__file__).resolve().parents[2] / "scenarios" / "perf"
-Weights = dict[int, float]
-Ratio = tuple[int, int]
-
-
-class Part(BaseModel):
-    """
-    The rules every part of a contract keeps: frozen, and nothing unknown.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Cluster(Part):
-    """
-    Equal nodes; ``domains`` gives the nodes per domain, the outermost level first.
-    """
-
-    nodes: int
-    allocatable: dict[str, str | int]
-    domains: dict[str, int] = {}
 
 
 class Running(Part):
@@ -65,7 +47,7 @@ class Queues(Part):
     leaves: int
     binding: int
     part: float
-    weights: list[int] = [1]
+    weights: tuple[int, ...] = (1,)
 
 
 class Required(Part):
@@ -218,10 +200,12 @@ class PriorityMatters(Part):
     cells: list[Cell]
 
 
-Contract = Annotated[
-    Rounds | Growth | Small | PriorityMatters, Field(discriminator="kind")
-]
-_ADAPTER: TypeAdapter[Rounds | Growth | Small | PriorityMatters] = TypeAdapter(Contract)
+Contract = (
+    Rounds | Growth | Evictions | Small | VictimCases | FullCases | PriorityMatters
+)
+_ADAPTER: TypeAdapter[Contract] = TypeAdapter(
+    Annotated[Contract, Field(discriminator="kind")]
+)
 
 
 def contract_names() -> list[str]:
@@ -231,7 +215,7 @@ def contract_names() -> list[str]:
     return [load_file(path).name for path in sorted(FOLDER.glob("*.yaml"))]
 
 
-def load_contract(name: str) -> Rounds | Growth | Small | PriorityMatters:
+def load_contract(name: str) -> Contract:
     """
     Read the row of a name such as ``rounds/1k``.
     """
@@ -243,7 +227,7 @@ def load_contract(name: str) -> Rounds | Growth | Small | PriorityMatters:
     return load_file(path)
 
 
-def load_file(path: Path) -> Rounds | Growth | Small | PriorityMatters:
+def load_file(path: Path) -> Contract:
     """
     Read one file of the contract.
     """

@@ -105,12 +105,12 @@ def _measured(
     greedy = decide(
         snapshot, policy, strategy="greedy", clock=monotonic, lanes=ThreadLanes()
     )
-    middle = statistics.median_low([_total(plan) for plan in plans])
-    plan = next(plan for plan in plans if _total(plan) == middle)
+    middle = statistics.median_low([total_of(plan) for plan in plans])
+    plan = next(plan for plan in plans if total_of(plan) == middle)
     return Row(
         name=name,
         seconds=dict(plan.seconds or {}),
-        greedy_seconds=_total(greedy),
+        greedy_seconds=total_of(greedy),
         tiers=tier_lines(plan, greedy),
         worst_gap=max(worst_gap(plan, tiers) for plan in plans),
         facts={**facts_of(snapshot), "variables": plan.model.variables},
@@ -127,7 +127,10 @@ def worst_gap(plan: Plan, tiers: Sequence[TierName] | None = None) -> float:
     )
 
 
-def _total(plan: Plan) -> float:
+def total_of(plan: Plan) -> float:
+    """
+    Give the seconds of a whole round.
+    """
     return (plan.seconds or {}).get("total", 0.0)
 
 

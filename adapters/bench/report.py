@@ -22,7 +22,7 @@ class Range:
     what: str
     value: float
     limit: float
-    side: Literal["at most", "at least"] = "at most"
+    side: Literal["at most", "at least", "exactly"] = "at most"
     unit: Literal["", "%"] = ""
 
     @property
@@ -30,9 +30,13 @@ class Range:
         """
         Tell whether the promise is kept.
         """
-        if self.side == "at most":
-            return self.value <= self.limit
-        return self.value >= self.limit
+        match self.side:
+            case "at most":
+                return self.value <= self.limit
+            case "at least":
+                return self.value >= self.limit
+            case "exactly":
+                return self.value == self.limit
 
     def __str__(self) -> str:
         if self.unit == "%":
@@ -99,6 +103,8 @@ _HEAD = (
     "× GREEDY S",
     "FIRST DIFFERENCE",
     "WORST GAP",
+    "LOST/GAINED",
+    "GREEDY'S",
     "GIB",
     "HOLDS",
 )
@@ -192,6 +198,8 @@ def _cells(row: Row) -> tuple[str, ...]:
         _ratio(total, row.greedy_seconds),
         _first_difference(row.tiers),
         _percent(row.worst_gap),
+        _number(row.facts.get("lostPerGained"), 3),
+        _number(row.facts.get("greedyLostPerGained"), 3),
         _number(row.gibibytes, 2),
         row.verdict,
     )

@@ -12,9 +12,13 @@ from adapters.bench.contract import (
     contract_names,
     load_contract,
 )
+from adapters.bench.contract_evict import Evictions, FullCases, VictimCases
+from adapters.bench.evictions import measure_evictions
+from adapters.bench.full import measure_full
 from adapters.bench.measure import measure_growth, measure_rounds
 from adapters.bench.quality import measure_priority_matters, measure_small
 from adapters.bench.report import BenchReport, Row
+from adapters.bench.victims_quality import measure_victims
 
 
 def run(
@@ -57,7 +61,13 @@ def measure(name: str) -> Iterator[Row]:
             yield from measure_rounds(contract)
         case Growth():
             yield from measure_growth(contract)
+        case Evictions():
+            yield from measure_evictions(contract)
         case Small():
             yield from measure_small(contract)
+        case VictimCases():
+            yield from measure_victims(contract)
+        case FullCases():
+            yield from measure_full(contract)
         case PriorityMatters():
             yield from measure_priority_matters(contract)

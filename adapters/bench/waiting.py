@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from adapters.bench.contract import Giant, Pending, Ratio, Required, Trees
+from adapters.bench.contract import Giant, Pending, Required, Trees
+from adapters.bench.contract_parts import Ratio
 from models.gangs import Gang, Group, Pod, PodSet, Tree
 from models.resources import CPU, GPU, MEMORY, PODS
 from models.topology import TopologyDemand

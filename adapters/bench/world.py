@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from adapters.bench.contract import Cluster, Queues, Ratio, Running, Weights, World
+from adapters.bench.contract import Queues, Running, World
+from adapters.bench.contract_parts import Cluster, Ratio, Weights
 from adapters.bench.waiting import GIB, pending_gangs, requests_of
 from models.gangs import Gang, Pod, PodPhase, PodSet, pod_sets
 from models.nodes import HOSTNAME, Node
@@ -48,7 +49,7 @@ def make_world(world: World) -> Snapshot:
     Make the snapshot of a world.
     """
     rnd = Random(f"world-{world.seed}")  # noqa: S311 - a case, not a secret
-    nodes = _nodes(world.cluster)
+    nodes = make_nodes(world.cluster)
     room = Room(free=[dict(node.allocatable) for node in nodes])
     leaves = _leaf_queues(world.queues)
     running = _running(rnd, world.running, nodes, room, leaves)
@@ -91,7 +92,10 @@ def facts_of(snapshot: Snapshot) -> dict[str, float]:
     }
 
 
-def _nodes(cluster: Cluster) -> list[Node]:
+def make_nodes(cluster: Cluster) -> list[Node]:
+    """
+    Make equal nodes, with labels for the domains they lie in.
+    """
     allocatable = {
         name: parse_quantity(name, amount)
         for name, amount in cluster.allocatable.items()

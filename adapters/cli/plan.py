@@ -62,7 +62,7 @@ def plan(
     no_color: NoColor = False,
 ) -> int:
     """
-    Plan one round: who starts, who waits and why.
+    Plan one round: who starts, who makes room for whom, who waits and why.
     """
     name = chosen(strategy)
     if diff not in {None, "greedy"}:
@@ -153,13 +153,26 @@ def _written(made: "Plan", greedy: "Plan | None", form: Format) -> str:
         starting = {"Starting", "Growing"}
         return "".join(f"{g.name}\n" for g in made.gangs if g.state in starting)
     if form is Format.CSV:
-        head = ("OP", "POD", "GANG", "NODE")
-        rows = [(o.op, o.pod, o.gang, o.node) for o in made.operations]
-        return Table(head, rows).csv()
+        return _operations(made).csv()
     document = plan_document(made)
     if greedy is not None:
         document["diff"] = difference(made, greedy)
     return as_text(document, form)
+
+
+def _operations(made: "Plan") -> Table:
+    """
+    List the operations; only what leaves has the last three cells.
+    """
+    head = ("OP", "POD", "GANG", "NODE", "FROM", "RULE", "FOR")
+    rows = [
+        (
+            *(step.op, step.pod, step.gang, step.node, step.source or ""),
+            *(step.rule or "", " ".join(step.beneficiaries)),
+        )
+        for step in made.operations
+    ]
+    return Table(head, rows)
 
 
 def _timings(made: "Plan") -> str:

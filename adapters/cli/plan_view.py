@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from adapters.cli.output import Paint, Table, joined
+from adapters.cli.room_view import MOST_ROWS, losses, more, placed, reserved
 from adapters.cli.tier_view import tiers
 from adapters.cli.versus import is_waiting, versus
 from adapters.outcome import gpus_of_nodes, gpus_of_pods
@@ -14,8 +15,6 @@ from models.reasons import NOTHING_NEEDED, counted
 
 if TYPE_CHECKING:
     from models.scenario import Scenario
-
-_MOST_ROWS = 20
 
 
 def view(
@@ -29,13 +28,15 @@ def view(
     width: int | None = None,
 ) -> list[str]:
     """
-    Lay a plan out: input, tiers, who starts, who waits, the difference, the effort.
+    Lay a plan out: input, tiers, who starts, who makes room, who waits, the effort.
     """
     beside = greedy if greedy is not None and greedy.strategy != plan.strategy else None
     return [
         *(paint("bold", line) for line in _header(scenario, plan, width)),
         *tiers(plan, beside, wide=wide, width=width),
         *_starting(scenario, plan, paint, wide=wide, width=width),
+        *losses(scenario.snapshot, plan, paint, wide=wide, width=width),
+        *reserved(scenario.snapshot, plan, paint, wide=wide, width=width),
         *_waiting(plan, paint, wide=wide, width=width),
         *(versus(scenario.snapshot, plan, greedy, paint) if diff and greedy else []),
         "",
@@ -80,7 +81,7 @@ def _starting(
                 f"{line.pods.binding:,}",
                 f"{gpus[line.name]:,}",
                 _runs(line),
-                _places(nodes[line.name], wide=wide),
+                placed(nodes[line.name], wide=wide),
             )
             for line in _first(lines, wide=wide)
         ],
@@ -89,7 +90,7 @@ def _starting(
     rows = _painted(table.folded(_inside(width)), paint, "green")
     _, free = gpus_of_nodes(scenario.snapshot)
     base = f"{gpus.total():,} of {free:,} free GPUs" if free else "no GPUs"
-    return ["", f"{_bound(lines)}, {base}", *rows, *_rest(lines, wide=wide)]
+    return ["", f"{_bound(lines)}, {base}", *rows, *more(len(lines), wide=wide)]
 
 
 def _bound(lines: list[GangLine]) -> str:
@@ -121,15 +122,6 @@ def _runs(line: GangLine) -> str:
     return f"{have:,} of {pods.minimum:,}–{pods.total:,}"
 
 
-def _places(nodes: Counter[str], *, wide: bool) -> str:
-    names = sorted(nodes)
-    kept = names if wide else names[:4]
-    text = " ".join(
-        f"{name}×{nodes[name]}" if nodes[name] > 1 else name for name in kept
-    )
-    return text if len(kept) == len(names) else f"{text} +{len(names) - len(kept)}"
-
-
 def _waiting(plan: Plan, paint: Paint, *, wide: bool, width: int | None) -> list[str]:
     lines = [line for line in plan.gangs if line.state == "Waiting"]
     if not lines:
@@ -143,7 +135,7 @@ def _waiting(plan: Plan, paint: Paint, *, wide: bool, width: int | None) -> list
         frozenset({2}),
     )
     rows = _painted(table.folded(_inside(width)), paint, "yellow")
-    return ["", _held(lines), *rows, *_rest(lines, wide=wide)]
+    return ["", _held(lines), *rows, *more(len(lines), wide=wide)]
 
 
 def _why(line: GangLine) -> tuple[str, str]:
@@ -161,7 +153,7 @@ def _held(lines: list[GangLine]) -> str:
     """
     text = f"{counted(len(lines), 'gang')} {'waits' if len(lines) == 1 else 'wait'}"
     why = Counter(_why(line)[0] for line in lines)
-    if len(lines) <= _MOST_ROWS:
+    if len(lines) <= MOST_ROWS:
         return text
     if len(why) == 1:
         return f"{text}, all {next(iter(why))}"
@@ -177,12 +169,7 @@ def _painted(lines: list[str], paint: Paint, colour: str) -> list[str]:
 
 
 def _first(lines: list[GangLine], *, wide: bool) -> list[GangLine]:
-    return lines if wide else lines[:_MOST_ROWS]
-
-
-def _rest(lines: list[GangLine], *, wide: bool) -> list[str]:
-    left = len(lines) - len(_first(lines, wide=wide))
-    return [f"  … and {left:,} more (-o wide)"] if left else []
+    return lines if wide else lines[:MOST_ROWS]
 
 
 def _effort(plan: Plan, width: int | None) -> list[str]:

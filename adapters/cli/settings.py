@@ -117,7 +117,7 @@ def _shown(name: str, value: Any) -> str:  # noqa: ANN401 - plain values
     Write a value as people do, with its unit where it has one.
     """
     if value is None:
-        return "not set"
+        return "no bound" if name.startswith("evict.") else "not set"
     if isinstance(value, bool):
         return str(value).lower()
     return _WRITERS.get(name, str)(value)
@@ -149,6 +149,11 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
     "tiers": _tiers,
     "bands": lambda cuts: ", ".join(map(str, cuts)),
     "ageing": _steps,
+    "evict.staleAfter": _duration,
+    "evict.maxPods": "{} pods a round".format,
+    "evict.maxGangs": "{} gangs a round".format,
+    "evict.maxMoves": "{} pods a round".format,
+    "evict.maxLostPerGpu": "{} GPU-seconds per GPU".format,
     "evict.again": _duration,
     "waiting.protectAfter": _duration,
     "limits.seconds": "{:g} s".format,

@@ -2,11 +2,12 @@
 Tiers as a person reads them: what is wanted, who reaches what, and what is proven.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from adapters.cli.output import Table, noted
-from adapters.outcome import certainty, first_difference
+from adapters.outcome import certainty, first_difference, paired_tiers
 from models.plan import Plan, TierResult
 
 ONE_CLUSTER = 10**9
@@ -18,8 +19,15 @@ _SCALES = {
 }
 _WANTED = {
     "entitled": "most value",
-    "disruption": "least lost work",
+    "disruption": "least work lost, GPU-seconds",
+    "disruption-gangs": "fewest gangs evicted whole",
+    "disruption-pods": "fewest pods evicted or moved",
+    "disruption-rank": "lowest priorities evicted, bands",
     "borrowing": "most value",
+    "preemption": "least work lost, GPU-seconds",
+    "preemption-gangs": "fewest gangs evicted whole",
+    "preemption-pods": "fewest pods evicted or moved",
+    "preemption-rank": "lowest priorities evicted, bands",
     "topology": "fewest extra domains",
     "surplus": "most value",
     "packing": "least holes broken, GPU²",
@@ -74,13 +82,13 @@ def tiers(
     return [*(table.lines() if kept else []), *noted(notes, width)]
 
 
-def tier_name(plan: Plan, tier: TierResult) -> str:
+def tier_name(every: Sequence[TierResult], tier: TierResult) -> str:
     """
-    Name a tier with its number in the policy, and its band where there are several.
+    Name a tier with its number among all, and its band where there are several.
     """
-    alone = sum(other.name == tier.name for other in plan.tiers) == 1
+    alone = sum(other.name == tier.name for other in every) == 1
     band = "" if tier.band is None or alone else f", priority ≥ {tier.band}"
-    return f"{plan.tiers.index(tier) + 1} {tier.name}{band}"
+    return f"{every.index(tier) + 1} {tier.name}{band}"
 
 
 def shown(tier: TierResult, value: int, *, wide: bool = False) -> str:
@@ -93,9 +101,11 @@ def shown(tier: TierResult, value: int, *, wide: bool = False) -> str:
 
 
 def _lines(plan: Plan, greedy: Plan | None) -> list[_Line]:
-    others = greedy.tiers if greedy else (None,) * len(plan.tiers)
-    pairs = zip(plan.tiers, others, strict=True)
-    return [_Line(tier_name(plan, tier), tier, other) for tier, other in pairs]
+    if greedy is None:
+        return [_Line(tier_name(plan.tiers, tier), tier, None) for tier in plan.tiers]
+    pairs = paired_tiers(plan, greedy)
+    every = [tier for tier, _ in pairs]
+    return [_Line(tier_name(every, tier), tier, other) for tier, other in pairs]
 
 
 def _row(line: _Line, *, wide: bool) -> tuple[str, ...]:
@@ -142,6 +152,8 @@ def _notes(tiers: list[TierResult], *, wide: bool) -> list[str]:
             "value: % of one cluster; a pod counts with its largest share of the "
             "cluster, weighted by age and need"
         )
+    if any(tier.name.endswith("-rank") for tier in tiers):
+        notes.append("bands: those below the priority of each evicted pod, added up")
     if any(tier.bound > _SCALES.get(tier.name, tier.bound) for tier in tiers):
         notes.append(
             "above 100 %: old gangs count up to twice, and bounds by arithmetic add "

@@ -2,9 +2,11 @@
 The plan beside greedy's: what each starts, where the better one is better.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 
 from adapters.cli.output import Paint, Table
+from adapters.cli.room_view import lost_work, work
 from adapters.cli.tier_view import shown, tier_name
 from adapters.files.plan_writer import started
 from adapters.outcome import (
@@ -13,6 +15,7 @@ from adapters.outcome import (
     gpus_of_nodes,
     gpus_of_pods,
     is_better,
+    paired_tiers,
 )
 from models.plan import Plan, TierResult
 from models.snapshot import Snapshot
@@ -34,6 +37,7 @@ def versus(snapshot: Snapshot, plan: Plan, greedy: Plan, paint: Paint) -> list[s
         ("  gangs that start", *(_starts(p) for p in pair), f"{waiting:,} waiting"),
         ("  pods bound", *(_pods(p) for p in pair), ""),
         ("  GPUs bound", *(_gpus(p, size) for p in pair), f"{free:,} free"),
+        *_room(snapshot, pair),
     ]
     head = (f"Greedy and {plan.strategy}", "GREEDY", plan.strategy.upper(), "OF")
     return [
@@ -62,6 +66,23 @@ def _pods(plan: Plan) -> str:
 def _gpus(plan: Plan, size: Mapping[str, int]) -> str:
     binds = (step.pod for step in plan.operations if step.op == "Bind")
     return f"{sum(size.get(pod, 0) for pod in binds):,}"
+
+
+def _room(snapshot: Snapshot, pair: tuple[Plan, Plan]) -> list[tuple[str, ...]]:
+    """
+    Compare who makes room for whom, where anybody does.
+    """
+    if not any(step.op != "Bind" for plan in pair for step in plan.operations):
+        return []
+    gangs = (f"{sum(g.state == 'Reserved' for g in plan.gangs):,}" for plan in pair)
+    gone = [Counter(step.op for step in plan.operations) for plan in pair]
+    lost = (work(lost_work(snapshot, plan)) for plan in pair)
+    return [
+        ("  gangs with reserved places", *gangs, ""),
+        ("  pods evicted", *(f"{ops['Evict']:,}" for ops in gone), ""),
+        ("  pods moved", *(f"{ops['Move']:,}" for ops in gone), ""),
+        ("  work lost", *lost, ""),
+    ]
 
 
 def _names(plan: Plan, greedy: Plan, paint: Paint) -> list[str]:
@@ -95,7 +116,8 @@ def _verdict(plan: Plan, greedy: Plan) -> str:
         tail = "no plan is better" if proven else "not every tier is proven"
         return f"equal in every tier; {tail}"
     mine, theirs = found
-    tier = f"tier {tier_name(plan, mine)}"
+    every = [each for each, _ in paired_tiers(plan, greedy)]
+    tier = f"tier {tier_name(every, mine)}"
     have, other = (shown(each, each.value) for each in found)
     if have == other:
         have, other = (shown(each, each.value, wide=True) for each in found)

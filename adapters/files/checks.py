@@ -6,6 +6,7 @@ parent, a missing gang of a group, a node that is gone.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 
 from adapters.files.gang_checks import gang_faults, leaves_of
 from adapters.files.problems import Fault, Path, suggest
@@ -20,6 +21,8 @@ from models.scenario import (
     QueueSpec,
     ScenarioFile,
 )
+
+_MOST_LOST_NAMES = 100
 
 
 def file_faults(file: ScenarioFile, *, besides: bool = False) -> list[Fault]:
@@ -39,6 +42,7 @@ def file_faults(file: ScenarioFile, *, besides: bool = False) -> list[Fault]:
     for index, gang in enumerate(given.gangs):
         faults.extend(gang_faults(gang, ("given", "gangs", index), levels))
     faults.extend(_pod_name_faults(given.gangs))
+    faults.extend(islice(_budget_faults(given), _MOST_LOST_NAMES))
     faults.extend(_kind_faults(file))
     if file.policy is not None:
         faults.extend(_policy_faults(file.policy))
@@ -199,6 +203,21 @@ def _generated_name_faults(
                         yield place, what, ""
 
 
+def _budget_faults(given: Given) -> Iterator[Fault]:
+    """
+    Find budgets for gangs that do not exist: a misspelt one would protect nobody.
+    """
+    if not given.budgets:
+        return
+    gangs = {f"{g.namespace}/{name}" for g in given.gangs for name in expanded(g)}
+    short = [gang.removeprefix("default/") for gang in gangs]
+    for index, budget in enumerate(given.budgets):
+        for at, name in enumerate(budget.gangs):
+            if full_name(name) not in gangs:
+                place: Path = ("given", "budgets", index, "gangs", at)
+                yield place, f'there is no gang "{name}"', suggest(name, short)
+
+
 def _kind_faults(file: ScenarioFile) -> Iterator[Fault]:
     said = file.model_fields_set
     words = ("rule", "policy", "expect")
@@ -210,11 +229,6 @@ def _kind_faults(file: ScenarioFile) -> Iterator[Fault]:
 
 
 def _policy_faults(policy: Policy) -> Iterator[Fault]:
-    for word in ("preempt", "reclaim", "consolidate", "stale"):
-        if getattr(policy.evict, word):
-            place = ("policy", "evict", word)
-            what = "evictions do not exist yet, so this cannot be obeyed"
-            yield place, what, "leave it out, or write false"
     names = [tier.name for tier in policy.tiers]
     if "borrowing" in names and "entitled" not in names[: names.index("borrowing")]:
         what = "borrowing counts what is not entitled, so it comes after entitled"

@@ -98,7 +98,7 @@ def _topology(spec: TopologySpec) -> Topology:
 
 
 def _budget(spec: BudgetSpec) -> Budget:
-    gangs = (name if "/" in name else f"default/{name}" for name in spec.gangs)
+    gangs = {name if "/" in name else f"default/{name}" for name in spec.gangs}
     return Budget(name=spec.name, gangs=tuple(sorted(gangs)), allowed=spec.allowed)
 
 

@@ -22,7 +22,6 @@ Levels = Mapping[str, Sequence[str]]
 _QUALIFIED = re.compile(r"[^/\s]{1,63}/[^/\s]{1,253}")
 _LATER = {
     "gpu": "devices below a whole GPU are not planned yet, so this cannot be obeyed",
-    "reserved": "reservations are not planned yet, so this cannot be obeyed",
 }
 
 
@@ -131,8 +130,8 @@ def _count_faults(leaf: TreeSpec, place: Path) -> Iterator[Fault]:
         told += sum(entry.pods for entry in entries)
     if told > created:
         what = (
-            f"running, terminating, succeeded, failed and gated are {told} pods, "
-            f"but only {created} exist"
+            "running, terminating, reserved, succeeded, failed and gated are "
+            f"{told} pods, but only {created} exist"
         )
         yield place, what, ""
 
@@ -250,7 +249,6 @@ def _reaches(start: str, after: Mapping[str, Sequence[str]]) -> bool:
 
 
 def _topology_faults(gang: GangSpec, place: Path, levels: Levels) -> Iterator[Fault]:
-    used: dict[str, Path] = {}
     for here, spec in _nodes_of(gang, place):
         demand = spec.topology
         if demand is None:
@@ -267,7 +265,6 @@ def _topology_faults(gang: GangSpec, place: Path, levels: Levels) -> Iterator[Fa
             what = f'there is no topology "{name}"'
             yield (*at, "name"), what, suggest(name, levels)
             continue
-        used.setdefault(name, at)
         if demand.required is None and demand.preferred is None:
             yield at, "neither required nor preferred names a level", ""
         for word in ("required", "preferred"):
@@ -277,9 +274,6 @@ def _topology_faults(gang: GangSpec, place: Path, levels: Levels) -> Iterator[Fa
                 hint = suggest(level, levels[name], f"its levels: {known}")
                 what = f'topology "{name}" has no level "{level}"'
                 yield (*at, word), what, hint
-    if len(used) > 1:
-        what = f"one gang uses {len(used)} topologies: {', '.join(used)}"
-        yield list(used.values())[1], what, "a gang may use one"
 
 
 def _nodes_of(spec: TreeSpec, place: Path) -> Iterator[Leaf]:

@@ -13,6 +13,7 @@ from models.resources import PODS, Resources
 from models.scenario import (
     AffinitySpec,
     GangSpec,
+    ReservedSpec,
     RunningSpec,
     TerminatingSpec,
     TopologyDemandSpec,
@@ -183,11 +184,13 @@ def _pods(spec: TreeSpec, stem: str, replicas: int) -> Iterator[Pod]:
     for phase, entries in (
         (PodPhase.RUNNING, spec.running),
         (PodPhase.TERMINATING, spec.terminating),
+        (PodPhase.RESERVED, spec.reserved),
     ):
-        entry: RunningSpec | TerminatingSpec
+        entry: RunningSpec | TerminatingSpec | ReservedSpec
         for entry in entries:
+            seconds = 0 if isinstance(entry, ReservedSpec) else entry.seconds
             for _ in range(entry.pods):
-                yield Pod(f"{stem}-{index}", phase, entry.node, entry.seconds)
+                yield Pod(f"{stem}-{index}", phase, entry.node, seconds)
                 index += 1
     for phase, count in (
         (PodPhase.SUCCEEDED, spec.succeeded),

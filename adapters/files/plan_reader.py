@@ -211,7 +211,7 @@ def _operation(part: OperationPart) -> Operation:
         op=part.op,
         pod=part.pod,
         gang=part.gang,
-        node=part.target or part.node or "",
+        node=(part.target if part.op == "Move" else part.node) or "",
         uid=part.uid,
         source=part.source,
         beneficiaries=tuple(part.beneficiaries),

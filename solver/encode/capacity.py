@@ -2,7 +2,7 @@
 Capacity: what node classes hold, and that it serves every demand where it is wanted.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ortools.sat.python import cp_model
 
@@ -52,16 +52,25 @@ class Capacity:
         return terms
 
 
-def add_capacity(model: cp_model.CpModel, classes: Classes, demand: Demand) -> Capacity:
+def add_capacity(
+    model: cp_model.CpModel,
+    classes: Classes,
+    demand: Demand,
+    sizes: Sequence[Linear] | None = None,
+) -> Capacity:
     """
     Ensure that classes hold what is wanted and no more than they have.
+
+    With ``sizes`` the rows of a class are those of one node, and how many nodes it has
+    is a sum of variables.
     """
     capacity = Capacity(classes)
     _add_loose(model, capacity, demand)
     for topology in sorted({level[0] for level in classes.levels}):
         _add_scoped(model, capacity, demand, topology)
     for at, item in enumerate(classes.items):
-        _add_rows(model, item, capacity.class_terms(at))
+        size = None if sizes is None else sizes[at]
+        _add_rows(model, item, capacity.class_terms(at), size)
         if capacity.scoped and len(item.parts) > 1:
             for index, part in enumerate(item.parts):
                 _add_rows(model, part, capacity.part_terms(at, index))
@@ -158,7 +167,10 @@ def _add_domain_rows(
 
 
 def _add_rows(
-    model: cp_model.CpModel, item: NodeClass, terms: dict[int, list[Var]]
+    model: cp_model.CpModel,
+    item: NodeClass,
+    terms: dict[int, list[Var]],
+    size: Linear | None = None,
 ) -> None:
     """
     Ensure that what a class holds respects its sum rows and floor rows.
@@ -167,7 +179,10 @@ def _add_rows(
         variables, coefficients = row_terms(item, row.coefficients, terms)
         if variables:
             body = cp_model.LinearExpr.weighted_sum(variables, coefficients)
-            model.add(body <= row.total)
+            if size is None:
+                model.add(body <= row.total)
+            else:
+                model.add(body <= row.total * size.expression)
 
 
 def row_terms(

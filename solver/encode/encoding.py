@@ -10,11 +10,12 @@ from solver.classes import Classes
 from solver.encode.activation import add_footprints, add_type, gang_types
 from solver.encode.capacity import Capacity, add_capacity, add_touched
 from solver.encode.demand import Demand
-from solver.encode.quota import add_entitlement, add_limits
+from solver.encode.entitlement import add_entitlement
+from solver.encode.quota import add_limits
 from solver.encode.tiers import tier_sum
 from solver.encode.variables import Linear, TypeVars
 from solver.problem import Problem
-from solver.score import TierKey
+from solver.score import TierKey, frozen_order
 
 
 @dataclass(slots=True, kw_only=True)
@@ -54,7 +55,7 @@ class Encoding:
         """
         problem = self.problem
         count = len(problem.positions)
-        total = Linear()
+        total = Linear(frozen_order(problem))
         for kind in self.types:
             if not kind.sample.starts:
                 continue

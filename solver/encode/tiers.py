@@ -5,12 +5,13 @@ Tiers: what each of them counts, as sums over the model's variables.
 from collections.abc import Callable
 
 from models.resources import num_gpus
+from solver.draft import Draft
 from solver.encode.activation import borrow_weight
 from solver.encode.quota import placed
 from solver.encode.variables import Linear, RigidVars, TypeVars
 from solver.problem import Problem
-from solver.score import TierKey
-from solver.spread import idle_spread, running_domains
+from solver.score import LOSSES, TierKey, frozen_surplus, score
+from solver.spread import frozen_spread, running_domains
 from solver.standing import Standing
 
 
@@ -18,21 +19,23 @@ def tier_sum(problem: Problem, types: list[TypeVars], key: TierKey) -> Linear:
     """
     Write a tier's value over the model's variables; packing and order are elsewhere.
     """
-    total = Linear(_CONSTANTS.get(key.name, _zero)(problem))
+    total = Linear(_CONSTANTS.get(key.name, _frozen)(problem, key))
     for kind in types:
         _ADD[key.name](problem, kind, key, total)
     return total
 
 
-def _zero(_problem: Problem) -> int:
-    return 0
+def _frozen(problem: Problem, key: TierKey) -> int:
+    return score(problem, _NOTHING, [key])[0]
 
 
-_CONSTANTS: dict[str, Callable[[Problem], int]] = {
-    "gpus": lambda problem: problem.running_gpus,
-    "pods": lambda problem: problem.running_pods,
-    "gangs": lambda problem: problem.satisfied,
-    "topology": idle_spread,
+_NOTHING = Draft()
+_CONSTANTS: dict[str, Callable[[Problem, TierKey], int]] = {
+    "gpus": lambda problem, _: problem.running_gpus,
+    "pods": lambda problem, _: problem.running_pods,
+    "gangs": lambda problem, _: problem.satisfied,
+    "topology": lambda problem, _: frozen_spread(problem),
+    "surplus": lambda problem, _: frozen_surplus(problem),
 }
 
 
@@ -118,7 +121,7 @@ def _gangs(_problem: Problem, kind: TypeVars, _key: TierKey, total: Linear) -> N
 
 _ADD: dict[str, Callable[[Problem, TypeVars, TierKey, Linear], None]] = {
     "entitled": _entitled,
-    "disruption": _nothing,
+    **dict.fromkeys(LOSSES, _nothing),
     "borrowing": _borrowing,
     "topology": _topology,
     "surplus": _surplus,

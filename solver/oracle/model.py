@@ -4,7 +4,7 @@ The small model's variables and legality: one integer per (leaf, node), plain ro
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ortools.sat.python import cp_model
 
@@ -15,6 +15,7 @@ from models.topology import Domain
 from solver.oracle.facts import (
     Facts,
     GangFacts,
+    gather,
     leaves_below,
 )
 from solver.oracle.trees import TreeRules, tree_nodes
@@ -30,7 +31,9 @@ class SmallModel:
 
     ``binds[gang, leaf, node]`` are new pods, ``placed[gang][leaf]`` their sum,
     ``starts[gang]`` says that a gang in need starts, ``entitled[gang]`` that it does
-    so within its fair share, ``receives[node]`` that a node gets a pod.
+    so within its fair share, ``receives[node]`` that a node gets a pod.  The pods of
+    ``reserved`` gangs have a place and are not bound; those of ``stopped`` gangs have
+    all left, and ``stale`` gangs stop running unless they start.
     """
 
     cp: cp_model.CpModel
@@ -41,6 +44,9 @@ class SmallModel:
     starts: dict[str, cp_model.IntVar] = field(default_factory=dict)
     entitled: dict[str, cp_model.IntVar] = field(default_factory=dict)
     receives: dict[str, cp_model.IntVar] = field(default_factory=dict)
+    reserved: frozenset[str] = frozenset()
+    stopped: frozenset[str] = frozenset()
+    stale: frozenset[str] = frozenset()
 
     def planned(self) -> Iterator[tuple[str, GangFacts]]:
         """
@@ -62,14 +68,38 @@ def build(facts: Facts, shares: Shares) -> SmallModel:
     Build the legal plans of a snapshot.
     """
     small = SmallModel(cp=cp_model.CpModel(), facts=facts, shares=shares)
-    for key, fact in facts.gangs.items():
-        if fact.plannable and any(fact.pending.values()):
-            _add_gang(small, key, fact)
-    _add_groups(small)
+    add_gangs(small)
     _add_room(small)
     _add_queue_rules(small)
     _add_entitlement(small)
     return small
+
+
+def could_start(facts: Facts, key: str) -> bool:
+    """
+    Tell whether a gang could start if it had all nodes to itself.
+    """
+    snapshot = facts.snapshot
+    alone = replace(
+        snapshot,
+        nodes=tuple(replace(node, used={}) for node in snapshot.nodes),
+        gangs=(replace(facts.gangs[key].gang, mates=()),),
+    )
+    small = build(gather(alone), {})
+    for start in small.starts.values():
+        small.cp.add(start == 1)
+    status = cp_model.CpSolver().solve(small.cp)
+    return bool(small.starts) and status in {cp_model.OPTIMAL, cp_model.FEASIBLE}
+
+
+def add_gangs(small: SmallModel) -> None:
+    """
+    Ensure what every gang and every group of gangs asks of its own pods.
+    """
+    for key, fact in small.facts.gangs.items():
+        if fact.plannable and any(fact.pending.values()):
+            _add_gang(small, key, fact)
+    _add_groups(small)
 
 
 def _add_gang(small: SmallModel, key: str, fact: GangFacts) -> None:
@@ -207,16 +237,29 @@ def _add_room(small: SmallModel) -> None:
     """
     for node in small.facts.snapshot.nodes:
         load: dict[str, list[cp_model.LinearExprT]] = defaultdict(list)
-        here = []
         for key, fact in small.planned():
             for leaf in pod_sets(fact.gang.tree):
                 for var in small.pods_on(key, leaf.name, node.name):
-                    here.append(var)
                     for name, amount in leaf.requests.items():
                         if amount > 0:
                             load[name].append(amount * var)
         for name, terms in load.items():
             small.cp.add(sum(terms) <= max(0, small.facts.free[node.name].get(name, 0)))
+    add_receivers(small)
+
+
+def add_receivers(small: SmallModel) -> None:
+    """
+    Ensure that a node on which nothing is bound is not counted as one that gets a pod.
+    """
+    for node in small.facts.snapshot.nodes:
+        here = [
+            var
+            for key, fact in small.planned()
+            if key not in small.reserved
+            for leaf in pod_sets(fact.gang.tree)
+            for var in small.pods_on(key, leaf.name, node.name)
+        ]
         small.receives[node.name] = small.cp.new_bool_var("")
         small.cp.add(sum(here) == 0).only_enforce_if(~small.receives[node.name])
 

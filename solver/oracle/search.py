@@ -6,23 +6,17 @@ from collections import Counter
 
 from ortools.sat.python import cp_model
 
-from models.errors import PhalanxError
 from models.gangs import PodPhase, pod_sets
 from models.plan import Placement
 from models.policy import Policy
 from models.snapshot import Snapshot
 from solver.oracle.facts import gather
 from solver.oracle.model import Shares, SmallModel, build
+from solver.oracle.needs import UndecidedError
 from solver.oracle.tiers import Expr, tier_expressions
 
 Value = tuple[str, int | None, int]
 _SEARCH_LIMIT = 60.0
-
-
-class UndecidedError(PhalanxError):
-    """
-    The small model was too large to decide within its limit.
-    """
 
 
 def best(snapshot: Snapshot, policy: Policy, shares: Shares) -> list[Value]:
@@ -87,7 +81,7 @@ def _optimise(small: SmallModel, policy: Policy) -> list[Value] | None:
     """
     found: list[Value] = []
     for name, band, sign, expr in tier_expressions(small, policy):
-        value = _solve(small.cp, sign, expr)
+        value = maximum(small.cp, sign, expr)
         if value is None:
             return None
         small.cp.add(expr == value)
@@ -95,7 +89,10 @@ def _optimise(small: SmallModel, policy: Policy) -> list[Value] | None:
     return found
 
 
-def _solve(model: cp_model.CpModel, sign: int, expr: Expr) -> int | None:
+def maximum(model: cp_model.CpModel, sign: int, expr: Expr) -> int | None:
+    """
+    Give the greatest value of an expression, or the least where the sign is negative.
+    """
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 2
     solver.parameters.linearization_level = 2

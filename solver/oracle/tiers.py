@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ortools.sat.python import cp_model
 
-from models.gangs import PodPhase, pod_sets
+from models.gangs import PodPhase, PodSet, pod_sets
 from models.policy import Policy
 from models.resources import CPU, is_gpu
 from solver.oracle.facts import GangFacts
@@ -61,19 +61,25 @@ def _bands(small: SmallModel, policy: Policy) -> list[tuple[int, list[str]]]:
     """
     members: dict[int, list[str]] = {}
     for key in small.starts:
-        level = _level(_priority(small, key), policy.bands)
+        level = band_level(start_priority(small, key), policy.bands)
         members.setdefault(level, []).append(key)
     return [
-        (min(_priority(small, key) for key in members[level]), members[level])
+        (min(start_priority(small, key) for key in members[level]), members[level])
         for level in sorted(members, reverse=True)
     ]
 
 
-def _level(priority: int, cuts: tuple[int, ...] | None) -> int:
+def band_level(priority: int, cuts: tuple[int, ...] | None) -> int:
+    """
+    Give the band of a priority: itself, or how many cut points it reaches.
+    """
     return priority if cuts is None else sum(cut <= priority for cut in cuts)
 
 
-def _priority(small: SmallModel, key: str) -> int:
+def start_priority(small: SmallModel, key: str) -> int:
+    """
+    Give the lowest priority of a gang and of those it starts with.
+    """
     gangs = small.facts.gangs
     return min(gangs[name].gang.priority for name in (key, *gangs[key].mates))
 
@@ -177,34 +183,41 @@ def _holes(small: SmallModel) -> Mapping[str, int]:
 
 
 def _gpus(small: SmallModel) -> Expr:
-    running = 0
-    terms: list[cp_model.LinearExprT] = []
-    for key, fact in small.facts.gangs.items():
-        for leaf in pod_sets(fact.gang.tree):
-            each = sum(n for r, n in leaf.requests.items() if is_gpu(r))
-            running += each * sum(p.phase is PodPhase.RUNNING for p in leaf.pods)
-            if key in small.placed:
-                terms.append(each * small.placed[key][leaf.name])
-    return _total([running, *terms])
+    return _total(
+        sum(n for r, n in leaf.requests.items() if is_gpu(r)) * number
+        for leaf, number in _there_after(small)
+    )
 
 
 def _pods(small: SmallModel) -> Expr:
-    running = sum(
-        pod.phase is PodPhase.RUNNING
-        for fact in small.facts.gangs.values()
-        for leaf in pod_sets(fact.gang.tree)
-        for pod in leaf.pods
-    )
-    new = [var for placed in small.placed.values() for var in placed.values()]
-    return _total([running, *new])
+    return _total(number for _, number in _there_after(small))
+
+
+def _there_after(
+    small: SmallModel,
+) -> Iterator[tuple[PodSet, cp_model.LinearExprT]]:
+    """
+    Count the pods of each leaf that run or are bound after the plan.
+    """
+    for key, fact in small.facts.gangs.items():
+        for leaf in pod_sets(fact.gang.tree):
+            running = sum(pod.phase is PodPhase.RUNNING for pod in leaf.pods)
+            if key not in small.stale:
+                yield leaf, running
+            elif key in small.starts:
+                yield leaf, running * small.starts[key]
+            if key in small.placed and key not in small.reserved:
+                yield leaf, small.placed[key][leaf.name]
 
 
 def _gangs(small: SmallModel) -> Expr:
     before = sum(
         fact.ordinary or satisfied(fact.gang.tree, fact.counted)
-        for fact in small.facts.gangs.values()
+        for key, fact in small.facts.gangs.items()
+        if key not in small.stopped
     )
-    return _total([before, *small.starts.values()])
+    bound = [var for key, var in small.starts.items() if key not in small.reserved]
+    return _total([before, *bound])
 
 
 def _order(small: SmallModel) -> Expr:

@@ -5,10 +5,12 @@ Rules about what a plan says of itself: tiers, status, and a line for each gang.
 from collections import Counter
 from collections.abc import Iterator
 
-from models.plan import GangLine, TierResult
+from models.plan import GangLine, Op, TierResult
 from solver.verify.evidence import Evidence
 from solver.verify.violation import Violation
 
+_LEAVES = frozenset({"Evicting"})
+_RESERVED = frozenset({"Reserved"})
 _GETS_PODS = frozenset({"Starting", "Growing"})
 _GETS_NONE = frozenset({"Waiting", "Finished", "Running"})
 
@@ -69,12 +71,10 @@ def gang_lines(evidence: Evidence) -> Iterator[Violation]:
     """
     Ensure that every gang has at most one line, which says what the operations do.
     """
-    binds = Counter(
-        step.operation.gang for step in evidence.steps if step.operation.op == "Bind"
-    )
+    done = Counter([(s.operation.gang, s.operation.op) for s in evidence.steps])
     seen: set[str] = set()
     for line in evidence.plan.gangs:
-        message = _contradiction(line, binds[line.name])
+        message = _contradiction(line, done)
         if line.name not in evidence.gangs:
             message = "the plan lists it, but it does not exist"
         elif line.name in seen:
@@ -84,11 +84,20 @@ def gang_lines(evidence: Evidence) -> Iterator[Violation]:
             yield Violation("gang-line", line.name, message)
 
 
-def _contradiction(line: GangLine, binds: int) -> str:
+def _contradiction(line: GangLine, done: Counter[tuple[str, Op]]) -> str:
+    name = line.name
+    binds, reserves = done[name, "Bind"], done[name, "Reserve"]
+    leaves = done[name, "Evict"] + done[name, "Move"]
     if line.pods.binding != binds:
         return f"says {line.pods.binding} pods are bound, {binds} are"
-    if line.state in _GETS_PODS and not binds:
-        return f"called {line.state}, but no pod of it is bound"
-    if line.state in _GETS_NONE and binds:
-        return f"called {line.state}, but {binds} pods of it are bound"
-    return ""
+    if line.pods.evicting != leaves:
+        return f"says {line.pods.evicting} pods are evicted or moved, {leaves} are"
+    if leaves:
+        fitting, what = _LEAVES, f"{leaves} pods of it are evicted or moved"
+    elif binds:
+        fitting, what = _GETS_PODS, f"{binds} pods of it are bound"
+    elif reserves:
+        fitting, what = _RESERVED, f"{reserves} pods of it are reserved"
+    else:
+        fitting, what = _GETS_NONE, "nothing happens to it"
+    return "" if line.state in fitting else f"called {line.state}, but {what}"

@@ -11,12 +11,13 @@ from typing import NamedTuple
 from models.gangs import Gang, Group, MatchPolicy, PodPhase, PodSet, Tree, pod_sets
 
 Counts = Mapping[str, int]
+WAITING = frozenset({PodPhase.PENDING, PodPhase.RESERVED})
 _MOST_ROLES = 8
 
 
 class Tally(NamedTuple):
     """
-    How many pods of a leaf run, have succeeded, and could be bound.
+    How many pods of a leaf run, have succeeded, and could get a place.
     """
 
     running: int
@@ -26,14 +27,14 @@ class Tally(NamedTuple):
 
 def tally(leaf: PodSet) -> Tally:
     """
-    Count the pods of a leaf in the phases that matter.
+    Count the pods of a leaf in the phases that matter; reserved ones are pending.
     """
     running = succeeded = pending = 0
     for pod in leaf.pods:
         phase = pod.phase
         if phase is PodPhase.RUNNING:
             running += 1
-        elif phase is PodPhase.PENDING:
+        elif phase in WAITING:
             pending += 1
         elif phase is PodPhase.SUCCEEDED:
             succeeded += 1

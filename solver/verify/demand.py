@@ -4,11 +4,12 @@ What queues ask for: running pods, and pending pods of gangs that could start.
 This is the demand that fair shares are made of, counted from the rules alone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from models.gangs import Gang, Group, PodPhase, PodSet, pod_sets
+from models.gangs import Gang, Group, PodSet, pod_sets
 from solver.verify.counting import (
+    WAITING,
     all_nodes,
     counted,
     is_ordinary,
@@ -17,9 +18,11 @@ from solver.verify.counting import (
     tally,
     usable,
 )
+from solver.verify.deeds import Amounts
 from solver.verify.emptiness import Emptiness
-from solver.verify.evidence import Amounts, Evidence
+from solver.verify.evidence import Evidence
 from solver.verify.nodes import free_total
+from solver.verify.shares import Doubt
 
 _Offers = Mapping[str, int] | None
 
@@ -39,18 +42,6 @@ class _Hope:
     offers: Mapping[str, int]
     ordinary: bool
     satisfied: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """
-    A gang, or equal ones, of which it is arguable what could ever start: readings.
-
-    The first of them is the judge's own.
-    """
-
-    queue: str
-    options: tuple[Mapping[str, int], ...]
 
 
 def requested(evidence: Evidence) -> tuple[Amounts, list[Doubt]]:
@@ -88,6 +79,38 @@ def requested(evidence: Evidence) -> tuple[Amounts, list[Doubt]]:
         else:
             doubts.append(Doubt(hope.gang.queue, tuple(readings)))
     return total, doubts
+
+
+def remembers(evidence: Evidence, gang: Gang) -> bool:
+    """
+    Tell whether a gang was evicted and was not passed over for too long since.
+    """
+    late = gang.passed_over >= evidence.policy.waiting.protect_after
+    return gang.evicted_ago is not None and not late
+
+
+def waiting_again(evidence: Evidence) -> Iterator[tuple[Gang, dict[str, int]]]:
+    """
+    List waiting gangs that were evicted before and could start, with their demand.
+
+    The demand is the least that lets them start, of each named resource.
+    """
+    gangs = [gang for gang in evidence.snapshot.gangs if remembers(evidence, gang)]
+    hopes = [_hope(gang, 1) for gang in gangs if _kind(gang) is not None]
+    empty = Emptiness.of(evidence.snapshot, [hope.gang for hope in hopes])
+    free: dict[str, int] = {}
+    for hope in hopes:
+        if hope.satisfied or _is_held(hope, evidence, free):
+            continue
+        living = _possible(hope, evidence, empty)
+        if living is not None:
+            yield (
+                hope.gang,
+                {
+                    name: least_core(hope.gang, hope.before, living, name)
+                    for name in evidence.named
+                },
+            )
 
 
 def _asks(
@@ -159,7 +182,7 @@ def _kind(gang: Gang) -> object | None:
     leaf = gang.tree
     if not isinstance(leaf, PodSet):
         pods = (pod for part in pod_sets(leaf) for pod in part.pods)
-        is_hoping = bool(gang.mates) or any(p.phase is PodPhase.PENDING for p in pods)
+        is_hoping = bool(gang.mates) or any(p.phase in WAITING for p in pods)
         return gang.key if is_hoping else None
     counts = tally(leaf)
     if not counts.pending and not gang.mates:

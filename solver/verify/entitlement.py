@@ -2,14 +2,16 @@
 Rules about entitlement: what is started as entitled fits the fair shares.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from models.resources import format_quantity
-from solver.fairshare import fair_shares
+from solver.verify.cases import Case
 from solver.verify.counting import least_core
-from solver.verify.demand import requested
-from solver.verify.evidence import Amounts, Case, Evidence
-from solver.verify.queues import rolled_up
+from solver.verify.deeds import RECLAIM, STALE, Amounts
+from solver.verify.demand import remembers, requested, waiting_again
+from solver.verify.evidence import Evidence
+from solver.verify.queues import amounts_of, rolled_up
+from solver.verify.shares import Shares
 from solver.verify.violation import Violation
 
 
@@ -18,81 +20,116 @@ def entitlements(evidence: Evidence) -> Iterator[Violation]:
     Ensure that entitled starts fit between what runs and the fair share.
 
     For every queue on the path and every named resource: Σ least demand of entitled
-    starts ≤ max(0, fair share - running).
+    starts ≤ max(0, fair share - running); for a queue with queues below it what is
+    evicted there makes room too.
     """
-    starts = _entitled_starts(evidence) if evidence.named else []
+    for name, message in _above(evidence, entitled_starts(evidence), {}):
+        yield Violation("entitled", name, message)
+
+
+def rights_to_evict(evidence: Evidence) -> Iterator[Violation]:
+    """
+    Ensure that a queue does not reclaim with what its own evicted gangs wait for.
+
+    For every queue on the path and every named resource: Σ least demand of entitled
+    starts for which pods are reclaimed ≤ max(0, fair share - running - least
+    demand of waiting gangs that were evicted before), and room as for all entitled
+    starts.  Nobody leaves for a gang that was evicted itself.
+    """
+    served = evidence.beneficiaries()
+    for case in evidence.cases.values():
+        ago = case.gang.evicted_ago
+        if remembers(evidence, case.gang) and case.gang.key in served:
+            message = f"others leave for it, and it was evicted {ago} s ago itself"
+            yield Violation("right-to-evict", case.gang.key, message)
+    named = evidence.beneficiaries(RECLAIM)
+    starts = [case for case in entitled_starts(evidence) if case.gang.key in named]
     if not starts:
         return
+    memory: Amounts = {}
+    for gang, least in waiting_again(evidence):
+        row = memory.setdefault(gang.queue, {})
+        for resource, amount in least.items():
+            row[resource] = row.get(resource, 0) + amount
+    if memory:
+        for name, message in _above(evidence, starts, rolled_up(evidence, memory)):
+            yield Violation("right-to-evict", name, message)
+
+
+def _above(
+    evidence: Evidence, starts: Iterable[Case], memory: Mapping[str, Mapping[str, int]]
+) -> Iterator[tuple[str, str]]:
+    """
+    Name the queues in which entitled starts need more than the share leaves.
+    """
     own: Amounts = {}
     for case in starts:
         row = own.setdefault(case.gang.queue, {})
         for resource in evidence.named:
             least = least_core(case.gang, case.before, case.placed, resource)
             row[resource] = row.get(resource, 0) + least
+    if not own:
+        return
     running = rolled_up(evidence, evidence.running)
-    shares = _Shares(evidence)
+    evicted = _evicted(evidence)
+    shares = shares_of(evidence)
     for name, amounts in sorted(rolled_up(evidence, own).items()):
         for resource, need in sorted(amounts.items()):
             have = running.get(name, {}).get(resource, 0)
-            share = shares.at_most(name, resource, need + have) if need else 0
-            if need > max(0, share - have):
-                asks, fair, runs = (
-                    format_quantity(resource, x) for x in (need, share, have)
+            if name in evidence.parents:
+                have -= evicted.get(name, {}).get(resource, 0)
+            again = memory.get(name, {}).get(resource, 0)
+            if memory and not again:
+                continue
+            wanted = need + have + again
+            share = shares.at_most(name, resource, wanted) if need else 0
+            if need > max(0, share - have - again):
+                asks, fair, runs, waits = (
+                    format_quantity(resource, x) for x in (need, share, have, again)
                 )
+                waiting = f", {waits} wait that were evicted before" if again else ""
                 message = (
                     f"{resource}: entitled starts need {asks}, "
-                    f"the fair share is {fair} and {runs} is running"
+                    f"the fair share is {fair} and {runs} is running{waiting}"
                 )
-                yield Violation("entitled", name, message)
+                yield name, message
 
 
-def _entitled_starts(evidence: Evidence) -> list[Case]:
-    if not (evidence.policy.has("entitled") or evidence.policy.has("borrowing")):
+def _evicted(evidence: Evidence) -> Amounts:
+    """
+    Add up what is evicted below each queue, without stale gangs.
+    """
+    losses = [loss for loss in evidence.losses.values() if STALE not in loss.rules]
+    return amounts_of(evidence, [(loss.gang, loss.evicted) for loss in losses])
+
+
+def entitled_starts(evidence: Evidence) -> list[Case]:
+    """
+    List the gangs that start and are called entitled, where the word matters.
+    """
+    policy = evidence.policy
+    if not evidence.named or not (policy.has("entitled") or policy.has("borrowing")):
         return []
     called = {line.name for line in evidence.plan.gangs if line.entitled}
-    return [c for c in evidence.binding() if c.starts and c.gang.key in called]
+    return [c for c in evidence.placing() if c.starts and c.gang.key in called]
 
 
-class _Shares:
+def shares_of(evidence: Evidence) -> Shares:
     """
-    Fair shares under the judge's reading, and under others in a plan's favour.
+    Give the fair shares, counted when they are first asked for.
     """
-
-    def __init__(self, evidence: Evidence) -> None:
-        self.queues = evidence.snapshot.queues
-        self.totals = {
+    if not evidence.shares:
+        totals = {
             resource: sum(
                 max(0, node.allocatable.get(resource, 0) - node.used.get(resource, 0))
                 for node in evidence.snapshot.nodes
             )
             for resource in evidence.named
         }
-        self.demand, self.doubts = requested(evidence)
-        self.own = self._read([doubt.options[0] for doubt in self.doubts])
-
-    def at_most(self, queue: str, resource: str, wanted: int) -> int:
-        """
-        Give a queue's share, where doubts matter read in its favour up to ``wanted``.
-        """
-        readings = [doubt.options[0] for doubt in self.doubts]
-        best = self.own[queue][resource]
-        for at, doubt in enumerate(self.doubts):
-            for option in doubt.options[1:]:
-                if best >= wanted:
-                    return best
-                tried = [*readings[:at], option, *readings[at + 1 :]]
-                share = self._read(tried)[queue][resource]
-                if share > best:
-                    best, readings = share, tried
-        return best
-
-    def _read(self, readings: Sequence[Mapping[str, int]]) -> Amounts:
-        demand = {name: dict(row) for name, row in self.demand.items()}
-        for doubt, reading in zip(self.doubts, readings, strict=True):
-            row = demand.setdefault(doubt.queue, {})
-            for resource, amount in reading.items():
-                row[resource] = row.get(resource, 0) + amount
-        return fair_shares(self.queues, self.totals, demand)
+        demand, doubts = requested(evidence)
+        shares = Shares(evidence.snapshot.queues, totals, demand, doubts)
+        evidence.shares.append(shares)
+    return evidence.shares[0]
 
 
 def entitled_groups(evidence: Evidence) -> Iterator[Violation]:
@@ -100,7 +137,7 @@ def entitled_groups(evidence: Evidence) -> Iterator[Violation]:
     Ensure that a member of a group is entitled only if all that start with it are.
     """
     called = {line.name for line in evidence.plan.gangs if line.entitled}
-    for case in _entitled_starts(evidence):
+    for case in entitled_starts(evidence):
         for name in sorted(set(case.gang.mates)):
             mate = evidence.cases.get(name)
             if mate is not None and mate.starts and name not in called:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from models.gangs import pod_sets
 from models.resources import format_quantity
+from solver.verify.cases import Case
 from solver.verify.counting import inner_nodes, is_satisfied, num_below, state_of
-from solver.verify.evidence import Case, Evidence
+from solver.verify.evidence import Evidence
 from solver.verify.nodes import free_total
 from solver.verify.violation import Violation
 
@@ -16,11 +17,10 @@ def gang_minimums(evidence: Evidence) -> Iterator[Violation]:
     """
     Ensure that the root of every gang that gets pods is satisfied after the plan.
     """
-    for case in evidence.binding():
+    for case in evidence.placing():
         if not case.satisfied_after:
             have = state_of(case.gang.tree, case.after)
-            pods = sum(case.placed.values())
-            message = f"{pods} pods bound, and with them it has only {have}"
+            message = f"{case.told}, and with them it has only {have}"
             yield Violation("gang-minimum", case.gang.key, message)
 
 
@@ -28,37 +28,38 @@ def leaf_minimums(evidence: Evidence) -> Iterator[Violation]:
     """
     Ensure that every leaf that gets pods reaches its minimum.
     """
-    for case in evidence.binding():
+    for case in evidence.placing():
         for leaf in pod_sets(case.gang.tree):
             if case.ordinary or leaf is case.gang.tree:
                 continue
             if leaf.name in case.placed and not is_satisfied(leaf, case.after):
                 have = state_of(leaf, case.after)
-                message = f"{case.placed[leaf.name]} pods bound, and it has only {have}"
+                pods = case.placed[leaf.name]
+                message = f"{pods} pods get a place, and it has only {have}"
                 yield Violation("leaf-minimum", f"{case.gang.key}/{leaf.name}", message)
 
 
 def subgroup_minimums(evidence: Evidence) -> Iterator[Violation]:
     """
-    Ensure that every inner node below which pods are bound is satisfied.
+    Ensure that every inner node below which pods get a place is satisfied.
     """
-    for case in evidence.binding():
+    for case in evidence.placing():
         if case.ordinary:
             continue
         for group in inner_nodes(case.gang.tree):
             pods = num_below(group, case.placed)
             if pods and not is_satisfied(group, case.after):
                 have = state_of(group, case.after)
-                message = f"{pods} pods bound below it, and it has only {have}"
+                message = f"{pods} pods below it get a place, and it has only {have}"
                 subject = f"{case.gang.key}/{group.name}"
                 yield Violation("subgroup-minimum", subject, message)
 
 
 def role_orders(evidence: Evidence) -> Iterator[Violation]:
     """
-    Ensure that no pod of a leaf is bound without the minimums of those before it.
+    Ensure that no pod of a leaf gets a place without the minimums of those before it.
     """
-    for case in evidence.binding():
+    for case in evidence.placing():
         if case.ordinary:
             continue
         leaves = {leaf.name: leaf for leaf in pod_sets(case.gang.tree)}
@@ -67,7 +68,7 @@ def role_orders(evidence: Evidence) -> Iterator[Violation]:
                 first = leaves.get(earlier)
                 if first is not None and not is_satisfied(first, case.after):
                     have = state_of(first, case.after)
-                    message = f"{pods} pods bound while {earlier} has only {have}"
+                    message = f"{pods} pods get a place while {earlier} has only {have}"
                     yield Violation("role-order", f"{case.gang.key}/{name}", message)
 
 
@@ -75,24 +76,33 @@ def gang_groups(evidence: Evidence) -> Iterator[Violation]:
     """
     Ensure that gangs that hold the same list start together or not at all.
 
-    A list that is not held by all it names binds nothing; a gang that was satisfied
-    before needs none of the others.
+    A list that is not held by all it names gets no place; a gang that was satisfied
+    before needs none of the others.  What is bound does not start with what is only
+    reserved.
     """
-    for case in evidence.binding():
-        gang = case.gang
-        if not gang.mates:
+    for case in evidence.gaining():
+        if not case.gang.mates:
             continue
         problems = list(_disagreements(case, evidence))
         if not problems and case.starts:
-            mates = [evidence.cases.get(name) for name in sorted(set(gang.mates))]
-            problems = [
-                f"starts while {mate.gang.key} of its group has only "
-                f"{state_of(mate.gang.tree, mate.after)}"
-                for mate in mates
-                if mate is not None and mate is not case and not mate.satisfied_after
-            ]
+            problems = list(_laggards(case, evidence))
         for message in problems:
-            yield Violation("gang-group", gang.key, message)
+            yield Violation("gang-group", case.gang.key, message)
+
+
+def _laggards(case: Case, evidence: Evidence) -> Iterator[str]:
+    """
+    Name the mates that do not start with a gang: now where it is bound, or later.
+    """
+    is_now = bool(case.bound)
+    for name in sorted(set(case.gang.mates)):
+        mate = evidence.cases.get(name)
+        if mate is None or mate is case or mate.ordinary:
+            continue
+        counts = mate.now if is_now else mate.after
+        if not is_satisfied(mate.gang.tree, counts):
+            have = state_of(mate.gang.tree, counts)
+            yield f"starts while {name} of its group has only {have}"
 
 
 def _disagreements(case: Case, evidence: Evidence) -> Iterator[str]:
@@ -110,7 +120,7 @@ def gangs_not_ready(evidence: Evidence) -> Iterator[Violation]:
     """
     Ensure that no gang starts before all gangs of its group exist.
     """
-    for case in evidence.binding():
+    for case in evidence.placing():
         if not case.starts:
             continue
         for name in sorted(set(case.gang.mates)):
@@ -121,50 +131,60 @@ def gangs_not_ready(evidence: Evidence) -> Iterator[Violation]:
 
 def timed_out_gangs(evidence: Evidence) -> Iterator[Violation]:
     """
-    Ensure that nothing of a gang is bound that its system marked as timed out.
+    Ensure that a gang that its system marked as timed out gets no place.
     """
-    for case in evidence.binding():
+    for case in evidence.gaining():
         if case.gang.timed_out:
-            message = f"{sum(case.placed.values())} pods bound of a timed-out gang"
+            message = f"{case.told} of a timed-out gang"
             yield Violation("timed-out", case.gang.key, message)
 
 
 def refused_gangs(evidence: Evidence) -> Iterator[Violation]:
     """
-    Ensure that nothing of a gang is bound that cannot be obeyed as it is written.
+    Ensure that a gang that cannot be obeyed as it is written gets no place.
     """
-    for case in evidence.binding():
+    for case in evidence.gaining():
         if case.gang.refused is not None:
-            pods = sum(case.placed.values())
-            message = f"{pods} pods bound although it {case.gang.refused.message}"
+            message = f"{case.told} although it {case.gang.refused.message}"
             yield Violation("refused", case.gang.key, message)
 
 
 def gangs_backing_off(evidence: Evidence) -> Iterator[Violation]:
     """
-    Ensure that nothing of a gang is bound that still has to wait.
+    Ensure that a gang that still has to wait gets no place.
     """
-    for case in evidence.binding():
+    for case in evidence.gaining():
         if case.gang.backoff > 0:
-            pods = sum(case.placed.values())
-            message = f"{pods} pods bound, {case.gang.backoff} s before its time"
+            message = f"{case.told}, {case.gang.backoff} s before its time"
             yield Violation("backoff", case.gang.key, message)
+
+
+def gangs_in_two_minds(evidence: Evidence) -> Iterator[Violation]:
+    """
+    Ensure that a gang that needs something is bound or reserved, not in part each.
+    """
+    for case in evidence.placing():
+        if case.starts and case.bound and case.deeds.reserved:
+            message = f"{case.told}, and it did not have its minimum before"
+            yield Violation("bind-and-reserve", case.gang.key, message)
 
 
 def minimum_resources(evidence: Evidence) -> Iterator[Violation]:
     """
     Ensure that no gang starts whose minResources exceed what was free in total.
+
+    For what is reserved, what leaves is free.
     """
-    free: dict[str, int] = {}
-    for case in evidence.binding():
+    free: dict[tuple[str, bool], int] = {}
+    for case in evidence.placing():
         if not case.starts:
             continue
+        is_later = not case.bound
         for resource, least in sorted(case.gang.min_resources.items()):
-            if resource not in free:
-                free[resource] = free_total(evidence, resource)
-            if free[resource] < least:
-                have, needs = (
-                    format_quantity(resource, x) for x in (free[resource], least)
-                )
+            key = (resource, is_later)
+            if key not in free:
+                free[key] = free_total(evidence, resource, later=is_later)
+            if free[key] < least:
+                have, needs = (format_quantity(resource, x) for x in (free[key], least))
                 message = f"{resource}: needs {needs} free in total, {have} were"
                 yield Violation("min-resources", case.gang.key, message)

@@ -11,7 +11,18 @@ from typing import Final
 from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
-from solver.verify import claims, entitlement, gangs, nodes, operations, queues
+from solver.verify import (
+    claims,
+    costs,
+    entitlement,
+    evictions,
+    gangs,
+    losses,
+    nodes,
+    operations,
+    queues,
+    rights,
+)
 from solver.verify.evidence import Evidence, evidence_of
 from solver.verify.violation import Violation
 
@@ -22,7 +33,7 @@ RULES: Final[dict[str, Rule]] = {
     "unknown-pod": operations.unknown_pods,
     "unknown-node": operations.unknown_nodes,
     "pod-not-pending": operations.pods_not_pending,
-    "eviction-not-allowed": operations.evictions_not_allowed,
+    "pod-not-running": operations.pods_not_running,
     "node-capacity": nodes.node_capacities,
     "node-demand": nodes.node_demands,
     "exclusive": nodes.exclusive_hosts,
@@ -33,6 +44,7 @@ RULES: Final[dict[str, Rule]] = {
     "role-order": gangs.role_orders,
     "gang-group": gangs.gang_groups,
     "not-ready": gangs.gangs_not_ready,
+    "bind-and-reserve": gangs.gangs_in_two_minds,
     "timed-out": gangs.timed_out_gangs,
     "refused": gangs.refused_gangs,
     "backoff": gangs.gangs_backing_off,
@@ -44,8 +56,25 @@ RULES: Final[dict[str, Rule]] = {
     "queue-quota": queues.queue_quotas,
     "entitled": entitlement.entitlements,
     "entitled-group": entitlement.entitled_groups,
+    "right-to-evict": entitlement.rights_to_evict,
+    "eviction-rule": evictions.eviction_rules,
+    "eviction-switch": evictions.eviction_switches,
+    "not-preemptible": evictions.fixed_victims,
+    "evicted-again": evictions.victims_again,
+    "min-runtime": evictions.min_runtimes,
+    "budget": evictions.budgets,
+    "victim-minimum": evictions.victim_minimums,
+    "move-whole": evictions.whole_moves,
+    "stale-gang": evictions.stale_gangs,
+    "beneficiary": rights.beneficiaries,
+    "reclaimed-for": rights.reclaimed_for,
+    "preempted-for": rights.preempted_for,
+    "reclaim-bound": losses.reclaim_bounds,
+    "preempt-bound": losses.preempt_bounds,
+    "eviction-bound": costs.eviction_bounds,
     "tier-bound": claims.tier_bounds,
     "tier-proof": claims.tier_proofs,
+    "lost-claim": costs.lost_claims,
     "plan-status": claims.plan_status,
     "gang-line": claims.gang_lines,
 }

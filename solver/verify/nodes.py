@@ -5,43 +5,59 @@ Rules about nodes: room, demands, hosts that may not be shared, and domains.
 from collections import Counter
 from collections.abc import Iterator
 
-from models.gangs import PodPhase, PodSet, Tree, pod_sets
-from models.resources import format_quantity
+from models.gangs import Tree, pod_sets
+from models.resources import Resources, format_quantity
 from models.topology import Domain
-from solver.verify.counting import all_nodes, num_below
-from solver.verify.evidence import OCCUPYING, Case, Evidence
+from solver.verify.cases import Case
+from solver.verify.counting import all_nodes
+from solver.verify.deeds import OCCUPYING, is_leaving
+from solver.verify.evidence import Evidence
 from solver.verify.violation import Violation
 
 
 def node_capacities(evidence: Evidence) -> Iterator[Violation]:
     """
-    Ensure that what runs, terminates, belongs to others and is bound fits the node.
+    Ensure that every node has room, now for what is bound and later for everything.
 
-    For every node and every resource that a bound pod asks for: used + running +
-    terminating + bound ≤ allocatable.
+    For every node and every resource that a pod with a place there asks for: used +
+    running + terminating + bound ≤ allocatable; and after the plan used + running -
+    departed + old terminating + bound + reserved + moved there ≤ allocatable.
     """
-    for name, asked in sorted(_asked(evidence).items()):
+    bound, all_ = _asked(evidence, now=True), _asked(evidence, now=False)
+    for name, asked in sorted(all_.items()):
         node = evidence.nodes.get(name)
         if node is None:
             continue
-        for resource, bound in sorted(asked.items()):
-            before = node.used.get(resource, 0) + sum(
-                requests.get(resource, 0) for requests in evidence.loads[name]
-            )
+        for resource, more in sorted(asked.items()):
+            now = bound[name].get(resource, 0)
             room = node.allocatable.get(resource, 0)
-            if before + bound > room:
+            before = node.used.get(resource, 0) + _total(evidence.loads[name], resource)
+            stays = before - _total(evidence.leaving[name], resource)
+            if now and before + now > room:
                 has, gets, most = (
-                    format_quantity(resource, x) for x in (before, bound, room)
+                    format_quantity(resource, x) for x in (before, now, room)
                 )
                 message = f"{resource}: {has} in use and {gets} bound exceed {most}"
-                yield Violation("node-capacity", name, message)
+            elif stays + more > room:
+                has, gets, most = (
+                    format_quantity(resource, x) for x in (stays, more, room)
+                )
+                message = f"{resource}: {has} that stay and {gets} more exceed {most}"
+            else:
+                continue
+            yield Violation("node-capacity", name, message)
 
 
-def _asked(evidence: Evidence) -> dict[str, dict[str, int]]:
+def _total(loads: list[Resources], resource: str) -> int:
+    return sum([requests.get(resource, 0) for requests in loads])
+
+
+def _asked(evidence: Evidence, *, now: bool) -> dict[str, dict[str, int]]:
     asked: dict[str, dict[str, int]] = {name: {} for name in evidence.loads}
-    for case in evidence.binding():
+    for case in evidence.gaining():
+        places = case.deeds.bound if now else case.got
         for leaf in pod_sets(case.gang.tree):
-            for name, pods in case.bound.get(leaf.name, {}).items():
+            for name, pods in places.get(leaf.name, {}).items():
                 row = asked[name]
                 for resource, amount in leaf.requests.items():
                     if amount > 0:
@@ -51,25 +67,27 @@ def _asked(evidence: Evidence) -> dict[str, dict[str, int]]:
 
 def node_demands(evidence: Evidence) -> Iterator[Violation]:
     """
-    Ensure that selectors, affinity, taints and cordons allow every bound pod.
+    Ensure that selectors, affinity, taints and cordons allow every pod with a place.
     """
-    for case in evidence.binding():
+    for case in evidence.gaining():
         for leaf in pod_sets(case.gang.tree):
-            for name, pods in sorted(case.bound.get(leaf.name, {}).items()):
+            for name, pods in sorted(case.got.get(leaf.name, {}).items()):
                 node = evidence.nodes.get(name)
                 if node is not None and not leaf.demand.allows(node):
                     why = (
                         "it is unschedulable" if node.unschedulable else "it is refused"
                     )
-                    message = f"{pods} pods of leaf {leaf.name} bound to {name}: {why}"
+                    message = f"{pods} pods of leaf {leaf.name} put on {name}: {why}"
                     yield Violation("node-demand", case.gang.key, message)
 
 
 def exclusive_hosts(evidence: Evidence) -> Iterator[Violation]:
     """
     Ensure that an exclusive pod shares its host with no other pod of its gang.
+
+    Pods that leave in this plan share nothing any more.
     """
-    for case in evidence.binding():
+    for case in evidence.gaining():
         leaves = list(pod_sets(case.gang.tree))
         if not any(leaf.exclusive for leaf in leaves):
             continue
@@ -77,10 +95,10 @@ def exclusive_hosts(evidence: Evidence) -> Iterator[Violation]:
         alone: set[str] = set()
         fresh: set[str] = set()
         for leaf in leaves:
-            bound = Counter(case.bound.get(leaf.name, {}))
-            here = bound + Counter(_hosts(leaf))
+            got = case.got.get(leaf.name, {})
+            here = Counter(got) + case.hosts(leaf)
             pods += here
-            fresh.update(bound)
+            fresh.update(got)
             if leaf.exclusive:
                 alone.update(here)
         for name in sorted(alone & fresh & evidence.nodes.keys()):
@@ -93,16 +111,16 @@ def required_domains(evidence: Evidence) -> Iterator[Violation]:
     """
     Ensure that all pods below a node with a required level are in one domain of it.
 
-    Pods that run count as those that are bound; members on nodes that are gone pin
-    nothing, and a node without the labels is outside every domain.
+    Pods that run and stay count as those that get a place; members on nodes that are
+    gone pin nothing, and a node without the labels is outside every domain.
     """
     topologies = {topology.name: topology for topology in evidence.snapshot.topologies}
-    for case in evidence.binding():
+    for case in evidence.gaining():
         for tree in all_nodes(case.gang.tree):
             demand = tree.topology
             if demand is None or demand.required is None:
                 continue
-            if not num_below(tree, case.placed):
+            if not any(case.got.get(leaf.name) for leaf in pod_sets(tree)):
                 continue
             topology, level = topologies.get(demand.topology), demand.required
             domains: set[Domain | None] = set()
@@ -117,17 +135,8 @@ def required_domains(evidence: Evidence) -> Iterator[Violation]:
 
 def _places(case: Case, tree: Tree) -> Iterator[str]:
     for leaf in pod_sets(tree):
-        yield from case.bound.get(leaf.name, {})
-        yield from _hosts(leaf)
-
-
-def _hosts(leaf: PodSet) -> Iterator[str]:
-    """
-    List the nodes of running pods, once per pod.
-    """
-    for pod in leaf.pods:
-        if pod.phase is PodPhase.RUNNING and pod.node is not None:
-            yield pod.node
+        yield from case.got.get(leaf.name, {})
+        yield from case.hosts(leaf)
 
 
 def _spread(
@@ -142,9 +151,11 @@ def _spread(
     return Violation("topology-required", subject, message)
 
 
-def free_total(evidence: Evidence, resource: str) -> int:
+def free_total(evidence: Evidence, resource: str, *, later: bool = False) -> int:
     """
-    Add up what schedulable nodes have left of a resource before the plan.
+    Add up what schedulable nodes have left of a resource, before or after the plan.
+
+    Later, evicted and moved pods have left, and those that had begun to.
     """
     free = {
         name: node.allocatable.get(resource, 0) - node.used.get(resource, 0)
@@ -156,5 +167,8 @@ def free_total(evidence: Evidence, resource: str) -> int:
             amount = leaf.requests.get(resource, 0)
             for pod in leaf.pods if amount else ():
                 if pod.node in free and pod.phase in OCCUPYING:
-                    free[pod.node] -= amount
+                    free[pod.node] -= 0 if later and is_leaving(pod) else amount
+    for step in evidence.steps if later else ():
+        if step.leaf is not None and step.takes and step.source in free:
+            free[step.source] += step.leaf.requests.get(resource, 0)
     return sum(max(0, amount) for amount in free.values())

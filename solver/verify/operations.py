@@ -7,6 +7,8 @@ from typing import get_args
 
 from models.gangs import PodPhase
 from models.plan import Op
+from solver.verify.counting import WAITING
+from solver.verify.deeds import PLACING, TAKING
 from solver.verify.evidence import Evidence
 from solver.verify.violation import Violation
 
@@ -28,7 +30,7 @@ def unknown_pods(evidence: Evidence) -> Iterator[Violation]:
     """
     Ensure that every operation names a pod that exists in its gang, with its uid.
     """
-    for operation, pod, _, _ in evidence.steps:
+    for operation, pod, _, _, _ in evidence.steps:
         if operation.op not in _KNOWN:
             continue
         if operation.gang not in evidence.gangs:
@@ -45,6 +47,8 @@ def unknown_pods(evidence: Evidence) -> Iterator[Violation]:
 def unknown_nodes(evidence: Evidence) -> Iterator[Violation]:
     """
     Ensure that every operation names a node that exists.
+
+    A pod may be evicted from a node that has vanished.
     """
     for step in evidence.steps:
         operation = step.operation
@@ -57,27 +61,35 @@ def unknown_nodes(evidence: Evidence) -> Iterator[Violation]:
 
 def pods_not_pending(evidence: Evidence) -> Iterator[Violation]:
     """
-    Ensure that only pending pods are bound, each once.
+    Ensure that only pending and reserved pods get a place, each once.
     """
-    for operation, pod, _, again in evidence.steps:
-        if operation.op != "Bind" or pod is None:
+    for operation, pod, _, again, _ in evidence.steps:
+        if operation.op not in PLACING or pod is None:
             continue
-        if again:
-            message = f"bound a second time, to {operation.node}"
-        elif pod.phase is not PodPhase.PENDING:
+        done = "bound" if operation.op == "Bind" else "reserved"
+        if pod.phase not in WAITING:
             where = f" on {pod.node}" if pod.node else ""
-            message = f"{pod.phase}{where}, only pending pods can be bound"
+            message = f"{pod.phase}{where}, only pending pods can be {done}"
+        elif again:
+            message = f"{done} to {operation.node}, and it is named before"
         else:
             continue
         yield Violation("pod-not-pending", operation.pod, message)
 
 
-def evictions_not_allowed(evidence: Evidence) -> Iterator[Violation]:
+def pods_not_running(evidence: Evidence) -> Iterator[Violation]:
     """
-    Ensure that nothing is evicted, moved or reserved, which is not planned yet.
+    Ensure that only running pods are evicted or moved, from where they run, each once.
     """
     for step in evidence.steps:
-        name = step.operation.op
-        if name != "Bind" and name in _KNOWN:
-            message = f"{name} is not planned yet, only Bind is"
-            yield Violation("eviction-not-allowed", step.operation.pod, message)
+        operation, pod = step.operation, step.pod
+        if operation.op not in TAKING or pod is None or step.takes:
+            continue
+        done = "evicted" if operation.op == "Evict" else "moved"
+        if pod.phase is not PodPhase.RUNNING:
+            message = f"{pod.phase}, only running pods can be {done}"
+        elif pod.node != step.source:
+            message = f"{done} from {step.source}, but it runs on {pod.node}"
+        else:
+            message = f"{done} from {step.source}, and it is named before"
+        yield Violation("pod-not-running", operation.pod, message)

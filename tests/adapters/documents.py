@@ -64,11 +64,11 @@ def everything() -> dict:
             },
         ],
         gangs=[_tree(), _running()],
-        budgets=[{"name": "b", "gangs": ["default/run"], "allowed": 1}],
+        budgets=[{"name": "b", "gangs": ["default/run-0"], "allowed": 1}],
     )
     document["policy"] = {
         "tiers": ["gpus", {"name": "gangs", "gap": 0.01}],
-        "evict": {"preempt": False, "reclaim": None, "maxMoves": 3},
+        "evict": {"preempt": False, "staleAfter": "2m", "maxMoves": None},
         "limits": {"deterministic": 1.0},
         "seed": 3,
     }
@@ -132,6 +132,7 @@ def _running() -> dict:
         "requests": {GPU: 1},
         "running": [{"node": "dgx-0", "pods": 2, "for": "2h"}, {"node": "gone"}],
         "terminating": [{"node": "dgx-1", "since": "10s"}],
+        "reserved": [{"node": "dgx-2"}],
         "matchPolicy": "once-satisfied",
         "mode": "NonStrict",
         "onceSatisfied": True,

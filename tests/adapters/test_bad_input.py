@@ -239,20 +239,6 @@ CASES = {
         "gangs[0].topology",
         "x, y",
     ),
-    "two topologies in one gang": (
-        scenario(
-            topologies=topologies("x", "y"),
-            gangs=[
-                {
-                    "name": "g",
-                    "topology": {"name": "x", "required": "zone"},
-                    "groups": [LEAF | {"topology": {"name": "y", "required": "rack"}}],
-                }
-            ],
-        ),
-        "groups[0].topology",
-        "2 topologies",
-    ),
     "unknown operator": (
         affinity(operator="Inn", values=["x"]),
         "matchExpressions[0].operator",
@@ -266,8 +252,39 @@ CASES = {
     ),
     "mate without namespace": (gang(group=["train"]), "group[0]", "namespace/name"),
     "part of a GPU": (gang(gpu={"fraction": 0.5}), "gangs[0].gpu", "not planned yet"),
-    "reservation": (gang(reserved=[{"node": "n0"}]), "reserved", "not planned yet"),
-    "eviction": (policy(evict={"reclaim": True}), "evict.reclaim", "do not exist yet"),
+    "reservations of more pods than exist": (
+        gang(reserved=[{"node": "n0", "pods": 2}]),
+        "gangs[0]",
+        "are 2 pods, but only 1 exist",
+    ),
+    "a reservation of no pod": (
+        gang(reserved=[{"node": "n0", "pods": 0}]),
+        "reserved[0].pods",
+        "1",
+    ),
+    "a budget for a gang that does not exist": (
+        scenario(budgets=[{"name": "b", "gangs": ["trian"], "allowed": 1}]),
+        "budgets[0].gangs[0]",
+        'mean "train"',
+    ),
+    "a budget below nothing": (
+        scenario(budgets=[{"name": "b", "gangs": ["train"], "allowed": -1}]),
+        "budgets[0].allowed",
+        "negative",
+    ),
+    "a clock that runs backwards": (
+        gang(running=[{"node": "n0", "for": "-5m"}]),
+        "running[0].for",
+        "not a duration",
+    ),
+    "an eviction that lies ahead": (
+        gang(evictedAgo="-1s"),
+        "evictedAgo",
+        "not a duration",
+    ),
+    "fewer than no evictions": (policy(evict={"maxPods": -1}), "maxPods", "negative"),
+    "a grace below nothing": (policy(evict={"staleAfter": "-1s"}), "staleAfter", ""),
+    "a switch that is no truth": (policy(evict={"reclaim": None}), "evict.reclaim", ""),
     "unknown tier": (policy(tiers=["gpu"]), "policy.tiers[0]", 'mean "gpus"'),
     "a truth for a number of the policy": (policy(seed=True), "seed", "no number"),
     "ages that fall": (

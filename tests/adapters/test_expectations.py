@@ -4,6 +4,7 @@ import pytest
 
 from adapters.expectations import differences
 from adapters.files import scenario_of
+from adapters.outcome import outcome_of
 from models.expect import Expect
 from models.plan import GangLine, ModelSize, Operation, Plan, PodCounts, TierResult
 from models.reasons import Reason, Waiting
@@ -135,3 +136,94 @@ def test_a_gang_that_waits_for_greedy_need_not_be_unlisted():
     )
 
     assert [] == differences(expect, SNAPSHOT, replace(PLAN, strategy="greedy"))
+
+
+ROOM = scenario_of(
+    "room",
+    scenario(
+        nodes=NODES,
+        topologies=[{"name": "t", "levels": ["rack"]}],
+        gangs=[
+            {
+                "name": "old",
+                "min": 1,
+                "replicas": 3,
+                "running": [{"node": "n0", "pods": 3}],
+            },
+            {"name": "gone", "min": 1, "running": [{"node": "n1"}]},
+            {"name": "web", "min": 1, "running": [{"node": "n1"}]},
+            {"name": "new", "min": 2},
+        ],
+    ),
+).snapshot
+
+
+def step(op: str, pod: str, node: str, **fields) -> Operation:
+    gang = f"default/{pod.rsplit('-', 1)[0]}"
+    return Operation(op=op, pod=f"default/{pod}", gang=gang, node=node, **fields)
+
+
+MAKES_ROOM = replace(
+    PLAN,
+    tiers=(replace(tier(0, 9), name="disruption", band=None),),
+    gangs=(
+        line("gone", state="Evicting"),
+        line("new", state="Reserved"),
+        line("old", state="Evicting"),
+        line("web", state="Evicting"),
+    ),
+    operations=(
+        step("Evict", "old-2", "n0"),
+        step("Evict", "gone-0", "n1"),
+        step("Move", "web-0", "n2", source="n1"),
+        step("Reserve", "new-0", "n0"),
+        step("Reserve", "new-1", "n1"),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"evicts": {"old": 1, "gone": 1}, "moves": {"web": 1}, "reserves": {"new": 2}},
+        {"moves": 1, "reserves": 2, "starts": {}},
+        {"runs": {"old": 2, "gone": 0, "web": 1, "new": 0}},
+        {"on": {"web-0": "n2", "new-1": "n1", "old-0": "n0"}},
+        {"same": [{"gang": "new", "level": "rack"}, {"gang": "web", "level": "rack"}]},
+        {"tiers": {"disruption": 9, "disruption-gangs": 0, "preemption": 0}},
+        {"idle": False},
+        {"greedy": {"reserves": {"old": 1}}, "waits": {}},
+    ],
+)
+def test_what_leaves_and_what_is_reserved_is_counted(words):
+    assert [] == differences(Expect.model_validate(words), ROOM, MAKES_ROOM)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"evicts": {"old": 1}}, "evicts: default/gone 1 pods, expected 0"),
+        ({"moves": {}}, "moves: default/web 1 pods, expected 0"),
+        ({"reserves": 1}, "reserves 2 pods, expected 1"),
+        ({"runs": {"new": 2}}, "runs: new 0 pods, expected 2"),
+        ({"on": {"old-2": "n0"}}, "on: old-2 is on no node, expected n0"),
+        ({"idle": True}, "idle: 3 operations, expected none"),
+    ],
+)
+def test_what_leaves_and_what_is_reserved_is_told(words, said):
+    assert [said] == differences(Expect.model_validate(words), ROOM, MAKES_ROOM)
+
+
+def test_a_gang_that_gave_only_surplus_away_still_has_enough():
+    totals = outcome_of(ROOM, MAKES_ROOM).totals
+
+    assert (3, 2) == (totals.pods, totals.gangs)
+
+
+def test_a_gang_that_greedy_reserves_need_not_be_unlisted():
+    expect = Expect.model_validate(
+        {"waits": {"new": "any"}, "greedy": {"reserves": {"new": 2}}}
+    )
+
+    assert [] == differences(expect, ROOM, replace(MAKES_ROOM, strategy="greedy"))
+    assert [] != differences(expect, ROOM, MAKES_ROOM)

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.files import read_scenario, read_scenarios, scenario_of
+from adapters.files.snapshot_writer import snapshot_document
 from models.gangs import Group, MatchPolicy, PodPhase, PodSet, pod_sets
 from models.nodes import ANYWHERE
 from models.queues import QueueResource
@@ -316,3 +317,94 @@ def test_the_largest_contract_file_loads_in_time(form, most, tmp_path):
 
     assert (10_000, 32_000) == (len(snapshot.nodes), len(snapshot.gangs))
     assert spent <= most
+
+
+def test_reserved_pods_come_after_those_that_leave():
+    one = only_gang(
+        gang(
+            replicas=4,
+            running=[{"node": "n0"}],
+            reserved=[{"node": "gone", "pods": 2}],
+            terminating=[{"node": "n0", "since": "5s"}],
+        )
+    )
+
+    assert [
+        ("Running", "n0"),
+        ("Terminating", "n0"),
+        ("Reserved", "gone"),
+        ("Reserved", "gone"),
+    ] == [(pod.phase.value, pod.node) for pod in one.tree.pods]
+
+
+def test_what_rounds_remember_is_written_and_read_again():
+    before = scenario_of("before", everything()).snapshot
+    document = snapshot_document(before)
+    run = next(g for g in document["given"]["gangs"] if g["name"] == "run-0")
+
+    assert [{"node": "dgx-2"}] == run["reserved"]
+    assert [{"node": "dgx-1", "since": 10}] == run["terminating"]
+    assert (3600, 3, 7200, -1) == tuple(
+        run[word] for word in ("evictedAgo", "staleSince", "passedOver", "staleAfter")
+    )
+    assert before == scenario_of("after", document).snapshot
+
+
+def test_a_budget_names_each_gang_once():
+    document = scenario(
+        budgets=[{"name": "b", "gangs": ["train", "default/train"], "allowed": 1}]
+    )
+
+    assert ("default/train",) == scenario_of("test", document).snapshot.budgets[0].gangs
+
+
+def test_evictions_are_on_unless_a_policy_says_otherwise():
+    plain = scenario_of("test", scenario()).policy.evict
+    said = scenario() | {
+        "policy": {"evict": {"reclaim": True, "stale": False, "maxMoves": None}}
+    }
+    chosen = scenario_of("test", said).policy.evict
+
+    assert (True, True, True, True) == (
+        plain.preempt,
+        plain.reclaim,
+        plain.consolidate,
+        plain.stale,
+    )
+    assert (60, 16, None, 0) == (
+        plain.stale_after,
+        plain.max_moves,
+        plain.max_pods,
+        plain.again,
+    )
+    assert (True, False, None) == (chosen.reclaim, chosen.stale, chosen.max_moves)
+
+
+def test_a_gang_may_use_two_topologies():
+    document = scenario(
+        topologies=[
+            {"name": "x", "levels": ["rack"]},
+            {"name": "y", "levels": ["block"]},
+        ],
+        gangs=[
+            {
+                "name": "g",
+                "groups": [
+                    {
+                        "name": "a",
+                        "min": 1,
+                        "topology": {"name": "x", "required": "rack"},
+                    },
+                    {
+                        "name": "b",
+                        "min": 1,
+                        "topology": {"name": "y", "required": "block"},
+                    },
+                ],
+            }
+        ],
+    )
+
+    assert ["x", "y"] == [
+        child.topology.topology for child in only_gang(document).tree.children
+    ]

@@ -167,3 +167,12 @@ def test_a_long_plan_is_read_as_a_short_one_is(tmp_path):
     path.write_text(json.dumps(document))
 
     assert 3000 == len(read_plan(str(path)).operations)
+
+
+def test_an_eviction_stays_where_its_pod_is_whatever_else_is_said(tmp_path):
+    document = plan_document(sample())
+    document["operations"][1]["to"] = "elsewhere"
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps(document))
+
+    assert "dgx-3" == read_plan(str(path)).operations[1].node

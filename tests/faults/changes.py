@@ -77,4 +77,4 @@ def _only_first_in_row(old):
 
 
 FIRST_CHILDREN_BY_HAND = switch("solver.place:_Row.__init__", _only_first_in_row)
-NO_REPAIR = switch("solver.search:_Search._refine", always(value=False))
+NO_REPAIR = switch("solver.search:TierSearch._refine", always(value=False))

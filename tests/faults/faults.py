@@ -6,6 +6,8 @@ folder for how to look for one.
 """
 
 from tests.faults import (
+    evictions,
+    evictions_by_hand,
     gangs,
     greedy,
     groups,
@@ -14,8 +16,10 @@ from tests.faults import (
     priority,
     queues,
     reasons,
+    reservations,
     search,
     topology,
+    victims,
 )
 from tests.faults.fault import Fault
 
@@ -30,4 +34,8 @@ FAULTS: tuple[Fault, ...] = (
     *packing.FAULTS,
     *reasons.FAULTS,
     *greedy.FAULTS,
+    *evictions.FAULTS,
+    *victims.FAULTS,
+    *reservations.FAULTS,
+    *evictions_by_hand.FAULTS,
 )

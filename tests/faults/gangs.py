@@ -297,7 +297,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "pods-in-reverse",
         "the places of a leaf are given out from its last pod to its first",
-        switch("solver.draft:placement_of", _reversed_places),
+        switch("solver.placement:placement_of", _reversed_places),
         ("gang/running-elastic-gang-grows",),
     ),
 )

@@ -25,11 +25,11 @@ def _entitles_the_first_only(old):
     Charge only the first gang of a group to the fair share.
     """
 
-    def add(model, problem, types):
+    def add(model, problem, types, *more):
         kept = [kind.states for kind in types]
         for kind in types:
             kind.states = kind.states[:1]
-        old(model, problem, types)
+        old(model, problem, types, *more)
         for kind, states in zip(types, kept, strict=True):
             kind.states = states
 
@@ -69,7 +69,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "one-gang-entitles-the-group",
         "a GangGroup is entitled when its first gang is",
-        switch("solver.encode.quota:add_entitlement", _entitles_the_first_only),
+        switch("solver.encode.entitlement:add_entitlement", _entitles_the_first_only),
         ("groups/entitled-only-when-every-gang-is",),
     ),
     Fault(

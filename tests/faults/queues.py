@@ -143,7 +143,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "entitlement-rows-dropped",
         "every start is entitled",
-        switch("solver.encode.quota:_tight_rows", always(set())),
+        switch("solver.encode.entitlement:_tight_rows", always(set())),
         (
             "queues/entitled-before-borrowing",
             "queues/a-gang-beyond-the-share-borrows-after-the-entitled",
@@ -152,16 +152,19 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "entitlement-on-the-leaf-queue-only",
         "fair shares above the leaf queue are no constraints",
-        during("solver.encode.quota:add_entitlement", LEAF_QUEUE_ONLY),
+        during("solver.encode.entitlement:add_entitlement", LEAF_QUEUE_ONLY),
         ("queues/a-child-shares-what-its-parent-has",),
     ),
     Fault(
         "entitlement-without-running",
         "what runs in a queue does not count towards its share",
-        switch(
-            "solver.encode.quota:_share_left",
-            lambda _old: (
-                lambda problem, queue, r: problem.shares.get(queue, {}).get(r, 0)
+        during(
+            "solver.encode.entitlement:add_entitlement",
+            switch(
+                "solver.quotas:QueueTree.claim_left",
+                lambda _old: (
+                    lambda _self, shares, queue, r: shares.get(queue, {}).get(r, 0)
+                ),
             ),
         ),
         (
@@ -173,7 +176,7 @@ FAULTS: tuple[Fault, ...] = (
         "entitlement-of-one-resource",
         "only the last named resource decides who is entitled",
         switch(
-            "solver.encode.quota:_tight_rows",
+            "solver.encode.entitlement:_tight_rows",
             saying(
                 lambda rows, problem, *_: {
                     (queue, r) for queue, r in rows if r == problem.queues.named[-1]

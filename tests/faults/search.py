@@ -4,7 +4,9 @@ Faults of the search: its tiers, their order, their locks and their values.
 
 from dataclasses import replace
 
+from solver.problem import Step
 from solver.relax import without_topology
+from solver.score import LOSSES
 from tests.faults.changes import NO_REPAIR, tiers_by
 from tests.faults.fault import Fault
 from tests.faults.switch import Switch, always, becomes, both, saying, seeing, switch
@@ -12,11 +14,15 @@ from tests.faults.switch import Switch, always, becomes, both, saying, seeing, s
 
 def _swapped(one: str, other: str) -> Switch:
     """
-    Let two tiers change places.
+    Let two tiers change places; what is lost stays where it is.
     """
     names = {one: other, other: one}
-    order = ("entitled", "disruption", "borrowing", "topology", "surplus", "packing")
-    listed = [*order, "gpus", "pods", "gangs", "order"]
+    first, second = (
+        [loss for loss, (of, _) in LOSSES.items() if of is step]
+        for step in (Step.ENTITLED, Step.BORROWING)
+    )
+    values = ("entitled", *first, "borrowing", *second, "topology", "surplus")
+    listed = [*values, "packing", "gpus", "pods", "gangs", "order"]
     return tiers_by(lambda key: listed.index(names.get(key.name, key.name)))
 
 
@@ -63,7 +69,7 @@ def _unsolved(name: str) -> Switch:
 
         return solve
 
-    return switch("solver.search:_Search._solve_tier", change)
+    return switch("solver.search:TierSearch._solve_tier", change)
 
 
 def _youngest_first(types, problem, *_):
@@ -143,7 +149,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "first-tier-only",
         "the search stops after its first tier",
-        switch("solver.search:_Search._solve_tier", _only_the_first),
+        switch("solver.search:TierSearch._solve_tier", _only_the_first),
         (
             "tiers/gpus-then-gangs",
             "subgroups/the-larger-child-starts-where-there-is-room",
@@ -152,7 +158,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "no-search",
         "greedy's answer is taken as it is",
-        switch("solver.search:_Search._solve_tier", always(None)),
+        switch("solver.search:TierSearch._solve_tier", always(None)),
         ("priority/inside-a-band-the-value-decides", "tiers/gpus"),
     ),
     Fault(
@@ -164,14 +170,15 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "relaxed-value-locked",
         "the value of the relaxed model is locked instead of the decoded one",
-        both(switch("solver.search:_Search._ask", _locks_the_bound), NO_REPAIR),
+        both(switch("solver.search:TierSearch._ask", _locks_the_bound), NO_REPAIR),
         ("packing/a-packing-that-fails-gives-way-to-the-next-best",),
     ),
     Fault(
         "relaxation-is-the-end",
         "a round first solved without its domains is not solved with them",
         both(
-            ALWAYS_RELAXED, switch("solver.search:_Search._solve_tier", _only_relaxed)
+            ALWAYS_RELAXED,
+            switch("solver.search:TierSearch._solve_tier", _only_relaxed),
         ),
         (
             "topology/preferred-racks-are-filled-together",

@@ -18,7 +18,7 @@ from adapters.files.plan_writer import plan_json
 from adapters.lanes import ThreadLanes
 from models.nodes import Node
 from models.plan import Placement
-from models.policy import Limits, Policy, Tier
+from models.policy import Evict, Limits, Policy, Tier
 from models.resources import CPU, GPU, MEMORY, PODS
 from solver.oracle import check_feasible
 from solver.problem import problem_of
@@ -31,12 +31,13 @@ CONFIRMED = range(200)
 FAST = range(40)
 FEW = range(40, 55)
 SLOW = range(500)
-POLICY = Policy()
+CALM = Evict(preempt=False, reclaim=False, consolidate=False, stale=False)
+POLICY = Policy(evict=CALM)
 MINIMISED = {"disruption", "topology", "packing"}
 
 
 def listed(*names):
-    return Policy(tiers=tuple(Tier(name=name) for name in names))
+    return Policy(evict=CALM, tiers=tuple(Tier(name=name) for name in names))
 
 
 def rank(plan):
@@ -65,7 +66,7 @@ def test_whole_vector_equals_the_exact_model_by_way_of_the_relaxation(
 ):
     monkeypatch.setattr("solver.relax.MOST_DOMAINS", 0)
     snapshot = random_snapshot(seed)
-    policy = Policy(limits=Limits(gap=0.0))
+    policy = Policy(evict=CALM, limits=Limits(gap=0.0))
 
     plan = decide(snapshot, policy)
 
@@ -76,7 +77,7 @@ def test_whole_vector_equals_the_exact_model_by_way_of_the_relaxation(
 @pytest.mark.parametrize("seed", FEW)
 def test_whole_vector_equals_the_exact_model_when_two_manners_race(seed):
     snapshot = random_snapshot(seed)
-    policy = Policy(limits=Limits(seconds=20, workers=2, gap=0.0))
+    policy = Policy(evict=CALM, limits=Limits(seconds=20, workers=2, gap=0.0))
 
     plan = decide(snapshot, policy, clock=time.monotonic, lanes=ThreadLanes())
 
@@ -117,7 +118,7 @@ def test_plan_is_legal_and_its_values_are_what_the_exact_model_says(seed, strate
 @pytest.mark.parametrize("seed", FEW)
 def test_greedy_is_at_most_the_solver_and_the_solver_at_most_its_bound(seed, limit):
     snapshot = random_snapshot(seed)
-    policy = Policy(limits=Limits(deterministic=limit))
+    policy = Policy(evict=CALM, limits=Limits(deterministic=limit))
     greedy = decide(snapshot, policy, strategy="greedy")
     solver = decide(snapshot, policy)
 
@@ -133,12 +134,12 @@ def test_greedy_is_at_most_the_solver_and_the_solver_at_most_its_bound(seed, lim
 @pytest.mark.parametrize("limit", [0.0, 0.0005, 0.005])
 @pytest.mark.parametrize("seed", range(2000, 2200))
 def test_exact_model_confirms_what_is_proven_and_every_first_bound(seed, limit):
-    confirm(seed, Policy(limits=Limits(deterministic=limit)))
+    confirm(seed, Policy(evict=CALM, limits=Limits(deterministic=limit)))
 
 
 @pytest.mark.parametrize("seed", range(2000, 2010))
 def test_exact_model_confirms_what_is_proven_under_a_short_limit(seed):
-    confirm(seed, Policy(limits=Limits(deterministic=0.0005)))
+    confirm(seed, Policy(evict=CALM, limits=Limits(deterministic=0.0005)))
 
 
 def confirm(seed, policy):

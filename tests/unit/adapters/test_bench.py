@@ -27,9 +27,18 @@ from models.policy import Limits, Policy
 from models.resources import CPU, GPU, MEMORY
 
 ROWS = {
+    "evict/defrag",
+    "evict/impossible",
+    "evict/large-gang",
+    "evict/many-small",
+    "evict/mixed",
+    "evict/mixed-4k",
+    "evict/scattered",
     "growth",
+    "quality/full",
     "quality/priority-matters",
     "quality/small",
+    "quality/victims",
     "rounds/10k",
     "rounds/1k",
     "rounds/crowd",

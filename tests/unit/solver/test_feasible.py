@@ -5,7 +5,7 @@ What a gang that can never start is told, and what it asks for meanwhile.
 import pytest
 
 from models.nodes import NodeDemand, Taint
-from models.policy import Policy
+from models.policy import Evict, Policy
 from solver.problem import problem_of
 from solver.round import decide
 from tests.build import (
@@ -29,7 +29,8 @@ def message(nodes, *gangs, queues=()):
     """
     Say why the first gang waits.
     """
-    plan = decide(snapshot(nodes, gangs, queues), Policy())
+    calm = Evict(preempt=False, reclaim=False, consolidate=False)
+    plan = decide(snapshot(nodes, gangs, queues), Policy(evict=calm))
     (waiting,) = [line.waiting for line in plan.gangs if line.name == gangs[0].key]
     return waiting.message
 

@@ -8,9 +8,10 @@ import pytest
 from adapters.bench.priority_matters import make_instance, snapshot_of
 from models.policy import Policy, Tier
 from models.resources import CPU, GPU, MEMORY, PODS
-from solver.draft import Draft, placement_of
+from solver.draft import Draft
 from solver.greedy import greedy
 from solver.oracle import best, check_feasible
+from solver.placement import placement_of
 from solver.problem import problem_of
 from solver.restarts import applies, improve
 from solver.score import is_better, score, tier_keys

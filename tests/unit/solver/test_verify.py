@@ -3,14 +3,14 @@ For every rule a plan that breaks it and nothing else, and the same plan repaire
 """
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from models.gangs import Gang, MatchPolicy, PodSet
 from models.nodes import Taint
-from models.plan import Operation, Plan
+from models.plan import Operation
 from models.policy import Policy
 from models.reasons import Reason, Waiting
 from models.resources import GPU
@@ -32,33 +32,13 @@ from tests.build import (
     snapshot,
     tier,
 )
+from tests.unit.solver.verify_cases import POLICY, broken
+from tests.unit.solver.verify_evictions import EVICTIONS
+from tests.unit.solver.verify_reserves import RESERVES
+from tests.unit.solver.verify_rights import RIGHTS
 
-POLICY = Policy()
 REFUSED = Waiting(Reason.CONFIG_CONFLICT, {"detail": "two memberships"})
 DOCUMENT = Path(__file__).parents[3] / "docs" / "reference" / "verify.md"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Broken:
-    """
-    A snapshot, a plan that breaks one rule, and one that breaks none.
-    """
-
-    rule: str
-    label: str
-    given: Snapshot
-    plan: Plan
-    repaired: Plan = field(default_factory=plan)
-
-    @property
-    def name(self):
-        return f"{self.rule}: {self.label}" if self.label else self.rule
-
-
-def broken(rule, given, made, repaired=None, label=""):
-    return Broken(
-        rule=rule, label=label, given=given, plan=made, repaired=repaired or plan()
-    )
 
 
 def uid(made: Gang, value: str) -> Gang:
@@ -123,15 +103,6 @@ def operations():
         )
     yield broken(
         "pod-not-pending", one, plan(bind("a-0"), bind("a-0", "n1")), good, "twice"
-    )
-    for op in ("Evict", "Reserve"):
-        yield broken("eviction-not-allowed", one, plan(bind("a-1", op=op)), plan(), op)
-    yield broken(
-        "eviction-not-allowed",
-        snapshot(nodes(2), [gang("a", running=["n1"])]),
-        plan(bind("a-0", op="Move", source="n1")),
-        plan(),
-        "Move",
     )
 
 
@@ -520,8 +491,8 @@ def claims():
     yield broken(
         "tier-bound",
         one,
-        plan(step, tiers=[tier("disruption", 4, 5, direction="min")]),
-        plan(step, tiers=[tier("disruption", 5, 4, direction="min")]),
+        plan(step, tiers=[tier("topology", 4, 5, direction="min")]),
+        plan(step, tiers=[tier("topology", 5, 4, direction="min")]),
         "of a tier to be small",
     )
     yield broken(
@@ -569,24 +540,27 @@ CASES = [
     *groups(),
     *queues(),
     *claims(),
+    *RESERVES,
+    *EVICTIONS,
+    *RIGHTS,
 ]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_verify_names_exactly_the_broken_rule(case):
-    found = verify(case.given, POLICY, case.plan)
+    found = verify(case.given, case.policy, case.plan)
 
     assert {case.rule} == {violation.rule for violation in found}, found
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_verify_passes_the_repaired_plan(case):
-    assert () == verify(case.given, POLICY, case.repaired)
+    assert () == verify(case.given, case.allowing or case.policy, case.repaired)
 
 
 def test_messages_are_single_sentences_about_something():
     for case in CASES:
-        for found in verify(case.given, POLICY, case.plan):
+        for found in verify(case.given, case.policy, case.plan):
             assert found.subject
             assert re.fullmatch(r"[^.\n][^\n]*[^.\n]", found.message)
 

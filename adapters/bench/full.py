@@ -1,0 +1,130 @@
+"""
+Measured quality of rounds: nearly full clusters, planned until nothing changes.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from adapters.bench.contract_evict import FullCases
+from adapters.bench.full_cases import full_case
+from adapters.bench.losses import Losses, losses_of, running_gpus, waiting_gangs
+from adapters.bench.report import Range, Row
+from adapters.clock import monotonic
+from models.plan import Plan
+from models.policy import Policy
+from models.snapshot import Snapshot
+from solver.carry_out import carry_out
+from solver.round import decide
+
+STRATEGIES = ("solver", "greedy")
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """
+    How rounds on one cluster ended: what they cost, and whether they ended at all.
+    """
+
+    losses: Losses
+    rounds: int
+    settled: bool
+
+
+@dataclass(slots=True)
+class Sum:
+    """
+    What is counted over all clusters for one strategy.
+    """
+
+    losses: Losses = field(default_factory=Losses)
+    longest: int = 0
+    restless: list[int] = field(default_factory=list)
+
+    def add(self, seed: int, ended: Ended) -> None:
+        """
+        Count one cluster.
+        """
+        self.losses += ended.losses
+        self.longest = max(self.longest, ended.rounds)
+        if not ended.settled:
+            self.restless.append(seed)
+
+
+def measure_full(contract: FullCases) -> Iterator[Row]:
+    """
+    Plan every cluster to its end with both strategies.
+    """
+    sums = {strategy: Sum() for strategy in STRATEGIES}
+    spent = dict.fromkeys(STRATEGIES, 0.0)
+    for seed in range(contract.first_seed, contract.first_seed + contract.cases):
+        snapshot = full_case(seed, contract.nodes)
+        for strategy in STRATEGIES:
+            began = monotonic()
+            sums[strategy].add(seed, play(snapshot, contract, strategy))
+            spent[strategy] += monotonic() - began
+    mine, base = sums["solver"], sums["greedy"]
+    yield Row(
+        name=contract.name,
+        seconds={"total": spent["solver"]},
+        greedy_seconds=spent["greedy"],
+        facts={
+            "cases": contract.cases,
+            "longest": mine.longest,
+            **mine.losses.facts(),
+            **base.losses.facts("greedy"),
+            "greedyNotSettled": len(base.restless),
+        },
+        notes=tuple(f"seed {seed} does not settle" for seed in mine.restless),
+        ranges=_ranges(contract, mine, base),
+    )
+
+
+def _ranges(contract: FullCases, mine: Sum, base: Sum) -> tuple[Range, ...]:
+    return (
+        Range(what="clusters that do not settle", value=len(mine.restless), limit=0),
+        Range(
+            what="GPUs lost per gained",
+            value=mine.losses.per_gained,
+            limit=contract.lost_per_gained,
+        ),
+        Range(
+            what="GPUs gained",
+            value=mine.losses.gained,
+            limit=base.losses.gained,
+            side="at least",
+        ),
+    )
+
+
+def play(snapshot: Snapshot, contract: FullCases, strategy: str) -> Ended:
+    """
+    Plan and carry out, a minute further each time, until nothing changes.
+    """
+    waited = waiting_gangs(snapshot)
+    losses = Losses()
+    last: Plan | None = None
+    for number in range(contract.rounds):
+        plan = _planned(snapshot, contract.policy, strategy)
+        if _is_still(plan, last):
+            gained = running_gpus(snapshot, waited)
+            return Ended(replace(losses, gained=gained), number, settled=True)
+        losses += losses_of(snapshot, plan)
+        snapshot = carry_out(snapshot, plan, contract.minute)
+        last = plan
+    gained = running_gpus(snapshot, waited)
+    return Ended(replace(losses, gained=gained), contract.rounds, settled=False)
+
+
+def _planned(snapshot: Snapshot, policy: Policy, strategy: str) -> Plan:
+    return decide(snapshot, policy, strategy=strategy)
+
+
+def _is_still(plan: Plan, last: Plan | None) -> bool:
+    """
+    Tell whether a plan does nothing: at most it holds what the last one held.
+    """
+    if any(op.op != "Reserve" for op in plan.operations):
+        return False
+    return not plan.operations or (
+        last is not None and plan.operations == last.operations
+    )

@@ -1,0 +1,224 @@
+"""
+Protected heads: gangs passed over for too long, and the nodes that are held for them.
+
+Nothing is started here.  What may not use a held node gets pod shapes of its own, which
+do not fit there; everything that places pods obeys these as it obeys any shape.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from models.reasons import Facts, counted
+from solver.feasible import needed
+from solver.forecast import Forecast
+from solver.ledger import Ledger
+from solver.problem import Problem, Unit
+from solver.shapes import kept_off
+from solver.standing import Standing
+
+_MOST_NAMED = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """
+    A unit that was passed over for too long, by its key, and the nodes held for it.
+
+    ``start`` is in how many seconds it is expected to start, 0 if it could now, and
+    none where nobody knows.
+    """
+
+    key: str
+    nodes: tuple[int, ...]
+    start: int | None
+    band: int
+
+
+def heads_of(problem: Problem) -> tuple[Head, ...]:
+    """
+    Name the heads of all leaf queues, highest band first, and hold nodes for each.
+    """
+    units = _first_in_line(problem)
+    if not units:
+        return ()
+    forecast = Forecast(problem)
+    taken = np.zeros(len(problem.room.nodes), dtype=bool)
+    heads = []
+    for unit in units:
+        seats = forecast.seats(unit, taken)
+        taken[list(seats.nodes)] = True
+        heads.append(
+            Head(key=unit.key, nodes=seats.nodes, start=seats.start, band=unit.band)
+        )
+    return tuple(heads)
+
+
+def with_heads(problem: Problem, heads: Sequence[Head]) -> Problem:
+    """
+    Keep others off the nodes that are held for heads.
+    """
+    holding = [head for head in heads if head.nodes]
+    if not holding:
+        return problem
+    bans = _Holds(problem, holding).bans()
+    return replace(problem, shapes=kept_off(problem.shapes, bans)) if bans else problem
+
+
+def head_facts(head: Head, problem: Problem) -> Facts:
+    """
+    Say what is held for a head, and in how many seconds it is expected to start.
+    """
+    names = [problem.room.nodes[at].name for at in head.nodes]
+    shown = names[:_MOST_NAMED]
+    if len(names) > len(shown):
+        shown.append(f"{counted(len(names) - len(shown), 'more node')}")
+    facts: Facts = {"held": len(names)}
+    facts |= {"nodes": ", ".join(shown)} if shown else {}
+    facts |= {} if head.start is None else {"expected": head.start}
+    return facts
+
+
+def _first_in_line(problem: Problem) -> list[Unit]:
+    """
+    List the units that are heads: of each leaf queue the first few candidates.
+    """
+    waiting = problem.policy.waiting
+    after, most = waiting.protect_after, waiting.heads
+    if not most:
+        return []
+    late = [
+        unit
+        for unit in problem.units
+        if unit.starts and any(s.gang.passed_over >= after for s in unit.states)
+    ]
+    counts: Counter[str] = Counter()
+    heads = []
+    for unit in sorted(late, key=_by_rank):
+        queue = _queue_of(problem, unit.states[0])
+        counts[queue] += 1
+        if counts[queue] <= most:
+            heads.append(unit)
+    return heads
+
+
+def _by_rank(unit: Unit) -> tuple[int, int, int, str]:
+    passed_over = max(state.gang.passed_over for state in unit.states)
+    age = max(state.gang.age for state in unit.states)
+    return (-unit.band, -passed_over, -age, unit.key)
+
+
+def _queue_of(problem: Problem, state: Standing) -> str:
+    """
+    Name the leaf queue of a gang; without any queue all gangs are in one.
+    """
+    return state.gang.queue if problem.queues.queues else ""
+
+
+class _Holds:
+    """
+    Who may not use which held nodes.
+    """
+
+    def __init__(self, problem: Problem, heads: Sequence[Head]) -> None:
+        self._problem = problem
+        self._heads = heads
+        units = {head.key: frozenset[str]() for head in heads}
+        for unit in problem.units:
+            if unit.key in units:
+                units[unit.key] = self._queues(unit)
+        self._queues_of_head: Mapping[str, frozenset[str]] = units
+        self._ledger = Ledger(problem)
+        self._entitled: dict[object, bool] = {}
+        self._known: dict[object, tuple[int, ...]] = {}
+
+    def bans(self) -> dict[tuple[str, int], tuple[int, ...]]:
+        """
+        List for each leaf that is kept off some nodes which ones.
+        """
+        found = {}
+        for unit in self._problem.units:
+            nodes = self._kept_from(unit)
+            if nodes:
+                for state in unit.states:
+                    found.update(
+                        dict.fromkeys(
+                            ((state.key, i) for i in range(len(state.leaves))), nodes
+                        )
+                    )
+        return found
+
+    def _kept_from(self, unit: Unit) -> tuple[int, ...]:
+        """
+        List the nodes that are held against a unit.
+        """
+        kind = (
+            unit.key if unit.key in self._queues_of_head else "",
+            unit.starts,
+            unit.band,
+            self._queues(unit),
+            self._is_entitled(unit),
+            self._run_time(unit),
+        )
+        if kind not in self._known:
+            against = [head for head in self._heads if self._is_held(head, unit)]
+            nodes = {node for head in against for node in head.nodes}
+            self._known[kind] = tuple(sorted(nodes))
+        return self._known[kind]
+
+    def _is_held(self, head: Head, unit: Unit) -> bool:
+        """
+        Tell whether a unit may not use what is held for a head.
+        """
+        if unit.key == head.key or (unit.starts and unit.band > head.band):
+            return False
+        if self._is_entitled(unit):
+            elsewhere = self._queues(unit).isdisjoint(self._queues_of_head[head.key])
+            if elsewhere:
+                return False
+        time = self._run_time(unit)
+        return time is None or head.start is None or not 0 < time <= head.start
+
+    def _queues(self, unit: Unit) -> frozenset[str]:
+        return frozenset(_queue_of(self._problem, state) for state in unit.states)
+
+    def _run_time(self, unit: Unit) -> int | None:
+        """
+        Give how long a unit runs at most, where idle nodes may be used until then.
+        """
+        if self._problem.policy.waiting.idle == "hold":
+            return None
+        times = [state.gang.max_runtime for state in unit.states]
+        known = [time for time in times if time is not None]
+        return max(known) if len(known) == len(times) else None
+
+    def _is_entitled(self, unit: Unit) -> bool:
+        """
+        Tell whether the fair share has room for a start, if it were the only one.
+        """
+        if not unit.starts or not self._problem.policy.has("entitled"):
+            return False
+        kind = self._kind(unit)
+        if kind not in self._entitled:
+            self._entitled[kind] = self._has_share(unit)
+        return self._entitled[kind]
+
+    def _kind(self, unit: Unit) -> object:
+        state = unit.states[0]
+        if len(unit.states) > 1 or len(state.leaves) > 1:
+            return unit.key
+        shape = self._problem.shapes.of_leaf[state.key, 0]
+        return (shape, state.leaves[0].need, state.gang.queue)
+
+    def _has_share(self, unit: Unit) -> bool:
+        ledger = self._ledger
+        charges = [
+            (state, {r: needed(state, r) for r in ledger.named})
+            for state in unit.states
+        ]
+        fits = ledger.entitle_all(charges)
+        for state, charge in charges if fits else ():
+            ledger.entitle(state, charge, -1)
+        return fits

@@ -1,0 +1,368 @@
+"""
+Faults of evictions: who may take room from whom, at what cost, and who moves.
+"""
+
+from dataclasses import replace
+
+from models.gangs import PodSet
+from models.nodes import ANYWHERE
+from solver.encode.eviction import lost_gangs
+from solver.encode.variables import Linear
+from solver.problem import Frozen
+from tests.faults.changes import tiers_by
+from tests.faults.fault import Fault
+from tests.faults.queues import LEAF_QUEUE_ONLY
+from tests.faults.switch import (
+    Switch,
+    always,
+    becomes,
+    both,
+    during,
+    saying,
+    seeing,
+    switch,
+)
+
+NOTHING_BY_HAND = switch("solver.steps:Opened.by_hand", lambda _old: lambda self: self)
+"""
+The model has to find by itself who leaves.
+"""
+
+
+def in_model(*switches: Switch) -> Switch:
+    """
+    Spoil the model where greedy does not answer before it.
+    """
+    return both(NOTHING_BY_HAND, *switches)
+
+
+def dropped(target: str) -> Switch:
+    """
+    Leave one family of constraints out of the model.
+    """
+    return in_model(switch(target, always(None)))
+
+
+def _as_many_as_one_band_more(old):
+    """
+    Let whole bands start above that only equal those that leave.
+    """
+
+    def make(self, problem):
+        old(self, problem)
+        for queue in self._top:
+            self._top[queue] += 1
+
+    return make
+
+
+def _whole_gangs(_old):
+    """
+    Count the gangs that are evicted whole only.
+    """
+    return lambda _model, leaving: lost_gangs(leaving)
+
+
+FAULTS: tuple[Fault, ...] = (
+    # --- reclaim
+    Fault(
+        "reclaim-without-bound",
+        "the model lets queues lose anything to others",
+        dropped("solver.encode.rights:_Reclaim.add"),
+        (
+            "evict/reclaim/a-queue-below-its-share-gives-no-second-unit",
+            "evict/reclaim/single-pods-are-units-by-themselves",
+        ),
+    ),
+    Fault(
+        "reclaim-without-the-last-unit",
+        "a queue must stay at its share after the last unit, too",
+        in_model(
+            during(
+                "solver.encode.rights:_Reclaim.add",
+                switch("solver.encode.rights:_Largest.add", always(None)),
+            )
+        ),
+        (
+            "evict/reclaim/the-last-unit-may-take-it-below",
+            "evict/reclaim/a-gang-that-goes-whole-is-one-unit",
+        ),
+    ),
+    Fault(
+        "reclaim-at-the-share",
+        "a queue may lose a unit when it is at its share and not above",
+        in_model(
+            switch(
+                "solver.encode.rights:_Reclaim._excess",
+                saying(lambda excess, *_: excess + 1),
+            )
+        ),
+        ("evict/reclaim/single-pods-are-units-by-themselves",),
+    ),
+    Fault(
+        "reclaim-past-departments",
+        "only the share of the victim's own queue counts, not of those above it",
+        in_model(during("solver.encode.rights:_Reclaim.__init__", LEAF_QUEUE_ONLY)),
+        (
+            "evict/reclaim/a-department-within-its-share-loses-nothing",
+            "evict/reclaim/one-level-within-its-share-is-enough",
+        ),
+    ),
+    Fault(
+        "reclaim-of-all-that-leaves-a-queue",
+        "an inner queue answers for what its own queues take as well",
+        in_model(
+            switch(
+                "solver.encode.rights:_Reclaim._add_queue",
+                seeing(at4=lambda _inside: None),
+            )
+        ),
+        ("evict/reclaim/a-department-answers-only-for-what-leaves-it",),
+    ),
+    Fault(
+        "reclaim-credits-the-whole-unit",
+        "of the largest unit more is credited to an inner queue than leaves it",
+        in_model(
+            switch(
+                "solver.encode.rights:_Reclaim._excess",
+                lambda old: (
+                    lambda self, queue, name: (
+                        old(self, queue, name) + (queue in self.problem.queues.parents)
+                    )
+                ),
+            )
+        ),
+        (
+            "evict/reclaim/a-department-at-its-share-gives-nothing-beside",
+            "evict/reclaim/a-department-within-its-share-loses-nothing",
+        ),
+    ),
+    Fault(
+        "reclaim-of-any-resource",
+        "what a queue is above its share in need not be what somebody else asks for",
+        in_model(
+            switch(
+                "solver.encode.rights:_Reclaim._add_only_row",
+                lambda _old: lambda *_args: None,
+            )
+        ),
+        (
+            "evict/reclaim/a-queue-below-its-share-gives-no-second-unit",
+            "evict/reclaim/single-pods-are-units-by-themselves",
+        ),
+    ),
+    Fault(
+        "departments-make-no-room",
+        "what leaves a department makes no room in its share",
+        in_model(
+            switch(
+                "solver.encode.entitlement:add_entitlement", seeing(at3=lambda _: None)
+            )
+        ),
+        (
+            "evict/reclaim/queues-of-one-department-reclaim-from-each-other",
+            "evict/reclaim/the-paths-part-three-levels-up",
+        ),
+    ),
+    Fault(
+        "memory-lost",
+        "gangs that were evicted and wait do not count where their queue would evict",
+        switch("solver.steps:_remembering", lambda _old: lambda problem: problem),
+        ("evict/reclaim/a-queue-that-gave-its-last-unit-does-not-evict-in-turn",),
+    ),
+    Fault(
+        "evicted-gangs-claim",
+        "others leave for a gang that was evicted itself",
+        switch("solver.steps:was_evicted", always(value=False)),
+        ("evict/reclaim/nobody-leaves-for-a-gang-that-was-evicted",),
+    ),
+    Fault(
+        "memory-on-the-leaf-queue-only",
+        "what was evicted does not count in queues above its own",
+        during("solver.steps:_remembering", LEAF_QUEUE_ONLY),
+        ("evict/reclaim/what-was-evicted-counts-on-the-whole-path",),
+    ),
+    # --- preempt
+    Fault(
+        "preempt-without-bound",
+        "more may be preempted than higher bands start",
+        dropped("solver.encode.rights:_add_band"),
+        ("evict/preempt/no-more-than-is-started",),
+    ),
+    Fault(
+        "preempt-without-the-last-unit",
+        "the last unit that is preempted may not be larger than what starts",
+        in_model(
+            during(
+                "solver.encode.rights:_add_preempt",
+                switch("solver.encode.rights:_Largest.add", always(None)),
+            )
+        ),
+        (
+            "evict/preempt/the-last-unit-may-be-larger",
+            "evict/preempt/a-lower-priority-of-its-queue",
+        ),
+    ),
+    Fault(
+        "preempt-equals",
+        "work of the same band is preempted, too",
+        in_model(
+            switch("solver.victims:_Gathering.__init__", _as_many_as_one_band_more),
+            switch("solver.encode.rights:_add_no_profit", always(None)),
+            switch("solver.encode.rights:_add_band", seeing(at3=lambda band: band - 1)),
+        ),
+        (
+            "evict/preempt/not-within-one-band",
+            "evict/preempt/not-an-equal-priority",
+        ),
+    ),
+    Fault(
+        "preempt-for-its-like",
+        "a band may start where something of it was preempted",
+        dropped("solver.encode.rights:_add_no_profit"),
+        ("evict/preempt/nobody-leaves-for-the-like-of-it",),
+    ),
+    Fault(
+        "borrowing-preempts-for-the-entitled",
+        "in the step of those that borrow entitled starts count as well",
+        in_model(
+            switch(
+                "solver.encode.rights:_borrowed", lambda _old: lambda _m, _k, _v, p: p
+            )
+        ),
+        ("evict/preempt/entitled-starts-give-borrowing-no-right",),
+    ),
+    Fault(
+        "limits-stay-taken",
+        "what leaves a queue makes no room below its limit",
+        in_model(
+            switch("solver.encode.quota:add_limits", seeing(at3=lambda _: None)),
+        ),
+        (
+            "evict/preempt/the-limit-of-a-queue-is-made-room-in",
+            "evict/preempt/the-limit-above-the-queue-is-made-room-in",
+        ),
+    ),
+    # --- the policy's bounds
+    Fault(
+        "bounds-ignored",
+        "the model knows no bounds of the policy",
+        dropped("solver.encode.step:_add_bounds"),
+        (
+            "evict/policy/max-pods-3",
+            "evict/policy/max-moves-1",
+        ),
+    ),
+    Fault(
+        "bounds-anew-in-each-step",
+        "each step may evict as much as the policy allows for all",
+        in_model(
+            switch(
+                "solver.encode.step:_add_bounds",
+                seeing(at1=lambda problem: replace(problem, frozen=Frozen())),
+            )
+        ),
+        ("evict/policy/max-pods-2-in-both-steps",),
+    ),
+    Fault(
+        "surplus-costs-no-gang",
+        "gangs that lose some pods do not count towards maxGangs",
+        in_model(
+            switch("solver.encode.eviction:gangs_touched", _whole_gangs),
+        ),
+        ("evict/policy/max-gangs-1-of-surplus",),
+    ),
+    Fault(
+        "what-starts-anyway-gains",
+        "GPUs that start without any eviction count against what is lost",
+        in_model(
+            switch("solver.steps:Opened.holds", always(value=True)),
+            switch("solver.steps:Opened.floor", becomes(0)),
+        ),
+        ("evict/policy/max-lost-per-gpu-79-of-what-waits",),
+    ),
+    # --- losses
+    Fault(
+        "gangs-before-work",
+        "fewer gangs count before less work",
+        tiers_by(lambda key: {"entitled": 0, "disruption-gangs": 1}.get(key.name, 2)),
+        ("evict/reclaim/least-work-is-lost",),
+    ),
+    Fault(
+        "gangs-cost-nothing",
+        "that a gang stops counts for nothing",
+        in_model(switch("solver.encode.eviction:lost_gangs", always(Linear()))),
+        ("evict/reclaim/of-equal-work-the-fewest-gangs-go",),
+    ),
+    Fault(
+        "pods-cost-nothing",
+        "how many pods leave counts for nothing",
+        in_model(
+            during(
+                "solver.encode.step:StepEncoding.tier",
+                switch("solver.encode.eviction:lost_pods", always(Linear())),
+            )
+        ),
+        ("evict/reclaim/of-equal-gangs-the-fewest-pods-go",),
+    ),
+    Fault(
+        "rank-costs-nothing",
+        "that a higher priority leaves counts for nothing",
+        in_model(switch("solver.encode.eviction:lost_rank", always(Linear()))),
+        ("evict/reclaim/of-equal-losses-the-lower-priority-goes",),
+    ),
+    Fault(
+        "work-costs-nothing",
+        "lost work counts for nothing",
+        in_model(switch("solver.encode.eviction:lost_work", always(Linear()))),
+        (
+            "evict/reclaim/least-work-is-lost",
+            "evict/moves/three-nodes-become-two",
+        ),
+    ),
+    # --- moves
+    Fault(
+        "moved-anywhere",
+        "who is moved may go to any node",
+        in_model(
+            switch(
+                "solver.movers:_unit",
+                seeing(
+                    at0=lambda gang: (
+                        replace(gang, tree=replace(gang.tree, demand=ANYWHERE))
+                        if isinstance(gang.tree, PodSet)
+                        else gang
+                    )
+                ),
+            )
+        ),
+        ("evict/moves/a-new-place-fits-what-is-moved",),
+    ),
+    Fault(
+        "moved-pod-by-pod",
+        "single pods of gangs with a topology or exclusive hosts may move",
+        in_model(switch("solver.movers:may_move_singly", always(value=True))),
+        (
+            "evict/moves/no-single-pod-of-a-gang-with-a-topology",
+            "evict/moves/no-single-pod-of-an-exclusive-gang",
+        ),
+    ),
+    Fault(
+        "moved-for-nothing",
+        "what is moved takes no place",
+        in_model(
+            switch(
+                "solver.encode.step:_add_mover",
+                lambda old: (
+                    lambda model, problem, conversion, demand, *rest: old(
+                        model, problem, conversion, type(demand)(), *rest
+                    )
+                ),
+            )
+        ),
+        (
+            "evict/moves/a-moved-gang-stays-in-one-rack",
+            "evict/moves/a-new-place-fits-what-is-moved",
+        ),
+    ),
+)

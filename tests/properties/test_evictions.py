@@ -1,0 +1,128 @@
+"""
+Evictions: the exact small model against brute force, and the planner against it.
+"""
+
+import pytest
+
+from adapters.bench.quality import vector_of
+from adapters.bench.victims import victim_case
+from adapters.files import scenario_of
+from solver.oracle import best_first_step, best_later, best_second_step
+from solver.problem import problem_of
+from solver.round import decide
+from solver.verify import verify
+from tests.brute_evictions import BruteEvictions
+from tests.build import plan
+
+TINY = range(70)
+MANY_TINY = range(1000, 2000)
+CASES = range(60)
+MANY_CASES = range(1000, 1300)
+
+
+def read(seed, *, tiny=False):
+    scenario = scenario_of(f"case-{seed}", victim_case(seed, tiny=tiny))
+    shares = problem_of(scenario.snapshot, scenario.policy).shares
+    return scenario.snapshot, scenario.policy, shares
+
+
+def values(found, name):
+    return tuple(value for tier, _, value in found if tier.startswith(name))
+
+
+# --- the exact model against brute force ----------------------------------------
+
+
+def check_first_step(seed):
+    case = read(seed, tiny=True)
+    exact = best_first_step(*case)
+
+    assert BruteEvictions(*case).best() == (
+        values(exact, "entitled"),
+        values(exact, "disruption"),
+    )
+
+
+def check_second_step(seed):
+    case = read(seed, tiny=True)
+    starts, losses = BruteEvictions(*case, borrowing=True).best()
+    exact = best_second_step(*case, plan())
+
+    assert starts[len(starts) // 2 :] == values(exact, "borrowing")
+    assert losses == values(exact, "preemption")
+
+
+@pytest.mark.parametrize("seed", TINY)
+def test_first_step_equals_brute_force_on_tiny_cases(seed):
+    check_first_step(seed)
+
+
+@pytest.mark.parametrize("seed", TINY)
+def test_second_step_equals_brute_force_on_tiny_cases(seed):
+    check_second_step(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", MANY_TINY)
+def test_both_steps_equal_brute_force_on_many_tiny_cases(seed):
+    check_first_step(seed)
+    check_second_step(seed)
+
+
+def test_same_seed_makes_the_same_case():
+    assert victim_case(7) == victim_case(7)
+
+
+def test_in_more_than_half_of_the_cases_somebody_leaves():
+    lost = [values(best_first_step(*read(s)), "disruption-pods")[0] for s in CASES]
+
+    assert sum(pods > 0 for pods in lost) > 0.6 * len(lost)
+
+
+# --- the planner against the exact model ----------------------------------------
+
+
+def check_plan(seed):
+    snapshot, policy, shares = read(seed)
+    found = decide(snapshot, policy)
+    exact = best_first_step(snapshot, policy, shares)
+    later = best_later(snapshot, policy, shares, found)
+
+    assert () == verify(snapshot, policy, found)
+    assert later is not None
+    expected = {(name, band): n for name, band, n in (*exact, *later)}
+    assert {key: n for key, n in expected.items() if n} == vector_of(found)
+
+
+def remembers(snapshot):
+    return any(gang.evicted_ago is not None for gang in snapshot.gangs)
+
+
+@pytest.mark.parametrize("seed", CASES)
+def test_plan_equals_the_exact_model_step_by_step(seed):
+    check_plan(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", MANY_CASES)
+def test_plan_equals_the_exact_model_on_many_cases(seed):
+    check_plan(seed)
+
+
+@pytest.mark.parametrize("seed", CASES)
+def test_greedy_is_legal_and_no_better_than_the_exact_model(seed):
+    snapshot, policy, shares = read(seed)
+    found = decide(snapshot, policy, strategy="greedy")
+    have = vector_of(found)
+    exact = best_first_step(snapshot, policy, shares)
+    if remembers(snapshot) or any(op.rule == "preempt" for op in found.operations):
+        # What is entitled may follow without evictions, and then more starts.
+        later = best_later(snapshot, policy, shares, found)
+        exact = [entry for entry in later if entry[0] == "entitled"]
+
+    assert () == verify(snapshot, policy, found)
+    signs = [-1 if name.startswith("disruption") else 1 for name, _, _ in exact]
+    greedy = [have.get((name, band), 0) for name, band, _ in exact]
+    assert [s * n for s, n in zip(signs, greedy, strict=True)] <= [
+        s * n for s, (_, _, n) in zip(signs, exact, strict=True)
+    ]
