@@ -347,6 +347,7 @@ class Given(Spec):
     queues: list[QueueSpec] = Field(default_factory=list)
     gangs: list[GangSpec] = Field(default_factory=list)
     budgets: list[BudgetSpec] = Field(default_factory=list)
+    unchanged_for: Seconds | None = Field(None, alias="unchangedFor")
     manifests: list[dict[str, Any]] | None = None
     schedulers: list[PlainName] | None = None
 

@@ -20,6 +20,8 @@ class Snapshot:
     Nodes, gangs, queues and topologies, each sorted by name.
 
     An empty ``queues`` means that no queue was said anywhere: one without bounds.
+    ``unchanged_for`` is for how many seconds nothing but our own plans changed what is
+    here: no gang came, ended or failed, and no node, queue or budget changed.
     """
 
     nodes: tuple[Node, ...] = ()
@@ -27,6 +29,7 @@ class Snapshot:
     queues: tuple[Queue, ...] = ()
     topologies: tuple[Topology, ...] = ()
     budgets: tuple[Budget, ...] = ()
+    unchanged_for: int | None = None
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
 
@@ -45,6 +48,8 @@ def content_hash(snapshot: Snapshot) -> str:
         for at in range(0, len(part), _AT_ONCE):
             digest.update(_WRITER.encode(part[at : at + _AT_ONCE]).encode())
         digest.update(b"\n")
+    if snapshot.unchanged_for is not None:
+        digest.update(str(snapshot.unchanged_for).encode())
     return f"sha256:{digest.hexdigest()}"
 
 

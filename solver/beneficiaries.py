@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from models.plan import Departure
 from solver.exits import NOWHERE, Exit
-from solver.problem import Problem, Unit
+from solver.problem import Problem, Step, Unit
 from solver.standing import Standing
 
 
@@ -17,18 +17,23 @@ def departures_of(problem: Problem) -> dict[str, Departure]:
     frozen = problem.frozen
     if not frozen.exits:
         return {}
-    claims = _Claims(problem)
     result = {}
-    for exits in _together(frozen.exits):
-        names = claims.on(exits)
-        for one in exits:
-            gang = problem.gangs[one.gang]
-            target = None
-            if one.target != NOWHERE:
-                target = problem.room.nodes[one.target].name
-            result[f"{gang.namespace}/{one.pod.name}"] = Departure(
-                rule=one.rule, beneficiaries=names, target=target
-            )
+    first = frozen.losses[Step.ENTITLED].pods
+    for step, part in (
+        (Step.ENTITLED, frozen.exits[:first]),
+        (Step.BORROWING, frozen.exits[first:]),
+    ):
+        claims = _Claims(problem, step)
+        for exits in _together(part):
+            names = claims.on(exits)
+            for one in exits:
+                gang = problem.gangs[one.gang]
+                target = None
+                if one.target != NOWHERE:
+                    target = problem.room.nodes[one.target].name
+                result[f"{gang.namespace}/{one.pod.name}"] = Departure(
+                    rule=one.rule, beneficiaries=names, target=target
+                )
     return result
 
 
@@ -44,16 +49,20 @@ def _together(exits: Iterable[Exit]) -> Iterable[list[Exit]]:
 
 class _Claims:
     """
-    Which reserved gangs have places on which nodes.
+    Which reserved gangs that somebody may leave for have places on which nodes.
+
+    In the first step they are those that are entitled, in the second one the others.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, step: Step) -> None:
         self.problem = problem
         frozen = problem.frozen
         self.on_node: dict[int, list[tuple[Unit, Standing]]] = {}
         self.all: list[tuple[Unit, Standing]] = []
         self._known: dict[object, tuple[str, ...]] = {}
         for unit in frozen.units:
+            if (unit.key in frozen.entitled) is not (step is Step.ENTITLED):
+                continue
             for state in unit.states:
                 self.all.append((unit, state))
                 hosts = {h for row in frozen.places[state.key] for h in row}
@@ -84,12 +93,11 @@ class _Claims:
         queue: str,
         band: int,
     ) -> tuple[str, ...]:
-        entitled = self.problem.frozen.entitled
-        found = set()
-        for unit, state in pairs:
-            claims = rule != "reclaim" or state.key in entitled
-            if claims and may_be_for(state, unit.band, rule, queue, band):
-                found.add(state.key)
+        found = {
+            state.key
+            for unit, state in pairs
+            if may_be_for(state, unit.band, rule, queue, band)
+        }
         return tuple(sorted(found))
 
 

@@ -37,7 +37,8 @@ def carry_out(snapshot: Snapshot, plan: Plan, seconds: int) -> Snapshot:
 
     Bound pods have run for that long, evicted ones are pending again, moved and
     reserved ones are reserved on their node.  Terminating pods are gone and made
-    anew; reservations that the plan does not repeat are void.
+    anew; reservations that the plan does not repeat are void.  Stale gangs that are
+    evicted, and gangs whose back-off ends, are a change of what is wanted.
 
     Parameters
     ----------
@@ -49,7 +50,11 @@ def carry_out(snapshot: Snapshot, plan: Plan, seconds: int) -> Snapshot:
         How much later it is.
     """
     steps = {step.pod: step for step in plan.operations}
-    gone = Counter(step.gang for step in plan.operations if step.op in _GONE)
+    gone = Counter(
+        step.gang
+        for step in plan.operations
+        if step.op in _GONE and step.rule != "stale"
+    )
     passed = {
         line.name
         for line in plan.gangs
@@ -65,7 +70,11 @@ def carry_out(snapshot: Snapshot, plan: Plan, seconds: int) -> Snapshot:
         for gang in snapshot.gangs
     )
     budgets = tuple(_budget_after(budget, gone) for budget in snapshot.budgets)
-    return replace(snapshot, gangs=gangs, budgets=budgets)
+    changed = any(step.rule == "stale" for step in plan.operations) or any(
+        0 < gang.backoff <= seconds for gang in snapshot.gangs
+    )
+    unchanged = 0 if changed else (snapshot.unchanged_for or 0) + seconds
+    return replace(snapshot, gangs=gangs, budgets=budgets, unchanged_for=unchanged)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 The course of a round: its steps, one after the other, and then all that is idle.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from models.plan import ModelSize
 from solver.coarse import coarse_bounds
@@ -35,13 +35,26 @@ be gained is worth a look.
 """
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """
+    Bounds of tiers from earlier steps.
+
+    ``bounds`` hold for all that follows.  ``least`` are those of steps that ended
+    without a proof: what follows them cannot prove that nothing more was possible.
+    """
+
+    bounds: dict[TierKey, int] = field(default_factory=dict)
+    least: dict[TierKey, int] = field(default_factory=dict)
+
+
 def search(problem: Problem, watch: Stopwatch) -> Outcome:
     """
     Plan with the exact model, starting from greedy, step by step.
     """
     limits = problem.policy.limits
     budget = Budget(limits, problem.policy.seed, watch.spent, watch.lanes)
-    known: dict[TierKey, int] = {}
+    known = _Known()
     sizes = []
     ready = Draft()
     for step in (Step.ENTITLED, Step.BORROWING):
@@ -73,7 +86,7 @@ class _StepCourse:
         opened: Opened,
         watch: Stopwatch,
         budget: Budget,
-        known: dict[TierKey, int],
+        known: _Known,
     ) -> None:
         self.opened = opened
         self.watch = watch
@@ -88,30 +101,36 @@ class _StepCourse:
         """
         if len(self.opened.victims.on_node) > MANY_NODES:
             self._start_idle()
-            self.coarse, closed = coarse_bounds(self.opened, self.budget, self.known)
+            self.coarse, closed = coarse_bounds(
+                self.opened, self.budget, self.known.bounds
+            )
             self.watch.lap("search")
             if closed:
-                self.known |= self.coarse
+                self.known.bounds.update(self.coarse)
                 return self.opened.idle
         if self.budget.left > 0:
             self.opened = self.opened.by_hand()
             self.watch.lap("greedy")
-        run = StepSearch(self.opened, self.watch, self.budget, self.known)
+        run = StepSearch(self.opened, self.watch, self.budget, self.known.bounds)
         run.tighten(self.coarse)
         if num_choices(self.opened.victims) <= self.budget.left * CHOICES_PER_UNIT:
             run.all_tiers()
         self.sizes.append(run.size)
-        self.known |= run.found_bounds()
+        found = run.found_bounds()
+        self.known.bounds.update(found)
+        for key, value in zip(run.keys, run.values, strict=True):
+            if key.name not in LOSSES and found[key] > value:
+                self.known.least[key] = found[key]
         return run.best
 
     def leaves_more_to_start(self, best: Draft) -> bool:
         """
         Tell whether starts of the same tiers may follow for which nobody leaves.
 
-        Gangs that were evicted follow, and those that no preemption may serve.
+        Gangs that were evicted follow, and those that a step with this exit must not
+        serve: of the band of who is preempted, or beyond what a bound allows.
         """
-        preempted = any(one.rule == "preempt" for one in best.exits)
-        return preempted or self.opened.left_out
+        return bool(best.exits) or self.opened.left_out
 
     def what_follows(self, problem: Problem, ready: Draft) -> Draft:
         """
@@ -119,8 +138,8 @@ class _StepCourse:
         """
         if self.opened.problem.step is Step.ENTITLED:
             return _entitled_now(problem, ready, self.watch, self.budget, self.known)
-        for key in [key for key in self.known if key.name == "borrowing"]:
-            del self.known[key]
+        for key in [key for key in self.known.bounds if key.name == "borrowing"]:
+            del self.known.bounds[key]
         lost = problem.frozen.losses[Step.BORROWING].pods
         return ready if lost else _entitled_of(ready)
 
@@ -132,7 +151,7 @@ class _StepCourse:
         keys = tuple(key for key in opened.keys if key.name not in LOSSES)
         now = replace(opened.now, step=Step.IDLE)
         run = TierSearch(now, self.watch, opened.idle, self.budget, keys=keys)
-        run.learn(self.known)
+        run.learn(self.known.bounds)
         run.all_tiers()
         best = run.best
         if opened.problem.step is Step.ENTITLED:
@@ -145,7 +164,7 @@ def _entitled_now(
     ready: Draft,
     watch: Stopwatch,
     budget: Budget,
-    known: dict[TierKey, int],
+    known: _Known,
 ) -> Draft:
     """
     Start what is entitled and has room now, and learn the bounds of these tiers.
@@ -153,7 +172,7 @@ def _entitled_now(
     keys = tuple(key for key in tier_keys(problem) if key.name == "entitled")
     run = TierSearch(problem, watch, complete(problem, ready), budget, keys=keys)
     run.all_tiers()
-    known |= dict(zip(keys, run.bounds, strict=True))
+    known.bounds.update(zip(keys, run.bounds, strict=True))
     return _entitled_of(run.best)
 
 
@@ -168,7 +187,7 @@ def _last_step(
     ready: Draft,
     watch: Stopwatch,
     budget: Budget,
-    known: Mapping[TierKey, int],
+    known: _Known,
     sizes: Sequence[ModelSize],
 ) -> Outcome:
     """
@@ -194,11 +213,13 @@ def _last_step(
     run = TierSearch(problem, watch, first, budget)
     if ready.places:
         run.offer(complete(problem, ready))
-    run.learn(known)
+    run.learn(known.bounds)
     run.all_tiers()
+    least = (known.least.get(key, 0) for key in run.keys)
+    bounds = [max(pair) for pair in zip(run.bounds, least, strict=True)]
     return Outcome(
         problem=problem,
         draft=run.best,
-        tiers=tier_results(run.keys, run.values, run.bounds),
+        tiers=tier_results(run.keys, run.values, bounds),
         model=max([run.size, *sizes], key=lambda size: size.variables),
     )

@@ -41,7 +41,8 @@ def freeze(problem: Problem, draft: Draft, step: Step) -> tuple[Problem, Draft]:
     -------
     The round with the new facts, and the starts that have room now.
     """
-    reserved = waiting_units(replace(problem, step=step), draft)
+    opened = replace(problem, step=step)
+    reserved = waiting_units(opened, draft)
     if not reserved:
         return problem, replace(draft, exits=())
     keys = {state.key for unit in reserved for state in unit.states}
@@ -62,7 +63,8 @@ def freeze(problem: Problem, draft: Draft, step: Step) -> tuple[Problem, Draft]:
         places={k: v for k, v in draft.places.items() if k not in keys},
         entitled=draft.entitled - keys,
     )
-    return with_facts(problem, facts, draft.exits, reserved, places, entitled), rest
+    after = with_facts(opened, facts, draft.exits, reserved, places, entitled)
+    return replace(after, step=problem.step), rest
 
 
 def waiting_units(problem: Problem, draft: Draft) -> list[Unit]:
@@ -77,25 +79,28 @@ def waiting_units(problem: Problem, draft: Draft) -> list[Unit]:
         (one.rule, problem.gangs[one.gang].queue, one.band) for one in draft.exits
     }
 
+    def is_served(unit: Unit) -> bool:
+        return problem.step is Step.ENTITLED or unit.key not in draft.entitled
+
     def rank(unit: Unit) -> tuple[bool, int, int, str]:
         """
         Let those have the room there is for whom nobody may leave.
         """
-        may = any(_may_ask(unit, claim) for claim in claims)
-        if problem.step is not Step.ENTITLED and unit.key in draft.entitled:
-            may = False
+        may = is_served(unit) and any(_may_ask(unit, claim) for claim in claims)
         age = max(state.gang.age for state in unit.states)
         return (may, -unit.band, -age, unit.key)
 
     started = [u for u in sorted(problem.units, key=rank) if draft.starts(u)]
     waiting = [unit for unit in started if not _fits_now(work, unit, draft)]
-    return waiting + _needed_for(claims, waiting, started)
+    served = [unit for unit in waiting if is_served(unit)]
+    ready = [unit for unit in started if unit not in waiting and is_served(unit)]
+    return waiting + _needed_for(claims, served, ready)
 
 
 def _needed_for(
     claims: Collection[tuple[str, str, int]],
     waiting: Sequence[Unit],
-    started: Sequence[Unit],
+    ready: Sequence[Unit],
 ) -> list[Unit]:
     """
     Name a start for each leaving that none of the reserved gangs may ask for.
@@ -106,8 +111,7 @@ def _needed_for(
     more: list[Unit] = []
     for claim in sorted(claims):
         if not any(_may_ask(unit, claim) for unit in (*waiting, *more)):
-            rest = [u for u in started if u not in waiting and _may_ask(u, claim)]
-            more += rest[-1:]
+            more += [unit for unit in ready if _may_ask(unit, claim)][-1:]
     return more
 
 
@@ -252,8 +256,11 @@ def _booked(
 ) -> QueueTree:
     """
     Book in queues what leaves and what is reserved, and who is entitled to it.
+
+    Only what leaves in the first step makes room in the share of an inner queue.
     """
     queues = problem.queues
+    makes_room = problem.step is Step.ENTITLED
     if not queues.named:
         return queues
     drift, fixed, booked = (
@@ -265,7 +272,7 @@ def _booked(
         requests = requests_of(problem, one)
         for queue in queues.path(problem.gangs[one.gang].queue):
             add(drift.setdefault(queue, {}), requests, -1)
-            if queue in queues.parents:
+            if makes_room and queue in queues.parents:
                 add(booked.setdefault(queue, {}), requests, -1)
     for state in states:
         counts = {i: len(hosts) for i, hosts in enumerate(places[state.key])}

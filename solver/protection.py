@@ -14,6 +14,7 @@ from solver.freeze import refitted
 from solver.place import place_gang
 from solver.problem import Problem, Step, Unit
 from solver.room import Ints
+from solver.settled import is_settled
 from solver.steps import may_claim
 from solver.victims import vacated, victims_of
 from solver.workspace import Workspace
@@ -32,6 +33,7 @@ class Protection:
             for tier in tiers
             if tier.name == "entitled" and tier.value == tier.bound
         }
+        self._settled = is_settled(problem.snapshot, problem.policy)
         self._work: Workspace | None = None
         self._empty: Workspace | None = None
 
@@ -47,7 +49,7 @@ class Protection:
         if _places(vacated, unit):
             label = self.problem.bands.labels.get(unit.band)
             proven = label in self._closed and not self.problem.frozen.entitled
-            if not proven:
+            if self._settled or not proven:
                 return Waiting(Reason.LOWER_TIER_OR_PRIORITY)
         return self._protected(unit, vacated)
 

@@ -3,6 +3,7 @@ Reservations: places that an earlier round promised, kept as long as they can be
 
 A gang whose reserved pods all have room now is bound; one that still waits for somebody
 to leave stays reserved; what can no longer be kept is void, and its pods just pending.
+So it is with pods of a gang that has enough without them, which were moved.
 """
 
 from collections import Counter
@@ -48,7 +49,7 @@ def promises_of(problem: Problem) -> dict[str, Promise]:
     """
     found = {}
     for unit in problem.units:
-        for state in unit.states if unit.starts else ():
+        for state in unit.states:
             promise = promise_of(problem.written[state.key])
             if promise:
                 found[state.key] = promise
@@ -87,8 +88,8 @@ def keep(
     later = problem.room.later.copy()
     kept = _Kept([], {}, {})
     for unit in sorted(problem.units, key=lambda unit: (-unit.band, unit.key)):
-        keys = [state.key for state in unit.states]
-        if unit.starts and all(k in promises and k not in void for k in keys):
+        held = [s.key in promises and s.key not in void for s in unit.states]
+        if all(held) if unit.starts else any(held):
             _keep_unit(problem, unit, promises, now, later, kept)
     return _with_kept(problem, kept, later) if kept.units else problem
 
@@ -103,8 +104,8 @@ def _keep_unit(
 ) -> None:
     places: dict[str, Places] = {}
     for state in unit.states:
-        found = _places(problem, state, promises[state.key])
-        if found is None:
+        found = _places(problem, state, promises.get(state.key, {}))
+        if found is None or (unit.starts and not _is_enough(state, found)):
             return
         places[state.key] = found
     after = later.copy()
@@ -131,7 +132,7 @@ def _keep_unit(
 
 def _places(problem: Problem, state: Standing, promise: Promise) -> Places | None:
     """
-    Give the promised nodes if the gang may still be there and needs no more.
+    Give the promised nodes if the gang may still be there.
     """
     rows: list[tuple[int, ...]] = []
     for i in range(len(state.leaves)):
@@ -143,10 +144,13 @@ def _places(problem: Problem, state: Standing, promise: Promise) -> Places | Non
                 return None
             hosts.append(host)
         rows.append(tuple(sorted(hosts)))
-    counts = {i: len(row) for i, row in enumerate(rows)}
-    if not is_core(state, counts) or not _keeps_apart(state, rows):
+    if not _keeps_apart(state, rows):
         return None
     return tuple(rows) if _is_together(problem, state, rows) else None
+
+
+def _is_enough(state: Standing, places: Places) -> bool:
+    return is_core(state, {i: len(hosts) for i, hosts in enumerate(places)})
 
 
 def _keeps_apart(state: Standing, rows: list[tuple[int, ...]]) -> bool:
@@ -189,6 +193,7 @@ def _with_kept(problem: Problem, kept: _Kept, later: Ints) -> Problem:
     idle = problem.room.idle.copy()
     gpus = pods = 0
     states = [state for unit in kept.units for state in unit.states]
+    starting = {s.key for unit in kept.units if unit.starts for s in unit.states}
     for state in states:
         bound = state.key in kept.bound
         places = kept.bound[state.key] if bound else kept.places[state.key]
@@ -200,8 +205,9 @@ def _with_kept(problem: Problem, kept: _Kept, later: Ints) -> Problem:
                 for host in hosts:
                     idle[host] -= problem.room.row(dict(requests))
             for queue in problem.queues.path(state.gang.queue):
-                tables = [drift, booked]
+                tables = [drift]
                 tables += [] if state.gang.preemptible else [fixed]
+                tables += [booked] if state.key in starting else []
                 for table in tables:
                     add(table.setdefault(queue, {}), requests, len(hosts))
     room = replace(
@@ -224,7 +230,7 @@ def _with_kept(problem: Problem, kept: _Kept, later: Ints) -> Problem:
         queues=replace(problem.queues, drift=drift, drift_fixed=fixed, booked=booked),
         frozen=frozen,
         units=tuple(u for u in problem.units if u.states[0].key not in held),
-        satisfied=problem.satisfied + sum(s.key in kept.bound for s in states),
+        satisfied=problem.satisfied + len(starting & kept.bound.keys()),
         running_pods=problem.running_pods + pods,
         running_gpus=problem.running_gpus + gpus,
     )

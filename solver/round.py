@@ -25,7 +25,7 @@ from solver.problem import Problem, Step, problem_of
 from solver.reservations import keep, promises_of
 from solver.score import LOSSES, score, tier_keys
 from solver.stale import stale_departures
-from solver.steps import open_step
+from solver.steps import open_step, was_evicted
 from solver.verify import verify
 
 Strategy = Callable[[Problem, Stopwatch], Outcome]
@@ -161,7 +161,13 @@ def _outranked(outcome: Outcome) -> frozenset[str]:
     committed = problem.frozen.committed
     if not committed:
         return frozenset()
-    waiting = [u for u in problem.units if u.starts and not outcome.draft.starts(u)]
+    waiting = [
+        unit
+        for unit in problem.units
+        if unit.starts
+        and not was_evicted(problem, unit)
+        and not outcome.draft.starts(unit)
+    ]
     highest = max((unit.band for unit in waiting), default=-1)
     return frozenset(
         state.key for u in committed if u.band < highest for state in u.states

@@ -47,12 +47,10 @@ class StepModel(Model):
         keys: tuple[TierKey, ...],
         victims: Victims,
         movers: Sequence[Mover],
-        floor: int,
     ) -> None:
         super().__init__(problem, keys)
         self.victims = victims
         self.movers = movers
-        self.floor = floor
         states = [mover.state for mover in movers]
         moved = {
             problem.shapes.of_leaf[state.key, i]
@@ -68,9 +66,7 @@ class StepModel(Model):
             self.problem, self._shapes, self.levels, self.victims, self.split
         )
         self.exact = conversion.exact
-        return encode_step(
-            self.problem, conversion, self.victims, self.movers, self.floor
-        )
+        return encode_step(self.problem, conversion, self.victims, self.movers)
 
     @property
     def step_encoding(self) -> StepEncoding:

@@ -40,9 +40,7 @@ class StepSearch(TierSearch):
 
     def _model(self) -> Model:
         opened = self.opened
-        return StepModel(
-            opened.problem, self.keys, opened.victims, opened.movers, opened.floor
-        )
+        return StepModel(opened.problem, self.keys, opened.victims, opened.movers)
 
     def all_tiers(self) -> None:
         """

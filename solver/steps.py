@@ -9,16 +9,18 @@ import numpy as np
 
 from models.gangs import is_remembered
 from models.resources import num_gpus
+from solver.beneficiaries import departures_of
 from solver.by_hand import evict_by_hand
 from solver.complete import complete
 from solver.draft import Draft
 from solver.feasible import needed
-from solver.freeze import refitted, waiting_units
+from solver.freeze import freeze, refitted
 from solver.greedy import in_queue_order, start_entitled
 from solver.movers import Mover, movers_of
 from solver.problem import Problem, Step, Unit
 from solver.quotas import Amounts
 from solver.score import LOSSES, TierKey, is_better, score, tier_keys
+from solver.settled import is_settled
 from solver.shapes import shapes_of
 from solver.standing import Standing
 from solver.victims import Victims, victims_of
@@ -43,14 +45,6 @@ class Opened:
     first: Draft
     left_out: bool
 
-    @property
-    def floor(self) -> int:
-        """
-        Count the GPUs that start without anybody leaving.
-        """
-        units = self.problem.units
-        return sum(_gpus(unit, self.idle) for unit in units if self.idle.starts(unit))
-
     def by_hand(self) -> "Opened":
         """
         Let others leave as greedy would, where that is better than nothing.
@@ -63,13 +57,19 @@ class Opened:
 
     def holds(self, draft: Draft) -> bool:
         """
-        Tell whether what a draft loses is within what its reserved pods are worth.
+        Tell whether what a draft loses is within what those gain whom it is lost for.
         """
         most = self.problem.policy.evict.max_lost_per_gpu
         if most is None or not draft.exits:
             return True
-        waiting = waiting_units(self.now, draft)
-        gained = sum(_gpus(unit, draft) for unit in waiting)
+        after, _ = freeze(self.now, draft, self.now.step)
+        departures = [*departures_of(after).values()][-len(draft.exits) :]
+        named = {name for one in departures for name in one.beneficiaries}
+        gained = sum(
+            _gpus(unit, draft)
+            for unit in self.now.units
+            if named & {state.key for state in unit.states}
+        )
         lost = sum(one.gpus * one.pod.seconds for one in draft.exits)
         return lost <= most * gained
 
@@ -99,7 +99,8 @@ def open_step(problem: Problem, step: Step, ready: Draft) -> Opened | None:
     idle = _without_evictions(now, ready, keys)
     if all(idle.starts(unit) for unit in units):
         return None
-    victims = victims_of(now)
+    settled = is_settled(problem.snapshot, problem.policy)
+    victims = Victims() if settled else victims_of(now)
     leaving = bool((problem.room.later > problem.room.free).any())
     if not victims.accounts and not leaving:
         return None

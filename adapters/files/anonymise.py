@@ -94,6 +94,7 @@ class _Renamer:
                 lambda topology: topology.name,
             ),
             budgets=_sorted(map(self._budget, old.budgets), lambda b: b.name),
+            unchanged_for=old.unchanged_for,
         )
 
     def _codes(self, letter: str, names: Iterable[Name]) -> dict[Name, str]:

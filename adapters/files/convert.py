@@ -35,6 +35,7 @@ def make_snapshot(given: Given) -> Snapshot:
             sorted(map(_topology, given.topologies), key=lambda t: t.name)
         ),
         budgets=tuple(sorted(map(_budget, given.budgets), key=lambda b: b.name)),
+        unchanged_for=given.unchanged_for,
         warnings=tuple(_warnings(given)),
     )
 

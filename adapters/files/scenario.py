@@ -200,6 +200,7 @@ def _scenario(
             or [(f"{name}: given.manifests", written or [])],
             schedulers or file.given.schedulers or (),
         ).snapshot
+        snapshot = replace(snapshot, unchanged_for=file.given.unchanged_for)
         faults = list(snapshot_faults(snapshot))
         if file.expect is not None:
             faults += expect_faults(file.expect, {g.key for g in snapshot.gangs})
@@ -230,8 +231,10 @@ def _merged(name: str, parts: Sequence[_Part]) -> ScenarioFile:
     if len(policies) > 1:
         what = f"{len(policies)} of these files hold a policy"
         raise InputRejectedError(name, [Problem("policy", what, "keep one")])
+    said = [file.given.unchanged_for for file in files]
     given = Given.model_construct(
         None,
+        unchanged_for=min((each for each in said if each is not None), default=None),
         **{
             word: [spec for file in files for spec in getattr(file.given, word)]
             for word in _BULK.records

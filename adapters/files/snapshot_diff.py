@@ -33,7 +33,7 @@ class Change:
     after: object = None
 
     def __str__(self) -> str:
-        thing = f"{self.noun} {self.name}"
+        thing = f"{self.noun} {self.name}".strip()
         if self.field:
             return (
                 f"~ {thing}: {self.field}: {_shown(self.before)} → {_shown(self.after)}"
@@ -57,6 +57,9 @@ def changes(before: Snapshot, after: Snapshot) -> Iterator[Change]:
     """
     List what differs, by kind and name.
     """
+    quiet = before.unchanged_for, after.unchanged_for
+    if quiet[0] != quiet[1]:
+        yield Change("snapshot", "", "unchangedFor", *quiet)
     old, new = snapshot_document(before)["given"], snapshot_document(after)["given"]
     for word, noun in _NOUNS.items():
         ours, theirs = _by_name(old.get(word, ())), _by_name(new.get(word, ()))

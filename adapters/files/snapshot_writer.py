@@ -59,7 +59,10 @@ def snapshot_document(
         head["observed"] = observed
     if source:
         head["source"] = source
-    return {**head, "given": {word: list_ for word, list_ in given.items() if list_}}
+    said: Record = {word: list_ for word, list_ in given.items() if list_}
+    if snapshot.unchanged_for is not None:
+        said["unchangedFor"] = snapshot.unchanged_for
+    return {**head, "given": said}
 
 
 def _said(**fields: object) -> Record:

@@ -73,7 +73,6 @@ def encode_step(
     conversion: Conversion,
     victims: Victims,
     movers: Sequence[Mover],
-    floor: int,
 ) -> StepEncoding:
     """
     Build the model of a step.
@@ -88,8 +87,6 @@ def encode_step(
         What may leave.
     movers
         What may be moved.
-    floor
-        GPUs that would start without any eviction; they gain nothing.
     """
     model = cp_model.CpModel()
     demand = Demand()
@@ -113,7 +110,7 @@ def encode_step(
         only_entitled(model, types)
     _start_or_leave(model, leaving, types)
     add_rights(model, problem, leaving, types)
-    _add_bounds(model, problem, leaving, types, floor)
+    _add_bounds(model, problem, leaving, types)
     return StepEncoding(
         problem=problem,
         model=model,
@@ -181,10 +178,12 @@ def _add_bounds(
     problem: Problem,
     leaving: Leaving,
     types: Sequence[TypeVars],
-    floor: int,
 ) -> None:
     """
     Ensure budgets, and the policy's bounds on pods, gangs, moves and lost work.
+
+    What is gained is at most all that starts; which of it others leave for is known
+    when an answer is decoded.
     """
     evict = problem.policy.evict
     before = problem.frozen.exits
@@ -206,7 +205,7 @@ def _add_bounds(
         if row.most + used > budget.allowed:
             model.add(row.expression <= max(0, budget.allowed - used))
     if evict.max_lost_per_gpu is not None:
-        gained = Linear(-floor * evict.max_lost_per_gpu)
+        gained = Linear()
         for kind in types:
             for vars_ in kind.states:
                 for i, pods in placed(vars_, kind.starts).items():

@@ -176,11 +176,22 @@ def _taken(
         step.cp.add(taken == evicted)
         return taken
     within = _asked(step, resource, lambda key: queue in _path(step, key))
-    without = _asked(step, resource, lambda key: queue not in _path(step, key))
+    without = _asked(
+        step,
+        resource,
+        lambda key: queue not in _path(step, key) and _is_weighed(step, key),
+    )
     beyond = step.cp.new_int_var(0, step.most, "")
     step.cp.add_max_equality(beyond, [0, evicted - within])
     step.cp.add_min_equality(taken, [beyond, without])
     return taken
+
+
+def _is_weighed(step: Step, key: str) -> bool:
+    """
+    Tell whether a start was there when others left for those who are entitled.
+    """
+    return step.stage is Stage.ENTITLED or key in step.frozen.reserved
 
 
 def _asked(

@@ -13,6 +13,7 @@ from models.policy import Policy
 from models.resources import Resources, add
 from solver.oracle.facts import Facts
 from solver.oracle.model import SmallModel
+from solver.oracle.settled import is_settled
 from solver.oracle.tiers import band_level, start_priority
 
 Place = tuple[str, str, str]
@@ -121,6 +122,8 @@ class Step:
         """
         names = [tier.name for tier in self.policy.tiers]
         if self.stage is Stage.IDLE or "disruption" not in names:
+            return False
+        if is_settled(self.before.snapshot, self.policy):
             return False
         if self.stage is Stage.BORROWING:
             return "borrowing" in names

@@ -22,6 +22,7 @@ from solver.verify import (
     operations,
     queues,
     rights,
+    settled,
 )
 from solver.verify.evidence import Evidence, evidence_of
 from solver.verify.violation import Violation
@@ -61,6 +62,7 @@ RULES: Final[dict[str, Rule]] = {
     "eviction-switch": evictions.eviction_switches,
     "not-preemptible": evictions.fixed_victims,
     "evicted-again": evictions.victims_again,
+    "settled": settled.settled_rounds,
     "min-runtime": evictions.min_runtimes,
     "budget": evictions.budgets,
     "victim-minimum": evictions.victim_minimums,

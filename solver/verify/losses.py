@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from models.gangs import pod_sets
 from models.resources import Resources, add, format_quantity
 from solver.verify.cases import Case
-from solver.verify.counting import least_core
 from solver.verify.deeds import PREEMPT, RECLAIM, Amounts
 from solver.verify.entitlement import entitled_starts, shares_of
 from solver.verify.evidence import Evidence
@@ -58,8 +57,8 @@ class _Asked:
     """
     What entitled starts ask for, per queue with all below it, and in all.
 
-    ``most`` counts all places; ``least`` of what is bound only a core, since the rest
-    may be surplus that came later.
+    ``most`` counts all places; ``least`` only those for whom somebody leaves, since
+    others may have come later, in idle room.
     """
 
     most: Amounts
@@ -92,10 +91,11 @@ def reclaim_bounds(evidence: Evidence) -> Iterator[Violation]:
     Ensure that queues lose to others only what they have above their fair share.
 
     With E what the units reclaimed below a queue ask for, L the largest of them, In
-    and Out what entitled starts below it and elsewhere ask for: T = E for the victims'
-    queue and min(max(0, E - In), Out) above it.  Where T > 0 there is a named resource
-    that every unit holds and some entitled start elsewhere asks for, with running - T
-    + min(L, T) > fair share.
+    what entitled starts below it ask for and Out what those elsewhere for whom somebody
+    leaves, which is the reading in the plan's favour: T = E for the victims' queue and
+    min(max(0, E - In), Out) above it.  Where T > 0 there is a named resource that
+    every unit holds and some entitled start elsewhere asks for, with running - T +
+    min(L, T) > fair share.
     """
     taken = _reclaimed(evidence)
     starts = entitled_starts(evidence)
@@ -126,6 +126,7 @@ def _reclaimed(evidence: Evidence) -> dict[str, _Taken]:
 def _asked(evidence: Evidence, starts: Iterable[Case]) -> _Asked:
     most: Amounts = {}
     least: Amounts = {}
+    named = evidence.beneficiaries()
     for case in starts:
         gang = case.gang
         largest = most.setdefault(gang.queue, {})
@@ -134,9 +135,8 @@ def _asked(evidence: Evidence, starts: Iterable[Case]) -> _Asked:
         for name in evidence.named:
             amount = places.get(name, 0)
             largest[name] = largest.get(name, 0) + amount
-            if case.bound:
-                amount = least_core(gang, case.before, case.placed, name)
-            smallest[name] = smallest.get(name, 0) + amount
+            if gang.key in named:
+                smallest[name] = smallest.get(name, 0) + amount
     total_most: dict[str, int] = {}
     total_least: dict[str, int] = {}
     for row in most.values():

@@ -15,7 +15,6 @@ from tests.faults.queues import LEAF_QUEUE_ONLY
 from tests.faults.switch import (
     Switch,
     always,
-    becomes,
     both,
     during,
     saying,
@@ -275,11 +274,21 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "what-starts-anyway-gains",
         "GPUs that start without any eviction count against what is lost",
-        in_model(
-            switch("solver.steps:Opened.holds", always(value=True)),
-            switch("solver.steps:Opened.floor", becomes(0)),
-        ),
+        in_model(switch("solver.steps:Opened.holds", always(value=True))),
         ("evict/policy/max-lost-per-gpu-79-of-what-waits",),
+    ),
+    # --- rounds
+    Fault(
+        "rounds-never-settle",
+        "others leave again though nothing has changed since the last ones did",
+        switch("solver.steps:is_settled", always(value=False)),
+        ("evict/settled/unchanged-for-60s",),
+    ),
+    Fault(
+        "time-gives-no-right",
+        "that a pod has run for long enough since is no reason to decide again",
+        switch("solver.settled:_clocks", always(())),
+        ("evict/settled/a-min-runtime-has-passed-since",),
     ),
     # --- losses
     Fault(

@@ -13,7 +13,6 @@ from tests.faults.switch import (
     Switch,
     always,
     becomes,
-    during,
     saying,
     seeing,
     switch,
@@ -108,7 +107,7 @@ FAULTS: tuple[Fault, ...] = (
         "anybody-gets-the-room",
         "those who leave are said to do so for gangs that have no right to it",
         switch("solver.beneficiaries:may_be_for", always(value=True)),
-        ("evict/preempt/entitled-before-borrowing",),
+        ("evict/preempt/for-who-may-though-another-gets-its-room",),
     ),
     Fault(
         "leaving-pods-are-no-room",
@@ -140,10 +139,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "reservations-of-too-few-pods-kept",
         "a reservation is kept though the gang needs more",
-        during(
-            "solver.reservations:_places",
-            switch("solver.core:is_core", always(value=True)),
-        ),
+        switch("solver.reservations:_is_enough", always(value=True)),
         ("evict/reservations/void-when-it-is-not-enough",),
     ),
     Fault(

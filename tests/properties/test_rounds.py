@@ -27,31 +27,15 @@ QUICK = 20
 ROUNDS = 10
 MINUTE = 60
 POLICY = Policy()
-UNSETTLED = {13, 20, 33, 36}
-"""
-Clusters in which one more round evicts something, since idle room or a share that an
-eviction left over gives a right that was not there before.
-"""
 
 
-def seeds(first, end):
-    """
-    List the clusters; those known not to settle are expected to fail.
-    """
-    known = pytest.mark.xfail(reason="evicts once more", strict=True)
-    return [
-        pytest.param(seed, marks=known if seed in UNSETTLED else ())
-        for seed in range(first, end)
-    ]
-
-
-@pytest.mark.parametrize("seed", seeds(0, QUICK))
+@pytest.mark.parametrize("seed", range(QUICK))
 def test_unchanged_demand_evicts_nothing_more(seed):
     assert_settled(seed)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", seeds(QUICK, CLUSTERS))
+@pytest.mark.parametrize("seed", range(QUICK, CLUSTERS))
 def test_unchanged_demand_evicts_nothing_more_in_many_clusters(seed):
     assert_settled(seed)
 

@@ -168,6 +168,23 @@ def test_an_eviction_is_remembered_with_its_time():
     )
 
 
+def test_who_leaves_as_stale_leaves_for_nobody():
+    step = bind("a-0", op="Evict", rule="stale")
+
+    assert after(gang("a", running=["n0"]), step).evicted_ago is None
+
+
+def test_only_what_is_no_plan_changes_what_is_wanted():
+    quiet = snapshot(nodes(1), [gang("a", running=["n0"]), gang("b", backoff=90)])
+    taken = plan(bind("a-0", op="Evict", rule="reclaim"))
+    stale = plan(bind("a-0", op="Evict", rule="stale"))
+
+    assert 60 == carry_out(quiet, taken, 60).unchanged_for
+    assert 70 == carry_out(replace(quiet, unchanged_for=10), taken, 60).unchanged_for
+    assert 0 == carry_out(quiet, stale, 60).unchanged_for
+    assert 0 == carry_out(quiet, taken, 90).unchanged_for
+
+
 def test_disturbed_pods_are_taken_off_a_budget():
     one = gang("a", replicas=2, running=["n0", "n1"])
     given = replace(
@@ -182,7 +199,7 @@ def test_disturbed_pods_are_taken_off_a_budget():
 def test_an_empty_plan_of_no_time_changes_nothing():
     given = snapshot(nodes(2), [gang("a", running=["n0"], evicted_ago=3), gang("b")])
 
-    assert given == carry_out(given, plan(), 0)
+    assert replace(given, unchanged_for=0) == carry_out(given, plan(), 0)
 
 
 @pytest.mark.parametrize("seed", range(10))

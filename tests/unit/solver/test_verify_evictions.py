@@ -200,8 +200,8 @@ def test_an_inner_queue_answers_only_for_what_leaves_it():
     assert holds(given, *first, *second, entitled=["x", "w"])
 
 
-@pytest.mark.parametrize(("minimum", "found"), [(1, []), (3, ["reclaim-bound"])])
-def test_what_may_be_surplus_is_not_counted_among_starts_elsewhere(minimum, found):
+@pytest.mark.parametrize(("named", "found"), [("w", []), ("e", ["reclaim-bound"])])
+def test_starts_that_may_have_come_later_are_not_counted_elsewhere(named, found):
     queues = [
         queue("top", quota=9),
         queue("p", "top"),
@@ -216,13 +216,14 @@ def test_what_may_be_surplus_is_not_counted_among_starts_elsewhere(minimum, foun
     ]
     waiting = [
         needy(queue="q", gpus=4),
-        gang("e", queue="q", minimum=minimum, replicas=3, gpus=2),
+        gang("e", queue="q", minimum=3, gpus=2),
         gang("x", queue="r", gpus=5),
         gang("y", queue="s", gpus=5),
     ]
     given = snapshot(nodes(3), [*running, *waiting], queues)
-    steps = [reclaim("v-0", "n0"), reclaim("u-0", "n0"), reserve("w-0")]
-    steps += [bind(f"e-{i}", "n2", "e") for i in range(3)]
+    steps = [reclaim("v-0", "n0"), reclaim("u-0", "n0", named), reserve("w-0")]
+    place = bind if named == "w" else reserve
+    steps += [place(f"e-{i}", "n2", "e") for i in range(3)]
 
     assert found == rules(given, *steps, entitled=["w", "e"])
 

@@ -106,6 +106,20 @@ def protected():
         policy=evicting(again=300),
         allowing=evicting(again=299),
     )
+    unchanged = replace(
+        snapshot(nodes(2), [victim(evicted_ago=60), needy()]), unchanged_for=60
+    )
+    bounded = evicting(maxGangs=5)
+    yield broken("settled", unchanged, made(*GOOD), made(reserve("w-0", "n1")))
+    yield broken(
+        "settled",
+        unchanged,
+        made(*GOOD),
+        made(*GOOD),
+        "what leaves in a round is not bounded",
+        policy=POLICY,
+        allowing=bounded,
+    )
     yield broken(
         "budget", _budgeted(ONE, 0, "v"), made(*GOOD), made(reserve("w-0", "n1"))
     )
