@@ -15,6 +15,7 @@ from solver.greedy import greedy
 from solver.options import num_choices
 from solver.outcome import Outcome, Stopwatch, tier_results
 from solver.problem import Problem, Step
+from solver.scattered import least_work
 from solver.score import LOSSES, TierKey, tier_keys
 from solver.search import TierSearch
 from solver.step_search import StepSearch
@@ -113,6 +114,9 @@ class _StepCourse:
             self.watch.lap("greedy")
         run = StepSearch(self.opened, self.watch, self.budget, self.known.bounds)
         run.tighten(self.coarse)
+        if run.starts_all():
+            run.lose_at_least(least_work(self.opened))
+            self.watch.lap("search")
         if num_choices(self.opened.victims) <= self.budget.left * CHOICES_PER_UNIT:
             run.all_tiers()
         self.sizes.append(run.size)

@@ -10,7 +10,7 @@ from solver.goal import Budget
 from solver.lockstep import Model
 from solver.outcome import Stopwatch
 from solver.race import Answer
-from solver.score import TierKey, is_better, score
+from solver.score import LOSSES, TierKey, is_better, score
 from solver.search import SPLIT_WHOLE, TierSearch
 from solver.step_model import StepModel, decode_step
 from solver.steps import Opened
@@ -80,6 +80,22 @@ class StepSearch(TierSearch):
         for at, key in enumerate(self.keys):
             if key in bounds:
                 self.trivial[at] = self.bounds[at] = bounds[key]
+
+    def starts_all(self) -> bool:
+        """
+        Tell whether all units start, and all that they are worth is proven.
+        """
+        gains = (at for at, key in enumerate(self.keys) if key.name not in LOSSES)
+        return all(self.values[at] == self.bounds[at] for at in gains) and all(
+            self.best.starts(unit) for unit in self.problem.units
+        )
+
+    def lose_at_least(self, work: int) -> None:
+        """
+        Learn the least work that is lost where all units start.
+        """
+        at = next(at for at, key in enumerate(self.keys) if key.name in LOSSES)
+        self.trivial[at] = self.bounds[at] = max(self.bounds[at], work)
 
     def found_bounds(self) -> dict[TierKey, int]:
         """
