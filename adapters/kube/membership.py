@@ -12,6 +12,10 @@ from adapters.kube.shapes import Member, index_of
 from models.reasons import NO_POD_GROUP, Reason, Waiting
 
 _MOST_FORGOTTEN = 2
+Words = tuple[tuple[int, Membership], ...]
+"""
+Memberships, each with the number of its dialect.
+"""
 
 
 @dataclass(slots=True)
@@ -35,13 +39,14 @@ class Grouped:
 @dataclass(frozen=True, slots=True)
 class _Said:
     """
-    What a pod says: memberships, each with the number of its dialect.
+    What a pod says.
 
-    ``member`` is the pod in the leaf of the first; ``agreed`` says that all are alike.
+    ``memberships`` are one object for all pods that say the same; ``member`` is the pod
+    in the leaf of the first; ``agreed`` says that all are alike.
     """
 
     pod: PodRecord
-    memberships: tuple[tuple[int, Membership], ...]
+    memberships: Words
     member: Member
     agreed: bool
 
@@ -54,6 +59,7 @@ class Memberships:
     def __init__(self, dialects: Sequence[Dialect]) -> None:
         self._dialects = dialects
         self._known: dict[str, _Said] = {}
+        self._words: dict[Words, Words] = {}
 
     def grouped(
         self,
@@ -108,6 +114,7 @@ class Memberships:
             return known
         found = [(at, d.membership(pod)) for at, d in enumerate(self._dialects)]
         said = tuple([(at, m) for at, m in found if m is not None])
+        said = self._words.setdefault(said, said)
         leaf = said[0][1].leaf if said else ""
         queue = queue_said(pod.labels, pod.annotations)
         member = Member(pod, leaf, index_of(pod), queue)
@@ -118,6 +125,8 @@ class Memberships:
     def _forget(self, number: int, said: Iterable[_Said]) -> None:
         if len(self._known) > _MOST_FORGOTTEN * number + 1000:
             self._known = {entry.pod.key: entry for entry in said}
+            words = (entry.memberships for entry in self._known.values())
+            self._words = {said: said for said in words}
 
     def _claims(
         self, said: Sequence[_Said], objects: Objects, warnings: list[str]
@@ -126,9 +135,9 @@ class Memberships:
         Hear the dialects in their order; the first that claims a gang is believed.
         """
         members: list[dict[str, list[PodRecord]]] = [{} for _ in self._dialects]
-        for entry in said:
-            for at, membership in entry.memberships:
-                members[at].setdefault(membership.gang, []).append(entry.pod)
+        for words, pods in _by_words(said):
+            for at, membership in words:
+                members[at].setdefault(membership.gang, []).extend(pods)
         claims: dict[str, Claim] = {}
         for at, dialect in enumerate(self._dialects):
             mine = {key: tuple(pods) for key, pods in members[at].items()}
@@ -141,6 +150,22 @@ class Memberships:
                     what = f"{claim.key} is said by {names}: {first.dialect} is heard"
                     warnings.append(what)
         return claims
+
+
+def _by_words(said: Iterable[_Said]) -> Iterable[tuple[Words, list[PodRecord]]]:
+    """
+    Put together the pods that say the same.
+    """
+    found: dict[int, tuple[Words, list[PodRecord]]] = {}
+    for entry in said:
+        words = entry.memberships
+        if not words:
+            continue
+        at = found.get(id(words))
+        if at is None:
+            at = found[id(words)] = (words, [])
+        at[1].append(entry.pod)
+    return found.values()
 
 
 def _named_by(said: Iterable[_Said]) -> dict[str, PodRecord]:
@@ -190,9 +215,7 @@ def _in_leaf(member: Member, leaf: str) -> Member:
     return member if member.leaf == leaf else replace(member, leaf=leaf)
 
 
-def _leaf(
-    words: Sequence[tuple[int, Membership]], claim: Claim, dialects: Sequence[Dialect]
-) -> str:
+def _leaf(words: Words, claim: Claim, dialects: Sequence[Dialect]) -> str:
     """
     Give the leaf that a pod names in the words of who claims the gang.
     """

@@ -5,6 +5,7 @@ Pods of one leaf: their order, their shapes, and what planning counts of each.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from adapters.kube.dialects.table import INDEX_LABELS
 from adapters.kube.pods import PodRecord
@@ -48,11 +49,10 @@ def index_of(pod: PodRecord) -> tuple[int, str]:
     return (int(found[1]) if found else _NO_INDEX), pod.name
 
 
-def by_index(member: Member) -> tuple[int, str]:
-    """
-    Give the place of a pod among those of its leaf.
-    """
-    return member.index
+by_index = attrgetter("index")
+"""
+The place of a member among those of its leaf, as a key to sort by.
+"""
 
 
 def is_unfinished(pod: PodRecord) -> bool:
@@ -124,13 +124,14 @@ def pod_of(pod: PodRecord, now: float) -> Pod:
     """
     Make the record of a pod as planning counts it.
     """
-    if pod.phase is PodPhase.RUNNING:
-        since = pod.started if pod.started is not None else pod.created
-        return Pod(pod.name, pod.phase, pod.node, elapsed(since, now), pod.uid or None)
-    if pod.phase is PodPhase.TERMINATING:
+    phase = pod.phase
+    if phase is PodPhase.RUNNING:
+        since = pod.created if pod.started is None else pod.started
+        return Pod(pod.name, phase, pod.node, elapsed(since, now), pod.uid or None)
+    if phase is PodPhase.TERMINATING:
         left = elapsed(pod.deleted, now)
-        return Pod(pod.name, pod.phase, pod.node, left, pod.uid or None)
-    return Pod(pod.name, pod.phase, None, 0, pod.uid or None)
+        return Pod(pod.name, phase, pod.node, left, pod.uid or None)
+    return Pod(pod.name, phase, None, 0, pod.uid or None)
 
 
 def elapsed(since: float | None, now: float) -> int:

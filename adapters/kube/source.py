@@ -2,10 +2,8 @@
 A cluster as a source of snapshots: reflectors fill a cache, the assembly reads a view.
 """
 
-import gc
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from adapters.clock import monotonic
@@ -114,30 +112,15 @@ class ClusterSource:
         ``view`` is what it was made of, with the versions that were read.
         """
         self.view = view = self.cache.view(self.reflectors)
-        with _no_collection():
-            return self._assembler.assembled(
-                view.pods, view.nodes, view.objects, self._now()
-            )
+        return self._assembler.assembled(
+            view.pods, view.nodes, view.objects, self._now()
+        )
 
     def missing(self) -> list[Resource]:
         """
         List the resources that are not installed.
         """
         return [r.resource for r in self.reflectors if r.state is State.MISSING]
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """
-    Keep the collector off what has no cycles: it would take a third of the time.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def reducer_of(resource: Resource) -> Callable[[Raw], Any]:

@@ -4,6 +4,7 @@ Claims and pods to trees: pods in index order, leaves of one shape each.
 Pods of one leaf that differ in shape become leaves below a node with the minimum.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -74,7 +75,8 @@ def tree_of(name: str, part: Part, members: Sequence[Member], now: float) -> Tre
     maker = _Maker(part, now)
     for member in members:
         maker.put(member)
-    return maker.tree(replace(part, name=name), ROOT, beneath=False)
+    named = part if part.name == name else replace(part, name=name)
+    return maker.tree(named, ROOT, beneath=False)
 
 
 class _Maker:
@@ -85,10 +87,11 @@ class _Maker:
     def __init__(self, root: Part, now: float, most: int = MOST_LEAVES) -> None:
         self._now = now
         self._left = most
-        self._pods: dict[str, list[Member]] = {p: [] for p, _ in leaf_paths(root)}
-        self._paths = _known_as(root)
+        leaves = list(leaf_paths(root))
+        self._pods: dict[str, list[Member]] = {path: [] for path, _ in leaves}
+        self._paths = _known_as([path for path, _ in leaves])
         self._names = set(self._paths)
-        self._ordered = {name for _, leaf in leaf_paths(root) for name in leaf.after}
+        self._ordered = {name for _, leaf in leaves for name in leaf.after}
 
     def put(self, member: Member) -> None:
         path = ROOT if ROOT in self._pods else self._paths.get(member.leaf)
@@ -183,8 +186,8 @@ class _Maker:
             requests=wanted,
             pods=tuple([pod_of(member.pod, self._now) for member in members]),
             demand=demand,
-            exclusive=any(m.exclusive for m in members if is_unfinished(m.pod)),
-            after=tuple(sorted(set(part.after))),
+            exclusive=any(m.exclusive and is_unfinished(m.pod) for m in members),
+            after=tuple(sorted(set(part.after))) if part.after else (),
             topology=part.topology,
         )
 
@@ -207,14 +210,15 @@ def below_path(path: str, name: str) -> str:
     return f"{path}/{name}" if path else name
 
 
-def _known_as(root: Part) -> dict[str, str]:
+def _known_as(paths: Sequence[str]) -> dict[str, str]:
     """
     Map what pods may call a leaf, its path or its name alone, to its path.
     """
-    paths = [path for path, _ in leaf_paths(root)]
     names = [path.rpartition("/")[2] for path in paths]
-    known = {n: p for n, p in zip(names, paths, strict=True) if names.count(n) == 1}
-    return known | {path: path for path in paths}
+    often = Counter(names) if len(names) > 1 else {}
+    known = dict(zip(names, paths, strict=True))
+    alone = {name: path for name, path in known.items() if often.get(name, 1) == 1}
+    return alone | {path: path for path in paths}
 
 
 def _asks_nothing(group: Group) -> bool:

@@ -6,7 +6,7 @@ every gang is given to exactly one of them, by the words that its pods and objec
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
@@ -175,12 +175,15 @@ def _is_light(pod: PodRecord) -> bool:
 class Finder:
     """
     Finds the gangs of a cluster once for all three dialects, which ask it in turn.
+
+    What was found of a gang stands as long as its pods and its objects are the same.
     """
 
     def __init__(self) -> None:
         self._objects: Objects | None = None
         self._members: Mapping[str, tuple[PodRecord, ...]] = {}
-        self._found: dict[Rules | None, tuple[Found, ...]] = {}
+        self._found: dict[Rules | None, dict[str, tuple[_Source, Found]]] = {}
+        self._listed: dict[Rules | None, tuple[Found, ...]] = {}
 
     def found(
         self,
@@ -196,42 +199,41 @@ class Finder:
         Koordinator's; ``family`` says that only one of the two is there.
         """
         if objects is not self._objects or members != self._members:
-            self._objects, self._members, self._found = objects, members, {}
-        if family not in self._found:
-            self._found[family] = tuple(_found_gangs(objects, members, family))
-        return self._found[family]
+            self._objects, self._members, self._listed = objects, members, {}
+        if family not in self._listed:
+            known = self._found.get(family, {})
+            fresh = dict(_found_gangs(objects, members, family, known))
+            self._found[family] = fresh
+            self._listed[family] = tuple([found for _, found in fresh.values()])
+        return self._listed[family]
 
 
 FINDER = Finder()
+_Source = tuple[tuple[PodRecord, ...], Raw | None, Raw | None]
 
 
 def _found_gangs(
     objects: Objects,
     members: Mapping[str, tuple[PodRecord, ...]],
     family: Rules | None,
-) -> Iterable[Found]:
-    served = _Served(
-        sigs=_by_key(objects.of(SIGS, POD_GROUP)),
-        x_k8s=_by_key(objects.of(X_K8S, POD_GROUP)),
-    )
-    for key in sorted({*served.sigs, *served.x_k8s, *members}):
-        yield _found(key, members.get(key, ()), served, family)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Served:
+    known: Mapping[str, tuple[_Source, Found]],
+) -> Iterable[tuple[str, tuple[_Source, Found]]]:
     """
-    The PodGroups of both API groups, by key.
+    Find each gang, or give what is ``known`` of it from the same pods and objects.
     """
+    sigs = _by_key(objects.of(SIGS, POD_GROUP))
+    x_k8s = _by_key(objects.of(X_K8S, POD_GROUP))
+    for key in sorted({*sigs, *x_k8s, *members}):
+        source = members.get(key, ()), sigs.get(key), x_k8s.get(key)
+        before = known.get(key)
+        if before is not None and before[0] == source:
+            yield key, before
+        else:
+            yield key, (source, _found(key, source, family))
 
-    sigs: Mapping[str, Raw] = field(default_factory=dict)
-    x_k8s: Mapping[str, Raw] = field(default_factory=dict)
 
-
-def _found(
-    key: str, pods: tuple[PodRecord, ...], served: _Served, family: Rules | None
-) -> Found:
-    sigs, x_k8s = served.sigs.get(key), served.x_k8s.get(key)
+def _found(key: str, source: _Source, family: Rules | None) -> Found:
+    pods, sigs, x_k8s = source
     speakers = _speakers(pods)
     names = any(_sigs_name(pod) for pod in speakers)
     plugin = any(PLUGIN in pod.labels for pod in speakers)
