@@ -270,8 +270,8 @@ def examples(folder):
 def _read(dialect, objects, text):
     read = {
         "claims": {key: shown(each) for key, each in claims(dialect, text).items()},
-        "queues": {each.name: queue(each) for each in dialect.queues(objects)},
-        "topologies": {t.name: list(t.levels) for t in dialect.topologies(objects)},
+        "queues": {each.name: queue(each) for each in dialect.queues(objects, [])},
+        "topologies": {t.name: list(t.levels) for t in dialect.topologies(objects, [])},
     }
     return {word: things for word, things in read.items() if things}
 

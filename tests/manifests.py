@@ -122,10 +122,10 @@ class Words:
             for key in members:
                 yield Claim(key=key, dialect=self.name, **self._claim)
 
-    def queues(self, objects):
+    def queues(self, objects, warnings):
         return ()
 
-    def topologies(self, objects):
+    def topologies(self, objects, warnings):
         return ()
 
     def answer(self, claim, standing):

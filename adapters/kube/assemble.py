@@ -7,7 +7,6 @@ The order of the dialects, and what each means by what it leaves out, is data in
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
 from adapters.collection import no_collection
 from adapters.kube.apart import FOREIGN, separations
@@ -19,17 +18,15 @@ from adapters.kube.membership import Memberships
 from adapters.kube.nodes import NodeRecord, node_record
 from adapters.kube.owners import without_pods
 from adapters.kube.pods import PodRecord
+from adapters.kube.queues import Homes, queues_of, topologies_of
 from adapters.kube.raw import FieldError
 from adapters.kube.reduce import Reducer, described
 from adapters.kube.summary import Summary
 from models.gangs import Gang, PodPhase, pod_sets
 from models.nodes import Node
-from models.queues import Queue
 from models.resources import add
 from models.snapshot import Snapshot
-from models.topology import Topology
 
-Named = TypeVar("Named", Queue, Topology)
 SCHEDULERS = ("phalanx",)
 _FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 
@@ -110,13 +107,16 @@ class Assembler:
         grouped = self._memberships.grouped(ours, others, objects, warnings)
         everybody = {FOREIGN: others} | {k: g.pods for k, g in grouped.items()}
         apart = separations(everybody)
-        queues = tuple(_first(d.queues(objects) for d in self._dialects))
-        maker = GangMaker(objects, {queue.name for queue in queues}, apart, now)
+        queues = queues_of(self._dialects, objects, warnings)
+        topologies = topologies_of(self._dialects, objects, warnings)
+        homes = Homes(queues)
+        maker = GangMaker(objects, homes, apart, now)
         gangs = sorted(
             (maker.gang(group) for group in grouped.values()),
             key=lambda gang: (gang.namespace, gang.name),
         )
         warnings += maker.warnings
+        queues += homes.made(warnings)
         warnings += _empty(without_pods(objects, (*ours, *others)))
         records = list(_loaded(nodes, ours, others, gangs, warnings))
         budgets = list(budgets_of(objects, everybody, warnings))
@@ -125,12 +125,7 @@ class Assembler:
             nodes=tuple(sorted(records, key=lambda node: node.name)),
             gangs=tuple(gangs),
             queues=tuple(sorted(queues, key=lambda queue: queue.name)),
-            topologies=tuple(
-                sorted(
-                    _first(d.topologies(objects) for d in self._dialects),
-                    key=lambda topology: topology.name,
-                )
-            ),
+            topologies=tuple(topologies),
             budgets=tuple(sorted(budgets, key=lambda budget: budget.name)),
             warnings=tuple(summary.sentences()),
         )
@@ -191,18 +186,6 @@ def _empty(names: Sequence[str]) -> Iterator[str]:
             f"no pods are there of {', '.join(names[:3])}{more}: they are not made up, "
             "so submit or save the pods too"
         )
-
-
-def _first(lists: Iterable[Iterable[Named]]) -> Iterator[Named]:
-    """
-    Join lists of named things; a name that is said twice is the first one's.
-    """
-    seen: set[str] = set()
-    for listed in lists:
-        for thing in listed:
-            if thing.name not in seen:
-                seen.add(thing.name)
-                yield thing
 
 
 def _loaded(

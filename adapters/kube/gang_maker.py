@@ -2,7 +2,7 @@
 Claims and pods to gangs: priority, queue, tree, and what keeps a gang from planning.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from adapters.kube.apart import Separations
@@ -11,6 +11,7 @@ from adapters.kube.dialects.judged import PriorityClasses, priority_classes
 from adapters.kube.dialects.table import Defaults, defaults_of
 from adapters.kube.membership import Grouped
 from adapters.kube.pods import PodRecord
+from adapters.kube.queues import Homes
 from adapters.kube.shapes import Member, elapsed
 from adapters.kube.trees import TreeError, plain_tree, tree_of
 from adapters.kube.volumes import Volumes
@@ -24,7 +25,6 @@ _AS_WRITTEN = (
     Reason.CONFIG_CONFLICT,
     Reason.UNSUPPORTED_CONSTRAINT,
 )
-_QUEUES = ("default", "default-queue")
 
 
 class GangMaker:
@@ -35,13 +35,13 @@ class GangMaker:
     def __init__(
         self,
         objects: Objects,
-        queues: Collection[str],
+        homes: Homes,
         apart: Separations,
         now: float,
     ) -> None:
         self._classes = priority_classes(objects)
         self._volumes = Volumes(objects)
-        self._queues = queues
+        self._homes = homes
         self._apart = apart
         self._now = now
         self.warnings: list[str] = []
@@ -100,7 +100,9 @@ class GangMaker:
                 replace(m, exclusive=True) if m.pod.key in alone else m for m in members
             ]
         try:
-            return tree_of(name, group.claim.tree, members, self._now), None
+            claim = group.claim
+            policy = claim.match_policy or defaults_of(claim.dialect).match_policy
+            return tree_of(name, claim.tree, members, self._now, policy), None
         except TreeError as error:
             return plain_tree(name, members, self._now), error.waiting
 
@@ -118,8 +120,7 @@ class GangMaker:
             return named[0], Waiting(Reason.CONFIG_CONFLICT, {"detail": detail})
         if named:
             return named[0], None
-        there = (name for name in (plain.queue, *_QUEUES) if name in self._queues)
-        return next(there, plain.queue), None
+        return self._homes.of(plain), None
 
     def _refused(self, group: Grouped) -> Waiting | None:
         for reason, found in (

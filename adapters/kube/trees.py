@@ -21,11 +21,18 @@ from adapters.kube.shapes import (
     wanted_by,
 )
 from models.errors import PhalanxError
-from models.gangs import Group, PodSet, Tree
+from models.gangs import Group, MatchPolicy, PodPhase, PodSet, Tree, pod_sets
 from models.reasons import Reason, Waiting
 
 MOST_LEAVES = 2_000
 MOST_PODS = 1_000_000
+_ENDED_TOO = frozenset({PodPhase.RUNNING, PodPhase.SUCCEEDED})
+_COUNTED = {
+    MatchPolicy.ONLY_WAITING: frozenset[PodPhase](),
+    MatchPolicy.WAITING_AND_RUNNING: frozenset({PodPhase.RUNNING}),
+    MatchPolicy.WAITING_RUNNING_SUCCEED: _ENDED_TOO,
+    MatchPolicy.ONCE_SATISFIED: _ENDED_TOO,
+}
 
 
 class TreeError(PhalanxError):
@@ -63,16 +70,24 @@ def plain_tree(name: str, members: Sequence[Member], now: float) -> Tree:
     return maker.tree(Part(name=name), ROOT, beneath=False)
 
 
-def tree_of(name: str, part: Part, members: Sequence[Member], now: float) -> Tree:
+def tree_of(
+    name: str,
+    part: Part,
+    members: Sequence[Member],
+    now: float,
+    policy: MatchPolicy = MatchPolicy.WAITING_AND_RUNNING,
+) -> Tree:
     """
     Make the tree that a claim asks for, of the pods that exist.
+
+    ``policy`` says which of them count towards minimums.
 
     Raises
     ------
     TreeError
         When pods name leaves that are not there, or an order cannot be kept.
     """
-    maker = _Maker(part, now)
+    maker = _Maker(part, now, policy=policy)
     for member in members:
         maker.put(member)
     named = part if part.name == name else replace(part, name=name)
@@ -84,9 +99,17 @@ class _Maker:
     Makes one gang's tree: puts pods into leaves, then leaves into nodes.
     """
 
-    def __init__(self, root: Part, now: float, most: int = MOST_LEAVES) -> None:
+    def __init__(
+        self,
+        root: Part,
+        now: float,
+        *,
+        most: int = MOST_LEAVES,
+        policy: MatchPolicy = MatchPolicy.WAITING_AND_RUNNING,
+    ) -> None:
         self._now = now
         self._left = most
+        self._counted = _COUNTED[policy]
         leaves = list(leaf_paths(root))
         self._pods: dict[str, list[Member]] = {path: [] for path, _ in leaves}
         self._paths = _known_as([path for path, _ in leaves])
@@ -118,12 +141,41 @@ class _Maker:
                 children.extend(made.children)
             else:
                 children.append(made)
+        if self._ordered:
+            least = max(least, self._needed(children))
         return Group(
             name=part.name,
             min_groups=least,
             min_pods=part.min_pods or 0,
             children=tuple(children),
             topology=part.topology,
+        )
+
+    def _needed(self, children: Sequence[Tree]) -> int:
+        """
+        Say how many children are needed so that none stands in for one it comes after.
+
+        Any child that has its pods counts as one of those that are needed. Where some
+        that others come after are short of their minimum, and later ones run, those
+        that come first are needed on top of these.
+        """
+        firsts = [c for c in children if c.name in self._ordered and _least(c)]
+        if all(self._have(child) >= _least(child) for child in firsts):
+            return 0
+        names = {child.name for child in firsts}
+        later = sum(
+            self._have(child) >= max(1, _least(child))
+            for child in children
+            if child.name not in names
+        )
+        return len(firsts) + later if later else 0
+
+    def _have(self, tree: Tree) -> int:
+        """
+        Count the pods below a node that count towards minimums.
+        """
+        return sum(
+            pod.phase in self._counted for leaf in pod_sets(tree) for pod in leaf.pods
         )
 
     def _leaf(self, part: Part, path: str, *, beneath: bool) -> Tree:
@@ -219,6 +271,10 @@ def _known_as(paths: Sequence[str]) -> dict[str, str]:
     known = dict(zip(names, paths, strict=True))
     alone = {name: path for name, path in known.items() if often.get(name, 1) == 1}
     return alone | {path: path for path in paths}
+
+
+def _least(tree: Tree) -> int:
+    return tree.minimum if isinstance(tree, PodSet) else tree.min_pods
 
 
 def _asks_nothing(group: Group) -> bool:

@@ -45,16 +45,25 @@ def workload_tree(
         return _staged(sizes, rule.first, least)
     fewest = _fewest(rule, owner)
     first = tuple(role for role in rule.first if role in sizes)
+    least_of = {role: min(n, fewest.get(role, n)) for role, n in sizes.items()}
+    needed = tuple(role for role, number in least_of.items() if number)
     parts = [
         Part(
             name=role,
-            minimum=min(size, fewest.get(role, size)),
+            minimum=least_of[role],
             replicas=size,
-            after=() if role in first else first,
+            after=_before(role, first if least_of[role] else (*first, *needed)),
         )
         for role, size in sizes.items()
     ]
     return _joined(parts, None)
+
+
+def _before(role: str, others: Sequence[str]) -> tuple[str, ...]:
+    """
+    Give what a role comes after; the first roles come after nothing.
+    """
+    return () if role in others else tuple(dict.fromkeys(others))
 
 
 def _leaf(rule: Workload, said: int | None, size: int | None) -> Part:

@@ -206,14 +206,14 @@ class Dialect(Protocol):
         ``members`` are the pods that :meth:`membership` gave to each gang's key.
         """
 
-    def queues(self, objects: Objects) -> Iterable[Queue]:
+    def queues(self, objects: Objects, warnings: list[str]) -> Iterable[Queue]:
         """
-        Read this dialect's queues.
+        Read this dialect's queues; what is wrong with one is added to ``warnings``.
         """
 
-    def topologies(self, objects: Objects) -> Iterable[Topology]:
+    def topologies(self, objects: Objects, warnings: list[str]) -> Iterable[Topology]:
         """
-        Read this dialect's topologies.
+        Read this dialect's topologies, and warn as for queues.
         """
 
     def answer(self, claim: Claim, standing: Standing) -> Iterable[Write]:

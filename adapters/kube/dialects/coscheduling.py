@@ -70,11 +70,11 @@ class Coscheduling(Family):
         """
         return _claim(found, quotas)
 
-    def queues(self, objects: Objects) -> Iterable[Queue]:
+    def queues(self, objects: Objects, warnings: list[str]) -> Iterable[Queue]:
         """
         Read the ElasticQuotas of the namespaces.
         """
-        return plugin_queues(objects)
+        return plugin_queues(objects, warnings)
 
     def answer(self, claim: Claim, standing: Standing) -> Iterable[Write]:
         """

@@ -13,10 +13,10 @@ from typing import TypeVar
 
 from adapters.kube.dialects.base import Objects, Raw
 from adapters.kube.dialects.groups import Notes
-from adapters.kube.dialects.judged import named
+from adapters.kube.dialects.judged import closed, named
 from adapters.kube.dialects.words import PREEMPTIBLE, QUOTA_NAME, SIGS, X_K8S
 from adapters.kube.pods import PodRecord
-from adapters.kube.raw import FieldError, mapping, texts
+from adapters.kube.raw import FieldError, mapping, shown, texts
 from models.errors import QuantityError
 from models.queues import Queue, QueueResource
 from models.reasons import Reason
@@ -34,6 +34,7 @@ LENT = f"{_PREFIX}/allow-lent-resource"
 WEIGHT = f"{_PREFIX}/shared-weight"
 NAMESPACES = f"{_PREFIX}/namespaces"
 Amounts = Mapping[str, int]
+_SHAPES = {dict: "a JSON object", list: "a JSON list"}
 T = TypeVar("T", dict[str, object], list[object])
 
 
@@ -51,6 +52,13 @@ class _Quota:
     labels: Mapping[str, str] = field(default_factory=dict)
     namespaces: tuple[str, ...] = ()
     readable: bool = True
+
+    @property
+    def called(self) -> str:
+        """
+        What it is called in a sentence.
+        """
+        return f"{ELASTIC_QUOTA} {self.namespace}/{self.name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +95,7 @@ class Quotas:
         queue = next(reversed(queues), None)
         quota = self.shares.get(queue) if queue else None
         if quota is not None and quota.labels.get(LENT) == "false":
-            where = f"ElasticQuota {quota.namespace}/{quota.name}: label {LENT}"
+            where = f"{quota.called}: label {LENT}"
             notes.warn(where, "false is not obeyed: what is unused may be borrowed")
         return queue
 
@@ -100,28 +108,43 @@ def is_preemptible(pods: Sequence[PodRecord]) -> bool | None:
     return False if said else None
 
 
-def quotas_of(objects: Objects) -> Quotas:
+def quotas_of(objects: Objects, warnings: list[str] | None = None) -> Quotas:
     """
     Read the ElasticQuotas of both systems.
+
+    Of two that claim one place the first by namespace and name holds; the other one,
+    and one that cannot be read, is told in ``warnings``.
     """
-    shares = {quota.name: quota for quota in _all(objects.of(SIGS, ELASTIC_QUOTA))}
-    spaces = {q.namespace: q for q in _all(objects.of(X_K8S, ELASTIC_QUOTA))}
-    owners = {
-        space: name
-        for name, quota in sorted(shares.items(), reverse=True)
-        for space in quota.namespaces
-    }
+    told: list[str] = [] if warnings is None else warnings
+    shares: dict[str, _Quota] = {}
+    for quota in _all(objects.of(SIGS, ELASTIC_QUOTA), told):
+        first = shares.setdefault(quota.name, quota)
+        if first is not quota:
+            told.append(f"{quota.called} is left out: {first.called} has its name")
+    spaces: dict[str, _Quota] = {}
+    for quota in _all(objects.of(X_K8S, ELASTIC_QUOTA), told):
+        first = spaces.setdefault(quota.namespace, quota)
+        if first is not quota:
+            told.append(f"{quota.called} is left out: {first.called} has its namespace")
+    owners: dict[str, str] = {}
+    for quota in shares.values():
+        for space in quota.namespaces:
+            owner = owners.setdefault(space, quota.name)
+            if owner != quota.name:
+                what = f"pods of the namespace {space} are in {owner}"
+                told.append(f"{quota.called}: annotation {NAMESPACES}: {what}")
     return Quotas(shares=shares, spaces=spaces, owners=owners)
 
 
-def koordinator_queues(objects: Objects) -> list[Queue]:
+def koordinator_queues(objects: Objects, warnings: list[str]) -> list[Queue]:
     """
     Read Koordinator's tree: min is the quota, max the limit, shared-weight the weight.
 
     Every quota lies below another or at the top; pods without one go to the default
     quota, which exists without bounds where no object of that name does.
     """
-    shares = quotas_of(objects).shares
+    ours = {(SIGS, ELASTIC_QUOTA): objects.of(SIGS, ELASTIC_QUOTA)}
+    shares = quotas_of(Objects(by_kind=ours), warnings).shares
     if not shares:
         return []
     weights = _weights(shares)
@@ -152,14 +175,15 @@ def _parent(quota: _Quota) -> str | None:
     return None if parent == ROOT else parent
 
 
-def plugin_queues(objects: Objects) -> list[Queue]:
+def plugin_queues(objects: Objects, warnings: list[str]) -> list[Queue]:
     """
     Read the quotas of scheduler-plugins, one for a namespace.
 
     What all of them use together stays within the sum of their minimums.  A namespace
     without one has no bounds.
     """
-    spaces = quotas_of(objects).spaces
+    ours = {(X_K8S, ELASTIC_QUOTA): objects.of(X_K8S, ELASTIC_QUOTA)}
+    spaces = quotas_of(Objects(by_kind=ours), warnings).spaces
     if not spaces:
         return []
     named_anywhere = sorted({r for q in spaces.values() for r in (*q.least, *q.most)})
@@ -190,53 +214,78 @@ def _space(quota: _Quota) -> str:
     return f"{quota.namespace}.{quota.name}"
 
 
-def _all(raws: Iterable[Raw]) -> list[_Quota]:
+def _all(raws: Iterable[Raw], warnings: list[str]) -> list[_Quota]:
     """
-    Read quotas, last the first by name: that one is kept where two claim one place.
+    Read quotas, the first by name before the others.
     """
-    found = [_quota(raw, name, namespace) for namespace, name, raw in named(raws)]
-    return sorted(found, key=lambda q: (q.namespace, q.name), reverse=True)
+    found = [_quota(raw, at, warnings) for *at, raw in named(raws)]
+    return sorted(found, key=lambda q: (q.namespace, q.name))
 
 
-def _quota(raw: Raw, name: str, namespace: str) -> _Quota:
+def _quota(raw: Raw, at: Sequence[str], warnings: list[str]) -> _Quota:
+    namespace, name = at
     try:
         meta, spec = mapping(raw, "metadata"), mapping(raw, "spec")
         notes = texts(meta, "annotations", "metadata")
-        most = _bounds(mapping(spec, "max", "spec"))
+        most = _bounds(spec, "max")
         return _Quota(
             name=name,
             namespace=namespace,
-            least=_bounds(mapping(spec, "min", "spec")),
+            least=_bounds(spec, "min"),
             most=most,
-            weight=_bounds(_json(notes.get(WEIGHT, ""), dict)) or most,
+            weight=_weight(notes) or most,
             labels=texts(meta, "labels", "metadata"),
-            namespaces=tuple(map(str, _json(notes.get(NAMESPACES, ""), list))),
+            namespaces=_namespaces(notes),
         )
-    except (FieldError, QuantityError):
+    except FieldError as error:
+        warnings.append(closed(f"{namespace}/{name}", error, ELASTIC_QUOTA))
         return _Quota(name=name, namespace=namespace, readable=False)
 
 
-def _json(text: str, kind: type[T]) -> T:
-    if not text:
+def _weight(notes: Mapping[str, str]) -> Amounts:
+    said = {WEIGHT: _json(notes, WEIGHT, dict)}
+    return _bounds(said, WEIGHT, "metadata.annotations")
+
+
+def _namespaces(notes: Mapping[str, str]) -> tuple[str, ...]:
+    said = _json(notes, NAMESPACES, list)
+    for space in said:
+        if not isinstance(space, str):
+            what = f"{shown(space)} is no namespace"
+            raise FieldError(f"metadata.annotations.{NAMESPACES}", what)
+    return tuple(map(str, said))
+
+
+def _json(notes: Mapping[str, str], key: str, kind: type[T]) -> T:
+    """
+    Read an annotation that holds JSON; nothing where it is not said.
+    """
+    said = notes.get(key)
+    if not said:
         return kind()
+    place = f"metadata.annotations.{key}"
     try:
-        value = json.loads(text)
+        value = json.loads(said)
     except (ValueError, RecursionError) as error:
-        raise FieldError("metadata.annotations", "is not JSON") from error
+        raise FieldError(place, f"{shown(said)} is not JSON") from error
     if not isinstance(value, kind):
-        raise FieldError("metadata.annotations", "is not what it should be")
+        raise FieldError(place, f"{shown(said)} is not {_SHAPES[kind]}")
     return value
 
 
-def _bounds(raw: Raw) -> Amounts:
+def _bounds(raw: Raw, key: str, place: str = "spec") -> Amounts:
     """
     Read quantities of a quota; what is more than any cluster holds bounds nothing.
     """
     found: dict[str, int] = {}
-    for name, value in raw.items():
+    for name, value in mapping(raw, key, place).items():
+        where = f"{place}.{key}.{name}"
         if type(value) not in {int, str, float}:
-            raise FieldError(name, "is not a quantity")
-        amount = parse_quantity(name, str(value), up=False, most=2**80)
+            raise FieldError(where, f"{shown(value)} is not a quantity")
+        try:
+            amount = parse_quantity(name, str(value), up=False, most=2**80)
+        except QuantityError as error:
+            raise FieldError(where, str(error)) from error
         if amount <= LARGEST_TOTAL:
             found[name] = amount
     return found

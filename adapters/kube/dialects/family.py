@@ -64,16 +64,16 @@ class Family(ABC):
         Read one gang by this system's rules.
         """
 
-    def queues(self, objects: Objects) -> Iterable[Queue]:
+    def queues(self, objects: Objects, warnings: list[str]) -> Iterable[Queue]:
         """
         Read none, unless the system has queues of its own.
         """
-        del objects
+        del objects, warnings
         return ()
 
-    def topologies(self, objects: Objects) -> Iterable[Topology]:
+    def topologies(self, objects: Objects, warnings: list[str]) -> Iterable[Topology]:
         """
         Read none: what gathers pods by network layers is refused, gang by gang.
         """
-        del objects
+        del objects, warnings
         return ()

@@ -171,6 +171,13 @@ def priority_classes(objects: Objects) -> PriorityClasses:
     return PriorityClasses(values, default)
 
 
+def closed(name: str, error: FieldError, kind: str = "Queue") -> str:
+    """
+    Say why a queue takes nothing: it cannot be read.
+    """
+    return f"{kind} {name} cannot be read, so it is taken as closed: {error}"
+
+
 def moment(now: float) -> str:
     """
     Write a time as Kubernetes does.

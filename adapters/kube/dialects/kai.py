@@ -33,7 +33,7 @@ from adapters.kube.dialects.kai_answer import (
     latest,
     node_pool,
 )
-from adapters.kube.dialects.kai_queues import kai_queues, kai_topologies, queue_faults
+from adapters.kube.dialects.kai_queues import kai_queues, kai_topologies
 from adapters.kube.dialects.kai_tree import Levels, leaf_names, levels_of, tree_of
 from adapters.kube.dialects.remembered import Remembered
 from adapters.kube.pods import PodRecord
@@ -103,28 +103,27 @@ class Kai:
         """
         levels = levels_of(objects.of("kai.scheduler", "Topology"))
         classes = priority_classes(objects)
-        faults = queue_faults(objects.of(GROUP, "Queue"))
-        self._remembered.begin((levels, classes, faults))
+        self._remembered.begin((levels, classes))
         for namespace, name, raw in named(objects.of(GROUP, "PodGroup")):
             key = f"{namespace}/{name}"
             pods = members.get(key, ())
             yield self._remembered.claim(
                 key,
                 (raw, pods),
-                partial(_claim, key, raw, pods, (classes, levels, faults)),
+                partial(_claim, key, raw, pods, (classes, levels)),
             )
 
-    def queues(self, objects: Objects) -> Iterator[Queue]:
+    def queues(self, objects: Objects, warnings: list[str]) -> Iterator[Queue]:
         """
         Read the queues, those without a parent that they name left out.
         """
-        yield from kai_queues(objects.of(GROUP, "Queue"))
+        yield from kai_queues(objects.of(GROUP, "Queue"), warnings)
 
-    def topologies(self, objects: Objects) -> Iterator[Topology]:
+    def topologies(self, objects: Objects, warnings: list[str]) -> Iterator[Topology]:
         """
         Read the topologies, outermost level first as they are written.
         """
-        yield from kai_topologies(objects.of("kai.scheduler", "Topology"))
+        yield from kai_topologies(objects.of("kai.scheduler", "Topology"), warnings)
 
     def answer(self, claim: Claim, standing: Standing) -> Iterable[Write]:
         """
@@ -137,12 +136,12 @@ def _claim(
     key: str,
     raw: Raw,
     pods: tuple[PodRecord, ...],
-    around: tuple[PriorityClasses, Levels, Mapping[str, str]],
+    around: tuple[PriorityClasses, Levels],
 ) -> Claim:
     """
     Read one PodGroup; what cannot be obeyed refuses it alone.
     """
-    classes, levels, faults = around
+    classes, levels = around
     notes = Notes()
     if not is_subdomain(name := key.partition("/")[2]):
         notes.invalid(f"metadata.name: {name!r} is not an RFC 1123 subdomain")
@@ -170,8 +169,6 @@ def _claim(
         _pool(raw, notes)
     except FieldError as error:
         notes.invalid(str(error))
-    if fault := faults.get(claim.queue or ""):
-        notes.warn(fault)
     return replace(claim, refused=notes.refused, warnings=tuple(notes.warnings))
 
 

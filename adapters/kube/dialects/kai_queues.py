@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 
 from adapters.kube.dialects.base import Raw
-from adapters.kube.dialects.judged import MOST_NUMBER, count, named
+from adapters.kube.dialects.judged import MOST_NUMBER, closed, count, named
 from adapters.kube.raw import FieldError, Json, mapping, records, shown, text
 from models.errors import QuantityError
 from models.queues import Queue, QueueResource
@@ -30,52 +30,60 @@ The largest number that a queue may say, in whatever unit.
 """
 
 
-def kai_queues(raws: Iterable[Raw]) -> Iterator[Queue]:
+def kai_queues(raws: Iterable[Raw], warnings: list[str]) -> Iterator[Queue]:
     """
     Read the queues; one whose parent is missing is left out with all below it.
+
+    One that cannot be read is closed. Both are warned of.
     """
     found = {name: raw for _, name, raw in named(raws)}
     scale = _scale(found.values())
-    queues = {name: _queue_or_closed(name, raw, scale) for name, raw in found.items()}
-    for name in sorted(queues):
-        if _reaches_the_top(name, queues):
-            yield queues[name]
-
-
-def kai_topologies(raws: Iterable[Raw]) -> Iterator[Topology]:
-    """
-    Read the topologies.
-    """
-    for _, name, raw in named(raws):
+    queues: dict[str, Queue] = {}
+    for name, raw in found.items():
         try:
-            levels = records(mapping(raw, "spec"), "levels")
-            labels = tuple(text(level, "nodeLabel") for level in levels)
-        except FieldError:
-            continue
-        yield Topology(name=name, levels=tuple(label for label in labels if label))
-
-
-def queue_faults(raws: Iterable[Raw]) -> Mapping[str, str]:
-    """
-    Say of each queue that cannot be read why.
-    """
-    faults: dict[str, str] = {}
-    for _, name, raw in named(raws):
-        try:
-            _queue(name, raw, 1)
+            queues[name] = _queue(name, raw, scale)
         except FieldError as error:
-            faults[name] = f"Queue {name} is taken as closed: {error}"
-    return faults
+            warnings.append(closed(name, error))
+            queues[name] = Queue(name=name, open=False)
+    for name in sorted(queues):
+        lost = _lost_above(name, queues)
+        if lost is None:
+            yield queues[name]
+        else:
+            what = f"{lost} does not exist"
+            warnings.append(f"Queue {name} is left out: above it, {what}")
 
 
-def _queue_or_closed(name: str, raw: Raw, scale: int) -> Queue:
+def kai_topologies(raws: Iterable[Raw], warnings: list[str]) -> Iterator[Topology]:
     """
-    Read one queue; one that cannot be read is closed.
+    Read the topologies; one that cannot be read is left out and warned of.
     """
-    try:
-        return _queue(name, raw, scale)
-    except FieldError:
-        return Queue(name=name, open=False)
+    for _, name, raw in named(raws):
+        try:
+            labels = tuple(label for label, _ in levels_in(raw))
+        except FieldError as error:
+            warnings.append(f"Topology {name} is left out: {error}")
+            continue
+        yield Topology(name=name, levels=labels)
+
+
+def levels_in(raw: Raw) -> list[tuple[str, str]]:
+    """
+    List the levels of a topology, outermost first: the node label and the alias.
+    """
+    found: list[tuple[str, str]] = []
+    place = "spec.levels"
+    for index, level in enumerate(records(mapping(raw, "spec"), "levels", "spec")):
+        label = text(level, "nodeLabel", f"{place}[{index}]")
+        alias = text(level, "alias", f"{place}[{index}]")
+        if not label:
+            raise FieldError(f"{place}[{index}].nodeLabel", "not said")
+        if any(label == other for other, _ in found):
+            raise FieldError(f"{place}[{index}].nodeLabel", f"{label} is said twice")
+        found.append((label, alias))
+    if not found:
+        raise FieldError(place, "there is no level")
+    return found
 
 
 def _queue(name: str, raw: Raw, scale: int) -> Queue:
@@ -154,12 +162,16 @@ def _scale(raws: Iterable[Raw]) -> int:
     return 1 if most == 1 else 1000
 
 
-def _reaches_the_top(name: str, queues: Mapping[str, Queue]) -> bool:
-    at: str | None = name
-    for _ in range(len(queues) + 1):
-        if at is None:
-            return True
+def _lost_above(name: str, queues: Mapping[str, Queue]) -> str | None:
+    """
+    Name the parent that is missing above a queue; none where all are there.
+
+    Queues whose parents lead round in a circle are judged with those of all systems.
+    """
+    at, seen = queues[name].parent, {name}
+    while at is not None and at not in seen:
         if at not in queues:
-            return False
+            return at
+        seen.add(at)
         at = queues[at].parent
-    return False
+    return None

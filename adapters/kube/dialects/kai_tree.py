@@ -4,9 +4,11 @@ KAI's SubGroups: a flat list with parents becomes a tree with topology demands.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 from adapters.kube.dialects.base import Part, Raw
 from adapters.kube.dialects.judged import Notes, count, is_label, named
+from adapters.kube.dialects.kai_queues import levels_in
 from adapters.kube.raw import FieldError, Json, mapping, records, text
 from models.topology import TopologyDemand
 
@@ -55,14 +57,11 @@ def levels_of(topologies: Iterable[Raw]) -> Levels:
     """
     found: dict[str, Mapping[str, str]] = {}
     for _, name, raw in named(topologies):
-        words: dict[str, str] = {}
-        try:
-            for level in records(mapping(raw, "spec"), "levels"):
-                label = text(level, "nodeLabel")
-                words |= {text(level, "alias") or label: label, label: label}
-        except FieldError:
-            continue
-        found[name] = words
+        with suppress(FieldError):  # it is left out, with a warning
+            words = levels_in(raw)
+            found[name] = {alias: label for label, alias in words if alias} | {
+                label: label for label, _ in words
+            }
     return found
 
 

@@ -104,11 +104,11 @@ class Koordinator(Family):
     resources = _RESOURCES
     rules = Rules.KOORDINATOR
 
-    def queues(self, objects: Objects) -> Iterable[Queue]:
+    def queues(self, objects: Objects, warnings: list[str]) -> Iterable[Queue]:
         """
         Read the tree of ElasticQuotas.
         """
-        return koordinator_queues(objects)
+        return koordinator_queues(objects, warnings)
 
     def answer(self, claim: Claim, standing: Standing) -> Iterable[Write]:
         """

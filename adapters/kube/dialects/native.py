@@ -122,16 +122,18 @@ class Native:
             partial(_claim, nodes, self._forest, members, around),
         )
 
-    def queues(self, objects: Objects) -> Iterator[Queue]:  # noqa: ARG002
+    def queues(self, objects: Objects, warnings: list[str]) -> Iterable[Queue]:
         """
         Read none: there are no queues here.
         """
-        yield from ()
+        del objects, warnings
+        return ()
 
-    def topologies(self, objects: Objects) -> Iterator[Topology]:
+    def topologies(self, objects: Objects, warnings: list[str]) -> Iterator[Topology]:
         """
         Make a topology of one level of every label that a group wants its pods under.
         """
+        del warnings  # a group whose keys cannot be read is refused with the field
         found: set[str] = set()
         for kind in (PODGROUP, COMPOSITE):
             for _, _, raw in named(objects.of(GROUP, kind)):

@@ -23,7 +23,8 @@ class Defaults:
     ``one_priority``: pods that disagree on their priority are a conflict; else the
     group says it alone.  ``preemptible_below``: work of a lower priority may be evicted
     where nothing is said of it.  ``stale_after``: seconds below the minimum after which
-    a gang is evicted; negative is never.
+    a gang is evicted; negative is never.  ``queue`` is where work is that names none;
+    where the system has queues of its own, that one must exist.
     """
 
     one_priority: bool = True
@@ -31,6 +32,7 @@ class Defaults:
     preemptible_below: int | None = None
     stale_after: int = -1
     queue: str = "default"
+    has_queues: bool = False
 
 
 DEFAULTS: Mapping[str, Defaults] = {
@@ -40,12 +42,15 @@ DEFAULTS: Mapping[str, Defaults] = {
         preemptible_below=100,
         stale_after=60,
         queue="default-queue",
+        has_queues=True,
     ),
     "volcano": Defaults(
-        one_priority=False, match_policy=MatchPolicy.WAITING_RUNNING_SUCCEED
+        one_priority=False,
+        match_policy=MatchPolicy.WAITING_RUNNING_SUCCEED,
+        has_queues=True,
     ),
-    "kube-batch": Defaults(one_priority=False),
-    "roc": Defaults(one_priority=False),
+    "kube-batch": Defaults(one_priority=False, has_queues=True),
+    "roc": Defaults(one_priority=False, has_queues=True),
     "koordinator": Defaults(match_policy=MatchPolicy.ONCE_SATISFIED),
     "ack": Defaults(),
     "coscheduling": Defaults(),

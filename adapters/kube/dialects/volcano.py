@@ -124,17 +124,18 @@ class VolcanoShaped:
                 claim = self._claim(key, said, members[key], around)
                 yield replace(claim, source=None)
 
-    def queues(self, objects: Objects) -> Iterator[Queue]:
+    def queues(self, objects: Objects, warnings: list[str]) -> Iterator[Queue]:
         """
         Read the queues; one that is not Open takes nothing new.
         """
-        yield from volcano_queues(objects.of(self._group, "Queue"))
+        yield from volcano_queues(objects.of(self._group, "Queue"), warnings)
 
-    def topologies(self, objects: Objects) -> Iterator[Topology]:  # noqa: ARG002
+    def topologies(self, objects: Objects, warnings: list[str]) -> Iterable[Topology]:
         """
         Read none: HyperNodes are not planned.
         """
-        yield from ()
+        del objects, warnings
+        return ()
 
     def answer(self, claim: Claim, standing: Standing) -> Iterable[Write]:
         """

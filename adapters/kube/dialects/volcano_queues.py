@@ -3,9 +3,10 @@ Volcano's queues: a share by weight, an amount deserved, and a capability never 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 
 from adapters.kube.dialects.base import Raw
-from adapters.kube.dialects.judged import MOST_NUMBER, Notes, count, named
+from adapters.kube.dialects.judged import MOST_NUMBER, Notes, closed, count, named
 from adapters.kube.quantities import amounts
 from adapters.kube.raw import FieldError, Json, joined, mapping, text
 from models.queues import Queue, QueueResource
@@ -21,9 +22,9 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _UNREAD = ("extendClusters", "type")
 
 
-def volcano_queues(raws: Iterable[Raw]) -> Iterator[Queue]:
+def volcano_queues(raws: Iterable[Raw], warnings: list[str]) -> Iterator[Queue]:
     """
-    Read the queues; one that cannot be read is closed.
+    Read the queues; one that cannot be read is closed, and warned of.
 
     A queue that names no parent is below the queue ``root`` where there is one.
     """
@@ -33,22 +34,23 @@ def volcano_queues(raws: Iterable[Raw]) -> Iterator[Queue]:
     for name in sorted(found):
         try:
             yield _queue(name, found[name], sorted(every), top)
-        except FieldError:
+        except FieldError as error:
+            warnings.append(closed(name, error))
             yield Queue(name=name, open=False)
 
 
 def queue_notes(raws: Iterable[Raw]) -> Mapping[str, Notes]:
     """
-    Say of each queue what its gangs should know: what is not obeyed, and what is wrong.
+    Say of each queue what its gangs should know: what of it is not obeyed.
+
+    What is wrong with it is said where the queues are read.
     """
     found: dict[str, Notes] = {}
     for _, name, raw in named(raws):
         notes = found[name] = Notes()
-        try:
+        with suppress(FieldError):
             _queue(name, raw, (), None)
             _judge(f"Queue {name}", mapping(raw, "spec"), notes)
-        except FieldError as error:
-            notes.warn(f"Queue {name} is taken as closed: {error}")
     return found
 
 

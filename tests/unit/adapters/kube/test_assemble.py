@@ -73,6 +73,40 @@ def test_finished_and_placed_pods_make_no_shape_where_they_need_none():
     assert (("a", "b"),) == tree.demand.selector
 
 
+def roles(*running):
+    """
+    Make a gang of a driver, workers that need two, and a helper that needs nothing.
+    """
+    parts = (
+        Part(name="driver", minimum=1),
+        Part(name="worker", minimum=2, after=("driver",)),
+        Part(name="helper", minimum=0, after=("driver", "worker")),
+    )
+    tree = Part(parts=parts, min_groups=2)
+    pods = [
+        pod(name, labels={"x": f"g.{name.partition('-')[0]}"}, **fields)
+        for name in ("driver-0", "worker-0", "worker-1", "helper-0")
+        for fields in [{"nodeName": "n"} if name in running else {}]
+    ]
+    return gang_of(*pods, words=[Words("one", "x", tree=tree)]).tree
+
+
+STAND_INS = {
+    "nothing runs": ((), 2),
+    "all that come first run": (("driver-0", "worker-0", "worker-1", "helper-0"), 2),
+    "the driver is lost": (("worker-0", "worker-1", "helper-0"), 3),
+    "a worker is lost": (("driver-0", "worker-0", "helper-0"), 3),
+    "no helper runs": (("worker-0", "worker-1"), 2),
+}
+
+
+@pytest.mark.parametrize("case", STAND_INS)
+def test_what_comes_later_does_not_stand_in_for_what_comes_first(case):
+    running, needed = STAND_INS[case]
+
+    assert needed == roles(*running).min_groups
+
+
 def test_a_minimum_above_the_pods_there_are_is_kept():
     tree = gang_of(*members(0), pod_group("g", 3)).tree
 

@@ -136,7 +136,7 @@ def test_a_podgroup_without_a_name_is_nobodys():
 
 
 def queues(*raws):
-    return {queue.name: queue for queue in DIALECT.queues(objects(*raws))}
+    return {queue.name: queue for queue in DIALECT.queues(objects(*raws), [])}
 
 
 ONE = quota("q", X_K8S, namespace="default", min={"cpu": "4"}, max={"cpu": "6"})

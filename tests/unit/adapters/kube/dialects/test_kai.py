@@ -326,7 +326,7 @@ def test_a_group_is_read_again_only_when_something_changed():
     assert (changed.tree.minimum, again.tree.minimum) == (3, 2)
 
 
-def queues(*specs):
+def queues(*specs, warnings=None):
     text = "".join(
         f"""
 ---
@@ -338,7 +338,10 @@ spec: {spec}
         for name, spec in specs
     )
     objects, _ = world(text)
-    return {found.name: queue(found) for found in DIALECT.queues(objects)}
+    return {
+        found.name: queue(found)
+        for found in DIALECT.queues(objects, [] if warnings is None else warnings)
+    }
 
 
 def test_numbers_that_a_queue_leaves_out_are_zero():
@@ -433,24 +436,53 @@ def test_a_queue_without_its_parent_is_not_there():
         "{reclaimMinRuntime: long}",
     ],
 )
-def test_a_queue_that_cannot_be_read_is_closed_and_its_gangs_say_why(spec):
-    text = f"""
----
-apiVersion: scheduling.run.ai/v2
-kind: Queue
-metadata: {{name: q}}
-spec: {spec}
-"""
-    found = claim(DIALECT, group("{queue: q}"), text)
+def test_a_queue_that_cannot_be_read_is_closed_and_warned_of(spec):
+    warnings = []
 
-    assert queues(("q", spec))["q"]["open"] is False
-    assert found.warnings[0].startswith("Queue q is taken as closed: spec.")
+    assert queues(("q", spec), warnings=warnings)["q"]["open"] is False
+    assert warnings[0].startswith("Queue q cannot be read, so it is taken as closed: ")
+    assert "spec." in warnings[0]
+
+
+def test_a_queue_below_a_missing_one_is_left_out_and_warned_of():
+    warnings = []
+    found = queues(
+        ("a", "{parentQueue: b}"), ("b", "{parentQueue: gone}"), warnings=warnings
+    )
+
+    assert {} == found
+    assert [f"Queue {q} is left out: above it, gone does not exist" for q in "ab"] == (
+        warnings
+    )
+
+
+@pytest.mark.parametrize(
+    "levels",
+    [
+        "[]",
+        "rack",
+        "[{alias: rack}]",
+        "[{nodeLabel: 5}]",
+        "[{nodeLabel: rack}, {nodeLabel: rack}]",
+    ],
+)
+def test_a_topology_that_cannot_be_read_is_left_out_and_warned_of(levels):
+    objects, _ = world(f"""
+apiVersion: kai.scheduler/v1alpha1
+kind: Topology
+metadata: {{name: racks}}
+spec: {{levels: {levels}}}
+""")
+    warnings = []
+
+    assert [] == list(DIALECT.topologies(objects, warnings))
+    assert warnings[0].startswith("Topology racks is left out: spec.levels")
 
 
 def test_a_topology_is_read_outermost_first():
     objects, _ = world(RACKS)
 
-    assert list(DIALECT.topologies(objects)) == [
+    assert list(DIALECT.topologies(objects, [])) == [
         Topology(name="racks", levels=("block", "rack"))
     ]
 

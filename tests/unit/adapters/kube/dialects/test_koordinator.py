@@ -389,7 +389,7 @@ def test_the_label_for_the_minimum_is_read_before_the_annotation():
 
 
 def queues(*raws):
-    return {queue.name: queue for queue in DIALECT.queues(objects(*raws))}
+    return {queue.name: queue for queue in DIALECT.queues(objects(*raws), [])}
 
 
 def test_without_quotas_there_are_no_queues():

@@ -270,7 +270,7 @@ def test_each_node_of_a_tree_has_its_own_topology():
 
     assert found.topology.required == "zone"
     assert found.parts[0].topology.required == "rack"
-    assert list(DIALECT.topologies(objects)) == [
+    assert list(DIALECT.topologies(objects, [])) == [
         Topology(name="rack", levels=("rack",)),
         Topology(name="zone", levels=("zone",)),
     ]

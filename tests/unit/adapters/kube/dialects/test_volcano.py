@@ -413,7 +413,7 @@ def test_a_pod_in_no_sub_group_is_refused(spec, what):
     assert (said is None) if what is None else said.endswith(what)
 
 
-def queues(*specs, dialect=VOLCANO):
+def queues(*specs, dialect=VOLCANO, warnings=None):
     text = "".join(
         f"""
 ---
@@ -426,7 +426,10 @@ status: {status}
         for name, spec, status in specs
     )
     objects, _ = world(text)
-    return {found.name: queue(found) for found in dialect.queues(objects)}
+    return {
+        found.name: queue(found)
+        for found in dialect.queues(objects, [] if warnings is None else warnings)
+    }
 
 
 OPEN = "{state: Open}"
@@ -515,18 +518,12 @@ def test_without_the_queue_root_a_queue_has_no_parent():
         "{dequeueStrategy: random}",
     ],
 )
-def test_a_queue_that_is_not_valid_says_so_to_its_gangs(spec):
-    text = f"""
----
-apiVersion: {VERSIONS["volcano"]}
-kind: Queue
-metadata: {{name: q}}
-spec: {spec}
-"""
-    found = claim(VOLCANO, group("{queue: q}"), text)
+def test_a_queue_that_is_not_valid_is_closed_and_warned_of(spec):
+    warnings = []
 
-    assert found.warnings[0].startswith("Queue q is taken as closed: spec.")
-    assert queues(("q", spec, OPEN))["q"]["open"] is False
+    assert queues(("q", spec, OPEN), warnings=warnings)["q"]["open"] is False
+    assert warnings[0].startswith("Queue q cannot be read, so it is taken as closed: ")
+    assert "spec." in warnings[0]
 
 
 @pytest.mark.parametrize(
