@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
+from models.dialects import DialectChoice
 from models.errors import QuantityError
 from models.expect import Expect
 from models.policy import Policy
@@ -350,6 +351,7 @@ class Given(Spec):
     unchanged_for: Seconds | None = Field(None, alias="unchangedFor")
     manifests: list[dict[str, Any]] | None = None
     schedulers: list[PlainName] | None = None
+    dialects: list[Annotated[DialectChoice, Field(strict=False)]] | None = None
 
 
 class ScenarioFile(Spec):

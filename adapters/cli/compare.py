@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adapters.cli.options import (
+    Dialects,
     RowsOutput,
     SchedulerNames,
     Seconds,
@@ -32,6 +33,7 @@ def compare(
     seed: Seed = None,
     workers: Workers = None,
     scheduler_name: SchedulerNames = None,
+    dialect: Dialects = None,
 ) -> None:
     """
     Put the solver beside greedy, input by input.
@@ -50,7 +52,7 @@ def compare(
     with Progress() as progress:
         for file in inputs(paths):
             progress.say(file)
-            scenario = read_scenario(file, scheduler_name or ())
+            scenario = read_scenario(file, scheduler_name or (), dialect or ())
             policy = effective(scenario.policy, flags).policy
             pairs.append(paired(file, scenario.snapshot, policy))
     if output in {Format.JSON, Format.YAML}:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from adapters.cli.output import Format
+from models.dialects import DialectChoice, contradiction
 
 DIFFERS = 3
 """
@@ -48,6 +49,24 @@ SchedulerNames = Annotated[
         "--scheduler-name",
         metavar="NAME",
         help="Whose pods are planned, of manifests; phalanx if none is named.",
+    ),
+]
+
+
+def _agreed(choices: list[DialectChoice] | None) -> list[DialectChoice] | None:
+    if what := contradiction(choices or ()):
+        raise typer.BadParameter(what)
+    return choices
+
+
+Dialects = Annotated[
+    list[DialectChoice] | None,
+    typer.Option(
+        "--dialect",
+        metavar="NAME=WORD",
+        envvar="PHALANX_DIALECT",
+        callback=_agreed,
+        help=f"How words of manifests are read: {', '.join(DialectChoice)}.",
     ),
 ]
 STRATEGIES = ("solver", "greedy")

@@ -9,6 +9,7 @@ import typer
 
 from adapters.cli.options import (
     DIFFERS,
+    Dialects,
     NoColor,
     PlanOutput,
     SchedulerNames,
@@ -22,6 +23,7 @@ from adapters.cli.output import Format, Paint, Table, as_text, emit, note, scree
 
 if TYPE_CHECKING:
     from adapters.cli.progress import Progress
+    from models.dialects import DialectChoice
     from models.plan import Plan
     from models.policy import Policy
     from models.scenario import Scenario
@@ -59,6 +61,7 @@ def plan(
     timings: Timings = False,
     detailed_exitcode: DetailedExitCode = False,
     scheduler_name: SchedulerNames = None,
+    dialect: Dialects = None,
     no_color: NoColor = False,
 ) -> int:
     """
@@ -68,7 +71,7 @@ def plan(
     if diff not in {None, "greedy"}:
         raise typer.BadParameter("the plan can be compared with greedy only")
     flags = {"seconds": seconds, "seed": seed, "workers": workers}
-    source = _Source(tuple(files), tuple(scheduler_name or ()))
+    source = _Source(tuple(files), tuple(scheduler_name or ()), tuple(dialect or ()))
     scenario, made, greedy = _decided(
         source, name, flags, against=diff is not None or output in _FOR_EYES
     )
@@ -98,11 +101,12 @@ def plan(
 @dataclass(frozen=True, slots=True)
 class _Source:
     """
-    Where the snapshot comes from, and whose pods of manifests are planned.
+    Where the snapshot comes from; of manifests, whose pods are planned, and how read.
     """
 
     files: tuple[str, ...]
     schedulers: tuple[str, ...]
+    dialects: "tuple[DialectChoice, ...]"
 
 
 def _decided(
@@ -115,7 +119,7 @@ def _decided(
 
     with Progress() as progress:
         start = monotonic()
-        scenario = read_scenarios(source.files, source.schedulers)
+        scenario = read_scenarios(source.files, source.schedulers, source.dialects)
         read = monotonic() - start
         policy = effective(scenario.policy, flags).policy
         for warning in scenario.snapshot.warnings:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adapters.cli.options import DIFFERS, Output, SchedulerNames, only
+from adapters.cli.options import DIFFERS, Dialects, Output, SchedulerNames, only
 from adapters.cli.output import Format, as_text, emit, note
 from models.reasons import counted
 
 if TYPE_CHECKING:
+    from models.dialects import DialectChoice
     from models.snapshot import Snapshot
 
 app = typer.Typer(
@@ -41,12 +42,13 @@ def show(
     *,
     output: Written = Format.YAML,
     scheduler_name: SchedulerNames = None,
+    dialect: Dialects = None,
 ) -> None:
     """
     Print a snapshot as records: nodes, queues, gangs.
     """
     only(output, Format.YAML, Format.JSON)
-    snapshot = _read(files, scheduler_name)
+    snapshot = _read(files, scheduler_name, dialect)
     emit(_text(snapshot, files, output))
 
 
@@ -61,6 +63,7 @@ def save(
         bool, typer.Option("--raw", help="Write the objects as they are, as a List.")
     ] = False,
     scheduler_name: SchedulerNames = None,
+    dialect: Dialects = None,
 ) -> None:
     """
     Write a snapshot to a file, to be planned later or elsewhere.
@@ -72,7 +75,7 @@ def save(
             raise typer.BadParameter("--raw needs files of manifests")
         text = as_text(_objects(files), _format_of(path))
     else:
-        snapshot = _read(files, scheduler_name)
+        snapshot = _read(files, scheduler_name, dialect)
         text = _text(snapshot, files, _format_of(path))
     with Path(path).open("x", encoding="utf-8") as stream:
         stream.write(text)
@@ -86,6 +89,7 @@ def diff(
     *,
     output: Output = Format.TABLE,
     scheduler_name: SchedulerNames = None,
+    dialect: Dialects = None,
 ) -> int:
     """
     Say what differs between two snapshots.
@@ -95,7 +99,7 @@ def diff(
     only(output, Format.TABLE, Format.JSON, Format.YAML)
     from adapters.files.snapshot_diff import changes
 
-    one, other = (_read([file], scheduler_name) for file in (before, after))
+    one, other = (_read([file], scheduler_name, dialect) for file in (before, after))
     found = list(changes(one, other))
     if output is Format.TABLE:
         lines = [str(change) for change in found]
@@ -108,13 +112,18 @@ def diff(
 
 
 @app.command("check")
-def check(files: Files = None, *, scheduler_name: SchedulerNames = None) -> int:
+def check(
+    files: Files = None,
+    *,
+    scheduler_name: SchedulerNames = None,
+    dialect: Dialects = None,
+) -> int:
     """
     Print everything that is wrong or not obeyed.
 
     Exit 3 when a gang cannot be planned as it is written, 4 when a file is rejected.
     """
-    snapshot = _read(files, scheduler_name, quiet=True)
+    snapshot = _read(files, scheduler_name, dialect, quiet=True)
     refused = [gang for gang in snapshot.gangs if gang.refused is not None]
     for gang in refused:
         if gang.refused is not None:
@@ -137,6 +146,7 @@ def anonymise(
     *,
     output: Written = Format.YAML,
     scheduler_name: SchedulerNames = None,
+    dialect: Dialects = None,
 ) -> None:
     """
     Print a snapshot without names, label values and images; its plan stays the same.
@@ -147,26 +157,32 @@ def anonymise(
     from adapters.files.anonymise import anonymised
     from adapters.files.snapshot_writer import snapshot_document
 
-    snapshot = anonymised(_read(files, scheduler_name, quiet=True))
+    snapshot = anonymised(_read(files, scheduler_name, dialect, quiet=True))
     emit(_written(snapshot_document(snapshot), output))
 
 
 def _read(
-    files: list[str] | None, schedulers: list[str] | None, *, quiet: bool = False
+    files: list[str] | None,
+    schedulers: list[str] | None,
+    choices: "list[DialectChoice] | None",
+    *,
+    quiet: bool = False,
 ) -> "Snapshot":
     from adapters.files import read_scenarios
 
     if files:
-        snapshot = read_scenarios(files, schedulers or ()).snapshot
+        snapshot = read_scenarios(files, schedulers or (), choices or ()).snapshot
     else:
-        snapshot = _observed(schedulers or ())
+        snapshot = _observed(schedulers or (), choices or ())
     if not quiet:
         for warning in snapshot.warnings:
             note(f"warning: {warning}")
     return snapshot
 
 
-def _observed(schedulers: Sequence[str]) -> "Snapshot":
+def _observed(
+    schedulers: Sequence[str], choices: "Sequence[DialectChoice]"
+) -> "Snapshot":
     """
     Read the cluster that the kubeconfig names, once.
     """
@@ -174,7 +190,7 @@ def _observed(schedulers: Sequence[str]) -> "Snapshot":
     from adapters.kube.dialects.registry import dialects
     from adapters.kube.source import ClusterSource
 
-    source = ClusterSource(connect(), dialects(), schedulers)
+    source = ClusterSource(connect(), dialects(choices), schedulers)
     source.start()
     try:
         source.wait(_PATIENCE)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from adapters.cli.options import DIFFERS, Output, SchedulerNames, only
+from adapters.cli.options import DIFFERS, Dialects, Output, SchedulerNames, only
 from adapters.cli.output import Format, as_text, emit
 from models.reasons import counted
 
@@ -24,6 +24,7 @@ def verify(
     *,
     output: Output = Format.TABLE,
     scheduler_name: SchedulerNames = None,
+    dialect: Dialects = None,
 ) -> int:
     """
     Judge any plan: name every rule it breaks.
@@ -34,7 +35,7 @@ def verify(
     from adapters.files import read_plan, read_scenarios
     from solver.verify import verify as judge
 
-    scenario = read_scenarios(files, scheduler_name or ())
+    scenario = read_scenarios(files, scheduler_name or (), dialect or ())
     judged = read_plan(plan)
     violations = judge(scenario.snapshot, scenario.policy, judged)
     if output is Format.TABLE:

@@ -11,6 +11,7 @@ from itertools import islice
 from adapters.files.gang_checks import gang_faults, leaves_of
 from adapters.files.problems import Fault, Path, suggest
 from adapters.files.sizes import MOST_QUEUE_LEVELS, size_faults
+from models.dialects import contradiction
 from models.expect import Expect
 from models.policy import Policy
 from models.scenario import (
@@ -60,9 +61,12 @@ def _mixed_faults(given: Given, *, besides: bool) -> Iterator[Fault]:
     if besides and given.manifests is not None:
         yield ("given", "manifests"), "manifests are given in other files too", hint
     if given.manifests is None and not besides:
-        if given.schedulers is not None:
-            yield ("given", "schedulers"), '"schedulers" needs manifests', ""
+        for word in ("schedulers", "dialects"):
+            if getattr(given, word) is not None:
+                yield ("given", word), f'"{word}" needs manifests', ""
         return
+    if what := contradiction(given.dialects or ()):
+        yield ("given", "dialects"), what, ""
     for word in ("nodes", "topologies", "queues", "gangs", "budgets"):
         if getattr(given, word):
             what = f"{word} cannot stand beside manifests"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from adapters.files.folders import SUFFIXES
 from adapters.files.text import parse_documents, read_text
+from models.dialects import DialectChoice
 from models.errors import InputRejectedError, Problem
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def raw_objects(paths: Iterable[str]) -> list[object]:
 def assembled(
     sources: Iterable[tuple[str, Sequence[object]]],
     schedulers: Sequence[str] = (),
+    choices: Sequence[DialectChoice] = (),
 ) -> "Assembled":
     """
     Make the snapshot of all manifests of some files.
@@ -87,6 +89,8 @@ def assembled(
         The name of each file and the documents in it.
     schedulers
         Whose pods are ours; those of ``phalanx`` if none is named.
+    choices
+        How the words of other systems are read.
 
     Raises
     ------
@@ -98,4 +102,4 @@ def assembled(
     read = list(sources)
     found = [m for name, texts in read for m in manifests.manifests_of(name, texts)]
     names = ", ".join(name for name, _ in read)
-    return manifests.assembled_of(found, schedulers, names)
+    return manifests.assembled_of(found, schedulers, names, choices)

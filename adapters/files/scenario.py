@@ -21,6 +21,7 @@ from adapters.files.text import (
     parse_text,
     read_text,
 )
+from models.dialects import DialectChoice
 from models.errors import InputRejectedError, Problem
 from models.policy import Policy
 from models.scenario import (
@@ -75,14 +76,22 @@ class _Manifests:
     documents: Sequence[object]
 
 
-def read_scenario(path: str, schedulers: Sequence[str] = ()) -> Scenario:
+def read_scenario(
+    path: str,
+    schedulers: Sequence[str] = (),
+    choices: Sequence[DialectChoice] = (),
+) -> Scenario:
     """
     Read a scenario or snapshot from a file, or from standard input for ``-``.
     """
-    return read_scenarios([path], schedulers)
+    return read_scenarios([path], schedulers, choices)
 
 
-def read_scenarios(paths: Sequence[str], schedulers: Sequence[str] = ()) -> Scenario:
+def read_scenarios(
+    paths: Sequence[str],
+    schedulers: Sequence[str] = (),
+    choices: Sequence[DialectChoice] = (),
+) -> Scenario:
     """
     Read several files as parts of one snapshot; one of them may hold the policy.
 
@@ -92,6 +101,8 @@ def read_scenarios(paths: Sequence[str], schedulers: Sequence[str] = ()) -> Scen
         Files of ours, or manifests and folders of them.
     schedulers
         Whose pods are planned, where pods are written as manifests.
+    choices
+        How the words of manifests are read.
     """
     with no_collection():
         read = _read_parts(opened(paths))
@@ -107,7 +118,7 @@ def read_scenarios(paths: Sequence[str], schedulers: Sequence[str] = ()) -> Scen
             raise InputRejectedError(name, _problems(parts, faults))
         if manifests:
             name = ", ".join(part.name for part in read)
-        return _scenario(name, file, manifests, schedulers)
+        return _scenario(name, file, manifests, (schedulers, choices))
 
 
 _SNAPSHOT = ScenarioFile.model_validate(
@@ -191,14 +202,15 @@ def _scenario(
     name: str,
     file: ScenarioFile,
     manifests: Sequence[_Manifests] = (),
-    schedulers: Sequence[str] = (),
+    how: tuple[Sequence[str], Sequence[DialectChoice]] = ((), ()),
 ) -> Scenario:
     written = file.given.manifests
     if manifests or written is not None:
         snapshot = assembled(
             [(part.name, part.documents) for part in manifests]
             or [(f"{name}: given.manifests", written or [])],
-            schedulers or file.given.schedulers or (),
+            how[0] or file.given.schedulers or (),
+            how[1] or file.given.dialects or (),
         ).snapshot
         snapshot = replace(snapshot, unchanged_for=file.given.unchanged_for)
         faults = list(snapshot_faults(snapshot))

@@ -15,6 +15,7 @@ from adapters.kube.errors import ManifestsRejectedError
 from adapters.kube.kinds import resources_of
 from adapters.kube.raw import FieldError, Json, mapping, moment_of, records
 from adapters.kube.reduce import named
+from models.dialects import DialectChoice
 from models.errors import Problem
 
 
@@ -167,13 +168,16 @@ def group_of(version: str) -> str:
 
 
 def assembled_of(
-    manifests: Iterable[Manifest], schedulers: Sequence[str] = (), source: str = ""
+    manifests: Iterable[Manifest],
+    schedulers: Sequence[str] = (),
+    source: str = "",
+    choices: Sequence[DialectChoice] = (),
 ) -> Assembled:
     """
     Make the snapshot of manifests; the pods of ``phalanx`` are ours if none are named.
     """
     objects = objects_of(manifests, source)
-    return snapshot_of(objects, dialects(), latest(objects), schedulers)
+    return snapshot_of(objects, dialects(choices), latest(objects), schedulers)
 
 
 def latest(objects: Objects) -> float:

@@ -196,3 +196,66 @@ def test_the_time_is_the_latest_that_objects_speak_of():
 
     assert 1_800_000_000 == latest(objects(young, node(conditions=[beat])))
     assert 0 == latest(objects(pod()))
+
+
+KOORDINATOR = (
+    node("n", 2),
+    obj(
+        "scheduling.sigs.k8s.io/v1alpha1",
+        "PodGroup",
+        "g",
+        "default",
+        spec={"minMember": 2},
+    ),
+    pod(
+        "g-0",
+        labels={"pod-group.scheduling.sigs.k8s.io": "g"},
+        annotations={"gang.scheduling.koordinator.sh/min-available": "1"},
+    ),
+)
+CHOICES = {
+    "none": ((), "", 1),
+    "an option": (("--dialect", "koordinator=podgroup-first"), "", 2),
+    "the environment": ((), "koordinator=alone koordinator=podgroup-first", 2),
+    "an option before the environment": (
+        ("--dialect", "koordinator=podgroup-first", "--dialect", "koordinator=alone"),
+        "ack=alone",
+        2,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CHOICES)
+def test_people_choose_how_words_are_read(tmp_path, case, capfd, monkeypatch):
+    words, environment, minimum = CHOICES[case]
+    monkeypatch.setenv("PHALANX_DIALECT", environment)
+    path = written(tmp_path, *KOORDINATOR)
+
+    assert run(["snapshot", "show", path, *words, "-o", "json"]) == 0
+    shown = json.loads(capfd.readouterr().out)
+    assert minimum == shown["given"]["gangs"][0]["min"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("ack",), "'ack' is not one of"),
+        (("ack=alone", "koordinator=alone"), "exclude each other"),
+    ],
+)
+@pytest.mark.parametrize("command", ["plan", "verify", "compare", "snapshot show"])
+def test_choices_that_cannot_hold_are_wrong_use(tmp_path, words, said, command, capfd):
+    path = written(tmp_path, *KOORDINATOR)
+    options = [word for choice in words for word in ("--dialect", choice)]
+    plan = ["-"] if command == "verify" else []
+
+    assert run([*command.split(), path, *plan, *options]) == 2
+    assert said in capfd.readouterr().err
+
+
+def test_a_scenario_with_choices_that_exclude_each_other_is_rejected():
+    given = {"manifests": list(RAWS), "dialects": ["ack=alone", "koordinator=alone"]}
+    with pytest.raises(InputRejectedError) as caught:
+        scenario_of("s", {**SCENARIO, "given": given})
+
+    assert "exclude each other" in str(caught.value.problems[0])

@@ -1,16 +1,13 @@
 """
 scheduler-plugins: PodGroups of ``scheduling.x-k8s.io`` and the pods that name them.
 
-ACK, which reads the same objects by other labels, stands in a module of its own and is
-registered here.
+ACK, which reads the same objects by other labels, stands in a module of its own.
 """
 
 from collections.abc import Iterable
 
-from adapters.kube.dialects.ack import ACK
 from adapters.kube.dialects.base import (
     Claim,
-    Dialect,
     Objects,
     Part,
     Resource,
@@ -126,4 +123,3 @@ def _sentence(claim: Claim, standing: Standing) -> str:
 
 
 DIALECT = Coscheduling()
-DIALECTS: tuple[Dialect, ...] = (ACK, DIALECT)

@@ -69,7 +69,7 @@ class Kai:
     """
 
     name = "kai"
-    resources = (
+    resources: tuple[Resource, ...] = (
         Resource(group=GROUP, version="v2alpha2", plural="podgroups", kind="PodGroup"),
         Resource(
             group=GROUP, version="v2", plural="queues", kind="Queue", namespaced=False

@@ -55,7 +55,7 @@ class Native:
     """
 
     name = "native"
-    resources = (
+    resources: tuple[Resource, ...] = (
         Resource(group=GROUP, version="v1beta1", plural="workloads", kind="Workload"),
         Resource(group=GROUP, version="v1beta1", plural="podgroups", kind=PODGROUP),
         Resource(

@@ -1,28 +1,41 @@
 """
-All dialects there are, in the order in which they are heard.
+All dialects there are, in the order in which they are heard, read as people choose.
 """
 
+from collections.abc import Iterable
 from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
 
+from adapters.kube.dialects.ack import Ack
 from adapters.kube.dialects.base import Dialect
+from adapters.kube.dialects.coscheduling import Coscheduling
+from adapters.kube.dialects.kai import DIALECT as KAI
+from adapters.kube.dialects.koordinator import Koordinator
+from adapters.kube.dialects.native import DIALECT as NATIVE
 from adapters.kube.dialects.table import rank
+from adapters.kube.dialects.volcano import DIALECTS as VOLCANO_SHAPED
+from adapters.kube.dialects.words import Rules
+from models.dialects import DialectChoice
 
-_MODULES = ("native", "kai", "volcano", "coscheduling", "koordinator")
+_ALONE = {DialectChoice.KOORDINATOR: Rules.KOORDINATOR, DialectChoice.ACK: Rules.ACK}
 
 
-@cache
-def dialects() -> tuple[Dialect, ...]:
+def dialects(choices: Iterable[DialectChoice] = ()) -> tuple[Dialect, ...]:
     """
     List the dialects, each heard before those after it.
     """
-    found: list[Dialect] = []
-    for name in _MODULES:
-        path = f"adapters.kube.dialects.{name}"
-        if find_spec(path) is None:
-            continue
-        module = import_module(path)
-        several = getattr(module, "DIALECTS", None)
-        found.extend([module.DIALECT] if several is None else several)
+    return _dialects(frozenset(choices))
+
+
+@cache
+def _dialects(choices: frozenset[DialectChoice]) -> tuple[Dialect, ...]:
+    family = next((rules for alone, rules in _ALONE.items() if alone in choices), None)
+    first = DialectChoice.PODGROUP_FIRST not in choices
+    found: list[Dialect] = [
+        NATIVE,
+        KAI,
+        *VOLCANO_SHAPED,
+        Koordinator(family=family, annotations_first=first),
+        Ack(family=family),
+        Coscheduling(family=family),
+    ]
     return tuple(sorted(found, key=lambda dialect: rank(dialect.name)))
