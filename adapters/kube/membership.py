@@ -35,6 +35,13 @@ class Grouped:
         """
         return [member.pod for member in self.members]
 
+    @property
+    def is_over(self) -> bool:
+        """
+        Tell whether nothing is left of it that could wait, or that others wait for.
+        """
+        return self.claim.over and not (self.members or self.claim.mates)
+
 
 @dataclass(frozen=True, slots=True)
 class _Said:
@@ -105,7 +112,7 @@ class Memberships:
                 [_in_leaf(self._known[p.key].member, leaf) for p, leaf in made.members],
             )
         self._forget(len(ours) + len(others), (*said, *theirs))
-        return groups
+        return {key: group for key, group in groups.items() if not group.is_over}
 
     def _said(self, pod: PodRecord) -> _Said:
         key = pod.key

@@ -3,6 +3,7 @@ Finds etcd and kube-apiserver, or builds them once into a cache outside the repo
 
 As a command it runs the command given to it, once there is something to run it with.
 Else it says why not in one sentence, and fails only in CI, where the tests must run.
+Without a command its exit code says which: 0 there, 77 to be skipped, 1 failed.
 """
 
 import hashlib
@@ -20,6 +21,9 @@ HOW = (
     "install Go 1.26 or newer and run `make test-cluster`, or name a folder that has "
     "etcd and kube-apiserver in KUBEBUILDER_ASSETS"
 )
+
+
+TO_BE_SKIPPED = 77
 
 
 class NoControlPlaneError(Exception):
@@ -119,7 +123,12 @@ def main(command: list[str]) -> int:
     except NoControlPlaneError as error:
         verdict = "Failed" if must_run() else "Skipped"
         print(f"{verdict}: {error}.", file=sys.stderr)
-        return int(must_run())
+        if must_run():
+            return 1
+        return 0 if command else TO_BE_SKIPPED
+    if not command:
+        print(f"There is an API server in {found()}.", file=sys.stderr)
+        return 0
     return subprocess.run(command, check=False).returncode
 
 

@@ -120,6 +120,7 @@ def _claim(found: Found, quotas: Quotas) -> Claim:
         mates=mates,
         match_policy=policy,
         once_satisfied=group.phase in SATISFIED,
+        over=group.over,
         min_resources=group.min_resources,
         waiting_time=group.timeout,
         source=found.group,

@@ -79,7 +79,8 @@ class Claim:
     ``refused`` says that it cannot be obeyed; ``warnings`` are said once to the user.
     ``placed`` gives leaves to pods by key: they are this gang's, in this leaf, whatever
     their membership says.  ``others`` are further objects that carry its answer.
-    ``created`` and ``stale_since`` are times, in seconds since the epoch.
+    ``created`` and ``stale_since`` are times, in seconds since the epoch.  ``over``
+    says that without pods there is nothing to wait for: it has ended, or needs none.
     """
 
     key: str
@@ -95,6 +96,7 @@ class Claim:
     mode: str = "Strict"
     once_satisfied: bool = False
     timed_out: bool = False
+    over: bool = False
     backoff: int = 0
     min_resources: Resources = field(default_factory=dict)
     waiting_time: int | None = None

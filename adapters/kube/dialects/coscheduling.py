@@ -97,6 +97,7 @@ def _claim(found: Found, quotas: Quotas) -> Claim:
         preemptible=is_preemptible(found.speakers),
         created=created_at(group, found.pods),
         match_policy=MatchPolicy.WAITING_AND_RUNNING,
+        over=group.over,
         min_resources=group.min_resources,
         waiting_time=DEFAULT_SECONDS if group.timeout is None else group.timeout,
         source=found.group,

@@ -23,6 +23,8 @@ from models.resources import (
 )
 from models.written import MOST
 
+_ENDED = frozenset({"Finished", "Failed"})
+
 
 @dataclass(frozen=True, slots=True)
 class Said:
@@ -74,6 +76,13 @@ class Group:
     min_resources: Resources = field(default_factory=dict)
     created: float | None = None
     phase: str = ""
+
+    @property
+    def over(self) -> bool:
+        """
+        Tell whether its controller says that it has ended.
+        """
+        return self.phase in _ENDED
 
 
 def read_group(raw: Raw | None, notes: Notes) -> Group:

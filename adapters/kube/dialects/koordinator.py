@@ -144,6 +144,7 @@ class Koordinator(Family):
             match_policy=policy,
             mode=self._mode(found, group, notes),
             once_satisfied=group.phase in SATISFIED,
+            over=group.over,
             timed_out=_timed_out(found, group),
             min_resources=group.min_resources,
             waiting_time=self._waiting_time(found, group, notes),

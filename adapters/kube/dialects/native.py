@@ -22,6 +22,7 @@ from adapters.kube.dialects.judged import (
     MOST_NUMBER,
     Notes,
     PriorityClasses,
+    conditions,
     count,
     created,
     is_subdomain,
@@ -176,6 +177,7 @@ def _claim(
             priority=priority,
             priority_class=text(node.spec, "priorityClassName") or None,
             created=created(node.raw, notes),
+            over=_is_over(node),
             source=node.raw,
             placed={
                 pod.key: leaf
@@ -194,6 +196,21 @@ def _claim(
     except FieldError as error:
         notes.invalid(str(error))
     return replace(claim, refused=notes.refused, warnings=tuple(notes.warnings))
+
+
+def _is_over(node: Node) -> bool:
+    """
+    Tell a group that was scheduled once from one whose pods are still to come.
+
+    A ``basic`` PodGroup needs none.
+    """
+    if node.kind == PODGROUP and "basic" in mapping(node.spec, "schedulingPolicy"):
+        return True
+    word = f"{node.kind}InitiallyScheduled"
+    return any(
+        said.get("type") == word and said.get("status") == "True"
+        for said in conditions(node.raw)
+    )
 
 
 def _priority(node: Node, classes: PriorityClasses, notes: Notes) -> int | None:

@@ -176,6 +176,7 @@ class VolcanoShaped:
                 preemptible=_preemptible(raw, pods, notes),
                 created=created(raw, notes),
                 min_resources=_min_resources(spec),
+                over=mapping(raw, "status").get("phase") == "Completed",
                 source=raw,
             )
             if not is_subdomain(queue):

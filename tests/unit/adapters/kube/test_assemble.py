@@ -216,6 +216,62 @@ def test_a_group_with_pods_for_two_schedulers_is_a_conflict():
     assert "pod g-1 of it is for the scheduler volcano" == detail
 
 
+def kind(version, phase=None, conditions=None, name="g", **spec):
+    status = {"phase": phase, "conditions": conditions or []}
+    return obj(version, "PodGroup", name, "default", spec=spec, status=status)
+
+
+SCHEDULED = [{"type": "PodGroupInitiallyScheduled", "status": "True"}]
+GANG = {"gang": {"minCount": 2}}
+WITHOUT_PODS = {
+    "volcano": (kind("scheduling.volcano.sh/v1beta1", "Inqueue", minMember=2), True),
+    "volcano, ended": (
+        kind("scheduling.volcano.sh/v1beta1", "Completed", minMember=2),
+        False,
+    ),
+    "roc, ended": (kind("scheduling.roc/v1beta1", "Completed", minMember=2), False),
+    "coscheduling": (kind("scheduling.x-k8s.io/v1alpha1", "", minMember=2), True),
+    "coscheduling, ended": (
+        kind("scheduling.x-k8s.io/v1alpha1", "Finished", minMember=2),
+        False,
+    ),
+    "koordinator": (kind("scheduling.sigs.k8s.io/v1alpha1", minMember=2), True),
+    "koordinator, failed": (
+        kind("scheduling.sigs.k8s.io/v1alpha1", "Failed", minMember=2),
+        False,
+    ),
+    "native": (kind("scheduling.k8s.io/v1beta1", schedulingPolicy=GANG), True),
+    "native, started once": (
+        kind("scheduling.k8s.io/v1beta1", conditions=SCHEDULED, schedulingPolicy=GANG),
+        False,
+    ),
+    "native, basic": (
+        kind("scheduling.k8s.io/v1beta1", schedulingPolicy={"basic": {}}),
+        False,
+    ),
+    "kai": (kind("scheduling.run.ai/v2alpha2", minMember=2), True),
+}
+
+
+@pytest.mark.parametrize("case", WITHOUT_PODS)
+def test_a_group_without_pods_is_no_gang_once_its_system_says_that_it_has_ended(case):
+    group, waits = WITHOUT_PODS[case]
+
+    assert [waits] == [bool(assembled(group).snapshot.gangs)]
+
+
+def test_a_group_that_has_ended_stays_while_others_hold_it_in_their_list():
+    said = {"gang.scheduling.koordinator.sh/groups": '["default/a", "default/b"]'}
+    ended, waiting = (
+        kind("scheduling.sigs.k8s.io/v1alpha1", phase, name=name, minMember=1)
+        for name, phase in (("a", "Finished"), ("b", ""))
+    )
+    for group in (ended, waiting):
+        group["metadata"]["annotations"] = said
+
+    assert ["a", "b"] == [g.name for g in assembled(ended, waiting).snapshot.gangs]
+
+
 def test_a_group_without_pods_waits_for_them():
     gang = gang_of(pod_group("g", 2))
 

@@ -90,7 +90,7 @@ PAIRS = {
         "{schedulingPolicy: {gang: {minCount: 3}}}",
         {"tree"},
     ),
-    "basic": (f"{{{GANG}}}", f"{{{BASIC}}}", {"tree"}),
+    "basic": (f"{{{GANG}}}", f"{{{BASIC}}}", {"over", "tree"}),
     "topology": (
         f"{{{GANG}}}",
         f"{{{GANG}, schedulingConstraints: {{topology: [{{key: rack}}]}}}}",
