@@ -158,7 +158,7 @@ SignedSeconds = Annotated[
 Number = Annotated[int, Field(ge=0, le=MOST)]
 Count = Annotated[int, Field(ge=1, le=MOST)]
 Priority = Annotated[int, Field(ge=-LARGEST_PRIORITY - 1, le=LARGEST_PRIORITY)]
-GangName = Annotated[str, StringConstraints(pattern=SUBDOMAIN, max_length=253)]
+GangName = Annotated[str, StringConstraints(min_length=1)]
 LeafName = Annotated[str, StringConstraints(pattern=DNS_LABEL, max_length=63)]
 PlainName = Annotated[str, StringConstraints(pattern=WORD, max_length=253)]
 LabelKey = Annotated[str, StringConstraints(min_length=1, max_length=317)]

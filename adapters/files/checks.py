@@ -8,7 +8,11 @@ parent, a missing gang of a group, a node that is gone.
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
-from adapters.files.gang_checks import gang_faults, leaves_of
+from adapters.files.gang_checks import (
+    gang_faults,
+    leaves_of,
+    unreachable_minimums,
+)
 from adapters.files.problems import Fault, Path, suggest
 from adapters.files.sizes import MOST_QUEUE_LEVELS, size_faults
 from models.dialects import contradiction
@@ -41,7 +45,10 @@ def file_faults(file: ScenarioFile, *, besides: bool = False) -> list[Fault]:
     faults.extend(_queue_faults(given.queues))
     levels = {topology.name: topology.levels for topology in given.topologies}
     for index, gang in enumerate(given.gangs):
-        faults.extend(gang_faults(gang, ("given", "gangs", index), levels))
+        place = ("given", "gangs", index)
+        faults.extend(gang_faults(gang, place, levels))
+        if file.kind == "Scenario":  # what was observed may still be incomplete
+            faults.extend(unreachable_minimums(gang, place))
     faults.extend(_pod_name_faults(given.gangs))
     faults.extend(islice(_budget_faults(given), _MOST_LOST_NAMES))
     faults.extend(_kind_faults(file))
@@ -157,7 +164,7 @@ def _pod_name_faults(gangs: list[GangSpec]) -> Iterator[Fault]:
         tails = [
             f"-{leaf.name}" if isinstance(leaf, GroupSpec) else ""
             for _, leaf in leaves_of(gang, ())
-            if leaf.names is None
+            if leaf.names is None and leaf.created != 0
         ]
         for stem in (name + tail for name in expanded(gang) for tail in tails):
             first = seen.setdefault((gang.namespace, stem), index)
@@ -198,9 +205,10 @@ def _generated_name_faults(
             if leaf.names is not None:
                 continue
             tail = f"-{leaf.name}" if isinstance(leaf, GroupSpec) else ""
-            number = leaf.replicas if leaf.created is None else leaf.created
+            said = (leaf.created, leaf.replicas, leaf.min)
+            number = next((number for number in said if number is not None), 0)
             for name in expanded(gang):
-                for at in range(number or leaf.min or 0):
+                for at in range(number):
                     pod = f"{name}{tail}-{at}"
                     if (gang.namespace, pod) in listed:
                         what = f"two pods would be called {gang.namespace}/{pod}"

@@ -5,7 +5,7 @@ What must agree inside one gang: minimums, phases, order, topology, node demands
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from adapters.files.problems import Fault, Path, suggest
+from adapters.files.problems import Fault, Path, no_name, suggest
 from models.scenario import (
     INNER_FIELDS,
     LEAF_FIELDS,
@@ -15,11 +15,14 @@ from models.scenario import (
     TolerationSpec,
     TreeSpec,
 )
+from models.written import SUBDOMAIN
 
 Leaf = tuple[Path, TreeSpec]
 _MOST_CIRCLES = 100
 Levels = Mapping[str, Sequence[str]]
 _QUALIFIED = re.compile(r"[^/\s]{1,63}/[^/\s]{1,253}")
+_SUBDOMAIN = re.compile(SUBDOMAIN)
+_LONGEST_NAME = 253
 _LATER = {
     "gpu": "devices below a whole GPU are not planned yet, so this cannot be obeyed",
 }
@@ -54,6 +57,13 @@ def gang_faults(gang: GangSpec, place: Path, levels: Levels) -> Iterator[Fault]:
     elif gang.after:
         yield (*place, "after"), "a gang of one leaf has no leaf to come after", ""
     yield from _topology_faults(gang, place, levels)
+    if gang.refused is not None:
+        return  # its names may be why
+    if _SUBDOMAIN.fullmatch(gang.name) is None:
+        yield (*place, "name"), no_name(gang.name), ""
+    elif len(gang.name) > _LONGEST_NAME:
+        what = f"it is longer than {_LONGEST_NAME} characters"
+        yield (*place, "name"), what, ""
     for index, mate in enumerate(gang.mates):
         if not _QUALIFIED.fullmatch(mate):
             what = f'"{mate}" is not written as namespace/name'
@@ -75,16 +85,28 @@ def _tree_faults(
         name = LEAF_FIELDS[word]
         hint = "move it into the groups"
         yield (*place, name), f'"{name}" belongs to a leaf, but here are groups', hint
-    if spec.min_groups is not None and spec.min_groups > len(children):
-        what = f"{spec.min_groups} groups are needed, but there are {len(children)}"
-        yield (*place, "minGroups"), what, ""
-    pods = sum(_pods(leaf) for _, leaf in leaves_of(spec, ()))
-    if spec.min_pods is not None and spec.min_pods > pods:
-        what = f"{spec.min_pods} pods are needed, but there are {pods} below"
-        yield (*place, "minPods"), what, ""
     below = below_min_pods or spec.min_pods is not None
     for index, child in enumerate(children):
         yield from _tree_faults(child, (*place, "groups", index), below_min_pods=below)
+
+
+def unreachable_minimums(spec: TreeSpec, place: Path) -> Iterator[Fault]:
+    """
+    Find inner nodes that need more groups or pods than there are below them.
+    """
+    children = spec.groups
+    if children is None:
+        return
+    if spec.min_groups is not None and spec.min_groups > len(children):
+        what = f"{spec.min_groups} groups are needed, but there are {len(children)}"
+        yield (*place, "minGroups"), what, ""
+    if spec.min_pods is not None:
+        pods = sum(_pods(leaf) for _, leaf in leaves_of(spec, ()))
+        if spec.min_pods > pods:
+            what = f"{spec.min_pods} pods are needed, but there are {pods} below"
+            yield (*place, "minPods"), what, ""
+    for index, child in enumerate(children):
+        yield from unreachable_minimums(child, (*place, "groups", index))
 
 
 def _pods(leaf: TreeSpec) -> int:

@@ -197,6 +197,13 @@ _SENTENCES = {
 _OWN = frozenset({"resources", "mapping", "truth"})
 
 
+def no_name(value: str) -> str:
+    """
+    Say that a text is no name of anything.
+    """
+    return _SENTENCES["string_pattern_mismatch"].format(_shown(value))
+
+
 def _shown(value: object) -> str:
     if isinstance(value, Mapping):
         return "a mapping"

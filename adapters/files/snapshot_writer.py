@@ -4,6 +4,7 @@ Snapshots as files: the records people write, with everything that is not a defa
 Reading what is written here gives the same snapshot, but for the uids of pods.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -15,6 +16,7 @@ from models.queues import Queue, QueueResource
 from models.resources import DEFAULT_PODS, PODS, Resources, format_quantity
 from models.snapshot import Snapshot
 from models.topology import TopologyDemand
+from models.written import WORD
 
 Record = dict[str, Any]
 _ORDER = {
@@ -166,7 +168,7 @@ def _gang(gang: Gang) -> Record:
         "name": gang.name,
         **_said(
             namespace=gang.namespace if gang.namespace != "default" else None,
-            queue=gang.queue if gang.queue != "default" else None,
+            queue=_queue_of(gang),
             priority=gang.priority or None,
         ),
         **({} if gang.preemptible else {"preemptible": False}),
@@ -193,6 +195,14 @@ def _gang(gang: Gang) -> Record:
         ),
         **root,
     }
+
+
+def _queue_of(gang: Gang) -> str | None:
+    """
+    Give the queue as it is written; what is no name is none, and its gang is refused.
+    """
+    is_name = re.fullmatch(WORD, gang.queue) is not None
+    return gang.queue if is_name and gang.queue != "default" else None
 
 
 def _tree(

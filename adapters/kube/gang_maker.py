@@ -2,6 +2,7 @@
 Claims and pods to gangs: priority, queue, tree, and what keeps a gang from planning.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -10,15 +11,19 @@ from adapters.kube.dialects.base import Claim, Objects
 from adapters.kube.dialects.judged import PriorityClasses, priority_classes
 from adapters.kube.dialects.table import Defaults, defaults_of
 from adapters.kube.membership import Grouped
+from adapters.kube.names import is_subdomain
 from adapters.kube.pods import PodRecord
 from adapters.kube.queues import Homes
+from adapters.kube.raw import shown
 from adapters.kube.shapes import Member, elapsed
 from adapters.kube.trees import TreeError, plain_tree, tree_of
 from adapters.kube.volumes import Volumes
 from models.gangs import Gang, PodPhase, Tree
 from models.reasons import Reason, Waiting
+from models.written import WORD
 
 _FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
+_NAME = re.compile(WORD)
 _WAITING = (PodPhase.PENDING, PodPhase.GATED)
 _AS_WRITTEN = (
     Reason.INVALID_GANG,
@@ -57,10 +62,16 @@ class GangMaker:
         tree, broken = self._tree(name, group)
         priority, unclear = _priority(claim, plain, group.members, self._classes)
         queue, torn = self._queue(claim, plain, group.members)
+        if torn is None and _NAME.fullmatch(queue) is None:
+            detail = f"the queue {shown(queue)} is no name"
+            torn = Waiting(Reason.INVALID_GANG, {"detail": detail})
         refused = claim.refused
         if refused is None or refused.reason not in _AS_WRITTEN:
             found = broken or unclear or torn or self._refused(group)
             refused = found or refused
+        if refused is None and not is_subdomain(name):
+            detail = f"metadata.name: {shown(name)} is no name that Kubernetes takes"
+            refused = Waiting(Reason.INVALID_GANG, {"detail": detail})
         preemptible = claim.preemptible
         if preemptible is None:
             least = plain.preemptible_below

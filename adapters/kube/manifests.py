@@ -13,7 +13,8 @@ from adapters.kube.dialects.base import Objects, Raw, Resource
 from adapters.kube.dialects.registry import dialects
 from adapters.kube.errors import ManifestsRejectedError
 from adapters.kube.kinds import resources_of
-from adapters.kube.raw import FieldError, Json, mapping, moment_of, records
+from adapters.kube.names import is_label
+from adapters.kube.raw import FieldError, Json, mapping, moment_of, records, shown
 from adapters.kube.reduce import named
 from models.dialects import DialectChoice
 from models.errors import Problem
@@ -151,6 +152,11 @@ def _identity(
     except FieldError as error:
         what = f"{resource.kind}: {error}"
         problems.append(Problem(_where(manifest), what))
+        return None
+    if resource.namespaced and not is_label(namespace):
+        what = f"{shown(namespace)} is no name that Kubernetes takes"
+        place = f"{resource.kind} {name}: metadata.namespace"
+        problems.append(Problem(_where(manifest), f"{place}: {what}"))
         return None
     return (namespace if resource.namespaced else "", name)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from adapters.kube.quantities import amounts
 from adapters.kube.raw import Json, mapping, records, text, texts, tried
-from adapters.kube.reduce import named
+from adapters.kube.reduce import checked
 from models.nodes import HOSTNAME, Node, Taint
 from models.resources import DEFAULT_PODS, PODS
 
@@ -35,7 +35,7 @@ def node_record(raw: Json) -> NodeRecord:
     """
     meta, spec = mapping(raw, "metadata"), mapping(raw, "spec")
     status = mapping(raw, "status")
-    name, _ = named(meta)
+    name, _ = checked({"name": meta.get("name")})
     faults: list[str] = []
     labels = tried(lambda: texts(meta, "labels", "metadata"), None, faults)
     taints = tried(lambda: tuple(_taints(spec)), None, faults)

@@ -174,6 +174,10 @@ def _complete(
         groups[next(there, named[0])] = (rule, members)
 
 
+_OTHER = "other"
+"""
+The role of pods that say none, in a gang in which others do.
+"""
 _SINGLE = Workload(group="", kinds=("Pod",), minimum="one")
 
 
@@ -235,6 +239,8 @@ def _gang(
     owner = owners.find(identity, rule)
     claim = Claim(key=key, dialect=DIALECT, source=owner)
     warnings: list[str] = []
+    if any(role for _, role in members):
+        members = [(pod, role or _OTHER) for pod, role in members]
     try:
         tree = workload_tree(rule, members, owner or {}, warnings)
         claim = replace(

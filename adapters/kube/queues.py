@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from adapters.kube.dialects.base import Dialect, Objects
 from adapters.kube.dialects.table import Defaults
+from adapters.kube.names import is_subdomain
+from adapters.kube.raw import shown
 from models.queues import Queue
 from models.topology import Topology
 
@@ -25,6 +27,10 @@ def queues_of(
     said_by: dict[str, str] = {}
     for dialect in dialects:
         for queue in dialect.queues(objects, warnings):
+            if not is_subdomain(queue.name):
+                what = "is no name that Kubernetes takes"
+                warnings.append(f"queue {shown(queue.name)} is left out: it {what}")
+                continue
             heard = said_by.setdefault(queue.name, dialect.name)
             if heard == dialect.name:
                 found[queue.name] = queue

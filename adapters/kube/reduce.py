@@ -16,6 +16,7 @@ from adapters.kube.constraints import (
     unsupported_of,
     volumes_of,
 )
+from adapters.kube.names import is_label, is_subdomain
 from adapters.kube.pods import Owner, PodRecord
 from adapters.kube.quantities import requests_of
 from adapters.kube.raw import (
@@ -73,8 +74,10 @@ class Reducer:
         """
         meta, spec = mapping(raw, "metadata"), mapping(raw, "spec")
         status = mapping(raw, "status")
-        name, namespace = named(meta)
+        name, namespace = checked(meta)
         node = text(spec, "nodeName", "spec") or None
+        if node is not None and not is_subdomain(node):
+            raise FieldError("spec.nodeName", f"{shown(node)} is no name of a node")
         faults: list[str] = []
         found: dict[str, Any] = {}
         for word, read in _READERS.items():
@@ -148,6 +151,23 @@ def named(meta: Json) -> tuple[str, str]:
     if not name:
         raise FieldError("metadata.name", "the object has no name")
     return name, text(meta, "namespace", "metadata") or "default"
+
+
+def checked(meta: Json) -> tuple[str, str]:
+    """
+    Give the name and the namespace of an object that a plan is to name.
+
+    No server takes others than these; a file may hold anything.
+    """
+    name, namespace = named(meta)
+    for word, value, is_fit in (
+        ("name", name, is_subdomain(name)),
+        ("namespace", namespace, is_label(namespace)),
+    ):
+        if not is_fit:
+            what = f"{shown(value)} is no name that Kubernetes takes"
+            raise FieldError(f"metadata.{word}", what)
+    return name, namespace
 
 
 def _template(
@@ -244,6 +264,8 @@ def _owner(meta: Json) -> Owner | None:
     place = "metadata.ownerReferences"
     for raw in records(meta, "ownerReferences", "metadata"):
         if raw.get("controller") is True:
+            if not text(raw, "name", place):
+                raise FieldError(f"{place}.name", "the controller has no name")
             return Owner(
                 api_version=intern(text(raw, "apiVersion", place)),
                 kind=intern(text(raw, "kind", place)),

@@ -11,7 +11,7 @@ from adapters.kube.dialects.table import INDEX_LABELS
 from adapters.kube.pods import PodRecord
 from models.gangs import Pod, PodPhase
 from models.nodes import ANYWHERE, NodeDemand
-from models.resources import PODS, Resources
+from models.resources import LONGEST_SECONDS, PODS, Resources
 
 ROOT = ""
 FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
@@ -137,5 +137,9 @@ def pod_of(pod: PodRecord, now: float) -> Pod:
 def elapsed(since: float | None, now: float) -> int:
     """
     Give the whole seconds since a time; none where it is not known, or not yet.
+
+    What is longer than any duration that we count is as long as that.
     """
-    return max(0, int(now - since)) if since is not None else 0
+    if since is None or now <= since:
+        return 0
+    return int(min(now - since, LONGEST_SECONDS))

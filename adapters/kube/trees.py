@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from adapters.kube.dialects.base import Part
+from adapters.kube.names import is_label
 from adapters.kube.shapes import (
     FINISHED,
     PLACED,
@@ -20,6 +21,7 @@ from adapters.kube.shapes import (
     shapes_of,
     wanted_by,
 )
+from adapters.kube.workload_trees import plain
 from models.errors import PhalanxError
 from models.gangs import Group, MatchPolicy, PodPhase, PodSet, Tree, pod_sets
 from models.reasons import Reason, Waiting
@@ -113,8 +115,15 @@ class _Maker:
         leaves = list(leaf_paths(root))
         self._pods: dict[str, list[Member]] = {path: [] for path, _ in leaves}
         self._paths = _known_as([path for path, _ in leaves])
-        self._names = set(self._paths)
-        self._ordered = {name for _, leaf in leaves for name in leaf.after}
+        self._called = {} if ROOT in self._pods else called(root)
+        self._names = {*self._paths, *self._called.values()}
+        self._ordered = {self._name(name) for _, leaf in leaves for name in leaf.after}
+
+    def _name(self, said: str) -> str:
+        """
+        Give the name of the leaf that others call so.
+        """
+        return self._called.get(self._paths.get(said, said), said)
 
     def put(self, member: Member) -> None:
         path = ROOT if ROOT in self._pods else self._paths.get(member.leaf)
@@ -144,7 +153,7 @@ class _Maker:
         if self._ordered:
             least = max(least, self._needed(children))
         return Group(
-            name=part.name,
+            name=self._called.get(path, part.name),
             min_groups=least,
             min_pods=part.min_pods or 0,
             children=tuple(children),
@@ -191,12 +200,13 @@ class _Maker:
         if self._left < 0:
             detail = f"its pods need more than {MOST_LEAVES:,} leaves"
             raise TreeError(Reason.UNSUPPORTED_CONSTRAINT, detail)
+        own = self._called.get(path, part.name)
         if len(shapes) == 1:
-            return self._set(part, part.name, least, shapes[0], missing)
-        if part.name in self._ordered:
+            return self._set(part, own, least, shapes[0], missing)
+        if own in self._ordered:
             detail = f"others come after {part.name}, whose pods differ in shape"
             raise TreeError(Reason.UNSUPPORTED_CONSTRAINT, detail)
-        stem = part.name if path else "shape"
+        stem = own if path else "shape"
         names = self._free_names(stem, len(shapes))
         leaves = [
             self._set(replace(part, topology=None), name, 0, shape, 0)
@@ -206,7 +216,7 @@ class _Maker:
             first = leaves[0]
             leaves[0] = replace(first, replicas=first.replicas + missing)
         return Group(
-            name=part.name,
+            name=own,
             min_groups=0,
             min_pods=least,
             children=tuple(leaves),
@@ -239,7 +249,7 @@ class _Maker:
             pods=tuple([pod_of(member.pod, self._now) for member in members]),
             demand=demand,
             exclusive=any(m.exclusive and is_unfinished(m.pod) for m in members),
-            after=tuple(sorted(set(part.after))) if part.after else (),
+            after=tuple(sorted({self._name(said) for said in part.after})),
             topology=part.topology,
         )
 
@@ -255,11 +265,42 @@ def leaf_paths(part: Part, path: str = ROOT) -> Iterator[tuple[str, Part]]:
         yield from leaf_paths(child, below_path(path, child.name))
 
 
+def called(root: Part) -> dict[str, str]:
+    """
+    Name by path the nodes whose own names do not do: they are no labels, or twice.
+
+    Leaves have different names in a gang, as files write them.
+    """
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for path, part in _nodes(root, ROOT):
+        own = part.name if is_label(part.name) else plain(part.name) or "part"
+        name, number = own, 1
+        while not part.parts and name in taken:
+            number += 1
+            name = f"{own[:50]}-{number}"
+        if not part.parts:
+            taken.add(name)
+        if name != part.name:
+            found[path] = name
+    return found
+
+
+def _nodes(part: Part, path: str) -> Iterator[tuple[str, Part]]:
+    """
+    Walk all nodes below the root.
+    """
+    for child in part.parts:
+        below = below_path(path, child.name)
+        yield below, child
+        yield from _nodes(child, below)
+
+
 def below_path(path: str, name: str) -> str:
     """
-    Give the path of a part below another.
+    Give the path of a part below another; it is never that of the root.
     """
-    return f"{path}/{name}" if path else name
+    return f"{path}/{name}" if path or not name else name
 
 
 def _known_as(paths: Sequence[str]) -> dict[str, str]:

@@ -60,11 +60,13 @@ def test_what_is_written_is_read_again(name):
 
 def by_place(snapshot, plan):
     """
-    Give a plan in which gangs and nodes are numbers, as names sort.
+    Give a plan in which gangs and nodes are numbers, as names sort; -1 is a lost one.
     """
     gangs = {gang.key: at for at, gang in enumerate(snapshot.gangs)}
     nodes = {node.name: at for at, node in enumerate(snapshot.nodes)}
-    steps = sorted((o.op, gangs[o.gang], nodes[o.node]) for o in plan.operations)
+    steps = sorted(
+        (o.op, gangs[o.gang], nodes.get(o.node, -1)) for o in plan.operations
+    )
     lines = [
         (gangs[line.name], line.state, line.waiting and line.waiting.reason)
         for line in plan.gangs

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adapters.kube.dialects.base import Raw
-from adapters.kube.dialects.judged import is_subdomain
 from adapters.kube.dialects.words import ALL_NAMES, Found, Word
+from adapters.kube.names import is_subdomain
 from adapters.kube.pods import PodRecord
 from adapters.kube.raw import FieldError, mapping, seconds, shown, texts, whole
 from models.errors import QuantityError
@@ -117,6 +117,7 @@ def _min_member(spec: Raw, notes: Notes) -> int | None:
     if minimum is not None and not 1 <= minimum <= MOST:
         what = f"{minimum} is not between 1 and {MOST}"
         notes.refuse(Reason.INVALID_GANG, "spec.minMember", what)
+        return None
     return minimum
 
 

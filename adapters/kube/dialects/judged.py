@@ -4,7 +4,6 @@ What a dialect finds in one object: refusals, warnings, priorities, conditions.
 Nothing here knows a dialect; what a word means stands in the dialect's own module.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -35,10 +34,6 @@ MOST_NUMBER = 2**31 - 1
 """
 The largest of the numbers that the API server stores as priorities.
 """
-_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", re.ASCII)
-_SUBDOMAIN = re.compile(
-    r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
-)
 
 
 @dataclass(slots=True)
@@ -74,20 +69,6 @@ class Notes:
         Say something that the user should know once.
         """
         self.warnings.append(sentence)
-
-
-def is_label(name: str) -> bool:
-    """
-    Tell whether a name is an RFC 1123 label.
-    """
-    return _LABEL.fullmatch(name) is not None
-
-
-def is_subdomain(name: str) -> bool:
-    """
-    Tell whether a name is an RFC 1123 subdomain.
-    """
-    return len(name) <= 253 and _SUBDOMAIN.fullmatch(name) is not None
 
 
 def named(raws: Iterable[Raw]) -> Iterator[tuple[str, str, Raw]]:

@@ -21,7 +21,6 @@ from adapters.kube.dialects.judged import (
     Notes,
     PriorityClasses,
     created,
-    is_subdomain,
     named,
     priority_classes,
 )
@@ -36,6 +35,7 @@ from adapters.kube.dialects.kai_answer import (
 from adapters.kube.dialects.kai_queues import kai_queues, kai_topologies
 from adapters.kube.dialects.kai_tree import Levels, leaf_names, levels_of, tree_of
 from adapters.kube.dialects.remembered import Remembered
+from adapters.kube.names import is_subdomain
 from adapters.kube.pods import PodRecord
 from adapters.kube.raw import FieldError, Json, mapping, seconds, text, texts, whole
 from models.errors import QuantityError

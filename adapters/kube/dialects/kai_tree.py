@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from adapters.kube.dialects.base import Part, Raw
-from adapters.kube.dialects.judged import Notes, count, is_label, named
+from adapters.kube.dialects.judged import Notes, count, named
 from adapters.kube.dialects.kai_queues import levels_in
+from adapters.kube.names import is_label
 from adapters.kube.raw import FieldError, Json, mapping, records, text
 from models.topology import TopologyDemand
 

@@ -25,7 +25,6 @@ from adapters.kube.dialects.judged import (
     conditions,
     count,
     created,
-    is_subdomain,
     named,
     priority_classes,
 )
@@ -38,8 +37,10 @@ from adapters.kube.dialects.native_tree import (
     leaves_below,
     part_of,
     templates_of,
+    topology_of,
 )
 from adapters.kube.dialects.remembered import Remembered
+from adapters.kube.names import is_subdomain
 from adapters.kube.pods import PodRecord
 from adapters.kube.raw import FieldError, Json, items, mapping, text
 from models.queues import Queue
@@ -143,7 +144,7 @@ class Native:
                 except FieldError:
                     continue
         for key in sorted(found):
-            yield Topology(name=key, levels=(key,))
+            yield Topology(name=topology_of(key), levels=(key,))
 
     def answer(self, claim: Claim, standing: Standing) -> Iterable[Write]:
         """

@@ -167,6 +167,13 @@ def keys_of(spec: Json) -> list[str]:
     ]
 
 
+def topology_of(key: str) -> str:
+    """
+    Name the topology whose only level is a label; the name of one has no slash.
+    """
+    return key.replace("/", ":")
+
+
 def templates_of(raws: Iterable[Raw]) -> Mapping[str, frozenset[str]]:
     """
     List the templates of every Workload, at any depth.
@@ -207,4 +214,6 @@ def _topology(node: Node) -> TopologyDemand | None:
     if len(keys) > 1:
         what = f"{len(keys)} topologies are said, one may be"
         raise FieldError(f"{node.where}.schedulingConstraints.topology", what)
-    return TopologyDemand(topology=keys[0], required=keys[0]) if keys else None
+    if not keys:
+        return None
+    return TopologyDemand(topology=topology_of(keys[0]), required=keys[0])

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, Decimal
 
 from adapters.kube.dialects.groups import Notes, Said
-from adapters.kube.dialects.judged import is_label, is_subdomain
+from adapters.kube.names import is_label, is_subdomain
 from adapters.kube.raw import shown
 from models.gangs import MatchPolicy
 from models.reasons import Reason

@@ -23,7 +23,6 @@ from adapters.kube.dialects.judged import (
     Notes,
     PriorityClasses,
     created,
-    is_subdomain,
     named,
     priority_classes,
 )
@@ -33,6 +32,7 @@ from adapters.kube.dialects.volcano_answer import Served, answers
 from adapters.kube.dialects.volcano_queues import queue_notes, volcano_queues
 from adapters.kube.dialects.volcano_subgroups import network, subgroups
 from adapters.kube.dialects.volcano_tasks import leaf_of, tree_of
+from adapters.kube.names import is_subdomain
 from adapters.kube.pods import PodRecord
 from adapters.kube.quantities import amounts
 from adapters.kube.raw import FieldError, Json, mapping, text, texts

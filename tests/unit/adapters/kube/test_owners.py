@@ -102,7 +102,7 @@ def test_the_size_of_a_leader_and_its_workers_stands_on_the_pods_too():
 
 def test_roles_are_known_without_their_owner():
     pods = [
-        pod(f"fit-{role}", labels={f"{KUBEFLOW}/job-name": "fit", key: role})
+        pod(f"fit-{role.lower()}", labels={f"{KUBEFLOW}/job-name": "fit", key: role})
         for key, role in (
             (f"{KUBEFLOW}/replica-type", "Master"),
             (f"{KUBEFLOW}/job-role", "worker"),
@@ -172,8 +172,8 @@ def test_two_kinds_of_one_family_and_name_are_two_gangs():
 
 def test_the_others_of_a_ray_cluster_come_after_its_head():
     pods = [
-        pod(group, labels={"ray.io/cluster": "c", "ray.io/group": group})
-        for group in ("headgroup", "Big_Nodes")
+        pod(name, labels={"ray.io/cluster": "c", "ray.io/group": group})
+        for name, group in (("head", "headgroup"), ("big", "Big_Nodes"))
     ]
     head, big = pod_sets(gang_of(*pods).tree)
 
