@@ -155,6 +155,9 @@ class VictimCases(Part):
 class FullCases(Part):
     """
     Random nearly full clusters, planned until nothing changes.
+
+    Held is ``lost_per_gained``, or ``over_least`` times the least that any plan with as
+    many GPUs gained loses, if that is more.
     """
 
     kind: Literal["FullCases"]
@@ -167,3 +170,4 @@ class FullCases(Part):
     minute: int = 60
     policy: Policy = Policy()
     lost_per_gained: float
+    over_least: float

@@ -12,6 +12,7 @@ from adapters.bench.report import Range, Row
 from adapters.clock import monotonic
 from models.plan import Plan
 from models.policy import Policy
+from models.resources import num_gpus
 from models.snapshot import Snapshot
 from solver.carry_out import carry_out
 from solver.round import decide
@@ -23,9 +24,12 @@ STRATEGIES = ("solver", "greedy")
 class Ended:
     """
     How rounds on one cluster ended: what they cost, and whether they ended at all.
+
+    ``least`` GPUs are lost by all plans that gain as much: what was not idle was held.
     """
 
     losses: Losses
+    least: int
     rounds: int
     settled: bool
 
@@ -37,6 +41,7 @@ class Sum:
     """
 
     losses: Losses = field(default_factory=Losses)
+    least: int = 0
     longest: int = 0
     restless: list[int] = field(default_factory=list)
 
@@ -45,9 +50,17 @@ class Sum:
         Count one cluster.
         """
         self.losses += ended.losses
+        self.least += ended.least
         self.longest = max(self.longest, ended.rounds)
         if not ended.settled:
             self.restless.append(seed)
+
+    @property
+    def least_per_gained(self) -> float:
+        """
+        GPUs that are lost at least for each GPU gained.
+        """
+        return self.least / max(1, self.losses.gained)
 
 
 def measure_full(contract: FullCases) -> Iterator[Row]:
@@ -71,6 +84,7 @@ def measure_full(contract: FullCases) -> Iterator[Row]:
             "cases": contract.cases,
             "longest": mine.longest,
             **mine.losses.facts(),
+            "leastLostPerGained": round(mine.least_per_gained, 4),
             **base.losses.facts("greedy"),
             "greedyNotSettled": len(base.restless),
         },
@@ -85,7 +99,13 @@ def _ranges(contract: FullCases, mine: Sum, base: Sum) -> tuple[Range, ...]:
         Range(
             what="GPUs lost per gained",
             value=mine.losses.per_gained,
-            limit=contract.lost_per_gained,
+            limit=round(
+                max(
+                    contract.lost_per_gained,
+                    contract.over_least * mine.least_per_gained,
+                ),
+                4,
+            ),
         ),
         Range(
             what="GPUs gained",
@@ -101,18 +121,32 @@ def play(snapshot: Snapshot, contract: FullCases, strategy: str) -> Ended:
     Plan and carry out, a minute further each time, until nothing changes.
     """
     waited = waiting_gangs(snapshot)
+    idle = _idle_gpus(snapshot)
     losses = Losses()
     last: Plan | None = None
-    for number in range(contract.rounds):
+    rounds, settled = 0, False
+    while rounds < contract.rounds and not settled:
         plan = _planned(snapshot, contract.policy, strategy)
-        if _is_still(plan, last):
-            gained = running_gpus(snapshot, waited)
-            return Ended(replace(losses, gained=gained), number, settled=True)
-        losses += losses_of(snapshot, plan)
-        snapshot = carry_out(snapshot, plan, contract.minute)
-        last = plan
+        settled = _is_still(plan, last)
+        if not settled:
+            losses += losses_of(snapshot, plan)
+            snapshot = carry_out(snapshot, plan, contract.minute)
+            rounds, last = rounds + 1, plan
     gained = running_gpus(snapshot, waited)
-    return Ended(replace(losses, gained=gained), contract.rounds, settled=False)
+    return Ended(
+        losses=replace(losses, gained=gained),
+        least=max(0, gained - idle),
+        rounds=rounds,
+        settled=settled,
+    )
+
+
+def _idle_gpus(snapshot: Snapshot) -> int:
+    """
+    Sum the GPUs that nobody holds.
+    """
+    offered = sum(num_gpus(node.allocatable) for node in snapshot.nodes)
+    return offered - running_gpus(snapshot, {gang.key for gang in snapshot.gangs})
 
 
 def _planned(snapshot: Snapshot, policy: Policy, strategy: str) -> Plan:

@@ -204,23 +204,44 @@ def preempt_bounds(evidence: Evidence) -> Iterator[Violation]:
 
     There is a resource that all units preempted there hold, so that for every band the
     units of it and of higher ones, less the largest of them, ask for less than the
-    starts above it.
+    starts above it.  What leaves for entitled starts is held against these, and what
+    leaves for others against the others.
     """
     rank = Ranks.of(evidence)
-    victims: dict[str, dict[int, list[Resources]]] = {}
+    called = {line.name for line in evidence.plan.gangs if line.entitled}
+    claimed = _preempted_for(evidence, called)
+    victims: dict[tuple[str, bool], dict[int, list[Resources]]] = {}
     for loss, unit in units(evidence.losses.values(), PREEMPT):
-        bands = victims.setdefault(home(evidence, loss.gang), {})
+        side = (home(evidence, loss.gang), loss.gang.key in claimed)
+        bands = victims.setdefault(side, {})
         bands.setdefault(rank.band(loss.gang.priority), []).append(unit)
-    starts: dict[str, list[tuple[int, Resources]]] = {}
+    starts: dict[tuple[str, bool], list[tuple[int, Resources]]] = {}
     for case in evidence.placing() if victims else ():
-        queue = home(evidence, case.gang)
-        if case.starts and queue in victims:
+        side = (home(evidence, case.gang), case.gang.key in called)
+        if case.starts and side in victims:
             band = rank.band(start_priority(evidence, case.gang))
-            starts.setdefault(queue, []).append((band, _demand(case)))
-    for queue, bands in sorted(victims.items()):
-        problem = _too_much(bands, starts.get(queue, []))
+            starts.setdefault(side, []).append((band, _demand(case)))
+    for side, bands in sorted(victims.items()):
+        problem = _too_much(bands, starts.get(side, []))
         if problem:
-            yield Violation("preempt-bound", queue, problem)
+            yield Violation("preempt-bound", side[0], problem)
+
+
+def _preempted_for(evidence: Evidence, called: set[str]) -> set[str]:
+    """
+    Name the gangs that are preempted for somebody who is called entitled.
+    """
+    found: set[str] = set()
+    known: dict[int, bool] = {}
+    for step in evidence.taking:
+        operation = step.operation
+        if operation.rule == PREEMPT:
+            names = operation.beneficiaries
+            if id(names) not in known:
+                known[id(names)] = not called.isdisjoint(names)
+            if known[id(names)]:
+                found.add(operation.gang)
+    return found
 
 
 def _too_much(

@@ -217,6 +217,15 @@ def bands():
         made(evict("v-0"), reserve("w-0", "n1")),
         "nothing in common",
     )
+    one = [*four[:3], needy(), needy("x")]
+    two = [reserve("w-0"), reserve("x-0", "n1")]
+    yield broken(
+        "preempt-bound",
+        snapshot(nodes(3), one, [queue(quota=16)]),
+        made(*steps[:2], evict("t-0", "n1"), *two, entitled=["w"]),
+        made(*steps[:2], evict("t-0", "n1", "x"), *two, entitled=["w"]),
+        "what entitled starts ask for, and others do",
+    )
 
 
 def bounds():
