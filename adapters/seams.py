@@ -56,8 +56,7 @@ class Turn:
     One round that was planned and carried out.
 
     ``name`` is the id of the round, ``began`` its time in seconds since the epoch.
-    ``seconds`` says how long its phases took: ``snapshot``, ``plan``, ``wait`` (for the
-    binds of the round before) and ``execute``.
+    ``seconds`` says how long its phases took: ``snapshot``, ``plan`` and ``execute``.
     """
 
     snapshot: Snapshot
@@ -72,9 +71,9 @@ class Reporter(Protocol):
     """
     Tells people and other programs what a loop does.
 
-    The loop's thread calls all but ``carried_out``, which the thread that carries plans
-    out calls, while the next round may be under way.  What is raised here is logged,
-    and stops no round; what takes long holds the loop up.
+    One thread calls all of it, the loop's.  The next round may be planned before the
+    one before it is carried out.  What is raised here is told to ``failed`` and stops
+    no round; what takes long holds the loop up.
     """
 
     def ticked(self) -> None:
