@@ -47,6 +47,11 @@ class LogReporter:
         Say what was planned.
         """
         operations = Counter(step.op for step in turn.plan.operations)
+        waiting = Counter(
+            str(line.waiting.reason)
+            for line in turn.plan.gangs
+            if line.waiting is not None
+        )
         _say(
             "round_planned",
             round=turn.name,
@@ -54,6 +59,7 @@ class LogReporter:
             gangs=len(turn.snapshot.gangs),
             nodes=len(turn.snapshot.nodes),
             operations=dict(operations),
+            waiting=dict(sorted(waiting.items())),
             seconds={k: round(v, 3) for k, v in turn.seconds.items()},
         )
 

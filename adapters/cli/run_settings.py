@@ -51,6 +51,7 @@ class RunSettings(BaseModel):
     interval: float = Field(10.0, ge=0.1, le=3600)
     settle: float = Field(0.05, ge=0, le=60)
     events: bool = True
+    watch: int = Field(60, ge=1, le=3600)
     shutdown: float = Field(20.0, ge=0, le=3600)
     threads: int = Field(8, ge=1, le=64)
     leader_elect: bool = Field(default=True, alias="leaderElect")

@@ -16,6 +16,7 @@ from adapters.kube.deeds import Deeds
 from adapters.kube.dialects.registry import dialects
 from adapters.kube.intent import IntentStore
 from adapters.kube.lease import Lease, LeaseTimes
+from adapters.kube.pace import Pace
 from adapters.kube.permissions import ACTING, KEEPING, check, reading
 from adapters.kube.shard import pool_of
 from adapters.kube.sink import ClusterSink
@@ -58,6 +59,7 @@ class Scheduler:
             dialects(),
             run.scheduler_names,
             pool=pool_of(run.node_pool),
+            pace=Pace(watch=run.watch),
         )
         self._lease = self._made_lease() if run.leader_elect else None
         self.loop = self._made_loop(self._lease or Always())

@@ -33,13 +33,28 @@ SERVED = (
 # Nobody makes default accounts or marks nodes here; the tolerations that the server
 # would add are in no manifest.
 WITHOUT = ("ServiceAccount", "TaintNodesByCondition", "DefaultTolerationSeconds")
+AUDITED = {
+    "apiVersion": "audit.k8s.io/v1",
+    "kind": "Policy",
+    "omitStages": ["RequestReceived"],
+    "rules": [
+        {
+            "level": "Metadata",
+            "verbs": ["create"],
+            "resources": [
+                {"group": "", "resources": ["pods/binding", "pods/eviction"]}
+            ],
+        },
+        {"level": "None"},
+    ],
+}
 READY_WITHIN = 120.0
-USERS = ("admin", "nobody", "phalanx", "meagre")
+USERS = ("admin", "nobody", "phalanx", "second", "meagre")
 
 
 class ControlPlane:
     """
-    A running control plane, for a ``with`` block, with an admin and users without rules.
+    A running control plane, for a ``with`` block: an admin, and users without rules.
     """
 
     def __init__(self, binaries: Path) -> None:
@@ -102,6 +117,21 @@ class ControlPlane:
             "--log-level=warn",
         )
 
+    def deeds(self, space: str) -> list[tuple[str, str, str, int]]:
+        """
+        List who did what to which pod of a namespace, and what the server answered.
+        """
+        found = []
+        path = self.folder / "audit.log"
+        for line in path.read_text().splitlines() if path.exists() else ():
+            event = json.loads(line)
+            ref = event["objectRef"]
+            if ref.get("namespace") == space:
+                user, verb = event["user"]["username"], ref["subresource"]
+                code = event.get("responseStatus", {}).get("code", 0)
+                found.append((user, verb, ref["name"], code))
+        return found
+
     def start_server(self) -> None:
         """
         Start the server, where it was before, and wait until it is ready.
@@ -143,7 +173,11 @@ class ControlPlane:
                 for user, token in self.tokens.items()
             )
         )
+        policy = self.folder / "audit.json"
+        policy.write_text(json.dumps(AUDITED))
         self._arguments = (
+            f"--audit-policy-file={policy}",
+            f"--audit-log-path={self.folder}/audit.log",
             f"--etcd-servers={self.store}",
             "--bind-address=127.0.0.1",
             "--advertise-address=127.0.0.1",

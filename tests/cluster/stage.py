@@ -20,7 +20,7 @@ from adapters.kube.connect import connect
 from adapters.kube.errors import ClusterError, ConflictError, NotFoundError
 from adapters.kube.transport import Transport
 from tests.cluster.control_plane import ControlPlane
-from tests.cluster.manifests import GPU, custom, node, pod
+from tests.cluster.manifests import custom, node, pod
 from tests.cluster.role import grant
 
 SCHEDULING = "scheduling.x-k8s.io"
@@ -40,6 +40,7 @@ class Stage:
         self.crew = ThreadPoolExecutor(8)
         self.ensure(SPACE)
         grant(self.admin, "phalanx", SPACE)
+        grant(self.admin, "second", SPACE)
 
     def ensure(self, space: str) -> None:
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}}
@@ -119,6 +120,21 @@ class Stage:
             counts[gang] = counts.get(gang, 0) + here
         return counts
 
+    def whole(self, space: str, **gangs: int) -> bool:
+        """
+        Tell whether gangs have so many bound pods.
+        """
+        counts = self.gangs_bound(space)
+        return all(counts.get(name) == number for name, number in gangs.items())
+
+    def empty(self, space: str) -> None:
+        """
+        Delete the pods and groups of a namespace.
+        """
+        groups = f"/apis/{SCHEDULING}/v1alpha1/namespaces/{space}/podgroups"
+        for path in (f"/api/v1/namespaces/{space}/pods", groups):
+            self.admin.call("DELETE", path, {"gracePeriodSeconds": 0})
+
     def close(self) -> None:
         self.crew.shutdown()
         self.admin.close()
@@ -127,7 +143,9 @@ class Stage:
         """
         Delete all pods, groups, queues and nodes.
         """
-        for path in self._everything():
+        for path in _patiently(self._everything):
+            if "/scheduling.k8s.io/" in path:  # nobody else takes their finalizer away
+                self.admin.call("PATCH", path, {"metadata": {"finalizers": []}})
             with suppress(NotFoundError, ConflictError):
                 self.admin.call("DELETE", path, {"gracePeriodSeconds": 0})
 
@@ -136,6 +154,7 @@ class Stage:
             "/api/v1/pods",
             "/api/v1/nodes",
             "/apis/policy/v1/poddisruptionbudgets",
+            "/apis/scheduling.k8s.io/v1beta1/podgroups",
             "/apis/scheduling.x-k8s.io/v1alpha1/podgroups",
             "/apis/scheduling.run.ai/v2alpha2/podgroups",
             "/apis/scheduling.run.ai/v2/queues",
@@ -158,6 +177,17 @@ class Stage:
                 inside = f"/namespaces/{space}" if space else ""
                 paths.append(f"{base}{inside}/{plural}/{meta['name']}")
         return paths
+
+
+def _patiently(read: Callable[[], list[str]]) -> list[str]:
+    """
+    Read from a server that may have just been started.
+    """
+    for _ in range(50):
+        with suppress(ClusterError):
+            return read()
+        time.sleep(0.2)
+    return read()
 
 
 class Kubelet:
@@ -205,8 +235,15 @@ class Scheduler:
     """
 
     def __init__(
-        self, stage: Stage, *words: str, folder: Path, user: str = "phalanx"
+        self,
+        stage: Stage,
+        *words: str,
+        folder: Path,
+        user: str = "phalanx",
+        **env: str,
     ) -> None:
+        self.user = user
+        self._env = {f"PHALANX_{word.upper()}": value for word, value in env.items()}
         self.log = folder / f"scheduler-{next(_NUMBERS)}.log"
         self._command = [
             sys.executable,
@@ -228,7 +265,7 @@ class Scheduler:
                 stdout=stream,
                 stderr=stream,
                 stdin=subprocess.DEVNULL,
-                env=os.environ | QUICK,
+                env=os.environ | QUICK | self._env,
                 start_new_session=True,
             )
         return self
@@ -237,6 +274,23 @@ class Scheduler:
         self.process.send_signal(signal.SIGCONT)
         self.process.kill()
         self.process.wait()
+
+    def leads(self) -> bool:
+        """
+        Tell whether the last that it said of leadership is that it leads.
+        """
+        told = [e for e in self.events() if e["event"].startswith("leadership_")]
+        return bool(told) and told[-1]["event"] == "leadership_gained"
+
+    def receipts(self) -> dict[str, int]:
+        """
+        Count what became of its operations.
+        """
+        counts: dict[str, int] = {}
+        for event in self.events("round_finished"):
+            for result, number in event["results"].items():
+                counts[result] = counts.get(result, 0) + number
+        return counts
 
     def events(self, name: str = "") -> list[dict]:
         """
@@ -268,6 +322,3 @@ def eventually(holds: Callable[[], object], seconds: float = 30.0) -> None:
         if time.monotonic() > until:
             raise AssertionError(f"it did not happen within {seconds} s")
         time.sleep(0.05)
-
-
-__all__ = ["GPU", "Kubelet", "Scheduler", "Stage", "eventually"]
