@@ -7,6 +7,7 @@ are promised.  It decides nothing: planning reads it as fields of the snapshot.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from math import ceil
 from typing import Any, Final
 
 from adapters.promises import Promise, Promises
@@ -171,8 +172,9 @@ class Memory:
             return gang
         born = now - gang.age
         if held is not None and held.born and born > held.born + _SAME_BIRTH:
-            del self.gangs[gang.key]  # another one of that name
-            held = None
+            # Another one of that name; pods that had to leave may be made anew, though.
+            held = GangMemory(evicted_at=held.evicted_at)
+            self.gangs[gang.key] = held
         live = whole or is_live(gang)
         below = not live and _runs(gang)
         if held is None:
@@ -185,7 +187,7 @@ class Memory:
             gang,
             passed_over=_waited(held, now),
             evicted_ago=_since(held.evicted_at, now),
-            backoff=max(gang.backoff, round(held.again_at - now + 0.5), 0),
+            backoff=max(gang.backoff, ceil(held.again_at - now), 0),
             stale_since=_stale_since(gang, held, now),
             stale_after=self._grace(gang, held),
             once_satisfied=gang.once_satisfied or held.satisfied,

@@ -25,7 +25,7 @@ from adapters.promises import Promise
 _RULE = '{{apiGroups: [""], resources: ["configmaps"], verbs: ["{}"]}}'
 _HOLDER = "phalanx.dev/holder"
 _QUICKLY = 1
-MOST_BINDS = 30_000
+MOST_BINDS = 20_000
 """
 The binds that fit into one object: names, nodes and uids, packed.
 """
