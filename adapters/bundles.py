@@ -7,6 +7,7 @@ from typing import Final
 
 from adapters.files.snapshot_writer import snapshot_document
 from adapters.files.yaml_writer import yaml_text
+from models.errors import printable
 from models.policy import Policy
 from models.snapshot import Snapshot
 
@@ -31,8 +32,13 @@ def save(folder: Path, name: str, snapshot: Snapshot, policy: Policy, why: str) 
         What happened, in one line; it stands in the file.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    document = snapshot_document(snapshot, f"round {name}: {why}")
-    document["policy"] = policy.model_dump(by_alias=True, mode="json")
+    document = {
+        "apiVersion": "phalanx/v1",
+        "kind": "Scenario",
+        "rule": printable(f"round {name}: {why}"),
+        "policy": policy.model_dump(by_alias=True, mode="json"),
+        "given": snapshot_document(snapshot)["given"],
+    }
     path = folder / f"{name}.yaml"
     half = path.with_suffix(".part")
     half.write_text(yaml_text(document), encoding="utf-8")

@@ -14,7 +14,8 @@ import typer
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from adapters.cli.settings import PREFIX, Flags, effective
-from models.errors import InputRejectedError, Problem
+from adapters.kube.shard import pool_of
+from models.errors import InputRejectedError, Problem, QuantityError
 from models.policy import Limits, Policy
 
 BUDGET = 2.0
@@ -170,6 +171,18 @@ def read_config(path: str) -> ConfigFile:
         raise InputRejectedError(name, located(faults, text, yaml=yaml)) from error
 
 
+def is_config(path: str) -> bool:
+    """
+    Tell a file of settings from one with a policy; standard input is never one.
+    """
+    from adapters.files.text import parse_text, read_text
+
+    if path == "-" or not Path(path).is_file():
+        return False
+    document = parse_text(*read_text(path))
+    return isinstance(document, dict) and document.get("kind") == "Config"
+
+
 def _validated(document: dict[str, Any], origins: Mapping[str, str]) -> RunSettings:
     try:
         settings = RunSettings.model_validate(document)
@@ -179,6 +192,10 @@ def _validated(document: dict[str, Any], origins: Mapping[str, str]) -> RunSetti
         where = origins.get(name, "")
         message = f"{name} = {first['input']!r} ({where}): {first['msg']}"
         raise typer.BadParameter(message) from error
+    try:
+        pool_of(settings.node_pool)
+    except QuantityError as error:
+        raise typer.BadParameter(str(error)) from error
     times = settings.lease_retry, settings.lease_renew, settings.lease_duration
     if not times[0] < times[1] < times[2]:
         message = (
