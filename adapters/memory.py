@@ -11,6 +11,7 @@ from math import ceil
 from typing import Any, Final
 
 from adapters.promises import Promise, Promises
+from adapters.stillness import Stillness, leaving_for_others
 from models.gangs import Gang, MatchPolicy, PodPhase, pod_sets
 from models.plan import Plan
 from models.receipt import Receipt
@@ -62,6 +63,8 @@ class Memory:
         self.gangs: dict[str, GangMemory] = {}
         self.promises = Promises()
         self._stale_after = stale_after
+        self._stillness = Stillness()
+        self._spared: dict[str, float | None] = {}
 
     def applied(self, snapshot: Snapshot, now: float) -> Snapshot:
         """
@@ -70,7 +73,9 @@ class Memory:
         gangs = tuple(self._gang(gang, now) for gang in snapshot.gangs)
         for key in [k for k, m in self.gangs.items() if _is_forgotten(m, now)]:
             del self.gangs[key]
-        return self.promises.applied(replace(snapshot, gangs=gangs), now)
+        known = replace(snapshot, gangs=gangs)
+        known = replace(known, unchanged_for=self._stillness.seconds(known, now))
+        return self.promises.applied(known, now)
 
     def planned(self, snapshot: Snapshot, plan: Plan, now: float) -> None:
         """
@@ -91,6 +96,12 @@ class Memory:
                 held.waited += max(0.0, now - held.waits_since)
                 held.waits_since = None
         self.promises.planned(snapshot, plan, now)
+        self._stillness.planned(plan, now)
+        gangs = {gang.key: gang for gang in snapshot.gangs}
+        self._spared = {}
+        for key in {step.gang for step in leaving_for_others(plan)}:
+            held = self._of(gangs[key], now)
+            self._spared[key], held.evicted_at = held.evicted_at, now
 
     def carried_out(
         self, snapshot: Snapshot, receipts: Iterable[Receipt], now: float
@@ -105,10 +116,16 @@ class Memory:
             if step.op == "Bind":
                 binds.setdefault(step.gang, []).append(receipt)
             elif step.op in {"Evict", "Move"}:
-                if receipt.result == "done":
-                    self._of(gangs[step.gang], now).evicted_at = now
-                else:
+                if receipt.result != "done":
                     self.promises.void((step.gang, *step.beneficiaries))
+                elif step.rule != "stale":
+                    self._of(gangs[step.gang], now).evicted_at = now
+                    self._spared.pop(step.gang, None)
+            if receipt.result != "done":
+                self._stillness.broken()
+        for key, before in self._spared.items():
+            self._of(gangs[key], now).evicted_at = before  # nobody of it left
+        self._spared = {}
         for key, mine in binds.items():
             self._bound(gangs[key], mine, now)
 
@@ -154,6 +171,7 @@ class Memory:
             key: GangMemory(**{w: v for w, v in said.items() if w in known}, seen=now)
             for key, said in document.get("gangs", {}).items()
         }
+        self._stillness, self._spared = Stillness(), {}
         self.promises = Promises()
         self.promises.restore(document.get("promises", ()))
 

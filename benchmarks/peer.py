@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from random import Random
+from typing import Self
 
 from benchmarks.acting import staged, wait
 from tests.cluster.control_plane import GATES
@@ -45,6 +46,9 @@ class Outcome:
     last: float
 
     def row(self) -> str:
+        """
+        Give it as a line of the table.
+        """
         return (
             f"{self.name:18} {self.gpus:6,} {self.whole:6} {self.half:6} "
             f"{self.first:8.1f} s {self.last:8.1f} s {self.last - self.first:8.1f} s"
@@ -169,7 +173,7 @@ class Native:
             f"--feature-gates={','.join(f'{gate}=true' for gate in GATES)}",
         ]
 
-    def __enter__(self) -> "Native":
+    def __enter__(self) -> Self:
         self.process = subprocess.Popen(
             self._command, stdout=self._log, stderr=self._log, env=os.environ
         )
