@@ -260,9 +260,9 @@ class Loop:
         if pause > 0:
             changed.wait(pause)
         changed.clear()
-        if self._running is not None and not self._running.is_over:
-            self._stopped.wait(max(pulse.settle, min(1.0, self._spent)))
-        elif pulse.settle and not self._stopped.is_set():
+        if self._running is not None:
+            self._running.join(max(pulse.settle, min(1.0, self._spent)))
+        if pulse.settle and not self._stopped.is_set():
             self._stopped.wait(pulse.settle)
 
     def _remember(self) -> None:

@@ -15,12 +15,11 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from random import Random
 from typing import Self
 
-from benchmarks.acting import staged, wait
+from benchmarks.acting import binds, staged, wait
 from tests.cluster.control_plane import GATES
 from tests.cluster.manifests import custom, pod
 from tests.cluster.stage import Scheduler, Stage
@@ -131,20 +130,6 @@ def watched(
         first=times[0] - began,
         last=times[-1] - began,
     )
-
-
-def binds(stage: Stage, space: str) -> list[float]:
-    """
-    List when binds of a namespace were answered, from the server's own audit.
-    """
-    found = []
-    path = stage.plane.folder / "audit.log"
-    for line in path.read_text().splitlines() if path.exists() else ():
-        event = json.loads(line)
-        ref = event["objectRef"]
-        if (ref.get("namespace"), ref.get("subresource")) == (space, "binding"):
-            found.append(datetime.fromisoformat(event["stageTimestamp"]).timestamp())
-    return sorted(found)
 
 
 class Native:

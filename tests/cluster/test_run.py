@@ -6,6 +6,8 @@ from itertools import count
 
 import pytest
 
+from adapters.kube.connect import connect
+from adapters.kube.permissions import RoleLacksError, check
 from tests.cluster.manifests import custom, manifests, pod
 from tests.cluster.stage import GROUP, SPACE, Kubelet, Scheduler, eventually
 
@@ -151,6 +153,27 @@ def test_what_a_role_lacks_is_said_at_the_start(stage, tmp_path):
     rule = '{apiGroups: [""], resources: ["pods/eviction"], verbs: ["create"]}'
     assert rule in scheduler.said()
     assert "pods/binding" not in scheduler.said()
+
+
+def test_every_rule_that_is_missing_is_found_by_itself(stage):
+    from tests.cluster.role import grant, needed
+
+    meagre = connect(stage.plane.kubeconfig("meagre"))
+    rules = needed()
+    for rule, other in zip(rules, [*rules[1:], rules[0]], strict=True):
+        grant(stage.admin, "meagre", SPACE, without=rule)
+
+        def lacking(asked=(other, rule)) -> tuple[str, ...]:
+            try:
+                check(meagre, asked, SPACE)
+            except RoleLacksError as error:
+                return error.rules
+            return ()
+
+        eventually(lambda wanted=(str(rule),), said=lacking: wanted == said(), 10)
+    meagre.close()
+
+    assert len(rules) > 20
 
 
 def test_two_shards_do_not_touch_each_others_nodes(stage, space, tmp_path):
