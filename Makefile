@@ -25,7 +25,7 @@ test: setup ## run the tests, in a minute or two
 	$(PYTEST) -m "not slow and not cluster"
 
 test-slow: setup ## run the slow tests: hundreds of cases against the exact model
-	$(PYTEST) -m slow
+	$(PYTEST) -m "slow and not cluster"
 
 test-all: setup ## run the slow tests too
 	$(PYTEST) -m "not cluster"

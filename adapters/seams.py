@@ -5,10 +5,12 @@ A cluster, files and a replay meet the same objects here, so that a replay drive
 a cluster is driven by.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
+from models.errors import PhalanxError, PlanRejectedError
 from models.plan import Plan
 from models.policy import Policy
 from models.receipt import Receipt
@@ -52,11 +54,77 @@ class Sink(Protocol):
 class Turn:
     """
     One round that was planned and carried out.
+
+    ``name`` is the id of the round, ``began`` its time in seconds since the epoch.
+    ``seconds`` says how long its phases took: ``snapshot``, ``plan`` and ``execute``.
     """
 
     snapshot: Snapshot
     plan: Plan
     receipts: Sequence[Receipt]
+    name: str = ""
+    began: float = 0.0
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+
+class Reporter(Protocol):
+    """
+    Tells people and other programs what a loop does.
+
+    One thread calls all of it, the loop's.  The next round may be planned before the
+    one before it is carried out.  What is raised here is told to ``failed`` and stops
+    no round; what takes long holds the loop up.
+    """
+
+    def ticked(self) -> None:
+        """
+        Hear that the loop is alive: it looks whether there is something to do.
+        """
+
+    def leading(self, *, is_leader: bool) -> None:
+        """
+        Hear that we became the leader, or no longer are.
+        """
+
+    def refused(self, error: PhalanxError) -> None:
+        """
+        Hear that there was no snapshot to plan by: something is not read, or too old.
+        """
+
+    def skipped(self) -> None:
+        """
+        Hear that nothing that matters has changed since a round with nothing to do.
+        """
+
+    def planned(self, turn: Turn) -> None:
+        """
+        Hear what was planned and verified, before any of it is carried out.
+
+        The turn has no receipts yet.  The source still is as the snapshot was made of
+        it, so claims and versions that belong to this round are there to be kept.
+        """
+
+    def rejected(
+        self, snapshot: Snapshot, error: PlanRejectedError, bundle: Path | None
+    ) -> None:
+        """
+        Hear that a plan broke a rule and was thrown away; ``bundle`` reproduces it.
+        """
+
+    def dropped(self, turn: Turn, why: str) -> None:
+        """
+        Hear that a plan was not carried out, since what it was made of is no longer so.
+        """
+
+    def carried_out(self, turn: Turn) -> None:
+        """
+        Hear what became of every operation of a plan.
+        """
+
+    def failed(self, error: Exception) -> None:
+        """
+        Hear that a round ended in an error that nobody expected.
+        """
 
 
 def turn(source: Source, planner: Planner, sink: Sink, policy: Policy) -> Turn:

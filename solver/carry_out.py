@@ -16,7 +16,7 @@ from models.snapshot import Snapshot
 from solver.standing import standing
 
 _GONE = frozenset({"Evict", "Move"})
-_NOT_CHOSEN = frozenset(
+NOT_CHOSEN = frozenset(
     {
         Reason.QUOTA_LIMIT_REACHED,
         Reason.PREEMPTION_PROTECTED,
@@ -58,7 +58,7 @@ def carry_out(snapshot: Snapshot, plan: Plan, seconds: int) -> Snapshot:
     passed = {
         line.name
         for line in plan.gangs
-        if line.waiting is not None and line.waiting.reason in _NOT_CHOSEN
+        if line.waiting is not None and line.waiting.reason in NOT_CHOSEN
     }
     gangs = tuple(
         _gang_after(
@@ -101,12 +101,12 @@ def _gang_after(
         age=gang.age + seconds,
         backoff=max(0, gang.backoff - seconds),
     )
-    live = _is_live(after)
+    live = is_live(after)
     waited = gang.passed_over + seconds if is_passed_over else gang.passed_over
     return replace(
         after,
         once_satisfied=_is_once_satisfied(after, live=live),
-        passed_over=0 if live and not _is_live(gang) else waited,
+        passed_over=0 if live and not is_live(gang) else waited,
         stale_since=_stale_since(after, seconds, live=live),
         evicted_ago=_evicted_ago(gang, seconds, is_evicted=is_evicted),
     )
@@ -156,7 +156,7 @@ def _left_alone(pod: Pod, seconds: int) -> Pod:
     return pod
 
 
-def _is_live(gang: Gang) -> bool:
+def is_live(gang: Gang) -> bool:
     """
     Tell whether a gang is satisfied and has a pod, those that succeeded counted.
     """

@@ -18,6 +18,9 @@ from adapters.cli import (
     verify,
     version,
 )
+from adapters.cli import (
+    run as run_command,
+)
 from adapters.cli.output import ReaderGoneError
 
 # Rich's help and tracebacks would cost a tenth of a second on every call.
@@ -31,6 +34,7 @@ app = typer.Typer(
 )
 app.command("plan")(plan.plan)
 app.command("verify")(verify.verify)
+app.command("run")(run_command.run)
 app.add_typer(scenario.app, name="scenario")
 app.command("compare")(compare.compare)
 app.command("bench")(bench.bench)

@@ -14,13 +14,14 @@ from adapters.kube.budgets import budgets_of
 from adapters.kube.constraints import NAME_FIELD
 from adapters.kube.dialects.base import Claim, Dialect, Objects
 from adapters.kube.gang_maker import GangMaker
-from adapters.kube.membership import Memberships
+from adapters.kube.membership import Grouped, Memberships
 from adapters.kube.nodes import NodeRecord, node_record
 from adapters.kube.owners import without_pods
 from adapters.kube.pods import PodRecord
 from adapters.kube.queues import Homes, queues_of, topologies_of
 from adapters.kube.raw import FieldError
 from adapters.kube.reduce import Reducer, described
+from adapters.kube.shard import WHOLE, NodePool
 from adapters.kube.summary import Summary
 from models.gangs import Gang, PodPhase, pod_sets
 from models.nodes import Node
@@ -74,9 +75,13 @@ class Assembler:
     """
 
     def __init__(
-        self, dialects: Sequence[Dialect], schedulers: Sequence[str] = ()
+        self,
+        dialects: Sequence[Dialect],
+        schedulers: Sequence[str] = (),
+        pool: NodePool = WHOLE,
     ) -> None:
         self._dialects = tuple(dialects)
+        self._pool = pool
         self._schedulers = tuple(schedulers) or SCHEDULERS
         self._memberships = Memberships(self._dialects)
 
@@ -104,7 +109,10 @@ class Assembler:
     ) -> Assembled:
         warnings = list(faults)
         ours, others = self._parted(pods)
+        nodes = [record for record in nodes if self._pool.owns(record.node.labels)]
         grouped = self._memberships.grouped(ours, others, objects, warnings)
+        for key in [k for k, group in grouped.items() if not self._is_ours(group)]:
+            del grouped[key]
         everybody = {FOREIGN: others} | {k: g.pods for k, g in grouped.items()}
         apart = separations(everybody)
         queues = queues_of(self._dialects, objects, warnings)
@@ -142,12 +150,22 @@ class Assembler:
         others: list[PodRecord] = []
         names = frozenset(self._schedulers)
         for pod in pods:
-            if pod.scheduler not in names:
+            if pod.scheduler not in names or not self._pool.owns(pod.labels):
                 if pod.phase not in _FINISHED:
                     others.append(pod)
             elif pod.node is not None or pod.phase is not PodPhase.TERMINATING:
                 ours.append(pod)
         return ours, others
+
+    def _is_ours(self, group: Grouped) -> bool:
+        """
+        Tell whether a gang is of our pool: its pods say so, else its own labels.
+        """
+        if group.members or group.claim.source is None:
+            return True
+        meta = group.claim.source.get("metadata")
+        labels = meta.get("labels") if isinstance(meta, Mapping) else None
+        return self._pool.owns(labels or {})
 
     def _summary(
         self,

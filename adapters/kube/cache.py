@@ -2,7 +2,7 @@
 All that was read of a cluster, held as records, and one consistent view of it.
 
 Reflectors write, the loop reads; one lock guards both.  Pods that we bound count as
-bound before the API server has told us so.
+bound before the API server has told us so, and those told to leave as leaving.
 """
 
 import threading
@@ -30,8 +30,8 @@ class View:
     """
     The cluster at one moment, with the resource version of each kind it was read from.
 
-    ``objects`` are those of all kinds but pods and nodes.  Assumed pods are bound here;
-    ``assumed`` names them.
+    ``objects`` are those of all kinds but pods and nodes.  Assumed pods are bound here,
+    or leave; ``assumed`` names them.
     """
 
     pods: tuple[PodRecord, ...]
@@ -47,6 +47,8 @@ class Cache:
 
     ``confirm`` is how many seconds we take a pod for bound without hearing of it;
     ``oldest`` is how many seconds a resource may be behind before a view is refused.
+    ``revision`` counts the changes that may matter for planning, and ``changed`` is set
+    by each of them, for a loop to wait on and clear.
     """
 
     def __init__(
@@ -61,9 +63,11 @@ class Cache:
         self._clock = clock
         self._confirm = confirm
         self._oldest = oldest
+        self.revision = 0
+        self.changed = threading.Event()
         self._assumed: dict[str, Assumed] = {}
-        self._pods = PodShelf(self._lock, self._assumed)
-        self._nodes: Shelf[NodeRecord] = Shelf(self._lock)
+        self._pods = PodShelf(self._lock, self._assumed, self._touch)
+        self._nodes: Shelf[NodeRecord] = Shelf(self._lock, self._touch)
         self._others: dict[Resource, Shelf[Raw]] = {}
         self._shelves: dict[Resource, Shelf[Any]] = {}
         for resource in resources:
@@ -86,12 +90,31 @@ class Cache:
             until = self._clock() + self._confirm
             self._assumed[pod] = Assumed(uid, node, until)
 
+    def assume_leaving(self, pod: str, uid: str) -> None:
+        """
+        Take a pod for one that leaves from now on, until the API server says so.
+        """
+        with self._lock:
+            held = self._pods.records.get(pod)
+            if held is None or held.uid != uid or held.phase is not PodPhase.RUNNING:
+                return  # it is gone, another, or leaves already
+            until = self._clock() + self._confirm
+            self._assumed[pod] = Assumed(uid, held.node or "", until, leaves=True)
+
     def forget(self, pod: str) -> None:
         """
         Take a pod for what the API server says of it: our binding failed.
         """
         with self._lock:
-            self._assumed.pop(pod, None)
+            if self._assumed.pop(pod, None) is not None:
+                self._touch()
+
+    def node(self, name: str) -> NodeRecord | None:
+        """
+        Give a node as it is now; none where it is gone.
+        """
+        with self._lock:
+            return self._nodes.records.get(name)
 
     def pods_on(self, node: str) -> tuple[PodRecord, ...]:
         """
@@ -116,7 +139,7 @@ class Cache:
             assumed = tuple(sorted(self._assumed))
             pods = dict(self._pods.records) if assumed else self._pods.records
             for key in assumed:
-                pods[key] = _bound(pods[key], self._assumed[key].node)
+                pods[key] = _assumed(pods[key], self._assumed[key])
             return View(
                 pods=tuple(pods.values()),
                 nodes=tuple(self._nodes.records.values()),
@@ -134,7 +157,7 @@ class Cache:
             return self._pods
         if (resource.group, resource.plural) == NODES:
             return self._nodes
-        return self._others.setdefault(resource, Shelf(self._lock))
+        return self._others.setdefault(resource, Shelf(self._lock, self._touch))
 
     def _problems(self, followed: Reflector[Any]) -> Iterable[str]:
         """
@@ -156,6 +179,14 @@ class Cache:
         now = self._clock()
         for key in [k for k, held in self._assumed.items() if held.until <= now]:
             del self._assumed[key]
+            self._touch()
+
+    def _touch(self) -> None:
+        """
+        Note a change that may matter; whoever calls this holds the lock.
+        """
+        self.revision += 1
+        self.changed.set()
 
     def _objects(self) -> Objects:
         """
@@ -172,5 +203,6 @@ class Cache:
         )
 
 
-def _bound(pod: PodRecord, node: str) -> PodRecord:
-    return replace(pod, node=node, phase=PodPhase.RUNNING)
+def _assumed(pod: PodRecord, held: Assumed) -> PodRecord:
+    phase = PodPhase.TERMINATING if held.leaves else PodPhase.RUNNING
+    return replace(pod, node=held.node, phase=phase)

@@ -5,7 +5,8 @@ Nothing is decided here.
 """
 
 import threading
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from adapters.kube.pods import PodRecord
@@ -17,24 +18,55 @@ T = TypeVar("T")
 @dataclass(frozen=True, slots=True)
 class Assumed:
     """
-    A pod that we bound: which, where, and until when we believe it unheard.
+    A pod that we bound or told to leave: which, where, and how long we believe it.
     """
 
     uid: str
     node: str
     until: float
+    leaves: bool = False
+
+    def is_confirmed(self, record: PodRecord) -> bool:
+        """
+        Tell whether what the API server shows is what we assume.
+        """
+        phase = PodPhase.TERMINATING if self.leaves else PodPhase.RUNNING
+        return (
+            record.uid == self.uid
+            and record.node == self.node
+            and record.phase is phase
+        )
+
+    def is_over(self, record: PodRecord) -> bool:
+        """
+        Tell whether what the API server shows ends what we assume.
+        """
+        if record.uid != self.uid:
+            return True
+        if self.leaves:
+            return record.phase is not PodPhase.RUNNING
+        return record.node is not None or record.phase is not PodPhase.PENDING
+
+
+def _no_one() -> None:
+    return
 
 
 class Shelf(Generic[T]):
     """
     The records of one resource by name, each with the number of its version.
+
+    ``touch`` is told of every change that may matter for planning.
     """
 
-    def __init__(self, lock: threading.Lock) -> None:
+    def __init__(
+        self, lock: threading.Lock, touch: Callable[[], None] = _no_one
+    ) -> None:
         self.records: dict[str, T] = {}
         self.version = ""
         self._numbers: dict[str, int] = {}
         self._lock = lock
+        self._touch = touch
 
     def replace(self, listed: dict[str, tuple[int, T]], version: str) -> None:
         """
@@ -54,7 +86,8 @@ class Shelf(Generic[T]):
         Take one record.
         """
         with self._lock:
-            self._put(key, record)
+            if self.records.get(key) != record:
+                self._put(key, record)
             self._numbers[key] = number
             self.version = version
 
@@ -81,9 +114,11 @@ class Shelf(Generic[T]):
 
     def _put(self, key: str, record: T) -> None:
         self.records[key] = record
+        self._touch()
 
     def _drop(self, key: str) -> None:
-        self.records.pop(key, None)
+        if self.records.pop(key, None) is not None:
+            self._touch()
         self._numbers.pop(key, None)
 
 
@@ -92,23 +127,27 @@ class PodShelf(Shelf[PodRecord]):
     The pods, by name and by node; what is heard of a pod ends what we assumed of it.
     """
 
-    def __init__(self, lock: threading.Lock, assumed: dict[str, Assumed]) -> None:
-        super().__init__(lock)
+    def __init__(
+        self,
+        lock: threading.Lock,
+        assumed: dict[str, Assumed],
+        touch: Callable[[], None] = _no_one,
+    ) -> None:
+        super().__init__(lock, touch)
         self.by_node: dict[str, dict[str, PodRecord]] = {}
         self._assumed = assumed
 
     def _put(self, key: str, record: PodRecord) -> None:
+        old, held = self.records.get(key), self._assumed.get(key)
         self._leave(key)
         self.records[key] = record
         if record.node is not None:
             self.by_node.setdefault(record.node, {})[key] = record
-        held = self._assumed.get(key)
-        if held is not None and (
-            record.uid != held.uid
-            or record.node is not None
-            or record.phase is not PodPhase.PENDING
-        ):
+        confirmed = held is not None and held.is_confirmed(record)
+        if held is not None and held.is_over(record):
             del self._assumed[key]
+        if not confirmed and not _merely_started(old, record):
+            self._touch()
 
     def _drop(self, key: str) -> None:
         self._leave(key)
@@ -123,3 +162,12 @@ class PodShelf(Shelf[PodRecord]):
         del there[key]
         if not there:
             del self.by_node[old.node]
+
+
+def _merely_started(old: PodRecord | None, record: PodRecord) -> bool:
+    """
+    Tell whether all that is new is when a pod started, which decides nothing yet.
+    """
+    if old is None or old.started == record.started:
+        return False
+    return replace(old, started=record.started) == record

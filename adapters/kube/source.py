@@ -2,6 +2,7 @@
 A cluster as a source of snapshots: reflectors fill a cache, the assembly reads a view.
 """
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,6 +16,7 @@ from adapters.kube.nodes import node_record
 from adapters.kube.pace import Pace, State
 from adapters.kube.reduce import Reducer
 from adapters.kube.reflector import Reflector
+from adapters.kube.shard import WHOLE, NodePool
 from adapters.kube.transport import Transport
 from models.snapshot import Snapshot
 
@@ -31,12 +33,13 @@ class ClusterSource:
     ``cache`` takes the pods that we bind; ``now`` is the time of day.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the last three differ in tests only
         self,
         transport: Transport,
         dialects: Sequence[Dialect],
         schedulers: Sequence[str] = SCHEDULERS,
         *,
+        pool: NodePool = WHOLE,
         pace: Pace | None = None,
         clock: Callable[[], float] = monotonic,
         now: Callable[[], float] = time.time,
@@ -56,9 +59,23 @@ class ClusterSource:
         )
         self.view: View | None = None
         self._transport = transport
-        self._assembler = Assembler(dialects, schedulers)
+        self._assembler = Assembler(dialects, schedulers, pool)
         self._clock = clock
         self._now = now
+
+    @property
+    def changed(self) -> threading.Event:
+        """
+        Give the event that every change sets that may matter.
+        """
+        return self.cache.changed
+
+    @property
+    def revision(self) -> int:
+        """
+        Count the changes that may matter.
+        """
+        return self.cache.revision
 
     def start(self) -> None:
         """

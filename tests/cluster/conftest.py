@@ -96,3 +96,21 @@ def plural_of(kind: str) -> str:
     if lower.endswith("y"):
         return f"{lower[:-1]}ies"
     return f"{lower}es" if lower.endswith("s") else f"{lower}s"
+
+
+@pytest.fixture(scope="session")
+def whole_stage(control_plane, installed):
+    from tests.cluster.stage import Stage
+
+    stage = Stage(control_plane)
+    yield stage
+    stage.close()
+
+
+@pytest.fixture
+def stage(whole_stage):
+    """
+    A cluster without nodes, pods, groups, queues and leaders.
+    """
+    whole_stage.clear()
+    return whole_stage

@@ -7,6 +7,7 @@ Nothing else runs: no controllers, no kubelet, no scheduler.  The tests do their
 import json
 import os
 import shutil
+import signal
 import socket
 import ssl
 import subprocess
@@ -32,12 +33,28 @@ SERVED = (
 # Nobody makes default accounts or marks nodes here; the tolerations that the server
 # would add are in no manifest.
 WITHOUT = ("ServiceAccount", "TaintNodesByCondition", "DefaultTolerationSeconds")
+AUDITED = {
+    "apiVersion": "audit.k8s.io/v1",
+    "kind": "Policy",
+    "omitStages": ["RequestReceived"],
+    "rules": [
+        {
+            "level": "Metadata",
+            "verbs": ["create"],
+            "resources": [
+                {"group": "", "resources": ["pods/binding", "pods/eviction"]}
+            ],
+        },
+        {"level": "None"},
+    ],
+}
 READY_WITHIN = 120.0
+USERS = ("admin", "nobody", "phalanx", "second", "meagre")
 
 
 class ControlPlane:
     """
-    A running control plane, for a ``with`` block, with an admin and a nobody.
+    A running control plane, for a ``with`` block: an admin, and users without rules.
     """
 
     def __init__(self, binaries: Path) -> None:
@@ -46,11 +63,11 @@ class ControlPlane:
 
     def __enter__(self) -> Self:
         self.folder = Path(tempfile.mkdtemp(prefix="phalanx-cluster-"))
-        self.tokens = {user: os.urandom(16).hex() for user in ("admin", "nobody")}
+        self.tokens = {user: os.urandom(16).hex() for user in USERS}
         try:
             self._start_store()
-            self._start_server()
-            self._wait()
+            self._prepare_server()
+            self.start_server()
         except BaseException:
             self.__exit__()
             raise
@@ -58,12 +75,8 @@ class ControlPlane:
 
     def __exit__(self, *_: object) -> None:
         for _name, process in reversed(self._started):
-            process.terminate()
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            process.send_signal(signal.SIGCONT)
+            _end(process)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def kubeconfig(self, user: str) -> str:
@@ -104,7 +117,43 @@ class ControlPlane:
             "--log-level=warn",
         )
 
-    def _start_server(self) -> None:
+    def deeds(self, space: str) -> list[tuple[str, str, str, int]]:
+        """
+        List who did what to which pod of a namespace, and what the server answered.
+        """
+        found = []
+        path = self.folder / "audit.log"
+        for line in path.read_text().splitlines() if path.exists() else ():
+            event = json.loads(line)
+            ref = event["objectRef"]
+            if ref.get("namespace") == space:
+                user, verb = event["user"]["username"], ref["subresource"]
+                code = event.get("responseStatus", {}).get("code", 0)
+                found.append((user, verb, ref["name"], code))
+        return found
+
+    def start_server(self) -> None:
+        """
+        Start the server, where it was before, and wait until it is ready.
+        """
+        self._start("kube-apiserver", *self._arguments)
+        self._wait()
+
+    def stop_server(self) -> None:
+        """
+        End the server; what it stored stays.
+        """
+        server = next(entry for entry in self._started if entry[0] != "etcd")
+        self._started.remove(server)
+        _end(server[1])
+
+    def signal_store(self, number: int) -> None:
+        """
+        Send the store a signal: it can be stopped, and continued.
+        """
+        self._started[0][1].send_signal(number)
+
+    def _prepare_server(self) -> None:
         port = free_port()
         self.url = f"https://127.0.0.1:{port}"
         certificates = self.folder / "certificates"
@@ -116,13 +165,19 @@ class ControlPlane:
             check=True,
             capture_output=True,
         )
-        admin, nobody = self.tokens.values()
         tokens.touch(mode=0o600)
+        groups = {"admin": ',"system:masters"'}
         tokens.write_text(
-            f'{admin},admin,admin,"system:masters"\n{nobody},nobody,nobody\n'
+            "".join(
+                f"{token},{user},{user}{groups.get(user, '')}\n"
+                for user, token in self.tokens.items()
+            )
         )
-        self._start(
-            "kube-apiserver",
+        policy = self.folder / "audit.json"
+        policy.write_text(json.dumps(AUDITED))
+        self._arguments = (
+            f"--audit-policy-file={policy}",
+            f"--audit-log-path={self.folder}/audit.log",
             f"--etcd-servers={self.store}",
             "--bind-address=127.0.0.1",
             "--advertise-address=127.0.0.1",
@@ -176,6 +231,15 @@ class ControlPlane:
                 return answer.status == 200
         except OSError:
             return False
+
+
+def _end(process: subprocess.Popen) -> None:
+    process.terminate()
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def free_port() -> int:

@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from adapters.cli.main import run
+from adapters.cli.run_settings import is_config, read_config
 from adapters.expectations import differences
 from adapters.files import read_scenario
 from solver.round import decide
@@ -70,6 +71,9 @@ def test_every_yaml_example_loads(block, tmp_path: Path):
         return
     path = tmp_path / "example.yaml"
     path.write_text(block.text, encoding="utf-8")
+    if is_config(str(path)):
+        assert read_config(str(path)).run
+        return
     scenario = read_scenario(str(path))
     for strategy in ("solver", "greedy") if scenario.expect else ():
         plan = decide(scenario.snapshot, scenario.policy, strategy=strategy)

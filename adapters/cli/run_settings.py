@@ -1,0 +1,235 @@
+"""
+How the scheduler runs: settings of `phalanx run`, each with where it comes from.
+"""
+
+import os
+import re
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from adapters.cli.settings import PREFIX, Flags, effective
+from adapters.kube.shard import pool_of
+from models.errors import InputRejectedError, Problem, QuantityError
+from models.policy import Limits, Policy
+
+BUDGET = 2.0
+"""
+The seconds that a round may search where nobody says otherwise.
+"""
+_INSIDE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+
+
+def _listed(value: object) -> object:
+    """
+    Read a list that the environment writes with commas.
+    """
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return value
+
+
+class RunSettings(BaseModel):
+    """
+    All but the policy; times are seconds.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kubeconfig: str | None = None
+    context: str | None = None
+    namespace: str = Field("phalanx-system", min_length=1)
+    shard: str = Field("default", pattern=r"^[a-z0-9]([-a-z0-9]{0,40}[a-z0-9])?$")
+    node_pool: str = Field("", alias="nodePool")
+    scheduler_names: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(
+        ("phalanx",), alias="schedulerNames", min_length=1
+    )
+    interval: float = Field(10.0, ge=0.1, le=3600)
+    settle: float = Field(0.05, ge=0, le=60)
+    events: bool = True
+    watch: int = Field(60, ge=1, le=3600)
+    shutdown: float = Field(20.0, ge=0, le=3600)
+    threads: int = Field(8, ge=1, le=64)
+    leader_elect: bool = Field(default=True, alias="leaderElect")
+    lease_duration: float = Field(15.0, ge=1, le=3600, alias="leaseDuration")
+    lease_renew: float = Field(10.0, ge=0.5, le=3600, alias="leaseRenew")
+    lease_retry: float = Field(2.0, ge=0.1, le=3600, alias="leaseRetry")
+    listen: str = ":8080"
+    folder: str = Field(
+        default_factory=lambda: str(Path(tempfile.gettempdir()) / "phalanx")
+    )
+
+
+class ConfigFile(BaseModel):
+    """
+    The one file of settings.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    api_version: Literal["phalanx/v1"] = Field(alias="apiVersion")
+    kind: Literal["Config"]
+    policy: Policy = Policy()
+    run: RunSettings = RunSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """
+    The settings in effect, and the origin of each that somebody said.
+    """
+
+    run: RunSettings
+    policy: Policy
+    origins: Mapping[str, str]
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """
+        List every setting but those of the policy, with its origin.
+        """
+        values = self.run.model_dump(by_alias=True, mode="json")
+        return [
+            (f"run.{name}", _shown(name, value), self.origins.get(name, "default"))
+            for name, value in values.items()
+        ]
+
+
+def running(
+    file: ConfigFile | None, said: Mapping[str, object], limits: Flags
+) -> Running:
+    """
+    Lay environment and flags over the file.
+
+    Parameters
+    ----------
+    file
+        The file of settings, where there is one.
+    said
+        The flags, by the name of the setting; none where it was not given.
+    limits
+        The flags of the policy.
+    """
+    document = file.run.model_dump(by_alias=True) if file else {}
+    written = file.run.model_fields_set if file else set()
+    fields = RunSettings.model_fields
+    names = {field.alias or name: name for name, field in fields.items()}
+    origins = {alias: "file" for alias, name in names.items() if name in written}
+    document = {alias: document[alias] for alias in origins}
+    if "namespace" not in document and _INSIDE.is_file():
+        document["namespace"] = _INSIDE.read_text(encoding="utf-8").strip()
+        origins["namespace"] = "the pod it runs in"
+    for alias in names:
+        word = _word(alias)
+        variable = f"{PREFIX}{word.upper().replace('-', '_')}"
+        if value := os.environ.get(variable):
+            document[alias], origins[alias] = value, f"env {variable}"
+        if (flag := said.get(alias)) is not None:
+            document[alias], origins[alias] = flag, f"flag --{word}"
+    policy = _with_budget(file.policy if file else Policy())
+    return Running(
+        _validated(document, origins), effective(policy, limits).policy, origins
+    )
+
+
+def _with_budget(policy: Policy) -> Policy:
+    """
+    Let the clock bound a round, where the policy does not say what bounds it.
+    """
+    if policy.limits.model_fields_set & {"seconds", "deterministic"}:
+        return policy
+    said = policy.limits.model_dump(by_alias=True, exclude_unset=True)
+    return policy.model_copy(update={"limits": Limits(**{**said, "seconds": BUDGET})})
+
+
+def read_config(path: str) -> ConfigFile:
+    """
+    Read a file of settings.
+
+    Raises
+    ------
+    InputRejectedError
+        When it is not one, with every problem and its place.
+    """
+    from adapters.files.problems import located, schema_faults
+    from adapters.files.text import looks_like_json, parse_text, read_text
+
+    name, text = read_text(path)
+    document = parse_text(name, text)
+    if not isinstance(document, dict):
+        what = "a file of settings begins with apiVersion and kind: Config"
+        raise InputRejectedError(name, [Problem("file", "holds no fields", what)])
+    try:
+        return ConfigFile.model_validate(document)
+    except ValidationError as error:
+        faults = schema_faults(error, document, ConfigFile)
+        yaml = not looks_like_json(name, text)
+        raise InputRejectedError(name, located(faults, text, yaml=yaml)) from error
+
+
+def is_config(path: str) -> bool:
+    """
+    Tell a file of settings from one with a policy; standard input is never one.
+    """
+    from adapters.files.text import parse_text, read_text
+
+    if path == "-" or not Path(path).is_file():
+        return False
+    document = parse_text(*read_text(path))
+    return isinstance(document, dict) and document.get("kind") == "Config"
+
+
+def _validated(document: dict[str, Any], origins: Mapping[str, str]) -> RunSettings:
+    try:
+        settings = RunSettings.model_validate(document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0])
+        where = origins.get(name, "")
+        message = f"{name} = {first['input']!r} ({where}): {first['msg']}"
+        raise typer.BadParameter(message) from error
+    try:
+        pool_of(settings.node_pool)
+    except QuantityError as error:
+        raise typer.BadParameter(str(error)) from error
+    times = settings.lease_retry, settings.lease_renew, settings.lease_duration
+    if not times[0] < times[1] < times[2]:
+        message = (
+            "leaseRetry, leaseRenew and leaseDuration must rise, "
+            f"and are {times[0]:g} s, {times[1]:g} s and {times[2]:g} s"
+        )
+        raise typer.BadParameter(message)
+    return settings
+
+
+def _word(alias: str) -> str:
+    """
+    Write the name of a setting as a flag: ``nodePool`` is ``node-pool``.
+    """
+    return re.sub(r"(?<=[a-z])([A-Z])", r"-\1", alias).lower()
+
+
+_SECONDS = (
+    "interval",
+    "settle",
+    "shutdown",
+    "leaseDuration",
+    "leaseRenew",
+    "leaseRetry",
+)
+
+
+def _shown(name: str, value: object) -> str:
+    if value is None:
+        return "not set"
+    if name == "nodePool" and not value:
+        return "the whole cluster"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return f"{value:g} s" if name in _SECONDS else str(value)

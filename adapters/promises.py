@@ -1,0 +1,215 @@
+"""
+Places that an earlier round promised to pods: reserved, moved, or begun and not ended.
+
+They reach planning as reserved pods; planning binds them, keeps them, or lets them go.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final
+
+from models.gangs import Gang, Group, Pod, PodPhase, PodSet, Tree, pod_sets
+from models.nodes import Node
+from models.plan import Operation, Plan
+from models.resources import Resources, add
+from models.snapshot import Snapshot
+
+MOVE_WITHIN: Final = 120.0
+"""
+The seconds for which a place is held for a moved pod that is not made anew yet.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promise:
+    """
+    A node for a pod of a gang; of a moved one, for the pod that comes in its place.
+
+    ``requests`` and ``until`` are of moved pods: what is held, and how long.
+    """
+
+    gang: str
+    pod: str
+    node: str
+    uid: str | None = None
+    requests: tuple[tuple[str, int], ...] = ()
+    until: float = 0.0
+
+    @classmethod
+    def of(cls, step: Operation) -> "Promise":
+        """
+        Promise what an operation was to give.
+        """
+        return cls(gang=step.gang, pod=step.pod, node=step.node, uid=step.uid)
+
+
+class Promises:
+    """
+    All promises, by the pod that they were made to.
+    """
+
+    def __init__(self) -> None:
+        self._held: dict[str, Promise] = {}
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def hold(self, promise: Promise) -> None:
+        """
+        Hold a promise until a plan does not repeat it.
+        """
+        self._held[promise.pod] = promise
+
+    def void(self, gangs: Collection[str]) -> None:
+        """
+        Let go what was promised to some gangs.
+        """
+        for pod in [p for p, held in self._held.items() if held.gang in gangs]:
+            del self._held[pod]
+
+    def repeats(self, plan: Plan) -> bool:
+        """
+        Tell whether a plan does nothing but hold what is promised already.
+        """
+        return all(
+            step.op == "Reserve"
+            and (held := self._held.get(step.pod)) is not None
+            and (held.node, held.uid) == (step.node, step.uid)
+            for step in plan.operations
+        )
+
+    def planned(self, snapshot: Snapshot, plan: Plan, now: float) -> None:
+        """
+        Hold what a plan promises, and of what it does not repeat only moves under way.
+        """
+        taken = {
+            (step.gang, step.node)
+            for step in plan.operations
+            if step.op in {"Bind", "Reserve"}
+        }
+        under_way = {
+            pod: held
+            for pod, held in self._held.items()
+            if held.until > now and (held.gang, held.node) not in taken
+        }
+        made = {
+            step.pod: Promise.of(step)
+            for step in plan.operations
+            if step.op == "Reserve"
+        }
+        moves = {step.pod: step for step in plan.operations if step.op == "Move"}
+        wanted = dict(_requests(snapshot, moves)) if moves else {}
+        moved = {
+            pod: Promise(
+                gang=step.gang,
+                pod=pod,
+                node=step.node,
+                requests=tuple(sorted(wanted.get(pod, {}).items())),
+                until=now + MOVE_WITHIN,
+            )
+            for pod, step in moves.items()
+        }
+        self._held = {**under_way, **moved, **made}
+
+    def applied(self, snapshot: Snapshot, now: float) -> Snapshot:
+        """
+        Give the snapshot with promised pods reserved, and room held for moved ones.
+        """
+        if not self._held:
+            return snapshot
+        nodes = {node.name for node in snapshot.nodes}
+        mine: dict[str, list[Promise]] = {}
+        for held in self._held.values():
+            if held.node in nodes:
+                mine.setdefault(held.gang, []).append(held)
+        load: dict[str, dict[str, int]] = {}
+        gangs = [
+            _reserved(gang, mine[gang.key], load, now) if gang.key in mine else gang
+            for gang in snapshot.gangs
+        ]
+        return replace(
+            snapshot,
+            gangs=tuple(gangs),
+            nodes=tuple(_loaded(node, load) for node in snapshot.nodes),
+        )
+
+    def document(self) -> list[dict[str, Any]]:
+        """
+        Give the promises as plain values.
+        """
+        return [asdict(held) for _, held in sorted(self._held.items())]
+
+    def restore(self, documents: Iterable[Mapping[str, Any]]) -> None:
+        """
+        Take promises that were kept.
+        """
+        for said in documents:
+            requests = tuple((name, amount) for name, amount in said["requests"])
+            self.hold(Promise(**{**said, "requests": requests}))
+
+
+def _requests(
+    snapshot: Snapshot, pods: Collection[str]
+) -> Iterator[tuple[str, Resources]]:
+    for gang in snapshot.gangs:
+        for leaf in pod_sets(gang.tree):
+            for pod in leaf.pods:
+                name = f"{gang.namespace}/{pod.name}"
+                if name in pods:
+                    yield name, leaf.requests
+
+
+def _reserved(
+    gang: Gang, promises: Sequence[Promise], load: dict[str, dict[str, int]], now: float
+) -> Gang:
+    """
+    Reserve the places of a gang's pods that wait.
+
+    What is held for moved pods that are not made anew yet is noted in ``load``.
+    """
+    waiting = {
+        f"{gang.namespace}/{pod.name}": pod
+        for leaf in pod_sets(gang.tree)
+        for pod in leaf.pods
+        if pod.phase is PodPhase.PENDING
+    }
+    places: dict[str, str] = {}
+    free = [name for name in waiting if all(name != p.pod for p in promises)]
+    for promise in promises:
+        pod = waiting.get(promise.pod)
+        if pod is not None and promise.uid in {None, pod.uid}:
+            places[promise.pod] = promise.node
+        elif promise.until > now:
+            if free:
+                places[free.pop(0)] = promise.node
+            else:
+                add(load.setdefault(promise.node, {}), dict(promise.requests))
+    return replace(gang, tree=_with_places(gang.tree, gang.namespace, places))
+
+
+def _with_places(tree: Tree, namespace: str, places: Mapping[str, str]) -> Tree:
+    if isinstance(tree, Group):
+        children = tuple(_with_places(c, namespace, places) for c in tree.children)
+        return replace(tree, children=children)
+    return _leaf_with_places(tree, namespace, places)
+
+
+def _leaf_with_places(
+    leaf: PodSet, namespace: str, places: Mapping[str, str]
+) -> PodSet:
+    def placed(pod: Pod) -> Pod:
+        node = places.get(f"{namespace}/{pod.name}")
+        if node is None:
+            return pod
+        return replace(pod, phase=PodPhase.RESERVED, node=node)
+
+    return replace(leaf, pods=tuple(map(placed, leaf.pods)))
+
+
+def _loaded(node: Node, load: Mapping[str, Mapping[str, int]]) -> Node:
+    held = load.get(node.name)
+    if held is None:
+        return node
+    used = dict(node.used)
+    add(used, held)
+    return replace(node, used=used)
