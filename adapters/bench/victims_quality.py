@@ -2,7 +2,7 @@
 Measured quality of evictions: small full cases against the exact per-pod model.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adapters.bench.contract_evict import VictimCases
@@ -16,6 +16,7 @@ from models.plan import Plan
 from models.policy import Limits, Policy
 from models.snapshot import Snapshot
 from solver.oracle import best_first_step, best_later
+from solver.oracle.search import Value
 from solver.problem import problem_of
 from solver.round import decide
 
@@ -66,7 +67,7 @@ def measure_victims(contract: VictimCases) -> Iterator[Row]:
 
 def _count_case(tally: Tally, seed: int, limits: Limits) -> None:
     snapshot, policy = case_of(seed, limits)
-    first = _vector(best_first_step(snapshot, policy, _shares(snapshot, policy)))
+    first = best_first_step(snapshot, policy, _shares(snapshot, policy))
     try:
         plan = decide(snapshot, policy)
     except PlanRejectedError:
@@ -89,29 +90,25 @@ def case_of(seed: int, limits: Limits) -> tuple[Snapshot, Policy]:
 
 
 def _is_best(
-    snapshot: Snapshot, policy: Policy, plan: Plan, first: Vector | None
+    snapshot: Snapshot, policy: Policy, plan: Plan, first: Sequence[Value] | None
 ) -> bool:
     """
     Tell whether a plan is optimal, its later steps in what its own evictions left.
     """
-    mine = vector_of(plan)
-    if first is None:
-        return False
     shares = _shares(snapshot, policy)
-    later = _vector(best_later(snapshot, policy, shares, plan))
-    return later is not None and mine == {**first, **later}
+    later = best_later(snapshot, policy, shares, plan)
+    if first is None or later is None:
+        return False
+    return vector_of(plan) == _vector([*first, *later])
 
 
 def _shares(snapshot: Snapshot, policy: Policy) -> Mapping[str, Mapping[str, int]]:
     return problem_of(snapshot, policy).shares
 
 
-def _vector(
-    values: Iterable[tuple[str, int | None, int]] | None,
-) -> Vector | None:
+def _vector(values: Iterable[Value]) -> Vector:
     """
-    Name the values that are not zero; nothing where no plan is legal.
+    Name the values that are not zero; of a tier that is listed twice the later one.
     """
-    if values is None:
-        return None
-    return {(name, band): value for name, band, value in values if value}
+    last = {(name, band): value for name, band, value in values}
+    return {key: value for key, value in last.items() if value}
