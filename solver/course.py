@@ -114,11 +114,11 @@ class _StepCourse:
             self.watch.lap("greedy")
         run = StepSearch(self.opened, self.watch, self.budget, self.known.bounds)
         run.tighten(self.coarse)
-        if run.starts_all():
-            run.lose_at_least(least_work(self.opened))
-            self.watch.lap("search")
         if num_choices(self.opened.victims) <= self.budget.left * CHOICES_PER_UNIT:
             run.all_tiers()
+        if run.starts_all() and run.may_lose_less():
+            run.lose_at_least(least_work(self.opened))
+            self.watch.lap("search")
         self.sizes.append(run.size)
         found = run.found_bounds()
         self.known.bounds.update(found)

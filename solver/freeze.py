@@ -91,10 +91,12 @@ def waiting_units(problem: Problem, draft: Draft) -> list[Unit]:
         return (may, -unit.band, -age, unit.key)
 
     started = [u for u in sorted(problem.units, key=rank) if draft.starts(u)]
-    waiting = [unit for unit in started if not _fits_now(work, unit, draft)]
+    waiting: list[Unit] = []
+    ready: list[Unit] = []
+    for unit in started:
+        (ready if _fits_now(work, unit, draft) else waiting).append(unit)
     served = [unit for unit in waiting if is_served(unit)]
-    ready = [unit for unit in started if unit not in waiting and is_served(unit)]
-    return waiting + _needed_for(claims, served, ready)
+    return waiting + _needed_for(claims, served, [u for u in ready if is_served(u)])
 
 
 def _needed_for(

@@ -90,12 +90,24 @@ class StepSearch(TierSearch):
             self.best.starts(unit) for unit in self.problem.units
         )
 
+    def may_lose_less(self) -> bool:
+        """
+        Tell whether less work could be lost, as far as is proven.
+        """
+        at = self._first_loss
+        value = self.values[at]
+        return value - self.bounds[at] > self.keys[at].gap * value
+
     def lose_at_least(self, work: int) -> None:
         """
         Learn the least work that is lost where all units start.
         """
-        at = next(at for at, key in enumerate(self.keys) if key.name in LOSSES)
+        at = self._first_loss
         self.trivial[at] = self.bounds[at] = max(self.bounds[at], work)
+
+    @property
+    def _first_loss(self) -> int:
+        return next(at for at, key in enumerate(self.keys) if key.name in LOSSES)
 
     def found_bounds(self) -> dict[TierKey, int]:
         """
