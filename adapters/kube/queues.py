@@ -21,7 +21,8 @@ def queues_of(
     """
     Read the queues; of two of one name the one of the dialect heard first holds.
 
-    Those whose parents lead round in a circle are left out.
+    Those whose parents lead round in a circle are left out, and those above which one
+    is missing.
     """
     found: dict[str, Queue] = {}
     said_by: dict[str, str] = {}
@@ -41,6 +42,11 @@ def queues_of(
         what = "its parents lead round in a circle"
         warnings.append(f"queue {name} is left out: {what}")
         del found[name]
+    for name, lost in [(name, _lost_above(name, found)) for name in sorted(found)]:
+        if lost is not None:
+            what = f"above it, {lost} does not exist"
+            warnings.append(f"queue {name} is left out: {what}")
+            del found[name]
     return [found[name] for name in sorted(found)]
 
 
@@ -52,6 +58,16 @@ def _is_in_a_circle(name: str, queues: dict[str, Queue]) -> bool:
         seen.add(at)
         at = queues[at].parent
     return False
+
+
+def _lost_above(name: str, queues: dict[str, Queue]) -> str | None:
+    """
+    Name the parent that is missing above a queue; none where all are there.
+    """
+    at = queues[name].parent
+    while at in queues:
+        at = queues[at].parent
+    return at
 
 
 def topologies_of(

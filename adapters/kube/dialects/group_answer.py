@@ -12,6 +12,7 @@ from adapters.kube.dialects.base import Claim, Raw, Standing, Write, said_of
 from adapters.kube.dialects.judged import moment
 from adapters.kube.dialects.words import SIGS, VERSION
 from adapters.kube.raw import FieldError, mapping, seconds
+from models.reasons import counted
 
 WAITING = "phalanx/waiting"
 """
@@ -92,7 +93,8 @@ def _reasons(
         event = ("Warning", "FailedScheduling", sentence)
         yield said_of(claim, api, {}, event=event)
     if standing.state == "Starting" and standing.binding:
-        message = f"{standing.binding} pods are bound, {standing.minimum} were needed"
+        bound = counted(standing.binding, "pod")
+        message = f"{bound} bound, {standing.minimum:,} needed"
         yield said_of(claim, api, {}, event=("Normal", "Scheduled", message))
 
 

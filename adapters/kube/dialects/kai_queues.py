@@ -32,26 +32,16 @@ The largest number that a queue may say, in whatever unit.
 
 def kai_queues(raws: Iterable[Raw], warnings: list[str]) -> Iterator[Queue]:
     """
-    Read the queues; one whose parent is missing is left out with all below it.
-
-    One that cannot be read is closed. Both are warned of.
+    Read the queues; one that cannot be read is closed, and warned of.
     """
     found = {name: raw for _, name, raw in named(raws)}
     scale = _scale(found.values())
-    queues: dict[str, Queue] = {}
-    for name, raw in found.items():
+    for name in sorted(found):
         try:
-            queues[name] = _queue(name, raw, scale)
+            yield _queue(name, found[name], scale)
         except FieldError as error:
             warnings.append(closed(name, error))
-            queues[name] = Queue(name=name, open=False)
-    for name in sorted(queues):
-        lost = _lost_above(name, queues)
-        if lost is None:
-            yield queues[name]
-        else:
-            what = f"{lost} does not exist"
-            warnings.append(f"Queue {name} is left out: above it, {what}")
+            yield Queue(name=name, open=False)
 
 
 def kai_topologies(raws: Iterable[Raw], warnings: list[str]) -> Iterator[Topology]:
@@ -160,18 +150,3 @@ def _scale(raws: Iterable[Raw]) -> int:
         except FieldError:
             continue
     return 1 if most == 1 else 1000
-
-
-def _lost_above(name: str, queues: Mapping[str, Queue]) -> str | None:
-    """
-    Name the parent that is missing above a queue; none where all are there.
-
-    Queues whose parents lead round in a circle are judged with those of all systems.
-    """
-    at, seen = queues[name].parent, {name}
-    while at is not None and at not in seen:
-        if at not in queues:
-            return at
-        seen.add(at)
-        at = queues[at].parent
-    return None

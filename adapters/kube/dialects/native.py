@@ -290,6 +290,8 @@ def _agree(
 ) -> None:
     """
     Refuse a gang whose pods differ in their scheduler, or from its priority.
+
+    What has no priority is of an unknown class, and refused for that.
     """
     first: PodRecord | None = None
     for pod in pods:
@@ -300,7 +302,7 @@ def _agree(
                 f"that of pod {first.name} is {first.scheduler!r}"
             )
             notes.refuse(Reason.CONFIG_CONFLICT, what)
-        if classes.of_pod(pod) != priority:
+        if priority is not None and classes.of_pod(pod) != priority:
             what = (
                 f"the priority of pod {pod.name} is {classes.of_pod(pod)}, "
                 f"that of its group is {priority}"

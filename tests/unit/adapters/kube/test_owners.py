@@ -4,8 +4,12 @@ Gangs without a group object: the workload table, by labels alone and with the o
 What each kind starts is shown by the scenarios under ``scenarios/workloads``.
 """
 
-import pytest
+from pathlib import Path
 
+import pytest
+import yaml
+
+from adapters.kube.dialects.workloads import WORKLOADS
 from models.gangs import pod_sets
 from tests.manifests import assembled, gang_of, obj, pod, pod_group, refusal
 
@@ -201,3 +205,20 @@ def test_a_minimum_that_an_order_overrules_is_warned_of():
 
     assert 2 == made.gangs[0].tree.min_pods
     assert "phalanx/min-available is not read" in made.warnings[0]
+
+
+SCENARIOS = Path(__file__).parents[4] / "scenarios" / "workloads"
+SHOWN = {
+    word
+    for file in SCENARIOS.glob("*.yaml")
+    for raw in yaml.safe_load(file.read_text(encoding="utf-8"))["given"]["manifests"]
+    for word in (
+        raw["kind"],
+        *(owner["kind"] for owner in raw["metadata"].get("ownerReferences", ())),
+    )
+}
+
+
+@pytest.mark.parametrize("kind", [kind for rule in WORKLOADS for kind in rule.kinds])
+def test_every_kind_of_the_table_has_a_scenario(kind):
+    assert kind in SHOWN

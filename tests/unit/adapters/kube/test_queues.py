@@ -36,6 +36,28 @@ def read(*raws):
     return {queue.name: queue for queue in snapshot.queues}, homes, snapshot.warnings
 
 
+# --- what is left out -----------------------------------------------------------
+
+BELOW = {
+    "kai": lambda name, parent: kai(name, parentQueue=parent),
+    "volcano": lambda name, parent: volcano(name, parent=parent),
+    "koordinator": lambda name, parent: quota(
+        name, meta={"labels": {f"{PREFIX}/parent": parent}}
+    ),
+}
+
+
+@pytest.mark.parametrize("system", BELOW)
+def test_queues_below_a_missing_one_are_left_out_and_warned_of(system):
+    below = BELOW[system]
+    queues, _, warnings = read(below("a", "b"), below("b", "gone"))
+
+    assert not {"a", "b"} & set(queues)
+    assert [
+        f"queue {name} is left out: above it, gone does not exist" for name in "ab"
+    ] == list(warnings)
+
+
 # --- who names none -------------------------------------------------------------
 
 NATIVE = obj(

@@ -20,7 +20,6 @@ PLUGIN = "scheduling.x-k8s.io/pod-group"
 SIGS, X_K8S = "scheduling.sigs.k8s.io", "scheduling.x-k8s.io"
 REPOSITORY = Path(__file__).parents[5]
 SCENARIOS = REPOSITORY / "scenarios"
-GOLDEN = REPOSITORY / "tests" / "golden" / "dialects"
 FAMILY = ("koordinator", "ack", "coscheduling")
 
 

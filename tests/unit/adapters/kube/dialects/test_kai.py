@@ -421,12 +421,6 @@ def test_a_queue_says_its_parent_priority_and_runtimes():
     assert found["q"]["runtimes"] == [60, 7200]
 
 
-def test_a_queue_without_its_parent_is_not_there():
-    found = queues(("a", "{parentQueue: gone}"), ("b", "{parentQueue: a}"), ("c", "{}"))
-
-    assert list(found) == ["c"]
-
-
 @pytest.mark.parametrize(
     "spec",
     [
@@ -442,18 +436,6 @@ def test_a_queue_that_cannot_be_read_is_closed_and_warned_of(spec):
     assert queues(("q", spec), warnings=warnings)["q"]["open"] is False
     assert warnings[0].startswith("Queue q cannot be read, so it is taken as closed: ")
     assert "spec." in warnings[0]
-
-
-def test_a_queue_below_a_missing_one_is_left_out_and_warned_of():
-    warnings = []
-    found = queues(
-        ("a", "{parentQueue: b}"), ("b", "{parentQueue: gone}"), warnings=warnings
-    )
-
-    assert {} == found
-    assert [f"Queue {q} is left out: above it, gone does not exist" for q in "ab"] == (
-        warnings
-    )
 
 
 @pytest.mark.parametrize(
