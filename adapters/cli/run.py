@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adapters.cli.options import Seconds, Seed, Workers
+from models.dialects import DialectChoice
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -47,6 +48,12 @@ def run(
         list[str] | None,
         _text("--scheduler-name", "NAME", "Whose pods it plans; may be repeated."),
     ] = None,
+    dialect: Annotated[
+        list[str] | None,
+        _text(
+            "--dialect", "NAME=WORD", f"How words are read: {', '.join(DialectChoice)}."
+        ),
+    ] = None,
     interval: Annotated[
         float | None, _text("--interval", "S", "Between looks at a quiet cluster.")
     ] = None,
@@ -78,6 +85,7 @@ def run(
         "shard": shard,
         "nodePool": node_pool,
         "schedulerNames": tuple(scheduler_name) if scheduler_name else None,
+        "dialects": tuple(dialect) if dialect else None,
         "interval": interval,
         "leaderElect": leader_elect,
         "listen": listen,

@@ -15,6 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from adapters.cli.settings import PREFIX, Flags, effective
 from adapters.kube.shard import pool_of
+from models.dialects import DialectChoice, contradiction
 from models.errors import InputRejectedError, Problem, QuantityError
 from models.policy import Limits, Policy
 
@@ -27,10 +28,10 @@ _INSIDE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 
 def _listed(value: object) -> object:
     """
-    Read a list that the environment writes with commas.
+    Read a list that the environment writes with commas or spaces.
     """
     if isinstance(value, str):
-        return tuple(part.strip() for part in value.split(",") if part.strip())
+        return tuple(filter(None, re.split(r"[,\s]+", value)))
     return value
 
 
@@ -49,6 +50,7 @@ class RunSettings(BaseModel):
     scheduler_names: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(
         ("phalanx",), alias="schedulerNames", min_length=1
     )
+    dialects: Annotated[tuple[DialectChoice, ...], BeforeValidator(_listed)] = ()
     interval: float = Field(10.0, ge=0.1, le=3600)
     settle: float = Field(0.05, ge=0, le=60)
     events: bool = True
@@ -124,8 +126,8 @@ def running(
         document["namespace"] = _INSIDE.read_text(encoding="utf-8").strip()
         origins["namespace"] = "the pod it runs in"
     for alias in names:
-        word = _word(alias)
-        variable = f"{PREFIX}{word.upper().replace('-', '_')}"
+        word = _FLAGS.get(alias) or _word(alias)
+        variable = _VARIABLES.get(alias) or _variable(_word(alias))
         if value := os.environ.get(variable):
             document[alias], origins[alias] = value, f"env {variable}"
         if (flag := said.get(alias)) is not None:
@@ -192,6 +194,8 @@ def _validated(document: dict[str, Any], origins: Mapping[str, str]) -> RunSetti
         where = origins.get(name, "")
         message = f"{name} = {first['input']!r} ({where}): {first['msg']}"
         raise typer.BadParameter(message) from error
+    if what := contradiction(settings.dialects):
+        raise typer.BadParameter(f"dialects ({origins.get('dialects', '')}): {what}")
     try:
         pool_of(settings.node_pool)
     except QuantityError as error:
@@ -204,6 +208,17 @@ def _validated(document: dict[str, Any], origins: Mapping[str, str]) -> RunSetti
         )
         raise typer.BadParameter(message)
     return settings
+
+
+_FLAGS = {"schedulerNames": "scheduler-name", "dialects": "dialect"}
+_VARIABLES = {"dialects": f"{PREFIX}DIALECT"}
+"""
+Where the setting of several is said one by one, and as other commands name it.
+"""
+
+
+def _variable(word: str) -> str:
+    return f"{PREFIX}{word.upper().replace('-', '_')}"
 
 
 def _word(alias: str) -> str:
@@ -231,5 +246,5 @@ def _shown(name: str, value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):
-        return ", ".join(map(str, value))
+        return ", ".join(map(str, value)) or "as documented"
     return f"{value:g} s" if name in _SECONDS else str(value)

@@ -57,7 +57,7 @@ class Scheduler:
         self._transport = connect(run.kubeconfig, run.context)
         self.source = ClusterSource(
             self._transport,
-            dialects(),
+            dialects(run.dialects),
             run.scheduler_names,
             pool=pool_of(run.node_pool),
             pace=Pace(watch=run.watch),

@@ -54,6 +54,24 @@ def test_the_environment_lists_with_commas(monkeypatch):
     assert ("phalanx", "volcano") == running(None, {}, NOTHING).run.scheduler_names
 
 
+def test_how_words_are_read_is_said_as_to_other_commands(monkeypatch):
+    monkeypatch.setenv("PHALANX_DIALECT", "ack=alone koordinator=podgroup-first")
+    found = running(None, {}, NOTHING)
+
+    assert ("ack=alone", "koordinator=podgroup-first") == found.run.dialects
+    assert "env PHALANX_DIALECT" == found.origins["dialects"]
+
+
+def test_what_may_be_said_often_is_named_as_it_is_said():
+    names = {"schedulerNames": ("a", "b"), "dialects": ("ack=alone",)}
+    found = running(None, names, NOTHING)
+
+    assert {
+        "schedulerNames": "flag --scheduler-name",
+        "dialects": "flag --dialect",
+    } == found.origins
+
+
 def test_a_round_in_a_cluster_is_bounded_by_the_clock_unless_said_otherwise(tmp_path):
     path = tmp_path / "c.yaml"
     head = "apiVersion: phalanx/v1\nkind: Config\n"
@@ -69,6 +87,8 @@ def test_a_round_in_a_cluster_is_bounded_by_the_clock_unless_said_otherwise(tmp_
         ({"interval": 0.0}, "interval"),
         ({"shard": "No Name"}, "shard"),
         ({"leaseRenew": 20.0}, "must rise"),
+        ({"dialects": ("volcano=backwards",)}, "dialects"),
+        ({"dialects": ("ack=alone", "koordinator=alone")}, "exclude each other"),
     ],
 )
 def test_what_cannot_work_is_wrong_use(said, words):

@@ -2,6 +2,7 @@
 What happens to a scheduler, and to the cluster below it, must leave no gang in half.
 """
 
+import json
 import signal
 import threading
 import time
@@ -306,6 +307,27 @@ def test_what_a_webhook_refuses_waits_and_lets_others_pass(
 
     assert "not today" in refused[0]["message"]
     assert "refused" == refused[0]["result"]
+
+
+def test_a_gang_that_stays_in_half_is_evicted_whole(
+    stage, kubelet, space, tmp_path, webhook
+):
+    stage.nodes(3)
+    webhook.refused = space, "doomed-1"
+    settings = tmp_path / "config.json"
+    head = {"apiVersion": "phalanx/v1", "kind": "Config"}
+    settings.write_text(json.dumps(head | {"policy": {"evict": {"staleAfter": 3}}}))
+    with Scheduler(stage, f"--config={settings}", folder=tmp_path) as scheduler:
+        stage.gang(space, "doomed", 3, 8)
+        eventually(lambda: scheduler.events("operation_failed"))
+        half = stage.bound(space)
+        stage.gang(space, "fine", 3, 8)
+        eventually(lambda: stage.whole(space, fine=3))
+    left = {name for _, verb, name, _ in stage.plane.deeds(space) if verb == "eviction"}
+
+    assert "doomed-0" in half
+    assert "doomed-1" not in half
+    assert half.keys() == left
 
 
 def test_promises_survive_the_leader_that_made_them(stage, space, tmp_path):
