@@ -116,6 +116,14 @@ class Cache:
         with self._lock:
             return self._nodes.records.get(name)
 
+    def pods_named(self, keys: Iterable[str]) -> list[PodRecord]:
+        """
+        List the pods that the API server shows under some keys.
+        """
+        with self._lock:
+            found = (self._pods.records.get(key) for key in keys)
+            return [pod for pod in found if pod is not None]
+
     def pods_on(self, node: str) -> tuple[PodRecord, ...]:
         """
         List the pods that the API server shows on a node.
