@@ -12,6 +12,8 @@ from adapters.cli import (
     bench,
     compare,
     config,
+    describe,
+    get,
     plan,
     scenario,
     snapshot,
@@ -38,6 +40,8 @@ app.command("run")(run_command.run)
 app.add_typer(scenario.app, name="scenario")
 app.command("compare")(compare.compare)
 app.command("bench")(bench.bench)
+app.add_typer(get.app, name="get")
+app.add_typer(describe.app, name="describe")
 app.add_typer(snapshot.app, name="snapshot")
 app.add_typer(config.app, name="config")
 app.command("version")(version.version)
