@@ -50,10 +50,8 @@ class RoundFile:
             self._written += len(data)
         except OSError as error:
             self._written = None
-            _log.warning(
-                "round_not_recorded",
-                extra={"file": str(self.path), "error": str(error)},
-            )
+            fields = {"file": str(self.path), "error": str(error)}
+            _log.warning("round_not_recorded", extra={"fields": fields})
 
     def _opened(self) -> int:
         """

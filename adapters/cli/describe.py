@@ -13,7 +13,7 @@ from adapters.cli.options import Output, SchedulerNames, only
 from adapters.cli.output import Format, as_text, emit
 
 if TYPE_CHECKING:
-    from adapters.inventory import Seen
+    from adapters.inventory.seen import Seen
 
 T = TypeVar("T")
 app = typer.Typer(
@@ -46,7 +46,7 @@ def gang(
     NAME is namespace/name, or a name that only one gang has.
     """
     from adapters.cli.describe_views import gang_document, gang_lines
-    from adapters.inventory import gang_rows
+    from adapters.inventory.gangs import gang_rows
 
     wanted = f"{namespace}/{name}" if namespace and "/" not in name else name
     with _where(file, scheduler_name, kubeconfig, context).looking() as look:
@@ -70,7 +70,7 @@ def queue(
     Show a queue: each resource with its bounds, and the gangs in it.
     """
     from adapters.cli.describe_views import queue_lines
-    from adapters.inventory import queue_rows
+    from adapters.inventory.queues import queue_rows
 
     with _where(file, scheduler_name, kubeconfig, context).looking() as look:
         seen = look()
@@ -97,7 +97,7 @@ def node(
     Show a node: what it has, who uses it, what keeps pods off it.
     """
     from adapters.cli.describe_views import node_lines
-    from adapters.inventory import node_rows
+    from adapters.inventory.nodes import node_rows
 
     with _where(file, scheduler_name, kubeconfig, context).looking() as look:
         seen = look()

@@ -9,8 +9,7 @@ from typing import Any
 from adapters.cli.get_views import done, failed, gangs_of, recorded_gangs, widest
 from adapters.cli.listing import Listing, Look, span, table_of
 from adapters.cli.output import Table
-from adapters.inventory import gang_rows
-from adapters.inventory.gangs import GangRow, requests_of
+from adapters.inventory.gangs import GangRow, gang_rows, requests_of
 from adapters.inventory.nodes import NodeRow, written
 from adapters.inventory.queues import QueueRow, bound
 from adapters.inventory.seen import Seen

@@ -18,7 +18,7 @@ from adapters.cli.output import Format, Paint
 from adapters.inventory.selectors import Labels, SelectorError, selector
 
 if TYPE_CHECKING:
-    from adapters.inventory import Seen
+    from adapters.inventory.seen import Seen
 
 T = TypeVar("T")
 INTERRUPTED = 130
@@ -142,7 +142,7 @@ def gangs(
         _recorded(round_named(round_name, rounds_path), wanted, look, watching)
         return
     from adapters.cli.get_views import gangs_of
-    from adapters.inventory import gang_rows
+    from adapters.inventory.gangs import gang_rows
 
     def rows(seen: "Seen") -> Iterable[Any]:
         has, labelled = _labels_of(seen, wanted), wanted.labelled()
@@ -184,7 +184,7 @@ def queues(
     List queues: what each is entitled to, and what it uses.
     """
     from adapters.cli.get_views import queues_of
-    from adapters.inventory import queue_rows
+    from adapters.inventory.queues import queue_rows
 
     wanted = _Wanted(names=tuple(names or ()), state=state)
 
@@ -220,7 +220,7 @@ def nodes(
     List nodes: what each has, and what is left.
     """
     from adapters.cli.get_views import nodes_of
-    from adapters.inventory import node_rows
+    from adapters.inventory.nodes import node_rows
 
     wanted = _Wanted(names=tuple(names or ()), state=state, labels=labels)
 

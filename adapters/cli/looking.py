@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adapters.inventory.seen import Seen
 from models.errors import PhalanxError
 from models.names import nearest
+
+if TYPE_CHECKING:
+    from adapters.inventory.seen import Seen
 
 _PATIENCE = 60.0
 
@@ -71,7 +73,7 @@ class Where:
     context: str | None = None
 
     @contextmanager
-    def looking(self) -> Iterator[Callable[[], Seen]]:
+    def looking(self) -> "Iterator[Callable[[], Seen]]":
         """
         Give a function that looks, again and again while the block lasts.
         """
@@ -93,10 +95,10 @@ class Where:
         finally:
             source.stop()
 
-    def _read(self) -> Seen:
+    def _read(self) -> "Seen":
         from adapters.cli.settings import effective
         from adapters.files import read_scenarios
-        from adapters.inventory.seen import planned_whys
+        from adapters.inventory.seen import Seen, planned_whys
 
         scenario = read_scenarios(self.files, self.schedulers)
         policy = effective(scenario.policy, {}).policy

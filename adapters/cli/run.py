@@ -59,6 +59,9 @@ def run(
     listen: Annotated[
         str | None, _text("--listen", "HOST:PORT", "Where health and metrics are.")
     ] = None,
+    log_format: Annotated[
+        str | None, _text("--log-format", "json|text", "How the log is written.")
+    ] = None,
     folder: Annotated[
         str | None, _text("--folder", "DIR", "Where bundles and records are kept.")
     ] = None,
@@ -81,6 +84,7 @@ def run(
         "interval": interval,
         "leaderElect": leader_elect,
         "listen": listen,
+        "logFormat": log_format,
         "folder": folder,
     }
     limits = {"seconds": seconds, "seed": seed, "workers": workers}
@@ -95,7 +99,7 @@ def _schedule(settings: "Running") -> None:
     from adapters.cli.scheduler import Scheduler
     from adapters.log_reporter import log_lines
 
-    log_lines()
+    log_lines(settings.run.log_format)
     with Scheduler(settings) as scheduler:
 
         def stop(number: int, _: "FrameType | None") -> None:

@@ -60,6 +60,11 @@ class RunSettings(BaseModel):
     lease_renew: float = Field(10.0, ge=0.5, le=3600, alias="leaseRenew")
     lease_retry: float = Field(2.0, ge=0.1, le=3600, alias="leaseRetry")
     listen: str = ":8080"
+    log_format: Literal["json", "text"] = Field("json", alias="logFormat")
+    status_rate: float = Field(100.0, ge=0.1, le=10_000, alias="statusRate")
+    own_status: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(
+        ("koordinator",), alias="ownStatus"
+    )
     folder: str = Field(
         default_factory=lambda: str(Path(tempfile.gettempdir()) / "phalanx")
     )
@@ -231,5 +236,7 @@ def _shown(name: str, value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):
-        return ", ".join(map(str, value))
+        return ", ".join(map(str, value)) or "none"
+    if name == "statusRate":
+        return f"{value:g} requests a second"
     return f"{value:g} s" if name in _SECONDS else str(value)

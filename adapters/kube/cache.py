@@ -140,7 +140,7 @@ class Cache:
         SnapshotRefusedError
             When a resource is not read yet or too far behind.
         """
-        if problems := [p for f in followed for p in self._problems(f)]:
+        if problems := self.problems(followed):
             raise SnapshotRefusedError(problems)
         with self._lock:
             self._expire()
@@ -159,6 +159,12 @@ class Cache:
                 },
                 assumed=assumed,
             )
+
+    def problems(self, followed: Sequence[Reflector[Any]]) -> list[str]:
+        """
+        Say which resources do not do for planning, and why.
+        """
+        return [problem for f in followed for problem in self._problems(f)]
 
     def _made(self, resource: Resource) -> Shelf[Any]:
         if (resource.group, resource.plural) == PODS:

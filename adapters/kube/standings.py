@@ -92,7 +92,7 @@ def sayings(told: Told) -> Iterator[Saying]:
     Walk the gangs that were read from a cluster, in the order of the plan.
     """
     gangs = {gang.key: gang for gang in told.assembled.snapshot.gangs}
-    receipts = _by_gang(told.receipts)
+    receipts = _by_gang(told)
     for line in told.plan.gangs:
         claim, gang = told.assembled.claims.get(line.name), gangs.get(line.name)
         if claim is not None and gang is not None:
@@ -154,9 +154,16 @@ def message_of(standing: Standing) -> str:
     return NOTHING_NEEDED if standing.state == "Waiting" else LEFT_OVER
 
 
-def _by_gang(receipts: Sequence[Receipt]) -> Mapping[str, _Receipts]:
+def _by_gang(told: Told) -> Mapping[str, _Receipts]:
+    """
+    Sort the receipts; a gang whose operations have none yet is open.
+    """
     found: dict[str, _Receipts] = {}
-    for receipt in receipts:
+    if not told.receipts:
+        for step in told.plan.operations:
+            if step.op != "Reserve":
+                found.setdefault(step.gang, _Receipts()).open = True
+    for receipt in told.receipts:
         became = found.setdefault(receipt.operation.gang, _Receipts())
         if receipt.result == "done":
             if receipt.operation.op == "Bind":

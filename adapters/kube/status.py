@@ -7,6 +7,7 @@ already.  It never holds up who binds; what fails is tried again or let go.
 
 import logging
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -20,6 +21,7 @@ from adapters.kube.transport import Transport
 from adapters.kube.wire import BusyError, Place, Wire, WritePace
 
 _log = logging.getLogger(__name__)
+_MOST_MISSED = 8
 Counted = Callable[[str, str], None]
 
 
@@ -67,7 +69,9 @@ class StatusWriter:
         self._alone: dict[str, tuple[str, str | None]] = {}
         self._wake = threading.Condition()
         self._next: Told | None = None
+        self._missed: deque[Told] = deque(maxlen=_MOST_MISSED)
         self._stopped = False
+        self._hushed = False
         self._thread = threading.Thread(target=self._run, name="status", daemon=True)
 
     def start(self) -> None:
@@ -90,9 +94,23 @@ class StatusWriter:
     def tell(self, told: Told) -> None:
         """
         Hand in what a round says; it takes the place of what is not written yet.
+
+        What was refused in a round that is passed over is still told.
         """
         with self._wake:
+            if self._next is not None and self._next.receipts:
+                self._missed.append(self._next)
             self._next = told
+            self._wake.notify_all()
+
+    def hush(self) -> None:
+        """
+        Write nothing of what was handed in: somebody else leads.
+        """
+        with self._wake:
+            self._missed.clear()
+            self._next = None
+            self._hushed = True
             self._wake.notify_all()
 
     def write(self, told: Told) -> bool:
@@ -106,6 +124,9 @@ class StatusWriter:
         BusyError
             When the server is busy or away.
         """
+        while self._missed:
+            for saying in sayings(self._missed.popleft()):
+                self._tell_events(saying)
         whole, every = True, list(sayings(told))
         for saying in every:
             key = saying.standing.key
@@ -131,7 +152,8 @@ class StatusWriter:
                     self._wake.wait(wait if told is not None else None)
                 if self._stopped:
                     return
-                told, self._next = self._next or told, None
+                told, self._next = self._next or (None if self._hushed else told), None
+                self._hushed = False
             if told is None:
                 continue
             try:
@@ -139,7 +161,7 @@ class StatusWriter:
             except BusyError as error:
                 whole, asked = False, error.seconds
             except Exception:  # noqa: BLE001 - what is told must not end the teller
-                _log.exception("status_failed", extra={"round": told.round})
+                _log.exception("status_failed", extra={"fields": {"round": told.round}})
                 whole, asked = True, 0.0
             told, failures = (None, 0) if whole else (told, failures + 1)
             doubled = self._pace.first * 2.0 ** min(failures - 1, 10)
@@ -149,8 +171,7 @@ class StatusWriter:
         """
         Say what there is to say of one gang; tell whether it is said.
         """
-        for event in saying.events:
-            self._event(self._about(saying), event)
+        self._tell_events(saying)
         if saying.open:
             return True  # what becomes of it, the next round says
         steady = self._steady.of(saying)
@@ -160,6 +181,10 @@ class StatusWriter:
         # Numbers that are not said yet are, as soon as they may.
         whole &= steady.message == saying.message
         return self._pods.write(steady, self._is_outdated) and whole
+
+    def _tell_events(self, saying: Saying) -> None:
+        for event in saying.events:
+            self._event(self._about(saying), event)
 
     def _tell_of_it(self, saying: Saying) -> None:
         """
@@ -215,7 +240,7 @@ class StatusWriter:
                 self._wake.wait(seconds)
 
     def _is_outdated(self) -> bool:
-        return self._next is not None or self._stopped
+        return self._next is not None or self._hushed or self._stopped
 
     def _forget(self, every: Sequence[Saying]) -> None:
         """

@@ -92,12 +92,11 @@ class Wire:
         if written.outcome is Outcome.FORBIDDEN:
             self._muted[place[0], place[2]] = self.clock() + self.pace.muted
             rule = getattr(written.error, "rule", "")
-            more = {"rule": rule, "seconds": self.pace.muted}
-            _log.warning("status_forbidden", extra=more)
+            fields = {"rule": rule, "seconds": self.pace.muted}
+            _log.warning("status_forbidden", extra={"fields": fields})
         if written.outcome is Outcome.INVALID:
             where = "/".join(filter(None, place))
-            _log.warning(
-                "status_refused", extra={"object": where, "error": str(written.error)}
-            )
+            fields = {"object": where, "error": str(written.error)}
+            _log.warning("status_refused", extra={"fields": fields})
         self._pause(1.0 / self.pace.rate)
         return written.outcome

@@ -9,7 +9,8 @@ from adapters.cli.get_views import gangs_of
 from adapters.cli.listing import Look, span, watch
 from adapters.cli.main import run
 from adapters.cli.output import Format
-from adapters.inventory import Seen, gang_rows
+from adapters.inventory.gangs import gang_rows
+from adapters.inventory.seen import Seen
 from adapters.inventory.selectors import SelectorError, selector
 from adapters.round_record import head_of, record_of
 from adapters.rounds import RoundFile

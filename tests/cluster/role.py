@@ -7,13 +7,14 @@ from contextlib import suppress
 from adapters.kube.dialects.registry import dialects
 from adapters.kube.errors import ConflictError, NotFoundError
 from adapters.kube.kinds import resources_of
-from adapters.kube.permissions import ACTING, KEEPING, Permission, reading
+from adapters.kube.permissions import Permission
+from adapters.kube.permissions import needed as all_needed
 
 API = "rbac.authorization.k8s.io"
 
 
 def needed() -> list[Permission]:
-    return [*ACTING, *KEEPING, *reading(resources_of(dialects()))]
+    return all_needed(resources_of(dialects()))
 
 
 def grant(admin, user: str, space: str, *, without: Permission | None = None) -> None:

@@ -1,10 +1,13 @@
 import json
 import threading
+from dataclasses import replace
 
 import pytest
 
 from adapters.kube.notices import EVENTS
 from adapters.kube.wire import BusyError, WritePace
+from models.plan import Operation
+from models.receipt import Receipt
 from tests.adapters.kube.following import eventually
 from tests.adapters.kube.status_cases import (
     BY_PLACE,
@@ -157,7 +160,7 @@ def test_a_kind_that_we_may_not_write_is_left_alone_and_the_rule_is_named(
     assert (
         '{apiGroups: ["scheduling.volcano.sh"], resources: ["podgroups"], '
         'verbs: ["patch"]}'
-    ) == record.rule
+    ) == record.fields["rule"]
 
 
 def test_a_write_that_the_server_calls_invalid_is_not_repeated(volcano):
@@ -281,3 +284,60 @@ def test_a_note_is_never_longer_than_the_server_takes(volcano):
     (event,) = [raw for raw in volcano.server.held(EVENTS) if "Failed" in raw["reason"]]
 
     assert 1000 < len(event["note"].encode()) <= 1024
+
+
+def test_what_was_refused_in_a_round_that_is_passed_over_is_still_told(volcano):
+    refused = volcano.told(refuse="team/fits", message="denied")
+    volcano.writer.tell(refused)
+    volcano.writer.tell(volcano.told())
+    newest = volcano.writer._next
+    volcano.writer._next = None  # the thread takes it
+    volcano.writer.write(newest)
+    events = held(volcano.server)["events"]
+
+    assert any("FailedBinding" in line and "denied" in line for line in events)
+
+
+def test_who_is_hushed_writes_nothing_more(volcano):
+    volcano.server.refuse_next("podgroups", 500)
+    writer = volcano.fresh(pace=WritePace(first=0.05, rate=10_000))
+    writer.start()
+    writer.tell(volcano.told())
+    eventually(lambda: ("group", "later") in volcano.counted)
+    writer.hush()
+    eventually(lambda: not writer._hushed)
+    before = len(volcano.server.writes)
+    threading.Event().wait(0.3)
+    after = len(volcano.server.writes)
+    writer.stop()
+
+    assert before == after
+    assert "status" not in volcano.server.object(PODS, "team/waits-1")
+
+
+def test_gangs_that_have_to_leave_are_told_for_whom(volcano):
+    told = volcano.told()
+    victim = Operation(
+        op="Evict",
+        pod="team/fits-0",
+        gang="team/fits",
+        node="gpu-0",
+        rule="reclaim",
+        beneficiaries=("team/waits", "team/short"),
+    )
+    receipts = [Receipt(operation=victim, result="done")]
+    plan = replace(told.plan, operations=(victim,))
+    volcano.writer.write(replace(told, receipts=receipts, plan=plan))
+
+    assert (
+        "Warning Evicted PodGroup fits: "
+        "1 pod evicted (reclaim) for team/short, team/waits"
+    ) in held(volcano.server)["events"]
+
+
+def test_a_round_that_is_not_carried_out_yet_says_nothing_of_its_starts(volcano):
+    volcano.writer.write(replace(volcano.told(), receipts=()))
+    seen = held(volcano.server)
+
+    assert {} == seen["PodGroup fits"]
+    assert "conditions" in seen["PodGroup waits"]["status"]
