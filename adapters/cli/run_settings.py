@@ -4,7 +4,6 @@ How the scheduler runs: settings of `phalanx run`, each with where it comes from
 
 import os
 import re
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,13 @@ BUDGET = 2.0
 The seconds that a round may search where nobody says otherwise.
 """
 _INSIDE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+
+
+def _temporary() -> str:
+    """
+    Name a folder without a look at the disk: it may be one that is only read.
+    """
+    return str(Path(os.environ.get("TMPDIR") or "/tmp") / "phalanx")  # noqa: S108
 
 
 def _listed(value: object) -> object:
@@ -65,9 +71,7 @@ class RunSettings(BaseModel):
     own_status: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(
         ("koordinator",), alias="ownStatus"
     )
-    folder: str = Field(
-        default_factory=lambda: str(Path(tempfile.gettempdir()) / "phalanx")
-    )
+    folder: str = Field(default_factory=_temporary)
 
 
 class ConfigFile(BaseModel):
