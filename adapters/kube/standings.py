@@ -138,7 +138,7 @@ def _saying(
         claim=claim,
         standing=standing,
         message=message_of(standing),
-        pods=tuple(waits),
+        pods=() if claim.silent else tuple(waits),
         bound=tuple(bound),
         events=tuple(became.events()),
         open=became.open,

@@ -115,12 +115,18 @@ def test_every_dialect_is_told_in_its_own_words(stage, play, case, tmp_path):
                 if c["type"] == "PodScheduled"
             )
             for name, raw in stage.pods(SPACE).items()
-            if not raw["spec"].get("nodeName")
+            if not raw["spec"].get("nodeName") and "silent" not in name
         }
+        unmarked = [
+            raw["metadata"]["name"]
+            for raw in stage.pods(SPACE).values()
+            if "silent" in raw["metadata"]["name"] and "conditions" in raw["status"]
+        ]
         failures = [e for e in scheduler.events() if e["event"] in FAILURES]
 
     assert {"Unschedulable"} == {reason for reason, _ in said.values()}
     assert "WaitingForPods" == said["short-0"][1]
+    assert [] == unmarked
     assert [] == failures
 
 

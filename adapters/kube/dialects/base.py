@@ -80,6 +80,7 @@ class Claim:
     ``placed`` gives leaves to pods by key: they are this gang's, in this leaf, whatever
     their membership says.  ``others`` are further objects that carry its answer.
     ``created`` and ``stale_since`` are times, in seconds since the epoch.
+    ``silent`` says that its pods are not told why they have no node.
     """
 
     key: str
@@ -105,6 +106,7 @@ class Claim:
     others: tuple[Raw, ...] = ()
     refused: Waiting | None = None
     warnings: tuple[str, ...] = ()
+    silent: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,10 @@ GANGS = {
 One that starts, one without room, one that lacks pods, one whose pods are made when
 there is room: minimum, pods, GPUs of each.
 """
+MORE_GANGS = {"kai": {"over": (1, 1, 6), "silent": (2, 2, 8)}}
+"""
+One above the limit of its queue, one whose pods are not to be marked.
+"""
 ANNOTATED = "gang.scheduling.koordinator.sh"
 
 
@@ -113,16 +117,20 @@ def manifests(case: str) -> Iterator[dict]:
     if case == "kai":
         any_number = {"quota": -1, "overQuotaWeight": 1, "limit": -1}
         shares = {"cpu": any_number, "memory": any_number}
-        shares["gpu"] = {"quota": 8, "overQuotaWeight": 1, "limit": 8}
-        yield custom("scheduling.run.ai/v2", "Queue", "default", resources=shares)
+        for queue, gpus in (("default", 8), ("small", 4)):
+            gpu = {"quota": gpus, "overQuotaWeight": 1, "limit": gpus}
+            said = shares | {"gpu": gpu}
+            yield custom("scheduling.run.ai/v2", "Queue", queue, resources=said)
     if case in {"volcano", "kube-batch", "roc"}:
         api = CASES[case]("any", 1)[0]["apiVersion"]
         yield custom(api, "Queue", "default", weight=1) | {"status": {"state": "Open"}}
-    for name, (least, number, gpus) in GANGS.items():
+    gangs = GANGS | MORE_GANGS.get(case, {})
+    for name, (least, number, gpus) in gangs.items():
         group, words = CASES[case](name, least)
         if group is not None:
             if case == "kai":
-                group["spec"]["queue"] = "default"
+                group["spec"]["queue"] = "small" if name == "over" else "default"
+                group["spec"]["markUnschedulable"] = name != "silent"
             yield group
         for index in range(number):
             yield pod("team", f"{name}-{index}", gpus=gpus, **words)
