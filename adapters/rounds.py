@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from models.errors import PhalanxError
+
 _log = logging.getLogger(__name__)
 KEPT_BYTES = 16 * 2**20
 KEPT_FILES = 4
@@ -19,6 +21,19 @@ MOST_OPERATIONS = 2_000
 """
 The most operations that one record lists.
 """
+
+
+class NoRecordError(PhalanxError):
+    """
+    There is no record of rounds where one was looked for.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__(
+            f"there is no record of rounds at {path}: it is where `phalanx run` "
+            "leads, and --rounds names another one"
+        )
 
 
 @dataclass(slots=True)
@@ -91,14 +106,14 @@ def read_rounds(path: Path) -> Iterator[dict[str, Any]]:
 
     Raises
     ------
-    FileNotFoundError
+    NoRecordError
         When there is no such file.
     """
     older: list[Path] = []
     while (before := numbered(path, len(older) + 1)).exists():
         older.append(before)
     if not older and not path.exists():
-        raise FileNotFoundError(2, "there is no record of rounds here", str(path))
+        raise NoRecordError(str(path))
     for file in (*reversed(older), path):
         yield from _records(file)
 

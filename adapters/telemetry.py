@@ -16,6 +16,7 @@ from prometheus_client import (
     Histogram,
     PlatformCollector,
     ProcessCollector,
+    disable_created_metrics,
 )
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -27,6 +28,8 @@ from models.snapshot import Snapshot
 
 _ROUND_SECONDS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
 _CALL_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5)
+_OUTCOMES = ("done", "idle", "skipped", "refused", "rejected", "dropped", "failed")
+_RESULTS = ("done", "again", "refused", "skipped")
 Staleness = Callable[[], Mapping[str, float | None]]
 
 
@@ -49,6 +52,9 @@ class Metrics:
         self.ticked_at = now()
         self._now = now
         self._snapshot: Snapshot | None = None
+        self._oldest: float | None = None
+        # Twice as many series, and nobody asks for them.
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         self._rounds = Counter(
             "phalanx_rounds",
             "Rounds, by what came of them.",
@@ -90,11 +96,6 @@ class Metrics:
             "phalanx_gangs_waiting",
             "Gangs that wait, by reason, in the newest plan.",
             ["reason"],
-            registry=registry,
-        )
-        self._longest = Gauge(
-            "phalanx_longest_wait_seconds",
-            "The age of the oldest gang that waits, in the newest plan.",
             registry=registry,
         )
         self._binds = Counter(
@@ -140,7 +141,11 @@ class Metrics:
         )
         known = versions or {}
         build.labels(known.get("phalanx", ""), known.get("ortools", "")).set(1)
-        registry.register(_Looked(self._seen, staleness))
+        registry.register(_Looked(self._seen, self._waited, staleness))
+        for outcome in _OUTCOMES:
+            self._rounds.labels(outcome)
+        for result in _RESULTS:
+            self._binds.labels(result)
         ProcessCollector(registry=registry)
         PlatformCollector(registry=registry)
         GCCollector(registry=registry)
@@ -198,8 +203,8 @@ class Metrics:
         reasons = Counts(line.waiting.reason.value for line in lines if line.waiting)
         _set_all(self._waiting, reasons)
         waits = {line.name for line in lines if line.state in {"Waiting", "Reserved"}}
-        ages = (gang.age for gang in turn.snapshot.gangs if gang.key in waits)
-        self._longest.set(max(ages, default=0))
+        oldest = max((g.age for g in turn.snapshot.gangs if g.key in waits), default=0)
+        self._oldest = turn.began - oldest if waits else None
 
     def rejected(
         self, snapshot: Snapshot, error: PlanRejectedError, bundle: Path | None
@@ -243,6 +248,12 @@ class Metrics:
         del error
         self._rounds.labels("failed").inc()
 
+    def _waited(self) -> float:
+        """
+        Give how long the oldest gang has waited by now, also where no round follows.
+        """
+        return 0.0 if self._oldest is None else max(0.0, self._now() - self._oldest)
+
     def _seen(self) -> Snapshot | None:
         return self._snapshot
 
@@ -253,9 +264,13 @@ class _Looked(Collector):
     """
 
     def __init__(
-        self, snapshot: Callable[[], Snapshot | None], staleness: Staleness
+        self,
+        snapshot: Callable[[], Snapshot | None],
+        waited: Callable[[], float],
+        staleness: Staleness,
     ) -> None:
         self._snapshot = snapshot
+        self._waited = waited
         self._staleness = staleness
 
     def collect(self) -> Iterator[Metric]:
@@ -273,6 +288,11 @@ class _Looked(Collector):
             "Whether a kind was read.",
             "resource",
             ((k, float(v is not None)) for k, v in self._staleness().items()),
+        )
+        yield GaugeMetricFamily(
+            "phalanx_longest_wait_seconds",
+            "The age of the oldest gang that waited in the newest plan.",
+            value=self._waited(),
         )
         snapshot = self._snapshot()
         every, free = (0, 0) if snapshot is None else gpus_of_nodes(snapshot)

@@ -50,12 +50,12 @@ def show(
     The origin is default, file, env or flag.
     """
     only(output, Format.TABLE, Format.JSON, Format.YAML, Format.CSV)
-    from adapters.cli.run_settings import running
+    from adapters.cli.run_settings import policy_of_run, running
     from adapters.cli.settings import effective
 
     flags = {"seconds": seconds, "seed": seed, "workers": workers}
     policy, config = _read(file)
-    settings = effective(policy, flags)
+    settings = (effective if config is None else policy_of_run)(policy, flags)
     scheduler = running(config, {}, flags)
     if output in {Format.JSON, Format.YAML}:
         head = {"apiVersion": "phalanx/v1", "kind": "Config"}
@@ -111,12 +111,13 @@ def _read(path: str | None) -> "tuple[Policy, ConfigFile | None]":
     """
     Read the policy of a file, and the settings where it is a file of those.
     """
-    from adapters.cli.run_settings import is_config, read_config
+    from adapters.cli.run_settings import config_of, is_config, read_config
     from adapters.files import read_scenario
     from models.policy import Policy
 
     if path is None:
-        return Policy(), None
+        config = config_of(None)
+        return (Policy() if config is None else config.policy), config
     if is_config(path):
         config = read_config(path)
         return config.policy, config

@@ -223,6 +223,8 @@ def _tiers(record: Mapping[str, Any]) -> list[str]:
         ],
         frozenset({2, 3}),
     )
+    if not table.rows:
+        return ["", "Every tier is 0, and so is its bound: nothing could be better."]
     return ["", *table.lines()]
 
 

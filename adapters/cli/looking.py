@@ -80,14 +80,24 @@ class Where:
         if self.files:
             yield self._read
             return
+        from adapters.cli.run_settings import as_run_here
         from adapters.kube.connect import connect
         from adapters.kube.dialects.registry import dialects
         from adapters.kube.seen import seen_in
+        from adapters.kube.shard import pool_of
         from adapters.kube.source import ClusterSource
         from models.policy import Policy
 
-        transport = connect(self.kubeconfig, self.context)
-        source = ClusterSource(transport, dialects(), self.schedulers)
+        run = as_run_here()
+        transport = connect(
+            self.kubeconfig or run.kubeconfig, self.context or run.context
+        )
+        source = ClusterSource(
+            transport,
+            dialects(),
+            self.schedulers or run.scheduler_names,
+            pool=pool_of(run.node_pool),
+        )
         source.start()
         try:
             source.wait(_PATIENCE)
@@ -117,9 +127,9 @@ def record_path(said: str | None) -> Path:
     """
     if said is not None:
         return Path(said)
-    from adapters.cli.run_settings import running
+    from adapters.cli.run_settings import as_run_here
 
-    run = running(None, {}, {}).run
+    run = as_run_here()
     return kept_in(run.folder, run.shard)
 
 

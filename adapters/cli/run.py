@@ -2,6 +2,7 @@
 ``phalanx run``: the scheduler in a cluster.
 """
 
+import logging
 import signal
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from adapters.cli.run_settings import Running
 
+_log = logging.getLogger(__name__)
 Config = Annotated[
     str | None,
     typer.Option("--config", metavar="FILE", help="A file of settings, kind Config."),
@@ -72,7 +74,7 @@ def run(
     """
     Schedule gangs in a cluster: watch, plan, bind, until told to stop.
     """
-    from adapters.cli.run_settings import read_config, running
+    from adapters.cli.run_settings import config_of, running
 
     said = {
         "kubeconfig": kubeconfig,
@@ -88,7 +90,7 @@ def run(
         "folder": folder,
     }
     limits = {"seconds": seconds, "seed": seed, "workers": workers}
-    settings = running(None if config is None else read_config(config), said, limits)
+    settings = running(config_of(config), said, limits)
     _schedule(settings)
 
 
@@ -98,8 +100,10 @@ def _schedule(settings: "Running") -> None:
     """
     from adapters.cli.scheduler import Scheduler
     from adapters.log_reporter import log_lines
+    from solver.plan import versions
 
     log_lines(settings.run.log_format)
+    _log.info("started", extra={"fields": {**versions(), **settings.said()}})
     with Scheduler(settings) as scheduler:
 
         def stop(number: int, _: "FrameType | None") -> None:
@@ -109,3 +113,4 @@ def _schedule(settings: "Running") -> None:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, stop)
         scheduler.loop.run()
+    _log.info("ended")

@@ -5,14 +5,14 @@ How the scheduler runs: settings of `phalanx run`, each with where it comes from
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from adapters.cli.settings import PREFIX, Flags, effective
+from adapters.cli.settings import PREFIX, Flags, Settings, effective
 from adapters.kube.shard import pool_of
 from models.errors import InputRejectedError, Problem, QuantityError
 from models.policy import Limits, Policy
@@ -21,6 +21,7 @@ BUDGET = 2.0
 """
 The seconds that a round may search where nobody says otherwise.
 """
+_UNSAID = "default of run"
 _INSIDE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 
 
@@ -97,6 +98,14 @@ class Running:
     policy: Policy
     origins: Mapping[str, str]
 
+    def said(self) -> Mapping[str, object]:
+        """
+        Give what differs from the defaults, and what names this scheduler.
+        """
+        values = self.run.model_dump(by_alias=True, mode="json")
+        named = {"namespace", "shard", "schedulerNames"}
+        return {k: v for k, v in values.items() if k in self.origins or k in named}
+
     def rows(self) -> list[tuple[str, str, str]]:
         """
         List every setting but those of the policy, with its origin.
@@ -139,20 +148,39 @@ def running(
             document[alias], origins[alias] = value, f"env {variable}"
         if (flag := said.get(alias)) is not None:
             document[alias], origins[alias] = flag, f"flag --{word}"
-    policy = _with_budget(file.policy if file else Policy())
-    return Running(
-        _validated(document, origins), effective(policy, limits).policy, origins
-    )
+    policy = policy_of_run(file.policy if file else Policy(), limits).policy
+    return Running(_validated(document, origins), policy, origins)
 
 
-def _with_budget(policy: Policy) -> Policy:
+def as_run_here() -> RunSettings:
     """
-    Let the clock bound a round, where the policy does not say what bounds it.
+    Give the settings that `phalanx run` would have here without any flag.
     """
-    if policy.limits.model_fields_set & {"seconds", "deterministic"}:
-        return policy
+    return running(config_of(None), {}, {}).run
+
+
+def policy_of_run(policy: Policy, limits: Flags) -> Settings:
+    """
+    Let the clock bound a round, where nothing says what bounds it.
+    """
+    settings = effective(policy, limits)
+    if settings.origins.keys() & {"limits.seconds", "limits.deterministic"}:
+        return settings
     said = policy.limits.model_dump(by_alias=True, exclude_unset=True)
-    return policy.model_copy(update={"limits": Limits(**{**said, "seconds": BUDGET})})
+    bounded = Limits(**{**said, "seconds": BUDGET})
+    settings = effective(policy.model_copy(update={"limits": bounded}), limits)
+    origins = {**settings.origins, "limits.seconds": _UNSAID}
+    if origins.get("limits.workers", "").startswith("all cores"):
+        origins["limits.workers"] = f"all cores, as the {_UNSAID} says"
+    return replace(settings, origins=origins)
+
+
+def config_of(said: str | None) -> ConfigFile | None:
+    """
+    Read the file of settings that a flag names, else the environment, if any does.
+    """
+    path = said or os.environ.get(f"{PREFIX}CONFIG")
+    return read_config(path) if path else None
 
 
 def read_config(path: str) -> ConfigFile:

@@ -116,7 +116,9 @@ def test_it_writes_only_where_a_volume_is(pod):
     assert kept
     for place in (kept[1], "/tmp"):  # noqa: S108 - what libraries write to
         assert "sizeLimit" in names[places[place]["name"]]["emptyDir"]
-    assert "--config=/etc/phalanx/settings.yaml" in container["args"]
+    assert {"name": "PHALANX_CONFIG", "value": "/etc/phalanx/settings.yaml"} in (
+        container["env"]
+    )
     assert places["/etc/phalanx"]["readOnly"]
 
 

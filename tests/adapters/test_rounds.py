@@ -3,7 +3,13 @@ import json
 import pytest
 
 from adapters.round_record import record_of
-from adapters.rounds import MOST_OPERATIONS, RoundFile, numbered, read_rounds
+from adapters.rounds import (
+    MOST_OPERATIONS,
+    NoRecordError,
+    RoundFile,
+    numbered,
+    read_rounds,
+)
 from adapters.seams import Turn
 from models.policy import Policy
 from models.receipt import Receipt
@@ -97,10 +103,10 @@ def test_a_disk_that_takes_nothing_stops_nothing(tmp_path, caplog):
 
 
 def test_a_record_that_is_not_there_is_an_error_with_its_path(tmp_path):
-    with pytest.raises(FileNotFoundError) as caught:
+    with pytest.raises(NoRecordError) as caught:
         list(read_rounds(tmp_path / "rounds.jsonl"))
 
-    assert str(tmp_path / "rounds.jsonl") == caught.value.filename
+    assert str(tmp_path / "rounds.jsonl") == caught.value.path
 
 
 def test_a_round_says_what_it_was_made_of_and_what_came_of_it():

@@ -277,3 +277,20 @@ def test_a_hostile_text_stays_on_its_line():
     assert "\n" not in TextLines().format(record)
     assert "\x1b" not in TextLines().format(record)
     assert "\n" not in JsonLines().format(record)
+
+
+def test_the_longest_wait_goes_on_where_no_round_follows():
+    now = [1000.0]
+    metrics = Metrics(now=lambda: now[0])
+    before = value(metrics, "phalanx_longest_wait_seconds")
+    turn = turned(began=1000.0)
+    old = [replace(gang, age=30) for gang in turn.snapshot.gangs]
+    metrics.planned(replace(turn, snapshot=replace(turn.snapshot, gangs=tuple(old))))
+    now[0] += 50
+
+    assert (0, 80) == (before, value(metrics, "phalanx_longest_wait_seconds"))
+
+
+def test_what_never_happened_is_counted_as_nothing(metrics):
+    assert 0 == value(metrics, "phalanx_rounds_total", outcome="rejected")
+    assert 0 == value(metrics, "phalanx_binds_total", result="refused")

@@ -133,18 +133,18 @@ def test_its_account_may_do_all_that_it_does_and_no_more(stage, deployed, tmp_pa
     asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest"}
     token = stage.admin.call("POST", f"{account}/token", asked | {"spec": {}})
     stage.plane.tokens["account"] = token["status"]["token"]
-    args = one(deployed, "Deployment")["spec"]["template"]["spec"]["containers"][0]
-    words = [
-        word.replace("/etc/phalanx", str(BASE))
-        for word in args["args"]
-        if word != "run"
-    ]
+    pod = one(deployed, "Deployment")["spec"]["template"]["spec"]
+    command, *words = pod["containers"][0]["args"]
+    (config,) = (e["value"] for e in pod["containers"][0]["env"])
+    here = config.replace("/etc/phalanx", str(BASE))
     stage.ensure("team")
     stage.empty("team")
     stage.nodes(2)
     with (
         Kubelet(stage),
-        Scheduler(stage, *words, folder=tmp_path, user="account") as scheduler,
+        Scheduler(
+            stage, *words, folder=tmp_path, user="account", config=here
+        ) as scheduler,
     ):
         stage.gang("team", "fits", 2, 8)
         stage.gang("team", "waits", 3, 8)
@@ -155,6 +155,7 @@ def test_its_account_may_do_all_that_it_does_and_no_more(stage, deployed, tmp_pa
             assert b"ok\n" == answer.read()
 
     path = f"/apis/coordination.k8s.io/v1/namespaces/{SPACE}/leases/phalanx-default"
+    assert "run" == command
     assert stage.admin.call("GET", path)["spec"]["holderIdentity"]
     said = {event["event"] for event in scheduler.events()}
     assert not {"status_forbidden", "status_refused", "round_failed"} & said
