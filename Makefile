@@ -10,7 +10,7 @@ PYTEST = $(BIN)/python -m pytest
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup demo test test-slow test-all test-cluster lint format types contracts \
-	scenarios docs bench check lock clean
+	scenarios roles docs bench check lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' \
@@ -50,6 +50,9 @@ contracts: setup ## check the import contracts
 scenarios: setup ## run every scenario with both strategies
 	$(BIN)/phalanx scenario run
 
+roles: setup ## write the roles of deploy/ anew, after a change of what is asked for
+	$(BIN)/phalanx config role > deploy/base/role.yaml
+
 docs: setup ## run the examples of the documents
 	$(PYTEST) tests/docs
 
@@ -63,6 +66,8 @@ lock: ## pin the requirements again, with hashes and without addresses (needs uv
 	$(UV) pip compile $(LOCK) pyproject.toml -o requirements/run.txt
 	$(UV) pip compile $(LOCK) pyproject.toml --group dev \
 		-c requirements/run.txt -o requirements/dev.txt
+	$(UV) pip compile $(LOCK) --group build \
+		-c requirements/dev.txt -o requirements/build.txt
 
 clean: ## remove .venv/, caches and built files
 	rm -rf .venv .hypothesis .import_linter_cache .mypy_cache .pytest_cache \

@@ -138,12 +138,40 @@ class JsonLines(logging.Formatter):
         return json.dumps(line, default=str)
 
 
-def log_lines() -> None:
+class TextLines(logging.Formatter):
     """
-    Write the log of this process as JSON lines on standard error.
+    One line for eyes: time, level, event, and the fields as ``name=value``.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """
+        Write a record.
+        """
+        moment = datetime.fromtimestamp(record.created, UTC)
+        fields = " ".join(
+            f"{name}={_worded(value)}"
+            for name, value in getattr(record, "fields", {}).items()
+        )
+        head = f"{moment:%H:%M:%S} {record.levelname.lower():<7} {record.getMessage()}"
+        line = f"{head} {fields}".rstrip()
+        if record.exc_info:
+            line = f"{line}\n{self.formatException(record.exc_info)}"
+        return line
+
+
+def _worded(value: object) -> str:
+    if isinstance(value, str):
+        plain = value.isprintable() and value and not set(value) & set(' ="')
+        return value if plain else json.dumps(value)
+    return json.dumps(value, default=str)
+
+
+def log_lines(form: str = "json") -> None:
+    """
+    Write the log of this process on standard error: JSON lines, or text.
     """
     handler = logging.StreamHandler()
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(TextLines() if form == "text" else JsonLines())
     root = logging.getLogger("adapters")
     root.handlers[:] = [handler]
     root.setLevel(logging.INFO)

@@ -41,6 +41,7 @@ class Reason(StrEnum):
 
 
 NOTHING_NEEDED = "needs no pod to start; its pods take what is left over"
+LEFT_OVER = "its gang has what it needs; nothing was left over for this pod"
 NO_POD_GROUP = "no-pod-group"
 """
 The cause of a gang that waits since its own group object does not exist.

@@ -59,12 +59,19 @@ def plan_of(
         deterministic=limits.seconds is None and limits.workers == 1,
         snapshot=content_hash(snapshot),
         seed=policy.seed,
-        versions={"phalanx": VERSION, "ortools": version("ortools")},
+        versions=versions(),
         tiers=outcome.tiers,
         gangs=tuple(lines),
         operations=tuple(operations),
         model=outcome.model,
     )
+
+
+def versions() -> Mapping[str, str]:
+    """
+    Say who plans.
+    """
+    return {"phalanx": VERSION, "ortools": version("ortools")}
 
 
 _ORDER: Mapping[Op, int] = {"Bind": 0, "Evict": 1, "Move": 2, "Reserve": 3}

@@ -2,7 +2,7 @@
 ``phalanx config``: the policy in effect and where each value comes from.
 """
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -13,8 +13,13 @@ if TYPE_CHECKING:
     from adapters.cli.run_settings import ConfigFile
     from models.policy import Policy
 
+_ROLE_HEAD: Final = """\
+# Written by `phalanx config role`: all that `phalanx run` asks for, and nothing else.
+# Rules for kinds that a cluster does not have do no harm, and are not needed there.
+"""
+
 app = typer.Typer(
-    help="Show the settings in effect.",
+    help="Show the settings in effect, and the rules that `phalanx run` needs.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -23,7 +28,7 @@ app = typer.Typer(
 @app.callback()
 def group() -> None:
     """
-    Show the settings in effect.
+    Show the settings in effect, and the rules that `phalanx run` needs.
     """
 
 
@@ -45,12 +50,12 @@ def show(
     The origin is default, file, env or flag.
     """
     only(output, Format.TABLE, Format.JSON, Format.YAML, Format.CSV)
-    from adapters.cli.run_settings import running
+    from adapters.cli.run_settings import policy_of_run, running
     from adapters.cli.settings import effective
 
     flags = {"seconds": seconds, "seed": seed, "workers": workers}
     policy, config = _read(file)
-    settings = effective(policy, flags)
+    settings = (effective if config is None else policy_of_run)(policy, flags)
     scheduler = running(config, {}, flags)
     if output in {Format.JSON, Format.YAML}:
         head = {"apiVersion": "phalanx/v1", "kind": "Config"}
@@ -69,16 +74,50 @@ def show(
     emit(table.csv() if csv else "\n".join(table.lines()))
 
 
+@app.command("role")
+def role(
+    *,
+    name: Annotated[
+        str, typer.Option(metavar="NAME", help="What both roles are called.")
+    ] = "phalanx",
+    namespace: Annotated[
+        str,
+        typer.Option(
+            "--namespace", "-n", metavar="NAME", help="Where run keeps state."
+        ),
+    ] = "phalanx-system",
+    output: Annotated[
+        Format, typer.Option("-o", "--output", metavar="yaml|json", help="How.")
+    ] = Format.YAML,
+) -> None:
+    """
+    Print the ClusterRole and the Role that `phalanx run` needs, as manifests.
+    """
+    only(output, Format.YAML, Format.JSON)
+    from adapters.files.yaml_writer import yaml_text
+    from adapters.kube.dialects.registry import dialects
+    from adapters.kube.kinds import resources_of
+    from adapters.kube.permissions import needed
+    from adapters.kube.role import roles
+
+    both = roles(needed(resources_of(dialects())), name, namespace)
+    if output is Format.JSON:
+        emit(as_text({"apiVersion": "v1", "kind": "List", "items": both}, output))
+        return
+    emit((_ROLE_HEAD + "---\n".join(map(yaml_text, both))).rstrip())
+
+
 def _read(path: str | None) -> "tuple[Policy, ConfigFile | None]":
     """
     Read the policy of a file, and the settings where it is a file of those.
     """
-    from adapters.cli.run_settings import is_config, read_config
+    from adapters.cli.run_settings import config_of, is_config, read_config
     from adapters.files import read_scenario
     from models.policy import Policy
 
     if path is None:
-        return Policy(), None
+        config = config_of(None)
+        return (Policy() if config is None else config.policy), config
     if is_config(path):
         config = read_config(path)
         return config.policy, config

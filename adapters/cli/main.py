@@ -4,6 +4,7 @@ The command ``phalanx``: its tree, its help, and the one place where errors end.
 
 import io
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,6 +13,8 @@ from adapters.cli import (
     bench,
     compare,
     config,
+    describe,
+    get,
     plan,
     scenario,
     snapshot,
@@ -38,6 +41,8 @@ app.command("run")(run_command.run)
 app.add_typer(scenario.app, name="scenario")
 app.command("compare")(compare.compare)
 app.command("bench")(bench.bench)
+app.add_typer(get.app, name="get")
+app.add_typer(describe.app, name="describe")
 app.add_typer(snapshot.app, name="snapshot")
 app.add_typer(config.app, name="config")
 app.command("version")(version.version)
@@ -76,17 +81,21 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A terminal without UTF-8 shows a question mark where we write a dot.
             stream.reconfigure(errors="replace")
-    sys.exit(run(sys.argv[1:]))
+    called = Path(sys.argv[0]).name
+    plugin = called.startswith("kubectl-")
+    sys.exit(run(sys.argv[1:], called.replace("-", " ") if plugin else "phalanx"))
 
 
-def run(arguments: list[str]) -> int:
+def run(arguments: list[str], name: str = "phalanx") -> int:
     """
     Run the command with arguments; give its exit code.
+
+    ``name`` is how it was called, in what it says of its use.
     """
     debug = "--debug" in arguments
     words = [word for word in arguments if word != "--debug"]
     try:
-        code = app(words, prog_name="phalanx", standalone_mode=False)
+        code = app(words, prog_name=name, standalone_mode=False)
     except ReaderGoneError:
         return 0
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the end of the line

@@ -2,6 +2,7 @@
 ``phalanx run``: the scheduler in a cluster.
 """
 
+import logging
 import signal
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from adapters.cli.run_settings import Running
 
+_log = logging.getLogger(__name__)
 Config = Annotated[
     str | None,
     typer.Option("--config", metavar="FILE", help="A file of settings, kind Config."),
@@ -66,6 +68,9 @@ def run(
     listen: Annotated[
         str | None, _text("--listen", "HOST:PORT", "Where health and metrics are.")
     ] = None,
+    log_format: Annotated[
+        str | None, _text("--log-format", "json|text", "How the log is written.")
+    ] = None,
     folder: Annotated[
         str | None, _text("--folder", "DIR", "Where bundles and records are kept.")
     ] = None,
@@ -76,7 +81,7 @@ def run(
     """
     Schedule gangs in a cluster: watch, plan, bind, until told to stop.
     """
-    from adapters.cli.run_settings import read_config, running
+    from adapters.cli.run_settings import config_of, running
 
     said = {
         "kubeconfig": kubeconfig,
@@ -89,10 +94,11 @@ def run(
         "interval": interval,
         "leaderElect": leader_elect,
         "listen": listen,
+        "logFormat": log_format,
         "folder": folder,
     }
     limits = {"seconds": seconds, "seed": seed, "workers": workers}
-    settings = running(None if config is None else read_config(config), said, limits)
+    settings = running(config_of(config), said, limits)
     _schedule(settings)
 
 
@@ -102,8 +108,10 @@ def _schedule(settings: "Running") -> None:
     """
     from adapters.cli.scheduler import Scheduler
     from adapters.log_reporter import log_lines
+    from solver.plan import versions
 
-    log_lines()
+    log_lines(settings.run.log_format)
+    _log.info("started", extra={"fields": {**versions(), **settings.said()}})
     with Scheduler(settings) as scheduler:
 
         def stop(number: int, _: "FrameType | None") -> None:
@@ -113,3 +121,4 @@ def _schedule(settings: "Running") -> None:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, stop)
         scheduler.loop.run()
+    _log.info("ended")

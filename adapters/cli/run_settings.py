@@ -4,16 +4,15 @@ How the scheduler runs: settings of `phalanx run`, each with where it comes from
 
 import os
 import re
-import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from adapters.cli.settings import PREFIX, Flags, effective
+from adapters.cli.settings import PREFIX, Flags, Settings, effective
 from adapters.kube.shard import pool_of
 from models.dialects import DialectChoice, contradiction
 from models.errors import InputRejectedError, Problem, QuantityError
@@ -23,7 +22,15 @@ BUDGET = 2.0
 """
 The seconds that a round may search where nobody says otherwise.
 """
+_UNSAID = "default of run"
 _INSIDE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+
+
+def _temporary() -> str:
+    """
+    Name a folder without a look at the disk: it may be one that is only read.
+    """
+    return str(Path(os.environ.get("TMPDIR") or "/tmp") / "phalanx")  # noqa: S108
 
 
 def _listed(value: object) -> object:
@@ -62,9 +69,12 @@ class RunSettings(BaseModel):
     lease_renew: float = Field(10.0, ge=0.5, le=3600, alias="leaseRenew")
     lease_retry: float = Field(2.0, ge=0.1, le=3600, alias="leaseRetry")
     listen: str = ":8080"
-    folder: str = Field(
-        default_factory=lambda: str(Path(tempfile.gettempdir()) / "phalanx")
+    log_format: Literal["json", "text"] = Field("json", alias="logFormat")
+    status_rate: float = Field(100.0, ge=0.1, le=10_000, alias="statusRate")
+    own_status: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(
+        ("koordinator",), alias="ownStatus"
     )
+    folder: str = Field(default_factory=_temporary)
 
 
 class ConfigFile(BaseModel):
@@ -89,6 +99,14 @@ class Running:
     run: RunSettings
     policy: Policy
     origins: Mapping[str, str]
+
+    def said(self) -> Mapping[str, object]:
+        """
+        Give what differs from the defaults, and what names this scheduler.
+        """
+        values = self.run.model_dump(by_alias=True, mode="json")
+        named = {"namespace", "shard", "schedulerNames"}
+        return {k: v for k, v in values.items() if k in self.origins or k in named}
 
     def rows(self) -> list[tuple[str, str, str]]:
         """
@@ -132,20 +150,39 @@ def running(
             document[alias], origins[alias] = value, f"env {variable}"
         if (flag := said.get(alias)) is not None:
             document[alias], origins[alias] = flag, f"flag --{word}"
-    policy = _with_budget(file.policy if file else Policy())
-    return Running(
-        _validated(document, origins), effective(policy, limits).policy, origins
-    )
+    policy = policy_of_run(file.policy if file else Policy(), limits).policy
+    return Running(_validated(document, origins), policy, origins)
 
 
-def _with_budget(policy: Policy) -> Policy:
+def as_run_here() -> RunSettings:
     """
-    Let the clock bound a round, where the policy does not say what bounds it.
+    Give the settings that `phalanx run` would have here without any flag.
     """
-    if policy.limits.model_fields_set & {"seconds", "deterministic"}:
-        return policy
+    return running(config_of(None), {}, {}).run
+
+
+def policy_of_run(policy: Policy, limits: Flags) -> Settings:
+    """
+    Let the clock bound a round, where nothing says what bounds it.
+    """
+    settings = effective(policy, limits)
+    if settings.origins.keys() & {"limits.seconds", "limits.deterministic"}:
+        return settings
     said = policy.limits.model_dump(by_alias=True, exclude_unset=True)
-    return policy.model_copy(update={"limits": Limits(**{**said, "seconds": BUDGET})})
+    bounded = Limits(**{**said, "seconds": BUDGET})
+    settings = effective(policy.model_copy(update={"limits": bounded}), limits)
+    origins = {**settings.origins, "limits.seconds": _UNSAID}
+    if origins.get("limits.workers", "").startswith("all cores"):
+        origins["limits.workers"] = f"all cores, as the {_UNSAID} says"
+    return replace(settings, origins=origins)
+
+
+def config_of(said: str | None) -> ConfigFile | None:
+    """
+    Read the file of settings that a flag names, else the environment, if any does.
+    """
+    path = said or os.environ.get(f"{PREFIX}CONFIG")
+    return read_config(path) if path else None
 
 
 def read_config(path: str) -> ConfigFile:
@@ -246,5 +283,8 @@ def _shown(name: str, value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):
-        return ", ".join(map(str, value)) or "as documented"
+        nothing = "as documented" if name == "dialects" else "none"
+        return ", ".join(map(str, value)) or nothing
+    if name == "statusRate":
+        return f"{value:g} requests a second"
     return f"{value:g} s" if name in _SECONDS else str(value)

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Self
 from uuid import uuid4
 
+from adapters.cli.reporting import Reporting
 from adapters.cli.run_settings import Running
 from adapters.clock import monotonic
 from adapters.collection import no_collection
@@ -18,13 +19,12 @@ from adapters.kube.dialects.registry import dialects
 from adapters.kube.intent import IntentStore
 from adapters.kube.lease import Lease, LeaseTimes
 from adapters.kube.pace import Pace
-from adapters.kube.permissions import ACTING, KEEPING, check, reading
+from adapters.kube.permissions import check, needed
 from adapters.kube.shard import pool_of
 from adapters.kube.sink import ClusterSink
 from adapters.kube.source import ClusterSource
 from adapters.kube.transport import Timeouts
 from adapters.lanes import ThreadLanes
-from adapters.log_reporter import LogReporter
 from adapters.loop import Loop
 from adapters.loop_parts import Leadership, Parts, Pulse
 from adapters.memory import Memory
@@ -63,12 +63,16 @@ class Scheduler:
             pace=Pace(watch=run.watch),
         )
         self._lease = self._made_lease() if run.leader_elect else None
+        self._identity = self._lease.identity if self._lease else _identity()
+        self.reporting = Reporting(
+            settings, self.source, self._transport, self._identity
+        )
         self.loop = self._made_loop(self._lease or Always())
 
     def __enter__(self) -> Self:
         resources = [r.resource for r in self.source.reflectors]
-        needed = [*ACTING, *KEEPING, *reading(resources)]
-        check(self._transport, needed, self.settings.run.namespace)
+        check(self._transport, needed(resources), self.settings.run.namespace)
+        self.reporting.start()
         self.source.start()
         if self._lease is not None:
             self._lease.start()
@@ -82,6 +86,7 @@ class Scheduler:
     ) -> None:
         if self._lease is not None:
             self._lease.stop()
+        self.reporting.stop()
         self.source.stop()
 
     def _made_lease(self) -> Lease:
@@ -105,9 +110,10 @@ class Scheduler:
     def _made_loop(self, leadership: Leadership) -> Loop:
         run, policy = self.settings.run, self.settings.policy
         memory = Memory(policy.evict.stale_after)
-        identity = self._lease.identity if self._lease else _identity()
         store = IntentStore(
-            self._transport, (run.namespace, f"phalanx-{run.shard}-intent"), identity
+            self._transport,
+            (run.namespace, f"phalanx-{run.shard}-intent"),
+            self._identity,
         )
         deeds = Deeds(self._transport, self.source.cache, leadership.is_held)
         sink = ClusterSink(
@@ -124,7 +130,7 @@ class Scheduler:
                 planner=_planned,
                 sink=sink,
                 memory=memory,
-                reporter=LogReporter(),
+                reporter=self.reporting.reporter,
                 leadership=leadership,
                 policy=policy,
                 pulse=Pulse(

@@ -116,6 +116,14 @@ class Cache:
         with self._lock:
             return self._nodes.records.get(name)
 
+    def pods_named(self, keys: Iterable[str]) -> list[PodRecord]:
+        """
+        List the pods that the API server shows under some keys.
+        """
+        with self._lock:
+            found = (self._pods.records.get(key) for key in keys)
+            return [pod for pod in found if pod is not None]
+
     def pods_on(self, node: str) -> tuple[PodRecord, ...]:
         """
         List the pods that the API server shows on a node.
@@ -132,7 +140,7 @@ class Cache:
         SnapshotRefusedError
             When a resource is not read yet or too far behind.
         """
-        if problems := [p for f in followed for p in self._problems(f)]:
+        if problems := self.problems(followed):
             raise SnapshotRefusedError(problems)
         with self._lock:
             self._expire()
@@ -151,6 +159,12 @@ class Cache:
                 },
                 assumed=assumed,
             )
+
+    def problems(self, followed: Sequence[Reflector[Any]]) -> list[str]:
+        """
+        Say which resources do not do for planning, and why.
+        """
+        return [problem for f in followed for problem in self._problems(f)]
 
     def _made(self, resource: Resource) -> Shelf[Any]:
         if (resource.group, resource.plural) == PODS:

@@ -4,7 +4,7 @@ The rules that our role needs, as data; and whether it has them, asked at the st
 ``deploy/`` grants exactly these, which a test compares.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from adapters.kube.dialects.base import Resource
@@ -60,6 +60,29 @@ KEEPING = (
 What keeps the intent and the Lease.
 """
 
+TELLING = (
+    Permission(group="", resource="pods/status", verb="patch"),
+    *(
+        Permission(group="events.k8s.io", resource="events", verb=verb)
+        for verb in ("get", "create", "patch")
+    ),
+)
+"""
+What says to pods and people what was decided.
+"""
+_ANSWERED: Mapping[str, tuple[str, ...]] = {
+    "scheduling.run.ai": ("podgroups", "podgroups/status"),
+    "scheduling.x-k8s.io": ("podgroups", "podgroups/status"),
+    "scheduling.sigs.k8s.io": ("podgroups", "podgroups/status"),
+    "scheduling.k8s.io": ("podgroups/status", "compositepodgroups/status"),
+    "scheduling.volcano.sh": ("podgroups",),
+    "scheduling.incubator.k8s.io": ("podgroups",),
+    "scheduling.roc": ("podgroups",),
+}
+"""
+What is patched of group objects: those of Volcano's family have no status of their own.
+"""
+
 
 class RoleLacksError(ClusterError):
     """
@@ -85,6 +108,36 @@ def reading(resources: Iterable[Resource]) -> Iterator[Permission]:
                 version=resource.version,
                 optional=not resource.needed,
             )
+
+
+def telling(resources: Iterable[Resource]) -> Iterator[Permission]:
+    """
+    Give what answering gangs on their own objects needs, and on pods.
+
+    Where somebody else wrote an object meanwhile, it is read again.
+    """
+    yield from TELLING
+    for kind in resources:
+        for written in _ANSWERED.get(kind.group, ()):
+            plural = written.partition("/")[0]
+            if plural != kind.plural:
+                continue
+            for resource, verb in ((plural, "get"), (written, "patch")):
+                yield Permission(
+                    group=kind.group,
+                    resource=resource,
+                    verb=verb,
+                    version=kind.version,
+                    optional=True,
+                )
+
+
+def needed(resources: Sequence[Resource]) -> list[Permission]:
+    """
+    List all that the scheduler needs where some kinds are followed, each rule once.
+    """
+    rules = [*ACTING, *KEEPING, *reading(resources), *telling(resources)]
+    return list(dict.fromkeys(rules))
 
 
 def check(

@@ -29,6 +29,8 @@ class PodRecord:
 
     Times are seconds since the epoch.  ``unsupported`` names fields that we do not
     model, with the reason, and ``invalid`` those that hold what cannot be read.
+    ``said`` is what its condition says while it has no node; a record is the same
+    whatever that is, for we write it ourselves.
     ``apart`` are the label selectors of its required anti-affinity by host, ``repels``
     the rest of it.  ``volumes`` are the claims of volumes that it mounts.
     """
@@ -56,6 +58,7 @@ class PodRecord:
     unsupported: tuple[str, ...] = ()
     volumes: tuple[str, ...] = ()
     invalid: tuple[str, ...] = ()
+    said: str = field(default="", compare=False)
 
     @property
     def key(self) -> str:

@@ -102,6 +102,7 @@ class Reducer:
             repels=wants.repels,
             unsupported=wants.unsupported,
             invalid=tuple(dict.fromkeys((*faults, *wants.invalid))),
+            said="" if node else _said(status),
             **found,
         )
 
@@ -204,6 +205,18 @@ def _template(
     if given:
         parts += [(s.get("name"), s["allocatedResources"]) for s in given]
     return repr(parts)
+
+
+def _said(status: Json) -> str:
+    """
+    Give what a pod that cannot be placed says of it, if its condition says so.
+    """
+    for entry in _listed(status, "conditions"):
+        if isinstance(entry, Mapping) and entry.get("type") == "PodScheduled":
+            is_ours = entry.get("reason") == "Unschedulable"
+            message = entry.get("message")
+            return intern(message) if is_ours and isinstance(message, str) else ""
+    return ""
 
 
 def _listed(raw: Json, key: str) -> list[Any]:

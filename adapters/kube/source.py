@@ -14,6 +14,7 @@ from adapters.kube.dialects.base import Dialect, Raw, Resource
 from adapters.kube.kinds import resources_of
 from adapters.kube.nodes import node_record
 from adapters.kube.pace import Pace, State
+from adapters.kube.paths import called
 from adapters.kube.reduce import Reducer
 from adapters.kube.reflector import Reflector
 from adapters.kube.shard import WHOLE, NodePool
@@ -58,6 +59,7 @@ class ClusterSource:
             for resource in resources
         )
         self.view: View | None = None
+        self.made: Assembled | None = None
         self._transport = transport
         self._assembler = Assembler(dialects, schedulers, pool)
         self._clock = clock
@@ -126,12 +128,30 @@ class ClusterSource:
         """
         Give what the cluster is now, and what was left out of it.
 
-        ``view`` is what it was made of, with the versions that were read.
+        ``view`` is what it was made of, with the versions that were read, and ``made``
+        what was made of it last.
         """
         self.view = view = self.cache.view(self.reflectors)
-        return self._assembler.assembled(
+        self.made = self._assembler.assembled(
             view.pods, view.nodes, view.objects, self._now()
         )
+        return self.made
+
+    def problems(self) -> list[str]:
+        """
+        Say why there can be no snapshot now; nothing where there can.
+        """
+        return self.cache.problems(self.reflectors)
+
+    def staleness(self) -> dict[str, float | None]:
+        """
+        Give the age of each kind that is installed; none of those not read yet.
+        """
+        return {
+            called(followed.resource): followed.staleness()
+            for followed in self.reflectors
+            if followed.state is not State.MISSING
+        }
 
     def missing(self) -> list[Resource]:
         """

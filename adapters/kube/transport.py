@@ -25,6 +25,10 @@ from adapters.kube.paths import called, path_of, rule_of, version_of
 
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC_PATCH = "application/strategic-merge-patch+json"
+"""
+A patch that merges lists by their keys; only built-in kinds know it.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,14 +136,23 @@ class Transport:
         return any(entry.get("name") == resource.plural for entry in named)
 
     def call(
-        self, method: str, path: str, body: Raw | None = None, *, rule: str = ""
+        self,
+        method: str,
+        path: str,
+        body: Raw | None = None,
+        *,
+        rule: str = "",
+        form: str = MERGE_PATCH,
     ) -> dict[str, Any]:
         """
         Send one request about one object and give the server's answer.
+
+        ``form`` is how a patch is meant.
         """
         data = None if body is None else json.dumps(body).encode()
         what = f"{method.lower()} {path}"
-        return self._answer(_Ask(method, path, what, rule=rule, body=data))
+        kind = form if method == "PATCH" else JSON
+        return self._answer(_Ask(method, path, what, rule=rule, body=data, form=kind))
 
     def close(self) -> None:
         """
@@ -174,7 +187,7 @@ class Transport:
         query = f"?{urlencode(ask.query)}" if ask.query else ""
         headers = {"Accept": JSON, **self._headers()}
         if ask.body is not None:
-            headers["Content-Type"] = MERGE_PATCH if ask.method == "PATCH" else JSON
+            headers["Content-Type"] = ask.form
         try:
             return self._pool.request(
                 ask.method,
@@ -203,6 +216,7 @@ class _Ask:
     rule: str = ""
     query: Mapping[str, str] = field(default_factory=dict)
     body: bytes | None = None
+    form: str = JSON
 
 
 class Stream:

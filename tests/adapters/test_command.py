@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from adapters.cli.main import run
+from adapters.cli.main import main, run
 from tests.adapters.documents import scenario
 
 REPOSITORY = Path(__file__).parents[2]
@@ -548,3 +548,16 @@ def test_the_same_bytes_whatever_the_hash_seed(small):
 
     assert 1 == len(said)
     assert json.loads(said.pop())["operations"]
+
+
+@pytest.mark.parametrize(
+    ("called", "name"),
+    [("/usr/bin/kubectl-gang", "kubectl gang"), (".venv/bin/phalanx", "phalanx")],
+)
+def test_it_says_how_it_was_called(called, name, capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", [called, "get", "gangs", "--help"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+
+    assert 0 == ended.value.code
+    assert f"Usage: {name} get gangs" in capsys.readouterr().out

@@ -1,8 +1,9 @@
 import pytest
 import typer
 
+from adapters.cli.looking import record_path
 from adapters.cli.main import run
-from adapters.cli.run_settings import BUDGET, read_config, running
+from adapters.cli.run_settings import BUDGET, as_run_here, read_config, running
 from models.errors import InputRejectedError
 
 
@@ -115,6 +116,40 @@ def test_config_shows_how_the_scheduler_runs(path, capsys):
     assert rows["run.interval"].split()[1:] == ["30", "s", "file"]
     assert "the whole cluster" in rows["run.nodePool"]
     assert rows["seed"].endswith("file")
+
+
+def test_the_environment_names_the_file_of_settings(path, capsys, monkeypatch):
+    monkeypatch.setenv("PHALANX_CONFIG", path)
+    assert 0 == phalanx("config", "show")
+    rows = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+
+    assert rows["run.shard"].split()[1:] == ["blue", "file"]
+    assert (("phalanx", "kai-scheduler"), "blue") == (
+        as_run_here().scheduler_names,
+        record_path(None).parent.name,
+    )
+
+
+def test_config_shows_what_bounds_a_round_where_nobody_says_it(path, capsys):
+    assert 0 == phalanx("config", "show", path)
+    rows = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+    assert rows["limits.seconds"].split(maxsplit=3)[1:] == ["2", "s", "default of run"]
+
+    assert 0 == phalanx("config", "show", path, "--seconds", "7")
+    rows = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+    assert rows["limits.seconds"].split()[1] == "7"
+    assert "default of run" not in rows["limits.workers"]
+
+
+def test_a_scheduler_names_itself_and_what_differs_from_the_defaults(path):
+    found = running(read_config(path), {"interval": 5}, NOTHING)
+
+    assert {
+        "namespace": "phalanx-system",
+        "shard": "blue",
+        "schedulerNames": ["phalanx", "kai-scheduler"],
+        "interval": 5.0,
+    } == found.said()
 
 
 def test_a_node_pool_is_a_label(capsys, monkeypatch):

@@ -1,5 +1,5 @@
 """
-The rules of the restricted user, granted to a user of the tests.
+The rules of the restricted user: those that ``deploy/`` grants, to a user of the tests.
 """
 
 from contextlib import suppress
@@ -7,32 +7,39 @@ from contextlib import suppress
 from adapters.kube.dialects.registry import dialects
 from adapters.kube.errors import ConflictError, NotFoundError
 from adapters.kube.kinds import resources_of
-from adapters.kube.permissions import ACTING, KEEPING, Permission, reading
+from adapters.kube.permissions import Permission
+from adapters.kube.permissions import needed as all_needed
+from tests.deployed import rules
 
 API = "rbac.authorization.k8s.io"
 
 
 def needed() -> list[Permission]:
-    return [*ACTING, *KEEPING, *reading(resources_of(dialects()))]
+    return all_needed(resources_of(dialects()))
 
 
 def grant(admin, user: str, space: str, *, without: Permission | None = None) -> None:
     """
-    Give a user the rules of the scheduler, all of them or all but one.
+    Give a user the rules of ``deploy/``, all of them or all but one verb.
     """
-    rules = [rule for rule in needed() if rule != without]
-    wide = [_rule(rule) for rule in rules if not rule.own]
-    own = [_rule(rule) for rule in rules if rule.own]
-    _bind(admin, user, "ClusterRole", wide, "")
-    _bind(admin, user, "Role", own, space)
+    for kind, place in (("ClusterRole", ""), ("Role", space)):
+        granted = rules(kind)
+        if without is not None and without.own == bool(place):
+            granted = [part for rule in granted for part in _less(rule, without)]
+        _bind(admin, user, kind, granted, place)
 
 
-def _rule(rule: Permission) -> dict:
-    return {
-        "apiGroups": [rule.group],
-        "resources": [rule.resource],
-        "verbs": [rule.verb],
-    }
+def _less(rule: dict, without: Permission) -> list[dict]:
+    """
+    Take one verb on one resource out of a rule.
+    """
+    resource = without.resource
+    if rule["apiGroups"] != [without.group] or resource not in rule["resources"]:
+        return [rule]
+    others = [other for other in rule["resources"] if other != resource]
+    verbs = [verb for verb in rule["verbs"] if verb != without.verb]
+    parts = [rule | {"resources": others}] if others else []
+    return parts + ([rule | {"resources": [resource], "verbs": verbs}] if verbs else [])
 
 
 def _bind(admin, user: str, kind: str, rules: list[dict], space: str) -> None:

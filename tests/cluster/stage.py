@@ -158,8 +158,13 @@ class Stage:
             "/apis/scheduling.x-k8s.io/v1alpha1/podgroups",
             "/apis/scheduling.run.ai/v2alpha2/podgroups",
             "/apis/scheduling.run.ai/v2/queues",
+            "/apis/scheduling.sigs.k8s.io/v1alpha1/podgroups",
             "/apis/scheduling.volcano.sh/v1beta1/podgroups",
             "/apis/scheduling.volcano.sh/v1beta1/queues",
+            "/apis/scheduling.incubator.k8s.io/v1alpha1/podgroups",
+            "/apis/scheduling.incubator.k8s.io/v1alpha1/queues",
+            "/apis/scheduling.roc/v1beta1/podgroups",
+            "/apis/scheduling.roc/v1beta1/queues",
             f"/api/v1/namespaces/{SPACE}/configmaps",
             f"/apis/coordination.k8s.io/v1/namespaces/{SPACE}/leases",
         )

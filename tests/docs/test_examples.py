@@ -21,7 +21,7 @@ from tests.docs.sessions import (
 )
 
 ALL = [block for page in pages() for block in blocks(page)]
-GROUPS = frozenset({"scenario", "config", "snapshot"})
+GROUPS = frozenset({"scenario", "config", "snapshot", "get", "describe"})
 WITH_SESSIONS = sorted({block.page for block in ALL if is_session(block)})
 
 

@@ -81,6 +81,7 @@ class Claim:
     their membership says.  ``others`` are further objects that carry its answer.
     ``created`` and ``stale_since`` are times, in seconds since the epoch.  ``over``
     says that without pods there is nothing to wait for: it has ended, or needs none.
+    ``silent`` says that its pods are not told why they have no node.
     """
 
     key: str
@@ -107,6 +108,7 @@ class Claim:
     others: tuple[Raw, ...] = ()
     refused: Waiting | None = None
     warnings: tuple[str, ...] = ()
+    silent: bool = False
 
 
 @dataclass(frozen=True, slots=True)

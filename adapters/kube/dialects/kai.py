@@ -163,6 +163,7 @@ def _claim(
             timed_out=_parked(raw, spec, notes),
             stale_after=_stale_after(spec),
             stale_since=_stale_since(raw),
+            silent=spec.get("markUnschedulable") is False,
             source=raw,
         )
         _delay(spec, notes)

@@ -2,12 +2,14 @@
 All dialects there are, in the order in which they are heard, read as people choose.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from functools import cache
 
 from adapters.kube.dialects.ack import Ack
 from adapters.kube.dialects.base import Dialect
 from adapters.kube.dialects.coscheduling import Coscheduling
+from adapters.kube.dialects.family import Family
 from adapters.kube.dialects.kai import DIALECT as KAI
 from adapters.kube.dialects.koordinator import Koordinator
 from adapters.kube.dialects.native import DIALECT as NATIVE
@@ -39,3 +41,20 @@ def _dialects(choices: frozenset[DialectChoice]) -> tuple[Dialect, ...]:
         Coscheduling(family=family),
     ]
     return tuple(sorted(found, key=lambda dialect: rank(dialect.name)))
+
+
+def dialects_of(
+    owned: Collection[str], choices: Iterable[DialectChoice] = ()
+) -> tuple[Dialect, ...]:
+    """
+    List the dialects, where nobody else writes phases and counters of some of them.
+
+    Koordinator's are written by its scheduler, those of scheduler-plugins by a
+    controller of its own: which of them is there, only the user knows.
+    """
+    return tuple(
+        replace(dialect, owns_status=True)
+        if isinstance(dialect, Family) and dialect.name in owned
+        else dialect
+        for dialect in dialects(choices)
+    )

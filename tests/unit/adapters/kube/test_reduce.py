@@ -284,3 +284,20 @@ def test_pods_of_one_template_share_what_they_ask_for():
     assert one.requests is other.requests
     assert one.demand is other.demand
     assert one.labels is other.labels
+
+
+def test_what_a_pod_says_of_its_place_makes_no_other_record():
+    said = {"type": "PodScheduled", "reason": "Unschedulable", "message": "no room"}
+    silent, speaking = pod(), pod()
+    speaking["status"] = {"conditions": [{"type": "Ready"}, said]}
+
+    assert pod_record(silent) == pod_record(speaking)
+    assert "no room" == pod_record(speaking).said
+
+
+def test_what_is_said_for_another_reason_is_not_ours():
+    gated = {"type": "PodScheduled", "reason": "SchedulingGated", "message": "gates"}
+    raw = pod()
+    raw["status"] = {"conditions": [gated]}
+
+    assert pod_record(raw).said == ""

@@ -1,0 +1,159 @@
+"""
+A small HTTP server for those who watch over us: health, readiness, metrics.
+
+It answers from memory, in threads of its own, and never waits for the loop.
+"""
+
+import socket
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import urlsplit
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import choose_encoder
+
+from models.errors import PhalanxError
+
+_PATIENCE = 10.0
+Problems = Callable[[], Sequence[str]]
+
+
+class ListenError(PhalanxError):
+    """
+    Nobody can be listened to at an address.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """
+    What is asked for: why we are not alive, why not ready, and all metrics.
+    """
+
+    unhealthy: Problems
+    unready: Problems
+    registry: CollectorRegistry
+
+
+class HealthServer:
+    """
+    Answers at ``address``, such as ``:8080`` or ``127.0.0.1:8080``, until ``stop``.
+
+    Raises
+    ------
+    ListenError
+        When the address is none, or is taken.
+    """
+
+    def __init__(self, address: str, health: Health) -> None:
+        self._server = _Server(_listening(address), health)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.1,), name="health", daemon=True
+        )
+
+    @property
+    def port(self) -> int:
+        """
+        The port that we listen on.
+        """
+        return int(self._server.socket.getsockname()[1])
+
+    def start(self) -> None:
+        """
+        Begin to answer.
+        """
+        self._thread.start()
+
+    def stop(self) -> None:
+        """
+        Answer nobody any more.
+        """
+        if self._thread.is_alive():
+            self._server.shutdown()
+        self._server.server_close()
+
+
+def _listening(address: str) -> socket.socket:
+    """
+    Listen at an address, without a host on all interfaces.
+    """
+    host, colon, word = address.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not colon or not word.isdecimal() or int(word) > 65535:
+        raise ListenError(f"{address!r} is not an address such as :8080")
+    try:
+        if not host and socket.has_dualstack_ipv6():
+            return socket.create_server(
+                ("", int(word)), family=socket.AF_INET6, dualstack_ipv6=True
+            )
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, int(word)), family=family)
+    except OSError as error:
+        raise ListenError(f"cannot listen on {address}: {error.strerror}") from error
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, listening: socket.socket, health: Health) -> None:
+        super().__init__(("", 0), _Handler, bind_and_activate=False)
+        self.socket.close()
+        self.socket = listening
+        self.health = health
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
+        """
+        Let those go who went away.
+        """
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+    timeout = _PATIENCE
+    protocol_version = "HTTP/1.1"
+    server_version = "phalanx"
+    sys_version = ""
+
+    def do_GET(self) -> None:
+        """
+        Answer one question.
+        """
+        health = self.server.health
+        match urlsplit(self.path).path:
+            case "/healthz":
+                self._verdict(health.unhealthy())
+            case "/readyz":
+                self._verdict(health.unready())
+            case "/metrics":
+                encode, kind = choose_encoder(self.headers.get("Accept") or "")
+                self._answer(200, encode(health.registry), kind)
+            case _:
+                self._text(404, "there are /healthz, /readyz and /metrics")
+
+    do_HEAD = do_GET  # noqa: N815 - the base class calls it so
+
+    def _verdict(self, problems: Sequence[str]) -> None:
+        if problems:
+            self._text(503, "\n".join(problems))
+        else:
+            self._text(200, "ok")
+
+    def _text(self, code: int, text: str) -> None:
+        self._answer(code, f"{text}\n".encode(), "text/plain; charset=utf-8")
+
+    def _answer(self, code: int, body: bytes, kind: str) -> None:
+        self.send_response(code)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """
+        Say nothing: who watches asks every few seconds.
+        """

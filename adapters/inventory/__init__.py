@@ -1,0 +1,3 @@
+"""
+What there is, as rows: gangs, queues and nodes of a snapshot, for people and programs.
+"""

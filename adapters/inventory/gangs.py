@@ -1,0 +1,132 @@
+"""
+Gangs as rows: how they stand now, whatever a plan would make of them.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from adapters.inventory.seen import Seen, Why
+from models.gangs import Gang, PodPhase, pod_sets
+from models.resources import format_quantity, num_gpus, summed
+from solver.plan import least_pods
+from solver.standing import is_complete, standing
+
+_HOLDING = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})
+_ENDED = frozenset({PodPhase.SUCCEEDED, PodPhase.FAILED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GangRow:
+    """
+    One gang: its state now, its pods by phase, and why it waits if somebody knows.
+
+    ``total`` counts the pods it is to have, ``gpus`` what all of them ask for, ``used``
+    the GPUs that its pods hold.  ``seconds`` is its age.
+    """
+
+    namespace: str
+    name: str
+    queue: str
+    state: str
+    priority: int
+    pods: Counter[PodPhase]
+    minimum: int
+    total: int
+    gpus: int
+    used: int
+    seconds: int
+    nodes: tuple[str, ...] = ()
+    why: Why | None = None
+    gang: Gang = field(compare=False)
+
+    @property
+    def key(self) -> str:
+        """
+        The name people see and plans use.
+        """
+        return f"{self.namespace}/{self.name}"
+
+    def document(self) -> dict[str, Any]:
+        """
+        Give the row as plain values.
+        """
+        return {
+            "name": self.name,
+            "namespace": self.namespace,
+            "queue": self.queue,
+            "state": self.state,
+            "priority": self.priority,
+            "preemptible": self.gang.preemptible,
+            "ageSeconds": self.seconds,
+            "pods": {
+                "total": self.total,
+                "min": self.minimum,
+                **{phase.value.lower(): self.pods[phase] for phase in PodPhase},
+            },
+            "gpus": {"requested": self.gpus, "used": self.used},
+            "nodes": list(self.nodes),
+            "reason": self.why.reason if self.why else None,
+            "message": self.why.message if self.why else None,
+        }
+
+
+def gang_rows(seen: Seen) -> Iterator[GangRow]:
+    """
+    Walk the gangs of a snapshot by name.
+    """
+    for gang in seen.snapshot.gangs:
+        yield _row(gang, seen.whys.get(gang.key))
+
+
+def _row(gang: Gang, why: Why | None) -> GangRow:
+    leaves = tuple(pod_sets(gang.tree))
+    pods = [(leaf, pod) for leaf in leaves for pod in leaf.pods]
+    counts = Counter(pod.phase for _, pod in pods)
+    holding = [(leaf, pod) for leaf, pod in pods if pod.phase in _HOLDING]
+    state = _state(gang, counts)
+    return GangRow(
+        namespace=gang.namespace,
+        name=gang.name,
+        queue=gang.queue,
+        state=state,
+        priority=gang.priority,
+        pods=counts,
+        minimum=least_pods(gang),
+        total=sum(leaf.replicas for leaf in leaves),
+        gpus=sum(num_gpus(leaf.requests) * leaf.replicas for leaf in leaves),
+        used=sum(num_gpus(leaf.requests) for leaf, _ in holding),
+        seconds=gang.age,
+        nodes=tuple(sorted({pod.node for _, pod in holding if pod.node})),
+        why=why if state in {"Waiting", "Reserved"} else None,
+        gang=gang,
+    )
+
+
+def _state(gang: Gang, pods: Counter[PodPhase]) -> str:
+    """
+    Say how a gang stands: with its minimum running, at its end, leaving, or waiting.
+    """
+    if is_complete(gang):
+        return "Running"
+    if pods and set(pods) <= _ENDED:
+        return "Finished"
+    if pods[PodPhase.RUNNING] and standing(gang).satisfied:
+        return "Running"
+    if pods[PodPhase.TERMINATING] and not pods[PodPhase.PENDING]:
+        return "Leaving"
+    return "Reserved" if pods[PodPhase.RESERVED] else "Waiting"
+
+
+def requests_of(gang: Gang) -> dict[str, str]:
+    """
+    Give what all pods of a gang ask for together, as people write it.
+    """
+    every = summed(
+        {name: amount * leaf.replicas for name, amount in leaf.requests.items()}
+        for leaf in pod_sets(gang.tree)
+    )
+    return {
+        name: format_quantity(name, amount) for name, amount in sorted(every.items())
+    }

@@ -1,0 +1,134 @@
+"""
+Nodes as rows: what they have, who uses it, what is left.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from adapters.inventory.seen import Seen
+from models.gangs import PodPhase, pod_sets
+from models.nodes import Node
+from models.resources import PODS, add, format_quantity, num_gpus
+
+_HOLDING = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeRow:
+    """
+    One node: ``ours`` is what pods of gangs hold, ``others`` what other pods do.
+
+    ``gangs`` counts the pods there by gang.
+    """
+
+    node: Node
+    ours: Mapping[str, int]
+    gangs: Mapping[str, int]
+
+    @property
+    def name(self) -> str:
+        """
+        The node's name.
+        """
+        return self.node.name
+
+    @property
+    def state(self) -> str:
+        """
+        Whether anything new may go there.
+        """
+        return "Closed" if self.node.unschedulable else "Open"
+
+    @property
+    def gpus(self) -> int:
+        """
+        The GPUs that it offers.
+        """
+        return num_gpus(self.node.allocatable)
+
+    @property
+    def gpus_used(self) -> int:
+        """
+        The GPUs that pods hold, whoever's they are.
+        """
+        return num_gpus(self.used)
+
+    @property
+    def pods(self) -> int:
+        """
+        The pods of gangs that are there.
+        """
+        return sum(self.gangs.values())
+
+    @property
+    def used(self) -> dict[str, int]:
+        """
+        What pods hold, whoever's they are.
+        """
+        total = dict(self.node.used)
+        add(total, self.ours)
+        return total
+
+    @property
+    def free(self) -> dict[str, int]:
+        """
+        What is left; nothing where nothing new may go.
+        """
+        if self.node.unschedulable:
+            return dict.fromkeys(self.node.allocatable, 0)
+        used = self.used
+        return {
+            name: max(0, amount - used.get(name, 0))
+            for name, amount in self.node.allocatable.items()
+        }
+
+    def document(self) -> dict[str, Any]:
+        """
+        Give the row as plain values.
+        """
+        return {
+            "name": self.name,
+            "state": self.state,
+            "allocatable": written(self.node.allocatable),
+            "used": written(self.used),
+            "free": written(self.free),
+            "gangs": dict(sorted(self.gangs.items())),
+            "labels": dict(sorted(self.node.labels.items())),
+            "taints": [
+                {"key": taint.key, "value": taint.value, "effect": taint.effect}
+                for taint in self.node.taints
+            ],
+        }
+
+
+def node_rows(seen: Seen) -> Iterator[NodeRow]:
+    """
+    Walk the nodes of a snapshot by name.
+    """
+    ours: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    gangs: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for gang in seen.snapshot.gangs:
+        for leaf in pod_sets(gang.tree):
+            held = Counter(
+                pod.node for pod in leaf.pods if pod.phase in _HOLDING and pod.node
+            )
+            for node, number in held.items():
+                add(ours[node], {PODS: 1, **leaf.requests}, number)
+                gangs[node][gang.key] += number
+    for record in seen.snapshot.nodes:
+        yield NodeRow(
+            node=record,
+            ours=ours.get(record.name, {}),
+            gangs=gangs.get(record.name, {}),
+        )
+
+
+def written(amounts: Mapping[str, int]) -> dict[str, str]:
+    """
+    Write amounts as people do, by name.
+    """
+    return {
+        name: format_quantity(name, amount) for name, amount in sorted(amounts.items())
+    }

@@ -1,0 +1,133 @@
+"""
+The record of rounds: one JSON object a line, in files that never grow without bound.
+
+Whoever reads it gets the rounds in their order, oldest first; a line that was cut off
+by a crash is passed over.
+"""
+
+import json
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from models.errors import PhalanxError
+
+_log = logging.getLogger(__name__)
+KEPT_BYTES = 16 * 2**20
+KEPT_FILES = 4
+MOST_OPERATIONS = 2_000
+"""
+The most operations that one record lists.
+"""
+
+
+class NoRecordError(PhalanxError):
+    """
+    There is no record of rounds where one was looked for.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__(
+            f"there is no record of rounds at {path}: it is where `phalanx run` "
+            "leads, and --rounds names another one"
+        )
+
+
+@dataclass(slots=True)
+class RoundFile:
+    """
+    Writes records to a file; a full one makes room: ``rounds.jsonl.1`` is the last one.
+
+    At most ``files`` files of ``size`` bytes are kept, and one record more.
+    """
+
+    path: Path
+    size: int = KEPT_BYTES
+    files: int = KEPT_FILES
+    _written: int | None = None
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """
+        Write one record.  A disk that does not take it is logged, and stops nothing.
+        """
+        line = json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
+        data = line.encode()
+        try:
+            if self._written is None:
+                self._written = self._opened()
+            if self._written and self._written + len(data) > self.size:
+                self._rotate()
+            with self.path.open("ab") as stream:
+                stream.write(data)
+            self._written += len(data)
+        except OSError as error:
+            self._written = None
+            fields = {"file": str(self.path), "error": str(error)}
+            _log.warning("round_not_recorded", extra={"fields": fields})
+
+    def _opened(self) -> int:
+        """
+        Make the folder, end a line that a crash cut off; give the size of the file.
+        """
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if not self.path.exists():
+            return 0
+        with self.path.open("r+b") as stream:
+            end = stream.seek(0, 2)
+            if end:
+                stream.seek(end - 1)
+                if stream.read(1) != b"\n":
+                    stream.write(b"\n")
+                    end += 1
+        return end
+
+    def _rotate(self) -> None:
+        for number in range(self.files - 1, 0, -1):
+            older = numbered(self.path, number - 1)
+            if older.exists():
+                older.replace(numbered(self.path, number))
+        self.path.unlink(missing_ok=True)  # where only one file is kept
+        self._written = 0
+
+
+def numbered(path: Path, number: int) -> Path:
+    """
+    Name the file that was full some files ago; 0 is the one that is written.
+    """
+    return path.with_name(f"{path.name}.{number}") if number else path
+
+
+def read_rounds(path: Path) -> Iterator[dict[str, Any]]:
+    """
+    Walk the records of a file and of those before it, oldest first.
+
+    Raises
+    ------
+    NoRecordError
+        When there is no such file.
+    """
+    older: list[Path] = []
+    while (before := numbered(path, len(older) + 1)).exists():
+        older.append(before)
+    if not older and not path.exists():
+        raise NoRecordError(str(path))
+    for file in (*reversed(older), path):
+        yield from _records(file)
+
+
+def _records(file: Path) -> Iterator[dict[str, Any]]:
+    try:
+        stream = file.open("rb")
+    except FileNotFoundError:
+        return  # it made room for a newer one just now
+    with stream:
+        for line in stream:
+            try:
+                record = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(record, dict) and record.get("kind") == "Round":
+                yield record

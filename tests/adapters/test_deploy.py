@@ -1,0 +1,177 @@
+"""
+What ``deploy/`` and the image say, held against what the scheduler does.
+"""
+
+import re
+import tomllib
+
+import pytest
+import yaml
+
+from adapters.cli.main import run
+from adapters.cli.run_settings import RunSettings, read_config, running
+from tests.deployed import BASE, DEPLOY, FOLDERS, REPOSITORY, base, documents, one
+
+DOCKERFILE = (REPOSITORY / "Dockerfile").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def deployment():
+    return one(base(), "Deployment")["spec"]
+
+
+@pytest.fixture
+def pod(deployment):
+    return deployment["template"]["spec"]
+
+
+@pytest.fixture
+def settings():
+    return RunSettings.model_validate(documents(BASE / "settings.yaml")[0]["run"])
+
+
+def probes(pod):
+    return {k: v for k, v in pod["containers"][0].items() if k.endswith("Probe")}
+
+
+def test_the_roles_are_what_run_asks_for_and_nothing_else(capsys):
+    assert 0 == run(["config", "role"])
+
+    said = capsys.readouterr().out
+    assert said == (BASE / "role.yaml").read_text(encoding="utf-8"), "make roles"
+
+
+def test_no_role_grants_everything_of_a_kind():
+    granted = [rule for raw in base() for rule in raw.get("rules", [])]
+    words = {
+        word for rule in granted for part in rule.values() for word in part if part
+    }
+
+    assert granted
+    assert not {"*", "delete", "deletecollection", "secrets", "bind"} & words
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_every_file_of_a_folder_is_used_and_every_file_used_is_there(folder):
+    listed = documents(folder / "kustomization.yaml")[0]
+    used = set(listed["resources"])
+    for made in listed.get("configMapGenerator", []):
+        used |= set(made["files"])
+
+    here = {path.name for path in folder.iterdir()} - {"kustomization.yaml"}
+    assert here == {name for name in used if "/" not in name}
+    assert all((folder / name).exists() for name in used)
+
+
+@pytest.mark.parametrize("path", sorted(DEPLOY.rglob("settings.yaml")), ids=str)
+def test_every_file_of_settings_is_one(path):
+    assert running(read_config(str(path)), {}, {"seconds": None}).run
+
+
+def test_two_replicas_of_which_one_may_leave_and_one_leads(deployment, settings):
+    budget = one(base(), "PodDisruptionBudget")["spec"]
+    lease = one(base(), "Lease")["metadata"]
+
+    assert 2 == deployment["replicas"]
+    assert 1 == budget["maxUnavailable"]
+    assert settings.leader_elect
+    assert (f"phalanx-{settings.shard}", settings.namespace) == (
+        lease["name"],
+        lease["namespace"],
+    )
+
+
+def test_everything_selects_the_pods_of_the_deployment(deployment):
+    labels = deployment["template"]["metadata"]["labels"].items()
+    selectors = [
+        deployment["selector"]["matchLabels"],
+        one(base(), "PodDisruptionBudget")["spec"]["selector"]["matchLabels"],
+        one(base(), "Service")["spec"]["selector"],
+        one(base(), "NetworkPolicy")["spec"]["podSelector"]["matchLabels"],
+    ]
+
+    assert all(selector.items() <= labels for selector in selectors)
+
+
+def test_it_is_asked_where_it_listens(pod, settings):
+    (port,) = pod["containers"][0]["ports"]
+
+    assert f":{port['containerPort']}" == settings.listen
+    assert {"http"} == {probe["httpGet"]["port"] for probe in probes(pod).values()}
+    assert "http" == one(base(), "Service")["spec"]["ports"][0]["targetPort"]
+    assert f"EXPOSE {port['containerPort']}\n" in DOCKERFILE
+
+
+def test_it_has_time_to_end_what_it_began(pod, settings):
+    assert settings.shutdown + 5 <= pod["terminationGracePeriodSeconds"]
+
+
+def test_it_writes_only_where_a_volume_is(pod):
+    container = pod["containers"][0]
+    names = {volume["name"]: volume for volume in pod["volumes"]}
+    places = {mount["mountPath"]: mount for mount in container["volumeMounts"]}
+    kept = re.search(r"PHALANX_FOLDER=(\S+)", DOCKERFILE)
+
+    assert container["securityContext"]["readOnlyRootFilesystem"]
+    assert kept
+    for place in (kept[1], "/tmp"):  # noqa: S108 - what libraries write to
+        assert "sizeLimit" in names[places[place]["name"]]["emptyDir"]
+    assert {"name": "PHALANX_CONFIG", "value": "/etc/phalanx/settings.yaml"} in (
+        container["env"]
+    )
+    assert places["/etc/phalanx"]["readOnly"]
+
+
+def test_the_image_runs_as_the_user_of_the_pod_which_is_not_root(pod):
+    user = pod["securityContext"]["runAsUser"]
+    said = re.findall(r"^USER (\d+):(\d+)$", DOCKERFILE, re.MULTILINE)
+
+    assert user > 0
+    assert [(str(user), str(user))] == said
+    assert DOCKERFILE.index("USER ") > DOCKERFILE.rindex("\nFROM ")
+
+
+def test_the_image_installs_nothing_that_is_not_locked():
+    joined = DOCKERFILE.replace("\\\n", " ")
+    installs = re.findall(r"pip\S*(?: --python \S+)? install (.*?)(?:&&|\n)", joined)
+    locked = [words for words in installs if "--require-hashes" in words]
+    own = [words for words in installs if words.startswith("--no-deps /wheel/")]
+
+    assert {"build.txt", "run.txt"} == {
+        name for words in locked for name in re.findall(r"requirements/(\S+)", words)
+    }
+    assert 1 == len(own)
+    assert len(installs) == len(locked) + len(own)
+
+
+def test_the_image_has_every_package_of_the_wheel_and_its_version():
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))
+    packages = project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    ignored = (REPOSITORY / ".dockerignore").read_text(encoding="utf-8")
+    image = documents(BASE / "kustomization.yaml")[0]["images"][0]
+
+    assert all(f"COPY {name} {name}\n" in DOCKERFILE for name in packages)
+    assert all(f"!{name}\n" in ignored for name in packages)
+    assert project["project"]["version"] == image["newTag"]
+
+
+def test_the_lock_of_the_build_is_a_part_of_that_of_development():
+    def pins(name):
+        text = (REPOSITORY / "requirements" / name).read_text(encoding="utf-8")
+        return set(re.split(r"\n(?=\S)", text.strip()))
+
+    assert any(pin.startswith("hatchling==") for pin in pins("build.txt"))
+    assert pins("build.txt") <= pins("dev.txt")
+
+
+def test_no_manifest_names_a_registry():
+    texts = [path.read_text("utf-8") for path in DEPLOY.rglob("*.yaml")]
+    names = [
+        container["image"]
+        for text in texts
+        for raw in yaml.safe_load_all(text)
+        if raw["kind"] == "Deployment"
+        for container in raw["spec"]["template"]["spec"]["containers"]
+    ]
+
+    assert ["phalanx"] == names

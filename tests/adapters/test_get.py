@@ -1,0 +1,422 @@
+import csv
+import io
+import json
+
+import pytest
+
+from adapters.cli import get
+from adapters.cli.get_views import gangs_of
+from adapters.cli.listing import Look, span, watch
+from adapters.cli.main import run
+from adapters.cli.output import Format
+from adapters.inventory.gangs import gang_rows
+from adapters.inventory.seen import Seen
+from adapters.inventory.selectors import SelectorError, selector
+from adapters.round_record import head_of, record_of
+from adapters.rounds import RoundFile
+from models.policy import Policy
+from tests.adapters.documents import scenario
+from tests.adapters.kube.following import kubeconfig
+from tests.adapters.kube.status_cases import telling
+from tests.adapters.test_rounds import turned
+from tests.build import gang, leaf, nodes, snapshot
+
+GPU = "nvidia.com/gpu"
+
+
+@pytest.fixture
+def busy(tmp_path):
+    """
+    A file with a gang that runs, one that lacks pods, one that is too big.
+    """
+    running = {"node": "n-0", "pods": 2, "for": "1h"}
+    document = scenario(
+        nodes=[
+            {"name": "n", "count": 2, "allocatable": {GPU: 8}, "labels": {"rack": "a"}},
+            {"name": "old", "allocatable": {GPU: 4}, "unschedulable": True},
+        ],
+        queues=[
+            {"name": "research", "resources": {GPU: {"quota": 8, "limit": 12}}},
+            {"name": "batch", "resources": {GPU: {"quota": 4}}},
+        ],
+        gangs=[
+            {
+                "name": "train",
+                "queue": "research",
+                "min": 2,
+                "age": "2h",
+                "requests": {GPU: 3},
+                "running": [running],
+            },
+            {
+                "name": "short",
+                "namespace": "other",
+                "queue": "batch",
+                "min": 3,
+                "created": 1,
+                "age": "5m",
+                "requests": {GPU: 1},
+            },
+            {"name": "giant", "queue": "batch", "min": 1, "requests": {GPU: 64}},
+        ],
+    )
+    path = tmp_path / "busy.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+@pytest.fixture
+def recorded(tmp_path):
+    path = tmp_path / "rounds.jsonl"
+    file = RoundFile(path)
+    file.append(head_of("r0", 1_793_519_000.0, "rejected", "it broke 1 rule"))
+    file.append(record_of(turned(), Policy(), "done"))
+    return path
+
+
+def phalanx(*words):
+    return run([str(word) for word in words])
+
+
+def table(capsys, *words):
+    assert 0 == phalanx(*words)
+    return capsys.readouterr().out.splitlines()
+
+
+def items(capsys, *words):
+    assert 0 == phalanx(*words, "-o", "json")
+    return json.loads(capsys.readouterr().out)["items"]
+
+
+def names(capsys, *words):
+    assert 0 == phalanx(*words, "-o", "name")
+    return capsys.readouterr().out.split()
+
+
+def test_gangs_are_shown_as_they_are_now_and_why_they_wait(busy, capsys):
+    head, *rows = table(capsys, "get", "gangs", "-f", busy)
+
+    assert head.split() == ["NAME", "QUEUE", "STATE", "PODS", "GPUS", "AGE", "REASON"]
+    assert [
+        "default/giant batch Waiting 0/1 64 0s NoFittingNode",
+        "default/train research Running 2/2 6 2h –",
+        "other/short batch Waiting 0/3 3 5m WaitingForPods",
+    ] == [" ".join(row.split()) for row in rows[:3]]
+    assert "they hold 6 of 20 GPUs of all nodes (30.0 %)" in rows[4]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ((), ["default/giant", "default/train", "other/short"]),
+        (("-A",), ["default/giant", "default/train", "other/short"]),
+        (("-n", "other"), ["other/short"]),
+        (("-q", "batch"), ["default/giant", "other/short"]),
+        (("--state", "running"), ["default/train"]),
+        (("--reason", "WaitingForPods"), ["other/short"]),
+        (("short",), ["other/short"]),
+        (("other/short", "train"), ["default/train", "other/short"]),
+        (("--sort-by", "-gpus"), ["default/giant", "default/train", "other/short"]),
+        (("--sort-by", "gpus"), ["other/short", "default/train", "default/giant"]),
+    ],
+)
+def test_gangs_are_chosen_and_sorted(busy, capsys, words, expected):
+    assert expected == names(capsys, "get", "gangs", "-f", busy, *words)
+
+
+def test_json_holds_the_numbers_of_a_gang(busy, capsys):
+    (short,) = items(capsys, "get", "gangs", "short", "-f", busy)
+
+    assert ("short", "other", "Waiting", 300) == (
+        short["name"],
+        short["namespace"],
+        short["state"],
+        short["ageSeconds"],
+    )
+    assert (3, 3, 1, 0) == tuple(
+        short["pods"][word] for word in ("total", "min", "pending", "running")
+    )
+    assert "needs 3 pods, has 1 that may start" == short["message"]
+
+
+def test_csv_is_for_programs(busy, capsys):
+    assert 0 == phalanx("get", "gangs", "-f", busy, "-o", "csv")
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+
+    assert ("2", "2", "7200", "") == (
+        rows[1]["pods_running"],
+        rows[1]["pods_total"],
+        rows[1]["age_seconds"],
+        rows[1]["reason"],
+    )
+
+
+def test_queues_say_what_they_may_hold_and_what_they_use(busy, capsys):
+    batch, research = items(capsys, "get", "queues", "-f", busy)
+
+    assert {"Running": 1} == research["gangs"]
+    assert {
+        "quota": "8",
+        "limit": "12",
+        "weight": 1,
+        "fairShare": "6",
+        "used": "6",
+        "borrowed": "0",
+    } == research["resources"][GPU]
+    assert {"Waiting": 2} == batch["gangs"]
+    assert batch["resources"][GPU]["limit"] is None
+
+
+def test_nodes_say_what_is_left_on_them(busy, capsys):
+    first, second, old = items(capsys, "get", "nodes", "-f", busy)
+
+    assert ("2", "8", "0") == (
+        first["free"][GPU],
+        second["free"][GPU],
+        old["free"][GPU],
+    )
+    assert ({"default/train": 2}, "Closed") == (first["gangs"], old["state"])
+    assert ["n-0", "n-1"] == names(capsys, "get", "nodes", "-f", busy, "-l", "rack=a")
+
+
+def test_rounds_are_listed_with_what_came_of_them(recorded, capsys):
+    head, first, second, *_ = table(capsys, "get", "rounds", "--rounds", recorded)
+
+    assert head.startswith("NAME  OUTCOME   PLAN")
+    assert ["r0", "rejected"] == first.split()[:2]
+    assert ["r1", "done", "feasible", "1", "1", "2", "0", "0", "8"] == second.split()[
+        :9
+    ]
+    assert ["r1"] == names(capsys, "get", "rounds", "--rounds", recorded, "--last", 1)
+
+
+def test_the_record_is_looked_for_where_run_keeps_it(recorded, capsys, monkeypatch):
+    folder = recorded.parent / "kept" / "west"
+    folder.mkdir(parents=True)
+    recorded.rename(folder / "rounds.jsonl")
+    monkeypatch.setenv("PHALANX_FOLDER", str(folder.parent))
+    monkeypatch.setenv("PHALANX_SHARD", "west")
+
+    assert ["r0", "r1"] == names(capsys, "get", "rounds")
+
+
+def test_gangs_of_a_recorded_round_are_those_that_it_decided_on(recorded, capsys):
+    words = ("get", "gangs", "--round", "last", "--rounds", recorded)
+    head, *rows = table(capsys, *words)
+
+    assert head.split() == [
+        *("NAME", "QUEUE", "STATE", "PODS", "BINDING", "RUNNING", "REASON"),
+    ]
+    assert ["default/starts", "default/waits"] == [row.split()[0] for row in rows[:2]]
+    assert "1 more that run" in rows[-1]
+    assert ["default/waits"] == names(capsys, *words, "--state", "Waiting")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("get", "gangs", "trian"), 1, "no gang 'trian'"),
+        (("get", "gangs", "trian"), 1, "did you mean train?"),
+        (("describe", "node", "n-9"), 1, "did you mean n-1?"),
+        (("get", "gangs", "--sort-by", "gpu"), 2, "did you mean gpus?"),
+        (("get", "gangs", "-l", "a=b"), 2, "no labels"),
+        (("get", "nodes", "-l", "a in b"), 2, "is not a part of a selector"),
+        (("get", "gangs", "-w"), 2, "leave out --watch"),
+    ],
+)
+def test_a_wrong_question_is_answered_with_what_to_do(busy, capsys, words, code, said):
+    assert code == phalanx(*words, "-f", busy)
+    assert said in capsys.readouterr().err
+
+
+def test_a_record_that_is_not_there_is_named(tmp_path, capsys):
+    path = tmp_path / "none.jsonl"
+
+    assert 1 == phalanx("get", "rounds", "--rounds", path)
+    assert str(path) in capsys.readouterr().err
+    assert 1 == phalanx("describe", "round", "--rounds", path)
+
+
+def test_a_round_of_another_name_is_not_there(recorded, capsys):
+    assert 1 == phalanx("describe", "round", "r7", "--rounds", recorded)
+    assert "no round 'r7'" in capsys.readouterr().err
+
+
+def test_an_empty_file_has_nothing_to_list(tmp_path, capsys):
+    path = tmp_path / "empty.yaml"
+    path.write_text("{apiVersion: phalanx/v1, kind: Snapshot, given: {}}")
+
+    assert [f"No gangs in {path}."] == table(capsys, "get", "gangs", "-f", path)
+    assert [] == items(capsys, "get", "nodes", "-f", path)
+    assert "No queues" in table(capsys, "get", "queues", "-f", path)[0]
+
+
+def test_describe_shows_a_gang_on_one_screen(busy, capsys):
+    shown = table(capsys, "describe", "gang", "train", "-f", busy)
+
+    assert "Pods         2 running; needs 2 of 2" in shown
+    assert "n-0   2 running" in shown
+    assert len(shown) < 25
+
+
+def test_describe_gives_a_gang_as_files_write_it(busy, capsys):
+    assert 0 == phalanx("describe", "gang", "other/short", "-f", busy, "-o", "json")
+    document = json.loads(capsys.readouterr().out)
+
+    assert ("Gang", 3, 1) == (
+        document["kind"],
+        document["spec"]["min"],
+        document["spec"]["created"],
+    )
+
+
+def test_describe_shows_a_queue_and_a_node(busy, capsys):
+    queue = table(capsys, "describe", "queue", "research", "-f", busy)
+    node = table(capsys, "describe", "node", "n-0", "-f", busy)
+
+    assert f"{GPU}     6      6         0      8     12       1" in queue
+    assert any(line.startswith("default/train") for line in queue)
+    assert "nvidia.com/gpu    8          6           0     2" in node
+    assert "default/train     2" in node
+
+
+def test_describe_shows_what_a_round_decided(recorded, capsys):
+    shown = "\n".join(table(capsys, "describe", "round", "--rounds", recorded))
+
+    assert "Round        r1" in shown
+    assert "Plan         greedy, feasible" in shown
+    assert "2 pods bound with 8 GPUs" in shown
+    assert "default/waits" in shown
+
+
+def test_describe_shows_a_round_that_came_to_nothing(recorded, capsys):
+    shown = table(capsys, "describe", "round", "r0", "--rounds", recorded)
+
+    assert "Outcome      rejected: it broke 1 rule" in shown
+
+
+def test_a_name_in_two_namespaces_must_be_said_in_full(tmp_path, capsys):
+    path = tmp_path / "two.json"
+    twins = [{"name": "a", "namespace": space, "min": 1} for space in ("x", "y")]
+    path.write_text(json.dumps(scenario(gangs=twins)))
+
+    assert 2 == phalanx("describe", "gang", "a", "-f", path)
+    assert "x/a, y/a" in capsys.readouterr().err
+    assert 0 == phalanx("describe", "gang", "a", "-n", "y", "-f", path)
+
+
+def test_a_cluster_is_read_with_what_its_pods_say(tmp_path, capsys):
+    with telling("volcano", tmp_path) as tells:
+        tells.writer.write(tells.told())
+        where = ("--kubeconfig", kubeconfig(tmp_path, tells.server.url))
+        waits, *_ = [
+            row
+            for row in items(capsys, "get", "gangs", *where)
+            if row["name"] == "waits"
+        ]
+        found = items(capsys, "get", "gangs", *where, "-l", "no=such")
+        described = table(capsys, "describe", "gang", "team/waits", *where)
+
+    assert "DemandExceedsCluster" == waits["reason"]
+    assert [] == found
+    assert "Read from    volcano" in described
+
+
+def test_kubectl_gang_is_the_same_command(busy, capsys):
+    assert 0 == phalanx("get", "gang", "train", "-f", busy, "-o", "name")
+    assert "default/train\n" == capsys.readouterr().out
+
+
+def looks(*worlds):
+    """
+    See one gang after the other, each as it runs on so many nodes.
+    """
+    for running in worlds:
+        gangs = [
+            gang(name, leaf(minimum=1, running=["n0"] * number), age=seconds)
+            for name, number, seconds in running
+        ]
+        yield Seen(
+            snapshot=snapshot(nodes=nodes(2), gangs=gangs), policy=Policy(), source="s"
+        )
+
+
+@pytest.mark.parametrize("form", [Format.TABLE, Format.JSON, Format.NAME])
+def test_a_watch_prints_what_has_changed_and_nothing_else(form, capsys):
+    seen = list(
+        looks(
+            [("a", 0, 5), ("b", 1, 5)],
+            [("a", 0, 6), ("b", 1, 6)],
+            [("a", 1, 7), ("b", 1, 7)],
+            [("b", 1, 8)],
+        )
+    )
+    worlds = (gang_rows(world) for world in seen)
+    shown = [
+        capsys.readouterr().out.splitlines()
+        for _ in watch(gangs_of(seen[0]), worlds, Look(form=form))
+    ]
+    gone = {
+        Format.TABLE: ["default/a is gone"],
+        Format.JSON: ['{"name": "default/a", "state": "Gone"}'],
+        Format.NAME: [],
+    }
+
+    assert 2 + (form is Format.TABLE) == len(shown[0])
+    assert [] == shown[1]  # that time goes by is no change
+    assert [True] == ['"a"' in line or "default/a" in line for line in shown[2]]
+    assert gone[form] == shown[3]
+
+
+def test_a_watch_ends_when_it_is_interrupted(recorded, monkeypatch, capsys):
+    class Interrupted:
+        def wait(self, _seconds):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(get, "Event", Interrupted)
+
+    assert 130 == phalanx("get", "rounds", "--rounds", recorded, "--watch")
+    assert "r1" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "labels", "expected"),
+    [
+        ("", {}, True),
+        ("a=b", {"a": "b"}, True),
+        ("a==b", {"a": "c"}, False),
+        ("a!=b", {}, True),
+        ("a!=b", {"a": "b"}, False),
+        ("a", {"a": ""}, True),
+        ("!a", {"a": ""}, False),
+        ("a in (b, c),d", {"a": "c", "d": "x"}, True),
+        ("a in (b, c),d", {"a": "c"}, False),
+        ("a notin (b)", {}, True),
+        ("example.com/x=y", {"example.com/x": "y"}, True),
+    ],
+)
+def test_selectors_are_those_of_kubectl(text, labels, expected):
+    assert expected is selector(text)(labels)
+
+
+@pytest.mark.parametrize("text", ["a b", "=b", "a in b", "a in (b", "(a)", "a>1"])
+def test_what_is_no_selector_is_refused(text):
+    with pytest.raises(SelectorError):
+        selector(text)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0s"),
+        (119, "119s"),
+        (120, "2m"),
+        (3599, "59m"),
+        (3600, "1h"),
+        (11_520, "3h12m"),
+        (172_800, "2d"),
+        (187_200, "2d4h"),
+    ],
+)
+def test_times_are_written_as_kubectl_writes_them(seconds, text):
+    assert text == span(seconds)

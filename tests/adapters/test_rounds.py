@@ -1,0 +1,160 @@
+import json
+
+import pytest
+
+from adapters.round_record import record_of
+from adapters.rounds import (
+    MOST_OPERATIONS,
+    NoRecordError,
+    RoundFile,
+    numbered,
+    read_rounds,
+)
+from adapters.seams import Turn
+from models.policy import Policy
+from models.receipt import Receipt
+from solver.round import decide
+from tests.build import gang, leaf, nodes, snapshot
+
+
+def record(name, filler=0):
+    return {"kind": "Round", "name": name, "filler": "x" * filler}
+
+
+def names(path):
+    return [round_["name"] for round_ in read_rounds(path)]
+
+
+def turned(number=2, **fields):
+    """
+    Plan a round in which one gang starts, one waits and one runs.
+    """
+    seen = snapshot(
+        nodes=nodes(number),
+        gangs=[
+            gang("starts", leaf(minimum=2, gpus=4)),
+            gang("waits", leaf(minimum=1, gpus=64)),
+            gang("runs", leaf(minimum=1, running=["n0"])),
+        ],
+    )
+    plan = decide(seen, Policy(), strategy="greedy")
+    receipts = tuple(Receipt(operation=s, result="done") for s in plan.operations)
+    return Turn(
+        **{
+            "snapshot": seen,
+            "plan": plan,
+            "receipts": receipts,
+            "name": "r1",
+            "began": 1_793_520_000.25,
+            "seconds": {"plan": 0.125},
+            **fields,
+        }
+    )
+
+
+def test_rounds_are_read_in_the_order_they_were_written(tmp_path):
+    path = tmp_path / "new" / "rounds.jsonl"
+    for number in range(5):
+        RoundFile(path).append(record(f"r{number}"))
+
+    assert ["r0", "r1", "r2", "r3", "r4"] == names(path)
+
+
+def test_the_record_is_bounded_and_keeps_the_newest_rounds(tmp_path):
+    path = tmp_path / "rounds.jsonl"
+    file = RoundFile(path, size=1000, files=3)
+    for number in range(100):
+        file.append(record(f"r{number}", 200))
+    sizes = [part.stat().st_size for part in tmp_path.iterdir()]
+    kept = names(path)
+
+    assert 3 == len(sizes)
+    assert max(sizes) <= 1000
+    assert kept == [f"r{number}" for number in range(100 - len(kept), 100)]
+    assert 9 <= len(kept) <= 12
+
+
+def test_one_file_is_begun_anew_when_it_is_full(tmp_path):
+    path = tmp_path / "rounds.jsonl"
+    file = RoundFile(path, size=500, files=1)
+    for number in range(10):
+        file.append(record(f"r{number}", 200))
+
+    assert ["r8", "r9"] == names(path)
+    assert not numbered(path, 1).exists()
+
+
+def test_a_line_that_a_crash_cut_off_is_passed_over(tmp_path):
+    path = tmp_path / "rounds.jsonl"
+    RoundFile(path).append(record("r0"))
+    with path.open("a") as stream:
+        stream.write('{"kind": "Round", "name": "cut')
+    RoundFile(path).append(record("r1"))
+
+    assert ["r0", "r1"] == names(path)
+
+
+def test_a_disk_that_takes_nothing_stops_nothing(tmp_path, caplog):
+    blocked = tmp_path / "file"
+    blocked.write_text("no folder")
+    RoundFile(blocked / "rounds.jsonl").append(record("r0"))
+
+    assert ["round_not_recorded"] == [entry.message for entry in caplog.records]
+
+
+def test_a_record_that_is_not_there_is_an_error_with_its_path(tmp_path):
+    with pytest.raises(NoRecordError) as caught:
+        list(read_rounds(tmp_path / "rounds.jsonl"))
+
+    assert str(tmp_path / "rounds.jsonl") == caught.value.path
+
+
+def test_a_round_says_what_it_was_made_of_and_what_came_of_it():
+    written = record_of(turned(), Policy(), "done")
+
+    assert json.loads(json.dumps(written)) == written
+    assert ("r1", "done", "2026-11-01T08:00:00.250Z") == (
+        written["name"],
+        written["outcome"],
+        written["began"],
+    )
+    assert written["snapshot"].startswith("sha256:")
+    assert {"phalanx", "ortools"} == set(written["versions"])
+    assert written["policy"]["tiers"]
+    assert written["tiers"][0].keys() >= {"value", "bound", "proof"}
+    assert {"plan": 0.125} == written["seconds"]["round"]
+    assert {"Running": 1, "Starting": 1, "Waiting": 1} == written["gangs"]["states"]
+    assert ["default/starts", "default/waits"] == [
+        line["name"] for line in written["gangs"]["items"]
+    ]
+    assert {"Bind": {"done": 2, "again": 0, "refused": 0, "skipped": 0}} == written[
+        "receipts"
+    ]
+    assert 8 == written["gpus"]
+
+
+def test_what_failed_comes_first_and_says_why():
+    turn = turned()
+    done, other = turn.receipts
+    refused = Receipt(operation=other.operation, result="refused", message="denied")
+    written = record_of(turned(receipts=(done, refused)), Policy(), "done")
+
+    assert ["refused", "done"] == [step["result"] for step in written["operations"]]
+    assert "denied" == written["operations"][0]["message"]
+
+
+def test_a_dropped_round_says_that_nothing_was_tried():
+    written = record_of(turned(receipts=()), Policy(), "dropped", "we no longer lead")
+
+    assert ("dropped", "we no longer lead") == (written["outcome"], written["why"])
+    assert {"skipped"} == {step["result"] for step in written["operations"]}
+
+
+def test_a_huge_round_lists_the_first_operations_and_counts_the_rest():
+    turn = turned()
+    many = turn.receipts * MOST_OPERATIONS
+    written = record_of(turned(receipts=many), Policy(), "done")
+
+    assert MOST_OPERATIONS == len(written["operations"])
+    assert MOST_OPERATIONS == written["operationsLeftOut"]
+    assert 2 * MOST_OPERATIONS == written["receipts"]["Bind"]["done"]

@@ -1,0 +1,296 @@
+import json
+import logging
+import re
+import socket
+import urllib.error
+import urllib.request
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families as parsed
+
+from adapters.health import Health, HealthServer, ListenError
+from adapters.log_reporter import JsonLines, TextLines
+from adapters.reporters import Recorder, Reporters
+from adapters.rounds import RoundFile, read_rounds
+from adapters.telemetry import Metrics
+from models.errors import PlanRejectedError
+from models.plan import Operation
+from models.policy import Policy
+from models.receipt import Receipt
+from models.snapshot import Snapshot
+from tests.adapters.test_rounds import turned
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
+_ROW = re.compile(r"^\| `(phalanx_\w+)` \| (\w+) \|([^|]*)\|", re.MULTILINE)
+
+
+@pytest.fixture
+def metrics():
+    return Metrics(
+        now=lambda: 1000.0,
+        staleness=lambda: {"pods": 1.5, "nodes": None},
+        versions={"phalanx": "1", "ortools": "9"},
+    )
+
+
+def value(metrics, name, **labels):
+    return metrics.registry.get_sample_value(name, labels)
+
+
+def tell_all(reporter):
+    """
+    Tell a reporter everything that there is to hear.
+    """
+    turn = turned()
+    evicted = Operation(
+        op="Evict", pod="default/x-0", gang="default/x", node="n0", rule="reclaim"
+    )
+    gone = Receipt(operation=evicted, result="again", message="budget", seconds=0.02)
+    reporter.ticked()
+    reporter.leading(is_leader=True)
+    reporter.planned(turn)
+    reporter.carried_out(
+        replace(
+            turn,
+            receipts=(*turn.receipts, gone),
+            seconds={"plan": 0.125, "execute": 2.0},
+        )
+    )
+    reporter.dropped(replace(turn, name="r2"), "we stop")
+    reporter.rejected(Snapshot(), PlanRejectedError(["one"]), Path("bundles/b7.yaml"))
+    reporter.refused(PlanRejectedError(["no snapshot"]))
+    reporter.skipped()
+    reporter.failed(RuntimeError("boom"))
+
+
+def test_the_page_lists_exactly_what_is_exported(metrics):
+    tell_all(metrics)
+    metrics.status_written("pod", "done")
+    documented = {
+        name: (kind, frozenset(re.findall(r"`(\w+)`", labels)))
+        for name, kind, labels in _ROW.findall(PAGE.read_text(encoding="utf-8"))
+    }
+    exported = {}
+    for family in metrics.registry.collect():
+        if not family.name.startswith("phalanx_"):
+            continue
+        labels = {key for s in family.samples for key in s.labels if key != "le"}
+        exported[family.name] = (family.type, frozenset(labels))
+
+    assert documented == exported
+
+
+def test_every_metric_says_what_it_counts_and_times_are_in_seconds(metrics):
+    for family in metrics.registry.collect():
+        if family.name.startswith("phalanx_"):
+            assert family.documentation.endswith("."), family.name
+            assert "milli" not in family.name
+
+
+def test_rounds_binds_and_evictions_are_counted(metrics):
+    tell_all(metrics)
+
+    for outcome in ("done", "dropped", "rejected", "refused", "skipped", "failed"):
+        assert 1 == value(metrics, "phalanx_rounds_total", outcome=outcome)
+    assert 2 == value(metrics, "phalanx_binds_total", result="done")
+    assert 1 == value(
+        metrics, "phalanx_evictions_total", rule="reclaim", result="again"
+    )
+    assert 1 == value(metrics, "phalanx_plans_rejected_total")
+    assert 0.125 == value(metrics, "phalanx_round_phase_seconds_sum", phase="plan")
+    assert 2.0 == value(metrics, "phalanx_round_phase_seconds_sum", phase="execute")
+    assert 1 == value(metrics, "phalanx_leader")
+
+
+def test_gangs_are_counted_as_the_newest_plan_has_them(metrics):
+    turn = turned()
+    metrics.planned(turn)
+    waits = value(metrics, "phalanx_gangs_waiting", reason="NoFittingNode")
+    metrics.planned(replace(turn, plan=replace(turn.plan, gangs=())))
+
+    assert 1 == waits
+    assert value(metrics, "phalanx_gangs_waiting", reason="NoFittingNode") is None
+    assert value(metrics, "phalanx_gangs", state="Waiting") is None
+
+
+def test_what_lies_behind_is_asked_for_when_somebody_looks(metrics):
+    assert 1.5 == value(metrics, "phalanx_source_staleness_seconds", resource="pods")
+    assert 0 == value(metrics, "phalanx_source_synced", resource="nodes")
+    assert value(metrics, "phalanx_source_staleness_seconds", resource="nodes") is None
+    metrics.planned(turned())
+    assert 16 == value(metrics, "phalanx_gpus", state="all")
+    assert 15 == value(metrics, "phalanx_gpus", state="free")
+
+
+def get(port, path, method="GET"):
+    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=5) as answer:  # noqa: S310
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read().decode()
+
+
+@pytest.fixture
+def served(metrics):
+    state = {"unhealthy": [], "unready": []}
+    health = Health(
+        unhealthy=lambda: state["unhealthy"],
+        unready=lambda: state["unready"],
+        registry=metrics.registry,
+    )
+    server = HealthServer("127.0.0.1:0", health)
+    server.start()
+    yield server.port, state
+    server.stop()
+
+
+def test_health_and_readiness_say_what_is_wrong(served):
+    port, state = served
+
+    assert (200, "ok\n") == get(port, "/healthz")
+    assert (200, "ok\n") == get(port, "/readyz?verbose")
+    state["unready"] = ["pods were not read yet", "nodes are 100 s old"]
+    state["unhealthy"] = ["the loop has not looked for 99 s"]
+    assert (503, "pods were not read yet\nnodes are 100 s old\n") == get(
+        port, "/readyz"
+    )
+    assert 503 == get(port, "/healthz")[0]
+
+
+def test_metrics_are_as_prometheus_reads_them(served):
+    port, _ = served
+    code, text = get(port, "/metrics")
+    names = {family.name for family in parsed(text)}
+
+    assert 200 == code
+    assert {"phalanx_build_info", "process_cpu_seconds", "phalanx_gpus"} <= names
+
+
+def test_nothing_else_is_served_and_nothing_is_changed(served):
+    port, _ = served
+
+    assert 404 == get(port, "/")[0]
+    assert 501 == get(port, "/metrics", "POST")[0]
+    assert (200, "") == get(port, "/healthz", "HEAD")
+
+
+def test_who_hangs_up_in_the_middle_disturbs_nobody(served):
+    port, _ = served
+    for _ in range(5):
+        with socket.create_connection(("127.0.0.1", port)) as line:
+            line.sendall(b"GET /metrics HTTP/1.1\r\n")
+
+    assert 200 == get(port, "/healthz")[0]
+
+
+@pytest.mark.parametrize("address", ["8080", ":http", "127.0.0.1:99999", ""])
+def test_what_is_no_address_is_refused(metrics, address):
+    health = Health(unhealthy=tuple, unready=tuple, registry=metrics.registry)
+    with pytest.raises(ListenError, match="is not an address such as :8080"):
+        HealthServer(address, health)
+
+
+def test_an_address_that_is_taken_is_named(metrics, served):
+    health = Health(unhealthy=tuple, unready=tuple, registry=metrics.registry)
+    with pytest.raises(ListenError, match=f"cannot listen on 127.0.0.1:{served[0]}"):
+        HealthServer(f"127.0.0.1:{served[0]}", health)
+
+
+class Broken:
+    def __getattr__(self, _name):
+        def broken(*_, **__):
+            raise RuntimeError("I am broken")
+
+        return broken
+
+
+def test_one_that_fails_keeps_nothing_from_the_others(metrics, caplog):
+    tell_all(Reporters([Broken(), metrics]))
+
+    assert 1 == value(metrics, "phalanx_rounds_total", outcome="done")
+    assert 9 == len([r for r in caplog.records if r.message == "report_failed"])
+
+
+def test_rounds_are_recorded_once_with_what_came_of_them(tmp_path):
+    path = tmp_path / "rounds.jsonl"
+    recorder = Recorder(RoundFile(path), Policy(), lambda: 1000.0)
+    recorder.start()
+    tell_all(recorder)
+    idle = turned(number=0, receipts=(), name="r3")
+    recorder.planned(idle)
+    recorder.stop()
+    found = {record["name"]: record for record in read_rounds(path)}
+
+    assert [("r1", "done"), ("r2", "dropped"), ("b7", "rejected")] == [
+        (name, record["outcome"]) for name, record in found.items()
+    ][:3]
+    assert "phalanx plan bundles/b7.yaml" in found["b7"]["why"]
+    assert "RuntimeError: boom" == found["1000.000"]["why"]
+    assert "done" == found["r3"]["outcome"]
+
+
+def test_a_round_that_only_keeps_places_is_recorded_once(tmp_path):
+    path = tmp_path / "rounds.jsonl"
+    recorder = Recorder(RoundFile(path), Policy(), lambda: 1000.0)
+    turn = turned(receipts=())
+    step = Operation(op="Reserve", pod="default/a-0", gang="default/a", node="n0")
+    keeps = replace(turn, plan=replace(turn.plan, operations=(step,)), name="keeps")
+    recorder.start()
+    recorder.planned(keeps)
+    recorder.planned(replace(keeps, name="again"))
+    recorder.carried_out(replace(keeps, name="again"))
+    recorder.planned(replace(turn, name="next"))
+    recorder.stop()
+
+    assert ["keeps", "again"] == [record["name"] for record in read_rounds(path)]
+
+
+def entry(**fields):
+    record = logging.LogRecord(
+        "adapters.x", logging.INFO, "x.py", 1, "round_finished", (), None
+    )
+    record.fields = fields
+    return record
+
+
+def test_a_line_of_the_log_is_json_or_text():
+    record = entry(round="r1", results={"done": 2}, why="we no longer lead")
+    line = json.loads(JsonLines().format(record))
+
+    assert ("round_finished", "info", "r1") == (
+        line["event"],
+        line["level"],
+        line["round"],
+    )
+    text = TextLines().format(record)
+    said = 'round=r1 results={"done": 2} why="we no longer lead"'
+    assert text.endswith(f"info    round_finished {said}")
+
+
+def test_a_hostile_text_stays_on_its_line():
+    record = entry(message='a\n"b=\x1b[2J')
+
+    assert "\n" not in TextLines().format(record)
+    assert "\x1b" not in TextLines().format(record)
+    assert "\n" not in JsonLines().format(record)
+
+
+def test_the_longest_wait_goes_on_where_no_round_follows():
+    now = [1000.0]
+    metrics = Metrics(now=lambda: now[0])
+    before = value(metrics, "phalanx_longest_wait_seconds")
+    turn = turned(began=1000.0)
+    old = [replace(gang, age=30) for gang in turn.snapshot.gangs]
+    metrics.planned(replace(turn, snapshot=replace(turn.snapshot, gangs=tuple(old))))
+    now[0] += 50
+
+    assert (0, 80) == (before, value(metrics, "phalanx_longest_wait_seconds"))
+
+
+def test_what_never_happened_is_counted_as_nothing(metrics):
+    assert 0 == value(metrics, "phalanx_rounds_total", outcome="rejected")
+    assert 0 == value(metrics, "phalanx_binds_total", result="refused")
