@@ -13,6 +13,7 @@ from adapters.cli import (
     compare,
     config,
     plan,
+    report,
     scenario,
     snapshot,
     verify,
@@ -37,6 +38,7 @@ app.command("verify")(verify.verify)
 app.command("run")(run_command.run)
 app.add_typer(scenario.app, name="scenario")
 app.command("compare")(compare.compare)
+app.command("report")(report.report)
 app.command("bench")(bench.bench)
 app.add_typer(snapshot.app, name="snapshot")
 app.add_typer(config.app, name="config")
