@@ -68,6 +68,8 @@ def _window(text: str) -> tuple[float, float]:
 
 def _seconds(text: str) -> float:
     words = text.strip()
+    if words == "0":
+        return 0.0
     unit = _UNITS[words[-1]] if words[-1:] in _UNITS else None
     if unit is None:
         raise ValueError(text)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
+from altair.utils.schemapi import debug_mode
 
 from adapters.reports.charts import (
     Areas,
@@ -21,6 +22,7 @@ from adapters.reports.charts import (
     Spans,
     Strip,
 )
+from adapters.reports.figures import drawable
 from adapters.reports.palette import (
     CARD,
     EVERY,
@@ -67,15 +69,18 @@ def specification(chart: Chart, paper: Paper) -> dict[str, Any]:
     """
     Describe a chart as Vega-Lite, of the paper's width with all its labels.
     """
-    layers, height = _drawn(chart, paper)
-    sized = layers.properties(
-        width=paper.width,
-        height=height,
-        background="transparent",
-        padding=4,
-        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
-    )
-    spec: dict[str, Any] = sized.configure(**_config()).to_dict()
+    # Our charts are checked against Vega-Lite's schema in tests; here it takes longer
+    # than the drawing.
+    with debug_mode(False):  # noqa: FBT003 - Altair's own
+        layers, height = _drawn(chart, paper)
+        sized = layers.properties(
+            width=paper.width,
+            height=height,
+            background="transparent",
+            padding=4,
+            autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
+        )
+        spec: dict[str, Any] = sized.configure(**_config()).to_dict()
     return spec
 
 
@@ -141,6 +146,9 @@ def _ruler(axis: Axis, paper: Paper, **more: Any) -> alt.Axis:  # noqa: ANN401 -
     Make an axis; of many ticks a narrow one shows every second.
     """
     ticks = list(axis.ticks)
+    if ticks:
+        # Of ticks that are given a logarithmic axis would show as many as counted.
+        more |= {"tickCount": alt.Undefined, "labelOverlap": False}
     if paper.is_narrow and len(ticks) > 5:
         ticks = ticks[::2]
     return alt.Axis(title=axis.title, **_named(ticks), **more)
@@ -153,7 +161,7 @@ def _named(ticks: Sequence[tuple[float, str]]) -> dict[str, Any]:
     if not ticks:
         return {}
     values = [value for value, _ in ticks]
-    words = json.dumps([text for _, text in ticks])
+    words = json.dumps([drawable(text) for _, text in ticks])
     place = f"indexof({json.dumps(values)}, datum.value)"
     return {"values": values, "labelExpr": f"{words}[{place}]"}
 
@@ -189,10 +197,11 @@ def _rows(names: Sequence[str], paper: Paper) -> alt.Y:
     """
     Name the rows of a chart, cut where they would leave no room.
     """
+    order = [drawable(name) for name in names]
     return alt.Y(
         "row:N",
-        sort=list(names),
-        scale=alt.Scale(domain=list(names)),
+        sort=order,
+        scale=alt.Scale(domain=order),
         axis=alt.Axis(
             title=None,
             domain=False,
@@ -259,7 +268,9 @@ def _bars(chart: Bars, paper: Paper) -> tuple[Layers, int]:
             )
             if value:
                 end = start + value
-                rows.append({"row": row, "part": part.name, "x": start, "x2": end})
+                rows.append(
+                    {"row": drawable(row), "part": part.name, "x": start, "x2": end}
+                )
                 start = end
     base = alt.Chart(_data(rows)).encode(
         y=_rows(chart.rows, paper), x=_x(chart.axis, paper), x2="x2:Q"
@@ -273,7 +284,13 @@ def _bars(chart: Bars, paper: Paper) -> tuple[Layers, int]:
 def _spans(chart: Spans, paper: Paper) -> tuple[Layers, int]:
     tint, form, _ = _series(chart.ranks)
     rows = [
-        {"row": s.at, "rank": s.rank, "x": s.low, "mid": s.middle, "x2": s.high}
+        {
+            "row": drawable(s.at),
+            "rank": s.rank,
+            "x": s.low,
+            "mid": s.middle,
+            "x2": s.high,
+        }
         for s in chart.spans
     ]
     base = alt.Chart(_data(rows)).encode(
@@ -298,12 +315,14 @@ def _spans(chart: Spans, paper: Paper) -> tuple[Layers, int]:
 
 def _pairs(chart: Pairs, paper: Paper) -> tuple[Layers, int]:
     tint, form, _ = _series(rank for _, rank, _ in chart.points)
-    rows = [{"row": row, "rank": rank, "x": x} for row, rank, x in chart.points]
+    rows = [
+        {"row": drawable(row), "rank": rank, "x": x} for row, rank, x in chart.points
+    ]
     ends = []
     for row in chart.rows:
         found = [x for at, _, x in chart.points if at == row]
         if found:
-            ends.append({"row": row, "x": min(found), "x2": max(found)})
+            ends.append({"row": drawable(row), "x": min(found), "x2": max(found)})
     across = _x(chart.axis, paper)
     line = (
         alt.Chart(_data(ends))

@@ -158,7 +158,7 @@ def short_names(names: Sequence[str]) -> list[str]:
     """
     Shorten names for a chart to their last parts, as far as they stay different.
     """
-    clean = [printable(name) for name in names]
+    clean = [drawable(name) for name in names]
     last = [_last_part(name) for name in clean]
     known = Counter(last)
     short = [a if known[a] == 1 else b for a, b in zip(last, clean, strict=True)]
@@ -168,6 +168,16 @@ def short_names(names: Sequence[str]) -> list[str]:
         seen[name] += 1
         out.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
     return out
+
+
+def drawable(name: str) -> str:
+    """
+    Write a name so that it can be drawn.
+
+    The drawer cuts long names in the middle of a sign that takes two units of UTF-16,
+    and then fails; such signs, emoji above all, become a box.
+    """
+    return "".join(sign if ord(sign) < 2**16 else "▯" for sign in printable(name))
 
 
 def _last_part(name: str) -> str:

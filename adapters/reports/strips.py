@@ -101,8 +101,9 @@ def _nodes(
     """
     Name the nodes in their order, and the GPUs each of them has.
 
-    Nodes are numbered class by class; where their number is not the cluster's, a node
-    has as many GPUs as the smallest class that holds the most it ever ran at once.
+    Nodes are numbered class by class; where jobs name fewer than the cluster has, a
+    node has as many GPUs as the smallest class that holds the most it ever ran at once,
+    and those that no job names share what is left.
     """
     names = sorted({stay.node for stay in stays}, key=_natural)
     sizes = [
@@ -116,7 +117,11 @@ def _nodes(
     for name in names:
         peak = float(peaks.get(name, 1))
         room[name] = next((size for size in known if size >= peak), peak) or 1.0
-    return names, room
+    unused = min(cluster.nodes, 10**5) - len(names)
+    left = cluster.gpus - sum(room.values())
+    for at in range(unused):
+        room[f"unused {at + 1}"] = max(1.0, left / unused)
+    return list(room), room
 
 
 def _peaks(stays: Sequence[Stay]) -> dict[str, int]:
