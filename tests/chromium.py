@@ -7,16 +7,22 @@ tests skip with a sentence.
 
 import base64
 import contextlib
+import fcntl
 import json
 import os
 import select
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PATIENCE = 60.0
+_START = (
+    "import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4); "
+    "os.execv(sys.argv[3], sys.argv[3:])"
+)
 
 
 def executable() -> str | None:
@@ -34,8 +40,8 @@ class Chromium:
     def __init__(self, profile: Path) -> None:
         path = executable()
         assert path is not None
-        ours_in, theirs_out = os.pipe()
-        theirs_in, ours_out = os.pipe()
+        self._in, theirs_out = os.pipe()
+        theirs_in, self._out = os.pipe()
         options = [
             "--headless=new",
             "--no-sandbox",
@@ -47,22 +53,31 @@ class Chromium:
             "--remote-debugging-pipe",
             f"--user-data-dir={profile}",
         ]
-        # The browser reads its orders from 3 and answers on 4.
-        line = f'exec "$0" "$@" 3<&{theirs_in} 4>&{theirs_out}'
+        # The browser reads its orders from 3 and answers on 4; what is moved there
+        # must not lie there.
+        theirs = [
+            fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (theirs_in, theirs_out)
+        ]
         self._process = subprocess.Popen(
-            ["sh", "-c", line, path, *options, "about:blank"],
-            pass_fds=(theirs_in, theirs_out),
+            [sys.executable, "-c", _START, *map(str, theirs), path, *options],
+            pass_fds=theirs,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        os.close(theirs_in)
-        os.close(theirs_out)
-        self._in, self._out = ours_in, ours_out
+        for end in (theirs_in, theirs_out, *theirs):
+            os.close(end)
         self._rest = b""
         self._next = 0
         self.events: list[dict] = []
         self._session: str | None = None
+        try:
+            self._attach()
+        except BaseException:
+            self.close()
+            raise
+
+    def _attach(self) -> None:
         targets = self.call("Target.getTargets")["targetInfos"]
         tab = next(each for each in targets if each["type"] == "page")["targetId"]
         told = self.call("Target.attachToTarget", targetId=tab, flatten=True)

@@ -80,10 +80,4 @@ def _put(text: str, path: str) -> None:
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
-    note(f"written: {path} ({_size(len(data))})")
-
-
-def _size(num_bytes: int) -> str:
-    if num_bytes < 2**20:
-        return f"{num_bytes / 2**10:.0f} KiB"
-    return f"{num_bytes / 2**20:.1f} MiB"
+    note(f"written: {path}")

@@ -50,7 +50,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 def _window(text: str) -> tuple[float, float]:
     """
-    Read two times since the first submission, such as ``10d..36h``.
+    Read two times since the first submission, such as ``36h..3d``.
     """
     first, dots, second = text.partition("..")
     try:

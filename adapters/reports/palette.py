@@ -72,19 +72,16 @@ EVERY = (
     *HEAT,
 )
 
-_KNOWN = {"solver": 0, "greedy": 1}
+_KNOWN = ("solver", "greedy", "easy", "fifo", "best-fit", "per-pod")
 
 
 def ranks(strategies: Sequence[str]) -> dict[str, int]:
     """
     Give each strategy its place in the series: the same one in every report.
     """
-    taken = {name: _KNOWN[name] for name in strategies if name in _KNOWN}
-    left = iter(
-        at for at in range(len(strategies) + len(_KNOWN)) if at not in taken.values()
-    )
-    free = {name: next(left) for name in strategies if name not in taken}
-    return taken | free
+    others = [name for name in strategies if name not in _KNOWN]
+    every = (*_KNOWN, *others)
+    return {name: every.index(name) for name in strategies}
 
 
 def colour(rank: int) -> Colour:
@@ -98,14 +95,14 @@ def shape(rank: int) -> str:
     """
     Give the shape of the points of a place in the series.
     """
-    return SHAPES[rank % len(SHAPES)]
+    return SHAPES[(rank + rank // len(SERIES)) % len(SHAPES)]
 
 
 def dashes(rank: int) -> list[int]:
     """
     Give the dashes of the lines of a place in the series.
     """
-    return list(DASHES[rank % len(DASHES)])
+    return list(DASHES[(rank + rank // len(SERIES)) % len(DASHES)])
 
 
 def style_sheet() -> str:

@@ -22,7 +22,16 @@ from adapters.reports.charts import (
     Strip,
 )
 from adapters.reports.draw import NARROW, WIDE, specification
-from adapters.reports.palette import EVERY, GRID
+from adapters.reports.palette import (
+    CARD,
+    EVERY,
+    GRID,
+    SERIES,
+    colour,
+    dashes,
+    ranks,
+    shape,
+)
 from adapters.reports.svg import drawn, num_marks
 
 HOSTILE = "</svg><script>alert('x')</script>\"'\\ ümlaut 日本 😀 ]]>"
@@ -152,3 +161,37 @@ def test_narrow_paper_shows_every_second_of_many_ticks():
 
     assert 8 == wide
     assert 4 == narrow
+
+
+def _contrast(one, other):
+    def light(colour):
+        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        linear = [
+            p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts
+        ]
+        return sum(w * p for w, p in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    high, low = sorted((light(one), light(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_lines_and_points_can_be_told_from_the_card(scheme):
+    for each in SERIES:
+        assert _contrast(getattr(each, scheme), getattr(CARD, scheme)) >= 3, each
+
+
+def test_every_role_has_colours_of_its_own():
+    for scheme in ("light", "dark"):
+        assert len(EVERY) == len({getattr(each, scheme) for each in EVERY})
+
+
+def test_strategy_keeps_its_colour_in_every_report():
+    assert {"greedy": 1, "fifo": 3, "solver": 0} == ranks(["greedy", "fifo", "solver"])
+    assert {"mine": 6, "solver": 0} == ranks(["mine", "solver"])
+
+
+def test_many_strategies_differ_in_colour_or_shape_and_dashes():
+    places = ranks([f"s{at}" for at in range(20)]).values()
+
+    assert 20 == len({(colour(at).role, shape(at), *dashes(at)) for at in places})
