@@ -52,6 +52,7 @@ class Chromium:
             "--disable-background-networking",
             "--remote-debugging-pipe",
             f"--user-data-dir={profile}",
+            "about:blank",
         ]
         # The browser reads its orders from 3 and answers on 4; what is moved there
         # must not lie there.
@@ -84,6 +85,7 @@ class Chromium:
         self._session = told["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network", "Accessibility"):
             self.call(f"{domain}.enable")
+        self.call("Page.setLifecycleEventsEnabled", enabled=True)
 
     def close(self) -> None:
         """
@@ -133,9 +135,15 @@ class Chromium:
         Load a file and wait until it is loaded.
         """
         self.events.clear()
-        self.call("Page.navigate", url=path.absolute().as_uri())
+        url = path.absolute().as_uri()
+        wanted = {
+            "name": "load",
+            "loaderId": self.call("Page.navigate", url=url)["loaderId"],
+        }
         end = time.monotonic() + PATIENCE
-        while not any(e.get("method") == "Page.loadEventFired" for e in self.events):
+        while not any(
+            wanted.items() <= e.get("params", {}).items() for e in self.events
+        ):
             self.events.append(self._message(end))
 
     def evaluate(self, expression: str):

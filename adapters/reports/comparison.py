@@ -177,6 +177,7 @@ def _cases(pairs: Sequence[Pair]) -> Grid:
             Column("In tier"),
         ],
         rows=[_case(pair) for pair in pairs[:MOST_LISTED]],
+        stacked=True,
         notes=[_COLUMNS, *more],
     )
 

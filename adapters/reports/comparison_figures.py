@@ -71,11 +71,7 @@ def _order(pair: Pair) -> tuple[int, float, str]:
 
 
 def _by_tier(apart: Sequence[Pair]) -> Figure:
-    names = {
-        tier.name: None
-        for pair in apart
-        for tier, _ in paired_tiers(pair.solver.plan, pair.greedy.plan)
-    }
+    names = in_order([_tiers_of(pair) for pair in apart])
     counts = Counter((_tier_of(pair), pair.sign) for pair in apart)
     rows = [name for name in names if any((name, sign) in counts for sign in (1, -1))]
     words = {1: "solver better", -1: "greedy better"}
@@ -113,6 +109,31 @@ def _by_tier(apart: Sequence[Pair]) -> Figure:
             ],
         ),
     )
+
+
+def _tiers_of(pair: Pair) -> list[str]:
+    every = paired_tiers(pair.solver.plan, pair.greedy.plan)
+    return list(dict.fromkeys(tier.name for tier, _ in every))
+
+
+def in_order(lists: Sequence[Sequence[str]]) -> list[str]:
+    """
+    Join the tiers of many policies into one order, in which each keeps its own.
+
+    Policies may contradict each other; then the one that was seen first has its way.
+    """
+    left = list(dict.fromkeys(name for names in lists for name in names))
+    after: dict[str, set[str]] = {name: set() for name in left}
+    for names in {tuple(each): None for each in lists}:
+        for at, name in enumerate(names):
+            after[name] |= set(names[:at])
+    found: list[str] = []
+    while left:
+        free = (name for name in left if not after[name] & set(left) - {name})
+        name = next(free, left[0])
+        found.append(name)
+        left.remove(name)
+    return found
 
 
 def _tier_of(pair: Pair) -> str:
@@ -211,6 +232,7 @@ def _largest(apart: Sequence[Pair]) -> Grid:
             ]
             for pair in apart[:10]
         ],
+        stacked=True,
         notes=["GPUs and gangs: greedy's first, then the solver's, after the plan."],
     )
 
@@ -318,12 +340,15 @@ def _widest(open_ones: Sequence[Pair]) -> Figure:
     shown = open_ones[:MOST_DRAWN]
     names = short_names([pair.name for pair in shown])
     most = max(100 * gap_of(pair) for pair in shown)
+    every = counted(len(open_ones), "case")
+    which = f"{every} not proven in every tier"
+    if len(open_ones) > len(shown):
+        which = f"{len(shown):,} of {which}"
     return Figure(
         name="widest",
         caption="The model's gap, case by case",
-        reading=f"The {counted(len(shown), 'case')} with the widest gap, of "
-        f"{len(open_ones):,} that are not proven in every tier. 0 means: the best for "
-        "the tiers above as they were decided.",
+        reading=f"{which}, widest first. 0 means: the best for the tiers above as they "
+        "were decided.",
         panels=[
             Panel(
                 "",

@@ -206,6 +206,7 @@ def _rows(names: Sequence[str], paper: Paper) -> alt.Y:
             title=None,
             domain=False,
             ticks=False,
+            labelPadding=9,
             labelLimit=120 if paper.is_narrow else 320,
         ),
     )

@@ -3,6 +3,7 @@ Numbers as people read them, and axes that count in units of theirs.
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -18,6 +19,7 @@ SPACE = "\N{NO-BREAK SPACE}"
 Stands between a number and its unit.
 """
 
+_DIGITS = re.compile(r"(\d+)")
 _STEPS = (
     *((1, "1 s"), (10, "10 s"), (60, "1 min"), (600, "10 min"), (3_600, "1 h")),
     *((6 * HOUR, "6 h"), (DAY, "1 day"), (7 * DAY, "1 week"), (28 * DAY, "4 weeks")),
@@ -185,6 +187,16 @@ def _last_part(name: str) -> str:
     for end in (".yaml", ".yml", ".json"):
         part = part.removesuffix(end)
     return part or name
+
+
+def natural(name: str) -> list[tuple[int, int, str]]:
+    """
+    Give what names are sorted by, so that n2 comes before n10.
+    """
+    return [
+        (0, int(part[:18]), "") if part.isdecimal() and part.isascii() else (1, 0, part)
+        for part in _DIGITS.split(name)
+    ]
 
 
 # --- cells -----------------------------------------------------------------------

@@ -17,6 +17,7 @@ from markupsafe import Markup
 from adapters.reports.draw import NARROW, WIDE, specification
 from adapters.reports.page import Facts, Figure, Grid, Items, Page, Section, Text
 from adapters.reports.palette import style_sheet
+from adapters.reports.shown import shown
 from adapters.reports.svg import drawn
 
 LARGEST_DOCUMENT = 1_500_000
@@ -31,7 +32,7 @@ def as_html(page: Page) -> str:
     """
     style = Markup(f"{style_sheet()}\n{_text('page.css')}")  # noqa: S704 - our own file
     script = Markup(_text("page.js"))  # noqa: S704 - our own file
-    results = _embedded(page.document)
+    results = _embedded({**page.document, "page": shown(page)})
     text = (
         _environment()
         .get_template("page.html")
@@ -71,7 +72,9 @@ def _embedded(document: dict[str, Any]) -> Markup | None:
     """
     Write results so that nothing in them can end the element that holds them.
     """
-    text = json.dumps(document, indent=1, ensure_ascii=True, allow_nan=False)
+    text = json.dumps(
+        document, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+    )
     if len(text) > LARGEST_DOCUMENT:
         return None
     for sign in "<>&":

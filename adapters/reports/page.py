@@ -40,12 +40,15 @@ class Column:
 class Grid:
     """
     A table with a caption; the first cell of a row is its head.
+
+    A ``stacked`` one becomes a list of its rows on a phone; others are moved sideways.
     """
 
     caption: str
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
     sortable: bool = True
+    stacked: bool = False
     notes: Sequence[str] = ()
 
 

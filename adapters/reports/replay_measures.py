@@ -102,6 +102,7 @@ def paired_grid(folder: Folder, strategy: str) -> Grid | None:
         ],
         rows=[_paired_row(row) for row in rows],
         sortable=False,
+        stacked=True,
         notes=notes,
     )
 
@@ -128,7 +129,7 @@ def difference_of(row: Paired) -> str:
         return NOTHING
     if mean == 0:
         return "none"
-    text = _points(mean) if row.unit == "share" else _with_sign(mean, row.unit)
+    text = points(mean) if row.unit == "share" else _with_sign(mean, row.unit)
     part = row.relative.mean
     return text if part is None or row.unit == "share" else f"{text} ({change(part)})"
 
@@ -151,15 +152,21 @@ def _interval(row: Paired) -> str:
     if whole.low == whole.high == 0:
         return NOTHING
     if row.unit == "share":
-        return f"[{_points(whole.low)}, {_points(whole.high)}]"
+        low, high = (points(end).partition(SPACE)[0] for end in (whole.low, whole.high))
+        return f"[{low}, {high}]{SPACE}points"
     if part.low is not None and part.high is not None:
         return f"[{change(part.low)}, {change(part.high)}]"
     low, high = (_with_sign(end, row.unit) for end in (whole.low, whole.high))
     return f"[{low}, {high}]"
 
 
-def _points(part: float) -> str:
-    return f"{100 * part:+.1f}{SPACE}points".replace("-", "−")
+def points(part: float) -> str:
+    """
+    Write a difference of two shares, with a second digit where one would say nothing.
+    """
+    digits = 1 if abs(part) >= 0.0005 else 2
+    text = f"{100 * part:+.{digits}f}".replace("-", "−")
+    return f"{text if text.strip('+−0.') else '0'}{SPACE}points"
 
 
 def _with_sign(value: float, unit: str) -> str:

@@ -53,6 +53,7 @@ def rounds(folder: Folder) -> Grid:
             ),
         ],
         rows=rows,
+        stacked=True,
         notes=[_ROUNDS],
     )
 
@@ -98,13 +99,14 @@ def _largest_of(name: str, baseline: str, lines: list[Largest]) -> Grid:
                 Cell(span(line.wait), line.wait),
                 _apart(line.baseline_wait, line.wait),
                 Cell(
-                    f"{baseline}: {_why(line.baseline_reason)}; "
-                    f"{name}: {_why(line.reason)}"
+                    f"{baseline}: {_why(line.baseline_reason, line.baseline_wait)}; "
+                    f"{name}: {_why(line.reason, line.wait)}"
                 ),
             ]
             for line in lines
         ],
         notes=["Why: the last reason that a plan gave while the job waited."],
+        stacked=True,
     )
 
 
@@ -129,12 +131,12 @@ _WHY = {
 }
 
 
-def _why(reason: str | None) -> str:
+def _why(reason: str | None, wait: float | None) -> str:
     """
     Say a reason in few words; one that is not known stays as it is.
     """
     if not reason:
-        return "no reason noted"
+        return "no reason noted" if wait else "did not wait"
     if reason == "BehindOlder":
         return "behind older ones of its kind"
     words = _WHY.get(Reason(reason)) if reason in set(Reason) else None

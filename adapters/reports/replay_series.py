@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from adapters.reports.charts import Areas, Axis, Lines, Part
-from adapters.reports.figures import NOTHING, number, share, time_axis
+from adapters.reports.figures import NOTHING, natural, number, share, time_axis
 from adapters.reports.page import Block, Cell, Column, Figure, Grid, Key, Panel, Text
 from adapters.reports.palette import ranks
 from adapters.reports.results import Folder
@@ -311,7 +311,7 @@ def _queue_table(read: dict[str, Queues]) -> Grid:
         sums,
         key=lambda queue: (
             -max(each[1] / each[3] for each in sums[queue].values()),
-            queue,
+            natural(queue),
         ),
     )
     lines = []

@@ -2,7 +2,7 @@
 The first screen of a replay's report: what won, by how much, and how sure that is.
 """
 
-from adapters.reports.figures import NOTHING, SPACE, amount, share, short_time, span
+from adapters.reports.figures import NOTHING, amount, share, short_time, span
 from adapters.reports.page import Tile, Tone
 from adapters.reports.replay_measures import (
     FEWEST_PAIRS,
@@ -10,6 +10,7 @@ from adapters.reports.replay_measures import (
     interval_of,
     listed,
     mean_of,
+    points,
     verdict_of,
 )
 from adapters.reports.results import Folder, Run
@@ -201,7 +202,7 @@ def _tile(
     higher = unit == "share"
     tone: Tone = "good" if (mine > theirs) == higher else "bad"
     if unit == "share":
-        by = f"{100 * (mine - theirs):+.1f}{SPACE}points".replace("-", "−")
+        by = points(mine - theirs)
     elif unit == "s" and theirs:
         by = change((mine - theirs) / theirs)
     else:

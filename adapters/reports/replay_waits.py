@@ -242,4 +242,5 @@ def _whole_times(first: dict[str, Any]) -> Grid:
             [Cell(name), *(seconds(run.seconds.get(key)) for key in keys)]
             for name, run in first.items()
         ],
+        stacked=True,
     )

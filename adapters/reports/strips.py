@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adapters.reports.charts import Strip
-from adapters.reports.figures import DAY, share, span, time_axis
+from adapters.reports.figures import DAY, natural, share, span, time_axis
 from adapters.reports.page import Block, Cell, Column, Figure, Grid, Key, Panel, Text
 from adapters.reports.results import Cluster, Folder
 from adapters.reports.tables import Job, TableError, read_jobs, read_series
@@ -20,7 +20,6 @@ from models.reasons import counted
 MOST_ROWS = 64
 NUM_BUCKETS = 112
 _PLACE = re.compile(r"^(.+)\*(\d{1,6})$")
-_PARTS = re.compile(r"(\d+)")
 _LEVELS = ((0.005, "h0"), (0.35, "h1"), (0.7, "h2"), (0.985, "h3"))
 _KEYS = (
     Key("idle", "h0"),
@@ -105,7 +104,7 @@ def _nodes(
     node has as many GPUs as the smallest class that holds the most it ever ran at once,
     and those that no job names share what is left.
     """
-    names = sorted({stay.node for stay in stays}, key=_natural)
+    names = sorted({stay.node for stay in stays}, key=natural)
     sizes = [
         each.gpus for each in cluster.classes for _ in range(min(each.nodes, 10**5))
     ]
@@ -136,16 +135,6 @@ def _peaks(stays: Sequence[Stay]) -> dict[str, int]:
         now[node] = now.get(node, 0) + gpus
         most[node] = max(most.get(node, 0), now[node])
     return most
-
-
-def _natural(name: str) -> list[tuple[int, int, str]]:
-    """
-    Sort n2 before n10.
-    """
-    return [
-        (0, int(part[:18]), "") if part.isdecimal() and part.isascii() else (1, 0, part)
-        for part in _PARTS.split(name)
-    ]
 
 
 # --- windows -----------------------------------------------------------------------

@@ -155,7 +155,12 @@ def test_every_number_is_carried_along(page):
         if element.attributes.get("type") == "application/json"
     )
 
-    assert json.loads(carried.text)["kind"] in {"Replay", "Comparison"}
+    document = json.loads(carried.text)
+    assert document["kind"] in {"Replay", "Comparison"}
+    captions = [table.text for table in read(page).every("caption")]
+    assert sorted(captions) == sorted(
+        table["caption"] for table in document["page"]["tables"]
+    )
 
 
 def test_same_results_give_the_same_bytes(folder, tmp_path):
@@ -289,6 +294,20 @@ def test_results_too_large_to_be_carried_along_are_linked(
     top = read(path.read_text(encoding="utf-8"))
     assert "results.json" in {e.attributes.get("href") for e in top.every("a")}
     assert 1 == len(list(top.every("script")))
+
+
+def test_comparison_too_large_to_be_carried_along_says_what_prints_it(
+    tmp_path, monkeypatch
+):
+    from adapters.reports import html
+
+    monkeypatch.setattr(html, "LARGEST_DOCUMENT", 100)
+    path = tmp_path / "page.html"
+    assert 0 == run(["compare", str(SCENARIOS / "demo"), "--html", str(path)])
+
+    footer = next(read(path.read_text(encoding="utf-8")).every("footer"))
+    assert "phalanx compare -o json" in footer.text
+    assert [] == list(footer.every("a"))
 
 
 # --- errors ----------------------------------------------------------------------

@@ -102,6 +102,34 @@ def test_nothing_is_wider_than_the_screen(browser, pages, kind, width):
     assert browser.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_rows_of_tables_stay_low_and_captions_in_sight_on_a_phone(browser, pages, kind):
+    browser.screen(*SCREENS["phone"])
+    browser.open(pages / f"{kind}.html")
+
+    rows = browser.evaluate(
+        "[...document.querySelectorAll('section tr')].map(e => e.offsetHeight)"
+    )
+    captions = browser.evaluate(
+        "[...document.querySelectorAll('section caption')]"
+        ".map(e => e.getBoundingClientRect().right)"
+    )
+
+    assert max(rows) < 300
+    assert max(captions) <= SCREENS["phone"][0]
+
+
+def test_stacked_table_names_every_cell_on_a_phone(browser, pages):
+    browser.screen(*SCREENS["phone"])
+    browser.open(pages / "replay.html")
+
+    words = browser.evaluate(
+        "[...document.querySelectorAll('#measures .stack tbody tr:first-child td')]"
+        ".map(e => getComputedStyle(e, '::before').content)"
+    )
+
+    assert ['"greedy"', '"solver"', '"Difference"'] == words[:3]
+
+
 def test_summary_fits_one_screen(browser, pages, kind):
     browser.screen(*SCREENS["desk"])
     browser.open(pages / f"{kind}.html")

@@ -54,8 +54,9 @@
   if (save && results) {
     save.hidden = false;
     save.addEventListener("click", () => {
+      const text = JSON.stringify(JSON.parse(results.textContent), null, 1);
       const link = document.createElement("a");
-      link.href = URL.createObjectURL(new Blob([results.textContent], {type: "application/json"}));
+      link.href = URL.createObjectURL(new Blob([text], {type: "application/json"}));
       link.download = "results.json";
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 1000);

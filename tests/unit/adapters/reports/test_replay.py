@@ -10,6 +10,7 @@ import pytest
 from adapters.reports.markdown import as_markdown
 from adapters.reports.page import Figure, Grid, Text
 from adapters.reports.replay import replay_page
+from adapters.reports.replay_measures import points
 from adapters.reports.replay_series import jain
 from adapters.reports.results import load
 from tests.replays import DAY, HOUR, write_replay
@@ -232,3 +233,36 @@ def test_metrics_of_an_odd_form_are_left_out(folder, odd):
     rename(folder, wait=odd, gpus=odd, rounds=odd)
 
     assert page_of(folder).tiles
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        (0.0123, "+1.2 points"),
+        (-0.0123, "−1.2 points"),
+        (0.0004, "+0.04 points"),
+        (-0.00001, "0 points"),
+        (0.0, "0 points"),
+    ],
+)
+def test_small_difference_of_shares_is_never_written_as_zero_with_a_sign(part, words):
+    assert words == plain(points(part))
+
+
+def test_queues_of_one_share_are_listed_as_people_count(tmp_path):
+    page = page_of(write_replay(tmp_path, num_queues=12, num_jobs=30))
+
+    grid = next(g for g in blocks(page, Grid) if g.caption.startswith("Queues:"))
+
+    assert [f"queue-{at}" for at in range(12)] == [row[0].text for row in grid.rows]
+
+
+def test_job_that_did_not_wait_says_so(folder):
+    document = json.loads((folder / "results.json").read_text())
+    document["largest"] = [
+        {"strategy": "solver", "job": "a", "baselineWait": 600, "wait": 0}
+    ]
+    (folder / "results.json").write_text(json.dumps(document))
+
+    grid = next(g for g in blocks(page_of(folder), Grid) if "differ most" in g.caption)
+    assert "greedy: no reason noted; solver: did not wait" == grid.rows[0][-1].text
