@@ -8,6 +8,8 @@ import typer
 
 from adapters.cli.pages import HtmlFile, MarkdownFile, ready, write
 
+MOST_WINDOWS = 8
+
 
 def report(
     folder: Annotated[
@@ -31,6 +33,11 @@ def report(
     Without --html and --markdown, Markdown goes to standard output.
     """
     windows = [_window(text) for text in window or ()]
+    if len(windows) > MOST_WINDOWS:
+        raise typer.BadParameter(
+            f"{len(windows)} windows are too many for one page: name at most "
+            f"{MOST_WINDOWS}"
+        )
     if html is None and markdown is None:
         markdown = "-"
     ready(html, markdown)

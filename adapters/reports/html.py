@@ -20,9 +20,9 @@ from adapters.reports.palette import style_sheet
 from adapters.reports.shown import shown
 from adapters.reports.svg import drawn
 
-LARGEST_DOCUMENT = 1_500_000
+LARGEST = 3_000_000
 """
-How many characters of results a page carries along; of more it only tells.
+How many characters a page has that carries its results along; else it only tells.
 """
 
 
@@ -32,25 +32,30 @@ def as_html(page: Page) -> str:
     """
     style = Markup(f"{style_sheet()}\n{_text('page.css')}")  # noqa: S704 - our own file
     script = Markup(_text("page.js"))  # noqa: S704 - our own file
-    results = _embedded({**page.document, "page": shown(page)})
-    text = (
-        _environment()
-        .get_template("page.html")
-        .render(
-            page=page,
-            style=style,
-            script=script,
-            policy=_policy(style, script),
-            results=results,
-            drawings={
-                (figure.name, at): _drawings(figure, at)
-                for section in page.sections
-                for figure in _figures(section)
-                for at in range(len(figure.panels))
-            },
+    drawings = {
+        (figure.name, at): _drawings(figure, at)
+        for section in page.sections
+        for figure in _figures(section)
+        for at in range(len(figure.panels))
+    }
+
+    def written(results: Markup | None) -> str:
+        text = (
+            _environment()
+            .get_template("page.html")
+            .render(
+                page=page,
+                style=style,
+                script=script,
+                policy=_policy(style, script),
+                results=results,
+                drawings=drawings,
+            )
         )
-    )
-    return f"{text.rstrip()}\n"
+        return f"{text.rstrip()}\n"
+
+    whole = written(_embedded({**page.document, "page": shown(page)}))
+    return whole if len(whole) <= LARGEST else written(None)
 
 
 def _policy(style: str, script: str) -> str:
@@ -68,15 +73,13 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def _embedded(document: dict[str, Any]) -> Markup | None:
+def _embedded(document: dict[str, Any]) -> Markup:
     """
     Write results so that nothing in them can end the element that holds them.
     """
     text = json.dumps(
         document, separators=(",", ":"), ensure_ascii=True, allow_nan=False
     )
-    if len(text) > LARGEST_DOCUMENT:
-        return None
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return Markup(text)  # noqa: S704 - every sign that could end it is escaped

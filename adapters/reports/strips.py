@@ -19,6 +19,11 @@ from models.reasons import counted
 
 MOST_ROWS = 64
 NUM_BUCKETS = 112
+MOST_RUNS = 40_000
+"""
+How many pieces of colour all strips of a page have, about 1.8 MB of it; where there
+would be more, nodes share rows.
+"""
 _PLACE = re.compile(r"^(.+)\*(\d{1,6})$")
 _LEVELS = ((0.005, "h0"), (0.35, "h1"), (0.7, "h2"), (0.985, "h3"))
 _KEYS = (
@@ -206,22 +211,26 @@ def _figure(
     windows: Sequence[Window],
 ) -> Figure:
     per_row = -(-len(nodes) // MOST_ROWS)
-    panels = []
-    rows = []
-    for window in windows:
-        for name, each in stays.items():
-            full = _fullness(each, nodes, room, window, per_row)
-            chart = _strip(full, _names(nodes, per_row), window)
-            panels.append(Panel(name, chart, window.name))
-            cells = (float(full.mean()), float((full < 0.005).mean()))
-            rows.append(
-                [
-                    Cell(window.name),
-                    Cell(name),
-                    *(Cell(share(part), part) for part in cells),
-                    Cell(share(float((full >= 0.985).mean()))),
-                ]
-            )
+    views = _views(stays, nodes, room, windows, per_row)
+    while per_row < len(nodes) and sum(len(s.chart.runs) for s in views) > MOST_RUNS:
+        per_row *= 2
+        views = _views(stays, nodes, room, windows, per_row)
+    panels = [Panel(each.name, each.chart, each.window.name) for each in views]
+    rows = [
+        [
+            Cell(each.window.name),
+            Cell(each.name),
+            *(
+                Cell(share(part), part)
+                for part in (
+                    each.used,
+                    float((each.full < 0.005).mean()),
+                    float((each.full >= 0.985).mean()),
+                )
+            ),
+        ]
+        for each in views
+    ]
     joined = (
         f" {counted(len(nodes), 'node')} are drawn in rows of {per_row:,}."
         if per_row > 1
@@ -251,6 +260,35 @@ def _figure(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _View:
+    """
+    One strategy in one window: what it uses of all GPUs, how full each cell is.
+    """
+
+    window: Window
+    name: str
+    used: float
+    full: NDArray[np.float64]
+    chart: Strip
+
+
+def _views(
+    stays: dict[str, list[Stay]],
+    nodes: list[str],
+    room: dict[str, float],
+    windows: Sequence[Window],
+    per_row: int,
+) -> list[_View]:
+    names = _names(nodes, per_row)
+    found = []
+    for window in windows:
+        for name, each in stays.items():
+            used, full = _fullness(each, nodes, room, window, per_row)
+            found.append(_View(window, name, used, full, _strip(full, names, window)))
+    return found
+
+
 def _names(nodes: Sequence[str], per_row: int) -> list[str]:
     if per_row == 1:
         return [printable(name) for name in nodes]
@@ -264,9 +302,9 @@ def _fullness(
     room: dict[str, float],
     window: Window,
     per_row: int,
-) -> NDArray[np.float64]:
+) -> tuple[float, NDArray[np.float64]]:
     """
-    Give the part of each row's GPUs that is used in each step of a window.
+    Give the part of all GPUs that is used, and of each row's in each step of a window.
 
     Whole steps are added up as differences, the broken ones at both ends by themselves.
     """
@@ -293,7 +331,8 @@ def _fullness(
     for name, at in place.items():
         have[at] += room[name]
     used = (np.cumsum(edges, axis=1) + parts)[:, :NUM_BUCKETS]
-    return np.clip(used / (have[:, None] * width), 0.0, 1.0)
+    whole = float(used.sum()) / (float(have.sum()) * width * NUM_BUCKETS)
+    return min(whole, 1.0), np.clip(used / (have[:, None] * width), 0.0, 1.0)
 
 
 def _strip(full: NDArray[np.float64], names: Sequence[str], window: Window) -> Strip:

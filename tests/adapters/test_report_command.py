@@ -287,7 +287,7 @@ def test_results_too_large_to_be_carried_along_are_linked(
 ):
     from adapters.reports import html
 
-    monkeypatch.setattr(html, "LARGEST_DOCUMENT", 100)
+    monkeypatch.setattr(html, "LARGEST", 100)
     path = tmp_path / "page.html"
     assert 0 == run(["report", str(folder), "--html", str(path)])
 
@@ -301,7 +301,7 @@ def test_comparison_too_large_to_be_carried_along_says_what_prints_it(
 ):
     from adapters.reports import html
 
-    monkeypatch.setattr(html, "LARGEST_DOCUMENT", 100)
+    monkeypatch.setattr(html, "LARGEST", 100)
     path = tmp_path / "page.html"
     assert 0 == run(["compare", str(SCENARIOS / "demo"), "--html", str(path)])
 
@@ -362,6 +362,7 @@ def test_markdown_needs_no_extra(folder):
         (["results", "--window", "x..y"], 2, "is not a window"),
         (["results", "--window", "nand..1d"], 2, "is not a window"),
         (["results", "--window", "1d"], 2, "is not a window"),
+        (["results", *9 * ["--window", "0..1d"]], 2, "9 windows are too many"),
     ],
 )
 def test_wrong_use_is_refused_with_its_place(

@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 
+from adapters.reports import strips
 from adapters.reports.markdown import as_markdown
 from adapters.reports.page import Figure, Grid, Text
 from adapters.reports.replay import replay_page
@@ -190,6 +191,18 @@ def test_many_nodes_share_rows(tmp_path):
 
     assert len(nodes.panels[0].chart.rows) <= 64
     assert "200 nodes are drawn in rows of 4." in nodes.reading
+
+
+def test_nodes_share_rows_where_strips_would_have_too_many_pieces(folder, monkeypatch):
+    before = figure(page_of(folder), "nodes")
+    pieces = sum(len(panel.chart.runs) for panel in before.panels)
+    monkeypatch.setattr(strips, "MOST_RUNS", pieces // 2)
+
+    after = figure(page_of(folder), "nodes")
+
+    assert sum(len(panel.chart.runs) for panel in after.panels) <= pieces // 2
+    assert "12 nodes are drawn in rows of " in after.reading
+    assert before.numbers.rows[0][2].text == after.numbers.rows[0][2].text
 
 
 def test_node_on_which_nothing_ran_is_drawn_idle(tmp_path):
