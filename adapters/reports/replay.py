@@ -21,6 +21,7 @@ from adapters.reports.results import Folder
 from adapters.reports.strips import strips
 from models.reasons import counted
 
+MOST_NAMED = 3
 _REGIMES = {
     "rounds": "rounds over a queue",
     "online": "a round at every event",
@@ -37,14 +38,16 @@ def replay_page(folder: Folder, windows: Sequence[tuple[float, float]] = ()) -> 
     subject = subject_of(folder)
     return Page(
         kind="replay",
-        title=f"{listed(names)}: {results.trace.name} on {_on(folder)}",
+        title=f"{_who(names)}: {results.trace.name} on {_on(folder)}",
         lead=[line for line in (_played(folder), best_of_all(folder)) if line],
         verdict=verdict(folder, subject),
         certainty=certainty(folder, subject),
         tiles=tiles_of(folder, subject or names[0], results.baseline),
         sections=[
             Section(
-                name="measures", heading="The comparison", blocks=_measures(folder)
+                name="measures",
+                heading="The comparison",
+                blocks=_measures(folder, subject),
             ),
             Section(name="by-size", heading="Waits by gang size", blocks=waits(folder)),
             Section(name="over-time", heading="Use of the GPUs", blocks=use(folder)),
@@ -71,6 +74,10 @@ def replay_page(folder: Folder, windows: Sequence[tuple[float, float]] = ()) -> 
 
 def _versions(folder: Folder) -> list[tuple[str, str | None]]:
     return list(folder.results.versions.items())
+
+
+def _who(names: Sequence[str]) -> str:
+    return listed(names) if len(names) <= MOST_NAMED else f"{len(names)} strategies"
 
 
 def _on(folder: Folder) -> str:
@@ -101,11 +108,10 @@ def _played(folder: Folder) -> str:
     return f"{text} · {counted(seeds, 'seed')}" if seeds > 1 else text
 
 
-def _measures(folder: Folder) -> list[Block]:
+def _measures(folder: Folder, subject: str | None) -> list[Block]:
+    names = sorted(folder.results.strategies, key=lambda name: name != subject)
     grids: list[Block] = [
-        grid
-        for name in folder.results.strategies
-        if (grid := paired_grid(folder, name)) is not None
+        grid for name in names if (grid := paired_grid(folder, name)) is not None
     ]
     return [*grids, every_grid(folder)]
 

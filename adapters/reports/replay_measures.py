@@ -87,7 +87,9 @@ def paired_grid(folder: Folder, strategy: str) -> Grid | None:
         return None
     baseline = folder.results.baseline or "baseline"
     notes = [_interval_note(rows)]
-    if any(row.bound is not None for row in rows):
+    has_interval = any(row.difference.low is not None for row in rows)
+    has_bound = any(row.bound is not None for row in rows)
+    if has_bound:
         notes.append("Bound: what no schedule can be better than, by arithmetic.")
     return Grid(
         caption=f"{strategy} beside {baseline}",
@@ -96,26 +98,29 @@ def paired_grid(folder: Folder, strategy: str) -> Grid | None:
             Column(baseline, right=True),
             Column(strategy, right=True),
             Column("Difference", right=True),
-            Column("95 % interval", right=True),
-            Column("Bound", right=True),
+            *([Column("95 % interval", right=True)] if has_interval else []),
+            *([Column("Bound", right=True)] if has_bound else []),
             Column("Verdict"),
         ],
-        rows=[_paired_row(row) for row in rows],
+        rows=[
+            _paired_row(row, has_interval=has_interval, has_bound=has_bound)
+            for row in rows
+        ],
         sortable=False,
         stacked=True,
         notes=notes,
     )
 
 
-def _paired_row(row: Paired) -> list[Cell]:
+def _paired_row(row: Paired, *, has_interval: bool, has_bound: bool) -> list[Cell]:
     words, tone = verdict_of(row)
     return [
         Cell(row.label or row.metric),
         Cell(value_of(row.baseline, row.unit), row.baseline),
         Cell(value_of(row.value, row.unit), row.value),
         Cell(difference_of(row), row.relative.mean),
-        Cell(_interval(row)),
-        Cell(value_of(row.bound, row.unit), row.bound),
+        *([Cell(_interval(row))] if has_interval else []),
+        *([Cell(value_of(row.bound, row.unit), row.bound)] if has_bound else []),
         Cell(words, tone=tone),
     ]
 
@@ -148,7 +153,7 @@ def change(part: float) -> str:
 def _interval(row: Paired) -> str:
     part, whole = row.relative, row.difference
     if whole.low is None or whole.high is None:
-        return "one pair" if row.pairs == 1 else counted(row.pairs, "pair")
+        return counted(row.pairs, "pair")
     if whole.low == whole.high == 0:
         return NOTHING
     if row.unit == "share":

@@ -2,10 +2,13 @@
 The last parts of a replay's report: proofs, single jobs, limits, and what was run.
 """
 
+from collections.abc import Mapping
+
 from adapters.reports.figures import NOTHING, amount, period, share, span
 from adapters.reports.page import Block, Cell, Column, Facts, Grid, Items, Text, Tone
 from adapters.reports.replay_measures import mean_of
 from adapters.reports.results import Folder, Largest
+from models.errors import printable
 from models.reasons import Reason, counted
 
 _ROUNDS = (
@@ -98,10 +101,7 @@ def _largest_of(name: str, baseline: str, lines: list[Largest]) -> Grid:
                 Cell(span(line.baseline_wait), line.baseline_wait),
                 Cell(span(line.wait), line.wait),
                 _apart(line.baseline_wait, line.wait),
-                Cell(
-                    f"{baseline}: {_why(line.baseline_reason, line.baseline_wait)}; "
-                    f"{name}: {_why(line.reason, line.wait)}"
-                ),
+                Cell(_both_why(baseline, name, line)),
             ]
             for line in lines
         ],
@@ -118,6 +118,14 @@ def _apart(before: float | None, after: float | None) -> Cell:
         return Cell("none", 0.0)
     tone: Tone = "good" if after < before else "bad"
     return Cell(f"+{text}" if after > before else text, after - before, tone)
+
+
+def _both_why(baseline: str, name: str, line: Largest) -> str:
+    before = _why(line.baseline_reason, line.baseline_wait)
+    after = _why(line.reason, line.wait)
+    if before == after:
+        return f"both: {after}"
+    return f"{baseline}: {before}; {name}: {after}"
 
 
 _WHY = {
@@ -168,8 +176,9 @@ def limits(folder: Folder) -> list[Block]:
                 rows=rows,
             )
         )
-    if results.trace.notes:
-        blocks.append(Items(results.trace.notes))
+    notes = [*results.trace.notes, *results.cluster.notes]
+    if notes:
+        blocks.append(Items(notes))
     return blocks
 
 
@@ -199,13 +208,14 @@ def inputs(folder: Folder) -> Facts:
     return Facts(pairs)
 
 
+def _tier(tier: object) -> str:
+    name = tier.get("name") if isinstance(tier, Mapping) else tier
+    return printable(str(name))
+
+
 def _policy(policy: dict[str, object]) -> str:
     if not policy:
         return "as Phalanx comes"
     tiers = policy.get("tiers")
-    names = (
-        ", ".join(each if isinstance(each, str) else str(each) for each in tiers)
-        if isinstance(tiers, list)
-        else ""
-    )
+    names = ", ".join(_tier(each) for each in tiers) if isinstance(tiers, list) else ""
     return f"tiers {names}; all of it in results.json" if names else "in results.json"

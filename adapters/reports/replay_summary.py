@@ -13,10 +13,10 @@ from adapters.reports.replay_measures import (
     points,
     verdict_of,
 )
-from adapters.reports.results import Folder, Run
+from adapters.reports.results import Folder
 from models.reasons import counted
 
-LARGE = "8+"
+LARGE = "wait.bySize.8+.p99"
 _LARGE_WAIT = "the 99th-percentile wait of jobs of 8 GPUs and more"
 
 
@@ -43,8 +43,8 @@ def verdict(folder: Folder, subject: str | None) -> str:
         )
     sides = (results.baseline, subject)
     words: dict[str, list[str]] = {}
-    for what, metric in (("the mean wait", "wait.mean"), (_LARGE_WAIT, "")):
-        before, after = (_measure(folder, name, metric) for name in sides)
+    for what, metric in (("the mean wait", "wait.mean"), (_LARGE_WAIT, LARGE)):
+        before, after = (mean_of(folder, name, metric) for name in sides)
         verb, tail = _changed(what, before, after)
         if verb:
             words.setdefault(verb, []).append(tail)
@@ -62,31 +62,11 @@ def _starved(folder: Folder, sides: tuple[str, str]) -> str:
     if before is None or after is None:
         return ""
     was, now = (amount(round(value)) for value in (before, after))
+    if was == now == "0":
+        return "; no job waited over 12 hours"
     if was == now:
         return f"; as many jobs waited over 12 hours, {now}"
     return f"; {now} jobs waited over 12 hours, instead of {was}"
-
-
-def _measure(folder: Folder, strategy: str, metric: str) -> float | None:
-    """
-    Give a metric; without a name the 99th percentile of the waits of large jobs.
-    """
-    if metric:
-        return mean_of(folder, strategy, metric)
-    found = [_large(run) for run in folder.runs(strategy)]
-    known = [value for value in found if value is not None]
-    return sum(known) / len(known) if known else None
-
-
-def _large(run: Run) -> float | None:
-    rows = run.find("wait.bySize")
-    if not isinstance(rows, list):
-        return None
-    for row in rows:
-        if isinstance(row, dict) and row.get("size") == LARGE:
-            value = row.get("p99")
-            return float(value) if isinstance(value, int | float) else None
-    return None
 
 
 def _changed(what: str, before: float | None, after: float | None) -> tuple[str, str]:
@@ -116,13 +96,14 @@ def best_of_all(folder: Folder) -> str:
     parts = []
     for what, metric in (
         ("mean wait", "wait.mean"),
-        ("99th-percentile wait of jobs of 8 GPUs and more", ""),
+        ("99th-percentile wait of jobs of 8 GPUs and more", LARGE),
     ):
-        known = {name: _measure(folder, name, metric) for name in names}
+        known = {name: mean_of(folder, name, metric) for name in names}
         found = {name: value for name, value in known.items() if value is not None}
-        if found:
-            best = min(found, key=found.__getitem__)
-            parts.append(f"{what}: {best}, {span(found[best])}")
+        lowest = span(min(found.values(), default=None))
+        best = [name for name, value in found.items() if span(value) == lowest]
+        if found and len(best) < len(found):
+            parts.append(f"{what}: {listed(best)}, {lowest}")
     text = f"Lowest of all {len(names)} strategies: {'; '.join(parts)}."
     return text if parts else ""
 
@@ -174,7 +155,7 @@ def tiles_of(folder: Folder, subject: str, baseline: str | None) -> list[Tile]:
     other = None if baseline == subject else baseline
     tiles = [
         _tile(folder, subject, other, "Mean wait", "wait.mean", "s"),
-        _tile(folder, subject, other, "99th pct. wait, 8+ GPUs", "", "s"),
+        _tile(folder, subject, other, "99th pct. wait, 8+ GPUs", LARGE, "s"),
         _tile(folder, subject, other, "Waited over 12 h", "starved.over12h", "jobs"),
         _tile(folder, subject, other, "GPU time used", "gpus.used", "share"),
     ]
@@ -192,8 +173,8 @@ def tiles_of(folder: Folder, subject: str, baseline: str | None) -> list[Tile]:
 def _tile(
     folder: Folder, subject: str, other: str | None, label: str, metric: str, unit: str
 ) -> Tile:
-    mine = _measure(folder, subject, metric)
-    theirs = _measure(folder, other, metric) if other else None
+    mine = mean_of(folder, subject, metric)
+    theirs = mean_of(folder, other, metric) if other else None
     text = _shown(mine, unit)
     if mine is None or theirs is None or other is None:
         return Tile(label, text, subject)
@@ -207,7 +188,7 @@ def _tile(
         by = change((mine - theirs) / theirs)
     else:
         by = f"{mine - theirs:+,.0f}".replace("-", "−")
-    ends = interval_of(folder, subject, metric) if metric else None
+    ends = interval_of(folder, subject, metric)
     if ends is not None and ends.low is not None and ends.high is not None:
         if ends.low <= 0 <= ends.high:
             tone = ""

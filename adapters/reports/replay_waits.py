@@ -233,11 +233,17 @@ def _leading(size: str) -> int:
 
 
 def _whole_times(first: dict[str, Any]) -> Grid:
-    keys = ("median", "p99", "max", "decisions", "total")
-    heads = ("Median", "99th percentile", "Longest", "All decisions", "Whole replay")
+    heads = {
+        "median": "Median",
+        "p99": "99th percentile",
+        "max": "Longest",
+        "decisions": "All decisions",
+        "total": "Whole replay",
+    }
+    keys = [key for key in heads if any(key in run.seconds for run in first.values())]
     return Grid(
         caption="Decision time of all planned rounds",
-        columns=[Column("Strategy"), *(Column(head, right=True) for head in heads)],
+        columns=[Column("Strategy"), *(Column(heads[key], right=True) for key in keys)],
         rows=[
             [Cell(name), *(seconds(run.seconds.get(key)) for key in keys)]
             for name, run in first.items()

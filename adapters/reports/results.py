@@ -84,6 +84,7 @@ class Cluster(_Record):
     load: Number = None
     classes: tuple[NodeClass, ...] = ()
     queues: tuple[QueueLine, ...] = ()
+    notes: tuple[Name, ...] = ()
 
 
 class Settings(_Record):
@@ -118,14 +119,21 @@ class Run(_Record):
 
     def find(self, path: str) -> Any:  # noqa: ANN401 - plain values
         """
-        Give whatever a metric's name leads to.
+        Give whatever a metric's name leads to; in lists it names sizes of gangs.
         """
         if path in self.metrics:
             return self.metrics[path]
         at: Any = self.metrics
         for part in path.split("."):
-            at = at.get(part) if isinstance(at, Mapping) else None
+            at = _inside(at, part)
         return at
+
+
+def _inside(at: Any, name: str) -> Any:  # noqa: ANN401 - plain values
+    if isinstance(at, list):
+        sizes = (row for row in at if isinstance(row, Mapping))
+        return next((row for row in sizes if row.get("size") == name), None)
+    return at.get(name) if isinstance(at, Mapping) else None
 
 
 class Interval(_Record):

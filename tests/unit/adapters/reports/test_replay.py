@@ -75,7 +75,9 @@ def test_one_pair_has_no_interval_and_says_so(folder):
     page = page_of(folder)
 
     assert "without an interval" in page.certainty
-    assert "one pair" in as_markdown(page)
+    grid = blocks(page, Grid)[0]
+    assert "95 % interval" not in [column.name for column in grid.columns]
+    assert "1 pair of replays, so there is no interval" in grid.notes[0]
 
 
 def test_interval_that_holds_zero_is_not_told_apart(tmp_path):
@@ -110,6 +112,22 @@ def test_best_of_more_than_two_strategies_is_named(tmp_path):
     page = page_of(write_replay(tmp_path, strategies=names))
 
     assert any("Lowest of all 4 strategies" in line for line in page.lead)
+
+
+def test_strategies_that_are_equally_good_are_all_named(tmp_path):
+    folder = write_replay(tmp_path, strategies=("greedy", "solver", "easy"))
+    document = json.loads((folder / "results.json").read_text())
+    for run, mean in zip(document["runs"], (600, 300, 300), strict=True):
+        run["metrics"]["wait"]["mean"] = mean
+        run["metrics"]["wait"]["bySize"] = [{"size": "8+", "jobs": 9, "p99": 900}]
+        run["metrics"]["starved"]["over12h"] = 0
+    (folder / "results.json").write_text(json.dumps(document))
+
+    page = page_of(folder)
+
+    assert "Lowest of all 3 strategies: mean wait: solver and easy, 5m00s." in page.lead
+    assert page.verdict.endswith("; no job waited over 12 hours.")
+    assert "solver beside greedy" == blocks(page, Grid)[0].caption
 
 
 def test_replay_without_jobs_says_so(tmp_path):
@@ -279,3 +297,57 @@ def test_job_that_did_not_wait_says_so(folder):
 
     grid = next(g for g in blocks(page_of(folder), Grid) if "differ most" in g.caption)
     assert "greedy: no reason noted; solver: did not wait" == grid.rows[0][-1].text
+
+
+def test_reason_that_both_gave_is_said_once(folder):
+    document = json.loads((folder / "results.json").read_text())
+    line = {"baselineReason": "Fragmented", "reason": "Fragmented"}
+    document["largest"] = [
+        {"strategy": "solver", "job": "a", "baselineWait": 600, "wait": 60, **line}
+    ]
+    (folder / "results.json").write_text(json.dumps(document))
+
+    grid = next(g for g in blocks(page_of(folder), Grid) if "differ most" in g.caption)
+    assert (
+        "both: enough free GPUs, in pieces too small (Fragmented)"
+        == grid.rows[0][-1].text
+    )
+
+
+@pytest.mark.parametrize("tiers", [["entitled", "packing"], [{"name": "entitled"}]])
+def test_policy_is_told_by_the_names_of_its_tiers(folder, tiers):
+    document = json.loads((folder / "results.json").read_text())
+    document["settings"]["policy"] = {"tiers": tiers}
+    (folder / "results.json").write_text(json.dumps(document))
+
+    text = as_markdown(page_of(folder))
+
+    assert "Policy: tiers entitled" in text
+    assert "{" not in text.partition("Policy: ")[2]
+
+
+def test_cluster_that_is_made_up_says_so_among_what_was_not_modelled(folder):
+    document = json.loads((folder / "results.json").read_text())
+    document["cluster"]["notes"] = ["nodes made up"]
+    (folder / "results.json").write_text(json.dumps(document))
+
+    limits = next(s for s in page_of(folder).sections if s.name == "limits")
+
+    assert "nodes made up" in limits.blocks[-1].items
+
+
+def test_time_that_nobody_took_has_no_column(folder):
+    timings = json.loads((folder / "timings.json").read_text())
+    for run in timings["runs"]:
+        del run["seconds"]["total"]
+    (folder / "timings.json").write_text(json.dumps(timings))
+
+    grid = next(
+        g
+        for g in blocks(page_of(folder), Grid)
+        if g.caption == "Decision time of all planned rounds"
+    )
+
+    heads = [column.name for column in grid.columns]
+    assert "Whole replay" not in heads
+    assert "All decisions" in heads

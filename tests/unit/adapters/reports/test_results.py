@@ -35,6 +35,11 @@ def test_metric_is_found_by_the_name_it_has_in_the_reference(folder):
     assert 700_000 == run.get("makespan")
     assert 0.83 == run.get("fairness.jain")
     assert run.get("fairness.nothing") is None
+    rows = run.metrics["wait"]["bySize"]
+    assert next(r["p99"] for r in rows if r["size"] == "8+") == run.get(
+        "wait.bySize.8+.p99"
+    )
+    assert run.get("wait.bySize.9+.p99") is None
     assert run.get("fairness.jain.deeper") is None
 
 
