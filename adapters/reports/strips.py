@@ -330,6 +330,8 @@ def _fullness(
     have = np.zeros(num_rows)
     for name, at in place.items():
         have[at] += room[name]
+    # Nodes without a GPU are as idle as can be.
+    have = np.maximum(have, 1e-9)
     used = (np.cumsum(edges, axis=1) + parts)[:, :NUM_BUCKETS]
     whole = float(used.sum()) / (float(have.sum()) * width * NUM_BUCKETS)
     return min(whole, 1.0), np.clip(used / (have[:, None] * width), 0.0, 1.0)

@@ -5,7 +5,6 @@ A table that is missing or damaged costs its chart and no more: it is named inst
 """
 
 import csv
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -13,6 +12,11 @@ from pathlib import Path
 from typing import Any
 
 PARTS = ("used", "incomplete", "fragmented", "quota", "held", "unwanted", "off")
+
+LARGEST = 1e15
+"""
+Larger numbers are no seconds and no GPUs, and squares of theirs could not be added.
+"""
 
 
 class TableError(Exception):
@@ -157,4 +161,4 @@ def _number(text: Any) -> float | None:  # noqa: ANN401 - a cell
         value = float(text)
     except (TypeError, ValueError):
         return None
-    return value if math.isfinite(value) else None
+    return value if abs(value) <= LARGEST else None

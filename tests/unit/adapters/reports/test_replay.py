@@ -202,6 +202,19 @@ def test_window_that_is_asked_for_is_shown_first(folder):
     assert {"greedy", "solver"} == {panel.title for panel in nodes.panels[:2]}
 
 
+def test_nodes_without_gpus_are_drawn_idle(tmp_path):
+    folder = write_replay(tmp_path, num_nodes=2, num_jobs=20, strategies=("greedy",))
+    document = json.loads((folder / "results.json").read_text())
+    document["cluster"]["classes"] = [{"nodes": 2, "gpus": 0}]
+    (folder / "results.json").write_text(json.dumps(document))
+    jobs = folder / "runs/greedy/seed-0/jobs.csv"
+    jobs.write_text("queue,gpus,start,end,wait,nodes\nq,0,0,9,0,n1*0 n2*0\n")
+
+    nodes = figure(page_of(folder), "nodes")
+
+    assert {"h0"} == {run[3] for run in nodes.panels[0].chart.runs}
+
+
 def test_many_nodes_share_rows(tmp_path):
     folder = write_replay(tmp_path, num_nodes=200, num_jobs=2_000)
 

@@ -159,7 +159,9 @@ def test_series_whose_moments_do_not_grow_is_refused(folder):
 
 def test_cells_that_are_no_numbers_count_as_nothing(folder):
     path = folder / "runs/solver/seed-0/queues.csv"
-    path.write_text("t,queue,used,share,waiting\n0,<b>,NaN,inf,x\n0,b,1,2,3\n0,short\n")
+    path.write_text(
+        "t,queue,used,share,waiting\n0,<b>,NaN,1e300,x\n0,b,1,2,3\n0,short\n"
+    )
 
     rows = read_queues(path).by_moment[0.0]
     assert [("<b>", 0.0, 0.0, 0.0), ("b", 1.0, 2.0, 3.0)] == rows
