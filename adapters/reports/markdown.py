@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from adapters.reports.page import Block, Facts, Figure, Grid, Items, Page, Text
 
 MOST_ROWS = 30
-_SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~$@!:&])")
+_SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~$@!&]|:(?=\S))")
 
 
 def as_markdown(page: Page) -> str:

@@ -14,6 +14,10 @@ FEWEST_PAIRS = 3
 """
 With fewer pairs of replays no interval is given.
 """
+LEAST_SHARE = 0.0005
+"""
+Shares that are less apart are shown alike, and neither is called better.
+"""
 _SHARES = (
     "Shares are of all GPU time between the first and the last submission. A job that "
     "never started counts with what it has waited."
@@ -72,6 +76,8 @@ def verdict_of(row: Paired) -> tuple[str, Tone]:
         return NOTHING, "faint"
     if mean == 0:
         return "equal", "faint"
+    if row.unit == "share" and abs(mean) < LEAST_SHARE:
+        return "about equal", "faint"
     if low is not None and high is not None and low <= 0 <= high:
         return "not told apart", "faint"
     better = (mean < 0) == (row.better == "lower")
@@ -89,6 +95,9 @@ def paired_grid(folder: Folder, strategy: str) -> Grid | None:
     notes = [_interval_note(rows)]
     has_interval = any(row.difference.low is not None for row in rows)
     has_bound = any(row.bound is not None for row in rows)
+    if any(verdict_of(row)[0] == "about equal" for row in rows):
+        least = share(LEAST_SHARE, 2).replace("%", "points")
+        notes.append(f"About equal: less than {least} apart.")
     if has_bound:
         notes.append("Bound: what no schedule can be better than, by arithmetic.")
     return Grid(

@@ -6,6 +6,7 @@ from adapters.reports.figures import NOTHING, amount, share, short_time, span
 from adapters.reports.page import Tile, Tone
 from adapters.reports.replay_measures import (
     FEWEST_PAIRS,
+    LEAST_SHARE,
     change,
     interval_of,
     listed,
@@ -118,7 +119,7 @@ def certainty(folder: Folder, subject: str | None) -> str:
     if rows:
         counts = {"better": 0, "worse": 0, "equal": 0, "not told apart": 0}
         for row in rows:
-            words, _ = verdict_of(row)
+            words = verdict_of(row)[0].removeprefix("about ")
             if words in counts:
                 counts[words] += 1
         text = (
@@ -182,6 +183,8 @@ def _tile(
         return Tile(label, text, f"{other} the same")
     higher = unit == "share"
     tone: Tone = "good" if (mine > theirs) == higher else "bad"
+    if unit == "share" and abs(mine - theirs) < LEAST_SHARE:
+        tone = ""
     if unit == "share":
         by = points(mine - theirs)
     elif unit == "s" and theirs:

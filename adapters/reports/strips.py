@@ -341,7 +341,10 @@ def _strip(full: NDArray[np.float64], names: Sequence[str], window: Window) -> S
     """
     Join neighbours of one level into runs.
     """
-    time, unit = time_axis(window.low, window.high, "time since the first submission")
+    since = f"{span(window.low)} after the first" if window.low else "the first"
+    time, unit = time_axis(
+        0.0, window.high - window.low, f"time since {since} submission"
+    )
     width = (window.high - window.low) / NUM_BUCKETS
     runs = []
     for row in range(full.shape[0]):
@@ -349,7 +352,7 @@ def _strip(full: NDArray[np.float64], names: Sequence[str], window: Window) -> S
         for at in range(1, NUM_BUCKETS + 1):
             now = _role(float(full[row, at])) if at < NUM_BUCKETS else ""
             if now != role:
-                low, high = (window.low + edge * width for edge in (start, at))
+                low, high = (edge * width for edge in (start, at))
                 runs.append((low / unit, high / unit, row, role))
                 start, role = at, now
     return Strip(rows=names, runs=runs, time=time)

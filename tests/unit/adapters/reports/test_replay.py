@@ -98,6 +98,22 @@ def test_interval_that_holds_zero_is_not_told_apart(tmp_path):
     assert "not told apart in 1" in page.certainty
 
 
+def test_shares_that_are_shown_alike_are_about_equal(folder):
+    document = json.loads((folder / "results.json").read_text())
+    row = next(r for r in document["paired"] if r["metric"] == "gpus.used")
+    document["paired"] = [row]
+    row["difference"]["mean"] = -0.0002
+    for run, used in zip(document["runs"], (0.7792, 0.7790), strict=True):
+        run["metrics"]["gpus"]["used"] = used
+    (folder / "results.json").write_text(json.dumps(document))
+
+    page = page_of(folder)
+
+    assert "about equal" == blocks(page, Grid)[0].rows[0][-1].text
+    assert "worse in 0, equal in 1" in page.certainty
+    assert "" == next(t.tone for t in page.tiles if t.label == "GPU time used")
+
+
 def test_alone_a_strategy_is_compared_with_nothing(tmp_path):
     page = page_of(write_replay(tmp_path, strategies=("greedy",)))
 
@@ -198,7 +214,10 @@ def test_window_that_is_asked_for_is_shown_first(folder):
 
     first = nodes.panels[0]
     assert "2h00m to 5h00m" == first.group
-    assert (120, 300) == (first.chart.time.low, first.chart.time.high)
+    assert (0, 180) == (first.chart.time.low, first.chart.time.high)
+    assert (
+        "time since 2h00m after the first submission, minutes" == first.chart.time.title
+    )
     assert {"greedy", "solver"} == {panel.title for panel in nodes.panels[:2]}
 
 
