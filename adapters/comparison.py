@@ -2,6 +2,7 @@
 Pairs: one input planned by both strategies, with what each reached.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,11 +13,13 @@ from adapters.outcome import (
     Totals,
     distance,
     first_difference,
+    gpus_of_nodes,
     is_better,
     label,
     outcome_of,
     percent,
 )
+from models.gangs import pod_sets
 from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
@@ -46,12 +49,26 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
+class Size:
+    """
+    How large an input is.
+    """
+
+    nodes: int
+    gpus: int
+    gangs: int
+    pods: int
+
+
+@dataclass(frozen=True, slots=True)
 class Pair:
     """
     Solver and greedy on the same input, policy and seed.
     """
 
     name: str
+    size: Size
+    seed: int
     greedy: Side
     solver: Side
 
@@ -89,6 +106,9 @@ class Pair:
         """
         return {
             "input": self.name,
+            "size": asdict(self.size),
+            "snapshot": self.solver.plan.snapshot,
+            "seed": self.seed,
             "greedy": self.greedy.document(),
             "solver": self.solver.document(),
             "better": self.sign,
@@ -98,14 +118,47 @@ class Pair:
         }
 
 
+def comparison_document(pairs: Sequence[Pair]) -> dict[str, Any]:
+    """
+    Give all pairs as plain values, with their sums.
+    """
+    return {
+        "apiVersion": "phalanx/v1",
+        "kind": "Comparison",
+        "items": [pair.document() for pair in pairs],
+        "summary": {
+            "pairs": len(pairs),
+            "better": sum(pair.sign > 0 for pair in pairs),
+            "equal": sum(pair.sign == 0 for pair in pairs),
+            "worse": sum(pair.sign < 0 for pair in pairs),
+            "proven": sum(pair.certainty == "proven" for pair in pairs),
+            "gpusGreedy": sum(pair.greedy.totals.gpus for pair in pairs),
+            "gpusSolver": sum(pair.solver.totals.gpus for pair in pairs),
+        },
+    }
+
+
 def paired(name: str, snapshot: Snapshot, policy: Policy) -> Pair:
     """
     Plan one input with both strategies.
     """
     return Pair(
         name=name,
+        size=_size(snapshot),
+        seed=policy.seed,
         greedy=_side(snapshot, policy, "greedy"),
         solver=_side(snapshot, policy, "solver"),
+    )
+
+
+def _size(snapshot: Snapshot) -> Size:
+    return Size(
+        nodes=len(snapshot.nodes),
+        gpus=gpus_of_nodes(snapshot)[0],
+        gangs=len(snapshot.gangs),
+        pods=sum(
+            len(leaf.pods) for gang in snapshot.gangs for leaf in pod_sets(gang.tree)
+        ),
     )
 
 

@@ -3,7 +3,7 @@
 """
 
 from dataclasses import astuple
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +17,7 @@ from adapters.cli.options import (
     only,
 )
 from adapters.cli.output import Format, Table, as_text, emit
+from adapters.cli.pages import HtmlFile, MarkdownFile, ready, write
 from models.reasons import counted
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ def compare(
     workers: Workers = None,
     scheduler_name: SchedulerNames = None,
     dialect: Dialects = None,
+    html: HtmlFile = None,
+    markdown: MarkdownFile = None,
 ) -> None:
     """
     Put the solver beside greedy, input by input.
@@ -43,10 +46,11 @@ def compare(
     only(output, Format.TABLE, Format.JSON, Format.YAML, Format.CSV)
     from adapters.cli.progress import Progress
     from adapters.cli.settings import effective
-    from adapters.comparison import paired
+    from adapters.comparison import comparison_document, paired
     from adapters.files import read_scenario
     from adapters.files.folders import inputs
 
+    ready(html, markdown)
     flags = {"seconds": seconds, "seed": seed, "workers": workers}
     pairs: list[Pair] = []
     with Progress() as progress:
@@ -55,8 +59,12 @@ def compare(
             scenario = read_scenario(file, scheduler_name or (), dialect or ())
             policy = effective(scenario.policy, flags).policy
             pairs.append(paired(file, scenario.snapshot, policy))
+    if html is not None or markdown is not None:
+        from adapters.reports.comparison import comparison_page
+
+        write(comparison_page(pairs), html, markdown)
     if output in {Format.JSON, Format.YAML}:
-        emit(as_text(_document(pairs), output))
+        emit(as_text(comparison_document(pairs), output))
         return
     if output is Format.CSV:
         emit(Table(_FIELDS, [_fields(pair) for pair in pairs]).csv())
@@ -141,20 +149,3 @@ def _summary(pairs: "list[Pair]") -> list[str]:
         f"{inputs}: {found}; every tier proven in {proven}",
         f"{after}: {sums}",
     ]
-
-
-def _document(pairs: "list[Pair]") -> dict[str, Any]:
-    return {
-        "apiVersion": "phalanx/v1",
-        "kind": "Comparison",
-        "items": [pair.document() for pair in pairs],
-        "summary": {
-            "pairs": len(pairs),
-            "better": sum(pair.sign > 0 for pair in pairs),
-            "equal": sum(pair.sign == 0 for pair in pairs),
-            "worse": sum(pair.sign < 0 for pair in pairs),
-            "proven": sum(pair.certainty == "proven" for pair in pairs),
-            "gpusGreedy": sum(pair.greedy.totals.gpus for pair in pairs),
-            "gpusSolver": sum(pair.solver.totals.gpus for pair in pairs),
-        },
-    }

@@ -12,6 +12,8 @@ from adapters.kube.errors import (
     ManifestsRejectedError,
     SnapshotRefusedError,
 )
+from adapters.reports.extra import ExtraMissingError
+from adapters.reports.results import ResultsRejectedError
 from models.errors import InputRejectedError, PhalanxError, PlanRejectedError
 from models.reasons import counted
 
@@ -24,6 +26,10 @@ _MOST_SHOWN = 100
 _CORRECT = "correct the file; docs/reference/files.md lists every field"
 _CORRECT_OBJECTS = (
     "correct the objects; docs/reference/dialects.md says what is read of them"
+)
+_OTHER_FOLDER = (
+    "name the folder that `phalanx replay` wrote; docs/reference/replay.md says what "
+    "is in it"
 )
 _OTHER_FILE = "name another file; `phalanx scenario new` prints one to begin with"
 
@@ -44,6 +50,8 @@ def report(error: BaseException, command: str) -> int:
             code = _rejected(error)
         case ClusterError():
             code = _unreachable(error)
+        case ExtraMissingError():
+            code = _say(str(error), f"phalanx {command}", error.todo)
         case PlanRejectedError():
             code = _plan_rejected(error)
         case _:
@@ -95,11 +103,14 @@ def _unreachable(error: ClusterError) -> int:
 def _rejected(error: InputRejectedError) -> int:
     note(f"error: {error}, so nothing was done")
     _list(error.problems)
-    if isinstance(error, ManifestsRejectedError):
-        todo = _CORRECT_OBJECTS
-    else:
-        unread = all(problem.where == "file" for problem in error.problems)
-        todo = _OTHER_FILE if unread else _CORRECT
+    unread = all(problem.where == "file" for problem in error.problems)
+    match error:
+        case ManifestsRejectedError():
+            todo = _CORRECT_OBJECTS
+        case ResultsRejectedError():
+            todo = _OTHER_FOLDER
+        case _:
+            todo = _OTHER_FILE if unread else _CORRECT
     note(f"do: {todo}")
     return REJECTED
 

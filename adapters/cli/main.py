@@ -16,6 +16,7 @@ from adapters.cli import (
     describe,
     get,
     plan,
+    report,
     scenario,
     snapshot,
     verify,
@@ -40,6 +41,7 @@ app.command("verify")(verify.verify)
 app.command("run")(run_command.run)
 app.add_typer(scenario.app, name="scenario")
 app.command("compare")(compare.compare)
+app.command("report")(report.report)
 app.command("bench")(bench.bench)
 app.add_typer(get.app, name="get")
 app.add_typer(describe.app, name="describe")

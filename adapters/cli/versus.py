@@ -44,7 +44,7 @@ def versus(snapshot: Snapshot, plan: Plan, greedy: Plan, paint: Paint) -> list[s
         "",
         *Table(head, rows, frozenset({1, 2})).lines(),
         *_names(plan, greedy, paint),
-        f"  {_verdict(plan, greedy)}",
+        f"  {verdict(plan, greedy)}",
     ]
 
 
@@ -106,7 +106,7 @@ def _listed(names: list[str]) -> str:
     return f"{text} and {left:,} more" if left > 0 else text
 
 
-def _verdict(plan: Plan, greedy: Plan) -> str:
+def verdict(plan: Plan, greedy: Plan) -> str:
     """
     Say in which tier the better of the two is better, and what is known about it.
     """

@@ -1,0 +1,142 @@
+"""
+Charts as records: what is drawn, against which axes, in which roles.
+
+Whoever draws them needs the extra ``report``; whoever makes them does not.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """
+    One axis: its title with the unit, its ticks as people read them, its ends.
+    """
+
+    title: str
+    ticks: Sequence[tuple[float, str]] = ()
+    low: float | None = None
+    high: float | None = None
+    is_log: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """
+    A part of a whole, and the role of its colour.
+    """
+
+    name: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """
+    How much of a row, or of a moment, a part takes.
+    """
+
+    at: str
+    part: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bars:
+    """
+    Rows of bars, each split into parts.
+    """
+
+    rows: Sequence[str]
+    parts: Sequence[Part]
+    pieces: Sequence[Piece]
+    axis: Axis
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """
+    From a low over a middle to a high value of one series in one row.
+    """
+
+    at: str
+    rank: int
+    low: float
+    middle: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spans:
+    """
+    Rows in which each series has a dot, a tick and an end, joined by a line.
+
+    Within a row the series stand in the order of ``ranks``.
+    """
+
+    rows: Sequence[str]
+    ranks: Sequence[int]
+    spans: Sequence[Span]
+    axis: Axis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pairs:
+    """
+    Rows with one dot for each series, joined by a line: how far they are apart.
+    """
+
+    rows: Sequence[str]
+    points: Sequence[tuple[str, int, float]]
+    axis: Axis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Areas:
+    """
+    Parts of a whole over time, on top of each other; each moment lasts to the next.
+    """
+
+    moments: Sequence[float]
+    parts: Sequence[Part]
+    shares: Sequence[Sequence[float]]
+    time: Axis
+    axis: Axis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lines:
+    """
+    Values of some series over time; each holds until the next.
+    """
+
+    moments: Sequence[float]
+    series: Sequence[tuple[int, Sequence[float | None]]]
+    time: Axis
+    axis: Axis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Points:
+    """
+    Points of some series.
+    """
+
+    points: Sequence[tuple[float, float, int]]
+    across: Axis
+    up: Axis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strip:
+    """
+    One line for each row, in colours by how full it is: from, to, row, role.
+    """
+
+    rows: Sequence[str]
+    runs: Sequence[tuple[float, float, int, str]]
+    time: Axis
+
+
+Chart = Bars | Spans | Pairs | Areas | Lines | Points | Strip
