@@ -35,9 +35,9 @@ def rewrite(page: Path) -> None:
 
 
 def _printed(command: str) -> str:
-    stream = io.StringIO()
-    with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(stream):
-        return play(command, lambda: _taken(stream))
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        return play(command, lambda: _taken(out) + _taken(err))
 
 
 def _taken(stream: io.StringIO) -> str:

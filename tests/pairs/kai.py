@@ -307,6 +307,15 @@ ROWS = {
             "g evict 1 on n",
         )
     ],
+    "`spec.markUnschedulable`": [
+        pair(
+            [*room(1), group(minMember=2), *members(2)],
+            "PodGroup/g spec markUnschedulable",
+            (ABSENT, False),
+            "g DemandExceedsCluster",
+            "g DemandExceedsCluster; g keeps its pods unmarked",
+        )
+    ],
     "`spec.preemptionDelay`": [
         pair(
             PLAIN,
