@@ -262,8 +262,24 @@ class Loop:
         changed.clear()
         if self._running is not None:
             self._running.join(max(pulse.settle, min(1.0, self._spent)))
-        if pulse.settle and not self._stopped.is_set():
-            self._stopped.wait(pulse.settle)
+        if pulse.settle:
+            self._settle()
+
+    def _settle(self) -> None:
+        """
+        Wait until no change follows another, at most for as long as a round takes.
+
+        A gang that is seen in part would cost a whole round before the one that it is
+        bound in.
+        """
+        parts = self.parts
+        until = parts.clock() + min(1.0, self._spent)
+        seen = -1
+        while seen != (now := parts.source.revision):
+            seen = now
+            self._stopped.wait(parts.pulse.settle)
+            if self._stopped.is_set() or parts.clock() >= until:
+                return
 
     def _remember(self) -> None:
         now = self.parts.clock()

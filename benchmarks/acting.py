@@ -259,9 +259,7 @@ def binds(stage: Stage, space: str) -> list[float]:
     List when binds of a namespace were answered, from the server's own audit.
     """
     found = []
-    path = stage.plane.folder / "audit.log"
-    for line in path.read_text().splitlines() if path.exists() else ():
-        event = json.loads(line)
+    for event in stage.plane.audited():
         ref = event["objectRef"]
         if (ref.get("namespace"), ref.get("subresource")) == (space, "binding"):
             found.append(datetime.fromisoformat(event["stageTimestamp"]).timestamp())

@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import time
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
@@ -122,15 +123,22 @@ class ControlPlane:
         List who did what to which pod of a namespace, and what the server answered.
         """
         found = []
-        path = self.folder / "audit.log"
-        for line in path.read_text().splitlines() if path.exists() else ():
-            event = json.loads(line)
+        for event in self.audited():
             ref = event["objectRef"]
             if ref.get("namespace") == space:
                 user, verb = event["user"]["username"], ref["subresource"]
                 code = event.get("responseStatus", {}).get("code", 0)
                 found.append((user, verb, ref["name"], code))
         return found
+
+    def audited(self) -> Iterator[dict]:
+        """
+        Walk what the server wrote down; the last line may not be whole yet.
+        """
+        path = self.folder / "audit.log"
+        text = path.read_text() if path.exists() else ""
+        for line in text.rpartition("\n")[0].splitlines():
+            yield json.loads(line)
 
     def start_server(self) -> None:
         """

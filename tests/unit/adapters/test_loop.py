@@ -1,5 +1,5 @@
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -217,6 +217,36 @@ def test_a_change_ends_the_quiet(play):
     play.step()
 
     assert 2 == play.source.looks
+
+
+class Restless(Source):
+    """
+    Changes between the first looks at its revision.
+    """
+
+    changes = 5
+
+    @property
+    def revision(self) -> int:
+        self.changes = max(0, self.changes - 1)
+        return -self.changes
+
+    @revision.setter
+    def revision(self, number: int) -> None:
+        self.first = number
+
+
+@pytest.mark.parametrize(("spent", "left"), [(0.5, 0), (0.0, 4)])
+def test_changes_that_follow_each_other_are_waited_for_as_long_as_a_round_takes(
+    tmp_path, spent, left
+):
+    play = Play(WAITS, tmp_path)
+    source = Restless(WAITS)
+    loop = Loop(replace(play.parts, source=source, pulse=Pulse(settle=0.001)))
+    loop._spent = spent
+    loop._wait(0.0)
+
+    assert left == source.changes
 
 
 def test_the_next_moment_of_a_rule_ends_the_quiet(play):
