@@ -23,7 +23,7 @@ def report(
         typer.Option(
             "--window",
             metavar="FROM..TO",
-            help="A window of the nodes to draw, such as 10d..11d; may be repeated.",
+            help="A window of the nodes to draw, such as 10d..11d; up to eight.",
         ),
     ] = None,
 ) -> None:
