@@ -19,6 +19,7 @@ from adapters.kube.standings import Saying, Told, sayings
 from adapters.kube.steady import Steady
 from adapters.kube.transport import Transport
 from adapters.kube.wire import BusyError, Place, Wire, WritePace
+from models.reasons import counted
 
 _log = logging.getLogger(__name__)
 _MOST_MISSED = 8
@@ -196,7 +197,8 @@ class StatusWriter:
             return
         self._alone[standing.key] = now
         if standing.binding:
-            note = f"{standing.binding} pods are bound, {standing.minimum} were needed"
+            bound = counted(standing.binding, "pod")
+            note = f"{bound} bound, {standing.minimum} needed"
             self._event(self._about(saying), ("Normal", "Scheduled", note))
         elif standing.reason is not None:
             said = {p.said.partition(":")[0] for p in self._pods.waiting(saying)}

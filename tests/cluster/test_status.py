@@ -101,7 +101,7 @@ def test_every_dialect_is_told_in_its_own_words(stage, play, case, tmp_path):
         return {raw["regarding"]["name"] for raw in found}
 
     with Kubelet(stage), Scheduler(stage, folder=tmp_path) as scheduler:
-        eventually(lambda: set(stage.bound(SPACE)) == {"fits-0", "fits-1"}, 60)
+        eventually(lambda: set(stage.bound(SPACE)) == {"fits-0", "fits-1"}, 120)
         if group is not None:
             eventually(lambda: started(case, groups()["fits"]), 30)
             eventually(lambda: "16" in words(groups()["waits"]) or case == "kai", 30)
@@ -133,7 +133,7 @@ def test_every_dialect_is_told_in_its_own_words(stage, play, case, tmp_path):
 def test_nothing_is_written_when_nothing_changes(stage, play, tmp_path):
     play("volcano")
     with Kubelet(stage), Scheduler(stage, folder=tmp_path) as scheduler:
-        eventually(lambda: set(stage.bound(SPACE)) == {"fits-0", "fits-1"}, 60)
+        eventually(lambda: set(stage.bound(SPACE)) == {"fits-0", "fits-1"}, 120)
         eventually(lambda: condition(stage.pods(SPACE)["waits-1"], "PodScheduled"), 30)
         seen = []
 
@@ -165,7 +165,7 @@ def node_like(stage):
 def test_health_readiness_and_metrics_are_served(stage, play, tmp_path):
     play("volcano")
     with Kubelet(stage), Scheduler(stage, folder=tmp_path) as scheduler:
-        eventually(lambda: set(stage.bound(SPACE)) == {"fits-0", "fits-1"}, 60)
+        eventually(lambda: set(stage.bound(SPACE)) == {"fits-0", "fits-1"}, 120)
         eventually(lambda: scheduler.events("round_finished"))
         health = asked(scheduler, "/healthz"), asked(scheduler, "/readyz")
         metrics = asked(scheduler, "/metrics")

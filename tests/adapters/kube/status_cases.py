@@ -90,6 +90,12 @@ def annotated(name: str, least: int) -> tuple[None, dict]:
     return None, {"annotations": said}
 
 
+def ack(name: str, least: int) -> tuple[None, dict]:
+    words = "pod-group.scheduling.sigs.k8s.io"
+    said = {f"{words}/name": name, f"{words}/min-available": str(least)}
+    return None, {"labels": said}
+
+
 def native(name: str, least: int) -> tuple[dict, dict]:
     policy = {"gang": {"minCount": least}}
     api = "scheduling.k8s.io/v1beta1"
@@ -105,6 +111,7 @@ CASES = {
     "coscheduling": coscheduling,
     "koordinator": koordinator,
     "koordinator-annotations": annotated,
+    "ack": ack,
     "native": native,
 }
 
