@@ -316,6 +316,15 @@ ROWS = {
             "g 3 on n; warned: …preemptionDelay…",
         )
     ],
+    "`spec.markUnschedulable`": [
+        pair(
+            PLAIN,
+            "PodGroup/g spec markUnschedulable",
+            (ABSENT, False),
+            "g 3 on n",
+            "g 3 on n; pods of g are not told",
+        )
+    ],
     "label `kai.scheduler/node-pool`": [
         pair(
             PLAIN,

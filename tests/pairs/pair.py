@@ -80,6 +80,8 @@ def outcome(raws):
     for step in plan.operations:
         steps[step.gang, step.op].append(step.node)
     said = [_line(line, steps) for line in plan.gangs]
+    silent = sorted(key for key, claim in made.claims.items() if claim.silent)
+    said += [f"pods of {key.removeprefix('default/')} are not told" for key in silent]
     said += [f"warned: {text}" for text in sorted(made.summary.sentences())]
     return "; ".join(filter(None, said))
 
