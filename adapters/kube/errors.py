@@ -49,12 +49,15 @@ class AnswerError(ClusterError):
 class ForbiddenError(AnswerError):
     """
     Our role lacks a rule; ``rule`` is what to add to it.
+
+    Without one the server says itself what it forbids, such as an admission does.
     """
 
     def __init__(self, what: str, message: str, rule: str) -> None:
         super().__init__(what, 403, message)
         self.rule = rule
-        self.args = (f"cannot {what}: the role lacks the rule {rule}",)
+        if rule:
+            self.args = (f"cannot {what}: the role lacks the rule {rule}",)
 
 
 class NotFoundError(AnswerError):

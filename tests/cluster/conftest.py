@@ -67,11 +67,18 @@ def installed(admin, apply):
     """
     All kinds of the systems that we read, established.
     """
+    install(admin, apply, definitions())
+
+
+def install(admin, apply, raws):
+    """
+    Add definitions, and wait until the server serves them.
+    """
     from tests.adapters.kube.following import eventually
 
-    for raw in definitions():
+    for raw in raws:
         apply(raw)
-    for raw in definitions():
+    for raw in raws:
         spec = raw["spec"]
         place = f"/apis/{spec['group']}/{spec['versions'][0]['name']}"
         plural = spec["names"]["plural"]

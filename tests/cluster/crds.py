@@ -223,3 +223,57 @@ def definitions() -> list[dict]:
             ),
         ]
     return found
+
+
+MANY = {"type": "object", "additionalProperties": fields(replicas=WHOLE)}
+POLICY = fields(schedulingPolicy=fields(minAvailable=WHOLE, queue=TEXT))
+WORKERS = fields(
+    groupName=TEXT,
+    numOfHosts=WHOLE,
+    **dict.fromkeys(("replicas", "minReplicas", "maxReplicas"), WHOLE),
+)
+RAY = fields(
+    enableInTreeAutoscaling=YES_NO,
+    headGroupSpec=ANYTHING,
+    workerGroupSpecs=several(WORKERS),
+)
+JOBS = {
+    "TFJob": {"tfReplicaSpecs": MANY},
+    "PyTorchJob": {
+        "pytorchReplicaSpecs": MANY,
+        "elasticPolicy": fields(minReplicas=WHOLE, maxReplicas=WHOLE),
+    },
+    "XGBoostJob": {"xgbReplicaSpecs": MANY},
+    "JAXJob": {"jaxReplicaSpecs": MANY},
+    "PaddleJob": {"paddleReplicaSpecs": MANY},
+    "MPIJob": {"mpiReplicaSpecs": MANY, "launcherCreationPolicy": TEXT},
+}
+
+
+def owners() -> list[dict]:
+    """
+    List the definitions of the controllers of pods that are not Kubernetes' own.
+    """
+    parallel = fields(spec=fields(parallelism=WHOLE, completions=WHOLE))
+    job = fields(name=TEXT, replicas=WHOLE, template=parallel)
+    specs = {
+        "jobset.x-k8s.io/v1alpha2 JobSet": fields(
+            replicatedJobs=several(job),
+            startupPolicy=fields(startupPolicyOrder=TEXT),
+        ),
+        "leaderworkerset.x-k8s.io/v1 LeaderWorkerSet": fields(
+            replicas=WHOLE,
+            leaderWorkerTemplate=fields(size=WHOLE),
+            startupPolicy=TEXT,
+        ),
+        "ray.io/v1 RayCluster": RAY,
+        "ray.io/v1 RayJob": fields(entrypoint=TEXT, rayClusterSpec=RAY),
+        "sparkoperator.k8s.io/v1beta2 SparkApplication": fields(
+            driver=ANYTHING, executor=fields(instances=WHOLE)
+        ),
+    }
+    for kind, spec in JOBS.items():
+        version = "v2beta1" if kind == "MPIJob" else "v1"
+        specs[f"kubeflow.org/{version} {kind}"] = fields(runPolicy=POLICY, **spec)
+    status = fields(rayClusterName=TEXT)
+    return [definition(*name.split(), spec, status) for name, spec in specs.items()]

@@ -307,15 +307,6 @@ ROWS = {
             "g evict 1 on n",
         )
     ],
-    "`spec.markUnschedulable`": [
-        pair(
-            [*room(1), group(minMember=2), *members(2)],
-            "PodGroup/g spec markUnschedulable",
-            (ABSENT, False),
-            "g DemandExceedsCluster",
-            "g DemandExceedsCluster; g keeps its pods unmarked",
-        )
-    ],
     "`spec.preemptionDelay`": [
         pair(
             PLAIN,
@@ -323,6 +314,15 @@ ROWS = {
             (ABSENT, "5m"),
             "g 3 on n",
             "g 3 on n; warned: …preemptionDelay…",
+        )
+    ],
+    "`spec.markUnschedulable`": [
+        pair(
+            PLAIN,
+            "PodGroup/g spec markUnschedulable",
+            (ABSENT, False),
+            "g 3 on n",
+            "g 3 on n; pods of g are not told",
         )
     ],
     "label `kai.scheduler/node-pool`": [

@@ -80,18 +80,14 @@ def outcome(raws):
     for step in plan.operations:
         steps[step.gang, step.op].append(step.node)
     said = [_line(line, steps) for line in plan.gangs]
-    silent = sorted(line.name for line in plan.gangs if made.claims[line.name].silent)
-    said += [f"{_short(name)} keeps its pods unmarked" for name in silent]
+    silent = sorted(key for key, claim in made.claims.items() if claim.silent)
+    said += [f"pods of {key.removeprefix('default/')} are not told" for key in silent]
     said += [f"warned: {text}" for text in sorted(made.summary.sentences())]
     return "; ".join(filter(None, said))
 
 
-def _short(name):
-    return name.removeprefix("default/")
-
-
 def _line(line, steps):
-    name = _short(line.name)
+    name = line.name.removeprefix("default/")
     found = []
     for op in ("Bind", "Reserve", "Evict", "Move"):
         nodes = steps.get((line.name, op))
