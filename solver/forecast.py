@@ -13,6 +13,7 @@ import numpy as np
 from models.gangs import Gang, Pod, PodPhase, pod_sets
 from models.resources import Resources, add
 from solver.census import is_leaving
+from solver.feasible import num_fitting
 from solver.place import place_gang
 from solver.problem import Problem, Unit
 from solver.quotas import Amounts, QueueTree
@@ -59,7 +60,7 @@ class Forecast:
         hosts = _hosts(stage)
         if hosts is not None:
             return Seats(hosts, 0)
-        if _hosts(_without_limits(stage)) is not None:
+        if _is_bounded(stage) and _hosts(_without_limits(stage)) is not None:
             return Seats()
         return self._expected(stage, unit) or _drained(_without_limits(stage), unit)
 
@@ -107,6 +108,17 @@ def _stage(problem: Problem, unit: Unit, taken: Bools) -> Problem:
         shapes=shapes,
         queues=replace(queues, queues=kept),
     )
+
+
+def _is_bounded(stage: Problem) -> bool:
+    """
+    Tell whether the queues could be what keeps the unit of a stage waiting.
+    """
+    (unit,) = stage.units
+    if not all(state.gang.preemptible for state in unit.states):
+        return True
+    queues = stage.queues.queues.values()
+    return any(r.limit is not None for q in queues for r in q.resources.values())
 
 
 def _without_limits(stage: Problem) -> Problem:
@@ -284,6 +296,8 @@ def _drained(stage: Problem, unit: Unit) -> Seats:
     order = _by_ease(stage)
     found = Seats()
     low, high = 1, len(order)
+    if _is_one_leaf(unit):
+        low = high = _least_number(stage, unit, empty[order])
     while low <= high:
         number = (low + high) // 2 if found.nodes else high
         some = np.zeros(len(empty), dtype=bool)
@@ -297,6 +311,25 @@ def _drained(stage: Problem, unit: Unit) -> Seats:
         else:
             low = number + 1
     return found
+
+
+def _is_one_leaf(unit: Unit) -> bool:
+    """
+    Tell whether nothing but the number of places decides if a unit fits.
+    """
+    state = unit.states[0]
+    leaf = state.leaves[0].pod_set
+    plain = leaf.topology is None and not leaf.exclusive
+    return len(unit.states) == len(state.nodes) == 1 and plain
+
+
+def _least_number(stage: Problem, unit: Unit, empty: Ints) -> int:
+    """
+    Count how many nodes, in their order, have the places of a unit of one leaf.
+    """
+    places = num_fitting(empty, stage.shapes.requests[0])
+    enough = np.searchsorted(np.cumsum(places), unit.states[0].leaves[0].need)
+    return min(int(enough) + 1, len(empty))
 
 
 def _empty_but_for(stage: Problem, unit: Unit) -> Ints:

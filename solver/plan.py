@@ -71,7 +71,15 @@ def versions() -> Mapping[str, str]:
     """
     Say who plans.
     """
-    return {"phalanx": VERSION, "ortools": version("ortools")}
+    return {"phalanx": VERSION, "ortools": _ortools_version()}
+
+
+@cache
+def _ortools_version() -> str:
+    """
+    Look the version up once: it is read from the files of the installed package.
+    """
+    return version("ortools")
 
 
 _ORDER: Mapping[Op, int] = {"Bind": 0, "Evict": 1, "Move": 2, "Reserve": 3}

@@ -10,6 +10,7 @@ from models.plan import Plan
 from models.policy import Policy
 from models.reasons import Waiting
 from models.snapshot import Snapshot
+from solver.baselines import plan_best_fit, plan_easy, plan_first_come
 from solver.bounds import trivial_bound
 from solver.course import search
 from solver.draft import Draft
@@ -51,10 +52,16 @@ def plan_greedily(problem: Problem, watch: Stopwatch) -> Outcome:
     )
 
 
-STRATEGIES: Mapping[str, Strategy] = {"greedy": plan_greedily, "solver": search}
+STRATEGIES: Mapping[str, Strategy] = {
+    "greedy": plan_greedily,
+    "solver": search,
+    "fifo": plan_first_come,
+    "easy": plan_easy,
+    "best-fit": plan_best_fit,
+}
 
 
-def decide(
+def decide(  # noqa: PLR0913 - who decides, and what may watch it
     snapshot: Snapshot,
     policy: Policy,
     *,
@@ -62,6 +69,7 @@ def decide(
     clock: Clock | None = None,
     lanes: Lanes | None = None,
     progress: Callable[[str], None] | None = None,
+    explained: bool = True,
 ) -> Plan:
     """
     Plan one round and verify it.
@@ -73,7 +81,7 @@ def decide(
     policy
         What is wanted, and how long the search may take.
     strategy
-        ``solver`` or ``greedy``.
+        A name of ``STRATEGIES``.
     clock
         A monotonic clock; with it the plan says how long each phase took, and only
         with it a limit in seconds can hold.
@@ -81,6 +89,8 @@ def decide(
         What two searches may run on at once, with a limit in seconds and two workers.
     progress
         Told the name of each phase as it begins.
+    explained
+        Whether gangs that wait say why, which nothing else depends on.
 
     Raises
     ------
@@ -107,7 +117,7 @@ def decide(
         replace(placement, departures=departures),
         outcome,
         strategy=strategy,
-        waiting=_reasons(bare, outcome),
+        waiting=_reasons(bare, outcome) if explained else bare.blocked,
     )
     watch.lap("decode")
     violations = verify(snapshot, policy, plan)

@@ -14,6 +14,7 @@ from adapters.kube.errors import (
 )
 from adapters.reports.extra import ExtraMissingError
 from adapters.reports.results import ResultsRejectedError
+from adapters.traces.tally import TraceRejectedError
 from models.errors import InputRejectedError, PhalanxError, PlanRejectedError
 from models.reasons import counted
 
@@ -31,6 +32,7 @@ _OTHER_FOLDER = (
     "name the folder that `phalanx replay` wrote; docs/reference/replay.md says what "
     "is in it"
 )
+_OTHER_TRACE = "docs/reference/traces.md lists the forms of traces and their columns"
 _OTHER_FILE = "name another file; `phalanx scenario new` prints one to begin with"
 
 
@@ -109,6 +111,8 @@ def _rejected(error: InputRejectedError) -> int:
             todo = _CORRECT_OBJECTS
         case ResultsRejectedError():
             todo = _OTHER_FOLDER
+        case TraceRejectedError():
+            todo = _OTHER_TRACE
         case _:
             todo = _OTHER_FILE if unread else _CORRECT
     note(f"do: {todo}")

@@ -16,9 +16,12 @@ from adapters.cli import (
     describe,
     get,
     plan,
+    replay,
     report,
     scenario,
     snapshot,
+    study,
+    trace,
     verify,
     version,
 )
@@ -42,6 +45,9 @@ app.command("run")(run_command.run)
 app.add_typer(scenario.app, name="scenario")
 app.command("compare")(compare.compare)
 app.command("report")(report.report)
+app.command("replay")(replay.replay)
+app.add_typer(trace.app, name="trace")
+app.add_typer(study.app, name="study")
 app.command("bench")(bench.bench)
 app.add_typer(get.app, name="get")
 app.add_typer(describe.app, name="describe")

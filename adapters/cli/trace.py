@@ -1,0 +1,149 @@
+"""
+``phalanx trace``: check, describe and convert files of jobs.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+from adapters.cli.options import DIFFERS, only
+from adapters.cli.output import Format, Table, as_text, emit, note
+from adapters.cli.trace_options import Form, say_what_was_done
+from models.reasons import counted
+
+app = typer.Typer(
+    help="Check, describe and convert files of jobs.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+File = Annotated[str, typer.Argument(metavar="TRACE", help="A file of jobs.")]
+Output = Annotated[Format, typer.Option("-o", "--output", metavar="table|json")]
+
+
+@app.command()
+def check(trace: File, *, form: Form = None, output: Output = Format.TABLE) -> None:
+    """
+    Read a file of any size, row by row, and list what was repaired or left out.
+
+    Exits with 3 when a row was left out.
+    """
+    only(output, Format.TABLE, Format.JSON)
+    from adapters.cli.bar import Bar
+    from adapters.traces import stream_trace
+    from adapters.traces.cells import MOST_NAMES
+    from adapters.traces.tally import OMISSIONS, REPAIRS
+
+    stream = stream_trace(trace, form)
+    tally = stream.tally
+    with Bar("reading", stream.part):
+        count = sum(1 for _ in stream.jobs)
+    tally.judge()
+    if count > MOST_NAMES:
+        note(f"note: names were compared among the first {MOST_NAMES:,} jobs only")
+    if output is Format.JSON:
+        document = {
+            "form": stream.form,
+            "rows": tally.rows,
+            "jobs": count,
+            "repaired": dict(tally.repaired),
+            "leftOut": dict(tally.left_out),
+            "examples": tally.examples,
+        }
+        emit(as_text(document, output))
+    else:
+        rows = [
+            [what, rule, f"{number:,}", rules[rule], "; ".join(tally.examples[rule])]
+            for what, counts, rules in (
+                ("repaired", tally.repaired, REPAIRS),
+                ("left out", tally.left_out, OMISSIONS),
+            )
+            for rule, number in counts.most_common()
+        ]
+        if rows:
+            head = ("WHAT", "RULE", "ROWS", "WHY", "FIRST")
+            emit("\n".join([*Table(head, rows, frozenset({2})).lines(), ""]))
+        rest = counted(sum(tally.left_out.values()), "row")
+        emit(
+            f"{counted(tally.rows, 'row')} in form {stream.form}: "
+            f"{counted(count, 'job')}, {sum(tally.repaired.values()):,} repairs, "
+            f"{rest} left out"
+        )
+    if tally.left_out:
+        raise typer.Exit(DIFFERS)
+
+
+@app.command()
+def describe(trace: File, *, form: Form = None, output: Output = Format.TABLE) -> None:
+    """
+    Say what a trace holds: jobs and work by size and by queue, times, notes.
+    """
+    only(output, Format.TABLE, Format.JSON)
+    from adapters.traces import read_trace
+    from adapters.traces.portrait import portrait_of
+
+    found = read_trace(trace, form)
+    document = portrait_of(found)
+    if output is Format.JSON:
+        emit(as_text(document, output))
+        return
+    say_what_was_done(found)
+    emit("\n".join(_described(document)))
+
+
+def _described(document: Mapping[str, Any]) -> list[str]:
+    from adapters.cli.replay_view import time
+
+    begins = f" from {document['begins']}" if document["begins"] else ""
+    work = f"{counted(document['jobs'], 'job')}, {document['gpuHours']:,.0f} GPU-h"
+    lines = [
+        f"{document['name']} · form {document['form']} · {work}",
+        f"submitted within {time(document['span'])}{begins}",
+        "",
+    ]
+    for key, head in (("bySize", "GPUS"), ("byQueue", "QUEUE")):
+        rows = [
+            [
+                *(row["name"], f"{row['jobs']:,}", f"{row['gpuHours']:,.0f}"),
+                *(f"{100 * row['part']:.1f} %", time(row["median"])),
+                time(row["longest"]),
+            ]
+            for row in document[key]
+        ]
+        head_row = (head, "JOBS", "GPU-H", "OF ALL", "MEDIAN RUN", "LONGEST RUN")
+        lines += [*Table(head_row, rows, frozenset(range(1, 6))).lines(), ""]
+    lines += [f"note: {text}" for text in document["notes"]]
+    return lines
+
+
+@app.command()
+def convert(
+    trace: File,
+    *,
+    to: Annotated[
+        str,
+        typer.Option("--to", metavar="FILE", help="A new .csv, .csv.gz or .parquet."),
+    ],
+    form: Form = None,
+) -> None:
+    """
+    Write a trace in our own form, sorted and with what was repaired.
+    """
+    from pathlib import Path
+
+    from adapters.traces import read_trace
+    from adapters.traces.own import write_own
+
+    path = Path(to)
+    if not path.name.endswith((".csv", ".csv.gz", ".parquet")):
+        raise typer.BadParameter(
+            f"--to {to!r} ends with none of .csv, .csv.gz, .parquet"
+        )
+    if path.exists():
+        raise FileExistsError(17, "exists already", str(path))
+    found = read_trace(trace, form)
+    write_own(found, path)
+    say_what_was_done(found)
+    for text in found.notes:
+        note(f"note: {text}")
+    emit(f"{counted(len(found.jobs), 'job')} in {to}")

@@ -1,0 +1,3 @@
+"""
+Replays: traces played on a cluster that exists only in memory.
+"""

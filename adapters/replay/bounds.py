@@ -1,0 +1,137 @@
+"""
+Bounds: what no schedule of the same jobs on the same GPUs can be better than.
+
+All are relaxations: jobs may be stopped and divided at will, and only the total of GPUs
+counts.  Rounds are not relaxed: nothing starts between two of them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+
+from models.trace import Job
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """
+    Lower bounds of times in seconds, and an upper one of the part of GPU time used.
+    """
+
+    mean_jct: float
+    mean_wait: float
+    median_wait: int
+    makespan: int
+    used: float
+
+    def document(self, seed: int) -> dict[str, float | int]:
+        """
+        Give the bounds as plain values.
+        """
+        return {
+            "seed": seed,
+            "meanJct": round(self.mean_jct, 4),
+            "meanWait": round(self.mean_wait, 4),
+            "medianWait": self.median_wait,
+            "makespan": self.makespan,
+            "used": round(self.used, 6),
+        }
+
+
+def bounds_of(jobs: Sequence[Job], gpus: int, every: int) -> Bounds:
+    """
+    Bound what can be reached without failures and evictions.
+
+    Parameters
+    ----------
+    jobs
+        In the order of their submission.
+    gpus
+        Of all nodes.
+    every
+        Seconds between rounds, 0 if a round follows every event.
+    """
+    if not jobs:
+        return Bounds(mean_jct=0, mean_wait=0, median_wait=0, makespan=0, used=0)
+    first = [-(-job.submit // every) * every if every else job.submit for job in jobs]
+    least = sorted(at - job.submit for at, job in zip(first, jobs, strict=True))
+    durations = sum(job.duration for job in jobs) / len(jobs)
+    waits = sum(least) / len(jobs)
+    fluid = shortest_first(jobs, gpus)
+    mean_jct = max(durations + waits, fluid)
+    longest = max(at + job.duration for at, job in zip(first, jobs, strict=True))
+    return Bounds(
+        mean_jct=mean_jct,
+        mean_wait=mean_jct - durations,
+        median_wait=least[(len(least) - 1) // 2],
+        makespan=max(longest, _by_area(jobs, gpus)),
+        used=_most_used(jobs, gpus),
+    )
+
+
+def shortest_first(jobs: Sequence[Job], gpus: int) -> float:
+    """
+    Give the mean time from submission to end if all GPUs serve one job at a time.
+
+    It is the one with least work left; no schedule has a lower mean.
+    """
+    left: list[tuple[float, int]] = []
+    now = total = 0.0
+    for job in jobs:
+        now, total = _serve(left, now, float(job.submit), total)
+        now = max(now, float(job.submit))
+        heappush(left, (job.gpus * job.duration / max(1, gpus), job.submit))
+    while left:
+        work, submit = heappop(left)
+        now += work
+        total += now - submit
+    return total / len(jobs)
+
+
+def _serve(
+    left: list[tuple[float, int]], now: float, until: float, total: float
+) -> tuple[float, float]:
+    """
+    Serve the job with least work left, and the next, until a moment.
+    """
+    while left and now < until:
+        work, submit = heappop(left)
+        if now + work <= until:
+            now += work
+            total += now - submit
+        else:
+            heappush(left, (work - (until - now), submit))
+            now = until
+    return now, total
+
+
+def _by_area(jobs: Sequence[Job], gpus: int) -> int:
+    """
+    Give the least end of all work: some submission, and all work from then on.
+    """
+    if not gpus:
+        return 0
+    work = best = 0
+    for job in reversed(jobs):
+        work += job.gpus * job.duration
+        best = max(best, job.submit + -(-work // gpus))
+    return best
+
+
+def _most_used(jobs: Sequence[Job], gpus: int) -> float:
+    """
+    Give the largest part of GPU time up to the last submission that jobs can use.
+
+    Up to any moment no more is done than was submitted before it, and from then on no
+    more than all GPUs do.
+    """
+    span = jobs[-1].submit
+    if not span or not gpus:
+        return 1.0
+    submitted = 0
+    least = span * gpus
+    for job in jobs:
+        least = min(least, submitted + gpus * (span - job.submit))
+        submitted += job.gpus * job.duration
+    possible = sum(job.gpus * min(job.duration, span - job.submit) for job in jobs)
+    return min(1.0, min(least, submitted, possible) / (span * gpus))

@@ -1,0 +1,96 @@
+"""
+Checkpoints: the state of a replay as plain values, so that a killed one goes on.
+"""
+
+import json
+import os
+from dataclasses import asdict
+from heapq import heapify
+from pathlib import Path
+from typing import Any
+
+from adapters.replay.engine import Engine, Rounds
+from adapters.replay.fate import Fate
+
+NAME = "checkpoint.json"
+_FIELDS = (
+    *("idx", "queued", "first", "start", "attempts", "failures", "evictions"),
+    *("evicted", "lost", "reason", "places", "since", "reserved"),
+)
+_WORLD = ("now", "changed", "changed_at", "again", "used", "incomplete", "shares")
+
+
+def keep(engine: Engine, key: str) -> None:
+    """
+    Write the state beside the results, whole or not at all.
+    """
+    world = engine.world
+    meter = world.meter
+    document = {
+        "key": key,
+        "offsets": engine.recorder.offsets(),
+        "engine": {"arrived": engine.arrived, "round_at": engine.round_at},
+        "rounds": asdict(engine.rounds),
+        "world": {name: getattr(world, name) for name in _WORLD},
+        "ends": world.ends,
+        "fates": [_written(fate) for fate in world.fates.values()],
+        "alone": [idx for idx in world.fates if _alone(engine, idx)],
+        "meter": {
+            **{name: getattr(meter, name) for name in ("level", "now", "begins")},
+            **{name: dict(getattr(meter, name)) for name in _SUMS},
+        },
+    }
+    path = engine.recorder.folder / NAME
+    beside = path.with_suffix(".new")
+    with beside.open("w", encoding="utf-8") as file:
+        json.dump(document, file, separators=(",", ":"))
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)
+
+
+_SUMS = ("totals", "sums", "queues", "queue_sums", "queue_at")
+
+
+def _written(fate: Fate) -> list[Any]:
+    return [getattr(fate, name) for name in _FIELDS]
+
+
+def _alone(engine: Engine, idx: int) -> bool:
+    return idx in engine.world.line and engine.world.line.is_alone(idx)
+
+
+def found(folder: Path, key: str) -> dict[str, Any] | None:
+    """
+    Read a checkpoint of the same replay; one of another is of no use.
+    """
+    try:
+        text = (folder / NAME).read_text(encoding="utf-8")
+        document: dict[str, Any] = json.loads(text)
+    except (OSError, ValueError):
+        return None
+    return document if document.get("key") == key else None
+
+
+def restore(engine: Engine, document: dict[str, Any]) -> None:
+    """
+    Put a fresh engine where the checkpoint was made.
+    """
+    world = engine.world
+    engine.arrived = document["engine"]["arrived"]
+    engine.round_at = document["engine"]["round_at"]
+    engine.rounds = Rounds(**document["rounds"])
+    alone = set(document["alone"])
+    for values in document["fates"]:
+        said = dict(zip(_FIELDS, values, strict=True))
+        fate = Fate(job=engine.jobs[said["idx"]], **said)
+        world.put_back(fate, alone=fate.idx in alone)
+    for name in _WORLD:
+        setattr(world, name, document["world"][name])
+    world.ends = [(end[0], end[1], end[2]) for end in document["ends"]]
+    heapify(world.ends)
+    meter = world.meter
+    said = document["meter"]
+    meter.level, meter.now, meter.begins = said["level"], said["now"], said["begins"]
+    for name in _SUMS:
+        getattr(meter, name).update(said[name])

@@ -1,0 +1,195 @@
+"""
+The recorder: writes a replay down while it runs, so that a killed one can go on.
+"""
+
+import csv
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+from adapters.replay.fate import NEVER, Fate
+from adapters.replay.meter import USES
+from adapters.replay.world import World
+from models.plan import Plan
+from models.resources import GPU
+
+JOB_COLUMNS = (
+    *("job", "queue", "priority", "pods", "gpus", "duration"),
+    *("submit", "start", "end", "wait", "attempts", "failures", "evictions"),
+    *("lost", "status", "reason", "nodes"),
+)
+SERIES_COLUMNS = ("t", *USES, "waiting", "waitingGpus", "running")
+QUEUE_COLUMNS = ("t", "queue", "used", "share", "waiting")
+_FILES = {
+    "ended.csv": ("idx", *JOB_COLUMNS),
+    "series.csv": SERIES_COLUMNS,
+    "queues.csv": QUEUE_COLUMNS,
+    "rounds.jsonl": (),
+    "timings.jsonl": (),
+}
+BEHIND = "BehindOlder"
+
+
+class Recorder:
+    """
+    The files of one run.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._files: dict[str, TextIO] = {}
+
+    def open(self, offsets: Mapping[str, int] | None = None) -> None:
+        """
+        Begin the files, or go on where a checkpoint was made.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for name, columns in _FILES.items():
+            path = self.folder / name
+            if offsets is None:
+                file = path.open("w", encoding="utf-8", newline="")
+                self._files[name] = file
+                if columns:
+                    self._write(name, columns)
+            else:
+                file = path.open("r+", encoding="utf-8", newline="")
+                file.truncate(offsets[name])
+                file.seek(offsets[name])
+                self._files[name] = file
+
+    def offsets(self) -> dict[str, int]:
+        """
+        Give how much of each file is written.
+        """
+        for file in self._files.values():
+            file.flush()
+        return {name: (self.folder / name).stat().st_size for name in self._files}
+
+    def close(self) -> None:
+        """
+        Close all files.
+        """
+        for file in self._files.values():
+            file.close()
+
+    def ended(self, fate: Fate, now: int) -> None:
+        """
+        Write down a job that has ended.
+        """
+        self._write("ended.csv", (fate.idx, *job_row(fate, now, "done")))
+
+    def bucket(self, begins: int, world: World) -> None:
+        """
+        Write down what a bucket of time was used for.
+        """
+        means = world.meter.means()
+        line = world.line
+        self._write(
+            "series.csv",
+            (
+                begins,
+                *(_number(means[use]) for use in USES),
+                line.count,
+                sum(line.gpus.values()),
+                sum(fate.runs for fate in world.active.values()),
+            ),
+        )
+        used = world.meter.queue_means()
+        names = world.books.queues or used
+        for name in sorted(names):
+            share = world.shares.get(name, {}).get(GPU, "")
+            mean = _number(used.get(name, 0.0))
+            self._write(
+                "queues.csv", (begins, name, mean, share, line.counts.get(name, 0))
+            )
+
+    def round(self, world: World, plan: Plan, before: tuple[int, int]) -> None:
+        """
+        Write down a round that was planned: what waited and was free before it.
+        """
+        gaps = [tier.gap for tier in plan.tiers if tier.proof == "gap"]
+        bounded = plan.strategy == "solver"
+        self._line(
+            "rounds.jsonl",
+            {
+                "t": world.now,
+                "status": plan.status,
+                "waiting": before[0],
+                "shown": len(world.shown),
+                "started": world.counts.started,
+                "startedGpus": world.counts.gpus,
+                "evicted": world.counts.evicted,
+                "free": before[1],
+                "gap": _number(max(gaps, default=0.0)) if bounded else None,
+                "variables": plan.model.variables,
+            },
+        )
+
+    def timing(self, now: int, shown: int, decision: float, turn: float) -> None:
+        """
+        Write down what a round took on this machine.
+        """
+        seconds = {"decision": round(decision, 6), "turn": round(turn, 6)}
+        self._line("timings.jsonl", {"t": now, "shown": shown, **seconds})
+
+    def finish(self, left: Iterable[Fate], now: int, num_jobs: int) -> None:
+        """
+        Write the table of jobs in their order, and drop what only helped to resume.
+        """
+        self.close()
+        ended = self.folder / "ended.csv"
+        rows: dict[int, Sequence[Any]] = {}
+        with ended.open(encoding="utf-8", newline="") as file:
+            reader = csv.reader(file)
+            next(reader)
+            rows = {int(row[0]): row[1:] for row in reader}
+        for fate in left:
+            status = "running" if fate.runs else "waiting"
+            rows[fate.idx] = job_row(fate, now, status)
+        assert len(rows) <= num_jobs  # noqa: S101 - a job is written once
+        with (self.folder / "jobs.csv").open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(JOB_COLUMNS)
+            writer.writerows(rows[idx] for idx in sorted(rows))
+        ended.unlink()
+
+    def _write(self, name: str, row: Sequence[object]) -> None:
+        csv.writer(self._files[name], lineterminator="\n").writerow(row)
+
+    def _line(self, name: str, record: Mapping[str, object]) -> None:
+        self._files[name].write(json.dumps(record, separators=(",", ":")) + "\n")
+
+
+def job_row(fate: Fate, now: int, status: str) -> tuple[object, ...]:
+    """
+    Give the row of a job that ended, or that runs or waits at the end.
+    """
+    job = fate.job
+    done = status == "done"
+    wait = (now if fate.first == NEVER else fate.first) - job.submit
+    gpus: dict[str, int] = {}
+    for requests, node in fate.requests():
+        gpus[node] = gpus.get(node, 0) + requests.get(GPU, 0)
+    reason = fate.reason
+    if not reason and status == "waiting":
+        reason = BEHIND
+    return (
+        *(job.name, job.queue, job.priority, job.pods, job.gpus, job.duration),
+        job.submit,
+        fate.start if fate.runs else "",
+        now if done else "",
+        wait,
+        *(fate.attempts, fate.failures, fate.evictions, fate.lost),
+        status,
+        reason,
+        " ".join(f"{node}*{count}" for node, count in sorted(gpus.items())),
+    )
+
+
+def _number(value: float) -> float | int:
+    """
+    Round for files; whole numbers stay whole.
+    """
+    rounded = round(value, 4)
+    return int(rounded) if rounded == int(rounded) else rounded

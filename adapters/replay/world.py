@@ -1,0 +1,456 @@
+"""
+The world of a replay: a source of snapshots and a sink of plans, with a virtual clock.
+
+Nothing here decides who starts; it says what is, and lets happen what a plan says.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from typing import Literal
+
+from adapters.replay.books import Books, Shares
+from adapters.replay.fate import NEVER, Fate
+from adapters.replay.ground import Ground
+from adapters.replay.line import Line
+from adapters.replay.load import Load
+from adapters.replay.meter import Meter
+from adapters.replay.window import Window, may_start, oldest
+from models.gangs import Gang
+from models.plan import Operation, Plan
+from models.policy import Policy
+from models.receipt import Receipt
+from models.resources import GPU, add, summed
+from models.snapshot import Snapshot
+from models.trace import Floor, Job
+
+Look = Literal["all", "kinds"]
+Need = Literal["plan", "empty", "full", "same"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """
+    How a world runs: seconds between rounds (0: at each event) and who may leave.
+
+    ``look`` says whether a round is shown the oldest of the line or of each kind.
+    """
+
+    every: int = 300
+    evictions: bool = False
+    estimates: bool = False
+    look: Look = "kinds"
+    bucket: int = 3600
+
+    @property
+    def clocks(self) -> bool:
+        """
+        Tell whether it matters for how long a pod has run.
+        """
+        return self.evictions or self.estimates
+
+
+@dataclass(slots=True)
+class Counts:
+    """
+    What one round did.
+    """
+
+    started: int = 0
+    gpus: int = 0
+    evicted: int = 0
+
+
+@dataclass(slots=True)
+class World:
+    """
+    A cluster in memory: who waits, who runs where, and until when.
+    """
+
+    jobs: Sequence[Job]
+    floor: Floor
+    policy: Policy
+    rules: Rules
+    ended: Callable[[Fate, int], None]
+    now: int = 0
+    fates: dict[int, Fate] = field(default_factory=dict)
+    active: dict[str, Fate] = field(default_factory=dict)
+    promised: dict[int, Fate] = field(default_factory=dict)
+    ends: list[tuple[int, int, int]] = field(default_factory=list)
+    shares: Shares = field(default_factory=dict)
+    shown: Sequence[int] = ()
+    counts: Counts = field(default_factory=Counts)
+    used: int = 0
+    incomplete: int = 0
+    changed: bool = True
+    changed_at: int = 0
+    again: int | None = None
+    line: Line = field(init=False)
+    ground: Ground = field(init=False)
+    books: Books = field(init=False)
+    meter: Meter = field(init=False)
+    load: Load = field(default_factory=Load)
+    _by_key: dict[str, Fate] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.line = Line(self.jobs)
+        self.ground = Ground(self.floor.nodes, self.jobs)
+        totals = summed(node.allocatable for node in self.floor.nodes)
+        add(totals, summed(node.used for node in self.floor.nodes), -1)
+        self.books = Books(self.floor.queues, totals)
+        level = dict.fromkeys(("used", "incomplete", "fragmented", "quota", "held"), 0)
+        level |= {"unwanted": self.ground.free_gpus, "off": self.ground.off_gpus}
+        self.meter = Meter(self.rules.bucket, level)
+
+    # --- what happens by itself -------------------------------------------------------
+
+    def arrive(self, idx: int) -> None:
+        """
+        Let a job wait from now on.
+        """
+        job = self.jobs[idx]
+        self.fates[idx] = Fate(idx, job, queued=self.now)
+        self.line.join(idx)
+        self._note_change()
+        more = min(self.meter.level["unwanted"], job.gpus)
+        self.meter.shift("unwanted", "held", more)
+
+    def next_end(self) -> int | None:
+        """
+        Give the moment at which the next attempt ends, if any runs.
+        """
+        while self.ends:
+            moment, idx, attempt = self.ends[0]
+            fate = self.fates.get(idx)
+            if fate is not None and fate.runs and fate.attempts == attempt:
+                return moment
+            heappop(self.ends)
+        return None
+
+    def end(self) -> None:
+        """
+        Let the attempt end that ends next.
+        """
+        _, idx, _ = heappop(self.ends)
+        fate = self.fates[idx]
+        fails = fate.failures < len(fate.job.failures)
+        places = dict(fate.places)
+        if self._is_load(fate):
+            self.load.drop(fate)
+        wanted = "held" if self.line.count else "unwanted"
+        gpus = self._vacate(fate, [*places])
+        self.used -= gpus
+        self.meter.shift("used", wanted, gpus)
+        self._note_change()
+        if not fails:
+            fate.places = places
+            del self.fates[idx]
+            self.ended(fate, self.now)
+            return
+        fate.failures += 1
+        fate.lost += gpus * (self.now - fate.start)
+        fate.start = NEVER
+        self._queue_again(fate)
+
+    def _note_change(self) -> None:
+        """
+        Remember that something changed which no plan of ours did.
+        """
+        self.changed, self.changed_at = True, self.now
+
+    def _queue_again(self, fate: Fate) -> None:
+        self.active.pop(fate.job.name, None)
+        fate.queued = self.now
+        fate.gang = None
+        self.line.join(fate.idx, alone=True)
+
+    def _vacate(self, fate: Fate, pods: Sequence[str]) -> int:
+        """
+        Take pods off their nodes; give the GPUs they held.
+        """
+        total = 0
+        queue = fate.job.queue
+        for pod in pods:
+            requests = fate.role_of(pod).requests
+            self.ground.take(requests, self.ground.index[fate.places.pop(pod)], -1)
+            self.books.take(queue, requests, -1)
+            total += requests.get(GPU, 0)
+        fate.gang = None
+        self.meter.use(queue, -total)
+        if not fate.places:
+            self.active.pop(fate.job.name, None)
+        return total
+
+    # --- the source -------------------------------------------------------------------
+
+    def need(self) -> Need:
+        """
+        Say whether a round now needs a plan, and choose what it is shown.
+        """
+        if not self.waits:
+            return "empty"
+        if not self.changed and (self.again is None or self.now < self.again):
+            return "same"
+        if self.rules.look == "all":
+            self.shares = self.books.shares(self._asked())
+            self.shown = oldest(self.line)
+            return "plan"
+        window = Window(self.line, self.ground, self.books)
+        some = window.startable(empty=self.rules.evictions)
+        if not some and not self.rules.evictions and not self._loose():
+            self.changed, self.again = False, None
+            self.split()
+            return "full"
+        self.shares = self.books.shares(self._asked())
+        self.shown = window.complete(self.policy, self.shares, self._late())
+        return "plan"
+
+    @property
+    def waits(self) -> bool:
+        """
+        Tell whether anybody waits for anything.
+        """
+        return self.line.count > 0 or self._loose()
+
+    def _loose(self) -> bool:
+        """
+        Tell whether somebody has only some of its pods, or places promised.
+        """
+        return bool(self.promised) or self.incomplete > 0
+
+    def _asked(self) -> dict[str, dict[str, int]]:
+        asked = {queue: dict(row) for queue, row in self.line.demand.items()}
+        for fate in self.active.values():
+            if not fate.runs:
+                add(asked.setdefault(fate.job.queue, {}), fate.missing())
+        return asked
+
+    def _late(self) -> int:
+        """
+        Give the submission up to which a job may have been passed over for too long.
+        """
+        return self.now - self.policy.waiting.protect_after
+
+    def _passed_over(self, fate: Fate) -> int:
+        """
+        Give how long ago the first round was that saw a job wait.
+        """
+        every = self.rules.every
+        first = fate.queued if not every else -(-fate.queued // every) * every
+        return max(0, self.now - first)
+
+    def snapshot(self) -> Snapshot:
+        """
+        Give what is, of those who wait what this round is shown.
+        """
+        clocks = self.rules.clocks
+        fates = {idx: self.fates[idx] for idx in self.shown} | self.promised
+        active = self.active.values()
+        fates |= {fate.idx: fate for fate in active if not self._is_load(fate)}
+        gangs = [
+            fate.as_gang(self.now, self._passed_over(fate), clocks=clocks)
+            for fate in fates.values()
+        ]
+        gangs += self.load.gangs()
+        gangs.sort(key=_by_key)
+        self._by_key = {f"default/{fate.job.name}": fate for fate in fates.values()}
+        return Snapshot(
+            nodes=self.floor.nodes,
+            gangs=tuple(gangs),
+            queues=self.floor.queues,
+            topologies=self.floor.topologies,
+            unchanged_for=self.now - self.changed_at,
+        )
+
+    # --- the sink ---------------------------------------------------------------------
+
+    def execute(self, plan: Plan) -> Sequence[Receipt]:
+        """
+        Let happen what a plan says; every pod obeys at once.
+        """
+        self.counts = Counts()
+        for fate in self.promised.values():
+            fate.reserved.clear()
+            fate.gang = None
+        self.promised = {}
+        touched: dict[int, Fate] = {}
+        for step in plan.operations:
+            fate = self._by_key[step.gang]
+            touched[fate.idx] = fate
+            self._obey(fate, step)
+        for fate in touched.values():
+            self._settle(fate)
+        self._note_reasons(plan)
+        self.changed = bool(plan.operations)
+        self.again = self._next_clock()
+        self.split()
+        return [Receipt(operation=step, result="done") for step in plan.operations]
+
+    def _obey(self, fate: Fate, step: Operation) -> None:
+        pod = step.pod.partition("/")[2]
+        fate.gang = None
+        match step.op:
+            case "Bind":
+                self._bind(fate, pod, step.node)
+            case "Evict":
+                self._leave(fate, pod)
+            case "Move":
+                self._leave(fate, pod)
+                self._reserve(fate, pod, step.node)
+            case "Reserve":
+                self._reserve(fate, pod, step.node)
+
+    def _bind(self, fate: Fate, pod: str, node: str) -> None:
+        requests = fate.role_of(pod).requests
+        gpus = requests.get(GPU, 0)
+        fate.places[pod] = node
+        fate.since[pod] = self.now
+        self.active[fate.job.name] = fate
+        self.ground.take(requests, self.ground.index[node])
+        self.books.take(fate.job.queue, requests)
+        self.meter.use(fate.job.queue, gpus)
+        self.counts.gpus += gpus
+        self._hold(fate, gpus)
+
+    def _is_load(self, fate: Fate) -> bool:
+        """
+        Tell whether a gang runs, wants nothing more, and cannot be made to leave.
+        """
+        if self.rules.clocks or not fate.runs:
+            return False
+        return len(fate.places) == fate.job.pods
+
+    def _hold(self, fate: Fate, gpus: int) -> None:
+        if fate.runs:
+            self.used += gpus
+        else:
+            self.incomplete += gpus
+
+    def _leave(self, fate: Fate, pod: str) -> None:
+        self.counts.evicted += 1
+        fate.evicted = self.now
+        self._hold(fate, -self._vacate(fate, [pod]))
+
+    def _reserve(self, fate: Fate, pod: str, node: str) -> None:
+        fate.reserved[pod] = node
+        self.promised[fate.idx] = fate
+
+    def _settle(self, fate: Fate) -> None:
+        """
+        Let a gang run that is complete now, and stop one that is not any more.
+        """
+        complete = fate.is_complete()
+        gpus = sum(requests.get(GPU, 0) for requests, _ in fate.requests())
+        if complete and not fate.runs:
+            self._begin(fate, gpus)
+        elif fate.runs and not complete:
+            self._stop(fate, gpus)
+        if not fate.runs and not fate.places and fate.idx not in self.line:
+            self._queue_again(fate)
+        elif fate.places and fate.idx in self.line:
+            self.line.leave(fate.idx)
+        if self._is_load(fate):
+            self.load.add(fate)
+
+    def _begin(self, fate: Fate, gpus: int) -> None:
+        self.incomplete -= gpus
+        self.used += gpus
+        fate.start = self.now
+        fate.first = self.now if fate.first == NEVER else fate.first
+        failures = fate.job.failures
+        fails = fate.failures < len(failures)
+        seconds = failures[fate.failures] if fails else fate.job.duration
+        fate.attempts += 1
+        self.counts.started += 1
+        heappush(self.ends, (self.now + seconds, fate.idx, fate.attempts))
+
+    def _stop(self, fate: Fate, gpus: int) -> None:
+        """
+        Let the work of an attempt be lost; pods that are left wait for the others.
+        """
+        self.used -= gpus
+        self.incomplete += gpus
+        fate.lost += fate.job.gpus * (self.now - fate.start)
+        fate.evictions += 1
+        fate.start = NEVER
+
+    def _note_reasons(self, plan: Plan) -> None:
+        for line in plan.gangs:
+            if line.waiting is not None:
+                self._by_key[line.name].reason = line.waiting.reason
+
+    def _next_clock(self) -> int | None:
+        """
+        Give the next moment at which a rule's clock may change the plan.
+        """
+        if self.rules.clocks:
+            return self.now
+        steps = [step.after for step in self.policy.ageing]
+        steps.append(self.policy.waiting.protect_after)
+        ages = [self.now - self.jobs[idx].submit for idx in self.shown]
+        left = (step - age for age in ages for step in steps if step > age)
+        soonest = min(left, default=None)
+        return None if soonest is None else self.now + soonest
+
+    # --- what idle GPUs wait for ------------------------------------------------------
+
+    def split(self) -> None:
+        """
+        Say of the GPUs that are free why they are.
+        """
+        idle = self.ground.free_gpus
+        level = {"used": self.used, "incomplete": self.incomplete}
+        demand = sum(self.line.gpus.values())
+        wanted = min(idle, demand)
+        allowed = min(wanted, self._within_limits(idle)) if wanted else 0
+        held = min(allowed, self._fitting()) if allowed else 0
+        level |= {"unwanted": idle - wanted, "quota": wanted - allowed}
+        level |= {"held": held, "fragmented": allowed - held}
+        self.meter.split(level)
+
+    def _within_limits(self, idle: int) -> int:
+        """
+        Add up the GPUs that queues may still take and wait for.
+        """
+        total = 0
+        for queue, gpus in self.line.gpus.items():
+            tables = self.books.limits.get(queue, ())
+            left = min((t[GPU] for t in tables if GPU in t), default=idle)
+            total += min(gpus, max(0, left))
+        return total
+
+    def _fitting(self) -> int:
+        """
+        Add up the GPUs that waiting gangs which would fit alone ask for.
+        """
+        return sum(
+            kind.gpus * min(len(kind.line), may_start(kind, self.ground, self.books))
+            for kind in self.line.waiting()
+        )
+
+    def put_back(self, fate: Fate, *, alone: bool) -> None:
+        """
+        Take in a job as a checkpoint has it.
+        """
+        self.fates[fate.idx] = fate
+        if fate.reserved:
+            self.promised[fate.idx] = fate
+        if not fate.places:
+            self.line.join(fate.idx, alone=alone)
+            return
+        self.active[fate.job.name] = fate
+        for requests, node in fate.requests():
+            self.ground.take(requests, self.ground.index[node])
+            self.books.take(fate.job.queue, requests)
+        if self._is_load(fate):
+            self.load.add(fate)
+
+    def left(self) -> Iterator[Fate]:
+        """
+        Walk the jobs that have not ended.
+        """
+        return iter(self.fates.values())
+
+
+def _by_key(gang: Gang) -> tuple[str, str]:
+    return (gang.namespace, gang.name)

@@ -1,0 +1,3 @@
+"""
+Studies: the same trace played under many circumstances, in parallel.
+"""

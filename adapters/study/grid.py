@@ -1,0 +1,174 @@
+"""
+Grids: which circumstances a study goes through.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+from pydantic import ValidationError
+
+from adapters.study.case import Case
+from models.errors import PhalanxError
+from models.policy import Policy
+
+MOST_CASES = 100_000
+_RANGE = re.compile(r"(\d{1,6})\.\.(\d{1,6})(?::(\d{1,6}))?")
+
+
+class StudyError(PhalanxError):
+    """
+    What is to be studied cannot be.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """
+    A policy with the name by which a person knows it.
+    """
+
+    label: str
+    policy: Policy
+
+
+def numbers(text: str) -> list[int]:
+    """
+    Read ``50,60`` or ``40..80:5``, each number once, in rising order.
+    """
+    found: set[int] = set()
+    for word in text.split(","):
+        match = _RANGE.fullmatch(word.strip())
+        if match is not None:
+            low, high, step = int(match[1]), int(match[2]), int(match[3] or 1)
+            if not step or low > high:
+                raise StudyError(f"{word!r} is no range such as 40..80:5")
+            found.update(range(low, high + 1, step))
+        elif word.strip().isdecimal() and len(word.strip()) <= 6:
+            found.add(int(word))
+        else:
+            raise StudyError(f"{word!r} is neither a number nor a range like 40..80:5")
+    return sorted(found)
+
+
+def clusters(cluster: str, counts: Sequence[int]) -> list[str]:
+    """
+    Give a cluster of made-up nodes with other counts of its first kind.
+    """
+    first, plus, rest = cluster.partition("+")
+    match = re.fullmatch(r"(\d{1,6})x(\d{1,4})", first)
+    if match is None:
+        raise StudyError(
+            f"--nodes varies the first kind of a cluster such as 60x8, not {cluster!r}"
+        )
+    return [f"{count}x{match[2]}{plus}{rest}" for count in counts]
+
+
+def variants(policy: Policy, settings: Sequence[str]) -> list[Variant]:
+    """
+    Make a policy for each combination of ``waiting.heads=1,2`` and the like.
+    """
+    axes = [_axis(text) for text in settings]
+    found = []
+    for chosen in product(*axes):
+        document = policy.model_dump(by_alias=True, mode="json")
+        for path, value in chosen:
+            _put(document, path, value)
+        label = " ".join(f"{path}={_word(value)}" for path, value in chosen)
+        try:
+            made = Policy.model_validate(document)
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise StudyError(f"--set {label}: {first['msg']}") from error
+        found.append(Variant(label or "as given", made))
+    return found
+
+
+def _axis(text: str) -> list[tuple[str, Any]]:
+    path, equals, words = text.partition("=")
+    if not equals or not words:
+        raise StudyError(f"--set {text!r} is not a setting such as waiting.heads=1,2")
+    return [(path.strip(), _value(word)) for word in words.split(",")]
+
+
+def _value(word: str) -> Any:  # noqa: ANN401 - whatever a policy may hold
+    try:
+        return json.loads(word)
+    except ValueError:
+        return word.strip()
+
+
+def _word(value: Any) -> str:  # noqa: ANN401 - whatever a policy may hold
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _put(document: dict[str, Any], path: str, value: object) -> None:
+    at = document
+    *above, last = path.split(".")
+    for name in above:
+        inner = at.get(name)
+        if not isinstance(inner, dict):
+            raise StudyError(f"--set {path}: a policy has no {name!r} there")
+        at = inner
+    if last not in at:
+        known = ", ".join(at)
+        raise StudyError(f"--set {path}: a policy has no {last!r} there, but {known}")
+    at[last] = value
+
+
+def cases(
+    base: Case,
+    *,
+    clusters: Mapping[str, str],
+    quotas: Sequence[str | None],
+    variants: Sequence[Variant],
+    strategies: Sequence[str],
+    seeds: int,
+) -> list[Case]:
+    """
+    Combine all axes, the clusters with the longest lines first.
+
+    Parameters
+    ----------
+    base
+        What all cases share.
+    clusters
+        By their words, the digests of their files.
+    quotas
+        Ways to make queues.
+    variants
+        Policies.
+    strategies
+        Who decides.
+    seeds
+        How many traces each combination is played with.
+    """
+    count = len(clusters) * len(quotas) * len(variants) * len(strategies) * seeds
+    if count > MOST_CASES:
+        raise StudyError(f"{count:,} replays are too many: at most {MOST_CASES:,}")
+    return [
+        *_combined(base, clusters, product(quotas, variants, strategies, range(seeds)))
+    ]
+
+
+def _combined(
+    base: Case,
+    clusters: Mapping[str, str],
+    others: Iterator[tuple[str | None, Variant, str, int]],
+) -> Iterator[Case]:
+    rest = [*others]
+    for cluster, digest in clusters.items():
+        for quota, variant, strategy, seed in rest:
+            yield replace(
+                base,
+                cluster=cluster,
+                cluster_digest=digest,
+                quotas=quota,
+                label=variant.label,
+                policy=variant.policy.model_dump_json(by_alias=True),
+                strategy=strategy,
+                seed=seed,
+            )

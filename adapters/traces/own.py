@@ -1,0 +1,195 @@
+"""
+Our own form: one row for each role of a job, as CSV or Parquet.
+"""
+
+import csv
+import gzip
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from adapters.traces.cells import Names, RowLeftOutError, duration, moment, safe, whole
+from adapters.traces.forms import MODEL_LABEL, Draft, Shelf
+from adapters.traces.rows import (
+    Row,
+    TraceFile,
+    is_table_of_machines,
+    need_columns,
+    rows_of,
+)
+from adapters.traces.tally import Tally, rejected
+from models.errors import QuantityError
+from models.nodes import ANYWHERE, LabelRule, NodeDemand
+from models.resources import (
+    CPU,
+    GPU,
+    MEMORY,
+    PODS,
+    Resources,
+    format_quantity,
+    parse_quantity,
+)
+from models.trace import Job, Role, Trace
+
+NEEDED = ("submit", "duration", "gpus")
+COLUMNS = (
+    *("job", "role", "submit", "duration", "queue", "priority", "preemptible"),
+    *("pods", "min", "gpus", "cpu", "memory", "model", "exclusive"),
+    *("estimate", "fails"),
+)
+_TRUE = frozenset({"true", "yes", "1", ""})
+_FALSE = frozenset({"false", "no", "0"})
+
+
+def own(file: TraceFile, tally: Tally) -> Iterator[Draft]:
+    """
+    Read jobs in our own form; rows of one job stand together.
+    """
+    names, shelf = Names(tally), Shelf()
+    draft: Draft | None = None
+    said = ""
+    for line, row in rows_of(file, tally):
+        try:
+            role = _role(row)
+            job = row.get("job", "")
+            if draft is not None and job and job == said and row.get("role"):
+                draft.roles = (*draft.roles, role)
+                continue
+            if draft is not None:
+                yield _shelved(draft, shelf)
+            draft, said = None, ""
+            draft = _draft(row, line, names, role)
+            said = job
+        except RowLeftOutError as error:
+            tally.leave_out(error.rule, line, error.what)
+    if draft is not None:
+        yield _shelved(draft, shelf)
+
+
+def _shelved(draft: Draft, shelf: Shelf) -> Draft:
+    draft.roles = shelf.take(draft.roles)
+    return draft
+
+
+def _draft(row: Row, line: int, names: Names, role: Role) -> Draft:
+    submit, dated = moment(row["submit"])
+    fails = row.get("fails", "").split(";")
+    estimate = row.get("estimate", "")
+    return Draft(
+        submit=submit,
+        dated=dated,
+        duration=duration(row["duration"]),
+        roles=(role,),
+        queue=row.get("queue", "") or "default",
+        priority=whole(row.get("priority", ""), least=-(2**31), empty=0),
+        preemptible=_truth(row.get("preemptible", ""), empty=True),
+        failures=tuple(duration(text) for text in fails if text.strip()),
+        estimate=duration(estimate) if estimate else None,
+        line=line,
+        name=names.take(row.get("job", ""), line),
+    )
+
+
+def _role(row: Row) -> Role:
+    pods = whole(row.get("pods", ""), empty=1)
+    if not pods:
+        raise RowLeftOutError("no-pods", row.get("pods", ""))
+    minimum = whole(row.get("min", ""), empty=pods)
+    if not 1 <= minimum <= pods:
+        raise RowLeftOutError("bad-number", row.get("min", ""))
+    requests = {PODS: 1, GPU: whole(row["gpus"], empty=0)}
+    for column, resource in (("cpu", CPU), ("memory", MEMORY)):
+        text = row.get(column, "")
+        try:
+            requests[resource] = parse_quantity(resource, text) if text else 0
+        except QuantityError:
+            raise RowLeftOutError("bad-number", text) from None
+    models = tuple(sorted(filter(None, row.get("model", "").split("|"))))
+    rule = LabelRule(key=MODEL_LABEL, operator="In", values=models)
+    return Role(
+        name=safe(row["role"]) if row.get("role") else "",
+        pods=pods,
+        minimum=minimum,
+        requests={name: amount for name, amount in requests.items() if amount},
+        demand=NodeDemand(terms=((rule,),)) if models else ANYWHERE,
+        exclusive=_truth(row.get("exclusive", ""), empty=False),
+    )
+
+
+def _truth(text: str, *, empty: bool) -> bool:
+    word = text.strip().lower()
+    if not word:
+        return empty
+    if word not in _TRUE | _FALSE:
+        raise RowLeftOutError("bad-number", text)
+    return word in _TRUE
+
+
+def check_head(name: str, head: Sequence[str]) -> None:
+    """
+    Refuse a table in our own form that lacks columns or has unknown ones.
+    """
+    if is_table_of_machines(head):
+        raise rejected(
+            name, "is a list of machines, not of jobs", "say it to --cluster"
+        )
+    need_columns(name, head, NEEDED)
+    unknown = [column for column in head if column not in COLUMNS]
+    if unknown:
+        hint = f"the columns are {', '.join(COLUMNS)}"
+        raise rejected(name, f"has an unknown column {unknown[0]!r}", hint)
+
+
+def write_own(trace: Trace, path: Path) -> None:
+    """
+    Write a trace in our own form: CSV, packed where the name ends with .gz, or Parquet.
+    """
+    rows = (row for job in trace.jobs for row in _rows(job))
+    if path.suffix == ".parquet":
+        _write_parquet(rows, path)
+        return
+    with path.open("wb") as raw:
+        # No name and no time in the head: the same trace gives the same bytes.
+        packed = gzip.GzipFile("", "wb", 6, raw, 0) if path.suffix == ".gz" else raw
+        text = io.TextIOWrapper(packed, encoding="utf-8", newline="")
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        writer.writerows(rows)
+        text.flush()
+        text.detach()
+        if packed is not raw:
+            packed.close()
+
+
+def _rows(job: Job) -> Iterator[tuple[object, ...]]:
+    for role in job.roles:
+        terms = role.demand.terms or ()
+        models = terms[0][0].values if terms else ()
+        asked = role.requests
+        yield (
+            *(job.name, role.name, job.submit, job.duration, job.queue, job.priority),
+            str(job.preemptible).lower(),
+            *(role.pods, role.minimum, role.gpus),
+            *(_amount(CPU, asked), _amount(MEMORY, asked), "|".join(models)),
+            str(role.exclusive).lower(),
+            "" if job.estimate is None else job.estimate,
+            ";".join(map(str, job.failures)),
+        )
+
+
+def _amount(resource: str, requests: Resources) -> str:
+    amount = requests.get(resource, 0)
+    return format_quantity(resource, amount) if amount else ""
+
+
+def _write_parquet(rows: Iterable[tuple[object, ...]], path: Path) -> None:
+    try:
+        import pyarrow as pa  # noqa: PLC0415 - an extra
+        from pyarrow import parquet  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        hint = "install the extra: pip install 'phalanx[traces]'"
+        raise rejected(str(path), "Parquet needs pyarrow", hint) from error
+    columns = [[str(cell) for cell in column] for column in zip(*rows, strict=True)]
+    columns = columns or [[] for _ in COLUMNS]
+    table = pa.table(dict(zip(COLUMNS, columns, strict=True)))
+    parquet.write_table(table, path, compression="zstd")

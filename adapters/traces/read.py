@@ -1,0 +1,154 @@
+"""
+Reading a trace: which form it has, its jobs in order, and what was done to them.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from adapters.traces import forms, own
+from adapters.traces.forms import Draft
+from adapters.traces.rows import TraceFile, head_of, lines_of, need_columns
+from adapters.traces.tally import Tally, rejected
+from models.trace import Job, Trace
+
+MOST_JOBS = 5_000_000
+"""
+The most jobs that are held in memory at once.
+"""
+Reader = Callable[[TraceFile, Tally], Iterator[Draft]]
+FORMS: Mapping[str, Reader] = {
+    "own": own.own,
+    "philly": forms.philly,
+    "openb": forms.openb,
+    "dlrm": forms.dlrm,
+    "swf": forms.swf,
+}
+_COLUMNS: Mapping[str, Sequence[str]] = {
+    "philly": ("timestamp", "duration", "num_gpus", "cluster"),
+    "openb": (
+        *("name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "gpu_spec"),
+        *("creation_time", "deletion_time", "scheduled_time"),
+    ),
+    "dlrm": (
+        *("role", "app_name", "cpu_request", "gpu_request", "memory_request"),
+        *("max_instance_per_node", "creation_time", "deletion_time"),
+    ),
+}
+_TELLING = {"philly": "num_gpus", "openb": "gpu_milli", "dlrm": "app_name"}
+
+
+def form_of(file: TraceFile, said: str | None = None) -> str:
+    """
+    Tell a file's form by its name and its columns, and that these are complete.
+    """
+    if said is not None and said not in FORMS:
+        names = ", ".join(FORMS)
+        raise rejected(file.name, f"{said!r} is no form of a trace", f"say {names}")
+    if said == "swf" or (said is None and _is_swf(file)):
+        return "swf"
+    head = head_of(file)
+    form = said or next((f for f, word in _TELLING.items() if word in head), "own")
+    if form == "own":
+        own.check_head(file.name, head)
+    else:
+        need_columns(file.name, head, _COLUMNS[form])
+    return form
+
+
+def _is_swf(file: TraceFile) -> bool:
+    name = file.name.removesuffix(".gz")
+    if name.endswith(".swf"):
+        return True
+    if file.parquet or "." in name.rpartition("/")[2]:
+        return False
+    first = next((text for _, text in lines_of(file, Tally(file.name))), "")
+    return first.lstrip().startswith(";")
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """
+    A trace of any length, job by job in the order of the file.
+
+    The tally is complete once the last job was taken; ``submit`` counts as in the file.
+    """
+
+    form: str
+    tally: Tally
+    jobs: Iterator[Job]
+    part: Callable[[], float]
+
+
+def stream_trace(path: str, form: str | None = None) -> Stream:
+    """
+    Open a trace to be read as a stream.
+    """
+    file = TraceFile(path)
+    form = form_of(file, form)
+    tally = Tally(file.name)
+    jobs = (_job(draft, 0) for draft in _watched(file, form, tally))
+    return Stream(form, tally, jobs, file.part)
+
+
+def _watched(file: TraceFile, form: str, tally: Tally) -> Iterator[Draft]:
+    """
+    Walk the drafts and count those that were submitted before the one above.
+    """
+    before = None
+    for draft in FORMS[form](file, tally):
+        if before is not None and draft.submit < before:
+            tally.repair("unsorted", draft.line)
+        before = draft.submit
+        yield draft
+
+
+def read_trace(path: str, form: str | None = None) -> Trace:
+    """
+    Read a whole trace, sorted by submission, the first job at second 0.
+
+    Raises
+    ------
+    InputRejectedError
+        When it has no known form, lacks columns, or most rows cannot be read.
+    """
+    file = TraceFile(path)
+    form = form_of(file, form)
+    tally = Tally(file.name)
+    drafts = []
+    for draft in _watched(file, form, tally):
+        drafts.append(draft)
+        if len(drafts) > MOST_JOBS:
+            what = f"has more than {MOST_JOBS:,} jobs, the most that are played at once"
+            raise rejected(file.name, what, "cut it, or `phalanx trace check` it")
+    tally.judge()
+    drafts.sort(key=lambda draft: (draft.submit, draft.line))
+    first = drafts[0].submit if drafts else 0.0
+    return Trace(
+        name=file.path.name,
+        form=form,
+        digest=file.digest(),
+        begins=_date(first) if drafts and drafts[0].dated else None,
+        jobs=tuple(_job(draft, first) for draft in drafts),
+        notes=forms.NOTES[form],
+        repaired=dict(sorted(tally.repaired.items())),
+        left_out=dict(sorted(tally.left_out.items())),
+    )
+
+
+def _date(stamp: float) -> str:
+    return datetime.fromtimestamp(stamp, UTC).isoformat()
+
+
+def _job(draft: Draft, first: float) -> Job:
+    return Job(
+        name=draft.name,
+        submit=int(draft.submit - first),
+        duration=draft.duration,
+        queue=draft.queue,
+        priority=draft.priority,
+        preemptible=draft.preemptible,
+        roles=draft.roles,
+        failures=draft.failures,
+        estimate=draft.estimate,
+    )

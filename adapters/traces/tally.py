@@ -1,0 +1,102 @@
+"""
+The tally: what was wrong with the rows of a trace, and what was done about it.
+
+Every rule has one name.  A row is repaired where what was meant is beyond doubt, else
+it is left out; a file of which most rows are left out is refused.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from models.errors import InputRejectedError, Problem
+from models.reasons import counted
+
+MOST_EXAMPLES = 3
+REPAIRS = {
+    "unsorted": "submitted before the row above; sorted by submission",
+    "line-ends": "ends with CR LF, while others end with LF; both are read",
+    "renamed": "its name is not one that a pod may have; written in lower case, with -",
+    "same-name": "has the name of another job; a number was added",
+    "fraction": "a part of a second; rounded up",
+}
+OMISSIONS = {
+    "negative-duration": "its duration is negative",
+    "no-duration": "it has no duration: it never ended, or never ran",
+    "bad-number": "a cell that should hold a number does not",
+    "unknown-unit": "a time has a unit that nobody knows",
+    "bad-time": "its submission is no moment",
+    "no-pods": "it asks for no pod",
+    "shares-gpu": "it asks for a part of a GPU, which replays do not place yet",
+    "too-few-cells": "the row has fewer cells than the file has columns",
+    "not-text": "the row is not UTF-8 text",
+    "cancelled": "it was cancelled before it ran",
+}
+
+
+class TraceRejectedError(InputRejectedError):
+    """
+    A file of jobs or machines cannot be read.
+    """
+
+
+@dataclass
+class Tally:
+    """
+    How many rows there were, and by rule how many were repaired and left out.
+
+    ``examples`` are the first lines of each rule, with what stood there.
+    """
+
+    name: str
+    rows: int = 0
+    repaired: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, list[str]] = field(default_factory=dict)
+
+    def repair(self, rule: str, line: int, what: str = "") -> None:
+        """
+        Count a row that is read as it was meant.
+        """
+        self.repaired[rule] += 1
+        self._note(rule, line, what)
+
+    def leave_out(self, rule: str, line: int, what: str = "") -> None:
+        """
+        Count a row that is not read.
+        """
+        self.left_out[rule] += 1
+        self._note(rule, line, what)
+
+    def _note(self, rule: str, line: int, what: str) -> None:
+        seen = self.examples.setdefault(rule, [])
+        if len(seen) < MOST_EXAMPLES:
+            seen.append(f"line {line}" + (f": {what[:60]!r}" if what else ""))
+
+    def judge(self) -> None:
+        """
+        Refuse a file that is empty, or of which most rows were left out.
+        """
+        lost = sum(self.left_out.values())
+        if not self.rows:
+            raise rejected(self.name, "has no rows")
+        if 2 * lost <= self.rows:
+            return
+        problems = [
+            Problem(
+                rule,
+                f"{counted(count, 'row')}: {OMISSIONS[rule]}",
+                "; ".join(self.examples[rule]),
+            )
+            for rule, count in self.left_out.most_common()
+        ]
+        first = Problem(
+            "rows", f"{lost:,} of {self.rows:,} cannot be read, more than half"
+        )
+        raise TraceRejectedError(self.name, [first, *problems])
+
+
+def rejected(name: str, what: str, hint: str = "") -> InputRejectedError:
+    """
+    Refuse a file as a whole.
+    """
+    return TraceRejectedError(name, [Problem("file", what, hint)])

@@ -1,0 +1,117 @@
+"""
+Baselines as the field knows them: strategies that others can be compared with.
+
+They start whole gangs, respect queue limits, and know nothing of fair shares, tiers or
+proof; what the judge demands of every plan it demands of theirs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from solver.bounds import trivial_bound
+from solver.forecast import Forecast
+from solver.greedy import fill_up, start
+from solver.outcome import Outcome, Stopwatch, tier_results
+from solver.problem import Problem, Unit
+from solver.score import LOSSES, score, tier_keys
+from solver.shapes import kept_off
+from solver.workspace import Workspace
+
+
+def plan_first_come(problem: Problem, watch: Stopwatch) -> Outcome:
+    """
+    Start the oldest first, over all queues; what does not fit stops all behind it.
+    """
+    work = Workspace(problem)
+    fill_up(work, _until_one_fails)
+    return _outcome(problem, work, watch)
+
+
+def plan_best_fit(problem: Problem, watch: Stopwatch) -> Outcome:
+    """
+    Start the oldest first, over all queues, and pass over what does not fit.
+    """
+    work = Workspace(problem)
+    fill_up(work, _all_that_fit)
+    return _outcome(problem, work, watch)
+
+
+def plan_easy(problem: Problem, watch: Stopwatch) -> Outcome:
+    """
+    Start the oldest first, and behind one that does not fit what does not delay it.
+
+    The nodes where it could start first, as far as the run times say, are left to it;
+    only what ends before that moment may use them.
+    """
+    work = Workspace(problem)
+    fill_up(work, _until_one_fails)
+    waiting = [u for u in _by_age(problem.units) if u.key not in work.placed]
+    if not waiting:
+        return _outcome(problem, work, watch)
+    bans = _bans(problem, work, waiting)
+    work = Workspace(replace(problem, shapes=kept_off(problem.shapes, bans)))
+    fill_up(work, _all_that_fit)
+    return _outcome(problem, work, watch)
+
+
+def _by_age(units: Sequence[Unit]) -> list[Unit]:
+    """
+    List what may start, the oldest first.
+    """
+    starting = [unit for unit in units if unit.starts]
+    return sorted(starting, key=lambda u: (-max(s.gang.age for s in u.states), u.key))
+
+
+def _until_one_fails(work: Workspace, units: list[Unit]) -> None:
+    for unit in _by_age(units):
+        if not start(work, unit, entitled=False):
+            return
+
+
+def _all_that_fit(work: Workspace, units: list[Unit]) -> None:
+    for unit in _by_age(units):
+        start(work, unit, entitled=False)
+
+
+def _bans(
+    problem: Problem, work: Workspace, waiting: Sequence[Unit]
+) -> dict[tuple[str, int], tuple[int, ...]]:
+    """
+    Keep what could delay the first in line off the nodes where it could start first.
+    """
+    head, *others = waiting
+    room = replace(problem.room, free=work.stock.free, later=work.stock.free)
+    nobody = np.zeros(len(room.nodes), dtype=bool)
+    seats = Forecast(replace(problem, room=room)).seats(head, nobody)
+    if not seats.nodes:
+        return {}
+    return {
+        (state.key, leaf): seats.nodes
+        for unit in others
+        if not _ends_before(unit, seats.start)
+        for state in unit.states
+        for leaf in range(len(state.leaves))
+    }
+
+
+def _ends_before(unit: Unit, moment: int | None) -> bool:
+    times = [state.gang.max_runtime for state in unit.states]
+    if moment is None:
+        return False
+    return all(time is not None and time <= moment for time in times)
+
+
+def _outcome(problem: Problem, work: Workspace, watch: Stopwatch) -> Outcome:
+    """
+    Say what was drafted, with the bounds of arithmetic.
+    """
+    draft = work.draft()
+    watch.lap("greedy")
+    keys = tier_keys(problem)
+    values = score(problem, draft)
+    bounds = [0 if key.name in LOSSES else trivial_bound(problem, key) for key in keys]
+    return Outcome(
+        problem=problem, draft=draft, tiers=tier_results(keys, values, bounds)
+    )

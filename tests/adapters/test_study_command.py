@@ -1,0 +1,79 @@
+"""
+``phalanx study``, as a person uses it.
+"""
+
+import json
+
+import pytest
+
+from adapters.cli.main import run
+
+TRACE = "submit,duration,gpus,queue\n" + "".join(
+    f"{at * 100},{600 + at * 10},{(1, 2, 8)[at % 3]},{'ab'[at % 2]}\n"
+    for at in range(30)
+)
+
+
+@pytest.fixture
+def trace(tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_text(TRACE)
+    return str(path)
+
+
+def study(kind, trace, folder, *words):
+    known = ("--strategy", "greedy", "--workers", "1", "-O", str(folder))
+    return run(["study", kind, trace, "--cluster", "2x8", *known, *words])
+
+
+def test_a_study_of_capacity_says_how_many_nodes_are_enough(trace, tmp_path, capsys):
+    words = ("--nodes", "1,2,4", "--target", "wait.mean<=12m")
+
+    assert 0 == study("capacity", trace, tmp_path / "out", *words)
+    shown = capsys.readouterr().out
+    document = json.loads((tmp_path / "out" / "study.json").read_text())
+    assert "4 nodes are enough (tried 1, 2, 4 nodes)" in shown
+    assert "with 1 no schedule keeps to it, proven" in shown
+    assert ["1x8", "2x8", "4x8"] == [row["cluster"] for row in document["frontier"]]
+    assert 0.5 < document["took"]["busy"] <= 1
+
+
+def test_a_search_tries_few_sizes_and_plays_none_twice(trace, tmp_path, capsys):
+    words = ("--nodes", "1..16", "--target", "wait.mean<=12m", "--search")
+
+    assert 0 == study("capacity", trace, tmp_path / "out", *words)
+    assert 0 == study("capacity", trace, tmp_path / "out", *words)
+    document = json.loads((tmp_path / "out" / "study.json").read_text())
+    (way,) = document["enough"]
+    assert 3 == way["enough"]
+    assert len(way["tried"]) <= 6
+    assert 0 == document["took"]["replays"]
+    assert "3 nodes are enough" in capsys.readouterr().out
+
+
+def test_a_study_of_policies_puts_them_side_by_side(trace, tmp_path, capsys):
+    words = ("--set", "waiting.heads=0,2", "--set", "waiting.protectAfter=10m", "-o")
+
+    assert 0 == study("policy", trace, tmp_path / "out", *words, "json")
+    document = json.loads(capsys.readouterr().out)
+    labels = [row["label"] for row in document["frontier"]]
+    assert "PolicyStudy" == document["kind"]
+    assert [
+        "waiting.heads=0 waiting.protectAfter=10m",
+        "waiting.heads=2 waiting.protectAfter=10m",
+    ] == labels
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (("--nodes", "8..4"), "is no range"),
+        (("--search",), "needs --nodes and --target"),
+        (("--target", "happiness<=3"), "'happiness' is none of wait.mean"),
+        (("--set", "waiting.heds=1"), "a policy has no 'heds' there"),
+        (("--nodes", "4", "--cluster", "jobs.csv"), "varies the first kind"),
+    ],
+)
+def test_what_cannot_be_studied_is_refused(trace, tmp_path, capsys, words, what):
+    assert study("capacity", trace, tmp_path / "out", *words) in {1, 4}
+    assert what in capsys.readouterr().err

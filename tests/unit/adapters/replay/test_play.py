@@ -1,0 +1,161 @@
+"""
+What is true of every replay, whatever the trace and whoever decides.
+"""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from adapters.replay import play as playing
+from adapters.replay.bounds import bounds_of
+from adapters.replay.checkpoint import NAME, keep
+from adapters.replay.engine import Engine
+from adapters.replay.play import jobs_of, play
+from adapters.replay.strategies import STRATEGIES
+from tests.played import files, rows, run, some_jobs, table
+
+GANGS = [name for name, how in STRATEGIES.items() if not how.pieces]
+
+
+def made(strategy, seed=1, *, elastic=True, **said):
+    known = {"estimates": 1.0} if STRATEGIES[strategy].needs_estimates else {}
+    return run(
+        some_jobs(seed, elastic=elastic), "3x8", strategy=strategy, **(known | said)
+    )
+
+
+@pytest.mark.parametrize("strategy", GANGS)
+@pytest.mark.parametrize("seed", [1])
+def test_all_jobs_end_and_no_node_ever_holds_too_much(tmp_path, strategy, seed):
+    here = made(strategy, seed, elastic=False)
+    play(here, tmp_path)
+
+    found = rows(tmp_path)
+    assert {"done"} == {row["status"] for row in found.values()}
+    assert_nodes_hold(found)
+    for each in here.trace.jobs:
+        row = found[each.name]
+        assert each.duration == int(row["end"]) - int(row["start"])
+        assert int(row["wait"]) >= 0
+
+
+def assert_nodes_hold(found):
+    """
+    Add up what the last attempts hold on each node, at the moment each begins.
+    """
+    for row in found.values():
+        at = int(row["start"])
+        held = {}
+        for other in found.values():
+            if int(other["start"]) <= at < int(other["end"]):
+                for place in other["nodes"].split():
+                    node, _, gpus = place.partition("*")
+                    held[node] = held.get(node, 0) + int(gpus)
+        assert max(held.values(), default=0) <= 8
+
+
+@pytest.mark.parametrize("strategy", [*STRATEGIES])
+def test_no_schedule_passes_the_bounds(tmp_path, strategy):
+    here = made(strategy)
+    summary = play(here, tmp_path)
+    bounds = bounds_of(jobs_of(here), here.floor.gpus, here.every)
+
+    metrics = summary["metrics"]
+    if metrics["jobs"]["done"] == len(here.trace.jobs):
+        assert bounds.mean_wait <= metrics["wait"]["mean"]
+        assert bounds.median_wait <= metrics["wait"]["median"]
+        assert bounds.mean_jct <= metrics["jct"]["mean"]
+        assert bounds.makespan <= metrics["makespan"]
+    assert metrics["gpus"]["used"] <= bounds.used + 1e-6
+
+
+@pytest.mark.parametrize("strategy", [*STRATEGIES])
+def test_the_uses_of_all_gpus_add_up_at_all_times(tmp_path, strategy):
+    play(made(strategy, until=30_000), tmp_path)
+
+    uses = ("used", "incomplete", "fragmented", "quota", "held", "unwanted", "off")
+    for row in table(tmp_path, "series.csv"):
+        assert 24 == pytest.approx(sum(float(row[use]) for use in uses), abs=0.001)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "evictions"),
+    [("solver", True), ("greedy", False), ("easy", False), ("fifo", False)],
+)
+def test_the_same_run_writes_the_same_bytes(tmp_path, strategy, evictions):
+    here = made(strategy, evictions=evictions, until=40_000)
+    play(here, tmp_path / "one")
+    play(here, tmp_path / "two")
+
+    assert files(tmp_path / "one") == files(tmp_path / "two")
+
+
+class Killed(BaseException):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("strategy", "evictions"),
+    [("solver", True), ("greedy", False), ("easy", False), ("fifo", False)],
+)
+def test_a_killed_replay_goes_on_and_writes_the_same_bytes(
+    tmp_path, monkeypatch, strategy, evictions
+):
+    here = made(strategy, evictions=evictions, until=40_000)
+    play(here, tmp_path / "whole")
+    whole = files(tmp_path / "whole")
+    killed = tmp_path / "killed"
+
+    def run_and_die(self, until, beat):
+        def deadly(engine):
+            beat(engine)
+            if engine.world.now > 9000 and not (killed / NAME).exists():
+                keep(engine, here.key)
+            if engine.world.now > 15_000:
+                raise Killed
+
+        normal(self, until, deadly)
+
+    normal = Engine.run
+    monkeypatch.setattr(Engine, "run", run_and_die)
+    with pytest.raises(Killed):
+        play(here, killed)
+    monkeypatch.setattr(Engine, "run", normal)
+    begun = []
+    restored = playing.restore
+    monkeypatch.setattr(
+        playing, "restore", lambda *said: (begun.append(1), restored(*said))
+    )
+    play(here, killed)
+
+    assert ([1], whole) == (begun, files(killed))
+
+
+def test_a_checkpoint_of_another_replay_is_not_used(tmp_path):
+    (tmp_path / NAME).write_text(json.dumps({"key": "another"}))
+    here = made("greedy")
+    play(here, tmp_path)
+    play(here, tmp_path / "fresh")
+
+    fresh = files(tmp_path / "fresh")
+    assert fresh == {name: files(tmp_path)[name] for name in fresh}
+
+
+def test_a_run_that_was_played_is_not_played_again(tmp_path, monkeypatch):
+    here = made("greedy")
+    first = play(here, tmp_path)
+    monkeypatch.setattr(Engine, "run", None)
+
+    assert first == play(here, tmp_path)
+
+
+def test_another_seed_draws_other_weeks_with_the_same_jobs_inside(tmp_path):
+    here = made("greedy", seed=1)
+    one = jobs_of(here)
+    other = jobs_of(replace(here, seed=3))
+
+    assert one == here.trace.jobs
+    assert other != one
+    known = [(job.roles, job.duration) for job in one]
+    assert all((job.roles, job.duration) in known for job in other)

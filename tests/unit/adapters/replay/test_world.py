@@ -1,0 +1,105 @@
+"""
+What happens to jobs in a replay, one behaviour each.
+"""
+
+import pytest
+
+from tests.played import job, lines, played, run, table
+
+
+def test_a_job_starts_at_the_next_round_and_ends_after_its_duration(tmp_path):
+    found = played(tmp_path, run([job("first"), job("late", submit=301)]))
+
+    late = found["late"]
+    assert ("600", "1200", "299") == (late["start"], late["end"], late["wait"])
+
+
+def test_without_time_between_rounds_a_job_starts_when_another_ends(tmp_path):
+    jobs = [job("first", pods=2), job("next", submit=10, pods=2)]
+    found = played(tmp_path, run(jobs, every=0))
+
+    assert ("0", "600", "590") == (
+        found["first"]["start"],
+        found["next"]["start"],
+        found["next"]["wait"],
+    )
+
+
+def test_an_attempt_that_fails_is_lost_and_made_again(tmp_path):
+    found = played(tmp_path, run([job("flaky", duration=900, failures=(100,))]))
+
+    flaky = found["flaky"]
+    assert ("2", "1", "800") == (flaky["attempts"], flaky["failures"], flaky["lost"])
+    assert ("300", "1200", "0") == (flaky["start"], flaky["end"], flaky["wait"])
+
+
+def test_a_gang_waits_until_all_its_pods_fit(tmp_path):
+    jobs = [job("small"), job("wide", submit=1, pods=2)]
+    found = played(tmp_path, run(jobs))
+
+    assert ("600", "599") == (found["wide"]["start"], found["wide"]["wait"])
+
+
+def test_an_elastic_gang_starts_with_what_it_needs(tmp_path):
+    jobs = [job("small"), job("elastic", submit=1, pods=2, minimum=1)]
+    found = played(tmp_path, run(jobs))
+
+    assert ("300", "900") == (found["elastic"]["start"], found["elastic"]["end"])
+
+
+def test_pods_without_gangs_hold_their_gpus_and_block_each_other(tmp_path):
+    jobs = [
+        job("busy", gpus=4),
+        job("a", submit=1, pods=2, gpus=8),
+        job("b", submit=1, pods=3, gpus=4),
+    ]
+    gangs = played(tmp_path / "gangs", run(jobs, strategy="best-fit"))
+    found = played(tmp_path / "pods", run(jobs, strategy="per-pod"))
+
+    assert {"done"} == {row["status"] for row in gangs.values()}
+    assert ("waiting", "waiting") == (found["a"]["status"], found["b"]["status"])
+    assert {"n0*8", "n1*8"} == {found["a"]["nodes"], found["b"]["nodes"]}
+
+
+def test_who_has_to_leave_loses_its_work_and_keeps_its_age(tmp_path):
+    jobs = [
+        job("low", pods=2, duration=10_000),
+        job("high", submit=3000, duration=1000, priority=9),
+    ]
+    found = played(tmp_path, run(jobs, evictions=True))
+
+    low, high = found["low"], found["high"]
+    assert ("1", "2", "0") == (low["evictions"], low["attempts"], low["wait"])
+    assert "48000" == low["lost"]
+    assert int(high["end"]) <= int(low["start"])
+
+
+def test_nobody_leaves_unless_evictions_are_asked_for(tmp_path):
+    jobs = [
+        job("low", pods=2, duration=10_000),
+        job("high", submit=3000, duration=1000, priority=9),
+    ]
+    found = played(tmp_path, run(jobs))
+
+    assert ("0", "10200") == (found["low"]["evictions"], found["high"]["start"])
+
+
+def test_rounds_that_need_no_plan_are_counted_and_not_planned(tmp_path):
+    jobs = [job("first", pods=2, duration=3000), job("next", submit=1, pods=2)]
+    found = played(tmp_path, run(jobs))
+
+    planned = lines(tmp_path, "rounds.jsonl")
+    assert "3000" == found["next"]["start"]
+    assert [0, 3000] == [line["t"] for line in planned]
+
+
+def test_the_series_says_what_every_gpu_did(tmp_path):
+    jobs = [job("first", duration=3600), job("wide", submit=1, pods=2, duration=3600)]
+    played(tmp_path, run(jobs))
+
+    first, second, *_ = table(tmp_path, "series.csv")
+    uses = ("used", "incomplete", "fragmented", "quota", "held", "unwanted", "off")
+    for row in (first, second):
+        assert 16 == pytest.approx(sum(float(row[use]) for use in uses), abs=0.001)
+    assert ("8", "1", "16") == (first["used"], first["waiting"], first["waitingGpus"])
+    assert ("16", "0") == (second["used"], second["waiting"])
