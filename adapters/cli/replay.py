@@ -25,8 +25,7 @@ from adapters.cli.trace_options import (
 )
 
 if TYPE_CHECKING:
-    from adapters.replay.draw import poorly_drawn
-    from adapters.replay.play import BLOCK, Run
+    from adapters.replay.play import Run
 
 MOST_SEEDS = 1000
 
@@ -86,8 +85,9 @@ def replay(
 
     from adapters.cli.bar import Bar
     from adapters.cli.replay_view import lines_of
+    from adapters.replay.draw import poorly_drawn
     from adapters.replay.many import play_all, reached
-    from adapters.replay.play import Run
+    from adapters.replay.play import BLOCK, Run
     from adapters.replay.results import write_results
 
     names = judged(strategy or ["greedy", "solver"], estimates)
