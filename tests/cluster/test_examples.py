@@ -79,7 +79,8 @@ def complete(raw):
 
 
 @pytest.fixture(scope="module")
-def source(control_plane, installed, apply, admin):
+def source(control_plane, whole_stage, apply, admin):
+    whole_stage.clear()
     install(admin, apply, owners())
     source = ClusterSource(
         connect(control_plane.kubeconfig("admin")),
@@ -89,6 +90,7 @@ def source(control_plane, installed, apply, admin):
     )
     source.start()
     assert source.wait(30)
+    eventually(lambda: is_empty(source), 10.0)
     yield source
     source.stop()
 
