@@ -21,7 +21,9 @@ from tests.docs.sessions import (
 )
 
 ALL = [block for page in pages() for block in blocks(page)]
-GROUPS = frozenset({"scenario", "config", "snapshot", "get", "describe"})
+GROUPS = frozenset(
+    {"scenario", "config", "snapshot", "get", "describe", "trace", "study"}
+)
 WITH_SESSIONS = sorted({block.page for block in ALL if is_session(block)})
 
 
