@@ -2,7 +2,7 @@
 The first screen of a replay's report: what won, by how much, and how sure that is.
 """
 
-from adapters.reports.figures import NOTHING, amount, share, short_time, span
+from adapters.reports.figures import NOTHING, amount, period, share, short_time, span
 from adapters.reports.page import Tile, Tone
 from adapters.reports.replay_measures import (
     FEWEST_PAIRS,
@@ -19,6 +19,16 @@ from models.reasons import counted
 
 LARGE = "wait.bySize.8+.p99"
 _LARGE_WAIT = "the 99th-percentile wait of jobs of 8 GPUs and more"
+
+
+LEAST_CHANGE = 0.005
+"""
+What changes by less is left where it was, in the words of the verdict.
+"""
+FEWEST_BLOCKS = 4
+"""
+Traces that are drawn from fewer parts of one trace hardly differ.
+"""
 
 
 def subject_of(folder: Folder) -> str | None:
@@ -76,7 +86,7 @@ def _changed(what: str, before: float | None, after: float | None) -> tuple[str,
     """
     if before is None or after is None:
         return "", ""
-    if span(before) == span(after):
+    if abs(after - before) <= LEAST_CHANGE * before:
         return "leaves", f"{what} at {span(after)}"
     verb = "lowers" if after < before else "raises"
     if not before:
@@ -136,7 +146,7 @@ def certainty(folder: Folder, subject: str | None) -> str:
             "without an interval."
             if pairs < FEWEST_PAIRS
             else f"Means over {pairs} pairs of replays of the same seed, with 95 % "
-            "bootstrap intervals below."
+            f"bootstrap intervals below{_too_narrow(folder)}."
         )
     for name in results.strategies:
         planned, proven = (
@@ -147,6 +157,22 @@ def certainty(folder: Folder, subject: str | None) -> str:
                 f"{share(proven / planned)} of solver's plans are proven best."
             )
     return " ".join(parts)
+
+
+def _too_narrow(folder: Folder) -> str:
+    """
+    Warn where all seeds are drawn from few parts of one trace.
+    """
+    span_of, block = folder.results.trace.span, folder.results.settings.block
+    if span_of is None or not block or block < 0:
+        return ""
+    count = int(span_of // block) + 1
+    if count >= FEWEST_BLOCKS:
+        return ""
+    return (
+        f"; these are too narrow, since every seed but 0 is drawn from "
+        f"{counted(count, 'part')} of {period(block)} of one trace"
+    )
 
 
 def tiles_of(folder: Folder, subject: str, baseline: str | None) -> list[Tile]:

@@ -96,6 +96,7 @@ class Settings(_Record):
     estimates: Name = ""
     evictions: bool = False
     bucket: Number = None
+    block: Number = None
     until: Name = ""
     policy: dict[str, Any] = {}
 

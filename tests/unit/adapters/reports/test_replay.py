@@ -114,6 +114,17 @@ def test_shares_that_are_shown_alike_are_about_equal(folder):
     assert "" == next(t.tone for t in page.tiles if t.label == "GPU time used")
 
 
+@pytest.mark.parametrize(("block", "narrow"), [(7 * DAY, True), (2 * DAY, False)])
+def test_seeds_drawn_from_few_parts_of_a_trace_are_warned_of(tmp_path, block, narrow):
+    folder = write_replay(tmp_path, seeds=(0, 1, 2), num_jobs=30)
+    document = json.loads((folder / "results.json").read_text())
+    document["settings"]["block"] = block
+    (folder / "results.json").write_text(json.dumps(document))
+
+    said = "drawn from 2 parts of 7 days of one trace"
+    assert narrow == (said in page_of(folder).certainty)
+
+
 def test_alone_a_strategy_is_compared_with_nothing(tmp_path):
     page = page_of(write_replay(tmp_path, strategies=("greedy",)))
 
