@@ -310,6 +310,28 @@ def test_comparison_too_large_to_be_carried_along_says_what_prints_it(
     assert [] == list(footer.every("a"))
 
 
+def test_folder_that_replay_writes_has_every_chart(tmp_path):
+    trace = tmp_path / "jobs.csv"
+    trace.write_text(
+        "job,submit,duration,pods,gpus,queue\n"
+        "a,0,7200,1,8,x\nb,60,7200,2,4,y\nc,90,3600,1,8,x\nd,900,600,1,1,y\n"
+    )
+    results, page = tmp_path / "results", tmp_path / "page.html"
+    words = ["--cluster", "2x8", "--strategy", "greedy", "--strategy", "solver"]
+    assert 0 == run(["replay", str(trace), *words, "-O", str(results)])
+
+    assert 0 == run(["report", str(results), "--html", str(page)])
+
+    text = page.read_text(encoding="utf-8")
+    top = read(text)
+    names = {figure.attributes["id"] for figure in top.every("figure")}
+    assert names == {"waits", "use", "queue", "nodes", "fairness", "decisions"}
+    assert "is not drawn" not in text
+    rows = [e.text for e in top.every("th") if e.attributes.get("scope") == "row"]
+    for measure in ("mean wait", "99th percentile wait of gangs of 8 GPUs+"):
+        assert measure in rows
+
+
 # --- errors ----------------------------------------------------------------------
 
 
