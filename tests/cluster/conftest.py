@@ -1,16 +1,23 @@
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from urllib.parse import quote
 
 import pytest
 
 from adapters.kube.connect import connect
 from adapters.kube.errors import AnswerError, ConflictError
+from adapters.kube.transport import Transport
 from tests.cluster.binaries import NoControlPlaneError, found, must_run
 from tests.cluster.control_plane import ControlPlane
-from tests.cluster.crds import definitions
+from tests.cluster.crds import definitions, owners
 
 
-@pytest.fixture(scope="session")
-def control_plane():
+@contextmanager
+def started() -> Iterator[ControlPlane]:
+    """
+    A control plane of one's own, or the sentence that says why there is none.
+    """
     try:
         binaries = found()
     except NoControlPlaneError as error:
@@ -18,6 +25,36 @@ def control_plane():
             pytest.fail(f"the cluster tests must run in CI: {error}", pytrace=False)
         pytest.skip(str(error))
     with ControlPlane(binaries) as control_plane:
+        yield control_plane
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """
+    A server with nothing on it but the kinds that are read: who asks, and what creates.
+    """
+
+    plane: ControlPlane
+    admin: Transport
+    apply: Callable[[dict], dict]
+
+
+@pytest.fixture(scope="module")
+def fresh():
+    """
+    A server for one module alone, on which nobody else leaves anything.
+    """
+    with started() as plane:
+        admin = connect(plane.kubeconfig("admin"))
+        apply = applier(admin)
+        install(admin, apply, [*definitions(), *owners()])
+        yield Fresh(plane, admin, apply)
+        admin.close()
+
+
+@pytest.fixture(scope="session")
+def control_plane():
+    with started() as control_plane:
         yield control_plane
 
 
@@ -30,8 +67,12 @@ def admin(control_plane):
 
 @pytest.fixture(scope="session")
 def apply(admin):
+    return applier(admin)
+
+
+def applier(admin):
     """
-    A function that creates a manifest, with its namespace and its status.
+    Give a function that creates a manifest, with its namespace and its status.
     """
 
     def applied(raw: dict) -> dict:

@@ -1,5 +1,7 @@
 """
 Every documented example, as it stands among the scenarios, given to a real server.
+
+The server is its own: nothing else may be there.
 """
 
 from copy import deepcopy
@@ -17,8 +19,7 @@ from adapters.kube.errors import AnswerError
 from adapters.kube.kinds import resources_of
 from adapters.kube.source import ClusterSource
 from tests.adapters.kube.following import eventually
-from tests.cluster.conftest import install, plural_of, root_of
-from tests.cluster.crds import owners
+from tests.cluster.conftest import plural_of, root_of
 from tests.cluster.test_reflector import PACE
 from tests.cluster.test_snapshot import NOW, objects_of, timeless
 
@@ -79,41 +80,38 @@ def complete(raw):
 
 
 @pytest.fixture(scope="module")
-def source(control_plane, whole_stage, apply, admin):
-    whole_stage.clear()
-    install(admin, apply, owners())
+def source(fresh):
     source = ClusterSource(
-        connect(control_plane.kubeconfig("admin")),
+        connect(fresh.plane.kubeconfig("admin")),
         dialects(),
         pace=PACE,
         now=lambda: NOW,
     )
     source.start()
     assert source.wait(30)
-    eventually(lambda: is_empty(source), 10.0)
     yield source
     source.stop()
 
 
 @pytest.mark.parametrize("name", sorted(LIST_IN_A_LABEL))
-def test_no_server_takes_a_list_in_a_label(name, installed, apply):
+def test_no_server_takes_a_list_in_a_label(name, fresh):
     pod = next(raw for raw in manifests(EXAMPLES[name]) if raw["kind"] == "Pod")
 
     with pytest.raises(AnswerError, match="valid label"):
-        apply(pod)
+        fresh.apply(pod)
 
 
 @pytest.mark.parametrize("name", [n for n in EXAMPLES if n not in LIST_IN_A_LABEL])
-def test_an_example_is_read_from_a_server_as_from_its_file(name, source, apply, admin):
+def test_an_example_is_read_from_a_server_as_from_its_file(name, source, fresh):
     raws = manifests(EXAMPLES[name])
     wanted = timeless(snapshot_of(objects_of(raws), dialects(), NOW).snapshot)
     try:
         for raw in raws:
-            apply(deepcopy(raw))
+            fresh.apply(deepcopy(raw))
         differences = until_equal(wanted, source)
     finally:
         for raw in raws:
-            remove(admin, raw)
+            remove(fresh.admin, raw)
         eventually(lambda: is_empty(source), 10.0)
 
     assert [] == differences, differences

@@ -22,13 +22,11 @@ pytestmark = pytest.mark.cluster
 NOW = 1_900_000_000.0
 
 
-def test_the_snapshot_of_the_server_is_that_of_the_manifests(
-    control_plane, installed, apply, admin
-):
+def test_the_snapshot_of_the_server_is_that_of_the_manifests(fresh):
     for raw in manifests():
-        apply(deepcopy(raw))
+        fresh.apply(deepcopy(raw))
     source = ClusterSource(
-        connect(control_plane.kubeconfig("admin")),
+        connect(fresh.plane.kubeconfig("admin")),
         dialects(),
         pace=PACE,
         now=lambda: NOW,
