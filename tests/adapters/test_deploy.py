@@ -3,6 +3,8 @@ What ``deploy/`` and the image say, held against what the scheduler does.
 """
 
 import re
+import subprocess
+import sys
 import tomllib
 
 import pytest
@@ -175,3 +177,19 @@ def test_no_manifest_names_a_registry():
     ]
 
     assert ["phalanx"] == names
+
+
+def test_settings_are_read_where_nothing_can_be_written():
+    fault = (
+        "import sys, tempfile\n"
+        "def refused(*_): raise FileNotFoundError(2, 'No usable temporary directory')\n"
+        "tempfile.gettempdir = tempfile._get_default_tempdir = refused\n"
+        "from adapters.cli.main import run\n"
+        "sys.exit(run(['config', 'show']))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", fault], check=False, capture_output=True, text=True
+    )
+
+    assert (0, "") == (done.returncode, done.stderr)
+    assert "run.folder" in done.stdout
