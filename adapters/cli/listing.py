@@ -106,18 +106,19 @@ def watch(
     """
     if look.form not in {Format.TABLE, Format.WIDE, Format.JSON, Format.NAME}:
         raise typer.BadParameter(f"-o {look.form} cannot be watched, use json")
-    said: dict[str, str] = {}
+    said: dict[str, tuple[str, T]] = {}
     first = True
     for rows in looks:
         found = _sorted(listing, rows, look)
-        written = {listing.name(row): _written(listing, row, look) for row in found}
+        written = {
+            listing.name(row): (_written(listing, row, look), row) for row in found
+        }
         new = [
             row
-            for row in found
-            if said.get(name := listing.name(row)) is None
-            or said[name] != written[name]
+            for name, (text, row) in written.items()
+            if name not in said or said[name][0] != text
         ]
-        gone = [name for name in said if name not in written]
+        gone = [row for name, (_, row) in said.items() if name not in written]
         said = written
         _update(listing, new, gone, replace(look, head=look.head and first))
         first = False
@@ -125,19 +126,20 @@ def watch(
 
 
 def _update(
-    listing: Listing[T], new: Sequence[T], gone: Sequence[str], look: Look
+    listing: Listing[T], new: Sequence[T], gone: Sequence[T], look: Look
 ) -> None:
     match look.form:
         case Format.JSON:
             lines = [json.dumps(listing.document(row)) for row in new]
-            lines += [json.dumps({"name": name, "state": "Gone"}) for name in gone]
+            last = ({**listing.document(row), "state": "Gone"} for row in gone)
+            lines += map(json.dumps, last)
         case Format.NAME:
             lines = [listing.name(row) for row in new]
         case _:
             table = _table(listing, new, wide=look.form is Format.WIDE)
             lines = table.lines() if new or look.head else []
             lines = lines if look.head else lines[1:]
-            lines += [f"{name} is gone" for name in gone]
+            lines += [f"{listing.name(row)} is gone" for row in gone]
     if lines:
         emit("\n".join(lines))
 
