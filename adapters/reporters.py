@@ -13,6 +13,7 @@ from adapters.round_record import head_of, record_of
 from adapters.rounds import RoundFile
 from adapters.seams import Reporter, Turn
 from models.errors import PhalanxError, PlanRejectedError
+from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
 
@@ -109,6 +110,7 @@ class Recorder:
         self._now = now
         self._kept: deque[str] = deque(maxlen=_REMEMBERED)
         self._promised: Turn | None = None
+        self._before: Plan | None = None
         self._waiting: queue.Queue[Callable[[], None] | None] = queue.Queue()
         self._thread = threading.Thread(target=self._run, name="record", daemon=True)
 
@@ -148,16 +150,18 @@ class Recorder:
 
     def planned(self, turn: Turn) -> None:
         """
-        Record a round in which there is nothing to do.
+        Record a round in which there is nothing to do, unless all is as it was.
 
         One that only keeps places reserved may still be carried out: it is recorded
         when that is over, or when the next one is planned.
         """
+        is_as_before = self._is_as_before(turn)
         before, self._promised = self._promised, None
         if before is not None:
             self._record(before, "done")
         if not turn.plan.operations:
-            self._record(turn, "done")
+            if not is_as_before:
+                self._record(turn, "done")
         elif all(step.op == "Reserve" for step in turn.plan.operations):
             self._promised = turn
 
@@ -190,6 +194,19 @@ class Recorder:
         Record an error that nobody expected.
         """
         self._end("failed", f"{type(error).__name__}: {error}")
+
+    def _is_as_before(self, turn: Turn) -> bool:
+        """
+        Tell whether nothing is to be done, and all stands as in the round before.
+        """
+        before, self._before = self._before, turn.plan
+        return (
+            before is not None
+            and not before.operations
+            and not turn.plan.operations
+            and before.gangs == turn.plan.gangs
+            and before.tiers == turn.plan.tiers
+        )
 
     def _settle(self, turn: Turn) -> None:
         if self._promised is not None and self._promised.name == turn.name:

@@ -9,7 +9,7 @@ from typing import Any
 
 from adapters.files.plan_writer import plan_document
 from adapters.outcome import gpus_of_pods
-from adapters.rounds import MOST_OPERATIONS
+from adapters.rounds import MOST_GANGS, MOST_OPERATIONS
 from adapters.seams import Turn
 from models.plan import Plan
 from models.policy import Policy
@@ -40,6 +40,7 @@ def record_of(
     document = plan_document(plan)
     gpus = gpus_of_pods(turn.snapshot)
     shown = [line for line in document["gangs"] if line["state"] not in _STEADY]
+    shown.sort(key=lambda line: line["state"] == "Waiting")
     operations = _operations(plan, turn.receipts)
     return {
         **head_of(turn.name, turn.began, outcome, why),
@@ -62,7 +63,8 @@ def record_of(
             "reasons": _counted(
                 line.waiting.reason.value for line in plan.gangs if line.waiting
             ),
-            "items": shown,
+            "items": shown[:MOST_GANGS],
+            "leftOut": max(0, len(shown) - MOST_GANGS),
         },
         "gpus": sum(
             gpus.get(step.pod, 0) for step in plan.operations if step.op == "Bind"

@@ -21,6 +21,10 @@ MOST_OPERATIONS = 2_000
 """
 The most operations that one record lists.
 """
+MOST_GANGS = 1_000
+"""
+The most gangs that one record lists.
+"""
 
 
 class NoRecordError(PhalanxError):

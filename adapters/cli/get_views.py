@@ -299,6 +299,8 @@ def recorded_gangs(record: Record) -> Listing[Record]:
     ]
     states = record.get("gangs", {}).get("states", {})
     steady = sum(states.get(word, 0) for word in ("Running", "Finished"))
+    left_out = record.get("gangs", {}).get("leftOut", 0)
+    more = f", nor are {left_out:,} that wait" if left_out else ""
     return Listing(
         kind="GangList",
         columns=columns,
@@ -308,6 +310,7 @@ def recorded_gangs(record: Record) -> Listing[Record]:
         foot=lambda rows: (
             f"{counted(len(rows), 'gang')} of round {record['name']}; "
             f"{steady:,} more that run or have finished are not recorded one by one"
+            f"{more}"
         ),
         empty=f"Round {record['name']} recorded no gangs that start, wait or leave.",
     )

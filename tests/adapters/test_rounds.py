@@ -1,9 +1,12 @@
 import json
+from dataclasses import replace
 
 import pytest
 
+from adapters.cli.get_views import recorded_gangs
 from adapters.round_record import record_of
 from adapters.rounds import (
+    MOST_GANGS,
     MOST_OPERATIONS,
     NoRecordError,
     RoundFile,
@@ -148,6 +151,22 @@ def test_a_dropped_round_says_that_nothing_was_tried():
 
     assert ("dropped", "we no longer lead") == (written["outcome"], written["why"])
     assert {"skipped"} == {step["result"] for step in written["operations"]}
+
+
+def test_a_round_with_many_gangs_lists_those_that_are_moved_and_counts_the_rest():
+    turn = turned()
+    starts, waits = (
+        next(line for line in turn.plan.gangs if line.state == state)
+        for state in ("Starting", "Waiting")
+    )
+    plan = replace(turn.plan, gangs=(*[waits] * (MOST_GANGS + 4), starts))
+    written = record_of(turned(plan=plan), Policy(), "done")["gangs"]
+    foot = recorded_gangs({"name": "r1", "gangs": written}).foot(written["items"])
+
+    assert (MOST_GANGS, 5) == (len(written["items"]), written["leftOut"])
+    assert "default/starts" == written["items"][0]["name"]
+    assert {"Starting": 1, "Waiting": MOST_GANGS + 4} == written["states"]
+    assert foot.endswith("nor are 5 that wait")
 
 
 def test_a_huge_round_lists_the_first_operations_and_counts_the_rest():

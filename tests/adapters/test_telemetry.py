@@ -249,6 +249,27 @@ def test_a_round_that_only_keeps_places_is_recorded_once(tmp_path):
     assert ["keeps", "again"] == [record["name"] for record in read_rounds(path)]
 
 
+def test_rounds_that_find_all_as_it_was_are_recorded_once(tmp_path):
+    path = tmp_path / "rounds.jsonl"
+    recorder = Recorder(RoundFile(path), Policy(), lambda: 1000.0)
+    binds = turned()
+    waits = turned(number=1, receipts=())
+    waits = replace(waits, plan=replace(waits.plan, operations=()))
+    less = replace(waits.plan, gangs=waits.plan.gangs[1:])
+    recorder.start()
+    for name in ("first", "same", "still"):
+        recorder.planned(replace(waits, name=name))
+    recorder.planned(replace(waits, plan=less, name="other"))
+    recorder.planned(replace(binds, name="binds"))
+    recorder.carried_out(replace(binds, name="binds"))
+    recorder.planned(replace(waits, plan=less, name="after"))
+    recorder.stop()
+
+    assert ["first", "other", "binds", "after"] == [
+        record["name"] for record in read_rounds(path)
+    ]
+
+
 def entry(**fields):
     record = logging.LogRecord(
         "adapters.x", logging.INFO, "x.py", 1, "round_finished", (), None
