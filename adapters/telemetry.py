@@ -146,6 +146,8 @@ class Metrics:
             self._rounds.labels(outcome)
         for result in _RESULTS:
             self._binds.labels(result)
+        for about in ("group", "pod", "event"):
+            self._writes.labels(about, "forbidden")
         ProcessCollector(registry=registry)
         PlatformCollector(registry=registry)
         GCCollector(registry=registry)

@@ -179,6 +179,21 @@ def test_no_manifest_names_a_registry():
     assert ["phalanx"] == names
 
 
+def test_alerts_are_about_metrics_that_there_are():
+    page = (REPOSITORY / "docs" / "reference" / "metrics.md").read_text("utf-8")
+    (rules,) = documents(DEPLOY / "overlays" / "monitoring" / "alerts.yaml")
+    (group,) = rules["spec"]["groups"]
+    named = {
+        name
+        for rule in group["rules"]
+        for name in re.findall(r"phalanx_\w+", rule["expr"])
+    }
+
+    assert named
+    assert not [n for n in named if f"`{n.removesuffix('_total')}`" not in page]
+    assert all(rule["annotations"]["summary"] for rule in group["rules"])
+
+
 def test_settings_are_read_where_nothing_can_be_written():
     fault = (
         "import sys, tempfile\n"

@@ -31,27 +31,47 @@ MONITOR = fields(
 ) | {"required": ["endpoints", "selector"]}
 
 
+RULES = fields(
+    groups=several(
+        fields(
+            name=TEXT,
+            rules=several(
+                fields(
+                    alert=TEXT,
+                    expr={"x-kubernetes-int-or-string": True},
+                    labels=LABELS,
+                    annotations=LABELS,
+                    **{"for": TEXT | {"pattern": "^([0-9]+(ms|s|m|h))+$"}},
+                )
+            ),
+        )
+    )
+)
+
+
 @pytest.fixture(scope="module")
 def monitored(admin, apply):
     """
-    The kind that the Prometheus operator installs, by its documented fields.
+    The kinds that the Prometheus operator installs, by their documented fields.
     """
-    names = {"kind": "ServiceMonitor", "plural": "servicemonitors"}
-    version = {"name": "v1", "served": True, "storage": True}
-    schema = {"openAPIV3Schema": fields(spec=MONITOR) | {"required": ["spec"]}}
-    definition = {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": "servicemonitors.monitoring.coreos.com"},
-        "spec": {
-            "group": "monitoring.coreos.com",
-            "scope": "Namespaced",
-            "names": names,
-            "versions": [version | {"schema": schema}],
-        },
-    }
-    apply(definition)
-    soon(lambda: _serves(admin, "/apis/monitoring.coreos.com/v1/servicemonitors"), 30.0)
+    for kind, spec in (("ServiceMonitor", MONITOR), ("PrometheusRule", RULES)):
+        plural = f"{kind.lower()}s"
+        version = {"name": "v1", "served": True, "storage": True}
+        schema = {"openAPIV3Schema": fields(spec=spec) | {"required": ["spec"]}}
+        definition = {
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "metadata": {"name": f"{plural}.monitoring.coreos.com"},
+            "spec": {
+                "group": "monitoring.coreos.com",
+                "scope": "Namespaced",
+                "names": {"kind": kind, "plural": plural},
+                "versions": [version | {"schema": schema}],
+            },
+        }
+        apply(definition)
+        path = f"/apis/monitoring.coreos.com/v1/{plural}"
+        soon(lambda path=path: _serves(admin, path), 30.0)
 
 
 def _serves(admin, path):
