@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from adapters.cli import run_options as options
 from adapters.cli.options import RowsOutput, Seconds, Seed, Workers, only
 from adapters.cli.output import Format, Table, as_text, emit
 
@@ -40,6 +41,18 @@ def show(
     ] = None,
     *,
     output: RowsOutput = Format.TABLE,
+    kubeconfig: options.Kubeconfig = None,
+    context: options.Context = None,
+    namespace: options.Namespace = None,
+    shard: options.Shard = None,
+    node_pool: options.Pool = None,
+    scheduler_name: options.Names = None,
+    dialect: options.Dialects = None,
+    interval: options.Interval = None,
+    leader_elect: options.Elect = None,
+    listen: options.Listen = None,
+    log_format: options.LogFormat = None,
+    folder: options.Folder = None,
     seconds: Seconds = None,
     seed: Seed = None,
     workers: Workers = None,
@@ -47,7 +60,7 @@ def show(
     """
     Print every value of the policy, and of `phalanx run`, with its origin.
 
-    The origin is default, file, env or flag.
+    The origin is default, file, env or flag; it takes the flags of `phalanx run`.
     """
     only(output, Format.TABLE, Format.JSON, Format.YAML, Format.CSV)
     from adapters.cli.run_settings import policy_of_run, running
@@ -56,7 +69,21 @@ def show(
     flags = {"seconds": seconds, "seed": seed, "workers": workers}
     policy, config = _read(file)
     settings = (effective if config is None else policy_of_run)(policy, flags)
-    scheduler = running(config, {}, flags)
+    said = options.said(
+        kubeconfig=kubeconfig,
+        context=context,
+        namespace=namespace,
+        shard=shard,
+        node_pool=node_pool,
+        scheduler_name=scheduler_name,
+        dialect=dialect,
+        interval=interval,
+        leader_elect=leader_elect,
+        listen=listen,
+        log_format=log_format,
+        folder=folder,
+    )
+    scheduler = running(config, said, flags)
     if output in {Format.JSON, Format.YAML}:
         head = {"apiVersion": "phalanx/v1", "kind": "Config"}
         values = settings.policy.model_dump(by_alias=True, mode="json")

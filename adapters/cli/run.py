@@ -4,12 +4,10 @@
 
 import logging
 import signal
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
-import typer
-
+from adapters.cli import run_options as options
 from adapters.cli.options import Seconds, Seed, Workers
-from models.dialects import DialectChoice
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -17,63 +15,23 @@ if TYPE_CHECKING:
     from adapters.cli.run_settings import Running
 
 _log = logging.getLogger(__name__)
-Config = Annotated[
-    str | None,
-    typer.Option("--config", metavar="FILE", help="A file of settings, kind Config."),
-]
-
-
-def _text(flag: str, meta: str, words: str) -> Any:  # noqa: ANN401 - of the parser
-    return typer.Option(flag, metavar=meta, help=words)
 
 
 def run(
     *,
-    config: Config = None,
-    kubeconfig: Annotated[
-        str | None, _text("--kubeconfig", "FILE", "Where the API server is.")
-    ] = None,
-    context: Annotated[
-        str | None, _text("--context", "NAME", "Which entry of the kubeconfig.")
-    ] = None,
-    namespace: Annotated[
-        str | None, _text("--namespace", "NAME", "Where the Lease and the intent are.")
-    ] = None,
-    shard: Annotated[
-        str | None, _text("--shard", "NAME", "Which of several schedulers this is.")
-    ] = None,
-    node_pool: Annotated[
-        str | None,
-        _text("--node-pool", "KEY=VALUE", "The label of the nodes and pods it plans."),
-    ] = None,
-    scheduler_name: Annotated[
-        list[str] | None,
-        _text("--scheduler-name", "NAME", "Whose pods it plans; may be repeated."),
-    ] = None,
-    dialect: Annotated[
-        list[str] | None,
-        _text(
-            "--dialect", "NAME=WORD", f"How words are read: {', '.join(DialectChoice)}."
-        ),
-    ] = None,
-    interval: Annotated[
-        float | None, _text("--interval", "S", "Between looks at a quiet cluster.")
-    ] = None,
-    leader_elect: Annotated[
-        bool | None,
-        typer.Option(
-            "--leader-elect/--no-leader-elect", help="Lead only with the Lease."
-        ),
-    ] = None,
-    listen: Annotated[
-        str | None, _text("--listen", "HOST:PORT", "Where health and metrics are.")
-    ] = None,
-    log_format: Annotated[
-        str | None, _text("--log-format", "json|text", "How the log is written.")
-    ] = None,
-    folder: Annotated[
-        str | None, _text("--folder", "DIR", "Where bundles and records are kept.")
-    ] = None,
+    config: options.Config = None,
+    kubeconfig: options.Kubeconfig = None,
+    context: options.Context = None,
+    namespace: options.Namespace = None,
+    shard: options.Shard = None,
+    node_pool: options.Pool = None,
+    scheduler_name: options.Names = None,
+    dialect: options.Dialects = None,
+    interval: options.Interval = None,
+    leader_elect: options.Elect = None,
+    listen: options.Listen = None,
+    log_format: options.LogFormat = None,
+    folder: options.Folder = None,
     seconds: Seconds = None,
     seed: Seed = None,
     workers: Workers = None,
@@ -83,20 +41,20 @@ def run(
     """
     from adapters.cli.run_settings import config_of, running
 
-    said = {
-        "kubeconfig": kubeconfig,
-        "context": context,
-        "namespace": namespace,
-        "shard": shard,
-        "nodePool": node_pool,
-        "schedulerNames": tuple(scheduler_name) if scheduler_name else None,
-        "dialects": tuple(dialect) if dialect else None,
-        "interval": interval,
-        "leaderElect": leader_elect,
-        "listen": listen,
-        "logFormat": log_format,
-        "folder": folder,
-    }
+    said = options.said(
+        kubeconfig=kubeconfig,
+        context=context,
+        namespace=namespace,
+        shard=shard,
+        node_pool=node_pool,
+        scheduler_name=scheduler_name,
+        dialect=dialect,
+        interval=interval,
+        leader_elect=leader_elect,
+        listen=listen,
+        log_format=log_format,
+        folder=folder,
+    )
     limits = {"seconds": seconds, "seed": seed, "workers": workers}
     settings = running(config_of(config), said, limits)
     _schedule(settings)

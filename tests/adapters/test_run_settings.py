@@ -1,3 +1,5 @@
+import re
+
 import pytest
 import typer
 
@@ -150,6 +152,22 @@ def test_a_scheduler_names_itself_and_what_differs_from_the_defaults(path):
         "schedulerNames": ["phalanx", "kai-scheduler"],
         "interval": 5.0,
     } == found.said()
+
+
+def test_config_takes_every_flag_of_run(path, capsys):
+    shown = ["--shard", "red", "--scheduler-name", "a", "--scheduler-name", "b"]
+    assert 0 == phalanx("config", "show", path, *shown, "--no-leader-elect")
+    rows = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+
+    assert rows["run.shard"].split()[1:] == ["red", "flag", "--shard"]
+    assert "a, b" in rows["run.schedulerNames"]
+    assert "flag --leader-elect" in rows["run.leaderElect"]
+    assert rows["run.interval"].split()[1:] == ["30", "s", "file"]
+    known = []
+    for words in (["run"], ["config", "show"]):
+        assert 0 == phalanx(*words, "--help")
+        known.append(set(re.findall(r"--[a-z-]+", capsys.readouterr().out)))
+    assert known[0] - known[1] == {"--config"}  # there it is the argument
 
 
 def test_a_node_pool_is_a_label(capsys, monkeypatch):
