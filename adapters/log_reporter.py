@@ -35,7 +35,7 @@ class LogReporter:
         """
         Say why there was no snapshot.
         """
-        _say("snapshot_refused", error=str(error))
+        _say("snapshot_refused", logging.WARNING, error=str(error))
 
     def skipped(self) -> None:
         """
@@ -71,6 +71,7 @@ class LogReporter:
         """
         _say(
             "plan_rejected",
+            logging.ERROR,
             gangs=len(snapshot.gangs),
             violations=error.violations[:10],
             bundle=str(bundle),
@@ -91,6 +92,7 @@ class LogReporter:
                 step = receipt.operation
                 _say(
                     "operation_failed",
+                    logging.WARNING,
                     round=turn.name,
                     op=step.op,
                     pod=step.pod,
@@ -177,5 +179,5 @@ def log_lines(form: str = "json") -> None:
     root.setLevel(logging.INFO)
 
 
-def _say(event: str, **fields: object) -> None:
-    _log.info(event, extra={"fields": fields})
+def _say(event: str, level: int = logging.INFO, **fields: object) -> None:
+    _log.log(level, event, extra={"fields": fields})
