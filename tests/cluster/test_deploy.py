@@ -12,7 +12,7 @@ from adapters.kube.errors import ClusterError, ForbiddenError
 from tests.adapters.kube.following import eventually as soon
 from tests.cluster.conftest import plural_of, root_of
 from tests.cluster.crds import TEXT, fields, several
-from tests.cluster.stage import SPACE, Kubelet, Scheduler, eventually
+from tests.cluster.stage import SPACE, Kubelet, Scheduler, Stage, eventually
 from tests.deployed import BASE, FOLDERS, base, kustomize, one, rendered
 
 pytestmark = pytest.mark.cluster
@@ -50,7 +50,17 @@ RULES = fields(
 
 
 @pytest.fixture(scope="module")
-def monitored(admin, apply):
+def whole_stage(fresh):
+    """
+    A stage of its own: the roles that are taken away here are those of all others.
+    """
+    stage = Stage(fresh.plane)
+    yield stage
+    stage.close()
+
+
+@pytest.fixture(scope="module")
+def monitored(fresh):
     """
     The kinds that the Prometheus operator installs, by their documented fields.
     """
@@ -69,9 +79,9 @@ def monitored(admin, apply):
                 "versions": [version | {"schema": schema}],
             },
         }
-        apply(definition)
+        fresh.apply(definition)
         path = f"/apis/monitoring.coreos.com/v1/{plural}"
-        soon(lambda path=path: _serves(admin, path), 30.0)
+        soon(lambda path=path: _serves(fresh.admin, path), 30.0)
 
 
 def _serves(admin, path):
