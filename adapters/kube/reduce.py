@@ -36,6 +36,7 @@ from models.nodes import ANYWHERE, NodeDemand
 from models.resources import PODS, Resources
 
 _MOST_SHARED = 100_000
+_MOST_TEXTS = 20_000  # each gang that comes and goes leaves one, 0.4 KB
 _UNREAD = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})
 
 
@@ -129,7 +130,7 @@ class Reducer:
         """
         if not found:
             return _NONE
-        if len(self._texts) >= _MOST_SHARED:
+        if len(self._texts) >= _MOST_TEXTS:
             self._texts.clear()
         return self._texts.setdefault(tuple(found.items()), found)
 

@@ -6,7 +6,7 @@ import pytest
 
 from adapters.kube.constraints import NAME_FIELD
 from adapters.kube.raw import FieldError
-from adapters.kube.reduce import Reducer, pod_record
+from adapters.kube.reduce import _MOST_TEXTS, Reducer, pod_record
 from models.gangs import PodPhase
 from models.nodes import Node
 from tests.manifests import GPU, pod
@@ -301,3 +301,11 @@ def test_what_is_said_for_another_reason_is_not_ours():
     raw["status"] = {"conditions": [gated]}
 
     assert pod_record(raw).said == ""
+
+
+def test_labels_that_pods_of_long_ago_shared_are_forgotten():
+    reducer = Reducer()
+    for number in range(_MOST_TEXTS + 5):
+        reducer.pod(pod("p", labels={"gang": str(number)}))
+
+    assert len(reducer._texts) <= _MOST_TEXTS
