@@ -6,6 +6,7 @@ Whatever runs it, results come back as they are ready, with the number of their 
 
 import logging
 import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
@@ -16,6 +17,10 @@ from models.errors import PhalanxError
 V = TypeVar("V")
 R = TypeVar("R")
 On = Literal["processes", "ray"]
+_SILENT = (signal.SIGINT, signal.SIG_DFL)
+"""
+Workers end at once, without a word, where somebody interrupts the command.
+"""
 
 
 class FanOutError(PhalanxError):
@@ -68,7 +73,9 @@ def _processes(
 ) -> Iterator[tuple[int, R]]:
     # Spawned, not forked: OR-Tools and Arrow have threads that do not survive a fork.
     context = get_context("spawn")
-    with ProcessPoolExecutor(count, mp_context=context) as pool:
+    with ProcessPoolExecutor(
+        count, mp_context=context, initializer=signal.signal, initargs=_SILENT
+    ) as pool:
         futures = {pool.submit(work, value): at for at, value in enumerate(values)}
         try:
             for future in as_completed(futures):

@@ -50,6 +50,12 @@ class InputRejectedError(PhalanxError):
         noun = "problem" if len(problems) == 1 else "problems"
         super().__init__(f"{self.source}: {len(problems)} {noun}")
 
+    def __reduce__(self) -> tuple[type, tuple[str, list[Problem]]]:
+        """
+        Travel between processes with all data.
+        """
+        return type(self), (self.source, self.problems)
+
 
 class QuantityError(PhalanxError, ValueError):
     """
@@ -67,3 +73,9 @@ class PlanRejectedError(PhalanxError):
         super().__init__(
             f"the plan breaks {len(violations)} rules, first: {violations[0]}"
         )
+
+    def __reduce__(self) -> tuple[type, tuple[list[str]]]:
+        """
+        Travel between processes with all data.
+        """
+        return type(self), (self.violations,)

@@ -143,12 +143,30 @@ def _hosts(stage: Problem) -> tuple[int, ...] | None:
     """
     Place the unit of a stage by hand and list its nodes; none where it does not fit.
     """
-    work = Workspace(stage)
     (unit,) = stage.units
+    if _is_short(stage, unit):
+        return None
+    work = Workspace(stage)
     if not all(place_gang(work, state) for state in unit.states):
         return None
     rows = (hosts for leaves in work.placed.values() for hosts in leaves.values())
     return tuple(sorted({host for hosts in rows for host in hosts}))
+
+
+def _is_short(stage: Problem, unit: Unit) -> bool:
+    """
+    Tell quickly of a unit that needs all its leaves whether nodes lack places for one.
+    """
+    shapes, free = stage.shapes, stage.room.free
+    for state in unit.states:
+        for i, leaf in enumerate(state.leaves):
+            if not state.rigid or not leaf.need:
+                continue
+            row = shapes.of_leaf[state.key, i]
+            places = num_fitting(free[shapes.fits[row]], shapes.requests[row])
+            if places.sum() < leaf.need:
+                return True
+    return False
 
 
 # --- ends that are known ------------------------------------------------------------

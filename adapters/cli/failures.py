@@ -24,6 +24,8 @@ REJECTED = 4
 UNREACHABLE = 5
 INTERRUPTED = 130
 _MOST_SHOWN = 100
+_RESUMED = frozenset({"replay", "study"})
+_GOES_ON = "the same command goes on from here"
 _CORRECT = "correct the file; docs/reference/files.md lists every field"
 _CORRECT_OBJECTS = (
     "correct the objects; docs/reference/dialects.md says what is read of them"
@@ -41,11 +43,12 @@ def report(error: BaseException, command: str) -> int:
     Say what went wrong in three parts on standard error; give the exit code.
     """
     match error:
-        case typer.Exit():
-            code: int = error.exit_code
         case KeyboardInterrupt() | typer.Abort():
-            note("interrupted; nothing was written")
+            goes_on = command in _RESUMED
+            note(f"interrupted; {_GOES_ON if goes_on else 'nothing was written'}")
             code = INTERRUPTED
+        case typer.Exit():
+            code = error.exit_code
         case typer.TyperException():
             code = _wrong_use(error, command)
         case InputRejectedError():

@@ -30,6 +30,7 @@ from adapters.cli import (
 )
 from adapters.cli.output import ReaderGoneError
 
+INTERRUPTED = 130
 # Rich's help and tracebacks would cost a tenth of a second on every call.
 app = typer.Typer(
     name="phalanx",
@@ -112,6 +113,11 @@ def run(arguments: list[str], name: str = "phalanx") -> int:
         if debug:
             failures.show_traceback(error)
         return failures.report(error, next(iter(words), ""))
+    if code == INTERRUPTED:
+        # Whoever parses the line swallows the interrupt, and gives its code instead.
+        from adapters.cli import failures
+
+        return failures.report(KeyboardInterrupt(), next(iter(words), ""))
     return code if isinstance(code, int) else 0
 
 

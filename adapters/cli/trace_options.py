@@ -18,7 +18,7 @@ Form = Annotated[
     str | None,
     typer.Option(
         "--form",
-        metavar="own|philly|openb|dlrm|swf",
+        metavar="own|philly|openb|dlrm|swf|round",
         help="The form of the trace, where its name and columns do not say it.",
     ),
 ]

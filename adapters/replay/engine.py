@@ -19,6 +19,10 @@ EXPLAINED = 12
 """
 One planned round in so many says why gangs wait, which takes as long as planning.
 """
+PATIENCE = 7 * 86400
+"""
+Seconds after which those who wait alone in a cluster are taken to wait for ever.
+"""
 
 
 @dataclass(slots=True)
@@ -131,10 +135,17 @@ class Engine:
             again = self.round_at if world.changed else world.again
             if again is not None:
                 wanted = again if wanted is None else min(wanted, again)
-        if wanted is None:
+        if wanted is None or self._is_stuck():
             return None
         soonest = max(wanted, self.round_at)
         return -(-soonest // every) * every if every else soonest
+
+    def _is_stuck(self) -> bool:
+        """
+        Tell whether nothing runs or comes any more, and nobody was started for long.
+        """
+        waited = self.world.now - self.world.changed_at
+        return waited > PATIENCE and self._next_event() is None
 
     def _skip_to(self, moment: int) -> None:
         """

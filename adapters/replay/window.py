@@ -6,7 +6,7 @@ ones, so a kind is shown with as many of its oldest as could start together.  He
 queues are shown, and so much more that the fair shares are those of the whole line.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from heapq import merge
 from itertools import islice
 
@@ -19,6 +19,11 @@ from models.resources import add
 DEPTH = 100
 """
 How far down the line strategies with one line look.
+"""
+Rank = tuple[int, int, str]
+Since = Callable[[int], int]
+"""
+Tells since which round a job is passed over.
 """
 Prefix = dict[int, tuple[Kind, int]]
 
@@ -46,8 +51,9 @@ class Window:
     Chooses what one round is shown: of each kind, so many of the oldest.
     """
 
-    def __init__(self, line: Line, ground: Ground, books: Books) -> None:
+    def __init__(self, line: Line, ground: Ground, books: Books, since: Since) -> None:
         self._line = line
+        self._since = since
         self._ground = ground
         self._books = books
         self._shown: Prefix = {}
@@ -80,7 +86,7 @@ class Window:
         shares
             The fair shares of the whole line.
         late
-            The submission up to which jobs may be heads.
+            The moment up to which jobs must have been passed over to be heads.
         """
         self._show_heads(policy.waiting.heads, late)
         self._show_each_priority()
@@ -103,13 +109,15 @@ class Window:
         """
         if not most or late < 0:
             return
-        lines: dict[tuple[str, int], list[tuple[tuple[int, str, int], Kind, int]]] = {}
+        lines: dict[tuple[str, int], list[tuple[Rank, Kind, int]]] = {}
         for kind in self._line.waiting():
             job = kind.job
             key = (job.queue if self._books.queues else "", job.priority)
-            for at, place in enumerate(kind.line[:most]):
-                if place[0] <= late:
-                    lines.setdefault(key, []).append((place, kind, at + 1))
+            for at, (submit, name, idx) in enumerate(kind.line[:most]):
+                since = self._since(idx)
+                if since <= late:
+                    rank = (since, submit, name)
+                    lines.setdefault(key, []).append((rank, kind, at + 1))
         for line in lines.values():
             for _, kind, count in sorted(line, key=lambda entry: entry[0])[:most]:
                 self._show(kind, count)

@@ -195,7 +195,7 @@ class World:
             self.shares = self.books.shares(self._asked())
             self.shown = oldest(self.line)
             return "plan"
-        window = Window(self.line, self.ground, self.books)
+        window = Window(self.line, self.ground, self.books, self._since)
         some = window.startable(empty=self.rules.evictions)
         if not some and not self.rules.evictions and not self._loose():
             self.changed, self.again = False, None
@@ -235,9 +235,11 @@ class World:
         """
         Give how long ago the first round was that saw a job wait.
         """
-        every = self.rules.every
-        first = fate.queued if not every else -(-fate.queued // every) * every
-        return max(0, self.now - first)
+        return max(0, self.now - self._since(fate.idx))
+
+    def _since(self, idx: int) -> int:
+        every, queued = self.rules.every, self.fates[idx].queued
+        return -(-queued // every) * every if every else queued
 
     def snapshot(self) -> Snapshot:
         """

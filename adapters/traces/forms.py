@@ -310,10 +310,15 @@ _DLRM = (
     "left out: RDMA, disk, and bounds of several instances per node",
 )
 _SWF = ("a processor of the log counts as one GPU, in as few equal pods of up to 8",)
+_ROUND = (
+    "all gangs of one round, also those that run in it, are submitted anew, by age",
+    "a gang runs for its maxRuntime",
+)
 NOTES: Mapping[str, tuple[str, ...]] = {
     "philly": _PHILLY,
     "openb": _OPENB,
     "dlrm": _DLRM,
     "swf": _SWF,
+    "round": _ROUND,
     "own": (),
 }

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from adapters.traces import forms, own
 from adapters.traces.forms import Draft
+from adapters.traces.rounds import rounds
 from adapters.traces.rows import TraceFile, head_of, lines_of, need_columns
 from adapters.traces.tally import Tally, rejected
 from models.trace import Job, Trace
@@ -23,6 +24,7 @@ FORMS: Mapping[str, Reader] = {
     "openb": forms.openb,
     "dlrm": forms.dlrm,
     "swf": forms.swf,
+    "round": rounds,
 }
 _COLUMNS: Mapping[str, Sequence[str]] = {
     "philly": ("timestamp", "duration", "num_gpus", "cluster"),
@@ -35,6 +37,7 @@ _COLUMNS: Mapping[str, Sequence[str]] = {
         *("max_instance_per_node", "creation_time", "deletion_time"),
     ),
 }
+_ROUNDS = (".yaml", ".yml", ".json")
 _TELLING = {"philly": "num_gpus", "openb": "gpu_milli", "dlrm": "app_name"}
 
 
@@ -47,6 +50,8 @@ def form_of(file: TraceFile, said: str | None = None) -> str:
         raise rejected(file.name, f"{said!r} is no form of a trace", f"say {names}")
     if said == "swf" or (said is None and _is_swf(file)):
         return "swf"
+    if said == "round" or (said is None and file.name.endswith(_ROUNDS)):
+        return "round"
     head = head_of(file)
     form = said or next((f for f, word in _TELLING.items() if word in head), "own")
     if form == "own":

@@ -29,6 +29,7 @@ OMISSIONS = {
     "shares-gpu": "it asks for a part of a GPU, which replays do not place yet",
     "too-few-cells": "the row has fewer cells than the file has columns",
     "not-text": "the row is not UTF-8 text",
+    "tree": "its gang has SubGroups of SubGroups, a topology or an order",
     "cancelled": "it was cancelled before it ran",
 }
 

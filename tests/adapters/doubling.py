@@ -2,6 +2,12 @@
 Work for tests of the fan-out: it travels to other processes by its name.
 """
 
+from models.errors import InputRejectedError, Problem
+
+
+def rejecting(value: int) -> int:
+    raise InputRejectedError(f"file-{value}", [Problem("here", "is wrong")])
+
 
 def double(value: int) -> int:
     return 2 * value

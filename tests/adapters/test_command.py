@@ -213,7 +213,8 @@ def test_an_interrupt_exits_130(small, capsys, monkeypatch):
     monkeypatch.setattr("solver.round.decide", interrupted)
 
     assert 130 == phalanx("plan", small)
-    assert "" == capsys.readouterr().out
+    shown = capsys.readouterr()
+    assert ("", "interrupted; nothing was written") == (shown.out, shown.err.strip())
 
 
 def test_a_closed_pipe_is_silent(small):

@@ -7,7 +7,8 @@ import sys
 import pytest
 
 from adapters.fanout import FanOutError, fan_out
-from tests.adapters.doubling import broken, double
+from models.errors import InputRejectedError
+from tests.adapters.doubling import broken, double, rejecting
 
 VALUES = [3, 1, 4, 1, 5]
 DOUBLED = [(0, 6), (1, 2), (2, 8), (3, 2), (4, 10)]
@@ -26,6 +27,14 @@ def test_nothing_is_done_for_no_values():
 def test_what_fails_in_a_worker_fails_here(workers):
     with pytest.raises(ValueError, match="broken by 3"):
         [*fan_out(broken, VALUES, workers=workers)]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_is_refused_in_a_worker_says_here_why(workers):
+    with pytest.raises(InputRejectedError) as caught:
+        [*fan_out(rejecting, VALUES[:2], workers=workers)]
+
+    assert "here: is wrong" == str(caught.value.problems[0])
 
 
 def test_without_ray_one_is_told_what_to_install(monkeypatch):

@@ -54,7 +54,7 @@ def test_pods_without_gangs_hold_their_gpus_and_block_each_other(tmp_path):
         job("b", submit=1, pods=3, gpus=4),
     ]
     gangs = played(tmp_path / "gangs", run(jobs, strategy="best-fit"))
-    found = played(tmp_path / "pods", run(jobs, strategy="per-pod"))
+    found = played(tmp_path / "pods", run(jobs, strategy="per-pod", estimates=1.0))
 
     assert {"done"} == {row["status"] for row in gangs.values()}
     assert ("waiting", "waiting") == (found["a"]["status"], found["b"]["status"])

@@ -3,6 +3,7 @@ Files of jobs: what is read, what is repaired, what is left out, what is refused
 """
 
 import gzip
+import json
 import tracemalloc
 from pathlib import Path
 
@@ -14,8 +15,10 @@ from adapters.traces.floors import queues_by_work
 from adapters.traces.own import COLUMNS, write_own
 from adapters.traces.tally import TraceRejectedError
 from models.resources import CPU, GPU, MEMORY
+from tests.adapters.documents import scenario
 
 DATA = Path(__file__).parents[5] / "shared" / "data"
+GPU8 = {"nvidia.com/gpu": 8}
 HEAD = "job,submit,duration,gpus,pods,queue\n"
 
 
@@ -194,6 +197,21 @@ def test_a_log_in_the_standard_workload_format_is_read(tmp_path):
     assert {"no-duration": 1, "cancelled": 1, "no-pods": 1, "too-few-cells": 1} == (
         found.left_out
     )
+
+
+def test_a_round_of_ours_is_a_trace_of_its_gangs(tmp_path):
+    gangs = [
+        {"name": "old", "age": "1h", "maxRuntime": "2h", "min": 2, "requests": GPU8},
+        {"name": "new", "age": "5m", "maxRuntime": "1h", "min": 1, "requests": GPU8},
+        {"name": "endless", "min": 1, "requests": GPU8},
+    ]
+    document = scenario(gangs=gangs)
+    found = read(tmp_path, json.dumps(document), "now.json")
+
+    assert [("old", 0, 7200, 16), ("new", 3300, 3600, 8)] == [
+        (job.name, job.submit, job.duration, job.gpus) for job in found.jobs
+    ]
+    assert {"no-duration": 1} == found.left_out
 
 
 def test_a_long_file_is_read_as_a_stream(tmp_path):

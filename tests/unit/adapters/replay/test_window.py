@@ -1,0 +1,60 @@
+"""
+What a round is not shown makes no plan better.
+"""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from adapters.clock import monotonic
+from adapters.replay.engine import Engine, Timed
+from adapters.replay.recorder import Recorder
+from adapters.replay.world import Rules, World
+from models.policy import Evict, Policy
+from solver.round import decide
+from tests.played import run, some_jobs
+
+STILL = Evict(preempt=False, reclaim=False, consolidate=False)
+
+
+@dataclass
+class Both:
+    """
+    A planner that also plans for all who wait, and compares the two.
+    """
+
+    world: World | None = None
+    hidden: int = 0
+    differing: list[str] = field(default_factory=list)
+
+    def __call__(self, snapshot, policy):
+        plan = decide(snapshot, policy, explained=False)
+        world = self.world
+        shown = world.shown
+        world.shown = [idx for kind in world.line.waiting() for _, _, idx in kind.line]
+        self.hidden += len(world.shown) - len(shown)
+        whole = decide(world.snapshot(), policy, explained=False)
+        world.shown = shown
+        world.snapshot()
+        for one, other in zip(plan.tiers, whole.tiers, strict=True):
+            assert one.name == other.name
+            if one.name != "order" and one.value != other.value:
+                self.differing.append(f"{world.now} {one} {other}")
+                break
+        return plan
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_a_plan_for_the_window_is_as_good_as_one_for_the_whole_line(tmp_path, seed):
+    made = run(some_jobs(seed, 60, elastic=False), "3x8")
+    both = Both()
+    recorder = Recorder(tmp_path)
+    recorder.open()
+    policy = Policy(evict=STILL)
+    world = World(made.trace.jobs, made.floor, policy, Rules(), recorder.ended)
+    both.world = world
+    planner = Timed(both, both, monotonic)
+    Engine(made.trace.jobs, world, planner, recorder).run(20_000, lambda _: None)
+
+    assert both.hidden > 0
+    assert [] == both.differing
