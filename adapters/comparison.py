@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from adapters.clock import monotonic
 from adapters.files.plan_writer import plan_document
-from adapters.lanes import ThreadLanes
 from adapters.outcome import (
     Totals,
     distance,
@@ -19,11 +17,11 @@ from adapters.outcome import (
     outcome_of,
     percent,
 )
+from adapters.planning import planned
 from models.gangs import pod_sets
 from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
-from solver.round import decide
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +161,6 @@ def _size(snapshot: Snapshot) -> Size:
 
 
 def _side(snapshot: Snapshot, policy: Policy, strategy: str) -> Side:
-    plan = decide(
-        snapshot, policy, strategy=strategy, clock=monotonic, lanes=ThreadLanes()
-    )
+    plan = planned(snapshot, policy, strategy)
     seconds = (plan.seconds or {}).get("total", 0.0)
     return Side(plan, outcome_of(snapshot, plan).totals, seconds)

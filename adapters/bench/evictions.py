@@ -9,12 +9,10 @@ from adapters.bench.full_world import make_full_world
 from adapters.bench.losses import Losses, losses_of
 from adapters.bench.measure import total_of, worst_gap
 from adapters.bench.report import Range, Row, tier_lines
-from adapters.clock import monotonic
-from adapters.lanes import ThreadLanes
+from adapters.planning import planned
 from models.gangs import pod_sets
 from models.plan import Plan
 from models.snapshot import Snapshot
-from solver.round import decide
 
 
 def measure_evictions(contract: Evictions) -> Iterator[Row]:
@@ -57,9 +55,7 @@ def _row(name: str, run: Eviction, repeat: int) -> Row:
 
 
 def _planned(snapshot: Snapshot, run: Eviction, strategy: str) -> Plan:
-    return decide(
-        snapshot, run.policy, strategy=strategy, clock=monotonic, lanes=ThreadLanes()
-    )
+    return planned(snapshot, run.policy, strategy)
 
 
 def _size(snapshot: Snapshot) -> dict[str, float]:

@@ -12,12 +12,10 @@ from pathlib import Path
 from adapters.bench.contract import Growth, Reach, Rounds, Run, World, load_contract
 from adapters.bench.report import Range, Row, tier_lines
 from adapters.bench.world import facts_of, make_world
-from adapters.clock import monotonic
-from adapters.lanes import ThreadLanes
+from adapters.planning import planned
 from models.plan import Plan
 from models.policy import Policy, TierName
 from models.snapshot import Snapshot
-from solver.round import decide
 
 
 def measure_rounds(contract: Rounds) -> Iterator[Row]:
@@ -98,13 +96,8 @@ def _measured(
     """
     Plan with both strategies; the median run counts, and the worst gap of all runs.
     """
-    plans = [
-        decide(snapshot, policy, clock=monotonic, lanes=ThreadLanes())
-        for _ in range(repeat)
-    ]
-    greedy = decide(
-        snapshot, policy, strategy="greedy", clock=monotonic, lanes=ThreadLanes()
-    )
+    plans = [planned(snapshot, policy) for _ in range(repeat)]
+    greedy = planned(snapshot, policy, "greedy")
     middle = statistics.median_low([total_of(plan) for plan in plans])
     plan = next(plan for plan in plans if total_of(plan) == middle)
     return Row(

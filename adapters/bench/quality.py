@@ -12,7 +12,7 @@ from adapters.bench.contract import FOLDER, Cell, PriorityMatters, Small
 from adapters.bench.priority_matters import make_instance, snapshot_of
 from adapters.bench.report import Range, Row
 from adapters.clock import monotonic
-from adapters.lanes import ThreadLanes
+from adapters.planning import planned
 from models.errors import PlanRejectedError
 from models.plan import Plan
 from models.policy import Policy, Tier
@@ -139,7 +139,7 @@ def _cell_row(contract: PriorityMatters, cell: Cell, seeds: list[int]) -> Row:
             seed, cell.nodes, cell.pods_per_node, usage=contract.usage
         )
         snapshot = snapshot_of(instance)
-        plan = decide(snapshot, contract.policy, clock=monotonic, lanes=ThreadLanes())
+        plan = planned(snapshot, contract.policy)
         placed.append(len(plan.operations))
         seconds.append((plan.seconds or {}).get("total", 0.0))
         base = decide(snapshot, contract.policy, strategy="greedy")

@@ -136,18 +136,9 @@ def _decided(
 def _round(
     scenario: "Scenario", policy: "Policy", name: str, progress: "Progress"
 ) -> "Plan":
-    from adapters.clock import monotonic
-    from adapters.lanes import ThreadLanes
-    from solver.round import decide
+    from adapters.planning import planned
 
-    return decide(
-        scenario.snapshot,
-        policy,
-        strategy=name,
-        clock=monotonic,
-        lanes=ThreadLanes(),
-        progress=progress.say,
-    )
+    return planned(scenario.snapshot, policy, name, progress.say)
 
 
 def _written(made: "Plan", greedy: "Plan | None", form: Format) -> str:

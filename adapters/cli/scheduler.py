@@ -11,8 +11,6 @@ from uuid import uuid4
 
 from adapters.cli.reporting import Reporting
 from adapters.cli.run_settings import Running
-from adapters.clock import monotonic
-from adapters.collection import no_collection
 from adapters.kube.connect import connect
 from adapters.kube.deeds import Deeds
 from adapters.kube.dialects.registry import dialects
@@ -24,14 +22,10 @@ from adapters.kube.shard import pool_of
 from adapters.kube.sink import ClusterSink
 from adapters.kube.source import ClusterSource
 from adapters.kube.transport import Timeouts
-from adapters.lanes import ThreadLanes
 from adapters.loop import Loop
 from adapters.loop_parts import Leadership, Parts, Pulse
 from adapters.memory import Memory
-from models.plan import Plan
-from models.policy import Policy
-from models.snapshot import Snapshot
-from solver.round import decide
+from adapters.planning import planned
 
 
 class Always:
@@ -127,7 +121,7 @@ class Scheduler:
         return Loop(
             Parts(
                 source=self.source,
-                planner=_planned,
+                planner=planned,
                 sink=sink,
                 memory=memory,
                 reporter=self.reporting.reporter,
@@ -145,11 +139,6 @@ class Scheduler:
 
     def _goes_on(self) -> bool:
         return not self.loop.is_stopping
-
-
-def _planned(snapshot: Snapshot, policy: Policy) -> Plan:
-    with no_collection():  # half a second, where there are 50,000 pods
-        return decide(snapshot, policy, clock=monotonic, lanes=ThreadLanes())
 
 
 def _identity() -> str:
