@@ -29,8 +29,8 @@ def _row(name: str, run: Eviction, repeat: int) -> Row:
     Plan with both strategies; the fastest run counts, and the worst losses of all.
     """
     snapshot = make_full_world(run.world)
-    plans = [_planned(snapshot, run, "solver") for _ in range(repeat)]
-    greedy = _planned(snapshot, run, "greedy")
+    plans = [planned(snapshot, run.policy) for _ in range(repeat)]
+    greedy = planned(snapshot, run.policy, "greedy")
     plan = min(plans, key=total_of)
     losses, base = losses_of(snapshot, plan), losses_of(snapshot, greedy)
     facts = {
@@ -52,10 +52,6 @@ def _row(name: str, run: Eviction, repeat: int) -> Row:
         notes=(f"status {plan.status}",),
         ranges=tuple(_ranges(run.reach, snapshot, plans, base)),
     )
-
-
-def _planned(snapshot: Snapshot, run: Eviction, strategy: str) -> Plan:
-    return planned(snapshot, run.policy, strategy)
 
 
 def _size(snapshot: Snapshot) -> dict[str, float]:

@@ -11,7 +11,6 @@ from adapters.bench.losses import Losses, losses_of, running_gpus, waiting_gangs
 from adapters.bench.report import Range, Row
 from adapters.clock import monotonic
 from models.plan import Plan
-from models.policy import Policy
 from models.resources import num_gpus
 from models.snapshot import Snapshot
 from solver.carry_out import carry_out
@@ -126,7 +125,7 @@ def play(snapshot: Snapshot, contract: FullCases, strategy: str) -> Ended:
     last: Plan | None = None
     rounds, settled = 0, False
     while rounds < contract.rounds and not settled:
-        plan = _planned(snapshot, contract.policy, strategy)
+        plan = decide(snapshot, contract.policy, strategy=strategy)
         settled = _is_still(plan, last)
         if not settled:
             losses += losses_of(snapshot, plan)
@@ -147,10 +146,6 @@ def _idle_gpus(snapshot: Snapshot) -> int:
     """
     offered = sum(num_gpus(node.allocatable) for node in snapshot.nodes)
     return offered - running_gpus(snapshot, {gang.key for gang in snapshot.gangs})
-
-
-def _planned(snapshot: Snapshot, policy: Policy, strategy: str) -> Plan:
-    return decide(snapshot, policy, strategy=strategy)
 
 
 def _is_still(plan: Plan, last: Plan | None) -> bool:

@@ -2,8 +2,10 @@
 The cluster over time: what its GPUs do, who waits, and how even its queues fare.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from statistics import fmean
+from typing import TypeVar
 
 from adapters.reports.charts import Areas, Axis, Lines, Part
 from adapters.reports.figures import NOTHING, natural, number, share, time_axis
@@ -19,6 +21,8 @@ from adapters.reports.tables import (
     read_queues,
     read_series,
 )
+
+Table = TypeVar("Table")
 
 MOST_MOMENTS = 240
 """
@@ -47,20 +51,30 @@ def use(folder: Folder) -> list[Block]:
     """
     Draw what the GPUs do over time, idle ones by the cause, and who waits.
     """
-    read: dict[str, Series] = {}
+    read, missing = _read(folder, "series.csv", read_series)
+    if not read:
+        return [Text(missing)]
+    blocks: list[Block] = [_areas(folder, read), _queue_lines(folder, read)]
+    return [*blocks, Text(missing)] if missing else blocks
+
+
+def _read(
+    folder: Folder, file: str, reader: Callable[[Path], Table]
+) -> tuple[dict[str, Table], list[str]]:
+    """
+    Read one table of each strategy's run, and say of which there is none.
+    """
+    read: dict[str, Table] = {}
     missing = []
     for name in folder.results.strategies:
         run = folder.run(name)
         if run is None:
             continue
         try:
-            read[name] = read_series(folder.file(run, "series.csv"))
+            read[name] = reader(folder.file(run, file))
         except TableError as error:
-            missing.append(f"{run.folder}/series.csv {error}: {name} is not drawn.")
-    if not read:
-        return [Text(missing)]
-    blocks: list[Block] = [_areas(folder, read), _queue_lines(folder, read)]
-    return [*blocks, Text(missing)] if missing else blocks
+            missing.append(f"{run.folder}/{file} {error}: {name} is not drawn.")
+    return read, missing
 
 
 def _areas(folder: Folder, read: dict[str, Series]) -> Figure:
@@ -206,16 +220,7 @@ def fairness(folder: Folder) -> list[Block]:
     """
     Draw how evenly the queues get what they are due, over time and queue by queue.
     """
-    read: dict[str, Queues] = {}
-    missing = []
-    for name in folder.results.strategies:
-        run = folder.run(name)
-        if run is None:
-            continue
-        try:
-            read[name] = read_queues(folder.file(run, "queues.csv"))
-        except TableError as error:
-            missing.append(f"{run.folder}/queues.csv {error}: {name} is not drawn.")
+    read, missing = _read(folder, "queues.csv", read_queues)
     if not read:
         return [Text(missing)]
     if all(_num_queues(each) < 2 for each in read.values()):
