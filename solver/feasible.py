@@ -26,7 +26,7 @@ def num_fitting(free: Ints, request: Ints) -> Ints:
     asked = np.flatnonzero(request)
     if not len(asked):
         return np.full(len(free), _MANY, dtype=np.int64)
-    counts = (free[:, asked].clip(min=0) // request[asked]).min(axis=1)
+    counts = (np.maximum(free[:, asked], 0) // request[asked]).min(axis=1)
     return np.asarray(counts)
 
 

@@ -17,7 +17,7 @@ from solver.feasible import num_fitting
 from solver.place import place_gang
 from solver.problem import Problem, Unit
 from solver.quotas import Amounts, QueueTree
-from solver.room import Bools, Ints
+from solver.room import Bools, Ints, Room
 from solver.shapes import Shapes, fitting
 from solver.workspace import Workspace
 
@@ -56,13 +56,20 @@ class Forecast:
         taken
             Nodes that are held for others.
         """
+        if _is_one_leaf(unit) and not len(self._ends.times):
+            spot = _Spot.of(self._problem, unit, taken)
+            if not spot.fits_now():
+                return spot.drained()
         stage = _stage(self._problem, unit, taken)
         hosts = _hosts(stage)
         if hosts is not None:
             return Seats(hosts, 0)
         if _is_bounded(stage) and _hosts(_without_limits(stage)) is not None:
             return Seats()
-        return self._expected(stage, unit) or _drained(_without_limits(stage), unit)
+        found = self._expected(stage, unit)
+        if found is None and _is_one_leaf(unit):
+            return _Spot.of(self._problem, unit, taken).drained()
+        return found or _drained(_without_limits(stage), unit)
 
     def _expected(self, stage: Problem, unit: Unit) -> Seats | None:
         """
@@ -90,23 +97,30 @@ def _stage(problem: Problem, unit: Unit, taken: Bools) -> Problem:
     """
     Cut a problem to one unit: its shapes, its queues, and the nodes not taken.
     """
-    leaves = [(s.key, i) for s in unit.states for i in range(len(s.leaves))]
-    rows = [problem.shapes.of_leaf[leaf] for leaf in leaves]
-    shapes = Shapes(
-        items=tuple(problem.shapes.items[row] for row in rows),
-        of_leaf={leaf: at for at, leaf in enumerate(leaves)},
-        requests=problem.shapes.requests[rows],
-        allowed=problem.shapes.allowed[rows] & ~taken,
-        fits=problem.shapes.fits[rows] & ~taken,
-    )
     queues = problem.queues
     paths = {name for s in unit.states for name in queues.path(s.gang.queue)}
     kept = {name: queues.queues[name] for name in sorted(paths)}
     return replace(
         problem,
         units=(unit,),
-        shapes=shapes,
+        shapes=_shapes_of(problem, unit, taken),
         queues=replace(queues, queues=kept),
+    )
+
+
+def _shapes_of(problem: Problem, unit: Unit, taken: Bools) -> Shapes:
+    """
+    Cut the shapes to one unit's, and to the nodes not taken.
+    """
+    shapes = problem.shapes
+    leaves = [(s.key, i) for s in unit.states for i in range(len(s.leaves))]
+    rows = [shapes.of_leaf[leaf] for leaf in leaves]
+    return Shapes(
+        items=tuple(shapes.items[row] for row in rows),
+        of_leaf={leaf: at for at, leaf in enumerate(leaves)},
+        requests=shapes.requests[rows],
+        allowed=shapes.allowed[rows] & ~taken,
+        fits=shapes.fits[rows] & ~taken,
     )
 
 
@@ -310,12 +324,10 @@ def _drained(stage: Problem, unit: Unit) -> Seats:
     Nodes where a pod fits now come first, then the least loaded, then by name; so a
     choice is kept while its nodes drain.
     """
-    empty = _empty_but_for(stage, unit)
-    order = _by_ease(stage)
+    empty = _empty_but_for(stage.room, unit)
+    order = _by_ease(stage.room, stage.shapes)
     found = Seats()
     low, high = 1, len(order)
-    if _is_one_leaf(unit):
-        low = high = _least_number(stage, unit, empty[order])
     while low <= high:
         number = (low + high) // 2 if found.nodes else high
         some = np.zeros(len(empty), dtype=bool)
@@ -337,24 +349,67 @@ def _is_one_leaf(unit: Unit) -> bool:
     """
     state = unit.states[0]
     leaf = state.leaves[0].pod_set
-    plain = leaf.topology is None and not leaf.exclusive
+    plain = leaf.topology is None and not leaf.exclusive and state.leaves[0].need > 0
     return len(unit.states) == len(state.nodes) == 1 and plain
 
 
-def _least_number(stage: Problem, unit: Unit, empty: Ints) -> int:
+@dataclass(frozen=True, slots=True)
+class _Spot:
     """
-    Count how many nodes, in their order, have the places of a unit of one leaf.
+    A unit of one leaf and the one shape that it has, where no others are held.
     """
-    places = num_fitting(empty, stage.shapes.requests[0])
-    enough = np.searchsorted(np.cumsum(places), unit.states[0].leaves[0].need)
-    return min(int(enough) + 1, len(empty))
+
+    room: Room
+    shapes: Shapes
+    unit: Unit
+
+    @classmethod
+    def of(cls, problem: Problem, unit: Unit, taken: Bools) -> "_Spot":
+        """
+        Cut a problem to a unit of one leaf.
+        """
+        return cls(problem.room, _shapes_of(problem, unit, taken), unit)
+
+    @property
+    def need(self) -> int:
+        """
+        Give how many pods it needs.
+        """
+        return self.unit.states[0].leaves[0].need
+
+    def fits_now(self) -> bool:
+        """
+        Tell whether there are enough places now.
+        """
+        free = self.room.free[self.shapes.fits[0]]
+        return int(num_fitting(free, self.shapes.requests[0]).sum()) >= self.need
+
+    def drained(self) -> Seats:
+        """
+        Take the first nodes that are enough when empty; leave out those not needed.
+        """
+        order = _by_ease(self.room, self.shapes)
+        empty = _empty_but_for(self.room, self.unit)[order]
+        places = num_fitting(empty, self.shapes.requests[0])
+        number = int(np.searchsorted(np.cumsum(places), self.need)) + 1
+        if number > len(places):
+            return Seats()
+        spare = int(places[:number].sum()) - self.need
+        kept = []
+        for node, fitting_there in zip(
+            order[:number][::-1].tolist(), places[:number][::-1].tolist(), strict=True
+        ):
+            if fitting_there <= spare:
+                spare -= fitting_there
+            else:
+                kept.append(node)
+        return Seats(tuple(sorted(kept)))
 
 
-def _empty_but_for(stage: Problem, unit: Unit) -> Ints:
+def _empty_but_for(room: Room, unit: Unit) -> Ints:
     """
     Measure nodes without any pod of ours but those of the unit itself.
     """
-    room = stage.room
     empty = room.empty.copy()
     for state in unit.states:
         for leaf in state.leaves:
@@ -365,11 +420,10 @@ def _empty_but_for(stage: Problem, unit: Unit) -> Ints:
     return empty
 
 
-def _by_ease(stage: Problem) -> Ints:
+def _by_ease(room: Room, shapes: Shapes) -> Ints:
     """
-    Order the nodes that a pod of the stage may use.
+    Order the nodes that a pod of some shapes may use.
     """
-    shapes, room = stage.shapes, stage.room
     usable: Bools = np.asarray(shapes.allowed.any(axis=0))
     fits = shapes.fits.any(axis=0)
     asked = shapes.requests.any(axis=0)

@@ -64,7 +64,8 @@ def _pass(work: Workspace, units: Sequence[Unit], *, entitled: bool) -> list[Uni
     Offer every unit once, queue by queue; give back those that did not start.
     """
     lines: dict[str, list[Unit]] = {}
-    for unit in sorted(units, key=_inside_queue):
+    by_name = sorted(units, key=lambda unit: unit.key, reverse=True)
+    for unit in sorted(by_name, key=_inside_queue):
         lines.setdefault(unit.states[0].gang.queue, []).append(unit)
     heap = [(*_standing_of(work, name), name) for name in lines]
     heapify(heap)
@@ -84,10 +85,10 @@ def _pass(work: Workspace, units: Sequence[Unit], *, entitled: bool) -> list[Uni
     return left
 
 
-def _inside_queue(unit: Unit) -> tuple[int, int, tuple[int, ...]]:
+def _inside_queue(unit: Unit) -> tuple[int, int]:
     lowest = min(state.gang.priority for state in unit.states)
     oldest = max(state.gang.age for state in unit.states)
-    return (lowest, oldest, tuple(-ord(c) for c in unit.key))
+    return (lowest, oldest)
 
 
 def _standing_of(work: Workspace, queue: str) -> tuple[int, float]:

@@ -131,7 +131,6 @@ class _Holds:
                 units[unit.key] = self._queues(unit)
         self._queues_of_head: Mapping[str, frozenset[str]] = units
         self._ledger = Ledger(problem)
-        self._entitled: dict[object, bool] = {}
         self._known: dict[object, tuple[int, ...]] = {}
 
     def bans(self) -> dict[tuple[str, int], tuple[int, ...]]:
@@ -150,31 +149,38 @@ class _Holds:
                     )
         return found
 
+    def _kind(self, unit: Unit) -> object:
+        """
+        Give equal keys to units that are held back alike.
+        """
+        state = unit.states[0]
+        if len(unit.states) > 1 or len(state.leaves) > 1:
+            return unit.key
+        if unit.key in self._queues_of_head:
+            return unit.key
+        shape = self._problem.shapes.of_leaf[state.key, 0]
+        gang, need = state.gang, state.leaves[0].need
+        return (shape, need, gang.queue, gang.max_runtime, unit.band, unit.starts)
+
     def _kept_from(self, unit: Unit) -> tuple[int, ...]:
         """
         List the nodes that are held against a unit.
         """
-        kind = (
-            unit.key if unit.key in self._queues_of_head else "",
-            unit.starts,
-            unit.band,
-            self._queues(unit),
-            self._is_entitled(unit),
-            self._run_time(unit),
-        )
+        kind = self._kind(unit)
         if kind not in self._known:
-            against = [head for head in self._heads if self._is_held(head, unit)]
+            entitled = self._is_entitled(unit)
+            against = [h for h in self._heads if self._is_held(h, unit, entitled)]
             nodes = {node for head in against for node in head.nodes}
             self._known[kind] = tuple(sorted(nodes))
         return self._known[kind]
 
-    def _is_held(self, head: Head, unit: Unit) -> bool:
+    def _is_held(self, head: Head, unit: Unit, entitled: bool) -> bool:  # noqa: FBT001
         """
         Tell whether a unit may not use what is held for a head.
         """
         if unit.key == head.key or (unit.starts and unit.band > head.band):
             return False
-        if self._is_entitled(unit):
+        if entitled:
             elsewhere = self._queues(unit).isdisjoint(self._queues_of_head[head.key])
             if elsewhere:
                 return False
@@ -200,19 +206,6 @@ class _Holds:
         """
         if not unit.starts or not self._problem.policy.has("entitled"):
             return False
-        kind = self._kind(unit)
-        if kind not in self._entitled:
-            self._entitled[kind] = self._has_share(unit)
-        return self._entitled[kind]
-
-    def _kind(self, unit: Unit) -> object:
-        state = unit.states[0]
-        if len(unit.states) > 1 or len(state.leaves) > 1:
-            return unit.key
-        shape = self._problem.shapes.of_leaf[state.key, 0]
-        return (shape, state.leaves[0].need, state.gang.queue)
-
-    def _has_share(self, unit: Unit) -> bool:
         ledger = self._ledger
         charges = [
             (state, {r: needed(state, r) for r in ledger.named})

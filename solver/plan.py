@@ -17,9 +17,8 @@ from models.plan import (
     PodCounts,
     State,
 )
-from models.policy import Policy
 from models.reasons import Waiting
-from models.snapshot import Snapshot, content_hash
+from models.snapshot import Snapshot
 from solver.outcome import Outcome
 from solver.standing import Standing, is_complete, satisfied_after, standing
 
@@ -27,17 +26,19 @@ VERSION = "0.1.0"
 
 
 def plan_of(
-    snapshot: Snapshot,
-    policy: Policy,
     placement: Placement,
     outcome: Outcome,
     *,
     strategy: str,
     waiting: Mapping[str, Waiting],
+    source: str,
 ) -> Plan:
     """
     Order a placement's operations and describe every gang after them.
+
+    ``source`` names what was planned for.
     """
+    snapshot, policy = outcome.problem.snapshot, outcome.problem.policy
     steps: list[Operation] = []
     lines: list[GangLine] = []
     leaving = _gangs_leaving(snapshot, placement)
@@ -47,7 +48,8 @@ def plan_of(
             continue
         mine = list(_steps(gang, placement))
         steps += mine
-        lines.append(_line(gang, mine, placement, waiting.get(gang.key)))
+        now = outcome.problem.states.get(gang.key) or standing(gang)
+        lines.append(_line(now, mine, placement, waiting.get(gang.key)))
     operations = sorted(steps, key=lambda step: _ORDER[step.op])
     proven = all(tier.proof == "proven" for tier in outcome.tiers)
     limits = policy.limits
@@ -57,7 +59,7 @@ def plan_of(
         strategy=strategy,
         status="idle" if idle else "optimal" if proven else "feasible",
         deterministic=limits.seconds is None and limits.workers == 1,
-        snapshot=content_hash(snapshot),
+        snapshot=source,
         seed=policy.seed,
         versions=versions(),
         tiers=outcome.tiers,
@@ -137,11 +139,12 @@ def _departure(gang: Gang, name: str, pod: Pod, why: Departure) -> Operation:
 
 
 def _line(
-    gang: Gang,
+    now: Standing,
     steps: Sequence[Operation],
     placement: Placement,
     waiting: Waiting | None,
 ) -> GangLine:
+    gang = now.gang
     phases = [pod.phase for leaf in pod_sets(gang.tree) for pod in leaf.pods]
     counts = PodCounts(
         total=sum(leaf.replicas for leaf in pod_sets(gang.tree)),
@@ -152,7 +155,7 @@ def _line(
         binding=sum(step.op == "Bind" for step in steps),
         evicting=sum(step.op in {"Evict", "Move"} for step in steps),
     )
-    state = _state(gang, steps, counts)
+    state = _state(now, steps, counts)
     return GangLine(
         name=gang.key,
         queue=gang.queue,
@@ -203,20 +206,19 @@ def _least_pods(tree: Tree) -> int:
     return max(tree.min_pods, sum(children[: tree.min_groups]))
 
 
-def _state(gang: Gang, steps: Sequence[Operation], counts: PodCounts) -> State:
+def _state(now: Standing, steps: Sequence[Operation], counts: PodCounts) -> State:
     """
     Give the first state that holds, in the order of the format.
     """
-    return "Evicting" if counts.evicting else _state_of_others(gang, steps, counts)
+    return "Evicting" if counts.evicting else _state_of_others(now, steps, counts)
 
 
 def _state_of_others(
-    gang: Gang, steps: Sequence[Operation], counts: PodCounts
+    now: Standing, steps: Sequence[Operation], counts: PodCounts
 ) -> State:
     binds = [step for step in steps if step.op == "Bind"]
     if not steps and counts.total == counts.succeeded + counts.failed:
         return "Finished"
-    now = standing(gang)
     if binds:
         return "Starting" if _becomes_satisfied(now, binds) else "Growing"
     if steps:

@@ -83,8 +83,9 @@ class Problem:
     """
     One round, ready to be planned by any strategy.
 
-    ``gangs`` are those of the snapshot, with reserved pods pending as everywhere in a
-    round, ``written`` as the snapshot has them.
+    ``states`` are the standings of all gangs that are not complete.  ``gangs`` are
+    those of the snapshot, with reserved pods pending as everywhere in a round,
+    ``written`` as the snapshot has them.
     """
 
     snapshot: Snapshot
@@ -107,6 +108,7 @@ class Problem:
     stuck: tuple[Standing, ...] = ()
     frozen: Frozen = Frozen()
     step: Step = Step.IDLE
+    states: Mapping[str, Standing] = field(default_factory=dict)
     gangs: Mapping[str, Gang] = field(default_factory=dict)
     written: Mapping[str, Gang] = field(default_factory=dict)
     runners: Runners = field(default_factory=lambda: Runners(Snapshot(), {}))
@@ -171,6 +173,7 @@ def problem_of(snapshot: Snapshot, policy: Policy) -> Problem:
             num_gpus(requests) * count for requests, count in census.running()
         ),
         topologies=topologies,
+        states=states,
         gangs=written | {gang.key: gang for gang in waiting},
         written=written,
         runners=Runners(snapshot, room.index),

@@ -9,7 +9,7 @@ from models.errors import PlanRejectedError
 from models.plan import Plan
 from models.policy import Policy
 from models.reasons import Waiting
-from models.snapshot import Snapshot
+from models.snapshot import Snapshot, content_hash
 from solver.baselines import plan_best_fit, plan_easy, plan_first_come
 from solver.bounds import trivial_bound
 from solver.course import search
@@ -90,7 +90,8 @@ def decide(  # noqa: PLR0913 - who decides, and what may watch it
     progress
         Told the name of each phase as it begins.
     explained
-        Whether gangs that wait say why, which nothing else depends on.
+        Whether gangs that wait say why, and the plan what it was made from; nothing
+        else depends on either.
 
     Raises
     ------
@@ -112,12 +113,11 @@ def decide(  # noqa: PLR0913 - who decides, and what may watch it
     placement = placement_of(problem, outcome.draft)
     departures = {**placement.departures, **stale_departures(problem, placement)}
     plan = plan_of(
-        snapshot,
-        policy,
         replace(placement, departures=departures),
         outcome,
         strategy=strategy,
         waiting=_reasons(bare, outcome) if explained else bare.blocked,
+        source=content_hash(snapshot) if explained else "",
     )
     watch.lap("decode")
     violations = verify(snapshot, policy, plan)

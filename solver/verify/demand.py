@@ -66,10 +66,9 @@ def requested(evidence: Evidence) -> tuple[Amounts, list[Doubt]]:
         loose[key] = None if held else _whole(hope, _living(hope, hope.offers))
         whole[key] = None if loose[key] is None else hope.offers
         strict[key] = None if held else _possible(hope, evidence, empty)
+    kinds = [strict] if strict == loose == whole else [strict, loose, whole]
     for hope in hopes.values():
-        readings = [
-            _asks(hope, hopes, kind, evidence) for kind in (strict, loose, whole)
-        ]
+        readings = [_asks(hope, hopes, kind, evidence) for kind in kinds]
         if _shares_hosts(hope) or _is_bounded_from_below(hope, evidence):
             readings.append({})
         if all(reading == readings[0] for reading in readings):
@@ -268,11 +267,13 @@ def _possible(hope: _Hope, evidence: Evidence, empty: Emptiness) -> _Offers:
         return None
     for name in evidence.path(gang.queue):
         for resource in evidence.named:
-            least = least_core(gang, hope.before, living, resource)
             rule = evidence.queues[name].rule(resource)
             most = [rule.limit] if gang.preemptible else [rule.limit, rule.quota]
-            own = _sum(gang, hope.running, resource)
-            if least and any(x is not None and least + own > x for x in most):
+            known = [x for x in most if x is not None]
+            if not known:
+                continue
+            least = least_core(gang, hope.before, living, resource)
+            if least and least + _sum(gang, hope.running, resource) > min(known):
                 return None
     return _whole(hope, living)
 
