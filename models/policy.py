@@ -83,10 +83,14 @@ class Evict(Part):
 class Waiting(Part):
     """
     When a gang that is passed over becomes the protected head.
+
+    ``heads`` are those of one leaf queue; of all queues ``firm`` ones hold their nodes
+    against what is entitled elsewhere, too.
     """
 
     protect_after: Seconds = Field(3600, alias="protectAfter")
     heads: int = Field(1, ge=0)
+    firm: int = Field(1, ge=0)
     idle: Literal["hold", "backfill"] = "backfill"
 
 

@@ -126,11 +126,12 @@ class _Holds:
         self._problem = problem
         self._heads = heads
         units = {head.key: frozenset[str]() for head in heads}
-        for unit in problem.units:
-            if unit.key in units:
-                units[unit.key] = self._queues(unit)
+        self._units = [unit for unit in problem.units if unit.key in units]
+        for unit in self._units:
+            units[unit.key] = self._queues(unit)
         self._queues_of_head: Mapping[str, frozenset[str]] = units
         self._ledger = Ledger(problem)
+        self._firm = self._firm_ones()
         self._known: dict[object, tuple[int, ...]] = {}
 
     def bans(self) -> dict[tuple[str, int], tuple[int, ...]]:
@@ -148,6 +149,14 @@ class _Holds:
                         )
                     )
         return found
+
+    def _firm_ones(self) -> frozenset[str]:
+        """
+        Name the heads that are entitled themselves, the first few in line of all.
+        """
+        most = self._problem.policy.waiting.firm
+        entitled = [unit for unit in self._units if self._is_entitled(unit)]
+        return frozenset(unit.key for unit in sorted(entitled, key=_by_rank)[:most])
 
     def _kind(self, unit: Unit) -> object:
         """
@@ -169,18 +178,20 @@ class _Holds:
         kind = self._kind(unit)
         if kind not in self._known:
             entitled = self._is_entitled(unit)
-            against = [h for h in self._heads if self._is_held(h, unit, entitled)]
+            against = [
+                h for h in self._heads if self._is_held(h, unit, entitled=entitled)
+            ]
             nodes = {node for head in against for node in head.nodes}
             self._known[kind] = tuple(sorted(nodes))
         return self._known[kind]
 
-    def _is_held(self, head: Head, unit: Unit, entitled: bool) -> bool:  # noqa: FBT001
+    def _is_held(self, head: Head, unit: Unit, *, entitled: bool) -> bool:
         """
         Tell whether a unit may not use what is held for a head.
         """
         if unit.key == head.key or (unit.starts and unit.band > head.band):
             return False
-        if entitled:
+        if entitled and head.key not in self._firm:
             elsewhere = self._queues(unit).isdisjoint(self._queues_of_head[head.key])
             if elsewhere:
                 return False

@@ -454,6 +454,53 @@ def test_what_is_larger_than_its_share_is_held_back():
     assert started(shared(minimum=2, gpus=4)) == set()
 
 
+def entitled_head(policy=None, **fields):
+    """
+    Ask about a head that has room in its share, and an entitled gang of another queue.
+    """
+    return ask(
+        nodes(2),
+        busy("r", "n0", "n1", queue="serve", gpus=1),
+        large(queue="train", **fields),
+        gang("small", queue="serve", gpus=1),
+        policy=policy,
+        queues=[queue("train", quota=16), queue("serve", quota=4, weight=0)],
+    )
+
+
+def test_an_entitled_head_holds_against_what_is_entitled_elsewhere():
+    assert started(entitled_head()) == set()
+    assert started(entitled_head(policy=waiting(firm=0))) == {"small"}
+
+
+def test_a_head_above_its_share_does_not():
+    assert started(entitled_head(minimum=3)) == {"small"}
+
+
+def test_as_many_heads_as_the_policy_says_are_firm_the_longest_passed_over_first():
+    pools = {pool: selector(pool=pool) for pool in "ab"}
+
+    def ask_with(firm):
+        return ask(
+            [node(pool, labels={"pool": pool}) for pool in "ab"],
+            busy("r", "a", "b", queue="serve", gpus=1),
+            large("x", 1, queue="t", passed_over=3 * HOUR, demand=pools["a"]),
+            large("y", 1, queue="u", demand=pools["b"]),
+            gang("at-a", queue="serve", gpus=1, demand=pools["a"]),
+            gang("at-b", queue="serve", gpus=1, demand=pools["b"]),
+            policy=waiting(firm=firm),
+            queues=[
+                queue("t", quota=8, weight=0),
+                queue("u", quota=8, weight=0),
+                queue("serve", quota=4, weight=0),
+            ],
+        )
+
+    assert started(ask_with(0)) == {"at-a", "at-b"}
+    assert started(ask_with(1)) == {"at-b"}
+    assert started(ask_with(2)) == set()
+
+
 def test_without_entitlement_nothing_is_entitled():
     policy = Policy(tiers=(Tier(name="gangs"),))
 
