@@ -75,7 +75,8 @@ class Trace:
     Jobs in the order of their submission, the first at second 0, with what was done.
 
     ``begins`` is when that was, where the trace knows; ``notes`` say what is not as it
-    was recorded; ``repaired`` and ``left_out`` count rows by what was wrong with them.
+    was recorded; ``repaired`` and ``left_out`` count rows by what was wrong with them;
+    ``parts`` say where each part of a composite workload is from.
     """
 
     name: str
@@ -84,6 +85,7 @@ class Trace:
     begins: str | None = None
     jobs: tuple[Job, ...] = ()
     notes: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
     repaired: Mapping[str, int] = field(default_factory=dict)
     left_out: Mapping[str, int] = field(default_factory=dict)
 

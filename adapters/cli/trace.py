@@ -2,6 +2,7 @@
 ``phalanx trace``: check, describe and convert files of jobs.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -18,6 +19,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 File = Annotated[str, typer.Argument(metavar="TRACE", help="A file of jobs.")]
+_WEIGHT = re.compile(r" *(-?[0-9]{1,9})=([0-9]{1,9}) *")
 Output = Annotated[Format, typer.Option("-o", "--output", metavar="table|json")]
 
 
@@ -99,6 +101,7 @@ def _described(document: Mapping[str, Any]) -> list[str]:
     lines = [
         f"{document['name']} · form {document['form']} · {work}",
         f"submitted within {time(document['span'])}{begins}",
+        *(f"composite workload: {part}" for part in document["composite"]),
         "",
     ]
     for key, head in (("bySize", "GPUS"), ("byQueue", "QUEUE")):
@@ -125,13 +128,34 @@ def convert(
         typer.Option("--to", metavar="FILE", help="A new .csv, .csv.gz or .parquet."),
     ],
     form: Form = None,
+    composite: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw CPU and memory from the pods of another trace, by their GPUs.",
+        ),
+    ] = None,
+    priorities: Annotated[
+        str | None,
+        typer.Option(
+            metavar="P=N,…",
+            help="Draw priorities, such as 100=20,0=80: 100 for 20 in 100 jobs.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="N", help="Another seed is another draw; 0 first."),
+    ] = None,
 ) -> None:
     """
     Write a trace in our own form, sorted and with what was repaired.
+
+    With --composite or --priorities it is a composite workload, and always says so.
     """
     from pathlib import Path
 
     from adapters.traces import read_trace
+    from adapters.traces.composite import with_priorities, with_requests
     from adapters.traces.own import write_own
 
     path = Path(to)
@@ -141,9 +165,34 @@ def convert(
         )
     if path.exists():
         raise FileExistsError(17, "exists already", str(path))
+    weights = None if priorities is None else _weights(priorities)
+    if seed is not None and composite is None and weights is None:
+        raise typer.BadParameter("--seed: nothing is drawn without --composite")
     found = read_trace(trace, form)
+    if composite is not None:
+        found = with_requests(found, read_trace(composite), seed or 0)
+    if weights is not None:
+        found = with_priorities(found, weights, seed or 0)
     write_own(found, path)
     say_what_was_done(found)
+    for text in found.parts:
+        note(f"composite workload: {text}")
     for text in found.notes:
         note(f"note: {text}")
     emit(f"{counted(len(found.jobs), 'job')} in {to}")
+
+
+def _weights(text: str) -> dict[int, int]:
+    """
+    Read priorities with their weights.
+    """
+    found: dict[int, int] = {}
+    for word in text.split(","):
+        match = _WEIGHT.fullmatch(word)
+        if match is None or int(match[1]) in found or not int(match[2]):
+            raise typer.BadParameter(
+                f"--priorities {text!r}: {word!r} is no priority with its weight, such "
+                "as 100=20, or names one twice"
+            )
+        found[int(match[1])] = int(match[2])
+    return found

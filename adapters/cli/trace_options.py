@@ -27,7 +27,8 @@ Cluster = Annotated[
     typer.Option(
         "--cluster",
         metavar="WORD|FILE",
-        help="60x8, 10x8+20x4, a list of machines, or a snapshot.",
+        help="60x8, 10x8+20x4, a list of machines, LIST@96 for so many of it, or a "
+        "snapshot.",
     ),
 ]
 Quotas = Annotated[

@@ -101,6 +101,7 @@ def _trace(trace: Trace) -> dict[str, Any]:
         "gpuHours": round(trace.gpu_seconds / 3600, 3),
         "span": trace.span,
         "begins": trace.begins,
+        "composite": list(trace.parts),
         "notes": list(trace.notes),
         "repaired": dict(trace.repaired),
         "leftOut": dict(trace.left_out),

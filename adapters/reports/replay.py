@@ -12,6 +12,7 @@ from adapters.reports.replay_series import fairness, use
 from adapters.reports.replay_summary import (
     best_of_all,
     certainty,
+    composite,
     subject_of,
     tiles_of,
     verdict,
@@ -39,7 +40,11 @@ def replay_page(folder: Folder, windows: Sequence[tuple[float, float]] = ()) -> 
     return Page(
         kind="replay",
         title=f"{_who(names)}: {results.trace.name} on {_on(folder)}",
-        lead=[line for line in (_played(folder), best_of_all(folder)) if line],
+        lead=[
+            line
+            for line in (_played(folder), composite(folder), best_of_all(folder))
+            if line
+        ],
         verdict=verdict(folder, subject),
         certainty=certainty(folder, subject),
         tiles=tiles_of(folder, subject or names[0], results.baseline),

@@ -119,6 +119,16 @@ def best_of_all(folder: Folder) -> str:
     return text if parts else ""
 
 
+def composite(folder: Folder) -> str:
+    """
+    Say that nobody recorded the workload as it is, and where its parts are from.
+    """
+    parts = folder.results.trace.composite
+    if not parts:
+        return ""
+    return f"A composite workload, not a recorded one. {'; '.join(parts)}."
+
+
 def certainty(folder: Folder, subject: str | None) -> str:
     """
     Say how sure the verdict is, and count the measures for and against.

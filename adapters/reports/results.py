@@ -49,6 +49,7 @@ class Trace(_Record):
     gpu_hours: Number = Field(None, alias="gpuHours")
     span: Number = None
     begins: Name | None = None
+    composite: tuple[Name, ...] = ()
     notes: tuple[Name, ...] = ()
     repaired: dict[Name, Number] = {}
     left_out: dict[Name, Number] = Field(default={}, alias="leftOut")

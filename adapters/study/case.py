@@ -105,7 +105,8 @@ def _run_of(case: Case) -> tuple[Trace, Run]:
 
 def _notes(trace: Trace, run: Run) -> list[str]:
     poor = poorly_drawn(run.trace, run.seed + 1, run.block)
-    return [*trace.notes, *run.floor.notes, *([poor] if poor else [])]
+    parts = [f"composite workload: {part}" for part in trace.parts]
+    return [*parts, *trace.notes, *run.floor.notes, *([poor] if poor else [])]
 
 
 @lru_cache(maxsize=2)

@@ -5,7 +5,7 @@ Floors: the clusters on which traces are played, from a word or from a file.
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from adapters.traces.cells import RowLeftOutError, safe, whole
 from adapters.traces.forms import MEBIBYTE, MODEL_LABEL
@@ -16,6 +16,7 @@ from models.queues import Queue, QueueResource
 from models.resources import CPU, DEFAULT_PODS, GPU, MEMORY, MOST_GPUS, PODS
 from models.trace import Floor, Trace
 
+_SOME = re.compile(r"(.+\.csv(?:\.gz)?)@(\d{1,6})")
 _WORD = re.compile(r"(\d{1,6})x(\d{1,4})")
 MOST_NODES = 100_000
 
@@ -23,6 +24,8 @@ MOST_NODES = 100_000
 def floor_of(text: str) -> Floor:
     """
     Make a cluster of ``60x8``, ``10x8+20x4``, a list of machines, or a snapshot.
+
+    ``machines.csv@96`` are so many of a list, of each kind its share.
 
     Raises
     ------
@@ -32,9 +35,40 @@ def floor_of(text: str) -> Floor:
     words = [_WORD.fullmatch(word) for word in text.split("+")]
     if all(words):
         return _made_up(text, [(int(w[1]), int(w[2])) for w in words if w])
+    some = _SOME.fullmatch(text)
+    if some and not Path(text).exists():
+        return _fewer(_table(some[1]), int(some[2]))
     if text.removesuffix(".gz").endswith(".csv"):
         return _table(text)
     return _snapshot(text)
+
+
+def _fewer(whole: Floor, count: int) -> Floor:
+    """
+    Take so many machines of a list, of each kind its share of them.
+
+    The shares are rounded down, the largest remainders up; of a kind the first by name.
+    """
+    total = len(whole.nodes)
+    if not 1 <= count <= total:
+        what = f"has {total:,} machines, {count:,} cannot be taken"
+        raise rejected(whole.name, what, f"say {whole.name}@N, N from 1 to {total}")
+    kinds: dict[tuple[object, ...], list[Node]] = {}
+    for node in whole.nodes:
+        model = node.labels.get(MODEL_LABEL, "")
+        kinds.setdefault((model, *sorted(node.allocatable.items())), []).append(node)
+    taken = {kind: count * len(nodes) // total for kind, nodes in kinds.items()}
+    rest = sorted(kinds, key=lambda kind: (-(count * len(kinds[kind]) % total), kind))
+    for kind in rest[: count - sum(taken.values())]:
+        taken[kind] += 1
+    nodes = [node for kind in kinds for node in kinds[kind][: taken[kind]]]
+    note = f"{count:,} of {total:,} machines, of each kind its share of them"
+    return replace(
+        whole,
+        name=f"{whole.name}@{count}",
+        nodes=tuple(sorted(nodes, key=lambda node: node.name)),
+        notes=(note, *whole.notes),
+    )
 
 
 def _made_up(text: str, kinds: Sequence[tuple[int, int]]) -> Floor:

@@ -294,9 +294,10 @@ def _duration(text: str, tally: Tally, line: int) -> int:
     return found
 
 
+NO_REQUESTS = "no CPU and no memory is asked for"
 _PHILLY = (
-    "composite: the trace names GPUs per job; pods of up to 8 GPUs are made up",
-    "no CPU and no memory is asked for",
+    "pods of up to 8 GPUs are made up: the trace names GPUs per job only",
+    NO_REQUESTS,
     "derived by others from a longer log: no users, attempts, failures, placement",
 )
 _OPENB = (

@@ -11,6 +11,9 @@ from pathlib import Path
 from adapters.traces.cells import Names, RowLeftOutError, duration, moment, safe, whole
 from adapters.traces.forms import MODEL_LABEL, Draft, Shelf
 from adapters.traces.rows import (
+    MARKS,
+    NOTE,
+    PART,
     Row,
     TraceFile,
     is_table_of_machines,
@@ -146,12 +149,13 @@ def write_own(trace: Trace, path: Path) -> None:
     """
     rows = (row for job in trace.jobs for row in _rows(job))
     if path.suffix == ".parquet":
-        _write_parquet(rows, path)
+        _write_parquet(rows, path, "\n".join(_marks(trace)))
         return
     with path.open("wb") as raw:
         # No name and no time in the head: the same trace gives the same bytes.
         packed = gzip.GzipFile("", "wb", 6, raw, 0) if path.suffix == ".gz" else raw
         text = io.TextIOWrapper(packed, encoding="utf-8", newline="")
+        text.writelines(f"{line}\n" for line in _marks(trace))
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(COLUMNS)
         writer.writerows(rows)
@@ -159,6 +163,18 @@ def write_own(trace: Trace, path: Path) -> None:
         text.detach()
         if packed is not raw:
             packed.close()
+
+
+def _marks(trace: Trace) -> list[str]:
+    """
+    Say what the jobs are, so that a file of them still tells.
+    """
+    marks = [*(NOTE + note for note in trace.notes), *(PART + p for p in trace.parts)]
+    marks += [
+        f"{NOTE}left out of {trace.name}: {count:,} by the rule {rule}"
+        for rule, count in trace.left_out.items()
+    ]
+    return [" ".join(mark.split()) for mark in marks]
 
 
 def _rows(job: Job) -> Iterator[tuple[object, ...]]:
@@ -182,7 +198,7 @@ def _amount(resource: str, requests: Resources) -> str:
     return format_quantity(resource, amount) if amount else ""
 
 
-def _write_parquet(rows: Iterable[tuple[object, ...]], path: Path) -> None:
+def _write_parquet(rows: Iterable[tuple[object, ...]], path: Path, marks: str) -> None:
     try:
         import pyarrow as pa  # noqa: PLC0415 - an extra
         from pyarrow import parquet  # noqa: PLC0415 - an extra
@@ -192,4 +208,5 @@ def _write_parquet(rows: Iterable[tuple[object, ...]], path: Path) -> None:
     columns = [[str(cell) for cell in column] for column in zip(*rows, strict=True)]
     columns = columns or [[] for _ in COLUMNS]
     table = pa.table(dict(zip(COLUMNS, columns, strict=True)))
+    table = table.replace_schema_metadata({MARKS: marks} if marks else None)
     parquet.write_table(table, path, compression="zstd")

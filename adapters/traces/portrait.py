@@ -35,6 +35,7 @@ def portrait_of(trace: Trace) -> dict[str, Any]:
         "byQueue": _rows({name: queues[name] for name in by_work}, trace.gpu_seconds),
         "repaired": dict(trace.repaired),
         "leftOut": dict(trace.left_out),
+        "composite": list(trace.parts),
         "notes": list(trace.notes),
     }
 

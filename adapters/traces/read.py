@@ -9,7 +9,15 @@ from datetime import UTC, datetime
 from adapters.traces import forms, own
 from adapters.traces.forms import Draft
 from adapters.traces.rounds import rounds
-from adapters.traces.rows import TraceFile, head_of, lines_of, need_columns
+from adapters.traces.rows import (
+    NOTE,
+    PART,
+    TraceFile,
+    head_of,
+    lines_of,
+    marks_of,
+    need_columns,
+)
 from adapters.traces.tally import Tally, rejected
 from models.trace import Job, Trace
 
@@ -135,10 +143,15 @@ def read_trace(path: str, form: str | None = None) -> Trace:
         digest=file.digest(),
         begins=_date(first) if drafts and drafts[0].dated else None,
         jobs=tuple(_job(draft, first) for draft in drafts),
-        notes=forms.NOTES[form],
+        notes=(*forms.NOTES[form], *_marks(file, form, NOTE)),
+        parts=_marks(file, form, PART),
         repaired=dict(sorted(tally.repaired.items())),
         left_out=dict(sorted(tally.left_out.items())),
     )
+
+
+def _marks(file: TraceFile, form: str, kind: str) -> tuple[str, ...]:
+    return marks_of(file, kind) if form == "own" else ()
 
 
 def _date(stamp: float) -> str:

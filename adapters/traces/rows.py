@@ -23,6 +23,16 @@ MACHINES = {
 """
 What tells lists of machines apart, and from jobs.
 """
+NOTE, PART = "# note: ", "# part: "
+"""
+How lines begin that stand above the head of a table: what is said about the whole.
+"""
+MARKS = "phalanx"
+"""
+The same in Parquet: a list of such lines under this key of the file's metadata.
+"""
+_MOST_MARKS = 30
+_LONGEST_MARK = 500
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
 LONGEST_LINE = 2**20
@@ -150,9 +160,29 @@ def head_of(file: TraceFile) -> Sequence[str]:
     return _head(file, lines_of(file, Tally(file.name)))
 
 
+def marks_of(file: TraceFile, kind: str) -> tuple[str, ...]:
+    """
+    Read what a table says of itself, of one kind, ready to be shown.
+    """
+    said = _said(file)
+    found = (text.removeprefix(kind).strip() for text in said if text.startswith(kind))
+    return tuple(printable(text[:_LONGEST_MARK]) for text in found)[:_MOST_MARKS]
+
+
+def _said(file: TraceFile) -> Iterator[str]:
+    if file.parquet:
+        packed = (_parquet(file).schema_arrow.metadata or {}).get(MARKS.encode(), b"")
+        yield from packed.decode("utf-8", "replace").splitlines()
+        return
+    for _, line in lines_of(file, Tally(file.name)):
+        if not line.startswith((NOTE, PART)):
+            return
+        yield line
+
+
 def _head(file: TraceFile, lines: Iterator[tuple[int, str]]) -> list[str]:
     for _, line in lines:
-        if line.strip():
+        if line.strip() and not line.startswith((NOTE, PART)):
             if "\0" in line:
                 raise rejected(file.name, "is binary, not text")
             return [name.strip() for name in _cells(line)]

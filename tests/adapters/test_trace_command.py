@@ -71,3 +71,55 @@ def test_a_file_that_is_none_is_refused(tmp_path, capsys):
     shown = capsys.readouterr().err
     assert "has no column submit, duration" in shown
     assert "docs/reference/traces.md" in shown
+
+
+LENDERS = "job,submit,duration,gpus,pods,cpu,memory\nx,0,9,1,1,4,8Gi\ny,0,9,8,1,64,\n"
+
+
+def test_a_composite_workload_says_so_from_the_file_to_the_page(tmp_path, capsys):
+    jobs, lender, made = (tmp_path / name for name in ("jobs.csv", "l.csv", "made.csv"))
+    jobs.write_text(GOOD)
+    lender.write_text(LENDERS)
+    convert = ["trace", "convert", str(jobs), "--composite", str(lender)]
+
+    assert 0 == run([*convert, "--priorities", "9=1,0=3", "--to", str(made)])
+    assert 0 == run([*convert, "--priorities", "9=1,0=3", "--to", f"{made}.csv"])
+    assert made.read_bytes() == (tmp_path / "made.csv.csv").read_bytes()
+    capsys.readouterr()
+
+    assert 0 == run(["trace", "describe", str(made)])
+    assert 3 == capsys.readouterr().out.count("composite workload: ")
+
+    folder = tmp_path / "played"
+    play = ["replay", str(made), "--cluster", "2x8", "--strategy", "greedy"]
+    assert 0 == run([*play, "--strategy", "best-fit", "-O", str(folder)])
+    document = json.loads((folder / "results.json").read_text())
+    assert 3 == len(document["trace"]["composite"])
+    assert "priorities: drawn, 9 for 25 %" in document["trace"]["composite"][2]
+    capsys.readouterr()
+
+    assert 0 == run(["report", str(folder)])
+    assert "A composite workload, not a recorded one" in capsys.readouterr().out
+    pytest.importorskip("altair", reason="needs the extra report")
+    assert 0 == run(["report", str(folder), "--html", str(tmp_path / "page.html")])
+    assert "A composite workload, not a recorded one" in (
+        (tmp_path / "page.html").read_text()
+    )
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["--seed", "1"],
+        ["--priorities", "high=1"],
+        ["--priorities", "1=1,1=2"],
+        ["--priorities", "1=0"],
+        ["--priorities", ""],
+    ],
+)
+def test_a_draw_that_makes_no_sense_is_refused(trace, tmp_path, flags, capsys):
+    out = tmp_path / "out.csv"
+
+    assert 2 == run(["trace", "convert", trace, "--to", str(out), *flags])
+    assert flags[0] in capsys.readouterr().err
+    assert not out.exists()
