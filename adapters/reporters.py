@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from adapters.round_record import head_of, record_of
+from adapters.round_record import alive_in, head_of, record_of
 from adapters.rounds import RoundFile
 from adapters.seams import Reporter, Turn
 from models.errors import PhalanxError, PlanRejectedError
@@ -111,6 +111,7 @@ class Recorder:
         self._kept: deque[str] = deque(maxlen=_REMEMBERED)
         self._promised: Turn | None = None
         self._before: Plan | None = None
+        self._ran: set[str] = set()
         self._waiting: queue.Queue[Callable[[], None] | None] = queue.Queue()
         self._thread = threading.Thread(target=self._run, name="record", daemon=True)
 
@@ -216,9 +217,25 @@ class Recorder:
         if turn.name in self._kept:
             return
         self._kept.append(turn.name)
-        self._put(
-            lambda: self._file.append(record_of(turn, self._policy, outcome, why))
-        )
+
+        def write() -> None:
+            ended = self._ended(turn, outcome)
+            record = record_of(turn, self._policy, outcome, why, ended)
+            self._file.append(record)
+
+        self._put(write)
+
+    def _ended(self, turn: Turn, outcome: str) -> list[str]:
+        """
+        Name the gangs that ran in the last record, and no longer do.
+        """
+        run, could = alive_in(turn.plan)
+        ended = sorted(self._ran - could)
+        if outcome == "done":
+            self._ran = run
+        else:
+            self._ran &= could
+        return ended
 
     def _end(
         self, outcome: str, why: str, name: str = "", nodes: int | None = None

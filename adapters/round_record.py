@@ -11,16 +11,22 @@ from adapters.files.plan_writer import plan_document
 from adapters.outcome import gpus_of_pods
 from adapters.rounds import MOST_GANGS, MOST_OPERATIONS
 from adapters.seams import Turn
+from models.gangs import Gang, plain_roles
 from models.plan import Plan
 from models.policy import Policy
 from models.receipt import Receipt
+from models.snapshot import Snapshot
 
 _STEADY = frozenset({"Running", "Finished"})
 _RESULTS = ("done", "again", "refused", "skipped")
 
 
 def record_of(
-    turn: Turn, policy: Policy, outcome: str, why: str = ""
+    turn: Turn,
+    policy: Policy,
+    outcome: str,
+    why: str = "",
+    ended: Sequence[str] = (),
 ) -> dict[str, Any]:
     """
     Write a round as plain values.
@@ -35,6 +41,8 @@ def record_of(
         ``done``, or ``dropped`` where none of it was tried.
     why
         Why it was dropped.
+    ended
+        Gangs that ran when the round before was recorded, and no longer do.
     """
     plan = turn.plan
     document = plan_document(plan)
@@ -63,8 +71,9 @@ def record_of(
             "reasons": _counted(
                 line.waiting.reason.value for line in plan.gangs if line.waiting
             ),
-            "items": shown[:MOST_GANGS],
+            "items": _with_asks(shown[:MOST_GANGS], turn.snapshot),
             "leftOut": max(0, len(shown) - MOST_GANGS),
+            "ended": list(ended[:MOST_GANGS]),
         },
         "gpus": sum(
             gpus.get(step.pod, 0) for step in plan.operations if step.op == "Bind"
@@ -72,6 +81,51 @@ def record_of(
         "receipts": _receipts(turn.receipts),
         "operations": operations[:MOST_OPERATIONS],
         "operationsLeftOut": max(0, len(operations) - MOST_OPERATIONS),
+    }
+
+
+def alive_in(plan: Plan) -> tuple[set[str], set[str]]:
+    """
+    Name the gangs of which pods run or are bound by a plan, and those that could run.
+    """
+    lines = [line for line in plan.gangs if line.state != "Finished"]
+    run = {line.name for line in lines if line.pods.running or line.pods.binding}
+    return run, {line.name for line in lines}
+
+
+def _with_asks(lines: list[dict[str, Any]], snapshot: Snapshot) -> list[dict[str, Any]]:
+    """
+    Say of gangs that start since when they waited, and what they ask for.
+
+    That is said once of each, and not of those that wait, so that records stay short.
+    """
+    starts = {line["name"] for line in lines if line["state"] == "Starting"}
+    asks = {gang.key: _asks(gang) for gang in snapshot.gangs if gang.key in starts}
+    return [
+        {**line, "asks": asks[line["name"]]} if line["name"] in asks else line
+        for line in lines
+    ]
+
+
+def _asks(gang: Gang) -> dict[str, Any]:
+    roles = plain_roles(gang)
+    return {
+        "age": gang.age,
+        "priority": gang.priority,
+        "preemptible": gang.preemptible,
+        "maxRuntime": gang.max_runtime,
+        "roles": None
+        if roles is None
+        else [
+            {
+                "name": role.name,
+                "pods": role.replicas,
+                "min": role.minimum,
+                "requests": dict(sorted(role.requests.items())),
+                "exclusive": role.exclusive,
+            }
+            for role in roles
+        ],
     }
 
 

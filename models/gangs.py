@@ -141,6 +141,27 @@ def pod_sets(tree: Tree) -> Iterator[PodSet]:
         yield from pod_sets(child)
 
 
+def plain_roles(gang: Gang) -> tuple[PodSet, ...] | None:
+    """
+    Give the leaves of a gang that is no more than roles, all of which it needs.
+
+    One with deeper groups, a topology, an order or mates is more than that.
+    """
+    leaves = tuple(pod_sets(gang.tree))
+    plain = all(
+        leaf.minimum and not leaf.topology and not leaf.after for leaf in leaves
+    )
+    return leaves if plain and not gang.mates and _is_flat(gang.tree) else None
+
+
+def _is_flat(tree: Tree) -> bool:
+    if isinstance(tree, PodSet):
+        return True
+    leaves = [child for child in tree.children if isinstance(child, PodSet)]
+    needs_all = len(leaves) == len(tree.children) == tree.min_groups
+    return needs_all and not tree.min_pods and tree.topology is None
+
+
 def released(gang: Gang) -> Gang:
     """
     Let a gang's reserved pods be pending, the first of those that are.

@@ -315,11 +315,18 @@ _ROUND = (
     "all gangs of one round, also those that run in it, are submitted anew, by age",
     "a gang runs for its maxRuntime",
 )
+_RECORD = (
+    "gangs that a loop saw start; what ran before the record, or never started, is not",
+    "run times are from the round that started a gang to the one that saw it gone",
+    "of a gang that had to start again, the last run from its first submission on",
+    "node selectors, affinities and tolerations of pods are in no record",
+)
 NOTES: Mapping[str, tuple[str, ...]] = {
     "philly": _PHILLY,
     "openb": _OPENB,
     "dlrm": _DLRM,
     "swf": _SWF,
     "round": _ROUND,
+    "record": _RECORD,
     "own": (),
 }

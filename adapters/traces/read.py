@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from adapters.traces import forms, own
 from adapters.traces.forms import Draft
-from adapters.traces.rounds import rounds
+from adapters.traces.rounds import RECORDS, rounds
 from adapters.traces.rows import (
     NOTE,
     PART,
@@ -45,7 +45,7 @@ _COLUMNS: Mapping[str, Sequence[str]] = {
         *("max_instance_per_node", "creation_time", "deletion_time"),
     ),
 }
-_ROUNDS = (".yaml", ".yml", ".json")
+_ROUNDS = (".yaml", ".yml", ".json", RECORDS)
 _TELLING = {"philly": "num_gpus", "openb": "gpu_milli", "dlrm": "app_name"}
 
 
@@ -143,11 +143,16 @@ def read_trace(path: str, form: str | None = None) -> Trace:
         digest=file.digest(),
         begins=_date(first) if drafts and drafts[0].dated else None,
         jobs=tuple(_job(draft, first) for draft in drafts),
-        notes=(*forms.NOTES[form], *_marks(file, form, NOTE)),
+        notes=(*_notes(file, form), *_marks(file, form, NOTE)),
         parts=_marks(file, form, PART),
         repaired=dict(sorted(tally.repaired.items())),
         left_out=dict(sorted(tally.left_out.items())),
     )
+
+
+def _notes(file: TraceFile, form: str) -> tuple[str, ...]:
+    known = form == "round" and RECORDS in file.path.suffixes
+    return forms.NOTES["record" if known else form]
 
 
 def _marks(file: TraceFile, form: str, kind: str) -> tuple[str, ...]:

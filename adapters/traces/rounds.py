@@ -1,5 +1,5 @@
 """
-Rounds as traces: the gangs of a scenario or snapshot, as jobs submitted when they were.
+Rounds as traces: the gangs of a scenario or snapshot, or those that a loop recorded.
 """
 
 from collections.abc import Iterator
@@ -8,13 +8,26 @@ from adapters.traces.cells import Names, RowLeftOutError
 from adapters.traces.forms import Draft, Shelf
 from adapters.traces.rows import TraceFile
 from adapters.traces.tally import Tally
-from models.gangs import Gang, Group, PodSet
+from models.gangs import Gang, PodSet, plain_roles
 from models.trace import Role
+
+RECORDS = ".jsonl"
 
 
 def rounds(file: TraceFile, tally: Tally) -> Iterator[Draft]:
     """
-    Read one of our own rounds: what waits in it, and what runs.
+    Read our own rounds: a scenario or snapshot, or the record that a loop keeps.
+    """
+    if RECORDS not in file.path.suffixes:
+        return _snapshot(file, tally)
+    from adapters.traces.records import recorded  # noqa: PLC0415 - pulls in pydantic
+
+    return recorded(file, tally)
+
+
+def _snapshot(file: TraceFile, tally: Tally) -> Iterator[Draft]:
+    """
+    Read what waits in one round, and what runs.
 
     The oldest gang is submitted first, the others as much later as they are younger.
     """
@@ -33,11 +46,14 @@ def rounds(file: TraceFile, tally: Tally) -> Iterator[Draft]:
 def _draft(gang: Gang, number: int, names: Names, shelf: Shelf) -> Draft:
     if gang.max_runtime is None:
         raise RowLeftOutError("no-duration", gang.key)
+    roles = plain_roles(gang)
+    if roles is None:
+        raise RowLeftOutError("tree", gang.key)
     return Draft(
         name=names.take(gang.name, number),
         submit=-float(gang.age),
         duration=gang.max_runtime,
-        roles=shelf.take(tuple(_role(leaf, gang) for leaf in _leaves(gang))),
+        roles=shelf.take(tuple(map(_role, roles))),
         queue=gang.queue,
         priority=gang.priority,
         preemptible=gang.preemptible,
@@ -46,26 +62,7 @@ def _draft(gang: Gang, number: int, names: Names, shelf: Shelf) -> Draft:
     )
 
 
-def _leaves(gang: Gang) -> list[PodSet]:
-    """
-    List the roles of a gang that is no more than roles, all of which it needs.
-    """
-    tree = gang.tree
-    if isinstance(tree, PodSet):
-        return [tree]
-    leaves = [child for child in tree.children if isinstance(child, PodSet)]
-    if len(leaves) < len(tree.children) or not _needs_all(tree) or gang.mates:
-        raise RowLeftOutError("tree", gang.key)
-    return leaves
-
-
-def _needs_all(tree: Group) -> bool:
-    return tree.min_groups == len(tree.children) and not tree.min_pods
-
-
-def _role(leaf: PodSet, gang: Gang) -> Role:
-    if leaf.topology is not None or leaf.after or not leaf.minimum:
-        raise RowLeftOutError("tree", gang.key)
+def _role(leaf: PodSet) -> Role:
     return Role(
         name=leaf.name,
         pods=leaf.replicas,

@@ -30,6 +30,8 @@ OMISSIONS = {
     "too-few-cells": "the row has fewer cells than the file has columns",
     "not-text": "the row is not UTF-8 text",
     "tree": "its gang has SubGroups of SubGroups, a topology or an order",
+    "no-requests": "the record does not say what it asks for: it is of an old version",
+    "bad-record": "it is no record of a round",
     "cancelled": "it was cancelled before it ran",
 }
 
