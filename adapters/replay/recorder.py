@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
+from adapters.clock import monotonic
 from adapters.replay.fate import NEVER, Fate
 from adapters.replay.meter import USES
 from adapters.replay.world import World
@@ -39,6 +40,7 @@ class Recorder:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._files: dict[str, TextIO] = {}
+        self._begun = monotonic()
 
     def open(self, offsets: Mapping[str, int] | None = None) -> None:
         """
@@ -131,12 +133,19 @@ class Recorder:
         Write down what a round took on this machine.
         """
         seconds = {"decision": round(decision, 6), "turn": round(turn, 6)}
-        self._line("timings.jsonl", {"t": now, "shown": shown, **seconds})
+        self._line("timings.jsonl", {"t": now, "shown": shown, **seconds, **self._at()})
+
+    def _at(self) -> dict[str, float]:
+        """
+        Say for how long this process has played; one that goes on begins at 0 again.
+        """
+        return {"elapsed": round(monotonic() - self._begun, 3)}
 
     def finish(self, left: Iterable[Fate], now: int, num_jobs: int) -> None:
         """
         Write the table of jobs in their order, and drop what only helped to resume.
         """
+        self._line("timings.jsonl", {"t": now, **self._at()})
         self.close()
         ended = self.folder / "ended.csv"
         rows: dict[int, Sequence[Any]] = {}

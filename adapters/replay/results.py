@@ -7,6 +7,8 @@ import platform
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from heapq import nlargest
+from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +51,11 @@ def results_of(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "trace": _trace(first.trace),
         "cluster": _cluster(first.floor, first.trace),
         "settings": _settings(first),
-        "versions": {"phalanx": VERSION, "python": platform.python_version()},
+        "versions": {
+            "phalanx": VERSION,
+            "ortools": version("ortools"),
+            "python": platform.python_version(),
+        },
         "seeds": seeds,
         "strategies": strategies,
         "baseline": strategies[0],
@@ -202,7 +208,8 @@ _SIZES = ((1, 10), (11, 30), (31, 100), (101, 300), (301, 10**9))
 
 def _timed(folder: Path) -> dict[str, Any]:
     lines = (folder / "timings.jsonl").read_text("utf-8").splitlines()
-    rows = [json.loads(line) for line in lines]
+    every = [json.loads(line) for line in lines]
+    rows = [row for row in every if "decision" in row]
     decisions = [row["decision"] for row in rows]
     by_size = []
     for least, most in _SIZES:
@@ -219,6 +226,7 @@ def _timed(folder: Path) -> dict[str, Any]:
             )
     return {
         "seconds": {
+            "total": _total(every),
             "decisions": round(sum(decisions), 3),
             "turns": round(sum(row["turn"] for row in rows), 3),
             "median": _part(decisions, 50),
@@ -227,6 +235,17 @@ def _timed(folder: Path) -> dict[str, Any]:
         },
         "bySize": by_size,
     }
+
+
+def _total(rows: Sequence[Mapping[str, float]]) -> float | None:
+    """
+    Add up for how long each process played that had a part in a replay.
+    """
+    times = [row["elapsed"] for row in rows if "elapsed" in row]
+    if not times:
+        return None
+    parts = (now for now, after in pairwise(times) if after < now)
+    return round(sum(parts) + times[-1], 3)
 
 
 def _part(values: Sequence[float], percent: int) -> float | None:

@@ -65,6 +65,23 @@ def test_a_second_call_plays_nothing_again(trace, tmp_path, capsys):
     assert "1 of 1 were played before" in capsys.readouterr().err
 
 
+def test_the_time_of_a_replay_adds_up_over_its_processes(trace, tmp_path, capsys):
+    folder = tmp_path / "out"
+    words = ("--strategy", "greedy", "--workers", "1", "-O", str(folder))
+    replay(trace, *words)
+    capsys.readouterr()
+    lines = folder / "runs/greedy/seed-0/timings.jsonl"
+    *rounds, end = map(json.loads, lines.read_text().splitlines())
+    halves = [{**rounds[0], "elapsed": 20.5}, {**rounds[1], "elapsed": 1.0}]
+    whole = [*halves, {**end, "elapsed": 2.25}]
+    lines.write_text("".join(json.dumps(line) + "\n" for line in whole))
+
+    assert 0 == replay(trace, *words)
+    seconds = json.loads((folder / "timings.json").read_text())["runs"][0]["seconds"]
+    assert 22.75 == seconds["total"]
+    assert seconds["total"] > seconds["turns"] >= seconds["decisions"] > 0
+
+
 def test_processes_find_what_one_process_finds(trace, tmp_path, capsys):
     words = ("--strategy", "greedy", "--strategy", "best-fit")
     for count in ("1", "2"):
