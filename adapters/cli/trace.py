@@ -81,15 +81,17 @@ def describe(trace: File, *, form: Form = None, output: Output = Format.TABLE) -
     Say what a trace holds: jobs and work by size and by queue, times, notes.
     """
     only(output, Format.TABLE, Format.JSON)
-    from adapters.traces import read_trace
+    from adapters.cli.bar import Bar
+    from adapters.traces import stream_trace
     from adapters.traces.portrait import portrait_of
 
-    found = read_trace(trace, form)
-    document = portrait_of(found)
+    stream = stream_trace(trace, form)
+    with Bar("reading", stream.part):
+        document = portrait_of(stream)
     if output is Format.JSON:
         emit(as_text(document, output))
         return
-    say_what_was_done(found)
+    say_what_was_done(stream.tally)
     emit("\n".join(_described(document)))
 
 

@@ -11,6 +11,7 @@ from adapters.cli.output import note
 from models.reasons import counted
 
 if TYPE_CHECKING:
+    from adapters.traces.tally import Tally
     from models.policy import Policy
     from models.trace import Floor, Trace
 
@@ -133,7 +134,7 @@ def policy_from(path: str | None, flags: dict[str, float | None]) -> "Policy":
     return effective(policy, flags).policy
 
 
-def say_what_was_done(trace: "Trace") -> None:
+def say_what_was_done(trace: "Trace | Tally") -> None:
     """
     Tell which rows were repaired and which were left out.
     """

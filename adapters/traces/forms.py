@@ -24,6 +24,10 @@ from models.trace import Role
 
 MODEL_LABEL = "gpu.model"
 LARGEST_POD = 8
+MOST_KINDS = 20_000
+"""
+The most kinds of jobs of which equal ones become one object.
+"""
 MEBIBYTE = 2**20
 Roles = tuple[Role, ...]
 
@@ -70,6 +74,8 @@ class Shelf:
             )
             for r in roles
         )
+        if len(self.known) >= MOST_KINDS:
+            return self.known.get(key, roles)
         return self.known.setdefault(key, roles)
 
     def whole_gpus(self, gpus: int, most: int = LARGEST_POD) -> Roles:

@@ -84,13 +84,18 @@ class Stream:
     """
     A trace of any length, job by job in the order of the file.
 
-    The tally is complete once the last job was taken; ``submit`` counts as in the file.
+    The tally is complete once the last job was taken; ``submit`` counts as in the file,
+    from the epoch where it is ``dated``.
     """
 
+    name: str
     form: str
     tally: Tally
     jobs: Iterator[Job]
     part: Callable[[], float]
+    notes: tuple[str, ...]
+    parts: tuple[str, ...]
+    dated: Callable[[], bool]
 
 
 def stream_trace(path: str, form: str | None = None) -> Stream:
@@ -100,8 +105,24 @@ def stream_trace(path: str, form: str | None = None) -> Stream:
     file = TraceFile(path)
     form = form_of(file, form)
     tally = Tally(file.name)
-    jobs = (_job(draft, 0) for draft in _watched(file, form, tally))
-    return Stream(form, tally, jobs, file.part)
+    dated: list[bool] = []
+
+    def jobs() -> Iterator[Job]:
+        for draft in _watched(file, form, tally):
+            if not dated:
+                dated.append(draft.dated)
+            yield _job(draft, 0)
+
+    return Stream(
+        name=file.path.name,
+        form=form,
+        tally=tally,
+        jobs=jobs(),
+        part=file.part,
+        notes=(*_notes(file, form), *_marks(file, form, NOTE)),
+        parts=_marks(file, form, PART),
+        dated=lambda: dated == [True],
+    )
 
 
 def _watched(file: TraceFile, form: str, tally: Tally) -> Iterator[Draft]:
@@ -141,7 +162,7 @@ def read_trace(path: str, form: str | None = None) -> Trace:
         name=file.path.name,
         form=form,
         digest=file.digest(),
-        begins=_date(first) if drafts and drafts[0].dated else None,
+        begins=date_of(first) if drafts and drafts[0].dated else None,
         jobs=tuple(_job(draft, first) for draft in drafts),
         notes=(*_notes(file, form), *_marks(file, form, NOTE)),
         parts=_marks(file, form, PART),
@@ -159,7 +180,10 @@ def _marks(file: TraceFile, form: str, kind: str) -> tuple[str, ...]:
     return marks_of(file, kind) if form == "own" else ()
 
 
-def _date(stamp: float) -> str:
+def date_of(stamp: float) -> str:
+    """
+    Write a moment in seconds since the epoch as a date.
+    """
     return datetime.fromtimestamp(stamp, UTC).isoformat()
 
 
