@@ -159,6 +159,15 @@ class Chromium:
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
+    def wait(self, condition: str, seconds: float = 10.0) -> None:
+        """
+        Wait until something holds on the page.
+        """
+        end = time.monotonic() + seconds
+        while not self.evaluate(condition):
+            assert time.monotonic() < end, condition
+            time.sleep(0.02)
+
     def screen(self, width: int, height: int, scheme: str = "light") -> None:
         """
         Make the screen so large, and light or dark.

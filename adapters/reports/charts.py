@@ -58,6 +58,8 @@ class Bars:
 class Span:
     """
     From a low over a middle to a high value of one series in one row.
+
+    ``text`` says the values in words.
     """
 
     at: str
@@ -65,6 +67,7 @@ class Span:
     low: float
     middle: float
     high: float
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +99,8 @@ class Pairs:
 class Areas:
     """
     Parts of a whole over time, on top of each other; each moment lasts to the next.
+
+    ``detail`` is the same with more moments, for who looks closer.
     """
 
     moments: Sequence[float]
@@ -103,18 +108,22 @@ class Areas:
     shares: Sequence[Sequence[float]]
     time: Axis
     axis: Axis
+    detail: "Areas | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lines:
     """
     Values of some series over time; each holds until the next.
+
+    ``detail`` is the same with more moments.
     """
 
     moments: Sequence[float]
     series: Sequence[tuple[int, Sequence[float | None]]]
     time: Axis
     axis: Axis
+    detail: "Lines | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,11 +141,14 @@ class Points:
 class Strip:
     """
     One line for each row, in colours by how full it is: from, to, row, role.
+
+    ``levels`` say it again for each row, one digit for each of many equal steps.
     """
 
     rows: Sequence[str]
     runs: Sequence[tuple[float, float, int, str]]
     time: Axis
+    levels: Sequence[str] = ()
 
 
 Chart = Bars | Spans | Pairs | Areas | Lines | Points | Strip

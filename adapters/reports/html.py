@@ -17,12 +17,14 @@ from markupsafe import Markup
 from adapters.reports.draw import NARROW, WIDE, specification
 from adapters.reports.page import Facts, Figure, Grid, Items, Page, Section, Text
 from adapters.reports.palette import style_sheet
+from adapters.reports.readings import readings_of
 from adapters.reports.shown import shown
-from adapters.reports.svg import drawn
+from adapters.reports.svg import drawn, plot_of
 
 LARGEST = 3_000_000
 """
-How many characters a page has that carries its results along; else it only tells.
+How many characters a page has that carries its results along; else it only tells, and
+what is still larger cannot be looked at closer.
 """
 
 
@@ -31,7 +33,8 @@ def as_html(page: Page) -> str:
     Write a page; the same page gives the same bytes.
     """
     style = Markup(f"{style_sheet()}\n{_text('page.css')}")  # noqa: S704 - our own file
-    script = Markup(_text("page.js"))  # noqa: S704 - our own file
+    text = f"{_text('page.js')}{_text('closer.js')}"
+    script = Markup(text)  # noqa: S704 - our own files
     drawings = {
         (figure.name, at): _drawings(figure, at)
         for section in page.sections
@@ -39,7 +42,9 @@ def as_html(page: Page) -> str:
         for at in range(len(figure.panels))
     }
 
-    def written(results: Markup | None) -> str:
+    readings = readings_of(page, {at: boxes for at, (_, boxes) in drawings.items()})
+
+    def written(results: Markup | None, readings: str) -> str:
         text = (
             _environment()
             .get_template("page.html")
@@ -49,13 +54,17 @@ def as_html(page: Page) -> str:
                 script=script,
                 policy=_policy(style, script),
                 results=results,
-                drawings=drawings,
+                readings=readings,
+                drawings={at: text for at, (text, _) in drawings.items()},
             )
         )
         return f"{text.rstrip()}\n"
 
-    whole = written(_embedded({**page.document, "page": shown(page)}))
-    return whole if len(whole) <= LARGEST else written(None)
+    whole = _embedded({**page.document, "page": shown(page)})
+    found = written(whole, readings)
+    if len(found) > LARGEST:
+        found = written(None, readings)
+    return found if len(found) <= LARGEST else written(None, "")
 
 
 def _policy(style: str, script: str) -> str:
@@ -89,16 +98,17 @@ def _figures(section: Section) -> list[Figure]:
     return [block for block in section.blocks if isinstance(block, Figure)]
 
 
-def _drawings(figure: Figure, at: int) -> Markup:
+def _drawings(figure: Figure, at: int) -> tuple[Markup, list[list[float] | None]]:
     """
     Draw a panel for wide and for narrow screens; the style sheet shows one of them.
     """
-    parts = []
+    parts, boxes = [], []
     for paper in (WIDE, NARROW):
         name = f"{figure.name}-{at}-{paper.name}"
         svg = drawn(specification(figure.panels[at].chart, paper), name)
         parts.append(f'<div class="{paper.name}">{svg}</div>')
-    return Markup("".join(parts))  # noqa: S704 - the drawer escapes its texts
+        boxes.append(plot_of(svg))
+    return Markup("".join(parts)), boxes  # noqa: S704 - the drawer escapes its texts
 
 
 @cache

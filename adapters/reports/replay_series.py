@@ -3,6 +3,7 @@ The cluster over time: what its GPUs do, who waits, and how even its queues fare
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from typing import TypeVar
@@ -27,6 +28,10 @@ Table = TypeVar("Table")
 MOST_MOMENTS = 240
 """
 More moments than a screen shows apart are averaged before they are drawn.
+"""
+MOST_DETAIL = 4_000
+"""
+The moments that a closer look has, five and a half months of hours.
 """
 MOST_QUEUES = 100
 _TO_THE_END = (
@@ -88,26 +93,11 @@ def _areas(folder: Folder, read: dict[str, Series]) -> Figure:
     ]
     panels = []
     for name, series in read.items():
-        step, moments = coarse(series.moments)
-        whole = [sum(values) for values in zip(*series.parts.values(), strict=True)]
-        total = averaged(whole, step)
-        shares = [
-            [
-                100 * value / every if every else 0.0
-                for value, every in zip(
-                    averaged(series.parts[part], step), total, strict=True
-                )
-            ]
-            for part in seen
-        ]
-        chart = Areas(
-            moments=[moment / unit for moment in (*moments, _end(series))],
-            parts=[Part(*_WORDS[part]) for part in seen],
-            shares=[[*values, values[-1]] for values in shares],
-            time=time,
-            axis=Axis(title="% of all GPUs", low=0, high=100),
+        fine, chart = (
+            _shares(series, seen, time, unit, most)
+            for most in (MOST_DETAIL, MOST_MOMENTS)
         )
-        panels.append(Panel(name, chart))
+        panels.append(Panel(name, replace(chart, detail=fine)))
     return Figure(
         name="use",
         caption="What the GPUs do over time",
@@ -119,6 +109,33 @@ def _areas(folder: Folder, read: dict[str, Series]) -> Figure:
         keys=[Key(*_WORDS[part]) for part in seen],
         panels=panels,
         numbers=_use_table(read, seen),
+    )
+
+
+def _shares(
+    series: Series, seen: Sequence[str], time: Axis, unit: float, most: int
+) -> Areas:
+    """
+    Split all GPUs by what they do, in so many moments at most.
+    """
+    step, moments = coarse(series.moments, most)
+    whole = [sum(values) for values in zip(*series.parts.values(), strict=True)]
+    total = averaged(whole, step)
+    shares = [
+        [
+            100 * value / every if every else 0.0
+            for value, every in zip(
+                averaged(series.parts[part], step), total, strict=True
+            )
+        ]
+        for part in seen
+    ]
+    return Areas(
+        moments=[moment / unit for moment in (*moments, _end(series))],
+        parts=[Part(*_WORDS[part]) for part in seen],
+        shares=[[*values, values[-1]] for values in shares],
+        time=time,
+        axis=Axis(title="% of all GPUs", low=0, high=100),
     )
 
 
@@ -146,16 +163,27 @@ def _queue_lines(folder: Folder, read: dict[str, Series]) -> Figure:
     """
     place = ranks(folder.results.strategies)
     longest = max(read.values(), key=lambda series: len(series.moments))
-    step, moments = coarse(longest.moments)
     time, unit = time_axis(
         longest.moments[0], _end(longest), "time since the first submission"
     )
-    lines = []
-    for name, series in read.items():
-        values: list[float | None] = list(averaged(series.waiting_gpus, step))
-        values += [None] * (len(moments) - len(values))
-        lines.append((place[name], [*values[: len(moments)], values[-1]]))
     most = max(max(series.waiting_gpus) for series in read.values())
+    axis = Axis(title="GPUs asked for", low=0, high=max(most, 1) * 1.02)
+
+    def drawn(most: int) -> Lines:
+        step, moments = coarse(longest.moments, most)
+        lines = []
+        for name, series in read.items():
+            values: list[float | None] = list(averaged(series.waiting_gpus, step))
+            values += [None] * (len(moments) - len(values))
+            lines.append((place[name], [*values[: len(moments)], values[-1]]))
+        ends = (*moments, _end(longest))
+        return Lines(
+            moments=[moment / unit for moment in ends],
+            series=lines,
+            time=time,
+            axis=axis,
+        )
+
     rows = [
         [
             Cell(name),
@@ -173,17 +201,7 @@ def _queue_lines(folder: Folder, read: dict[str, Series]) -> Figure:
         reading="GPUs that waiting gangs ask for; lower is better. "
         f"{which_seed(folder)}",
         keys=line_keys(list(read)),
-        panels=[
-            Panel(
-                "",
-                Lines(
-                    moments=[moment / unit for moment in (*moments, _end(longest))],
-                    series=lines,
-                    time=time,
-                    axis=Axis(title="GPUs asked for", low=0, high=max(most, 1) * 1.02),
-                ),
-            )
-        ],
+        panels=[Panel("", replace(drawn(MOST_MOMENTS), detail=drawn(MOST_DETAIL)))],
         numbers=Grid(
             caption="What waits at the end of a bucket",
             columns=[Column("Strategy"), *(Column(h, right=True) for h in heads)],
@@ -192,11 +210,13 @@ def _queue_lines(folder: Folder, read: dict[str, Series]) -> Figure:
     )
 
 
-def coarse(moments: Sequence[float]) -> tuple[int, list[float]]:
+def coarse(
+    moments: Sequence[float], most: int = MOST_MOMENTS
+) -> tuple[int, list[float]]:
     """
     Say how many buckets are joined into one, and where the joined ones begin.
     """
-    step = -(-len(moments) // MOST_MOMENTS)
+    step = -(-len(moments) // most)
     return step, list(moments[::step])
 
 
@@ -248,17 +268,31 @@ def jain(rows: Sequence[tuple[str, float, float, float]]) -> float | None:
 def _jain_lines(folder: Folder, read: dict[str, Queues]) -> Figure:
     place = ranks(folder.results.strategies)
     every = sorted({moment for each in read.values() for moment in each.by_moment})
-    step, moments = coarse(every)
     width = every[-1] - every[-2] if len(every) > 1 else 3_600.0
     time, unit = time_axis(
         every[0], every[-1] + width, "time since the first submission"
     )
-    lines = []
+    found = {
+        name: [jain(queues.by_moment.get(moment, ())) for moment in every]
+        for name, queues in read.items()
+    }
+
+    def drawn(most: int) -> Lines:
+        step, moments = coarse(every, most)
+        lines = []
+        for name, values in found.items():
+            starts = range(0, len(every), step)
+            joined = [_mean(values[at : at + step]) for at in starts]
+            lines.append((place[name], [*joined, joined[-1]]))
+        return Lines(
+            moments=[moment / unit for moment in (*moments, every[-1] + width)],
+            series=lines,
+            time=time,
+            axis=Axis(title="Jain's index", low=0, high=1),
+        )
+
     rows = []
-    for name, queues in read.items():
-        values = [jain(queues.by_moment.get(moment, ())) for moment in every]
-        joined = [_mean(values[at : at + step]) for at in range(0, len(every), step)]
-        lines.append((place[name], [*joined, joined[-1]]))
+    for name, values in found.items():
         known = sorted(value for value in values if value is not None)
         if known:
             low = known[len(known) // 20]
@@ -273,17 +307,7 @@ def _jain_lines(folder: Folder, read: dict[str, Queues]) -> Figure:
         "Only queues with a share, or with waiting gangs, count. "
         f"{which_seed(folder)}",
         keys=line_keys(list(read)),
-        panels=[
-            Panel(
-                "",
-                Lines(
-                    moments=[moment / unit for moment in (*moments, every[-1] + width)],
-                    series=lines,
-                    time=time,
-                    axis=Axis(title="Jain's index", low=0, high=1),
-                ),
-            )
-        ],
+        panels=[Panel("", replace(drawn(MOST_MOMENTS), detail=drawn(MOST_DETAIL)))],
         numbers=Grid(
             caption="Jain's index over all buckets",
             columns=[

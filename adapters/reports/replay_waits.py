@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from adapters.reports.charts import Span, Spans
-from adapters.reports.figures import number, power_axis, seconds, span, wait_axis
+from adapters.reports.figures import (
+    number,
+    power_axis,
+    seconds,
+    short_time,
+    span,
+    wait_axis,
+)
 from adapters.reports.page import Block, Cell, Column, Figure, Grid, Panel, Text
 from adapters.reports.palette import ranks
 from adapters.reports.results import Folder, Run
@@ -44,8 +51,10 @@ def waits(folder: Folder) -> list[Block]:
             low, middle, high = _quantiles(each.get(size))
             if low is None or middle is None or high is None:
                 continue
-            ends = (max(value, floor) for value in (low, middle, high))
-            spans.append(Span(_gpus(size), place[name], *ends))
+            near, mid, far = (max(value, floor) for value in (low, middle, high))
+            words = zip(("median", "90 %", "99 %"), (low, middle, high), strict=True)
+            text = ", ".join(f"{word} {span(value)}" for word, value in words)
+            spans.append(Span(_gpus(size), place[name], near, mid, far, text))
     rows = [_gpus(size) for size in drawn]
     return [
         Figure(
@@ -163,6 +172,7 @@ def decisions(folder: Folder) -> list[Block]:
             max(each.median, floor),
             max(each.median, floor),
             max(each.p99, floor),
+            f"median {short_time(each.median)}, 99 % {short_time(each.p99)}",
         )
         for name, each in rows
         if each.median is not None and each.p99 is not None

@@ -44,7 +44,7 @@ def _table(grid: Grid) -> dict[str, Any]:
         "caption": grid.caption,
         "columns": [column.name for column in grid.columns],
         "rows": [
-            [cell.text if cell.key is None else _kept(cell.key) for cell in row]
+            [cell.text if cell.key is None else kept(cell.key) for cell in row]
             for row in grid.rows
         ],
     }
@@ -69,15 +69,15 @@ def _over_time(figure: Figure, panel: Panel) -> Iterator[dict[str, Any]]:
         "panel": panel.title,
         "time": chart.time.title,
         "unit": chart.axis.title,
-        "moments": [_kept(moment) for moment in chart.moments],
-        "values": {name: [_kept(value) for value in values] for name, values in named},
+        "moments": [kept(moment) for moment in chart.moments],
+        "values": {name: [kept(value) for value in values] for name, values in named},
     }
 
 
-def _kept(value: float | None) -> float | None:
+def kept(value: float | None, digits: int = DIGITS) -> float | None:
     """
     Leave out digits that nobody sees, and what JSON cannot hold.
     """
     if value is None or not isfinite(value):
         return None
-    return float(f"{value:.{DIGITS}g}")
+    return float(f"{value:.{digits}g}")

@@ -4,13 +4,13 @@ What every node does in a window of time: one line per node, darker where fuller
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adapters.reports.charts import Strip
-from adapters.reports.figures import DAY, natural, share, span, time_axis
+from adapters.reports.figures import DAY, HOUR, natural, share, span, time_axis
 from adapters.reports.page import Block, Cell, Column, Figure, Grid, Key, Panel, Text
 from adapters.reports.results import Cluster, Folder
 from adapters.reports.tables import Job, TableError, read_jobs, read_series
@@ -23,6 +23,10 @@ MOST_RUNS = 40_000
 """
 How many pieces of colour all strips of a page have, about 1.8 MB of it; where there
 would be more, nodes share rows.
+"""
+MOST_STEPS = 2_400
+"""
+The steps of the whole replay that a closer look has; hours, where it has no more.
 """
 _PLACE = re.compile(r"^(.+)\*(\d{1,6})$")
 _LEVELS = ((0.005, "h0"), (0.35, "h1"), (0.7, "h2"), (0.985, "h3"))
@@ -285,7 +289,12 @@ def _views(
     for window in windows:
         for name, each in stays.items():
             used, full = _fullness(each, nodes, room, window, per_row)
-            found.append(_View(window, name, used, full, _strip(full, names, window)))
+            fine = full
+            if window.high - window.low > 3 * DAY:
+                steps = min(MOST_STEPS, -(-int(window.high - window.low) // HOUR))
+                _, fine = _fullness(each, nodes, room, window, per_row, steps)
+            chart = replace(_strip(full, names, window), levels=_levels(fine))
+            found.append(_View(window, name, used, full, chart))
     return found
 
 
@@ -302,6 +311,7 @@ def _fullness(
     room: dict[str, float],
     window: Window,
     per_row: int,
+    steps: int = NUM_BUCKETS,
 ) -> tuple[float, NDArray[np.float64]]:
     """
     Give the part of all GPUs that is used, and of each row's in each step of a window.
@@ -310,16 +320,16 @@ def _fullness(
     """
     place = {name: at // per_row for at, name in enumerate(nodes)}
     num_rows = -(-len(nodes) // per_row)
-    width = (window.high - window.low) / NUM_BUCKETS
-    edges = np.zeros((num_rows, NUM_BUCKETS + 1))
-    parts = np.zeros((num_rows, NUM_BUCKETS + 1))
+    width = (window.high - window.low) / steps
+    edges = np.zeros((num_rows, steps + 1))
+    parts = np.zeros((num_rows, steps + 1))
     for stay in stays:
         low, high = max(stay.low, window.low), min(stay.high, window.high)
         if high <= low:
             continue
         row = place[stay.node]
-        first = min(int((low - window.low) / width), NUM_BUCKETS)
-        last = min(int((high - window.low) / width), NUM_BUCKETS)
+        first = min(int((low - window.low) / width), steps)
+        last = min(int((high - window.low) / width), steps)
         if first == last:
             parts[row, first] += stay.gpus * (high - low)
             continue
@@ -332,9 +342,17 @@ def _fullness(
         have[at] += room[name]
     # Nodes without a GPU are as idle as can be.
     have = np.maximum(have, 1e-9)
-    used = (np.cumsum(edges, axis=1) + parts)[:, :NUM_BUCKETS]
-    whole = float(used.sum()) / (float(have.sum()) * width * NUM_BUCKETS)
+    used = (np.cumsum(edges, axis=1) + parts)[:, :steps]
+    whole = float(used.sum()) / (float(have.sum()) * width * steps)
     return min(whole, 1.0), np.clip(used / (have[:, None] * width), 0.0, 1.0)
+
+
+def _levels(full: NDArray[np.float64]) -> list[str]:
+    """
+    Write how full each cell is as a digit, the same that is its colour.
+    """
+    limits = [limit for limit, _ in _LEVELS]
+    return ["".join(map(str, np.searchsorted(limits, row))) for row in full]
 
 
 def _strip(full: NDArray[np.float64], names: Sequence[str], window: Window) -> Strip:

@@ -19,6 +19,9 @@ _DROPPED = frozenset(
     }
 )
 _DEFAULTS = {"opacity": "1", "stroke-width": "1", "font-weight": "normal"}
+_MOVED = re.compile(r"translate\(([-\d.]+),([-\d.]+)\)")
+_ACROSS = frozenset({"role-axis-grid", "role-axis-tick", "role-axis-label"})
+TAG = "data-k"
 _SHAPES = frozenset({"path", "line", "text", "rect", "circle"})
 
 
@@ -30,6 +33,7 @@ def drawn(specification: dict[str, Any], name: str) -> str:
     text = vl_convert.vegalite_to_svg(specification, allowed_base_urls=[])
     root = ET.fromstring(_NAMESPACE.sub("", text))  # noqa: S314 - our own drawing
     _rename(root, name)
+    _tag(root)
     size = root.attrib["viewBox"]
     _slim(root)
     root.attrib = {"viewBox": size, "aria-hidden": "true", "focusable": "false"}
@@ -42,6 +46,40 @@ def num_marks(svg: str) -> int:
     """
     root = ET.fromstring(svg)  # noqa: S314 - our own drawing
     return sum(child.tag in _SHAPES for child in root.iter())
+
+
+def plot_of(svg: str) -> list[float] | None:
+    """
+    Say where a drawing's plot is: left, top, width, height; and how wide it all is.
+    """
+    root = ET.fromstring(svg)  # noqa: S314 - our own drawing
+    origin = (
+        _MOVED.fullmatch(root[0].attrib.get("transform", "")) if len(root) else None
+    )
+    lines = [line.attrib for line in root.iter("line")]
+    wide = [abs(float(a.get("x2", 0))) for a in lines if float(a.get("y2", 0)) == 0]
+    high = [abs(float(a.get("y2", 0))) for a in lines if float(a.get("x2", 0)) == 0]
+    if origin is None or not wide or not high:
+        return None
+    size = root.attrib["viewBox"].split()
+    place = (float(origin[1]), float(origin[2]), max(wide), max(high), float(size[2]))
+    return [round(number, 1) for number in place]
+
+
+def _tag(root: "ET.Element[str]") -> None:
+    """
+    Mark what a closer look replaces: the marks, and the grid and labels across.
+    """
+    for group in root.iter("g"):
+        words = group.attrib.get("class", "")
+        if "role-mark" in words:
+            group.attrib[TAG] = ""
+        elif "role-axis" in words and "mark-group" in words:
+            moved = [_MOVED.fullmatch(g.attrib.get("transform", "")) for g in group]
+            if any(found and float(found[2]) > 1 for found in moved):
+                for part in group.iter("g"):
+                    if _ACROSS & set(part.attrib.get("class", "").split()):
+                        part.attrib[TAG] = ""
 
 
 def _rename(root: "ET.Element[str]", name: str) -> None:
