@@ -7,9 +7,10 @@ Whatever runs it, results come back as they are ready, with the number of their 
 import logging
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import Literal, TypeVar
 
 from models.errors import PhalanxError
@@ -17,10 +18,6 @@ from models.errors import PhalanxError
 V = TypeVar("V")
 R = TypeVar("R")
 On = Literal["processes", "ray"]
-_SILENT = (signal.SIGINT, signal.SIG_DFL)
-"""
-Workers end at once, without a word, where somebody interrupts the command.
-"""
 
 
 class FanOutError(PhalanxError):
@@ -73,9 +70,7 @@ def _processes(
 ) -> Iterator[tuple[int, R]]:
     # Spawned, not forked: OR-Tools and Arrow have threads that do not survive a fork.
     context = get_context("spawn")
-    with ProcessPoolExecutor(
-        count, mp_context=context, initializer=signal.signal, initargs=_SILENT
-    ) as pool:
+    with ProcessPoolExecutor(count, mp_context=context, initializer=_begin) as pool:
         futures = {pool.submit(work, value): at for at, value in enumerate(values)}
         try:
             for future in as_completed(futures):
@@ -83,6 +78,24 @@ def _processes(
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _begin() -> None:
+    """
+    Let a worker end at once, without a word, when the command is interrupted or gone.
+
+    One that is idle would else wait for ever for the work of a killed command, and one
+    that works would go on for nobody.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _ray(

@@ -2,7 +2,12 @@
 The same work on one process, on several, and on Ray.
 """
 
+import os
+import signal
+import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +40,47 @@ def test_what_is_refused_in_a_worker_says_here_why(workers):
         [*fan_out(rejecting, VALUES[:2], workers=workers)]
 
     assert "here: is wrong" == str(caught.value.problems[0])
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGKILL])
+def test_workers_end_with_the_command_that_began_them(tmp_path, sign):
+    program = (
+        "from adapters.fanout import fan_out\n"
+        "from tests.adapters.doubling import lasting\n"
+        f"print([*fan_out(lasting, [{str(tmp_path)!r}] * 2, workers=2)])\n"
+    )
+    # A worker imports the program anew, so it is a file that begins nothing then.
+    path = tmp_path / "program.py"
+    path.write_text(program.replace("print", "if __name__ == '__main__': print"))
+    known = {**os.environ, "PYTHONPATH": str(Path.cwd())}
+    with subprocess.Popen([sys.executable, str(path)], env=known) as command:
+        workers = until(lambda: [f.name for f in tmp_path.iterdir() if f.suffix == ""])
+        command.send_signal(sign)
+
+    assert workers
+    assert until(lambda: not [pid for pid in workers if is_alive(int(pid))])
+
+
+def until(found, seconds=30.0):
+    """
+    Wait until something is there; give it.
+    """
+    end = time.monotonic() + seconds
+    while not (there := found()):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return there
+
+
+def is_alive(pid):
+    """
+    Tell whether a process is there and has not ended.
+    """
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
 
 
 def test_without_ray_one_is_told_what_to_install(monkeypatch):
