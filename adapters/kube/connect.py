@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from adapters.kube.direct import direct_to
 from adapters.kube.errors import KubeconfigError
 from adapters.kube.transport import Timeouts, Transport
 from models.errors import printable
@@ -39,6 +40,7 @@ def connect(
         RESTClientObject(configuration).pool_manager,
         _headers_of(configuration),
         timeouts or Timeouts(),
+        direct_to(configuration),
     )
 
 

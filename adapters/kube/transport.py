@@ -9,10 +9,14 @@ takes a second.
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from http.client import HTTPException
+from math import inf
 from typing import Any
 from urllib.parse import urlencode
 
+from adapters.clock import monotonic
 from adapters.kube.dialects.base import Raw, Resource
+from adapters.kube.direct import Direct, NotConnectedError
 from adapters.kube.errors import (
     AnswerError,
     NotFoundError,
@@ -23,6 +27,7 @@ from adapters.kube.errors import (
 from adapters.kube.pages import read_list
 from adapters.kube.paths import called, path_of, rule_of, version_of
 
+_KNOWN_FOR = 1.0
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
@@ -56,7 +61,8 @@ class Transport:
     One API server, as one user.
 
     ``pool`` is the client's connection pool; ``headers`` gives what a request carries
-    to say who asks, anew each time since tokens expire.
+    to say who asks, asked for anew after a second since tokens expire.  Requests about
+    one object go over ``direct`` connections where there are some.
     """
 
     def __init__(
@@ -65,11 +71,14 @@ class Transport:
         pool: Any,
         headers: Callable[[], Mapping[str, str]],
         timeouts: Timeouts,
+        direct: Direct | None = None,
     ) -> None:
         self.server = server
         self.timeouts = timeouts
         self._pool = pool
         self._headers = headers
+        self._direct = direct
+        self._who: tuple[float, Mapping[str, str]] = (-inf, {})
 
     def page(
         self,
@@ -159,12 +168,14 @@ class Transport:
         Close the connections that nobody uses.
         """
         self._pool.clear()
+        if self._direct is not None:
+            self._direct.close()
 
     def _answer(self, ask: "_Ask") -> dict[str, Any]:
         """
         Send a request and read all of its answer, an object.
         """
-        body = _whole(self._send(ask, self.timeouts.read), ask)
+        body = self._exchanged(ask)
         try:
             answer = json.loads(body)
         except ValueError as error:
@@ -172,6 +183,37 @@ class Transport:
         if not isinstance(answer, dict):
             raise UnreadableError(f"cannot {ask.what}: no object came back")
         return answer
+
+    def _exchanged(self, ask: "_Ask") -> bytes:
+        """
+        Send a request and give all of its answer as it came.
+        """
+        if self._direct is None:
+            return _whole(self._send(ask, self.timeouts.read), ask)
+        patience = self.timeouts.connect, self.timeouts.read
+        request = ask.method, ask.target, ask.body
+        try:
+            reply = self._direct.exchange(request, self._headers_of(ask), *patience)
+        except (OSError, HTTPException) as error:
+            lasting = isinstance(error, NotConnectedError)
+            why = str(error) if lasting else _why(error)
+            raise UnreachableError(ask.what, why, lasting=lasting) from error
+        if not 200 <= reply.status < 300:
+            raise _error(ask, reply.status, reply.body, reply.retry_after)
+        return reply.body
+
+    def _headers_of(self, ask: "_Ask") -> dict[str, str]:
+        """
+        Give what a request carries besides its body.
+        """
+        until, who = self._who
+        if (now := monotonic()) >= until:
+            who = self._headers()
+            self._who = now + _KNOWN_FOR, who
+        headers = {"Accept": JSON, **who}
+        if ask.body is not None:
+            headers["Content-Type"] = ask.form
+        return headers
 
     def _send(self, ask: "_Ask", silence: float) -> Any:
         """
@@ -184,16 +226,12 @@ class Transport:
             SSLError,
         )
 
-        query = f"?{urlencode(ask.query)}" if ask.query else ""
-        headers = {"Accept": JSON, **self._headers()}
-        if ask.body is not None:
-            headers["Content-Type"] = ask.form
         try:
             return self._pool.request(
                 ask.method,
-                self.server + ask.path + query,
+                self.server + ask.target,
                 body=ask.body,
-                headers=headers,
+                headers=self._headers_of(ask),
                 timeout=Timeout(connect=self.timeouts.connect, read=silence),
                 retries=False,
                 redirect=False,
@@ -218,6 +256,13 @@ class _Ask:
     body: bytes | None = None
     form: str = JSON
 
+    @property
+    def target(self) -> str:
+        """
+        Give the path with its query.
+        """
+        return f"{self.path}?{urlencode(self.query)}" if self.query else self.path
+
 
 class Stream:
     """
@@ -231,15 +276,20 @@ class Stream:
     def __iter__(self) -> Iterator[bytes]:
         from urllib3.exceptions import HTTPError  # noqa: PLC0415
 
-        tail = b""
+        parts: list[bytes] = []
         try:
-            for chunk in self._reply.stream(None):
-                *lines, tail = (tail + chunk).split(b"\n")
-                yield from lines
+            while piece := self._reply.read1(decode_content=False):
+                first, *more = piece.split(b"\n")
+                parts.append(first)
+                if more:
+                    yield b"".join(parts)
+                    *lines, last = more
+                    yield from lines
+                    parts = [last]
         except (HTTPError, OSError, ValueError, AttributeError) as error:
             # The last two: closed by another thread while we read.
             raise UnreachableError(self._what, _why(error)) from error
-        if tail:
+        if tail := b"".join(parts):
             yield tail
 
     def wake(self) -> None:
@@ -272,10 +322,18 @@ def _raise_for(reply: Any, ask: _Ask) -> None:
     """
     if 200 <= reply.status < 300:
         return
-    message = _message(_body(reply, ask))
     after = reply.headers.get("Retry-After") or ""
+    raise _error(ask, reply.status, _body(reply, ask), after)
+
+
+def _error(ask: _Ask, status: int, body: bytes, after: str) -> AnswerError:
+    """
+    Give what an error status means.
+    """
     seconds = float(after) if after.isdecimal() else None
-    raise answer_error(ask.what, reply.status, message, rule=ask.rule, seconds=seconds)
+    return answer_error(
+        ask.what, status, _message(body), rule=ask.rule, seconds=seconds
+    )
 
 
 def _body(reply: Any, ask: _Ask) -> bytes:
