@@ -160,7 +160,10 @@ class Memory:
             for key, held in sorted(self.gangs.items())
             if not held.is_blank()
         }
-        return {"gangs": gangs, "promises": self.promises.document()}
+        kept: dict[str, Any] = {"gangs": gangs, "promises": self.promises.document()}
+        if (unchanged := self._stillness.document()) is not None:
+            kept["unchanged"] = unchanged
+        return kept
 
     def restore(self, document: Mapping[str, Any], now: float) -> None:
         """
@@ -172,6 +175,7 @@ class Memory:
             for key, said in document.get("gangs", {}).items()
         }
         self._stillness, self._spared = Stillness(), {}
+        self._stillness.restore(document.get("unchanged"))
         self.promises = Promises()
         self.promises.restore(document.get("promises", ()))
 

@@ -7,27 +7,33 @@ nothing older.  What our own plans do is no change: pods that we bound run, thos
 we told to leave go, and may be made anew.
 """
 
+import hashlib
+import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from typing import Any
 
-from models.gangs import Gang, PodPhase, PodSet, Tree, pod_sets
-from models.nodes import Node
+from models.gangs import PodPhase, PodSet, Tree, pod_sets
 from models.plan import Operation, Plan
-from models.queues import Queue
 from models.snapshot import Snapshot
-from models.topology import Topology
 
 _ENDED = frozenset({PodPhase.SUCCEEDED, PodPhase.FAILED})
+_EMPTY = PodSet(name="", minimum=0, replicas=0, requests={}, pods=())
 
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
     """
     What a gang wants: all that time and our plans do not change, and so many pods.
+
+    ``gang`` is without its tree, ``tree`` and ``leaves`` are without their pods; where
+    this was kept over a restart, each is a digest.
     """
 
-    gang: Gang
+    gang: object
+    tree: object
+    leaves: Mapping[str, object]
     pods: int
     ended: int
 
@@ -37,26 +43,35 @@ class _Wanted:
         """
         if not told:
             return self == after
-        leaves = {leaf.name: leaf for leaf in pod_sets(self.gang.tree)}
         return (
-            replace(after.gang, tree=self.gang.tree) == self.gang
-            and all(leaf == leaves.get(leaf.name) for leaf in pod_sets(after.gang.tree))
+            after.gang == self.gang
+            and all(leaf == self.leaves.get(n) for n, leaf in after.leaves.items())
             and self.pods - told <= after.pods <= self.pods
             and self.ended <= after.ended <= self.ended + told
         )
+
+    def digested(self) -> "_Wanted":
+        """
+        Give it in few bytes.
+        """
+        leaves = {name: digest(leaf) for name, leaf in self.leaves.items()}
+        gang, tree = digest(self.gang), digest(self.tree)
+        return replace(self, gang=gang, tree=tree, leaves=leaves)
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
     """
     What there is, and what is wanted of it.
+
+    ``there`` are nodes, queues and topologies.  Of ``others`` only the digest is kept
+    over a restart; else they are among the ``gangs``, and it is empty.
     """
 
-    nodes: tuple[Node, ...]
-    queues: tuple[Queue, ...]
-    topologies: tuple[Topology, ...]
-    budgets: Mapping[str, tuple[tuple[str, ...], int]]
+    there: object
+    budgets: Mapping[str, tuple[object, int]]
     gangs: Mapping[str, _Wanted]
+    others: str = ""
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> "_State":
@@ -64,11 +79,21 @@ class _State:
         Take what matters of a snapshot.
         """
         return cls(
-            snapshot.nodes,
-            snapshot.queues,
-            snapshot.topologies,
+            (snapshot.nodes, snapshot.queues, snapshot.topologies),
             {b.name: (b.gangs, b.allowed) for b in snapshot.budgets},
             dict(_wanted(snapshot)),
+        )
+
+    def digested(self, apart: Collection[str]) -> "_State":
+        """
+        Give it in few bytes: each gang of ``apart`` by itself, the others as one.
+        """
+        others = {key: held for key, held in self.gangs.items() if key not in apart}
+        return _State(
+            digest(self.there),
+            {name: (digest(gangs), n) for name, (gangs, n) in self.budgets.items()},
+            {k: held.digested() for k, held in self.gangs.items() if k in apart},
+            digest(others),
         )
 
     def is_still(self, after: "_State", told: Mapping[str, int]) -> bool:
@@ -78,9 +103,8 @@ class _State:
         A budget that lets fewer pods go than before is of our doing, or bars only.
         """
         return (
-            self.nodes == after.nodes
-            and self.queues == after.queues
-            and self.topologies == after.topologies
+            self.there == after.there
+            and self.others == after.others
             and self.budgets.keys() == after.budgets.keys()
             and all(
                 gangs == after.budgets[name][0] and after.budgets[name][1] <= allowed
@@ -112,6 +136,7 @@ class Stillness:
         self._state: _State | None = None
         self._since = 0.0
         self._told: Counter[str] = Counter()
+        self._kept: _State | None = None
 
     def seconds(self, snapshot: Snapshot, now: float) -> int | None:
         """
@@ -121,13 +146,16 @@ class Stillness:
         if self._state is None:
             return None
         state = _State.of(snapshot)
+        if self._is_kept:
+            state = state.digested(self._state.gangs)
         if not self._state.is_still(state, self._told):
             self.broken()
             return None
         for key in list(self._told):
             if state.gangs.get(key) == self._state.gangs.get(key):
                 del self._told[key]  # all that had to leave are there again
-        self._state = replace(self._state, budgets=state.budgets)
+        if self._state.budgets != state.budgets:
+            self._state, self._kept = replace(self._state, budgets=state.budgets), None
         return max(0, int(now - self._since))
 
     def planned(self, plan: Plan, now: float) -> None:
@@ -142,12 +170,51 @@ class Stillness:
         if self._state is None:
             self._state, self._since = _State.of(self._seen), now
         self._told.update(step.gang for step in leaving)
+        self._kept = None
+
+    def document(self) -> dict[str, Any] | None:
+        """
+        Give what has to be known of it after a restart, as plain values.
+        """
+        if self._state is None:
+            return None
+        if self._kept is None:
+            is_digest, state = self._is_kept, self._state
+            self._kept = state if is_digest else state.digested(self._told)
+        return {
+            "since": self._since,
+            "told": dict(sorted(self._told.items())),
+            **asdict(self._kept),
+        }
+
+    def restore(self, document: Mapping[str, Any] | None) -> None:
+        """
+        Take what was kept; the first snapshot shows whether it is still so.
+        """
+        self.broken()
+        if document is None:
+            return
+        self._since = float(document["since"])
+        self._told.update(document["told"])
+        self._state = _State(
+            document["there"],
+            {name: (gangs, n) for name, (gangs, n) in document["budgets"].items()},
+            {key: _Wanted(**held) for key, held in document["gangs"].items()},
+            document["others"],
+        )
+
+    @property
+    def _is_kept(self) -> bool:
+        """
+        Tell whether what we compare with are digests, of before a restart.
+        """
+        return self._state is not None and bool(self._state.others)
 
     def broken(self) -> None:
         """
         Hear that something has changed.
         """
-        self._state = None
+        self._state = self._kept = None
         self._told.clear()
 
 
@@ -169,7 +236,7 @@ def _wanted(snapshot: Snapshot) -> Iterator[tuple[str, _Wanted]]:
         ended = sum(phases[phase] for phase in _ENDED)
         timeless = replace(
             gang,
-            tree=_shape(gang.tree),
+            tree=_EMPTY,
             age=0,
             backoff=int(gang.backoff > 0),
             once_satisfied=False,
@@ -178,7 +245,16 @@ def _wanted(snapshot: Snapshot) -> Iterator[tuple[str, _Wanted]]:
             passed_over=0,
         )
         here = phases.total() - ended - phases[PodPhase.TERMINATING]
-        yield gang.key, _Wanted(timeless, here, ended)
+        leaves = {leaf.name: _bare(leaf) for leaf in pod_sets(gang.tree)}
+        tree = _shape(gang.tree)
+        yield gang.key, _Wanted(timeless, tree, leaves, here, ended)
+
+
+def _bare(leaf: PodSet) -> PodSet:
+    """
+    Give a leaf without its pods, and without how many there are to be.
+    """
+    return replace(leaf, pods=(), replicas=0)
 
 
 def _shape(tree: Tree) -> Tree:
@@ -186,5 +262,28 @@ def _shape(tree: Tree) -> Tree:
     Give a tree without its pods, and without how many there are to be.
     """
     if isinstance(tree, PodSet):
-        return replace(tree, pods=(), replicas=0)
+        return _bare(tree)
     return replace(tree, children=tuple(map(_shape, tree.children)))
+
+
+def digest(value: object) -> str:
+    """
+    Give the same few letters for equal values, in every process.
+    """
+    text = json.dumps(_plain(value), sort_keys=True, separators=(",", ":"))
+    return hashlib.blake2b(text.encode(), digest_size=9).hexdigest()
+
+
+def _plain(value: object) -> object:
+    """
+    Write records as what JSON knows, with their fields in order.
+    """
+    if is_dataclass(value):
+        return [_plain(getattr(value, each.name)) for each in fields(value)]
+    if isinstance(value, Mapping):
+        return {str(key): _plain(held) for key, held in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(held) for held in value]
+    if value is None or isinstance(value, str | int | float):
+        return value
+    raise TypeError(f"{type(value).__name__} has no plain form")

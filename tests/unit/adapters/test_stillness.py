@@ -1,9 +1,13 @@
+import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
 
 from adapters.memory import Memory
-from adapters.stillness import Stillness
+from adapters.stillness import Stillness, digest
 from models.gangs import Budget
 from models.plan import Plan
 from models.receipt import Receipt
@@ -41,6 +45,15 @@ def began() -> Stillness:
     return stillness
 
 
+def restarted(stillness: Stillness) -> Stillness:
+    """
+    Give what another process knows that reads what this one kept.
+    """
+    other = Stillness()
+    other.restore(json.loads(json.dumps(stillness.document())))
+    return other
+
+
 def test_before_anybody_left_nothing_is_known():
     stillness = Stillness()
 
@@ -48,7 +61,8 @@ def test_before_anybody_left_nothing_is_known():
     assert None is stillness.seconds(shown(), NOW + 50)
 
 
-def test_what_our_own_plans_do_is_no_change():
+@pytest.mark.parametrize("then", [lambda s: s, restarted], ids=["same", "restarted"])
+def test_what_our_own_plans_do_is_no_change(then):
     stillness = began()
     leaving = gang("lent", minimum=1, running=["n1"])
     again = gang("lent", minimum=1, replicas=3, running=["n1"])
@@ -65,9 +79,12 @@ def test_what_our_own_plans_do_is_no_change():
         shown(again, bound, allowed=0),
     ]
 
-    assert [10, 20, 30, 40] == [
-        stillness.seconds(state, NOW + 10 * at) for at, state in enumerate(course, 1)
-    ]
+    found = []
+    for at, state in enumerate(course, 1):
+        stillness = then(stillness)
+        found.append(stillness.seconds(state, NOW + 10 * at))
+
+    assert [10, 20, 30, 40] == found
 
 
 @pytest.mark.parametrize(
@@ -93,8 +110,9 @@ def test_what_our_own_plans_do_is_no_change():
         pytest.param(shown(allowed=3), id="budget-lets-more-go"),
     ],
 )
-def test_what_others_do_is_a_change(after):
-    stillness = began()
+@pytest.mark.parametrize("then", [lambda s: s, restarted], ids=["same", "restarted"])
+def test_what_others_do_is_a_change(after, then):
+    stillness = then(began())
 
     assert 5 == stillness.seconds(shown(), NOW + 5)
     assert None is stillness.seconds(after, NOW + 6)
@@ -132,6 +150,68 @@ def test_a_gang_that_had_to_leave_whole_may_be_gone():
     stillness.planned(evicting("lent-0", "lent-1", "lent-2"), NOW)
 
     assert 4 == stillness.seconds(shown(WAITS), NOW + 4)
+
+
+def test_what_others_do_while_nobody_leads_is_a_change():
+    stillness = restarted(began())
+
+    assert None is stillness.seconds(shown(there=nodes(3)), NOW + 6)
+    assert None is restarted(stillness).seconds(shown(), NOW + 7)
+
+
+def test_who_is_told_to_leave_after_a_restart_begins_it_anew():
+    stillness = restarted(began())
+    stillness.seconds(shown(), NOW + 6)
+    stillness.planned(evicting("waits-0"), NOW + 8)
+    less = gang("waits", minimum=2, replicas=1)
+
+    assert 8 == stillness.seconds(shown(), NOW + 8)
+    assert None is stillness.seconds(shown(LENT, less), NOW + 10)
+
+
+def test_a_new_leader_knows_who_left_last_and_that_nothing_has_changed_since():
+    memory, acts = Memory(), evicting("lent-0", "lent-1")
+    here = memory.applied(shown(), NOW)
+    memory.planned(here, acts, NOW)
+    kept = json.loads(json.dumps(memory.document()))
+    memory.carried_out(
+        here, [Receipt(operation=s, result="done") for s in acts.operations], NOW + 1
+    )
+    leader = Memory()
+    leader.restore(kept, NOW + 20)
+    after = leader.applied(shown(), NOW + 30)
+    (lent,) = (g for g in after.gangs if g.name == "lent")
+
+    assert 30 == after.unchanged_for
+    assert 30 == lent.evicted_ago
+
+
+def test_what_is_kept_is_small_whatever_the_cluster():
+    gangs = [gang(f"g{i}", minimum=1, running=["n0"]) for i in range(2000)]
+    stillness = Stillness()
+    stillness.seconds(shown(LENT, WAITS, *gangs, there=nodes(500)), NOW)
+    stillness.planned(evicting("lent-0"), NOW)
+
+    assert len(json.dumps(stillness.document())) < 1000
+
+
+def test_every_process_writes_equal_values_alike():
+    labels = {f"label-{i}": str(i) for i in range(20)}
+    turned = dict(reversed(labels.items()))
+    program = (
+        "from adapters.stillness import digest; from tests.build import node; "
+        f"print(digest(node('n0', labels={turned!r})))"
+    )
+    there = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONHASHSEED": "7"},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+
+    assert digest(node("n0", labels=labels)) == there.stdout.strip()
+    assert digest(node("n0", labels={})) != there.stdout.strip()
 
 
 def test_stale_gangs_that_leave_are_a_change():
