@@ -2,8 +2,9 @@
 The loop: look, decide, carry out; for as long as we lead.
 
 While a plan is carried out the next round is decided, on a snapshot that shows the plan
-as if carried out.  One plan waits at most, and is dropped where the one before it did
-not go as planned.  Nothing about gangs is decided here.
+as if carried out, as soon as something has changed: else there is nothing new to decide
+by, and binds need the machine.  One plan waits at most, and is dropped where the one
+before it did not go as planned.  Nothing about gangs is decided here.
 """
 
 import threading
@@ -26,6 +27,7 @@ from solver.moments import next_moment
 
 _REMEMBER_EVERY = 30.0
 _AFTER_ERROR = 5.0
+_LONGEST_REST = 60.0
 _AFTER_FAILURE = 0.5
 
 
@@ -50,8 +52,11 @@ class Loop:
     _quiet: _Quiet | None = None
     _running: Execution | None = None
     _next: Turn | None = None
+    _acted_on: int = -1
     _planned_at: float = 0.0
     _spent: float = 0.0
+    _about: Snapshot | None = None
+    _errors: int = 0
     _rest: float = 0.0
     _remembered_at: float = 0.0
     _stopped: threading.Event = field(default_factory=threading.Event)
@@ -63,11 +68,10 @@ class Loop:
         while not self._stopped.is_set():
             try:
                 self.step()
-                pause = self._pause()
+                pause, self._errors = self._pause(), 0
             except Exception as error:  # noqa: BLE001 - the top of the loop
-                self._tell(_failed(error))
-                self._quiet = None
-                pause = _AFTER_ERROR
+                self._broke(error)
+                pause = 0.0
             self._wait(pause)
         self._wind_down()
 
@@ -90,6 +94,7 @@ class Loop:
         Look once, and do what there is to do.
         """
         self._tell(lambda to: to.ticked())
+        self._about = None
         self._collect()
         if not self._lead():
             return
@@ -98,7 +103,7 @@ class Loop:
         elif self._is_quiet():
             self._tell(lambda to: to.skipped())
             self._remember()
-        else:
+        elif not self._is_awaiting():
             self._round()
 
     def _lead(self) -> bool:
@@ -127,6 +132,14 @@ class Loop:
             return False
         return self.parts.now() < quiet.until
 
+    def _is_awaiting(self) -> bool:
+        """
+        Tell whether nothing has changed since the plan that is carried out.
+        """
+        if self._running is None or self._is_due():
+            return False
+        return self.parts.source.revision == self._acted_on
+
     def _is_due(self) -> bool:
         return self.parts.clock() >= self._planned_at + self.parts.pulse.interval
 
@@ -138,7 +151,8 @@ class Loop:
         began, revision = parts.now(), parts.source.revision
         start = parts.clock()
         try:
-            snapshot = parts.memory.applied(parts.source.snapshot(), began)
+            self._about = parts.source.snapshot()
+            self._about = snapshot = parts.memory.applied(self._about, began)
         except PhalanxError as error:
             self._tell(_refused(error))
             self._rest = _AFTER_FAILURE
@@ -157,7 +171,7 @@ class Loop:
             parts.memory.planned(snapshot, plan, began)
             self._quieten(snapshot, began, revision)
         else:
-            self._quiet = None
+            self._quiet, self._acted_on = None, revision
             self._next = turn
             self._carry_out()
 
@@ -169,22 +183,43 @@ class Loop:
         try:
             return parts.planner(snapshot, parts.policy)
         except PlanRejectedError as error:
-            bundle = self._dump(snapshot, began, str(error))
+            bundle = self._dump(snapshot, began, error)
             self._tell(_rejected(snapshot, error, bundle))
             self._quieten(snapshot, began, revision)
-        except Exception as error:
-            self._dump(snapshot, began, f"{type(error).__name__}: {error}")
-            raise
         return None
 
-    def _dump(self, snapshot: Snapshot, began: float, why: str) -> Path | None:
-        parts = self.parts
-        if parts.folder is None:
+    def _broke(self, error: Exception) -> None:
+        """
+        Keep what shows an error that nobody expected, and rest, longer each time.
+
+        Nothing is begun by a round that breaks.  Changes do not end the rest: who
+        breaks on what is there breaks on every change.
+        """
+        self._errors += 1
+        path = self._dump(self._about, self.parts.now(), error)
+        if path is not None:
+            error.add_note(f"kept in {path}")
+        self._tell(_failed(error))
+        self._drop("a round broke")
+        self._quiet = None
+        doubled = _AFTER_ERROR * 2.0 ** min(self._errors - 1, 8)
+        self._rest = min(_LONGEST_REST, doubled)
+
+    def _dump(
+        self, snapshot: Snapshot | None, began: float, error: Exception
+    ) -> Path | None:
+        """
+        Write a bundle; of a round without a snapshot, where it broke.
+        """
+        folder, name = self.parts.folder, _name(began)
+        if folder is None:
             return None
         try:
-            return bundles.save(parts.folder, _name(began), snapshot, parts.policy, why)
-        except OSError as error:
-            self._tell(_failed(error))
+            if snapshot is None:
+                return bundles.trace(folder, name, error)
+            return bundles.save(folder, name, snapshot, self.parts.policy, error)
+        except Exception as worse:  # noqa: BLE001 - what is lost is only the bundle
+            self._tell(_failed(worse))
             return None
 
     def _quieten(self, snapshot: Snapshot, now: float, revision: int) -> None:
@@ -218,7 +253,7 @@ class Loop:
         running = self._running
         if running is None or not running.is_over:
             return
-        self._running = None
+        self._running, self._about = None, running.turn.snapshot
         if (done := running.done) is not None:
             self._tell(lambda to: to.carried_out(done))
             self.parts.memory.carried_out(
@@ -241,6 +276,8 @@ class Loop:
         """
         pulse = self.parts.pulse
         if self._next is not None or not self._leads:
+            return pulse.interval
+        if self._is_awaiting():
             return pulse.interval
         if self._quiet is None:
             return 2 * self._spent if self._running is not None else 0.0

@@ -194,7 +194,8 @@ class Recorder:
         """
         Record an error that nobody expected.
         """
-        self._end("failed", f"{type(error).__name__}: {error}")
+        kept = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
+        self._end("failed", f"{type(error).__name__}: {error}{kept}")
 
     def _is_as_before(self, turn: Turn) -> bool:
         """

@@ -43,7 +43,7 @@ def burst(stage: Stage, folder: Path, size: int) -> Rows:
     """
     nodes, pods, gangs = (size * number // 100 for number in (1000, 10000, 1500))
     stage.nodes(nodes)
-    before = plain_binding(stage, "before", pods // 5, nodes)
+    before = plain_binding(stage, "before", pods // 2, nodes)
     stage.ensure("burst")
     sizes = spread(pods, gangs)
     stage.create(stage.group("burst", f"g{i}", n) for i, n in enumerate(sizes))
@@ -54,13 +54,13 @@ def burst(stage: Stage, folder: Path, size: int) -> Rows:
     )
     began = time.monotonic()
     with Scheduler(stage, folder=folder) as scheduler:
-        wait(lambda: scheduler.receipts().get("done", 0) >= pods, 600)
+        wait(lambda: scheduler.receipts().get("done", 0) >= pods, 600, pause=0.25)
         whole = time.monotonic() - began
         rounds = scheduler.events("round_finished")
         planned = scheduler.events("round_planned")
         memory = peak(scheduler.process.pid)
     bound = stage.gangs_bound("burst")
-    after = plain_binding(stage, "after", pods // 5, nodes)
+    after = plain_binding(stage, "after", pods // 2, nodes)
     seconds = sum(r["seconds"]["execute"] for r in rounds)
     rate = pods / seconds
     plain = (before + after) / 2
@@ -272,7 +272,7 @@ def binds(stage: Stage, space: str) -> list[float]:
     return sorted(found)
 
 
-def wait(holds: Callable[[], object], seconds: float) -> None:
+def wait(holds: Callable[[], object], seconds: float, pause: float = 0.02) -> None:
     until = time.monotonic() + seconds
     while True:
         try:
@@ -282,7 +282,7 @@ def wait(holds: Callable[[], object], seconds: float) -> None:
             print(f"still: {error}", file=sys.stderr)
         if time.monotonic() > until:
             raise TimeoutError(f"not within {seconds:.0f} s")
-        time.sleep(0.02)
+        time.sleep(pause)
 
 
 def timing(event: dict) -> str:

@@ -187,6 +187,29 @@ def test_the_next_round_is_planned_while_binds_are_under_way(play):
     assert 2 == len(play.sink.held)
 
 
+def test_while_binds_are_under_way_and_nothing_has_changed_nothing_is_planned(play):
+    play.sink.go.clear()
+    play.step()
+    play.step()
+    waited = play.source.looks
+    play.parts.clock.now += play.parts.pulse.interval
+    play.step()
+    after_an_interval = play.source.looks
+    play.finish()
+    play.step()
+
+    assert (1, 2) == (waited, after_an_interval)
+    assert "carried_out" in play.told.news
+
+
+def test_what_binds_left_over_is_decided_once_they_are_over(play):
+    play.step()
+    play.finish()
+    play.step()
+
+    assert 2 == play.source.looks
+
+
 def test_a_plan_is_dropped_when_the_one_before_it_went_wrong(play):
     play.sink.go.clear()
     play.sink.result = "refused"
@@ -346,9 +369,82 @@ def test_an_unexpected_error_of_a_round_is_told_and_the_loop_goes_on(
     play.loop.run()
 
     (error,) = play.told.given["failed"]
+    (kept,) = tmp_path.iterdir()
     assert isinstance(error, ZeroDivisionError)
-    assert 1 == len(list(tmp_path.iterdir()))
+    assert [f"kept in {kept}"] == error.__notes__
+    assert "ZeroDivisionError: a bug" in kept.read_text()
+    assert snapshot_document(WAITS) == snapshot_document(
+        read_scenario(str(kept)).snapshot
+    )
     assert "carried_out" in play.told.news
+
+
+def rests_after(play, monkeypatch, errors: int) -> list[float]:
+    """
+    Run a loop until it has broken so often; give how long it rested each time.
+    """
+    rests = []
+
+    def wait(loop, _pause):
+        rests.append(loop._rest)
+        loop._rest = 0.0
+        if len(rests) == errors:
+            loop.stop()
+
+    monkeypatch.setattr(Loop, "_wait", wait)
+    play.loop.run()
+    return rests
+
+
+def test_who_breaks_again_and_again_rests_longer_each_time(play, monkeypatch):
+    play.source.error = ZeroDivisionError("a bug")
+
+    assert [5.0, 10.0, 20.0, 40.0, 60.0, 60.0] == rests_after(play, monkeypatch, 6)
+    assert [] == play.sink.held
+
+
+def test_a_change_does_not_end_the_rest_of_who_broke(play):
+    play.loop._broke(ZeroDivisionError("a bug"))
+    rested = []
+    play.loop._stopped.wait = rested.append
+    play.source.change()
+    play.loop._wait(0.0)
+
+    assert 5.0 == rested[0]
+
+
+def test_of_a_round_that_breaks_before_it_sees_anything_the_place_is_kept(
+    play, tmp_path, monkeypatch
+):
+    play.source.error = ZeroDivisionError("a bug")
+    rests_after(play, monkeypatch, 1)
+    (kept,) = tmp_path.iterdir()
+
+    assert ".txt" == kept.suffix
+    assert "in snapshot" in kept.read_text()
+    assert "ZeroDivisionError: a bug" in kept.read_text()
+
+
+def test_what_breaks_while_it_is_carried_out_is_kept_with_what_was_seen(
+    play, tmp_path, monkeypatch
+):
+    play.sink.error = ZeroDivisionError("a bug")
+    play.step()
+    play.finish()
+    rests_after(play, monkeypatch, 1)
+    (kept,) = tmp_path.iterdir()
+
+    assert snapshot_document(WAITS) == snapshot_document(
+        read_scenario(str(kept)).snapshot
+    )
+
+
+def test_a_bundle_that_cannot_be_written_stops_no_round(play, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    play.loop.parts = replace(play.parts, folder=tmp_path / "file")
+    play.source.error = ZeroDivisionError("a bug")
+
+    assert [5.0, 10.0] == rests_after(play, monkeypatch, 2)
 
 
 def test_an_error_of_the_sink_is_told(play):
