@@ -9,7 +9,6 @@ k8s.io/kubernetes/cmd/kube-scheduler` there).  All pods exist before a scheduler
 import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -25,6 +24,7 @@ from benchmarks.acting import binds, staged, wait
 from tests.cluster.control_plane import GATES
 from tests.cluster.manifests import custom, pod
 from tests.cluster.stage import Scheduler, Stage
+from tests.mortal import start
 
 NODES, GPUS, GANGS, ASKED = 200, 8, 400, 1.3
 QUIET = 6.0
@@ -178,7 +178,7 @@ class Native:
         ]
 
     def __enter__(self) -> Self:
-        self.process = subprocess.Popen(
+        self.process = start(
             self._command, stdout=self._log, stderr=self._log, env=os.environ
         )
         return self

@@ -5,6 +5,7 @@ The rules that our role needs, as data; and whether it has them, asked at the st
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from adapters.kube.dialects.base import Resource
@@ -12,6 +13,7 @@ from adapters.kube.errors import ClusterError
 from adapters.kube.transport import Transport
 
 _REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+_AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,21 +146,27 @@ def check(
     transport: Transport, permissions: Sequence[Permission], namespace: str
 ) -> None:
     """
-    Ask the server whether we may do all that we will have to.
+    Ask the server whether we may do all that we will have to, some rules at a time.
+
+    Each is asked for by itself: a review of all our rules at once is of one namespace,
+    does not tell what holds in all of them, and need not be complete.
 
     Raises
     ------
     RoleLacksError
         When something is missing, with every rule that is.
     """
-    lacking = [
-        permission
-        for permission in permissions
-        if not _is_granted(transport, permission, namespace)
-        and not (permission.optional and not _is_served(transport, permission))
-    ]
+
+    def is_lacking(asked: Permission) -> bool:
+        if _is_granted(transport, asked, namespace):
+            return False
+        return not asked.optional or _is_served(transport, asked)
+
+    with ThreadPoolExecutor(_AT_ONCE, "review") as crew:
+        answers = list(crew.map(is_lacking, permissions))
+    lacking = [str(p) for p, lacks in zip(permissions, answers, strict=True) if lacks]
     if lacking:
-        raise RoleLacksError(str(permission) for permission in lacking)
+        raise RoleLacksError(lacking)
 
 
 def _is_granted(transport: Transport, asked: Permission, namespace: str) -> bool:

@@ -115,7 +115,7 @@ def install(admin, apply, raws):
     """
     Add definitions, and wait until the server serves them.
     """
-    from tests.adapters.kube.following import eventually
+    from tests.eventually import eventually
 
     for raw in raws:
         apply(raw)

@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
+from tests.mortal import start
+
 GATES = (
     "GenericWorkload",
     "TopologyAwareWorkloadScheduling",
@@ -206,7 +208,7 @@ class ControlPlane:
 
     def _start(self, name: str, *arguments: str) -> None:
         with (self.folder / f"{name}.log").open("wb") as log:
-            process = subprocess.Popen(
+            process = start(
                 [str(self._binaries / name), *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=log,

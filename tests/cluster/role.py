@@ -26,7 +26,7 @@ def grant(admin, user: str, space: str, *, without: Permission | None = None) ->
         granted = rules(kind)
         if without is not None and without.own == bool(place):
             granted = [part for rule in granted for part in _less(rule, without)]
-        _bind(admin, user, kind, granted, place)
+        bind(admin, user, kind, granted, place)
 
 
 def _less(rule: dict, without: Permission) -> list[dict]:
@@ -42,7 +42,7 @@ def _less(rule: dict, without: Permission) -> list[dict]:
     return parts + ([rule | {"resources": [resource], "verbs": verbs}] if verbs else [])
 
 
-def _bind(admin, user: str, kind: str, rules: list[dict], space: str) -> None:
+def bind(admin, user: str, kind: str, rules: list[dict], space: str) -> None:
     meta = {"name": user} | ({"namespace": space} if space else {})
     inside = f"/namespaces/{space}" if space else ""
     root = f"/apis/{API}/v1{inside}"

@@ -22,6 +22,7 @@ from adapters.kube.transport import Transport
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.manifests import custom, node, pod
 from tests.cluster.role import grant
+from tests.mortal import start
 
 SCHEDULING = "scheduling.x-k8s.io"
 SPACE = "phalanx-system"
@@ -265,7 +266,7 @@ class Scheduler:
 
     def __enter__(self) -> Self:
         with self.log.open("wb") as stream:
-            self.process = subprocess.Popen(
+            self.process = start(
                 self._command,
                 stdout=stream,
                 stderr=stream,
@@ -316,14 +317,3 @@ QUICK = {
     "PHALANX_LEASE_RENEW": "2",
     "PHALANX_LEASE_RETRY": "0.3",
 }
-
-
-def eventually(holds: Callable[[], object], seconds: float = 30.0) -> None:
-    """
-    Wait until something holds.
-    """
-    until = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > until:
-            raise AssertionError(f"it did not happen within {seconds} s")
-        time.sleep(0.05)

@@ -12,8 +12,9 @@ from adapters.kube.errors import ClusterError, ForbiddenError
 from tests.adapters.kube.following import eventually as soon
 from tests.cluster.conftest import plural_of, root_of
 from tests.cluster.crds import TEXT, fields, several
-from tests.cluster.stage import SPACE, Kubelet, Scheduler, Stage, eventually
+from tests.cluster.stage import SPACE, Kubelet, Scheduler, Stage
 from tests.deployed import BASE, FOLDERS, base, kustomize, one, rendered
+from tests.eventually import eventually
 
 pytestmark = pytest.mark.cluster
 APPLY = "application/apply-patch+yaml"

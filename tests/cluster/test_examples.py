@@ -18,10 +18,10 @@ from adapters.kube.dialects.registry import dialects
 from adapters.kube.errors import AnswerError
 from adapters.kube.kinds import resources_of
 from adapters.kube.source import ClusterSource
-from tests.adapters.kube.following import eventually
 from tests.cluster.conftest import plural_of, root_of
 from tests.cluster.test_reflector import PACE
 from tests.cluster.test_snapshot import NOW, objects_of, timeless
+from tests.eventually import eventually
 
 pytestmark = pytest.mark.cluster
 FOLDER = Path(__file__).parents[2] / "scenarios"

@@ -10,7 +10,8 @@ import sys
 import pytest
 
 from adapters.cli.main import run
-from tests.cluster.stage import Kubelet, Scheduler, eventually
+from tests.cluster.stage import Kubelet, Scheduler
+from tests.eventually import eventually
 
 pytestmark = pytest.mark.cluster
 SPACE = "team"

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from adapters.cli.main import run
-from tests.cluster.stage import Scheduler, eventually
+from tests.cluster.stage import Scheduler
+from tests.eventually import eventually
 
 pytestmark = pytest.mark.cluster
 FAULT = """\

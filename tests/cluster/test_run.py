@@ -2,6 +2,7 @@
 `phalanx run` against a real API server: what it binds, and what it leaves alone.
 """
 
+import time
 from collections import Counter
 from itertools import count
 
@@ -11,7 +12,9 @@ from adapters.kube.connect import connect
 from adapters.kube.dialects.base import Resource
 from adapters.kube.permissions import RoleLacksError, check
 from tests.cluster.manifests import custom, manifests, pod
-from tests.cluster.stage import GROUP, SPACE, Kubelet, Scheduler, eventually
+from tests.cluster.role import bind, grant, needed
+from tests.cluster.stage import GROUP, SPACE, Kubelet, Scheduler
+from tests.eventually import eventually
 
 pytestmark = pytest.mark.cluster
 _SPACES = count()
@@ -158,8 +161,6 @@ def test_what_a_role_lacks_is_said_at_the_start(stage, tmp_path):
 
 
 def test_every_rule_that_is_missing_is_found_by_itself(stage):
-    from tests.cluster.role import grant, needed
-
     texts = Counter(map(str, needed()))  # of kinds in two versions there are two
     once = [rule for rule in needed() if texts[str(rule)] == 1]
     rules = [rule for rule in once if is_asked(stage, rule)]
@@ -178,6 +179,42 @@ def test_every_rule_that_is_missing_is_found_by_itself(stage):
     meagre.close()
 
     assert len(rules) > 40
+
+
+GET_PODS = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
+ALL = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "rule", "lacking"),
+    [
+        pytest.param("ClusterRole", GET_PODS, 0, id="as-asked"),
+        pytest.param("ClusterRole", ALL, 0, id="wildcards"),
+        pytest.param("ClusterRole", GET_PODS | {"resources": ["pods/*"]}, 1, id="part"),
+        pytest.param(
+            "ClusterRole", GET_PODS | {"resourceNames": ["one"]}, 1, id="some-names"
+        ),
+        pytest.param("Role", GET_PODS, 1, id="own-namespace-only"),
+    ],
+)
+def test_a_rule_is_there_only_where_it_holds_for_all_that_is_asked(
+    stage, kind, rule, lacking
+):
+    asked = next(r for r in needed() if (r.resource, r.verb) == ("pods", "get"))
+    for other, place in (("ClusterRole", ""), ("Role", SPACE)):
+        bind(stage.admin, "meagre", other, [rule] if other == kind else [], place)
+    meagre = connect(stage.plane.kubeconfig("meagre"))
+
+    def said() -> int:
+        try:
+            check(meagre, [asked], SPACE)
+        except RoleLacksError as error:
+            return len(error.rules)
+        return 0
+
+    time.sleep(0.5)  # the server hears of roles a moment later
+    eventually(lambda: said() == lacking, 10)
+    meagre.close()
 
 
 def is_asked(stage, rule) -> bool:

@@ -14,9 +14,9 @@ from adapters.kube.dialects.registry import dialects
 from adapters.kube.source import ClusterSource
 from models.gangs import Gang, Group, Tree
 from models.snapshot import Snapshot
-from tests.adapters.kube.following import eventually
 from tests.cluster.manifests import manifests
 from tests.cluster.test_reflector import PACE
+from tests.eventually import eventually
 
 pytestmark = pytest.mark.cluster
 NOW = 1_900_000_000.0

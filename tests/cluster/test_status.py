@@ -11,7 +11,8 @@ import pytest
 
 from tests.adapters.kube.status_cases import CASES, manifests
 from tests.cluster.conftest import plural_of, root_of
-from tests.cluster.stage import Kubelet, Scheduler, eventually
+from tests.cluster.stage import Kubelet, Scheduler
+from tests.eventually import eventually
 
 pytestmark = pytest.mark.cluster
 SPACE = "team"

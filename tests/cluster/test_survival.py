@@ -13,8 +13,9 @@ from random import Random
 import pytest
 
 from adapters.kube.connect import connect
-from tests.cluster.stage import Kubelet, Scheduler, eventually
+from tests.cluster.stage import Kubelet, Scheduler
 from tests.cluster.webhook import Webhook
+from tests.eventually import eventually
 
 pytestmark = pytest.mark.cluster
 KILLS = 30

@@ -1,10 +1,8 @@
 """
-Cases that follow the loopback server: a cache, its reflectors, and how to wait.
+Cases that follow the loopback server: a cache and its reflectors.
 """
 
 import json
-import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 
@@ -75,15 +73,3 @@ class Following:
 
     def names(self, resource: Resource) -> list[str]:
         return sorted(self.held(resource))
-
-
-def eventually(holds: Callable[[], object], seconds: float = 10.0) -> None:
-    """
-    Wait until something holds, and fail when it does not in time.
-    """
-    pause = threading.Event()
-    for _ in range(int(seconds / 0.005)):
-        if holds():
-            return
-        pause.wait(0.005)
-    assert holds()

@@ -8,8 +8,9 @@ from adapters.kube.errors import ForbiddenError
 from adapters.kube.pace import State
 from models.gangs import PodPhase
 from tests.adapters.kube.api_server import GROUPS, PODS
-from tests.adapters.kube.following import QUICK, Following, eventually
+from tests.adapters.kube.following import QUICK, Following
 from tests.adapters.kube.raw_pods import raw_pod
+from tests.eventually import eventually
 
 LINE_FAULTS = (
     "truncate",

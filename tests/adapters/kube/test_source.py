@@ -7,8 +7,9 @@ from adapters.kube.kinds import NEEDED, resources_of
 from adapters.kube.source import ClusterSource
 from models.gangs import PodPhase, pod_sets
 from tests.adapters.kube.api_server import NODES, PODS, ApiServer
-from tests.adapters.kube.following import QUICK, TIMEOUTS, eventually, kubeconfig
+from tests.adapters.kube.following import QUICK, TIMEOUTS, kubeconfig
 from tests.adapters.kube.raw_pods import raw_node, raw_pod
+from tests.eventually import eventually
 
 NOW = 1_793_520_000.0
 

@@ -8,7 +8,6 @@ from adapters.kube.notices import EVENTS
 from adapters.kube.wire import BusyError, WritePace
 from models.plan import Operation
 from models.receipt import Receipt
-from tests.adapters.kube.following import eventually
 from tests.adapters.kube.status_cases import (
     BY_PLACE,
     CASES,
@@ -18,6 +17,7 @@ from tests.adapters.kube.status_cases import (
     telling,
 )
 from tests.cluster.manifests import node
+from tests.eventually import eventually
 
 PODS = BY_PLACE["", "v1", "Pod"]
 VOLCANO = BY_PLACE["scheduling.volcano.sh", "v1beta1", "PodGroup"]

@@ -1,0 +1,43 @@
+"""
+Processes that end with the one that started them, also where that one is killed.
+"""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+_DIE_WITH_PARENT = 1
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+def start(command: list[str], **how: Any) -> subprocess.Popen:
+    """
+    Start a process that is killed once the thread that calls this has ended.
+
+    Only Linux can promise that; elsewhere it is a process like any other.
+    """
+    parent = os.getpid()
+
+    def bind_to_parent() -> None:
+        assert _LIBC is not None
+        _LIBC.prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+        if os.getppid() != parent:  # it has ended meanwhile
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    before = bind_to_parent if _LIBC is not None else None
+    return subprocess.Popen(command, preexec_fn=before, **how)  # noqa: PLW1509
+
+
+def lives(pid: int) -> bool:
+    """
+    Tell whether a process runs; one that nobody waited for yet does not.
+    """
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return False
+    return stat.rpartition(")")[2].split()[0] not in "ZX"
