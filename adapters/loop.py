@@ -263,6 +263,7 @@ class Loop:
             self._drop("the plan before it did not go as planned")
             self._quiet, self._rest = None, _AFTER_FAILURE
         if running.error is not None:
+            self._tell(lambda to: to.dropped(running.turn, "carrying it out broke"))
             raise running.error
 
     def _drop(self, why: str) -> None:

@@ -70,7 +70,7 @@ class RunSettings(BaseModel):
     lease_retry: float = Field(2.0, ge=0.1, le=3600, alias="leaseRetry")
     listen: str = ":8080"
     log_format: Literal["json", "text"] = Field("json", alias="logFormat")
-    status_rate: float = Field(100.0, ge=0.1, le=10_000, alias="statusRate")
+    status_rate: float = Field(300.0, ge=0.1, le=10_000, alias="statusRate")
     own_status: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(
         ("koordinator",), alias="ownStatus"
     )

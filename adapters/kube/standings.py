@@ -47,6 +47,7 @@ class Saying:
     ``pods`` are the keys and uids of those that have no node, ``bound`` those that got
     one.  ``events`` (type, reason, note) are what happened to it.  ``open`` says that
     one of its operations was not done: what becomes of it the next round says.
+    ``weight`` orders gangs: the more important first, then the older.
     """
 
     claim: Claim
@@ -56,6 +57,7 @@ class Saying:
     bound: tuple[tuple[str, str], ...] = ()
     events: tuple[tuple[str, str, str], ...] = ()
     open: bool = False
+    weight: tuple[int, int] = (0, 0)
 
 
 @dataclass(slots=True)
@@ -142,6 +144,7 @@ def _saying(
         bound=tuple(bound),
         events=tuple(became.events()),
         open=became.open,
+        weight=(gang.priority, gang.age),
     )
 
 

@@ -2,7 +2,9 @@
 Tells the cluster what was decided: groups in their own words, pods, events.
 
 A thread of its own writes what the newest round says, and nothing that is said
-already.  It never holds up who binds; what fails is tried again or let go.
+already: first of gangs that stand otherwise than before, then of those never told of,
+the most important and oldest first.  It never holds up who binds, and while binds are
+under way it leaves them the server; what fails is tried again or let go.
 """
 
 import logging
@@ -67,6 +69,7 @@ class StatusWriter:
         self._notices = voice.notices
         self._steady = Steady(clock, self._pace.refresh)
         self._settled: dict[str, Saying] = {}
+        self._stood: dict[str, tuple[str, str | None]] = {}
         self._alone: dict[str, tuple[str, str | None]] = {}
         self._wake = threading.Condition()
         self._next: Told | None = None
@@ -114,6 +117,12 @@ class StatusWriter:
             self._hushed = True
             self._wake.notify_all()
 
+    def give_way(self, *, is_binding: bool) -> None:
+        """
+        Write slower from now on, while binds are under way, or at full rate again.
+        """
+        self._wire.gives_way = is_binding
+
     def write(self, told: Told) -> bool:
         """
         Write what a round says; tell whether all of it is said now.
@@ -128,7 +137,7 @@ class StatusWriter:
         while self._missed:
             for saying in sayings(self._missed.popleft()):
                 self._tell_events(saying)
-        whole, every = True, list(sayings(told))
+        whole, every = True, sorted(sayings(told), key=self._urgency)
         for saying in every:
             key = saying.standing.key
             if _is_same(self._settled.get(key), saying):
@@ -136,6 +145,7 @@ class StatusWriter:
             self._settled.pop(key, None)
             if self._gang(saying):
                 self._settled[key] = saying
+                self._stood[key] = _stands(saying)
             else:
                 whole = False
             if self._is_outdated():
@@ -168,6 +178,18 @@ class StatusWriter:
             doubled = self._pace.first * 2.0 ** min(failures - 1, 10)
             wait = max(asked, min(self._pace.longest, doubled))
 
+    def _urgency(self, saying: Saying) -> tuple[int, int, int]:
+        """
+        Order gangs: those that changed, those never told of, those said in other words.
+        """
+        before = self._stood.get(saying.standing.key)
+        if saying.events or (before is not None and before != _stands(saying)):
+            rank = 0
+        else:
+            rank = 1 if before is None else 2
+        priority, age = saying.weight
+        return rank, -priority, -age
+
     def _gang(self, saying: Saying) -> bool:
         """
         Say what there is to say of one gang; tell whether it is said.
@@ -191,8 +213,7 @@ class StatusWriter:
         """
         Tell of a gang without an object of its own, once for each of its reasons.
         """
-        standing = saying.standing
-        now = (standing.state, standing.reason)
+        standing, now = saying.standing, _stands(saying)
         if self._alone.get(standing.key) == now:
             return
         self._alone[standing.key] = now
@@ -251,9 +272,17 @@ class StatusWriter:
         keys = {saying.standing.key for saying in every}
         self._steady.keep(keys)
         self._settled = {k: said for k, said in self._settled.items() if k in keys}
+        self._stood = {k: stood for k, stood in self._stood.items() if k in keys}
         self._alone = {k: said for k, said in self._alone.items() if k in keys}
         self._pods.keep({uid for saying in every for _, uid in saying.pods})
         self._groups.keep([saying.claim for saying in every])
+
+
+def _stands(saying: Saying) -> tuple[str, str | None]:
+    """
+    Give what people look for first: the state of a gang, and why it waits.
+    """
+    return saying.standing.state, saying.standing.reason
 
 
 def _is_same(before: Saying | None, now: Saying) -> bool:

@@ -37,6 +37,7 @@ class StatusReporter:
             self._open.clear()
             self._next = None
             self._writer.hush()
+            self._give_way()
 
     def ticked(self) -> None:
         """
@@ -74,6 +75,7 @@ class StatusReporter:
             self._next = told
         else:
             self._writer.tell(told)
+        self._give_way()
 
     def carried_out(self, turn: Turn) -> None:
         """
@@ -83,6 +85,7 @@ class StatusReporter:
         if told is not None:
             self._writer.tell(replace(told, receipts=turn.receipts))
         self._tell_next()
+        self._give_way()
 
     def dropped(self, turn: Turn, why: str) -> None:
         """
@@ -91,6 +94,7 @@ class StatusReporter:
         del why
         self._open.pop(turn.name, None)
         self._tell_next()
+        self._give_way()
 
     def rejected(
         self, snapshot: Snapshot, error: PlanRejectedError, bundle: Path | None
@@ -103,6 +107,12 @@ class StatusReporter:
         """
         Say nothing.
         """
+
+    def _give_way(self) -> None:
+        """
+        Leave the server to binds while some are under way.
+        """
+        self._writer.give_way(is_binding=bool(self._open))
 
     def _tell_next(self) -> None:
         if self._next is not None and not self._open:

@@ -7,6 +7,7 @@ import pytest
 from adapters.kube.notices import EVENTS
 from adapters.kube.wire import BusyError, WritePace
 from models.plan import Operation
+from models.reasons import Reason
 from models.receipt import Receipt
 from tests.adapters.kube.status_cases import (
     BY_PLACE,
@@ -343,3 +344,57 @@ def test_a_round_that_is_not_carried_out_yet_says_nothing_of_its_starts(volcano)
 
     assert {} == seen["PodGroup fits"]
     assert "conditions" in seen["PodGroup waits"]["status"]
+
+
+def names_written(tells):
+    """
+    Name the gangs in the order in which they were told of.
+    """
+    gangs = [name.partition("/")[2].partition("-")[0] for name in written(tells)]
+    return list(dict.fromkeys(gang.partition("/")[0] for gang in gangs))
+
+
+def weighed(told, **weights):
+    """
+    Give gangs priorities and ages.
+    """
+    gangs = [
+        replace(gang, priority=weights[gang.name][0], age=weights[gang.name][1])
+        if gang.name in weights
+        else gang
+        for gang in told.assembled.snapshot.gangs
+    ]
+    snapshot = replace(told.assembled.snapshot, gangs=tuple(gangs))
+    return replace(told, assembled=replace(told.assembled, snapshot=snapshot))
+
+
+@pytest.mark.parametrize(
+    ("weights", "first"),
+    [
+        ({"waits": (1, 0)}, "waits"),
+        ({"short": (1, 0)}, "short"),
+        ({"waits": (1, 0), "short": (1, 9)}, "short"),
+        ({"waits": (1, 9), "short": (1, 0)}, "waits"),
+    ],
+)
+def test_the_important_and_old_are_told_first(volcano, weights, first):
+    others = dict.fromkeys(("fits", "short", "waits"), (0, 0))
+    volcano.writer.write(weighed(volcano.told(), **others | weights))
+
+    assert first == names_written(volcano)[0]
+
+
+def test_who_stands_otherwise_is_told_before_those_never_told_of(volcano):
+    told = volcano.told()
+    lines = {line.name: line for line in told.plan.gangs}
+    waits = next(name for name in lines if name.endswith("/waits"))
+    other = replace(
+        lines[waits], waiting=replace(lines[waits].waiting, reason=Reason.FRAGMENTED)
+    )
+    only = replace(told, plan=replace(told.plan, gangs=(other,)))
+    volcano.writer.write(only)
+    written(volcano)
+    heavy = dict.fromkeys(("fits", "short"), (9, 9))
+    volcano.writer.write(weighed(told, waits=(0, 0), **heavy))
+
+    assert "waits" == names_written(volcano)[0]

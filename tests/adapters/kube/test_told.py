@@ -19,6 +19,10 @@ class Writer:
 
     def __init__(self):
         self.heard = []
+        self.gives_way = False
+
+    def give_way(self, *, is_binding):
+        self.gives_way = is_binding
 
     def tell(self, told):
         self.heard.append((told.round, bool(told.receipts)))
@@ -38,6 +42,7 @@ def reporter(tmp_path):
     idle = replace(busy, plan=replace(told.plan, operations=()), name="idle")
     reporter.busy, reporter.idle = busy, idle
     reporter.heard, reporter.source = writer.heard, source
+    reporter.writer = writer
     reporter.done = replace(busy, receipts=told.receipts)
     return reporter
 
@@ -65,6 +70,22 @@ def test_what_takes_binds_for_done_is_told_after_them(reporter):
 
     assert [] == early
     assert [("busy", True), ("idle", False)] == reporter.heard
+
+
+@pytest.mark.parametrize("end", ["carried_out", "dropped", "leading"])
+def test_while_something_is_carried_out_writing_gives_way(reporter, end):
+    reporter.planned(reporter.idle)
+    before = reporter.writer.gives_way
+    reporter.planned(reporter.busy)
+    meanwhile = reporter.writer.gives_way
+    if end == "carried_out":
+        reporter.carried_out(reporter.done)
+    elif end == "dropped":
+        reporter.dropped(reporter.busy, "we stop")
+    else:
+        reporter.leading(is_leader=False)
+
+    assert (False, True, False) == (before, meanwhile, reporter.writer.gives_way)
 
 
 def test_a_dropped_round_is_not_told(reporter):

@@ -454,6 +454,9 @@ def test_an_error_of_the_sink_is_told(play):
     with pytest.raises(OSError, match="no network"):
         play.step()
 
+    turn, _why = play.told.given["dropped"]
+    assert turn is play.sink.held[0]  # nobody waits for its end any more
+
 
 def test_a_reporter_that_breaks_stops_no_round(play):
     class Breaks(Told):
