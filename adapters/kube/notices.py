@@ -155,8 +155,7 @@ class Notices:
         about = self._objects.pop(regarding, None)
         if about is None:
             about = _Object(credit=float(bounds.burst), at=at)
-            for old in list(self._objects)[: len(self._objects) - bounds.known + 1]:
-                del self._objects[old]
+            self._forget(at)
         self._objects[regarding] = about  # the one heard of last is the last to go
         gained = (at - about.at) / bounds.every
         about.credit = min(float(bounds.burst), about.credit + gained)
@@ -167,6 +166,21 @@ class Notices:
         for name in list(about.seen)[:-_MOST_SEEN]:
             del about.seen[name]
         return about
+
+    def _forget(self, at: float) -> None:
+        """
+        Forget objects of which all that is known has run out, and those too many.
+
+        One that was not heard of for so long may speak and repeat as if it were new.
+        """
+        bounds = self._bounds
+        until = at - max(bounds.again, bounds.burst * bounds.every)
+        while self._objects:
+            oldest = next(iter(self._objects))
+            is_over = self._objects[oldest].at < until
+            if not is_over and len(self._objects) < bounds.known:
+                return
+            del self._objects[oldest]
 
     def _put(self, notice: Notice, name: str, times: int, *, known: bool) -> Written:
         """

@@ -10,7 +10,7 @@ from models.nodes import ANYWHERE, NodeDemand
 from models.resources import Resources
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
 class Owner:
     """
     The controller of a pod.

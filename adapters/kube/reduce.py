@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from sys import intern
 from typing import Any
+from weakref import WeakValueDictionary
 
 from adapters.kube.constraints import (
     apart_of,
@@ -35,9 +36,16 @@ from models.gangs import PodPhase
 from models.nodes import ANYWHERE, NodeDemand
 from models.resources import PODS, Resources
 
-_MOST_SHARED = 100_000
-_MOST_TEXTS = 20_000  # each gang that comes and goes leaves one, 0.4 KB
+_MOST_SHARED = 20_000  # templates with affinity are as many as gangs
 _UNREAD = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})
+
+
+class _Texts(dict[str, str]):
+    """
+    Labels or annotations that are shared as long as a pod has them.
+    """
+
+    __slots__ = ("__weakref__",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +65,15 @@ class _Wants:
 class Reducer:
     """
     Reduces raw pods; what the pods of one template have in common is one object.
+
+    Owners and texts are known as long as a pod has them: gangs that come and go leave
+    nothing.
     """
 
     def __init__(self) -> None:
         self._wants: dict[str, _Wants] = {}
-        self._owners: dict[Owner, Owner] = {}
-        self._texts: dict[Hashable, Mapping[str, str]] = {}
+        self._owners: WeakValueDictionary[Hashable, Owner] = WeakValueDictionary()
+        self._texts: WeakValueDictionary[Hashable, _Texts] = WeakValueDictionary()
 
     def pod(self, raw: Json) -> PodRecord:
         """
@@ -90,7 +101,8 @@ class Reducer:
             if word in found:
                 found[word] = self._shared(found[word])
         if (owner := found.get("owner")) is not None:
-            found["owner"] = self._owners.setdefault(owner, owner)
+            which = owner.api_version, owner.kind, owner.name, owner.uid
+            found["owner"] = self._owners.setdefault(which, owner)
         wants = self._wanted(spec, status, namespace, found.get("labels", _NONE))
         return PodRecord(
             namespace=intern(namespace),
@@ -120,7 +132,6 @@ class Reducer:
         if found is None:
             if len(self._wants) >= _MOST_SHARED:
                 self._wants.clear()
-                self._owners.clear()
             found = self._wants[key] = _wants(spec, namespace, labels, given)
         return found
 
@@ -130,9 +141,11 @@ class Reducer:
         """
         if not found:
             return _NONE
-        if len(self._texts) >= _MOST_TEXTS:
-            self._texts.clear()
-        return self._texts.setdefault(tuple(found.items()), found)
+        words = tuple(found.items())
+        held = self._texts.get(words)
+        if held is None:
+            held = self._texts[words] = _Texts(found)
+        return held
 
 
 _NONE: Mapping[str, str] = {}

@@ -2,11 +2,13 @@
 Raw pods to records: what one asks for, where it may be, what is not modelled.
 """
 
+import gc
+
 import pytest
 
 from adapters.kube.constraints import NAME_FIELD
 from adapters.kube.raw import FieldError
-from adapters.kube.reduce import _MOST_TEXTS, Reducer, pod_record
+from adapters.kube.reduce import Reducer, pod_record
 from models.gangs import PodPhase
 from models.nodes import Node
 from tests.manifests import GPU, pod
@@ -303,9 +305,20 @@ def test_what_is_said_for_another_reason_is_not_ours():
     assert pod_record(raw).said == ""
 
 
-def test_labels_that_pods_of_long_ago_shared_are_forgotten():
+def test_what_pods_of_gangs_that_are_gone_shared_is_forgotten():
     reducer = Reducer()
-    for number in range(_MOST_TEXTS + 5):
-        reducer.pod(pod("p", labels={"gang": str(number)}))
 
-    assert len(reducer._texts) <= _MOST_TEXTS
+    def made(number: int):
+        raw = pod("p", labels={"gang": str(number)})
+        owner = {"apiVersion": "batch/v1", "kind": "Job", "name": f"job-{number}"}
+        raw["metadata"]["ownerReferences"] = [{**owner, "controller": True}]
+        return reducer.pod(raw)
+
+    one, same = made(0), made(0)
+    for number in range(1000):
+        made(number)
+    gc.collect()
+
+    assert one.labels is same.labels
+    assert one.owner is same.owner
+    assert (1, 1) == (len(reducer._texts), len(reducer._owners))
