@@ -1,7 +1,7 @@
 """
 What `phalanx run` reaches beside a real API server, as ratios to that server.
 
-``python -m benchmarks.acting burst|large|churn`` prints a table; it needs what
+``python -m benchmarks.acting burst|large|churn|telling`` prints a table; it needs what
 ``make test-cluster`` builds.  Client, server and store share this machine's cores, so
 only numbers of one run may be compared.
 """
@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from random import Random
+from urllib.request import urlopen
 
 from adapters.kube.connect import connect
 from adapters.kube.dialects.registry import dialects
@@ -76,6 +77,48 @@ def burst(stage: Stage, folder: Path, size: int) -> Rows:
         ("binds, of plain binding", f"{100 * rate / plain:.0f} %"),
         ("peak memory", f"{memory} MiB"),
     ]
+
+
+def telling(stage: Stage, folder: Path, size: int) -> Rows:
+    """
+    1,500 gangs without room, all there at once: how soon all say so, and who first.
+    """
+    pods, gangs = (size * number // 100 for number in (10000, 1500))
+    stage.nodes(10)
+    stage.ensure("telling")
+    sizes = spread(pods, gangs)
+    stage.create(stage.group("telling", f"g{i}", n) for i, n in enumerate(sizes))
+    stage.create(
+        pod
+        for i, number in enumerate(sizes)
+        for pod in stage.members("telling", f"g{i}", number, 16)
+    )
+    marks: dict[int, float] = {}
+    with Scheduler(stage, folder=folder) as scheduler:
+        wait(lambda: scheduler.events("round_planned"), 120)
+        began = time.monotonic()
+        for part in (10, 50, 100):
+            wanted = pods * part // 100
+            wait(lambda wanted=wanted: pods_told(scheduler) >= wanted, 900, pause=0.5)
+            marks[part] = time.monotonic() - began
+    return [
+        ("gangs that wait, pods", f"{gangs:,}, {pods:,}"),
+        ("end of the first round to 10 % of pods told", f"{marks[10]:.0f} s"),
+        ("to half of them; to all", f"{marks[50]:.0f} s; {marks[100]:.0f} s"),
+        ("pods told a second", f"{pods / marks[100]:.0f}"),
+    ]
+
+
+def pods_told(scheduler: Scheduler) -> float:
+    """
+    Count the conditions of pods that were written, as the scheduler's metrics do.
+    """
+    port = scheduler.events("listening")[0]["port"]
+    with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+        text = answer.read().decode()
+    line = 'phalanx_status_writes_total{about="pod",outcome="done"} '
+    found = [each for each in text.splitlines() if each.startswith(line)]
+    return float(found[0].rpartition(" ")[2]) if found else 0.0
 
 
 def large(stage: Stage, folder: Path, size: int) -> Rows:
@@ -310,7 +353,7 @@ def _status(pid: int, word: str) -> int:
     raise LookupError(word)
 
 
-CASES = {"burst": burst, "large": large, "churn": churn}
+CASES = {"burst": burst, "large": large, "churn": churn, "telling": telling}
 
 
 def staged() -> Iterator[Stage]:

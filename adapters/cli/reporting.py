@@ -53,6 +53,7 @@ class Reporting:
             lookup=source.cache.pods_named,
             notices=notices,
             counted=self.metrics.status_written,
+            writing=source.cache.writing,
         )
         self._writer = StatusWriter(
             voice, clock=monotonic, pace=WritePace(rate=run.status_rate)

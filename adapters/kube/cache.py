@@ -6,19 +6,22 @@ bound before the API server has told us so, and those told to leave as leaving.
 """
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 from adapters.clock import monotonic
 from adapters.kube.dialects.base import Objects, Raw, Resource
 from adapters.kube.errors import SnapshotRefusedError
+from adapters.kube.events import number_of
 from adapters.kube.nodes import NodeRecord
 from adapters.kube.pace import State
 from adapters.kube.paths import called
 from adapters.kube.pods import PodRecord
 from adapters.kube.reflector import Reflector
 from adapters.kube.shelf import Assumed, PodShelf, Shelf
+from adapters.kube.wire import Place
 from models.gangs import PodPhase
 
 PODS = ("", "pods")
@@ -108,6 +111,29 @@ class Cache:
         with self._lock:
             if self._assumed.pop(pod, None) is not None:
                 self._touch()
+
+    @contextmanager
+    def writing(self, place: Place) -> Iterator[Callable[[str], None]]:
+        """
+        While we write a group's status, for it says what we decided; give whom to tell.
+
+        The version that we made is told to it; that one is no change.
+        """
+        group, _, plural, space, name = place
+        key = f"{space}/{name}" if space else name
+        mine = [
+            shelf
+            for resource, shelf in self._others.items()
+            if (resource.group, resource.plural) == (group, plural)
+        ]
+        made: list[int] = []
+        for shelf in mine:
+            shelf.begin_write(key)
+        try:
+            yield lambda version: made.append(number_of(version))
+        finally:
+            for shelf in mine:
+                shelf.end_write(key, made[-1] if made else 0)
 
     def node(self, name: str) -> NodeRecord | None:
         """

@@ -6,6 +6,7 @@ so nothing is written twice while the watch lags.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -17,14 +18,27 @@ from adapters.kube.written import Outcome, patch_group, read_group, version_in
 
 _TRIES = 3
 Say = Callable[[Regarding, tuple[str, str, str]], None]
+Writing = Callable[[Place], AbstractContextManager[Callable[[str], None]]]
+
+
+def unheard(_place: Place) -> AbstractContextManager[Callable[[str], None]]:
+    """
+    Let nobody hear of a write.
+    """
+    return nullcontext(lambda _version: None)
 
 
 class GroupStatus:
     """
-    Writes what dialects answer; their events go to ``say``.
+    Writes what dialects answer.
+
+    Their events go to ``say``; ``writing`` hears what is written, and made of it.
     """
 
-    def __init__(self, wire: Wire, dialects: Sequence[Dialect], say: Say) -> None:
+    def __init__(
+        self, wire: Wire, dialects: Sequence[Dialect], say: Say, writing: Writing
+    ) -> None:
+        self._writing = writing
         self._wire = wire
         self._dialects = {dialect.name: dialect for dialect in dialects}
         self._say = say
@@ -77,7 +91,9 @@ class GroupStatus:
         if self._wire.is_muted(place) or self._refused.get(place) == write.patch:
             return True
         version = version_in(self._newer.get(place) or _object(claim, place))
-        written = patch_group(self._wire.transport, write, version)
+        with self._writing(place) as made:
+            written = patch_group(self._wire.transport, write, version)
+            made(version_in(written.answer))
         outcome = self._wire.sent("group", place, written)
         if outcome is Outcome.DONE:
             self._keep(place, written.answer)

@@ -13,6 +13,7 @@ from adapters.kube.pods import PodRecord
 from models.gangs import PodPhase
 
 T = TypeVar("T")
+_MOST_OWN = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,8 @@ class Shelf(Generic[T]):
     """
     The records of one resource by name, each with the number of its version.
 
-    ``touch`` is told of every change that may matter for planning.
+    ``touch`` is told of every change that may matter for planning; what we wrote
+    ourselves, between ``begin_write`` and ``end_write``, is none.
     """
 
     def __init__(
@@ -64,6 +66,8 @@ class Shelf(Generic[T]):
     ) -> None:
         self.records: dict[str, T] = {}
         self.version = ""
+        self._own: set[int] = set()
+        self._writing: dict[str, list[int]] = {}
         self._numbers: dict[str, int] = {}
         self._lock = lock
         self._touch = touch
@@ -86,10 +90,32 @@ class Shelf(Generic[T]):
         Take one record.
         """
         with self._lock:
-            if self.records.get(key) != record:
+            if key in self.records and self._is_ours(key, number):
+                self.records[key] = record
+            elif self.records.get(key) != record:
                 self._put(key, record)
             self._numbers[key] = number
             self.version = version
+
+    def begin_write(self, key: str) -> None:
+        """
+        Hear that we write an object: what comes of it may be heard before the answer.
+        """
+        with self._lock:
+            self._writing[key] = []
+
+    def end_write(self, key: str, number: int) -> None:
+        """
+        Hear which version we made, 0 where none; others that came are changes.
+        """
+        with self._lock:
+            came = self._writing.pop(key, [])
+            if any(each != number for each in came):
+                self._touch()
+            if number and number not in came:
+                while len(self._own) >= _MOST_OWN:
+                    self._own.pop()
+                self._own.add(number)
 
     def drop(self, key: str, version: str) -> None:
         """
@@ -111,6 +137,18 @@ class Shelf(Generic[T]):
         Give the version of the record held, none where there is none.
         """
         return self._numbers.get(key)
+
+    def _is_ours(self, key: str, number: int) -> bool:
+        """
+        Tell whether a version is one that we wrote, or may be.
+        """
+        if key in self._writing:
+            self._writing[key].append(number)
+            return True
+        if number not in self._own:
+            return False
+        self._own.discard(number)
+        return True
 
     def _put(self, key: str, record: T) -> None:
         self.records[key] = record

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from adapters.kube.dialects.base import Dialect
-from adapters.kube.group_status import GroupStatus, regarding
+from adapters.kube.group_status import GroupStatus, Writing, regarding, unheard
 from adapters.kube.notices import EVENTS, Notice, Notices, Regarding
 from adapters.kube.pod_status import Lookup, PodStatus
 from adapters.kube.standings import Saying, Told, sayings
@@ -35,6 +35,7 @@ class Voice:
 
     ``lookup`` gives the pods that the API server shows; ``counted`` is told of every
     request: what it was about (``group``, ``pod``, ``event``) and its outcome.
+    ``writing`` hears of each write to a group, and which version came of it.
     """
 
     transport: Transport
@@ -42,6 +43,7 @@ class Voice:
     lookup: Lookup
     notices: Notices
     counted: Counted = lambda _what, _outcome: None
+    writing: Writing = unheard
 
 
 class StatusWriter:
@@ -64,7 +66,9 @@ class StatusWriter:
             counted=voice.counted,
             pause=self._pause,
         )
-        self._groups = GroupStatus(self._wire, voice.dialects, self._event)
+        self._groups = GroupStatus(
+            self._wire, voice.dialects, self._event, voice.writing
+        )
         self._pods = PodStatus(self._wire, voice.lookup)
         self._notices = voice.notices
         self._steady = Steady(clock, self._pace.refresh)

@@ -1,3 +1,4 @@
+from contextlib import suppress
 from dataclasses import dataclass
 
 import pytest
@@ -206,3 +207,60 @@ def test_a_list_keeps_the_records_that_did_not_change(cache):
     assert "node-2" == pod(cache, changed.key).node
     assert [changed.key] == [p.key for p in cache.pods_on("node-2")]
     assert () == cache.pods_on("node-1")
+
+
+PLACE = (GROUPS.group, "v1", GROUPS.plural, "team", "g")
+
+
+def came(cache, number: int, **raw) -> None:
+    cache.shelf(GROUPS).put("team/g", number, raw, str(number))
+
+
+@pytest.mark.parametrize("early", [True, False])
+@pytest.mark.parametrize(("made", "changes"), [("8", False), ("9", True), ("", True)])
+def test_a_version_of_a_group_that_we_wrote_is_no_change(cache, made, changes, early):
+    came(cache, 7)
+    before = cache.revision
+    with cache.writing(PLACE) as tell:
+        if early:  # the watch may be faster than the answer
+            came(cache, 8, phase="Inqueue")
+        tell(made)
+    if not early:
+        came(cache, 8, phase="Inqueue")
+
+    assert changes == (before < cache.revision)
+    assert {"phase": "Inqueue"} == cache.shelf(GROUPS).records["team/g"]
+
+
+def test_what_others_write_while_we_do_and_after_us_is_a_change(cache):
+    came(cache, 7, min=1)
+    revisions = [cache.revision]
+    with cache.writing(PLACE) as tell:
+        came(cache, 8, min=2)
+        came(cache, 9, min=2, phase="Inqueue")
+        tell("9")
+    revisions.append(cache.revision)
+    came(cache, 10, min=3, phase="Inqueue")
+    revisions.append(cache.revision)
+
+    assert sorted(set(revisions)) == revisions
+
+
+def test_a_write_that_fails_hides_nothing(cache):
+    came(cache, 7)
+    before = cache.revision
+    with suppress(ValueError), cache.writing(PLACE):
+        came(cache, 8, min=2)
+        raise ValueError
+    after = cache.revision
+    came(cache, 9, min=3)
+
+    assert before < after < cache.revision
+
+
+def test_versions_that_never_come_back_do_not_pile_up(cache):
+    for number in range(5000):
+        with cache.writing(PLACE) as tell:
+            tell(str(number + 1))
+
+    assert 1000 >= len(cache.shelf(GROUPS)._own)
