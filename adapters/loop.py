@@ -70,8 +70,7 @@ class Loop:
                 self.step()
                 pause, self._errors = self._pause(), 0
             except Exception as error:  # noqa: BLE001 - the top of the loop
-                self._broke(error)
-                pause = 0.0
+                pause = self._broke(error)
             self._wait(pause)
         self._wind_down()
 
@@ -188,13 +187,18 @@ class Loop:
             self._quieten(snapshot, began, revision)
         return None
 
-    def _broke(self, error: Exception) -> None:
+    def _broke(self, error: Exception) -> float:
         """
         Keep what shows an error that nobody expected, and rest, longer each time.
 
         Nothing is begun by a round that breaks.  Changes do not end the rest: who
-        breaks on what is there breaks on every change.
+        breaks on what is there breaks on every change.  A server that is away before
+        anything was looked at is tried again soon; give the pause for that.
         """
+        if isinstance(error, PhalanxError) and self._about is None:
+            self._tell(_failed(error))
+            self._quiet = None
+            return _AFTER_ERROR
         self._errors += 1
         path = self._dump(self._about, self.parts.now(), error)
         if path is not None:
@@ -204,6 +208,7 @@ class Loop:
         self._quiet = None
         doubled = _AFTER_ERROR * 2.0 ** min(self._errors - 1, 8)
         self._rest = min(_LONGEST_REST, doubled)
+        return 0.0
 
     def _dump(
         self, snapshot: Snapshot | None, began: float, error: Exception

@@ -413,6 +413,19 @@ def test_a_change_does_not_end_the_rest_of_who_broke(play):
     assert 5.0 == rested[0]
 
 
+def test_a_server_that_is_away_is_tried_again_soon_and_nothing_is_kept(
+    play, tmp_path, monkeypatch
+):
+    def away(now):
+        raise PhalanxError("nobody is there")
+
+    monkeypatch.setattr(play.sink, "open", away)
+
+    assert [0.0, 0.0, 0.0] == rests_after(play, monkeypatch, 3)
+    assert 3 == play.told.said.count("failed")
+    assert [] == list(tmp_path.iterdir())
+
+
 def test_of_a_round_that_breaks_before_it_sees_anything_the_place_is_kept(
     play, tmp_path, monkeypatch
 ):
