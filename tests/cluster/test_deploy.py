@@ -9,7 +9,6 @@ from copy import deepcopy
 import pytest
 
 from adapters.kube.errors import ClusterError, ForbiddenError
-from tests.adapters.kube.following import eventually as soon
 from tests.cluster.conftest import plural_of, root_of
 from tests.cluster.crds import TEXT, fields, several
 from tests.cluster.stage import SPACE, Kubelet, Scheduler, Stage
@@ -82,7 +81,7 @@ def monitored(fresh):
         }
         fresh.apply(definition)
         path = f"/apis/monitoring.coreos.com/v1/{plural}"
-        soon(lambda path=path: _serves(fresh.admin, path), 30.0)
+        eventually(lambda path=path: _serves(fresh.admin, path), 30.0)
 
 
 def _serves(admin, path):
