@@ -141,7 +141,7 @@ FAULTS: tuple[Fault, ...] = (
         "greedy starts the youngest gang of a queue first",
         switch(
             "solver.greedy:_inside_queue",
-            saying(lambda rank, *_: (rank[0], -rank[1], rank[2])),
+            saying(lambda rank, *_: (rank[0], -rank[1])),
         ),
         ("tiers/order-the-oldest-of-equals",),
         "greedy",
@@ -151,7 +151,7 @@ FAULTS: tuple[Fault, ...] = (
         "greedy starts the lowest priority of a queue first",
         switch(
             "solver.greedy:_inside_queue",
-            saying(lambda rank, *_: (-rank[0], rank[1], rank[2])),
+            saying(lambda rank, *_: (-rank[0], rank[1])),
         ),
         ("priority/a-higher-band-comes-first", "priority/three-bands-in-their-order"),
         "greedy",
