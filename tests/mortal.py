@@ -18,18 +18,20 @@ def start(command: list[str], **how: Any) -> subprocess.Popen:
     """
     Start a process that is killed once the thread that calls this has ended.
 
-    Only Linux can promise that; elsewhere it is a process like any other.
+    Only Linux can promise that; elsewhere it is a process like any other.  It hears
+    interrupts, although shells let what they detach ignore them.
     """
     parent = os.getpid()
 
-    def bind_to_parent() -> None:
-        assert _LIBC is not None
+    def prepare() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        if _LIBC is None:
+            return
         _LIBC.prctl(_DIE_WITH_PARENT, signal.SIGKILL)
         if os.getppid() != parent:  # it has ended meanwhile
             os.kill(os.getpid(), signal.SIGKILL)
 
-    before = bind_to_parent if _LIBC is not None else None
-    return subprocess.Popen(command, preexec_fn=before, **how)  # noqa: PLW1509
+    return subprocess.Popen(command, preexec_fn=prepare, **how)  # noqa: PLW1509
 
 
 def lives(pid: int) -> bool:

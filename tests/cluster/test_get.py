@@ -4,7 +4,6 @@
 
 import json
 import signal
-import subprocess
 import sys
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from adapters.cli.main import run
 from tests.cluster.stage import Kubelet, Scheduler
 from tests.eventually import eventually
+from tests.mortal import start
 
 pytestmark = pytest.mark.cluster
 SPACE = "team"
@@ -44,7 +44,7 @@ def test_a_watch_prints_what_becomes_of_a_gang(stage, looks, tmp_path):
 
     with (
         path.open("wb") as rows,
-        subprocess.Popen([*words, "-o", "json"], stdout=rows) as watch,
+        start([*words, "-o", "json"], stdout=rows) as watch,
     ):
         try:
             with Kubelet(stage), Scheduler(stage, folder=tmp_path):
