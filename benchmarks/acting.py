@@ -45,14 +45,8 @@ def burst(stage: Stage, folder: Path, size: int) -> Rows:
     nodes, pods, gangs = (size * number // 100 for number in (1000, 10000, 1500))
     stage.nodes(nodes)
     before = plain_binding(stage, "before", pods // 2, nodes)
-    stage.ensure("burst")
     sizes = spread(pods, gangs)
-    stage.create(stage.group("burst", f"g{i}", n) for i, n in enumerate(sizes))
-    stage.create(
-        pod
-        for i, number in enumerate(sizes)
-        for pod in stage.members("burst", f"g{i}", number, int(i % 10 < 7))
-    )
+    crowd(stage, "burst", sizes, lambda i: int(i % 10 < 7))
     began = time.monotonic()
     with Scheduler(stage, folder=folder) as scheduler:
         wait(lambda: scheduler.receipts().get("done", 0) >= pods, 600, pause=0.25)
@@ -85,14 +79,7 @@ def telling(stage: Stage, folder: Path, size: int) -> Rows:
     """
     pods, gangs = (size * number // 100 for number in (10000, 1500))
     stage.nodes(10)
-    stage.ensure("telling")
-    sizes = spread(pods, gangs)
-    stage.create(stage.group("telling", f"g{i}", n) for i, n in enumerate(sizes))
-    stage.create(
-        pod
-        for i, number in enumerate(sizes)
-        for pod in stage.members("telling", f"g{i}", number, 16)
-    )
+    crowd(stage, "telling", spread(pods, gangs), lambda _: 16)
     marks: dict[int, float] = {}
     with Scheduler(stage, folder=folder) as scheduler:
         wait(lambda: scheduler.events("round_planned"), 120)
@@ -268,6 +255,21 @@ def plain_binding(stage: Stage, space: str, pods: int, nodes: int) -> float:
     path = f"/api/v1/namespaces/{space}/pods"
     stage.admin.call("DELETE", path, {"gracePeriodSeconds": 0})
     return rate
+
+
+def crowd(
+    stage: Stage, space: str, sizes: list[int], gpus: Callable[[int], int]
+) -> None:
+    """
+    Create gangs of these sizes, and all their pods; ``gpus`` are those of a pod.
+    """
+    stage.ensure(space)
+    stage.create(stage.group(space, f"g{i}", n) for i, n in enumerate(sizes))
+    stage.create(
+        pod
+        for i, number in enumerate(sizes)
+        for pod in stage.members(space, f"g{i}", number, gpus(i))
+    )
 
 
 def spread(pods: int, gangs: int) -> list[int]:

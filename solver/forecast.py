@@ -57,7 +57,8 @@ class Forecast:
             Nodes that are held for others.
         """
         if _is_one_leaf(unit) and not len(self._ends.times):
-            spot = _Spot.of(self._problem, unit, taken)
+            shapes = _shapes_of(self._problem, unit, taken)
+            spot = _Spot(self._problem.room, shapes, unit)
             if not spot.fits_now():
                 return spot.drained()
         stage = _stage(self._problem, unit, taken)
@@ -66,10 +67,7 @@ class Forecast:
             return Seats(hosts, 0)
         if _is_bounded(stage) and _hosts(_without_limits(stage)) is not None:
             return Seats()
-        found = self._expected(stage, unit)
-        if found is None and _is_one_leaf(unit):
-            return _Spot.of(self._problem, unit, taken).drained()
-        return found or _drained(_without_limits(stage), unit)
+        return self._expected(stage, unit) or _drained(_without_limits(stage), unit)
 
     def _expected(self, stage: Problem, unit: Unit) -> Seats | None:
         """
@@ -324,6 +322,8 @@ def _drained(stage: Problem, unit: Unit) -> Seats:
     Nodes where a pod fits now come first, then the least loaded, then by name; so a
     choice is kept while its nodes drain.
     """
+    if _is_one_leaf(unit):
+        return _Spot(stage.room, stage.shapes, unit).drained()
     empty = _empty_but_for(stage.room, unit)
     order = _by_ease(stage.room, stage.shapes)
     found = Seats()
@@ -362,13 +362,6 @@ class _Spot:
     room: Room
     shapes: Shapes
     unit: Unit
-
-    @classmethod
-    def of(cls, problem: Problem, unit: Unit, taken: Bools) -> "_Spot":
-        """
-        Cut a problem to a unit of one leaf.
-        """
-        return cls(problem.room, _shapes_of(problem, unit, taken), unit)
 
     @property
     def need(self) -> int:

@@ -163,9 +163,8 @@ class _Holds:
         Give equal keys to units that are held back alike.
         """
         state = unit.states[0]
-        if len(unit.states) > 1 or len(state.leaves) > 1:
-            return unit.key
-        if unit.key in self._queues_of_head:
+        several = len(unit.states) > 1 or len(state.leaves) > 1
+        if several or unit.key in self._queues_of_head:
             return unit.key
         shape = self._problem.shapes.of_leaf[state.key, 0]
         gang, need = state.gang, state.leaves[0].need

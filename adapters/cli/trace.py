@@ -169,7 +169,9 @@ def convert(
         raise FileExistsError(17, "exists already", str(path))
     weights = None if priorities is None else _weights(priorities)
     if seed is not None and composite is None and weights is None:
-        raise typer.BadParameter("--seed: nothing is drawn without --composite")
+        raise typer.BadParameter(
+            "--seed: nothing is drawn without --composite or --priorities"
+        )
     found = read_trace(trace, form)
     if composite is not None:
         found = with_requests(found, read_trace(composite), seed or 0)
