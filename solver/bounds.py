@@ -25,11 +25,11 @@ def trivial_bound(problem: Problem, key: TierKey) -> int:
     starting = [u for u in problem.units if u.starts]
     match key.name:
         case "entitled" | "borrowing":
+            mine = [s for u in starting if u.band == key.band for s in u.states]
+            queues = {state.gang.queue for state in mine}
+            factors = {queue: _factor(problem, key, queue) for queue in queues}
             bound = score(problem, _NOTHING, [key])[0] + sum(
-                problem.weight(state) * _factor(problem, key, state.gang.queue)
-                for unit in starting
-                if unit.band == key.band
-                for state in unit.states
+                problem.weight(state) * factors[state.gang.queue] for state in mine
             )
         case "topology":
             bound = _least_spread(problem)

@@ -48,7 +48,9 @@ def in_queue_order(work: Workspace, units: list[Unit]) -> None:
     """
     Let the queue with least of its share go first; inside it priority, age, name.
     """
-    late = _pass(work, units, entitled=True)
+    ranked = _ranked(units)
+    _pass(work, ranked, entitled=True)
+    late = [unit for unit in ranked if unit.key not in work.placed]
     _pass(work, late, entitled=False)
 
 
@@ -56,33 +58,35 @@ def start_entitled(work: Workspace, units: list[Unit]) -> None:
     """
     Start what the fair shares hold, in the same order.
     """
-    _pass(work, units, entitled=True)
+    _pass(work, _ranked(units), entitled=True)
 
 
-def _pass(work: Workspace, units: Sequence[Unit], *, entitled: bool) -> list[Unit]:
+def _ranked(units: Sequence[Unit]) -> list[Unit]:
     """
-    Offer every unit once, queue by queue; give back those that did not start.
+    Sort units so that inside a queue the last is the first in line.
+    """
+    by_name = sorted(units, key=lambda unit: unit.key, reverse=True)
+    return sorted(by_name, key=_inside_queue)
+
+
+def _pass(work: Workspace, ranked: Sequence[Unit], *, entitled: bool) -> None:
+    """
+    Offer every unit once, queue by queue.
     """
     lines: dict[str, list[Unit]] = {}
-    by_name = sorted(units, key=lambda unit: unit.key, reverse=True)
-    for unit in sorted(by_name, key=_inside_queue):
+    for unit in ranked:
         lines.setdefault(unit.states[0].gang.queue, []).append(unit)
     heap = [(*_standing_of(work, name), name) for name in lines]
     heapify(heap)
-    left = []
     failed = Refusals(work.problem)
     while heap:
         name = heappop(heap)[-1]
         line = lines[name]
         unit = line.pop()
-        if failed.covers(unit):
-            left.append(unit)
-        elif not start(work, unit, entitled=entitled):
+        if not failed.covers(unit) and not start(work, unit, entitled=entitled):
             failed.note(unit)
-            left.append(unit)
         if line:
             heappush(heap, (*_standing_of(work, name), name))
-    return left
 
 
 def _inside_queue(unit: Unit) -> tuple[int, int]:

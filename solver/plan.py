@@ -3,7 +3,7 @@ The plan: operations in order, and one line for every gang that has something to
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import version
 
 from models.gangs import Gang, Pod, PodPhase, PodSet, Tree, pod_sets
@@ -42,14 +42,16 @@ def plan_of(
     steps: list[Operation] = []
     lines: list[GangLine] = []
     leaving = _gangs_leaving(snapshot, placement)
+    states = outcome.problem.states
     for gang in snapshot.gangs:
-        if gang.key not in leaving and is_complete(gang):
+        key = gang.key
+        if key not in leaving and is_complete(gang):
             lines.append(_running_line(gang))
             continue
         mine = list(_steps(gang, placement))
         steps += mine
-        now = outcome.problem.states.get(gang.key) or standing(gang)
-        lines.append(_line(now, mine, placement, waiting.get(gang.key)))
+        now = states.get(key) or standing(gang)
+        lines.append(_line(now, mine, placement, waiting.get(key)))
     operations = sorted(steps, key=lambda step: _ORDER[step.op])
     proven = all(tier.proof == "proven" for tier in outcome.tiers)
     limits = policy.limits
@@ -145,22 +147,24 @@ def _line(
     waiting: Waiting | None,
 ) -> GangLine:
     gang = now.gang
-    phases = [pod.phase for leaf in pod_sets(gang.tree) for pod in leaf.pods]
-    counts = PodCounts(
-        total=sum(leaf.replicas for leaf in pod_sets(gang.tree)),
-        minimum=least_pods(gang),
-        running=phases.count(PodPhase.RUNNING),
-        succeeded=phases.count(PodPhase.SUCCEEDED),
-        failed=phases.count(PodPhase.FAILED),
-        binding=sum(step.op == "Bind" for step in steps),
-        evicting=sum(step.op in {"Evict", "Move"} for step in steps),
+    leaves = list(pod_sets(gang.tree))
+    phases = [pod.phase for leaf in leaves for pod in leaf.pods]
+    ops = [step.op for step in steps]
+    counts = _counts(
+        sum([leaf.replicas for leaf in leaves]),
+        least_pods(gang),
+        phases.count(PodPhase.RUNNING),
+        phases.count(PodPhase.SUCCEEDED),
+        phases.count(PodPhase.FAILED),
+        ops.count("Bind"),
+        ops.count("Evict") + ops.count("Move"),
     )
     state = _state(now, steps, counts)
     return GangLine(
-        name=gang.key,
+        name=now.key,
         queue=gang.queue,
         state=state,
-        entitled=gang.key in placement.entitled,
+        entitled=now.key in placement.entitled,
         waiting=waiting if state in {"Waiting", "Reserved"} else None,
         pods=counts,
     )
@@ -175,20 +179,31 @@ def _running_line(gang: Gang) -> GangLine:
         state="Running",
         entitled=False,
         waiting=None,
-        pods=_running_counts(tree.replicas, tree.minimum),
+        pods=_counts(tree.replicas, tree.minimum, tree.replicas),
     )
 
 
-@cache
-def _running_counts(total: int, minimum: int) -> PodCounts:
+@lru_cache(maxsize=4096)
+def _counts(  # noqa: PLR0913, PLR0917 - the fields of a record, in their order
+    total: int,
+    minimum: int,
+    running: int,
+    succeeded: int = 0,
+    failed: int = 0,
+    binding: int = 0,
+    evicting: int = 0,
+) -> PodCounts:
+    """
+    Give equal records of counts once: most gangs have the same few pods.
+    """
     return PodCounts(
         total=total,
         minimum=minimum,
-        running=total,
-        succeeded=0,
-        failed=0,
-        binding=0,
-        evicting=0,
+        running=running,
+        succeeded=succeeded,
+        failed=failed,
+        binding=binding,
+        evicting=evicting,
     )
 
 

@@ -41,13 +41,13 @@ class Unit:
     states: tuple[Standing, ...]
     starts: bool
     band: int
+    key: str = field(init=False)
 
-    @property
-    def key(self) -> str:
+    def __post_init__(self) -> None:
         """
-        The first member's name.
+        Be known by the first member's name.
         """
-        return self.states[0].key
+        object.__setattr__(self, "key", self.states[0].key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +138,7 @@ def problem_of(snapshot: Snapshot, policy: Policy) -> Problem:
     domains = Domains(room.nodes, topologies)
     possible = Possible(room=room, shapes=shapes, domains=domains)
     blocked |= structural_reasons(states, blocked, possible, queues)
-    units = _units(snapshot, states, blocked)
+    units = _units(states, blocked)
     values = PodValues.of(snapshot)
     starting = [state for unit in units if unit.starts for state in unit.states]
     bands = cut_bands(
@@ -200,33 +200,35 @@ def _num_satisfied(snapshot: Snapshot, states: Mapping[str, Standing]) -> int:
 
 def _least_value(state: Standing, values: PodValues) -> int:
     prices = [values.of_pod(leaf.pod_set.requests) for leaf in state.leaves]
-    return least_need(state, lambda i: prices[i]) or 0
+    return least_need(state, prices.__getitem__) or 0
 
 
 def _units(
-    snapshot: Snapshot,
-    states: Mapping[str, Standing],
-    blocked: Mapping[str, Waiting],
+    states: Mapping[str, Standing], blocked: Mapping[str, Waiting]
 ) -> list[Unit]:
     units = []
     done: set[str] = set()
-    for gang in snapshot.gangs:
-        state = states.get(gang.key)
-        if state is None or gang.key in done or gang.key in blocked:
+    for key, state in states.items():
+        if key in done or key in blocked:
             continue
         if state.satisfied:
             if state.num_pending:
                 units.append(Unit(states=(state,), starts=False, band=0))
             continue
-        mates = sorted({gang.key, *gang.mates})
-        together = tuple(
-            states[name]
-            for name in mates
-            if name in states and not states[name].satisfied
-        )
+        together = _together(state, states)
         done.update(member.key for member in together)
         units.append(Unit(states=together, starts=True, band=0))
     return units
+
+
+def _together(state: Standing, states: Mapping[str, Standing]) -> tuple[Standing, ...]:
+    """
+    List the gangs that start with one, itself included, by name.
+    """
+    if not state.gang.mates:
+        return (state,)
+    names = sorted({state.key, *state.gang.mates} & states.keys())
+    return tuple(states[name] for name in names if not states[name].satisfied)
 
 
 def _band_priority(state: Standing, states: Mapping[str, Standing]) -> int:

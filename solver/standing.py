@@ -49,6 +49,8 @@ class TreeNode:
 class Leaf:
     """
     A leaf with the pods that may be bound now and the pods that run.
+
+    ``need`` is how many more counted pods reach the minimum.
     """
 
     path: str
@@ -58,38 +60,35 @@ class Leaf:
     pending: tuple[Pod, ...]
     running: tuple[Pod, ...]
     after: tuple[int, ...]
+    need: int = field(init=False)
 
-    @property
-    def need(self) -> int:
+    def __post_init__(self) -> None:
         """
-        How many more counted pods reach the minimum.
+        Count the need once; it is asked for all the time.
         """
-        return max(0, self.minimum - self.counted)
+        object.__setattr__(self, "need", max(0, self.minimum - self.counted))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
     """
     A gang as scheduling sees it today.
+
+    It is ``satisfied`` when its root is, so that pending pods are surplus.
     """
 
     gang: Gang
     nodes: tuple[TreeNode, ...]
     leaves: tuple[Leaf, ...]
     key: str = field(init=False)
+    satisfied: bool = field(init=False)
 
     def __post_init__(self) -> None:
         """
-        Write the gang's name out once; it is asked for all the time.
+        Write down what is asked for all the time.
         """
         object.__setattr__(self, "key", self.gang.key)
-
-    @property
-    def satisfied(self) -> bool:
-        """
-        Whether the root is satisfied today, so that pending pods are surplus.
-        """
-        return self.nodes[0].satisfied
+        object.__setattr__(self, "satisfied", self.nodes[0].satisfied)
 
     @property
     def num_pending(self) -> int:
@@ -198,15 +197,16 @@ def _leaves(
     for at in index:
         tree, path, _ = flat[at]
         assert isinstance(tree, PodSet)
+        pods = tree.pods
         leaves.append(
             Leaf(
                 path=path,
                 pod_set=tree,
                 minimum=0 if ordinary else tree.minimum,
-                counted=sum(pod.phase in counts for pod in tree.pods),
-                pending=tuple(p for p in tree.pods if p.phase is PodPhase.PENDING),
-                running=tuple(p for p in tree.pods if p.phase is PodPhase.RUNNING),
-                after=() if ordinary else tuple(names[n] for n in tree.after),
+                counted=len([p for p in pods if p.phase in counts]),
+                pending=tuple([p for p in pods if p.phase is PodPhase.PENDING]),
+                running=tuple([p for p in pods if p.phase is PodPhase.RUNNING]),
+                after=() if ordinary else tuple([names[n] for n in tree.after]),
             )
         )
     return tuple(leaves), index

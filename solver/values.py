@@ -3,7 +3,7 @@ Pod values: the common currency in which tiers count what starts.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from models.resources import Resources, summed
 from models.snapshot import Snapshot
@@ -19,9 +19,14 @@ What fits nowhere may ask for any number of clusters; from here on it counts ali
 class PodValues:
     """
     A pod's value: 10⁹ times its largest share of the cluster, rounded up, at least 1.
+
+    Pods that share what they ask for are priced once.
     """
 
     totals: Mapping[str, int]
+    _known: dict[int, tuple[Resources, int]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> "PodValues":
@@ -34,6 +39,12 @@ class PodValues:
         """
         Give the value of one pod.
         """
+        known = self._known.get(id(requests))
+        if known is None:
+            known = self._known[id(requests)] = (requests, self._price(requests))
+        return known[1]
+
+    def _price(self, requests: Resources) -> int:
         shares = [
             -(-SCALE * amount // total)
             for name, amount in requests.items()

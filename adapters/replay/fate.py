@@ -4,7 +4,7 @@ Fates: what became of one job so far, and the gang it is in a snapshot.
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from models.gangs import Gang, Group, Pod, PodPhase, PodSet, Tree
 from models.resources import Resources
@@ -36,7 +36,7 @@ class Fate:
     places: dict[str, str] = field(default_factory=dict)
     since: dict[str, int] = field(default_factory=dict)
     reserved: dict[str, str] = field(default_factory=dict)
-    gang: Gang | None = None
+    tree: Tree | None = None
     roles: dict[str, Role] = field(default_factory=dict)
 
     @property
@@ -106,24 +106,21 @@ class Fate:
         Give the gang as it is now; with ``clocks`` its pods say how long they have run.
         """
         job = self.job
-        if self.gang is None or clocks:
-            tree = self._tree(now if clocks else NEVER)
-            self.gang = Gang(
-                name=job.name,
-                tree=tree,
-                queue=job.queue,
-                priority=job.priority,
-                preemptible=job.preemptible,
-                max_runtime=job.estimate,
-            )
-        if self.runs and not clocks:
-            return self.gang
-        ago = None if self.evicted == NEVER else now - self.evicted
-        return replace(
-            self.gang,
-            age=max(0, now - job.submit),
+        timeless = self.runs and not clocks
+        if self.tree is None or clocks:
+            self.tree = self._tree(now if clocks else NEVER)
+        return Gang(
+            name=job.name,
+            tree=self.tree,
+            queue=job.queue,
+            priority=job.priority,
+            preemptible=job.preemptible,
+            max_runtime=job.estimate,
+            age=0 if timeless else max(0, now - job.submit),
             passed_over=0 if self.runs else passed_over,
-            evicted_ago=ago,
+            evicted_ago=(
+                None if timeless or self.evicted == NEVER else now - self.evicted
+            ),
         )
 
     def _tree(self, now: int) -> Tree:

@@ -22,6 +22,7 @@ class Load:
     """
 
     def __init__(self) -> None:
+        self.num_gangs = 0
         self._pods: dict[Key, dict[str, Pod]] = {}
         self._requests: dict[Key, Resources] = {}
         self._gangs: dict[Key, Gang | None] = {}
@@ -30,6 +31,7 @@ class Load:
         """
         Take in all pods of a gang.
         """
+        self.num_gangs += 1
         for pod, node in fate.places.items():
             requests = fate.role_of(pod).requests
             key = self._key(fate, requests)
@@ -41,6 +43,7 @@ class Load:
         """
         Forget all pods of a gang.
         """
+        self.num_gangs -= 1
         for pod in fate.places:
             key = self._key(fate, fate.role_of(pod).requests)
             del self._pods[key][pod]

@@ -94,7 +94,7 @@ class Recorder:
                 *(_number(means[use]) for use in USES),
                 line.count,
                 sum(line.gpus.values()),
-                sum(fate.runs for fate in world.active.values()),
+                world.num_running,
             ),
         )
         used = world.meter.queue_means()

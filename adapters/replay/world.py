@@ -65,6 +65,8 @@ class Counts:
 class World:
     """
     A cluster in memory: who waits, who runs where, and until when.
+
+    ``active`` are the gangs with places that are not part of the load.
     """
 
     jobs: Sequence[Job]
@@ -161,7 +163,7 @@ class World:
     def _queue_again(self, fate: Fate) -> None:
         self.active.pop(fate.job.name, None)
         fate.queued = self.now
-        fate.gang = None
+        fate.tree = None
         self.line.join(fate.idx, alone=True)
 
     def _vacate(self, fate: Fate, pods: Sequence[str]) -> int:
@@ -175,7 +177,7 @@ class World:
             self.ground.take(requests, self.ground.index[fate.places.pop(pod)], -1)
             self.books.take(queue, requests, -1)
             total += requests.get(GPU, 0)
-        fate.gang = None
+        fate.tree = None
         self.meter.use(queue, -total)
         if not fate.places:
             self.active.pop(fate.job.name, None)
@@ -247,8 +249,7 @@ class World:
         """
         clocks = self.rules.clocks
         fates = {idx: self.fates[idx] for idx in self.shown} | self.promised
-        active = self.active.values()
-        fates |= {fate.idx: fate for fate in active if not self._is_load(fate)}
+        fates |= {fate.idx: fate for fate in self.active.values()}
         gangs = [
             fate.as_gang(self.now, self._passed_over(fate), clocks=clocks)
             for fate in fates.values()
@@ -273,7 +274,7 @@ class World:
         self.counts = Counts()
         for fate in self.promised.values():
             fate.reserved.clear()
-            fate.gang = None
+            fate.tree = None
         self.promised = {}
         touched: dict[int, Fate] = {}
         for step in plan.operations:
@@ -290,7 +291,7 @@ class World:
 
     def _obey(self, fate: Fate, step: Operation) -> None:
         pod = step.pod.partition("/")[2]
-        fate.gang = None
+        fate.tree = None
         match step.op:
             case "Bind":
                 self._bind(fate, pod, step.node)
@@ -322,6 +323,13 @@ class World:
             return False
         return len(fate.places) == fate.job.pods
 
+    def _merge(self, fate: Fate) -> None:
+        """
+        Let a gang be part of the load, and no longer one of those that are shown.
+        """
+        self.active.pop(fate.job.name, None)
+        self.load.add(fate)
+
     def _hold(self, fate: Fate, gpus: int) -> None:
         if fate.runs:
             self.used += gpus
@@ -352,7 +360,7 @@ class World:
         elif fate.places and fate.idx in self.line:
             self.line.leave(fate.idx)
         if self._is_load(fate):
-            self.load.add(fate)
+            self._merge(fate)
 
     def _begin(self, fate: Fate, gpus: int) -> None:
         self.incomplete -= gpus
@@ -445,7 +453,14 @@ class World:
             self.ground.take(requests, self.ground.index[node])
             self.books.take(fate.job.queue, requests)
         if self._is_load(fate):
-            self.load.add(fate)
+            self._merge(fate)
+
+    @property
+    def num_running(self) -> int:
+        """
+        Count the gangs that run.
+        """
+        return self.load.num_gangs + sum(fate.runs for fate in self.active.values())
 
     def left(self) -> Iterator[Fate]:
         """

@@ -10,7 +10,15 @@ from models.plan import Placement
 from solver.standing import least_need
 from tests.faults.changes import FIRST_CHILDREN_BY_HAND, leaves, tree_nodes
 from tests.faults.fault import Fault
-from tests.faults.switch import always, becomes, both, saying, seeing, switch
+from tests.faults.switch import (
+    Switch,
+    always,
+    becomes,
+    both,
+    saying,
+    seeing,
+    switch,
+)
 
 
 def _pods(tree, change):
@@ -20,6 +28,17 @@ def _pods(tree, change):
     if isinstance(tree, PodSet):
         return replace(tree, pods=tuple(map(change, tree.pods)))
     return replace(tree, children=tuple(_pods(c, change) for c in tree.children))
+
+
+def _needing(count) -> Switch:
+    """
+    Let every leaf need as many pods as a function of it says.
+    """
+
+    def finish(leaf):
+        object.__setattr__(leaf, "need", count(leaf))
+
+    return switch("solver.standing:Leaf.__post_init__", becomes(finish))
 
 
 def _phases(phases: Mapping[PodPhase, PodPhase]):
@@ -104,10 +123,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "minimum-one-too-low",
         "a leaf starts with one pod less than its minimum",
-        switch(
-            "solver.standing:Leaf.need",
-            becomes(property(lambda leaf: max(0, leaf.minimum - leaf.counted - 1))),
-        ),
+        _needing(lambda leaf: max(0, leaf.minimum - leaf.counted - 1)),
         (
             "gang/binds-nothing-below-the-minimum",
             "gang/two-gangs-never-share-a-deadlock",
@@ -116,10 +132,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "minimum-one-too-high",
         "a leaf starts only with one pod more than its minimum",
-        switch(
-            "solver.standing:Leaf.need",
-            becomes(property(lambda leaf: max(0, leaf.minimum - leaf.counted + 1))),
-        ),
+        _needing(lambda leaf: max(0, leaf.minimum - leaf.counted + 1)),
         (
             "gang/starts-when-the-minimum-fits",
             "gang/minimum-alone-means-that-many-replicas",

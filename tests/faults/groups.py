@@ -4,9 +4,9 @@ Faults of groups, match policies and readiness: who may start at all.
 
 from models.gangs import MatchPolicy, PodPhase
 from solver.problem import Unit
-from tests.faults.changes import gangs, no_reason
+from tests.faults.changes import no_reason
 from tests.faults.fault import Fault
-from tests.faults.switch import Switch, always, both, seeing, switch
+from tests.faults.switch import Switch, always, becomes, both, switch
 
 
 def _counting(policy: MatchPolicy, *phases: PodPhase) -> Switch:
@@ -48,7 +48,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "groups-start-apart",
         "each gang of a GangGroup starts by itself",
-        switch("solver.problem:_units", seeing(at0=gangs(mates=lambda _: ()))),
+        switch("solver.problem:_together", becomes(lambda state, _: (state,))),
         (
             "groups/all-or-none",
             "peers/koordinator-interleaved-groups-do-not-hold-each-other",
