@@ -84,13 +84,16 @@ class Waiting(Part):
     """
     When a gang that is passed over becomes the protected head.
 
-    ``heads`` are those of one leaf queue; of all queues ``firm`` ones hold their nodes
-    against what is entitled elsewhere, too.
+    ``heads`` are those of each leaf queue or of the whole cluster; of all heads the
+    first ``firm`` hold their nodes against what is entitled elsewhere, too: of those
+    that are entitled themselves, or were passed over for ``firm_after``.
     """
 
     protect_after: Seconds = Field(3600, alias="protectAfter")
     heads: int = Field(1, ge=0)
+    heads_of: Literal["queue", "cluster"] = Field("queue", alias="headsOf")
     firm: int = Field(1, ge=0)
+    firm_after: Seconds | None = Field(None, alias="firmAfter")
     idle: Literal["hold", "backfill"] = "backfill"
 
 

@@ -5,6 +5,7 @@ Nothing is started here.  What may not use a held node gets pod shapes of its ow
 do not fit there; everything that places pods obeys these as it obeys any shape.
 """
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -83,31 +84,33 @@ def head_facts(head: Head, problem: Problem) -> Facts:
 
 def _first_in_line(problem: Problem) -> list[Unit]:
     """
-    List the units that are heads: of each leaf queue the first few candidates.
+    List the units that are heads: of each leaf queue, or of all, the first few.
     """
     waiting = problem.policy.waiting
     after, most = waiting.protect_after, waiting.heads
     if not most:
         return []
-    late = [
-        unit
-        for unit in problem.units
-        if unit.starts and any(s.gang.passed_over >= after for s in unit.states)
-    ]
+    late = [unit for unit in problem.units if unit.starts and _late(unit) >= after]
     counts: Counter[str] = Counter()
     heads = []
     for unit in sorted(late, key=_by_rank):
-        queue = _queue_of(problem, unit.states[0])
-        counts[queue] += 1
-        if counts[queue] <= most:
+        line = _queue_of(problem, unit.states[0]) if waiting.heads_of == "queue" else ""
+        counts[line] += 1
+        if counts[line] <= most:
             heads.append(unit)
     return heads
 
 
 def _by_rank(unit: Unit) -> tuple[int, int, int, str]:
-    passed_over = max(state.gang.passed_over for state in unit.states)
     age = max(state.gang.age for state in unit.states)
-    return (-unit.band, -passed_over, -age, unit.key)
+    return (-unit.band, -_late(unit), -age, unit.key)
+
+
+def _late(unit: Unit) -> int:
+    """
+    Give how long a unit was passed over: of its gangs the one that was for longest.
+    """
+    return max(state.gang.passed_over for state in unit.states)
 
 
 def _queue_of(problem: Problem, state: Standing) -> str:
@@ -152,11 +155,12 @@ class _Holds:
 
     def _firm_ones(self) -> frozenset[str]:
         """
-        Name the heads that are entitled themselves, the first few in line of all.
+        Name the first few in line of all heads that are entitled or long overdue.
         """
-        most = self._problem.policy.waiting.firm
-        entitled = [unit for unit in self._units if self._is_entitled(unit)]
-        return frozenset(unit.key for unit in sorted(entitled, key=_by_rank)[:most])
+        waiting = self._problem.policy.waiting
+        after = math.inf if waiting.firm_after is None else waiting.firm_after
+        may = [u for u in self._units if _late(u) >= after or self._is_entitled(u)]
+        return frozenset(u.key for u in sorted(may, key=_by_rank)[: waiting.firm])
 
     def _kind(self, unit: Unit) -> object:
         """

@@ -156,6 +156,7 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
     "evict.maxLostPerGpu": "{} GPU-seconds per GPU".format,
     "evict.again": _duration,
     "waiting.protectAfter": _duration,
+    "waiting.firmAfter": _duration,
     "limits.seconds": "{:g} s".format,
     "limits.deterministic": "{:g} units of work".format,
     "limits.gap": "{:g} of the value".format,

@@ -20,6 +20,7 @@ from tests.faults import (
     search,
     topology,
     victims,
+    waiting,
 )
 from tests.faults.fault import Fault
 
@@ -38,4 +39,5 @@ FAULTS: tuple[Fault, ...] = (
     *victims.FAULTS,
     *reservations.FAULTS,
     *evictions_by_hand.FAULTS,
+    *waiting.FAULTS,
 )

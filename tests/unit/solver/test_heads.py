@@ -118,6 +118,21 @@ def test_bands_come_first_and_there_are_as_many_heads_as_the_policy_says():
     assert keys(ask(nodes(3), *gangs, policy=waiting(heads=2))) == ["other", "high"]
 
 
+def test_the_whole_cluster_has_one_line_of_heads_where_the_policy_says_so():
+    gangs = [
+        large("first", queue="t", passed_over=3 * HOUR),
+        large("second", queue="u"),
+        large("third", queue="t"),
+    ]
+
+    def ask_with(most):
+        policy = waiting(heads=most, headsOf="cluster")
+        return ask(nodes(2), *gangs, policy=policy, queues=[queue("t"), queue("u")])
+
+    assert keys(ask_with(1)) == ["first"]
+    assert keys(ask_with(2)) == ["first", "second"]
+
+
 def test_every_leaf_queue_has_heads_of_its_own_and_they_share_one_order():
     gangs = [
         large("blue", queue="b", minimum=1),
@@ -454,7 +469,7 @@ def test_what_is_larger_than_its_share_is_held_back():
     assert started(shared(minimum=2, gpus=4)) == set()
 
 
-def entitled_head(policy=None, **fields):
+def entitled_head(policy=None, quota=16, **fields):
     """
     Ask about a head that has room in its share, and an entitled gang of another queue.
     """
@@ -464,7 +479,10 @@ def entitled_head(policy=None, **fields):
         large(queue="train", **fields),
         gang("small", queue="serve", gpus=1),
         policy=policy,
-        queues=[queue("train", quota=16), queue("serve", quota=4, weight=0)],
+        queues=[
+            queue("train", quota=quota, weight=0),
+            queue("serve", quota=4, weight=0),
+        ],
     )
 
 
@@ -474,7 +492,7 @@ def test_an_entitled_head_holds_against_what_is_entitled_elsewhere():
 
 
 def test_a_head_above_its_share_does_not():
-    assert started(entitled_head(minimum=3)) == {"small"}
+    assert started(entitled_head(quota=15)) == {"small"}
 
 
 def test_as_many_heads_as_the_policy_says_are_firm_the_longest_passed_over_first():
@@ -499,6 +517,34 @@ def test_as_many_heads_as_the_policy_says_are_firm_the_longest_passed_over_first
     assert started(ask_with(0)) == {"at-a", "at-b"}
     assert started(ask_with(1)) == {"at-b"}
     assert started(ask_with(2)) == set()
+
+
+def test_a_head_above_its_share_is_firm_once_it_was_passed_over_for_long():
+    def above(passed_over, **fields):
+        policy = waiting(firmAfter=LATE, **fields)
+        return entitled_head(quota=0, passed_over=passed_over, policy=policy)
+
+    assert started(above(LATE - 1)) == {"small"}
+    assert started(above(LATE)) == set()
+    assert started(above(LATE, firm=0)) == {"small"}
+
+
+def test_a_head_long_overdue_is_firm_in_its_place_in_line():
+    policy = waiting(firmAfter=3 * HOUR)
+    queues = [queue("t", quota=0), queue("u", quota=8), queue("serve", quota=4)]
+    problem = ask(
+        nodes(2),
+        busy("r", "n0", "n1", queue="serve", gpus=1),
+        large("owed", 1, queue="u", passed_over=LATE),
+        large("overdue", 1, queue="t", passed_over=3 * HOUR),
+        gang("small", queue="serve", gpus=1),
+        policy=policy,
+        queues=queues,
+    )
+
+    assert keys(problem) == ["overdue", "owed"]
+    draft = greedy(with_heads(problem, heads_of(problem)))
+    assert draft.places["default/small"] == ((1,),)
 
 
 def test_without_entitlement_nothing_is_entitled():

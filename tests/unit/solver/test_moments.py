@@ -35,6 +35,14 @@ def test_a_gang_that_is_passed_over_is_protected_in_time():
     assert 10 == moment(gang("g", minimum=1, passed_over=3590))
 
 
+def test_a_head_becomes_firm_in_time():
+    policy = Policy.model_validate({"waiting": {"firmAfter": "2h"}})
+
+    assert 10 == moment(
+        gang("g", minimum=1, passed_over=7190, age=30000), policy=policy
+    )
+
+
 @pytest.mark.parametrize(("after", "left"), [(None, 20), (100, 60), (-1, None)])
 def test_a_gang_below_its_minimum_turns_stale(after, left):
     half = gang("g", minimum=2, replicas=2, created=1, running=["n0"], stale_since=40)

@@ -1,0 +1,126 @@
+"""
+Faults of heads: who is one, what is held for them, and against whom.
+"""
+
+from tests.faults.fault import Fault
+from tests.faults.switch import always, switch
+
+
+def _everybody_is_firm(_old):
+    return lambda self: frozenset(unit.key for unit in self._units)
+
+
+def _only_entitled_ones_are_firm(_old):
+    def firm(self):
+        first = [unit.key for unit in self._units if self._is_entitled(unit)]
+        return frozenset(first[: self._problem.policy.waiting.firm])
+
+    return firm
+
+
+def _against_all_others(_old):
+    def is_held(_self, head, unit, **_entitled):
+        return unit.key != head.key
+
+    return is_held
+
+
+def _without_lines(old):
+    """
+    Let each queue have heads of its own, whatever the policy says.
+    """
+
+    def first_in_line(problem):
+        waiting = problem.policy.waiting.model_copy(update={"heads_of": "queue"})
+        policy = problem.policy.model_copy(update={"waiting": waiting})
+        return old(
+            type(
+                "Seen",
+                (),
+                {"policy": policy, "units": problem.units, "queues": problem.queues},
+            )
+        )
+
+    return first_in_line
+
+
+FAULTS: tuple[Fault, ...] = (
+    Fault(
+        "no-heads",
+        "nothing is held for gangs passed over for long",
+        switch("solver.heads:heads_of", always(())),
+        (
+            "waiting/nodes-are-held-for-a-gang-passed-over",
+            "waiting/one-head-holds-one-rack",
+        ),
+    ),
+    Fault(
+        "heads-before-their-time",
+        "whoever waits was passed over for long",
+        switch("solver.heads:_late", always(10**9)),
+        ("waiting/no-node-is-held-before-the-time",),
+    ),
+    Fault(
+        "heads-by-name",
+        "of those passed over for long the first by name is the head",
+        switch("solver.heads:_by_rank", lambda _old: lambda unit: unit.key),
+        ("waiting/the-longest-passed-over-gets-the-rack",),
+    ),
+    Fault(
+        "heads-of-each-queue-always",
+        "each queue has its heads, where one line was asked for, too",
+        switch("solver.heads:_first_in_line", _without_lines),
+        ("waiting/one-head-of-the-whole-cluster",),
+    ),
+    Fault(
+        "nobody-is-firm",
+        "what is entitled elsewhere starts on held nodes of any head",
+        switch("solver.heads:_Holds._firm_ones", always(frozenset())),
+        (
+            "waiting/one-head-is-firm-unless-said",
+            "waiting/a-head-long-overdue-is-firm-above-its-share",
+        ),
+    ),
+    Fault(
+        "everybody-is-firm",
+        "every head holds against what is entitled elsewhere",
+        switch("solver.heads:_Holds._firm_ones", _everybody_is_firm),
+        (
+            "waiting/only-the-first-in-line-is-firm",
+            "waiting/a-head-not-yet-overdue-is-not-firm",
+        ),
+    ),
+    Fault(
+        "never-firm-above-its-share",
+        "a head that its share has no room for is never firm",
+        switch("solver.heads:_Holds._firm_ones", _only_entitled_ones_are_firm),
+        ("waiting/a-head-long-overdue-is-firm-above-its-share",),
+    ),
+    Fault(
+        "heads-hold-against-everybody",
+        "held nodes are held against higher bands and short work, too",
+        switch("solver.heads:_Holds._is_held", _against_all_others),
+        (
+            "waiting/entitled-work-of-other-queues-is-not-held-back",
+            "waiting/what-ends-before-the-head-starts-may-run",
+        ),
+    ),
+    Fault(
+        "everything-ends-in-time",
+        "whoever waits ends before a head is expected to start",
+        switch("solver.heads:_Holds._run_time", always(1)),
+        (
+            "waiting/idle-nodes-are-left-idle-where-the-policy-holds",
+            "waiting/the-last-end-sets-the-expected-start",
+        ),
+    ),
+    Fault(
+        "run-times-are-not-known",
+        "nobody is known to end before a head is expected to start",
+        switch("solver.heads:_Holds._run_time", always(None)),
+        (
+            "waiting/what-ends-before-the-head-starts-may-run",
+            "waiting/the-last-end-sets-the-expected-start",
+        ),
+    ),
+)
