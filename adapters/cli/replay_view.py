@@ -112,14 +112,16 @@ def _certainty(document: Document) -> list[str]:
     seeds = len(document["seeds"])
     if 1 < seeds < 3 and len(document["strategies"]) > 1:
         lines.append("95 % intervals need 3 traces and more (--seeds)")
-    for run in document["runs"]:
-        rounds = run["metrics"]["rounds"]
-        if run["seed"] or rounds["proven"] is None:
+    for strategy in document["strategies"]:
+        runs = [run for run in document["runs"] if run["strategy"] == strategy]
+        rounds = [run["metrics"]["rounds"] for run in runs]
+        if any(each["proven"] is None for each in rounds):
             continue
+        planned = counted(sum(each["planned"] for each in rounds), "planned round")
         lines.append(
-            f"{run['strategy']}: {rounds['proven']:,} of "
-            f"{counted(rounds['planned'], 'planned round')} proven optimal, "
-            f"worst gap {100 * rounds['worstGap']:.1f} %"
+            f"{strategy}: {sum(each['proven'] for each in rounds):,} of {planned}"
+            f"{' of all traces' if seeds > 1 else ''} proven optimal, "
+            f"worst gap {100 * max(each['worstGap'] for each in rounds):.1f} %"
         )
     return lines
 

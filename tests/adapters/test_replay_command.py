@@ -105,6 +105,22 @@ def test_intervals_come_with_three_traces(trace, tmp_path, capsys):
     assert "95 % INTERVAL" in capsys.readouterr().out
 
 
+def test_rounds_of_all_traces_are_counted_where_they_are_called_proven(
+    trace, tmp_path, capsys
+):
+    folder = tmp_path / "out"
+    words = ("--strategy", "solver", "--workers", "1", "--seeds", "2")
+
+    assert 0 == replay(trace, *words, "-O", str(folder))
+    runs = json.loads((folder / "results.json").read_text())["runs"]
+    planned = sum(run["metrics"]["rounds"]["planned"] for run in runs)
+    assert 2 == len(runs)
+    assert (
+        f"solver: {planned:,} of {planned:,} planned rounds of all traces proven"
+        in capsys.readouterr().out
+    )
+
+
 def test_jobs_that_never_fit_are_counted_and_left_out(trace, tmp_path, capsys):
     words = ("--strategy", "greedy", "--workers", "1", "-O", str(tmp_path / "out"))
 
