@@ -40,7 +40,7 @@ class PodValues:
         Give the value of one pod.
         """
         known = self._known.get(id(requests))
-        if known is None:
+        if known is None or known[0] is not requests:
             known = self._known[id(requests)] = (requests, self._price(requests))
         return known[1]
 
