@@ -96,6 +96,14 @@ class Waiting(Part):
     firm_after: Seconds | None = Field(None, alias="firmAfter")
     idle: Literal["hold", "backfill"] = "backfill"
 
+    @property
+    def clocks(self) -> tuple[int, ...]:
+        """
+        The times of being passed over at which a gang gets more rights.
+        """
+        after = (self.protect_after, self.firm_after)
+        return tuple(time for time in after if time is not None)
+
 
 class Limits(Part):
     """

@@ -57,9 +57,7 @@ def _while_waiting(gang: Gang, policy: Policy) -> Iterator[int]:
     """
     yield from (step.after - gang.age for step in policy.ageing)
     if policy.waiting.heads:
-        yield policy.waiting.protect_after - gang.passed_over
-        if policy.waiting.firm_after is not None:
-            yield policy.waiting.firm_after - gang.passed_over
+        yield from (time - gang.passed_over for time in policy.waiting.clocks)
 
 
 def _protection(

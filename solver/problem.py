@@ -5,7 +5,7 @@ Everything later steps compute with is gathered here once, as arrays and small
 records; what cannot be planned leaves with its reason.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
@@ -142,7 +142,7 @@ def problem_of(snapshot: Snapshot, policy: Policy) -> Problem:
     values = PodValues.of(snapshot)
     starting = [state for unit in units if unit.starts for state in unit.states]
     bands = cut_bands(
-        [_band_priority(state, states) for state in ready],
+        [_lowest_priority(_together(state, states)) for state in ready],
         policy,
         {gang.priority for gang in snapshot.gangs},
     )
@@ -231,17 +231,12 @@ def _together(state: Standing, states: Mapping[str, Standing]) -> tuple[Standing
     return tuple(states[name] for name in names if not states[name].satisfied)
 
 
-def _band_priority(state: Standing, states: Mapping[str, Standing]) -> int:
-    """
-    Give the lowest priority of a gang and of the unsatisfied mates it starts with.
-    """
-    mates = (states[name] for name in state.gang.mates if name in states)
-    together = [mate.gang.priority for mate in mates if not mate.satisfied]
-    return min([state.gang.priority, *together])
-
-
 def _with_band(unit: Unit, bands: Bands) -> Unit:
     if not unit.starts:
         return unit
-    lowest = min(state.gang.priority for state in unit.states)
-    return Unit(states=unit.states, starts=True, band=bands.of(lowest))
+    band = bands.of(_lowest_priority(unit.states))
+    return Unit(states=unit.states, starts=True, band=band)
+
+
+def _lowest_priority(states: Iterable[Standing]) -> int:
+    return min(state.gang.priority for state in states)

@@ -396,8 +396,7 @@ class World:
         if self.rules.clocks:
             return self.now
         steps = [step.after for step in self.policy.ageing]
-        steps.append(self.policy.waiting.protect_after)
-        steps.append(self.policy.waiting.firm_after or 0)
+        steps += self.policy.waiting.clocks
         ages = [self.now - self.jobs[idx].submit for idx in self.shown]
         left = (step - age for age in ages for step in steps if step > age)
         soonest = min(left, default=None)

@@ -3,10 +3,9 @@ Faults of groups, match policies and readiness: who may start at all.
 """
 
 from models.gangs import MatchPolicy, PodPhase
-from solver.problem import Unit
 from tests.faults.changes import no_reason
 from tests.faults.fault import Fault
-from tests.faults.switch import Switch, always, becomes, both, switch
+from tests.faults.switch import Switch, always, becomes, switch
 
 
 def _counting(policy: MatchPolicy, *phases: PodPhase) -> Switch:
@@ -36,12 +35,8 @@ def _entitles_the_first_only(old):
     return add
 
 
-def _highest_band(_old):
-    def with_band(unit, bands):
-        highest = max(state.gang.priority for state in unit.states)
-        return Unit(states=unit.states, starts=unit.starts, band=bands.of(highest))
-
-    return with_band
+def _highest_priority(states):
+    return max(state.gang.priority for state in states)
 
 
 FAULTS: tuple[Fault, ...] = (
@@ -57,13 +52,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "group-in-its-highest-band",
         "a GangGroup is in the band of its highest gang",
-        both(
-            switch("solver.problem:_with_band", _highest_band),
-            switch(
-                "solver.problem:_band_priority",
-                lambda _old: lambda s, _: s.gang.priority,
-            ),
-        ),
+        switch("solver.problem:_lowest_priority", becomes(_highest_priority)),
         ("groups/the-band-is-that-of-the-lowest-gang",),
     ),
     Fault(

@@ -2,6 +2,8 @@
 Faults of heads: who is one, what is held for them, and against whom.
 """
 
+from dataclasses import replace
+
 from tests.faults.fault import Fault
 from tests.faults.switch import always, switch
 
@@ -33,13 +35,7 @@ def _without_lines(old):
     def first_in_line(problem):
         waiting = problem.policy.waiting.model_copy(update={"heads_of": "queue"})
         policy = problem.policy.model_copy(update={"waiting": waiting})
-        return old(
-            type(
-                "Seen",
-                (),
-                {"policy": policy, "units": problem.units, "queues": problem.queues},
-            )
-        )
+        return old(replace(problem, policy=policy))
 
     return first_in_line
 
