@@ -9,6 +9,8 @@ from typing import Any
 
 from adapters.kube.direct import direct_to
 from adapters.kube.errors import KubeconfigError
+from adapters.kube.line import Line
+from adapters.kube.pooled import Pooled
 from adapters.kube.transport import Timeouts, Transport
 from models.errors import printable
 
@@ -35,13 +37,11 @@ def connect(
     _load(configuration, kubeconfig, context)
     configuration.connection_pool_maxsize = connections
     configuration.retries = False  # ours: urllib3 would sleep where nobody sees it
-    return Transport(
-        str(configuration.host).rstrip("/"),
-        RESTClientObject(configuration).pool_manager,
-        _headers_of(configuration),
-        timeouts or Timeouts(),
-        direct_to(configuration),
-    )
+    server = str(configuration.host).rstrip("/")
+    line: Line | None = direct_to(configuration)
+    if line is None:
+        line = Pooled(server, RESTClientObject(configuration).pool_manager)
+    return Transport(server, line, _headers_of(configuration), timeouts or Timeouts())
 
 
 def _load(configuration: Any, kubeconfig: str | None, context: str | None) -> None:

@@ -1,41 +1,33 @@
 """
-Short requests over connections of our own: one object there, one answer back.
+Requests over connections of our own.
 
-The client's pool does this in 0.5 ms of the interpreter, this in 0.2 ms; a scheduler
-that binds hundreds of pods a second does little else.  Who the server is and how it is
-trusted are the client's settings; where these ask for more than a plain connection,
-``direct_to`` gives none, and the pool is used.
+The client's pool sends one and reads its answer in 0.5 ms of the interpreter, this in
+less than 0.1 ms; a scheduler that binds a thousand pods a second does little else.  Who
+the server is and how it is trusted are the client's settings; where these ask for more
+than a plain connection, ``direct_to`` gives none, and the pool is used.
 """
 
 import select
 import socket
 import ssl
+import time
 import weakref
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from typing import Any, cast
+from collections.abc import Callable, Iterator
+from typing import Any
 from urllib.parse import urlsplit
 
+from adapters.kube.http1 import Answer, request
+from adapters.kube.line import Asked, NotConnectedError, Reply
+
 _MOST_IDLE = 32
+_GATHERS = 0.05
+"""
+The seconds in which what follows an event gathers.
 
-
-class NotConnectedError(OSError):
-    """
-    No connection came about, so the request was not sent.
-    """
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """
-    A whole answer: its status, when to come back in the server's words, and its body.
-    """
-
-    status: int
-    retry_after: str
-    body: bytes
+A thread that wakes for each of a thousand events a second spends 0.2 ms on each of
+them, and one that takes fifty at once 0.04 ms.
+"""
 
 
 class Direct:
@@ -51,45 +43,31 @@ class Direct:
     ) -> None:
         parts = urlsplit(server)
         self._host = parts.hostname or ""
-        self._port = parts.port
+        self._port = parts.port or (80 if trust is None else 443)
+        self._named = parts.netloc.rpartition("@")[2]
         self._base = parts.path.rstrip("/")
         self._trust = trust
-        self._idle: deque[HTTPConnection] = deque()
+        self._idle: deque[socket.socket] = deque()
         weakref.finalize(self, _close_all, self._idle)
 
-    def exchange(
-        self,
-        request: tuple[str, str, bytes | None],
-        headers: dict[str, str],
-        connect: float,
-        silence: float,
-    ) -> Reply:
+    def exchange(self, asked: Asked, connect: float, silence: float) -> Reply:
         """
-        Send method, path and body, and read all of the answer.
-
-        Raises
-        ------
-        NotConnectedError
-            When the server cannot be reached, or is not the one we trust.
-        OSError, HTTPException
-            When it broke off: nobody knows what became of the request.
+        Send a request, and read all of the answer.
         """
-        connection = self._idle_one() or self._opened(connect)
-        method, path, body = request
-        kept = False
+        connection, answer = self._asked(asked, connect, silence)
         try:
-            _socket_of(connection).settimeout(silence)
-            connection.request(method, self._base + path, body, headers)
-            answer = connection.getresponse()
-            reply = Reply(
-                answer.status, answer.headers.get("Retry-After") or "", answer.read()
-            )
-            kept = not answer.will_close
-        finally:
-            if not kept:
-                connection.close()
-        self._keep(connection)
+            reply = Reply(answer.status, answer.headers, answer.whole())
+        except BaseException:
+            connection.close()
+            raise
+        self._keep(connection, answer)
         return reply
+
+    def follow(self, asked: Asked, connect: float, silence: float) -> "DirectFlow":
+        """
+        Send a request, and read the answer as it comes.
+        """
+        return DirectFlow(*self._asked(asked, connect, silence))
 
     def close(self) -> None:
         """
@@ -97,39 +75,97 @@ class Direct:
         """
         _close_all(self._idle)
 
-    def _keep(self, connection: HTTPConnection) -> None:
-        if connection.sock is None:
-            return
-        if len(self._idle) >= _MOST_IDLE:
+    def _asked(
+        self, asked: Asked, connect: float, silence: float
+    ) -> tuple[socket.socket, Answer]:
+        """
+        Send a request over a connection, and read the head of the answer.
+        """
+        method, path, headers, body = asked
+        sent = request(method, self._base + path, self._named, headers, body)
+        connection = self._idle_one() or self._opened(connect)
+        try:
+            connection.settimeout(silence)
+            connection.sendall(sent)
+            return connection, Answer(connection)
+        except BaseException:
+            connection.close()
+            raise
+
+    def _keep(self, connection: socket.socket, answer: Answer) -> None:
+        if not answer.lasts or len(self._idle) >= _MOST_IDLE:
             connection.close()
         else:
             self._idle.append(connection)
 
-    def _idle_one(self) -> HTTPConnection | None:
+    def _idle_one(self) -> socket.socket | None:
         """
         Give a connection that was used before; what the server has ended is closed.
         """
         while (connection := _taken(self._idle)) is not None:
-            if not _has_ended(_socket_of(connection)):
+            if not _has_ended(connection):
                 return connection
             connection.close()
         return None
 
-    def _opened(self, seconds: float) -> HTTPConnection:
-        made: HTTPConnection | None = None
+    def _opened(self, seconds: float) -> socket.socket:
+        made: socket.socket | None = None
         try:
-            if self._trust is None:
-                made = HTTPConnection(self._host, self._port, timeout=seconds)
-            else:
-                made = HTTPSConnection(
-                    self._host, self._port, timeout=seconds, context=self._trust()
-                )
-            made.connect()
-        except (OSError, HTTPException) as error:
+            made = socket.create_connection((self._host, self._port), seconds)
+            made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if self._trust is not None:
+                made = self._trust().wrap_socket(made, server_hostname=self._host)
+        except OSError as error:
             if made is not None:
                 made.close()
             raise NotConnectedError(f"{type(error).__name__}: {error}") from error
         return made
+
+
+class DirectFlow:
+    """
+    An answer that is read as it comes, in one thread; another may end it.
+    """
+
+    def __init__(
+        self,
+        connection: socket.socket,
+        answer: Answer,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.status = answer.status
+        self.headers = answer.headers
+        self._connection = connection
+        self._answer = answer
+        self._sleep = sleep
+
+    def read(self) -> bytes:
+        """
+        Read all of it.
+        """
+        return self._answer.whole()
+
+    def pieces(self) -> Iterator[bytes]:
+        """
+        Read what has come; then let what follows gather before more is read.
+        """
+        for piece in self._answer.pieces():
+            yield piece
+            if not self._answer.has_come():
+                self._sleep(_GATHERS)
+
+    def shutdown(self) -> None:
+        """
+        End it from another thread: who reads it hears that the connection has ended.
+        """
+        # Not as TLS would: that is the business of the thread that reads.
+        socket.socket.shutdown(self._connection, socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """
+        Give the connection up.
+        """
+        self._connection.close()
 
 
 def direct_to(configuration: Any) -> Direct | None:
@@ -173,12 +209,12 @@ def _trust(configuration: Any) -> ssl.SSLContext:
     return context
 
 
-def _close_all(idle: deque[HTTPConnection]) -> None:
+def _close_all(idle: deque[socket.socket]) -> None:
     while (connection := _taken(idle)) is not None:
         connection.close()
 
 
-def _taken(idle: deque[HTTPConnection]) -> HTTPConnection | None:
+def _taken(idle: deque[socket.socket]) -> socket.socket | None:
     """
     Take the connection that was used last, where there is one.
     """
@@ -186,10 +222,6 @@ def _taken(idle: deque[HTTPConnection]) -> HTTPConnection | None:
         return idle.pop()
     except IndexError:
         return None
-
-
-def _socket_of(connection: HTTPConnection) -> socket.socket:
-    return cast("socket.socket", connection.sock)
 
 
 def _has_ended(idle: socket.socket) -> bool:

@@ -1,13 +1,13 @@
 """
 Requests to an API server: raw JSON in pages and lines, a timeout on every call.
 
-The official client gives configuration, credentials, TLS and the pool; its typed
-models are not used (decision 0002).  The client is imported inside functions, for it
-takes a second.
+The official client gives configuration, credentials and trust; its typed models are
+not used (decision 0002).
 """
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from math import inf
@@ -16,13 +16,20 @@ from urllib.parse import urlencode
 
 from adapters.clock import monotonic
 from adapters.kube.dialects.base import Raw, Resource
-from adapters.kube.direct import Direct, NotConnectedError
 from adapters.kube.errors import (
     AnswerError,
     NotFoundError,
     UnreachableError,
     UnreadableError,
     answer_error,
+)
+from adapters.kube.line import (
+    Asked,
+    BrokenOffError,
+    Flow,
+    Line,
+    NotConnectedError,
+    Reply,
 )
 from adapters.kube.pages import read_list
 from adapters.kube.paths import called, path_of, rule_of, version_of
@@ -60,24 +67,21 @@ class Transport:
     """
     One API server, as one user.
 
-    ``pool`` is the client's connection pool; ``headers`` gives what a request carries
-    to say who asks, asked for anew after a second since tokens expire.  Requests about
-    one object go over ``direct`` connections where there are some.
+    ``server`` names it to people; ``headers`` gives what a request carries to say who
+    asks, asked for anew after a second since tokens expire.
     """
 
     def __init__(
         self,
         server: str,
-        pool: Any,
+        line: Line,
         headers: Callable[[], Mapping[str, str]],
         timeouts: Timeouts,
-        direct: Direct | None = None,
     ) -> None:
         self.server = server
         self.timeouts = timeouts
-        self._pool = pool
+        self._line = line
         self._headers = headers
-        self._direct = direct
         self._who: tuple[float, Mapping[str, str]] = (-inf, {})
 
     def page(
@@ -94,7 +98,7 @@ class Transport:
         what = f"list {called(resource)}"
         rule = rule_of(resource, "list")
         ask = _Ask("GET", path_of(resource), what, rule=rule, query=query)
-        body = _whole(self._send(ask, self.timeouts.read), ask)
+        body = self._body(ask)
         version = version_of(resource)
 
         def named(item: dict[str, Any]) -> None:
@@ -128,9 +132,13 @@ class Transport:
         silence = seconds + self.timeouts.read / 2
         rule = rule_of(resource, "watch")
         ask = _Ask("GET", path_of(resource), what, rule=rule, query=query)
-        reply = self._send(ask, silence)
-        _raise_for(reply, ask)
-        return Stream(reply, what)
+        with _reaching(what):
+            flow = self._line.follow(self._asked(ask), self.timeouts.connect, silence)
+            if not _is_fine(flow.status):
+                reply = Reply(flow.status, flow.headers, flow.read())
+                flow.close()
+                raise _error(ask, reply)
+        return Stream(flow, what)
 
     def serves(self, resource: Resource) -> bool:
         """
@@ -167,15 +175,13 @@ class Transport:
         """
         Close the connections that nobody uses.
         """
-        self._pool.clear()
-        if self._direct is not None:
-            self._direct.close()
+        self._line.close()
 
     def _answer(self, ask: "_Ask") -> dict[str, Any]:
         """
         Send a request and read all of its answer, an object.
         """
-        body = self._exchanged(ask)
+        body = self._body(ask)
         try:
             answer = json.loads(body)
         except ValueError as error:
@@ -184,27 +190,20 @@ class Transport:
             raise UnreadableError(f"cannot {ask.what}: no object came back")
         return answer
 
-    def _exchanged(self, ask: "_Ask") -> bytes:
+    def _body(self, ask: "_Ask") -> bytes:
         """
         Send a request and give all of its answer as it came.
         """
-        if self._direct is None:
-            return _whole(self._send(ask, self.timeouts.read), ask)
         patience = self.timeouts.connect, self.timeouts.read
-        request = ask.method, ask.target, ask.body
-        try:
-            reply = self._direct.exchange(request, self._headers_of(ask), *patience)
-        except (OSError, HTTPException) as error:
-            lasting = isinstance(error, NotConnectedError)
-            why = str(error) if lasting else _why(error)
-            raise UnreachableError(ask.what, why, lasting=lasting) from error
-        if not 200 <= reply.status < 300:
-            raise _error(ask, reply.status, reply.body, reply.retry_after)
+        with _reaching(ask.what):
+            reply = self._line.exchange(self._asked(ask), *patience)
+        if not _is_fine(reply.status):
+            raise _error(ask, reply)
         return reply.body
 
-    def _headers_of(self, ask: "_Ask") -> dict[str, str]:
+    def _asked(self, ask: "_Ask") -> Asked:
         """
-        Give what a request carries besides its body.
+        Write a request with what it carries besides its body.
         """
         until, who = self._who
         if (now := monotonic()) >= until:
@@ -213,33 +212,7 @@ class Transport:
         headers = {"Accept": JSON, **who}
         if ask.body is not None:
             headers["Content-Type"] = ask.form
-        return headers
-
-    def _send(self, ask: "_Ask", silence: float) -> Any:
-        """
-        Start a request; its body is not read yet.
-        """
-        from urllib3 import Timeout  # noqa: PLC0415
-        from urllib3.exceptions import (  # noqa: PLC0415
-            HTTPError,
-            NewConnectionError,
-            SSLError,
-        )
-
-        try:
-            return self._pool.request(
-                ask.method,
-                self.server + ask.target,
-                body=ask.body,
-                headers=self._headers_of(ask),
-                timeout=Timeout(connect=self.timeouts.connect, read=silence),
-                retries=False,
-                redirect=False,
-                preload_content=False,
-            )
-        except (HTTPError, OSError) as error:
-            lasting = isinstance(error, NewConnectionError | SSLError)
-            raise UnreachableError(ask.what, _why(error), lasting=lasting) from error
+        return ask.method, ask.target, headers, ask.body
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,16 +242,14 @@ class Stream:
     The lines of a watch, until the server ends it or somebody closes it.
     """
 
-    def __init__(self, reply: Any, what: str) -> None:
-        self._reply = reply
+    def __init__(self, flow: Flow, what: str) -> None:
+        self._flow = flow
         self._what = what
 
     def __iter__(self) -> Iterator[bytes]:
-        from urllib3.exceptions import HTTPError  # noqa: PLC0415
-
         parts: list[bytes] = []
-        try:
-            while piece := self._reply.read1(decode_content=False):
+        with _reaching(self._what):
+            for piece in self._flow.pieces():
                 first, *more = piece.split(b"\n")
                 parts.append(first)
                 if more:
@@ -286,9 +257,6 @@ class Stream:
                     *lines, last = more
                     yield from lines
                     parts = [last]
-        except (HTTPError, OSError, ValueError, AttributeError) as error:
-            # The last two: closed by another thread while we read.
-            raise UnreachableError(self._what, _why(error)) from error
         if tail := b"".join(parts):
             yield tail
 
@@ -297,7 +265,7 @@ class Stream:
         End the stream from another thread.
         """
         try:
-            self._reply.shutdown()
+            self._flow.shutdown()
         except (ValueError, RuntimeError, OSError):
             return  # it has ended already
 
@@ -305,46 +273,35 @@ class Stream:
         """
         Give the connection up; it is in the middle of an answer.
         """
-        self._reply.close()
+        self._flow.close()
 
 
-def _whole(reply: Any, ask: _Ask) -> bytes:
+@contextmanager
+def _reaching(what: str) -> Iterator[None]:
     """
-    Read all of an answer, which gives the connection back to the pool.
+    Say which request it was that did not reach the server, or broke off.
     """
-    _raise_for(reply, ask)
-    return _body(reply, ask)
+    try:
+        yield
+    except (NotConnectedError, BrokenOffError) as error:
+        lasting = isinstance(error, NotConnectedError)
+        raise UnreachableError(what, str(error), lasting=lasting) from error
+    except (OSError, HTTPException) as error:
+        raise UnreachableError(what, _why(error)) from error
 
 
-def _raise_for(reply: Any, ask: _Ask) -> None:
-    """
-    Raise what an error status means.
-    """
-    if 200 <= reply.status < 300:
-        return
-    after = reply.headers.get("Retry-After") or ""
-    raise _error(ask, reply.status, _body(reply, ask), after)
+def _is_fine(status: int) -> bool:
+    return 200 <= status < 300
 
 
-def _error(ask: _Ask, status: int, body: bytes, after: str) -> AnswerError:
+def _error(ask: _Ask, reply: Reply) -> AnswerError:
     """
     Give what an error status means.
     """
+    after = reply.headers.get("retry-after") or ""
     seconds = float(after) if after.isdecimal() else None
-    return answer_error(
-        ask.what, status, _message(body), rule=ask.rule, seconds=seconds
-    )
-
-
-def _body(reply: Any, ask: _Ask) -> bytes:
-    from urllib3.exceptions import HTTPError  # noqa: PLC0415
-
-    try:
-        body: bytes = reply.read()
-        reply.release_conn()
-    except (HTTPError, OSError) as error:
-        raise UnreachableError(ask.what, _why(error)) from error
-    return body
+    message = _message(reply.body)
+    return answer_error(ask.what, reply.status, message, rule=ask.rule, seconds=seconds)
 
 
 def status_error(what: str, status: Mapping[str, Any], rule: str = "") -> AnswerError:

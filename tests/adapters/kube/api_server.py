@@ -91,6 +91,7 @@ class ApiServer:
         self.version = 1000
         self.kinds: dict[str, Kind] = {}
         self.requests: list[tuple[str, str, dict[str, str]]] = []
+        self.connections = 0
         self.closing = False
         self._faults: dict[tuple[str, str], deque[Fault]] = {}
         self._lists: dict[str, tuple[int, list[dict]]] = {}
@@ -247,6 +248,7 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
     def handle(self) -> None:
+        self.server.api.connections += 1
         with suppress(OSError):  # the client went away
             super().handle()
 

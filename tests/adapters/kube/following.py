@@ -19,18 +19,19 @@ QUICK = Pace(limit=3, watch=1, missing=0.05, first=0.01, longest=0.05, short=0.0
 TIMEOUTS = Timeouts(connect=1.0, read=0.4)
 
 
-def kubeconfig(folder: Path, url: str, **user: str) -> str:
+def kubeconfig(folder: Path, url: str, *, named: bool = False, **user: str) -> str:
     """
-    Write a kubeconfig for a server.
+    Write a kubeconfig for a server; one that is ``named`` has another name for TLS.
     """
     path = folder / "kubeconfig"
+    cluster = {"server": url} | ({"tls-server-name": "other"} if named else {})
     path.write_text(
         json.dumps(
             {
                 "apiVersion": "v1",
                 "kind": "Config",
                 "current-context": "c",
-                "clusters": [{"name": "c", "cluster": {"server": url}}],
+                "clusters": [{"name": "c", "cluster": cluster}],
                 "users": [{"name": "u", "user": user or {"token": "t"}}],
                 "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
             }

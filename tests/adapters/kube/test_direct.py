@@ -9,11 +9,13 @@ from http.client import HTTPException
 import pytest
 
 from adapters.kube.connect import connect
-from adapters.kube.direct import Direct, NotConnectedError, direct_to
+from adapters.kube.direct import Direct, DirectFlow, direct_to
 from adapters.kube.errors import AnswerError, ThrottledError, UnreachableError
+from adapters.kube.http1 import Answer
+from adapters.kube.line import NotConnectedError
 from tests.adapters.kube.following import TIMEOUTS, kubeconfig
 
-GET = ("GET", "/", None)
+GET = ("GET", "/", {}, None)
 FINE = b'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"a":"b"}'
 
 
@@ -55,7 +57,7 @@ def answering(*answers):
 
 
 def exchange(direct):
-    return direct.exchange(GET, {}, 1.0, 1.0)
+    return direct.exchange(GET, 1.0, 1.0)
 
 
 def test_a_connection_is_used_again():
@@ -73,7 +75,7 @@ def test_a_connection_that_the_server_has_ended_meanwhile_is_not_used():
         direct = Direct(f"http://127.0.0.1:{port}")
         exchange(direct)
         (idle,) = direct._idle
-        idle.sock.recv(1, socket.MSG_PEEK)  # wait until its end has come
+        idle.recv(1, socket.MSG_PEEK)  # wait until its end has come
         second = exchange(direct)
         direct.close()
 
@@ -136,6 +138,23 @@ def test_statuses_of_short_requests_are_errors_as_any(tmp_path):
 
     assert 7 == throttled.value.seconds
     assert [1, 1] == came
+
+
+def test_what_follows_an_event_gathers_before_it_is_read():
+    here, there = socket.socketpair()
+    paused = []
+
+    def sleep(seconds):
+        paused.append(seconds)
+        there.sendall(b"3\r\ntwo\r\n5\r\nthree\r\n0\r\n\r\n")
+
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    there.sendall(head + b"3\r\none\r\n")
+    with here, there:
+        flow = DirectFlow(here, Answer(here), sleep)
+
+        assert [b"one", b"two", b"three"] == list(flow.pieces())
+    assert 1 == len(paused)
 
 
 class Configuration:

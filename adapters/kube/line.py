@@ -1,0 +1,107 @@
+"""
+What requests to an API server go over: connections of our own, or the client's pool.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+Asked = tuple[str, str, Mapping[str, str], bytes | None]
+"""
+Method, path, headers and body of a request.
+"""
+
+
+class NotConnectedError(OSError):
+    """
+    No connection came about, so the request was not sent.
+    """
+
+
+class BrokenOffError(OSError):
+    """
+    An answer ended in the middle, or never came.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """
+    A whole answer; its headers are by their names in lower case.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Flow(Protocol):
+    """
+    An answer that is read as it comes, in one thread; another may end it.
+    """
+
+    @property
+    def status(self) -> int:
+        """
+        The status of the answer.
+        """
+        ...
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """
+        The headers by their names in lower case.
+        """
+        ...
+
+    def read(self) -> bytes:
+        """
+        Read all of it.
+        """
+        ...
+
+    def pieces(self) -> Iterator[bytes]:
+        """
+        Read it as it comes, until its end.
+        """
+        ...
+
+    def shutdown(self) -> None:
+        """
+        End it from another thread: who reads it hears that the connection has ended.
+        """
+        ...
+
+    def close(self) -> None:
+        """
+        Give the connection up.
+        """
+        ...
+
+
+class Line(Protocol):
+    """
+    A way to one server; ``connect`` and ``silence`` are the seconds we are patient.
+
+    Both raise ``NotConnectedError`` where the server cannot be reached or is not the
+    one we trust, and another ``OSError`` or an ``HTTPException`` where it broke off:
+    nobody knows then what became of the request.
+    """
+
+    def exchange(self, asked: Asked, connect: float, silence: float) -> Reply:
+        """
+        Send a request, and read all of the answer.
+        """
+        ...
+
+    def follow(self, asked: Asked, connect: float, silence: float) -> Flow:
+        """
+        Send a request whose answer has no end that is near.
+        """
+        ...
+
+    def close(self) -> None:
+        """
+        Close the connections that nobody uses.
+        """
+        ...
