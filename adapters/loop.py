@@ -59,6 +59,7 @@ class Loop:
     _errors: int = 0
     _rest: float = 0.0
     _remembered_at: float = 0.0
+    _learned: bool = False
     _stopped: threading.Event = field(default_factory=threading.Event)
 
     def run(self) -> None:
@@ -97,11 +98,14 @@ class Loop:
         self._collect()
         if not self._lead():
             return
+        if self._learned:
+            self._remember()
         if self._next is not None:
             self._carry_out()
         elif self._is_quiet():
             self._tell(lambda to: to.skipped())
-            self._remember()
+            if self.parts.clock() >= self._remembered_at + _REMEMBER_EVERY:
+                self._remember()
         elif not self._is_awaiting():
             self._round()
 
@@ -265,6 +269,7 @@ class Loop:
                 done.snapshot, done.receipts, self.parts.now()
             )
         if not running.went_well:
+            self._learned = True  # whoever leads after us must not believe the old
             self._drop("the plan before it did not go as planned")
             self._quiet, self._rest = None, _AFTER_FAILURE
         if running.error is not None:
@@ -325,10 +330,15 @@ class Loop:
                 return
 
     def _remember(self) -> None:
-        now = self.parts.clock()
-        if self._running is None and now >= self._remembered_at + _REMEMBER_EVERY:
-            self._remembered_at = now
-            self.parts.sink.remember()
+        """
+        Keep what is remembered, for whoever leads after us; not while something binds.
+        """
+        if self._running is not None:
+            return
+        self._remembered_at = self.parts.clock()
+        self._about = None  # should it not be written, no round is to blame
+        self.parts.sink.remember()
+        self._learned = False
 
     def _wind_down(self) -> None:
         """

@@ -48,6 +48,7 @@ class Sink:
     def __init__(self) -> None:
         self.opened = 0
         self.remembered = 0
+        self.deaf = False
         self.held: list[Turn] = []
         self.go = threading.Event()
         self.go.set()
@@ -61,6 +62,8 @@ class Sink:
         self.held.append(turn)
 
     def remember(self) -> None:
+        if self.deaf:
+            raise PhalanxError("nobody listens")
         self.remembered += 1
 
     def execute(self, plan):
@@ -221,6 +224,30 @@ def test_a_plan_is_dropped_when_the_one_before_it_went_wrong(play):
 
     assert "dropped" in play.told.news
     assert 3 == play.source.looks  # it is planned anew at once
+
+
+def test_what_did_not_go_as_planned_is_remembered_at_once(play):
+    play.sink.result = "again"
+    play.step()
+    play.finish()
+    before = play.sink.remembered
+    play.step()
+
+    assert (0, 1) == (before, play.sink.remembered)
+
+
+def test_what_could_not_be_remembered_is_tried_again(play):
+    play.sink.result = "again"
+    play.step()
+    play.finish()
+    play.sink.deaf = True
+    with pytest.raises(PhalanxError):
+        play.step()
+    play.sink.deaf = False
+    play.step()
+
+    assert 1 == play.sink.remembered
+    assert "rejected" not in play.told.said
 
 
 def test_a_quiet_cluster_is_not_looked_at_again(play):
