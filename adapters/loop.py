@@ -59,7 +59,7 @@ class Loop:
     _errors: int = 0
     _rest: float = 0.0
     _remembered_at: float = 0.0
-    _learned: bool = False
+    _owed: float | None = None
     _stopped: threading.Event = field(default_factory=threading.Event)
 
     def run(self) -> None:
@@ -98,7 +98,7 @@ class Loop:
         self._collect()
         if not self._lead():
             return
-        if self._learned:
+        if self._owed is not None and self.parts.clock() >= self._owed:
             self._remember()
         if self._next is not None:
             self._carry_out()
@@ -269,7 +269,8 @@ class Loop:
                 done.snapshot, done.receipts, self.parts.now()
             )
         if not running.went_well:
-            self._learned = True  # whoever leads after us must not believe the old
+            if done is not None and self._owed is None:
+                self._owed = self.parts.clock()  # else the next leader believes the old
             self._drop("the plan before it did not go as planned")
             self._quiet, self._rest = None, _AFTER_FAILURE
         if running.error is not None:
@@ -332,13 +333,18 @@ class Loop:
     def _remember(self) -> None:
         """
         Keep what is remembered, for whoever leads after us; not while something binds.
+
+        Where that fails rounds go on, and it is tried again: nothing is bound without
+        an intent, which holds all of it.
         """
         if self._running is not None:
             return
-        self._remembered_at = self.parts.clock()
-        self._about = None  # should it not be written, no round is to blame
-        self.parts.sink.remember()
-        self._learned = False
+        self._remembered_at, self._owed = self.parts.clock(), None
+        try:
+            self.parts.sink.remember()
+        except PhalanxError as error:
+            self._owed = self._remembered_at + _AFTER_ERROR
+            self._tell(_failed(error))
 
     def _wind_down(self) -> None:
         """

@@ -109,6 +109,8 @@ def one_burst(stage: Stage, folder: Path, space: str, sizes: list[int]) -> Burst
         rounds = scheduler.events("round_finished")
         planned = scheduler.events("round_planned")
         memory = peak(scheduler.process.pid)
+        scheduler.process.terminate()  # so that the next need not wait for its Lease
+        scheduler.process.wait(30)
     bound = stage.gangs_bound(space)
     clear(stage, space)
     return Burst(

@@ -18,9 +18,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from adapters.kube.http1 import Answer, request
-from adapters.kube.line import Asked, NotConnectedError, Reply
+from adapters.kube.line import Asked, BrokenOffError, NotConnectedError, Reply
 
 _MOST_IDLE = 32
+_PASSING = (
+    TimeoutError,
+    ConnectionResetError,
+    BrokenPipeError,
+    ssl.SSLEOFError,
+    ssl.SSLZeroReturnError,
+)
 _GATHERS = 0.02
 """
 The seconds in which what follows an event gathers.
@@ -89,6 +96,9 @@ class Direct:
             connection.settimeout(silence)
             connection.sendall(sent)
             return connection, Answer(connection)
+        except ssl.SSLError as error:  # it may say only now that it does not know us
+            connection.close()
+            raise BrokenOffError(error, lasting=_lasts(error)) from error
         except BaseException:
             connection.close()
             raise
@@ -115,11 +125,12 @@ class Direct:
             made = socket.create_connection((self._host, self._port), seconds)
             made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if self._trust is not None:
-                made = self._trust().wrap_socket(made, server_hostname=self._host)
-        except OSError as error:
+                name = self._host.rstrip(".")
+                made = self._trust().wrap_socket(made, server_hostname=name)
+        except (OSError, ValueError) as error:
             if made is not None:
                 made.close()
-            raise NotConnectedError(f"{type(error).__name__}: {error}") from error
+            raise NotConnectedError(error, lasting=_lasts(error)) from error
         return made
 
 
@@ -173,7 +184,8 @@ def direct_to(configuration: Any) -> Direct | None:
     """
     Give connections for the client's settings, where a plain one does.
 
-    There is none where a proxy is between, or the server has another name for TLS.
+    There is none where a proxy is between, the server has another name for TLS, or one
+    that has to be written in other letters.
     """
     from kubernetes.client.rest import should_bypass_proxies  # noqa: PLC0415
 
@@ -182,7 +194,13 @@ def direct_to(configuration: Any) -> Direct | None:
         host, configuration.no_proxy or ""
     )
     renamed = configuration.tls_server_name or configuration.assert_hostname is not None
-    if proxied or renamed or urlsplit(host).scheme not in {"http", "https"}:
+    plain = host.isascii()
+    if (
+        proxied
+        or renamed
+        or not plain
+        or urlsplit(host).scheme not in {"http", "https"}
+    ):
         return None
     if urlsplit(host).scheme == "http":
         return Direct(host)
@@ -208,6 +226,13 @@ def _trust(configuration: Any) -> ssl.SSLContext:
     if configuration.cert_file:
         context.load_cert_chain(configuration.cert_file, configuration.key_file)
     return context
+
+
+def _lasts(error: BaseException) -> bool:
+    """
+    Tell an error that waiting does not mend from one of a server that is restarted.
+    """
+    return not isinstance(error, _PASSING)
 
 
 def _close_all(idle: deque[socket.socket]) -> None:

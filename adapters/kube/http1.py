@@ -14,8 +14,10 @@ from re import compile as pattern
 
 _PIECE = 16_384  # what one record of TLS holds
 _MOST_HEAD = 65_536
+_MOST_MORE = 100
 _STATUS = pattern(rb"HTTP/1\.([01]) ([1-9][0-9]{2})(?: [^\r\n]*)?")
 _TARGET = pattern(r"[!-~]+")
+_LENGTH = pattern(r"[0-9]{1,18}")
 _HEX = pattern(rb"[0-9a-fA-F]{1,8}")
 _WITHOUT_BODY = (204, 304)
 
@@ -55,8 +57,12 @@ class Answer:
     def __init__(self, connection: socket.socket) -> None:
         self._inbox = _Inbox(connection)
         self.status, minor, self.headers = _head(self._inbox)
-        while 100 <= self.status < 200:  # more is to come
-            self.status, minor, self.headers = _head(self._inbox)
+        for _ in range(_MOST_MORE):
+            if not 100 <= self.status < 200:
+                break
+            self.status, minor, self.headers = _head(self._inbox)  # more is to come
+        else:
+            raise HTTPException("the answer never begins")
         word = self.headers.get("connection", "").lower()
         self._lasts = "close" not in word and (minor == 1 or "keep-alive" in word)
         self._over = False
@@ -86,7 +92,7 @@ class Answer:
                 raise HTTPException(f"the answer is coded as {coding!r}")
             yield from self._chunks()
         elif length is not None:
-            if not (length.isascii() and length.isdigit()):
+            if not _LENGTH.fullmatch(length):
                 raise HTTPException(f"the answer has a length of {length!r}")
             yield self._inbox.take(int(length))
         else:
@@ -115,8 +121,10 @@ class Answer:
             if inbox.take(2) != b"\r\n":
                 raise HTTPException("a piece is longer than it says")
             yield piece
-        while inbox.until(b"\r\n"):  # trailers
-            pass
+        for _ in range(_MOST_MORE):
+            if not inbox.until(b"\r\n"):
+                return
+        raise HTTPException("what follows the answer never ends")
 
 
 def _head(inbox: "_Inbox") -> tuple[int, int, dict[str, str]]:

@@ -12,13 +12,23 @@ Method, path, headers and body of a request.
 """
 
 
-class NotConnectedError(OSError):
+class LineError(OSError):
+    """
+    A request did not come through; ``lasting`` says that waiting is of little use.
+    """
+
+    def __init__(self, error: BaseException, *, lasting: bool = False) -> None:
+        self.lasting = lasting
+        super().__init__(f"{type(error).__name__}: {error}")
+
+
+class NotConnectedError(LineError):
     """
     No connection came about, so the request was not sent.
     """
 
 
-class BrokenOffError(OSError):
+class BrokenOffError(LineError):
     """
     An answer ended in the middle, or never came.
     """

@@ -35,7 +35,7 @@ class Pooled:
         from urllib3 import Timeout  # noqa: PLC0415
 
         method, target, headers, body = asked
-        with _said():
+        with _connecting(), _said():
             reply = self._pool.request(
                 method,
                 self._server + target,
@@ -83,7 +83,7 @@ class PooledFlow:
                 while piece := self._reply.read1(decode_content=False):
                     yield piece
         except (ValueError, AttributeError) as error:  # another thread has ended it
-            raise BrokenOffError(f"{type(error).__name__}: {error}") from error
+            raise BrokenOffError(error) from error
 
     def shutdown(self) -> None:
         """
@@ -99,19 +99,28 @@ class PooledFlow:
 
 
 @contextmanager
+def _connecting() -> Iterator[None]:
+    """
+    Raise what shows that nothing was sent as such an error of a line.
+    """
+    from urllib3.exceptions import NewConnectionError, SSLError  # noqa: PLC0415
+
+    try:
+        yield
+    except BrokenOffError as error:
+        if isinstance(why := error.__cause__, NewConnectionError | SSLError):
+            raise NotConnectedError(why, lasting=True) from why
+        raise
+
+
+@contextmanager
 def _said() -> Iterator[None]:
     """
     Raise the client's errors as those of a line.
     """
-    from urllib3.exceptions import (  # noqa: PLC0415
-        HTTPError,
-        NewConnectionError,
-        SSLError,
-    )
+    from urllib3.exceptions import HTTPError  # noqa: PLC0415
 
     try:
         yield
-    except (NewConnectionError, SSLError) as error:
-        raise NotConnectedError(f"{type(error).__name__}: {error}") from error
     except HTTPError as error:
-        raise BrokenOffError(f"{type(error).__name__}: {error}") from error
+        raise BrokenOffError(error) from error

@@ -23,14 +23,7 @@ from adapters.kube.errors import (
     UnreadableError,
     answer_error,
 )
-from adapters.kube.line import (
-    Asked,
-    BrokenOffError,
-    Flow,
-    Line,
-    NotConnectedError,
-    Reply,
-)
+from adapters.kube.line import Asked, Flow, Line, LineError, Reply
 from adapters.kube.pages import read_list
 from adapters.kube.paths import called, path_of, rule_of, version_of
 
@@ -135,8 +128,10 @@ class Transport:
         with _reaching(what):
             flow = self._line.follow(self._asked(ask), self.timeouts.connect, silence)
             if not _is_fine(flow.status):
-                reply = Reply(flow.status, flow.headers, flow.read())
-                flow.close()
+                try:
+                    reply = Reply(flow.status, flow.headers, flow.read())
+                finally:
+                    flow.close()
                 raise _error(ask, reply)
         return Stream(flow, what)
 
@@ -283,10 +278,9 @@ def _reaching(what: str) -> Iterator[None]:
     """
     try:
         yield
-    except (NotConnectedError, BrokenOffError) as error:
-        lasting = isinstance(error, NotConnectedError)
-        raise UnreachableError(what, str(error), lasting=lasting) from error
-    except (OSError, HTTPException) as error:
+    except LineError as error:
+        raise UnreachableError(what, str(error), lasting=error.lasting) from error
+    except (OSError, HTTPException, ValueError) as error:
         raise UnreachableError(what, _why(error)) from error
 
 

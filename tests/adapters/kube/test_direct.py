@@ -181,6 +181,45 @@ def test_only_what_needs_no_more_than_a_connection_is_direct(settings, is_direct
     assert is_direct == (direct_to(Configuration(**settings)) is not None)
 
 
+def test_a_name_that_is_none_is_said_as_no_connection():
+    with pytest.raises(NotConnectedError, match="UnicodeError"):
+        exchange(Direct("https://kube..example:6443", ssl.create_default_context))
+
+
+def test_a_server_of_other_letters_goes_by_the_pool():
+    assert direct_to(Configuration(host="https://bücher.example")) is None
+
+
+def cut_off(listener):
+    """
+    End the first connection before anything was said.
+    """
+    with suppress(OSError):
+        listener.accept()[0].close()
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_server_that_restarts_is_worth_waiting_for(ends):
+    listener = socket.create_server(("127.0.0.1", 0))
+    port = listener.getsockname()[1]
+    if ends:
+        thread = threading.Thread(target=cut_off, args=(listener,), daemon=True)
+        thread.start()
+    direct = Direct(f"https://127.0.0.1:{port}", ssl.create_default_context)
+    with pytest.raises(NotConnectedError) as caught:
+        direct.exchange(GET, 0.2, 0.2)
+    listener.close()
+
+    assert not caught.value.lasting
+
+
+def test_a_server_at_which_nobody_listens_is_not_waited_for():
+    with pytest.raises(NotConnectedError) as caught:
+        exchange(Direct("http://127.0.0.1:1"))
+
+    assert caught.value.lasting
+
+
 def test_a_certificate_that_cannot_be_read_is_said_as_no_connection(tmp_path):
     (tmp_path / "ca.crt").write_text("nothing")
     direct = direct_to(Configuration(ssl_ca_cert=str(tmp_path / "ca.crt")))

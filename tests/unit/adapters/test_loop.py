@@ -236,18 +236,34 @@ def test_what_did_not_go_as_planned_is_remembered_at_once(play):
     assert (0, 1) == (before, play.sink.remembered)
 
 
-def test_what_could_not_be_remembered_is_tried_again(play):
+def test_what_could_not_be_remembered_is_tried_again_later_and_rounds_go_on(play):
     play.sink.result = "again"
     play.step()
     play.finish()
     play.sink.deaf = True
-    with pytest.raises(PhalanxError):
+    looks = play.source.looks
+    for _ in range(5):
+        play.source.change()
         play.step()
+    failed = play.told.said.count("failed")
     play.sink.deaf = False
+    play.parts.clock.now += 60.0
     play.step()
 
-    assert 1 == play.sink.remembered
-    assert "rejected" not in play.told.said
+    assert (1, 1) == (failed, play.sink.remembered)
+    assert play.source.looks > looks
+
+
+def test_what_broke_while_it_was_carried_out_leaves_its_intent_as_it_is(play):
+    play.sink.error = ValueError("broken")
+    play.step()
+    play.finish()
+    with pytest.raises(ValueError, match="broken"):
+        play.step()
+    play.sink.error = None
+    play.step()
+
+    assert 0 == play.sink.remembered
 
 
 def test_a_quiet_cluster_is_not_looked_at_again(play):
