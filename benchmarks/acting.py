@@ -12,7 +12,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -36,7 +36,6 @@ from tests.cluster.stage import Scheduler, Stage
 Rows = list[tuple[str, str]]
 USUAL = {"lease_duration": "15", "lease_renew": "10", "lease_retry": "2"}
 GROUPS = "/apis/scheduling.x-k8s.io/v1alpha1"
-AT_ONCE = {"gracePeriodSeconds": 0}
 TIMES = 5
 PERIOD = 600.0
 """
@@ -66,18 +65,18 @@ def burst(stage: Stage, folder: Path, size: int) -> Rows:
     return [
         ("nodes, pods, gangs", f"{nodes:,}, {pods:,}, {gangs:,}; {TIMES} times"),
         ("gangs bound whole", f"{whole:,} of {TIMES * gangs:,}"),
-        ("rounds that bound something", listed(str(each.rounds) for each in bursts)),
+        ("rounds that bound something", ", ".join(str(each.rounds) for each in bursts)),
         ("snapshot and plan of the first", bursts[0].planned),
         (
             "start of the process to the last receipt",
-            listed(f"{each.all_of_it:.1f}" for each in bursts) + " s",
+            ", ".join(f"{each.all_of_it:.1f}" for each in bursts) + " s",
         ),
-        ("binds", listed(f"{pods / s:.0f}" for s in seconds) + " a second"),
+        ("binds", ", ".join(f"{pods / s:.0f}" for s in seconds) + " a second"),
         (
             "plain binding, 8 threads, before, between, after",
-            listed(f"{each:.0f}" for each in plain) + " a second",
+            ", ".join(f"{each:.0f}" for each in plain) + " a second",
         ),
-        ("binds, of plain binding beside them", listed(f"{r:.0%}" for r in ratios)),
+        ("binds, of plain binding beside them", ", ".join(f"{r:.0%}" for r in ratios)),
         ("in the median; of all together", f"{median(ratios):.0%}; {rate / base:.0%}"),
         ("peak memory", f"{max(each.memory for each in bursts)} MiB"),
     ]
@@ -112,7 +111,7 @@ def one_burst(stage: Stage, folder: Path, space: str, sizes: list[int]) -> Burst
         scheduler.process.terminate()  # so that the next need not wait for its Lease
         scheduler.process.wait(30)
     bound = stage.gangs_bound(space)
-    clear(stage, space)
+    stage.empty(space)
     return Burst(
         seconds=sum(r["seconds"]["execute"] for r in rounds),
         all_of_it=all_of_it,
@@ -121,10 +120,6 @@ def one_burst(stage: Stage, folder: Path, space: str, sizes: list[int]) -> Burst
         planned=timing(planned[0]),
         memory=memory,
     )
-
-
-def listed(words: Iterable[str]) -> str:
-    return ", ".join(words)
 
 
 def telling(stage: Stage, folder: Path, size: int) -> Rows:
@@ -276,7 +271,7 @@ def remove(stage: Stage, gang: str, sizes: dict[str, int]) -> None:
     paths = [f"{base}/{gang}-{i}" for i in range(sizes[gang])]
     groups = f"{GROUPS}/namespaces/churn/podgroups"
     for path in [*paths, f"{groups}/{gang}"]:
-        stage.admin.call("DELETE", path, AT_ONCE)
+        stage.delete(path)
 
 
 def plain_binding(stage: Stage, space: str, pods: int, nodes: int) -> float:
@@ -306,23 +301,8 @@ def plain_binding(stage: Stage, space: str, pods: int, nodes: int) -> float:
         began = time.monotonic()
         list(crew.map(bind, enumerate(raws)))
         rate = pods / (time.monotonic() - began)
-    clear(stage, space)
+    stage.empty(space)
     return rate
-
-
-def clear(stage: Stage, space: str) -> None:
-    """
-    Delete all pods and groups of a namespace, eight at a time.
-
-    One request for all of them takes longer than anybody waits for an answer.
-    """
-    for root, plural in (("/api/v1", "pods"), (GROUPS, "podgroups")):
-        path = f"{root}/namespaces/{space}/{plural}"
-        names = [
-            raw["metadata"]["name"] for raw in stage.admin.call("GET", path)["items"]
-        ]
-        paths = [f"{path}/{name}" for name in names]
-        list(stage.crew.map(lambda p: stage.admin.call("DELETE", p, AT_ONCE), paths))
 
 
 def crowd(

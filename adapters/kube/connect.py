@@ -28,7 +28,8 @@ def connect(
     """
     Make a transport: of the file named, else of ``KUBECONFIG``, the home, the pod.
 
-    ``connections`` are kept open: one per watched resource and some for binding.
+    ``connections`` are kept open by the client's pool, where requests go over it: one
+    per watched resource and some for binding.
     """
     from kubernetes.client.configuration import Configuration  # noqa: PLC0415
     from kubernetes.client.rest import RESTClientObject  # noqa: PLC0415

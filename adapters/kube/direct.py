@@ -7,7 +7,6 @@ the server is and how it is trusted are the client's settings; where these ask f
 than a plain connection, ``direct_to`` gives none, and the pool is used.
 """
 
-import select
 import socket
 import ssl
 import time
@@ -17,8 +16,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from adapters.kube.http1 import Answer, request
-from adapters.kube.line import Asked, BrokenOffError, NotConnectedError, Reply
+from adapters.kube.http1 import Answer, has_come, request
+from adapters.kube.line import Asked, BrokenOffError, NotConnectedError
 
 _MOST_IDLE = 32
 _PASSING = (
@@ -58,36 +57,9 @@ class Direct:
         self._idle: deque[socket.socket] = deque()
         weakref.finalize(self, _close_all, self._idle)
 
-    def exchange(self, asked: Asked, connect: float, silence: float) -> Reply:
-        """
-        Send a request, and read all of the answer.
-        """
-        connection, answer = self._asked(asked, connect, silence)
-        try:
-            reply = Reply(answer.status, answer.headers, answer.whole())
-        except BaseException:
-            connection.close()
-            raise
-        self._keep(connection, answer)
-        return reply
-
     def follow(self, asked: Asked, connect: float, silence: float) -> "DirectFlow":
         """
         Send a request, and read the answer as it comes.
-        """
-        return DirectFlow(*self._asked(asked, connect, silence))
-
-    def close(self) -> None:
-        """
-        Close the connections that nobody uses.
-        """
-        _close_all(self._idle)
-
-    def _asked(
-        self, asked: Asked, connect: float, silence: float
-    ) -> tuple[socket.socket, Answer]:
-        """
-        Send a request over a connection, and read the head of the answer.
         """
         method, path, headers, body = asked
         sent = request(method, self._base + path, self._named, headers, body)
@@ -95,13 +67,19 @@ class Direct:
         try:
             connection.settimeout(silence)
             connection.sendall(sent)
-            return connection, Answer(connection)
+            return DirectFlow(connection, Answer(connection), self._keep)
         except ssl.SSLError as error:  # it may say only now that it does not know us
             connection.close()
             raise BrokenOffError(error, lasting=_lasts(error)) from error
         except BaseException:
             connection.close()
             raise
+
+    def close(self) -> None:
+        """
+        Close the connections that nobody uses.
+        """
+        _close_all(self._idle)
 
     def _keep(self, connection: socket.socket, answer: Answer) -> None:
         if not answer.lasts or len(self._idle) >= _MOST_IDLE:
@@ -114,7 +92,7 @@ class Direct:
         Give a connection that was used before; what the server has ended is closed.
         """
         while (connection := _taken(self._idle)) is not None:
-            if not _has_ended(connection):
+            if not has_come(connection):  # it says nothing else unasked than its end
                 return connection
             connection.close()
         return None
@@ -143,19 +121,23 @@ class DirectFlow:
         self,
         connection: socket.socket,
         answer: Answer,
+        keep: Callable[[socket.socket, Answer], None],
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.status = answer.status
         self.headers = answer.headers
         self._connection = connection
         self._answer = answer
+        self._keep = keep
         self._sleep = sleep
 
     def read(self) -> bytes:
         """
-        Read all of it.
+        Read all of it, which gives the connection back.
         """
-        return self._answer.whole()
+        body = self._answer.whole()
+        self._keep(self._connection, self._answer)
+        return body
 
     def pieces(self) -> Iterator[bytes]:
         """
@@ -248,12 +230,3 @@ def _taken(idle: deque[socket.socket]) -> socket.socket | None:
         return idle.pop()
     except IndexError:
         return None
-
-
-def _has_ended(idle: socket.socket) -> bool:
-    """
-    Tell whether the server has ended a connection: it says nothing else unasked.
-    """
-    poll = select.poll()
-    poll.register(idle, select.POLLIN | select.POLLHUP | select.POLLERR)
-    return bool(poll.poll(0))

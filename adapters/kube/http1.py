@@ -45,6 +45,17 @@ def request(
     return head.encode("latin-1", "replace") + (body or b"")
 
 
+def has_come(connection: socket.socket) -> bool:
+    """
+    Tell whether anything can be read without waiting for it, be it the end.
+    """
+    if isinstance(connection, ssl.SSLSocket) and connection.pending():
+        return True
+    poll = select.poll()
+    poll.register(connection, select.POLLIN)
+    return bool(poll.poll(0))
+
+
 class Answer:
     """
     The answer to the request that was sent over a connection, from its head on.
@@ -150,13 +161,12 @@ class _Inbox:
     What came over a connection and was not taken yet.
     """
 
-    __slots__ = ("_at", "_connection", "_held", "_poll")
+    __slots__ = ("_at", "_connection", "_held")
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._held = b""
         self._at = 0
-        self._poll: select.poll | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -169,14 +179,7 @@ class _Inbox:
         """
         Tell whether more can be taken without waiting for it.
         """
-        if not self.is_empty:
-            return True
-        if isinstance(self._connection, ssl.SSLSocket) and self._connection.pending():
-            return True
-        if self._poll is None:
-            self._poll = select.poll()
-            self._poll.register(self._connection, select.POLLIN)
-        return bool(self._poll.poll(0))
+        return not self.is_empty or has_come(self._connection)
 
     def until(self, mark: bytes) -> bytes:
         """

@@ -66,7 +66,7 @@ class Flow(Protocol):
 
     def read(self) -> bytes:
         """
-        Read all of it.
+        Read all of it, which gives the connection back.
         """
         ...
 
@@ -91,22 +91,19 @@ class Flow(Protocol):
 
 class Line(Protocol):
     """
-    A way to one server; ``connect`` and ``silence`` are the seconds we are patient.
-
-    Both raise ``NotConnectedError`` where the server cannot be reached or is not the
-    one we trust, and another ``OSError`` or an ``HTTPException`` where it broke off:
-    nobody knows then what became of the request.
+    A way to one server.
     """
-
-    def exchange(self, asked: Asked, connect: float, silence: float) -> Reply:
-        """
-        Send a request, and read all of the answer.
-        """
-        ...
 
     def follow(self, asked: Asked, connect: float, silence: float) -> Flow:
         """
-        Send a request whose answer has no end that is near.
+        Send a request and read the head of its answer, patient for so many seconds.
+
+        Raises
+        ------
+        NotConnectedError
+            When the server cannot be reached, or is not the one we trust.
+        OSError, HTTPException
+            When it broke off, here or later: nobody knows what became of the request.
         """
         ...
 
@@ -115,3 +112,14 @@ class Line(Protocol):
         Close the connections that nobody uses.
         """
         ...
+
+
+def whole(flow: Flow) -> Reply:
+    """
+    Read an answer to its end.
+    """
+    try:
+        return Reply(flow.status, flow.headers, flow.read())
+    except BaseException:
+        flow.close()
+        raise

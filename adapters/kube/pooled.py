@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from adapters.kube.line import Asked, BrokenOffError, NotConnectedError, Reply
+from adapters.kube.line import Asked, BrokenOffError, NotConnectedError
 
 
 class Pooled:
@@ -21,21 +21,19 @@ class Pooled:
         self._server = server
         self._pool = pool
 
-    def exchange(self, asked: Asked, connect: float, silence: float) -> Reply:
-        """
-        Send a request, and read all of the answer.
-        """
-        flow = self.follow(asked, connect, silence)
-        return Reply(flow.status, flow.headers, flow.read())
-
     def follow(self, asked: Asked, connect: float, silence: float) -> "PooledFlow":
         """
         Send a request, and read the answer as it comes.
         """
         from urllib3 import Timeout  # noqa: PLC0415
+        from urllib3.exceptions import (  # noqa: PLC0415
+            HTTPError,
+            NewConnectionError,
+            SSLError,
+        )
 
         method, target, headers, body = asked
-        with _connecting(), _said():
+        try:
             reply = self._pool.request(
                 method,
                 self._server + target,
@@ -46,6 +44,10 @@ class Pooled:
                 redirect=False,
                 preload_content=False,
             )
+        except (NewConnectionError, SSLError) as error:
+            raise NotConnectedError(error, lasting=True) from error
+        except HTTPError as error:
+            raise BrokenOffError(error) from error
         return PooledFlow(reply)
 
     def close(self) -> None:
@@ -96,21 +98,6 @@ class PooledFlow:
         Give the connection up.
         """
         self._reply.close()
-
-
-@contextmanager
-def _connecting() -> Iterator[None]:
-    """
-    Raise what shows that nothing was sent as such an error of a line.
-    """
-    from urllib3.exceptions import NewConnectionError, SSLError  # noqa: PLC0415
-
-    try:
-        yield
-    except BrokenOffError as error:
-        if isinstance(why := error.__cause__, NewConnectionError | SSLError):
-            raise NotConnectedError(why, lasting=True) from why
-        raise
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from adapters.kube.errors import (
     UnreadableError,
     answer_error,
 )
-from adapters.kube.line import Asked, Flow, Line, LineError, Reply
+from adapters.kube.line import Asked, Flow, Line, LineError, Reply, whole
 from adapters.kube.pages import read_list
 from adapters.kube.paths import called, path_of, rule_of, version_of
 
@@ -128,11 +128,7 @@ class Transport:
         with _reaching(what):
             flow = self._line.follow(self._asked(ask), self.timeouts.connect, silence)
             if not _is_fine(flow.status):
-                try:
-                    reply = Reply(flow.status, flow.headers, flow.read())
-                finally:
-                    flow.close()
-                raise _error(ask, reply)
+                raise _error(ask, whole(flow))
         return Stream(flow, what)
 
     def serves(self, resource: Resource) -> bool:
@@ -191,7 +187,7 @@ class Transport:
         """
         patience = self.timeouts.connect, self.timeouts.read
         with _reaching(ask.what):
-            reply = self._line.exchange(self._asked(ask), *patience)
+            reply = whole(self._line.follow(self._asked(ask), *patience))
         if not _is_fine(reply.status):
             raise _error(ask, reply)
         return reply.body

@@ -130,10 +130,21 @@ class Stage:
 
     def empty(self, space: str) -> None:
         """
-        Delete the pods and groups of a namespace.
+        Delete the pods and groups of a namespace, eight at a time.
+
+        One request for ten thousand takes longer than anybody waits for an answer.
         """
         groups = f"/apis/{SCHEDULING}/v1alpha1/namespaces/{space}/podgroups"
         for path in (f"/api/v1/namespaces/{space}/pods", groups):
+            items = self.admin.call("GET", path)["items"]
+            paths = [f"{path}/{raw['metadata']['name']}" for raw in items]
+            list(self.crew.map(self.delete, paths))
+
+    def delete(self, path: str) -> None:
+        """
+        Delete an object at once, if it is there.
+        """
+        with suppress(NotFoundError):
             self.admin.call("DELETE", path, {"gracePeriodSeconds": 0})
 
     def close(self) -> None:

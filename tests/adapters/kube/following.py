@@ -40,8 +40,8 @@ def kubeconfig(folder: Path, url: str, *, named: bool = False, **user: str) -> s
     return str(path)
 
 
-def transport_to(folder: Path, server: ApiServer) -> Transport:
-    return connect(kubeconfig(folder, server.url), timeouts=TIMEOUTS)
+def transport_to(folder: Path, server: ApiServer, *, named: bool = False) -> Transport:
+    return connect(kubeconfig(folder, server.url, named=named), timeouts=TIMEOUTS)
 
 
 class Following:

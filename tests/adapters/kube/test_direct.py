@@ -12,7 +12,7 @@ from adapters.kube.connect import connect
 from adapters.kube.direct import Direct, DirectFlow, direct_to
 from adapters.kube.errors import AnswerError, ThrottledError, UnreachableError
 from adapters.kube.http1 import Answer
-from adapters.kube.line import NotConnectedError
+from adapters.kube.line import NotConnectedError, whole
 from tests.adapters.kube.following import TIMEOUTS, kubeconfig
 
 GET = ("GET", "/", {}, None)
@@ -57,7 +57,7 @@ def answering(*answers):
 
 
 def exchange(direct):
-    return direct.exchange(GET, 1.0, 1.0)
+    return whole(direct.follow(GET, 1.0, 1.0))
 
 
 def test_a_connection_is_used_again():
@@ -151,7 +151,7 @@ def test_what_follows_an_event_gathers_before_it_is_read():
     head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
     there.sendall(head + b"3\r\none\r\n")
     with here, there:
-        flow = DirectFlow(here, Answer(here), sleep)
+        flow = DirectFlow(here, Answer(here), print, sleep)
 
         assert [b"one", b"two", b"three"] == list(flow.pieces())
     assert 1 == len(paused)
@@ -207,7 +207,7 @@ def test_a_server_that_restarts_is_worth_waiting_for(ends):
         thread.start()
     direct = Direct(f"https://127.0.0.1:{port}", ssl.create_default_context)
     with pytest.raises(NotConnectedError) as caught:
-        direct.exchange(GET, 0.2, 0.2)
+        direct.follow(GET, 0.2, 0.2)
     listener.close()
 
     assert not caught.value.lasting

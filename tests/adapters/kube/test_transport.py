@@ -15,7 +15,7 @@ from adapters.kube.errors import (
     UnreachableError,
 )
 from tests.adapters.kube.api_server import GROUPS, PODS
-from tests.adapters.kube.following import TIMEOUTS, kubeconfig
+from tests.adapters.kube.following import TIMEOUTS, kubeconfig, transport_to
 from tests.adapters.kube.raw_pods import raw_pod
 
 
@@ -24,8 +24,7 @@ def transport(request, tmp_path, server):
     """
     A transport over connections of our own, and one over the client's pool.
     """
-    path = kubeconfig(tmp_path, server.url, named=request.param == "pooled")
-    transport = connect(path, timeouts=TIMEOUTS)
+    transport = transport_to(tmp_path, server, named=request.param == "pooled")
     yield transport
     transport.close()
 

@@ -156,6 +156,17 @@ def play(tmp_path):
     return Play(WAITS, tmp_path)
 
 
+def break_off(play, error):
+    """
+    Let carrying a plan out end in an error, and hear of it.
+    """
+    play.sink.error = error
+    play.step()
+    play.finish()
+    with pytest.raises(type(error), match=str(error)):
+        play.step()
+
+
 def test_what_can_start_is_carried_out(play):
     play.step()
     play.finish()
@@ -255,11 +266,7 @@ def test_what_could_not_be_remembered_is_tried_again_later_and_rounds_go_on(play
 
 
 def test_what_broke_while_it_was_carried_out_leaves_its_intent_as_it_is(play):
-    play.sink.error = ValueError("broken")
-    play.step()
-    play.finish()
-    with pytest.raises(ValueError, match="broken"):
-        play.step()
+    break_off(play, ValueError("broken"))
     play.sink.error = None
     play.step()
 
@@ -504,11 +511,7 @@ def test_a_bundle_that_cannot_be_written_stops_no_round(play, tmp_path, monkeypa
 
 
 def test_an_error_of_the_sink_is_told(play):
-    play.sink.error = OSError("no network")
-    play.step()
-    play.finish()
-    with pytest.raises(OSError, match="no network"):
-        play.step()
+    break_off(play, OSError("no network"))
 
     turn, _why = play.told.given["dropped"]
     assert turn is play.sink.held[0]  # nobody waits for its end any more
