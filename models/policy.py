@@ -27,6 +27,7 @@ TierName = Literal[
     "gpus",
     "pods",
     "gangs",
+    "late",
     "order",
 ]
 DEFAULT_TIERS: tuple[TierName, ...] = (
@@ -86,7 +87,8 @@ class Waiting(Part):
 
     ``heads`` are those of each leaf queue or of the whole cluster; of all heads the
     first ``firm`` hold their nodes against what is entitled elsewhere, too: of those
-    that are entitled themselves, or were passed over for ``firm_after``.
+    that are entitled themselves, or were passed over for ``firm_after``.  Who needs
+    fewer ``gpus`` to start is no head.
     """
 
     protect_after: Seconds = Field(3600, alias="protectAfter")
@@ -94,6 +96,7 @@ class Waiting(Part):
     heads_of: Literal["queue", "cluster"] = Field("queue", alias="headsOf")
     firm: int = Field(1, ge=0)
     firm_after: Seconds | None = Field(None, alias="firmAfter")
+    gpus: int = Field(0, ge=0)
     idle: Literal["hold", "backfill"] = "backfill"
 
     @property
@@ -119,10 +122,23 @@ class Limits(Part):
 class Tier(Part):
     """
     One listed tier; a mapping in the file may carry its options.
+
+    ``after`` and ``gpus`` are of ``late`` only: how long a gang is passed over before
+    it counts there, and how many GPUs it needs at least.
     """
 
     name: TierName
     gap: float | None = Field(None, ge=0, lt=1)
+    after: Seconds | None = None
+    gpus: int | None = Field(None, ge=0)
+
+    @model_validator(mode="after")
+    def _only_late_has_times(self) -> "Tier":
+        if self.name == "late" and self.after is None:
+            raise ValueError("late does not say after how long")
+        if self.name != "late" and (self.after, self.gpus) != (None, None):
+            raise ValueError("after and gpus are options of the tier late only")
+        return self
 
 
 def _from_name(value: object) -> object:
@@ -185,6 +201,22 @@ class Policy(Part):
         Tell whether a tier is listed.
         """
         return any(tier.name == name for tier in self.tiers)
+
+    @property
+    def late(self) -> Tier | None:
+        """
+        Give the tier of those who are late, if it is listed.
+        """
+        return next((tier for tier in self.tiers if tier.name == "late"), None)
+
+    @property
+    def clocks(self) -> tuple[int, ...]:
+        """
+        The times of being passed over at which a gang gets more rights.
+        """
+        waiting = self.waiting.clocks if self.waiting.heads else ()
+        late = None if self.late is None else self.late.after
+        return waiting if late is None else (*waiting, late)
 
     def evicts(self, *, borrowing: bool) -> bool:
         """

@@ -15,6 +15,7 @@ import numpy as np
 from models.reasons import Facts, counted
 from solver.feasible import needed
 from solver.forecast import Forecast
+from solver.late import needs_gpus, passed_over
 from solver.ledger import Ledger
 from solver.problem import Problem, Unit
 from solver.shapes import kept_off
@@ -90,7 +91,11 @@ def _first_in_line(problem: Problem) -> list[Unit]:
     after, most = waiting.protect_after, waiting.heads
     if not most:
         return []
-    late = [unit for unit in problem.units if unit.starts and _late(unit) >= after]
+    late = [
+        unit
+        for unit in problem.units
+        if unit.starts and passed_over(unit) >= after and needs_gpus(unit, waiting.gpus)
+    ]
     counts: Counter[str] = Counter()
     heads = []
     for unit in sorted(late, key=_by_rank):
@@ -103,14 +108,7 @@ def _first_in_line(problem: Problem) -> list[Unit]:
 
 def _by_rank(unit: Unit) -> tuple[int, int, int, str]:
     age = max(state.gang.age for state in unit.states)
-    return (-unit.band, -_late(unit), -age, unit.key)
-
-
-def _late(unit: Unit) -> int:
-    """
-    Give how long a unit was passed over: of its gangs the one that was for longest.
-    """
-    return max(state.gang.passed_over for state in unit.states)
+    return (-unit.band, -passed_over(unit), -age, unit.key)
 
 
 def _queue_of(problem: Problem, state: Standing) -> str:
@@ -159,7 +157,9 @@ class _Holds:
         """
         waiting = self._problem.policy.waiting
         after = math.inf if waiting.firm_after is None else waiting.firm_after
-        may = [u for u in self._units if _late(u) >= after or self._is_entitled(u)]
+        may = [
+            u for u in self._units if passed_over(u) >= after or self._is_entitled(u)
+        ]
         return frozenset(u.key for u in sorted(may, key=_by_rank)[: waiting.firm])
 
     def _kind(self, unit: Unit) -> object:

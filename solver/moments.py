@@ -56,8 +56,7 @@ def _while_waiting(gang: Gang, policy: Policy) -> Iterator[int]:
     Walk the moments at which a waiting gang counts more, or is protected.
     """
     yield from (step.after - gang.age for step in policy.ageing)
-    if policy.waiting.heads:
-        yield from (time - gang.passed_over for time in policy.waiting.clocks)
+    yield from (time - gang.passed_over for time in policy.clocks)
 
 
 def _protection(

@@ -12,6 +12,7 @@ from models.policy import Policy
 from models.resources import num_gpus
 from solver.draft import Draft
 from solver.exits import loss_of
+from solver.late import is_late
 from solver.problem import Problem, Step
 from solver.spread import frozen_spread, spread_of
 
@@ -229,6 +230,16 @@ def _gangs(problem: Problem, draft: Draft, _key: TierKey) -> int:
     )
 
 
+def _late(problem: Problem, draft: Draft, _key: TierKey) -> int:
+    started = [unit for unit in problem.units if draft.starts(unit)]
+    return sum(
+        problem.least_value[state.key]
+        for unit in (*started, *problem.frozen.units)
+        if is_late(problem, unit)
+        for state in unit.states
+    )
+
+
 def _order(problem: Problem, draft: Draft, _key: TierKey) -> int:
     count = len(problem.positions)
     return frozen_order(problem) + sum(
@@ -261,5 +272,6 @@ _SCORES: dict[str, Callable[[Problem, Draft, TierKey], int]] = {
     "gpus": _gpus,
     "pods": _pods,
     "gangs": _gangs,
+    "late": _late,
     "order": _order,
 }

@@ -124,9 +124,16 @@ def _shown(name: str, value: Any) -> str:  # noqa: ANN401 - plain values
 
 
 def _tiers(tiers: Sequence[Mapping[str, Any]]) -> str:
-    gaps = ("" if tier["gap"] is None else f" (gap {tier['gap']:g})" for tier in tiers)
-    pairs = zip(tiers, gaps, strict=True)
-    return ", ".join(f"{tier['name']}{gap}" for tier, gap in pairs)
+    return ", ".join(f"{tier['name']}{_options(tier)}" for tier in tiers)
+
+
+def _options(tier: Mapping[str, Any]) -> str:
+    said = [
+        text(tier[option])
+        for option, text in _TIER_OPTIONS.items()
+        if tier.get(option) is not None
+    ]
+    return f" ({', '.join(said)})" if said else ""
 
 
 def _steps(steps: Sequence[Mapping[str, int]]) -> str:
@@ -145,6 +152,11 @@ def _duration(seconds: int) -> str:
     return text or "0s"
 
 
+_TIER_OPTIONS: dict[str, Callable[[Any], str]] = {
+    "gap": "gap {:g}".format,
+    "after": lambda seconds: f"after {_duration(seconds)}",
+    "gpus": "{} GPUs and more".format,
+}
 _WRITERS: dict[str, Callable[[Any], str]] = {
     "tiers": _tiers,
     "bands": lambda cuts: ", ".join(map(str, cuts)),
@@ -157,6 +169,7 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
     "evict.again": _duration,
     "waiting.protectAfter": _duration,
     "waiting.firmAfter": _duration,
+    "waiting.gpus": "{} GPUs and more".format,
     "limits.seconds": "{:g} s".format,
     "limits.deterministic": "{:g} units of work".format,
     "limits.gap": "{:g} of the value".format,

@@ -16,6 +16,7 @@ _SCALES = {
     "entitled": 4 * ONE_CLUSTER,
     "borrowing": 16 * ONE_CLUSTER,
     "surplus": ONE_CLUSTER,
+    "late": ONE_CLUSTER,
 }
 _WANTED = {
     "entitled": "most value",
@@ -34,6 +35,7 @@ _WANTED = {
     "gpus": "most GPUs",
     "pods": "most pods",
     "gangs": "most gangs",
+    "late": "most value of who is late",
     "order": "most points by age",
 }
 

@@ -13,8 +13,8 @@ from itertools import islice
 from adapters.replay.books import Books, Shares
 from adapters.replay.ground import Ground, headroom
 from adapters.replay.line import Kind, Line
-from models.policy import Policy
-from models.resources import add
+from models.policy import Policy, Waiting
+from models.resources import add, num_gpus
 
 DEPTH = 100
 """
@@ -82,13 +82,13 @@ class Window:
         Parameters
         ----------
         policy
-            Says how many heads a queue has.
+            Says how many heads a queue has, and how large they are.
         shares
             The fair shares of the whole line.
         late
             The moment up to which jobs must have been passed over to be heads.
         """
-        self._show_heads(policy.waiting.heads, late)
+        self._show_heads(policy.waiting, late)
         self._show_each_priority()
         self._show_demand(shares)
         return sorted(
@@ -103,14 +103,17 @@ class Window:
         if count > have:
             self._shown[id(kind)] = (kind, count)
 
-    def _show_heads(self, most: int, late: int) -> None:
+    def _show_heads(self, waiting: Waiting, late: int) -> None:
         """
         Show those that may be heads of their queue, as many for each priority.
         """
+        most = waiting.heads
         if not most or late < 0:
             return
         lines: dict[tuple[str, int], list[tuple[Rank, Kind, int]]] = {}
         for kind in self._line.waiting():
+            if num_gpus(kind.need) < waiting.gpus:
+                continue
             job = kind.job
             key = (job.queue if self._books.queues else "", job.priority)
             for at, (submit, name, idx) in enumerate(kind.line[:most]):

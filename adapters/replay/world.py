@@ -396,7 +396,7 @@ class World:
         if self.rules.clocks:
             return self.now
         steps = [step.after for step in self.policy.ageing]
-        steps += self.policy.waiting.clocks
+        steps += self.policy.clocks
         ages = [self.now - self.jobs[idx].submit for idx in self.shown]
         left = (step - age for age in ages for step in steps if step > age)
         soonest = min(left, default=None)

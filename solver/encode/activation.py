@@ -18,6 +18,7 @@ from solver.encode.variables import (
     StateVars,
     TypeVars,
 )
+from solver.late import is_late
 from solver.problem import Problem, Unit
 from solver.score import borrow_factor
 from solver.spread import running_domains
@@ -57,6 +58,7 @@ def _kind(problem: Problem, unit: Unit) -> object:
         gang.preemptible,
         unit.band,
         problem.policy.quarters(gang.age),
+        is_late(problem, unit),
     )
 
 

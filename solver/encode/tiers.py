@@ -9,6 +9,7 @@ from solver.draft import Draft
 from solver.encode.activation import borrow_weight
 from solver.encode.quota import placed
 from solver.encode.variables import Linear, RigidVars, TypeVars
+from solver.late import is_late
 from solver.problem import Problem
 from solver.score import LOSSES, TierKey, frozen_surplus, score
 from solver.spread import frozen_spread, running_domains
@@ -119,6 +120,12 @@ def _gangs(_problem: Problem, kind: TypeVars, _key: TierKey, total: Linear) -> N
         total.add(kind.starts.variable, len(kind.sample.states), kind.starts.upper)
 
 
+def _late(problem: Problem, kind: TypeVars, _key: TierKey, total: Linear) -> None:
+    if is_late(problem, kind.sample):
+        weight = sum(problem.least_value[state.key] for state in kind.sample.states)
+        total.add(kind.starts.variable, weight, kind.starts.upper)
+
+
 _ADD: dict[str, Callable[[Problem, TypeVars, TierKey, Linear], None]] = {
     "entitled": _entitled,
     **dict.fromkeys(LOSSES, _nothing),
@@ -128,6 +135,7 @@ _ADD: dict[str, Callable[[Problem, TypeVars, TierKey, Linear], None]] = {
     "pods": _pods,
     "gpus": _gpus,
     "gangs": _gangs,
+    "late": _late,
     "packing": _nothing,
     "order": _nothing,
 }

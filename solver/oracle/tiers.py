@@ -3,6 +3,7 @@ The tiers of the small model as expressions over its variables.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 
 from ortools.sat.python import cp_model
 
@@ -11,7 +12,7 @@ from models.policy import Policy
 from models.resources import CPU, is_gpu
 from solver.oracle.facts import GangFacts
 from solver.oracle.model import SmallModel, new_pods_by_domain, running_domains
-from solver.oracle.trees import satisfied, tree_nodes
+from solver.oracle.trees import least_value, satisfied, tree_nodes
 
 Expr = cp_model.LinearExpr
 
@@ -32,6 +33,7 @@ def tier_expressions(
         "gpus": (1, _gpus),
         "pods": (1, _pods),
         "gangs": (1, _gangs),
+        "late": (1, partial(_late, policy=policy)),
         "order": (1, _order),
     }
     names = [tier.name for tier in policy.tiers if tier.name != "order"]
@@ -183,10 +185,7 @@ def _holes(small: SmallModel) -> Mapping[str, int]:
 
 
 def _gpus(small: SmallModel) -> Expr:
-    return _total(
-        sum(n for r, n in leaf.requests.items() if is_gpu(r)) * number
-        for leaf, number in _there_after(small)
-    )
+    return _total(_gpus_of(leaf) * number for leaf, number in _there_after(small))
 
 
 def _pods(small: SmallModel) -> Expr:
@@ -218,6 +217,31 @@ def _gangs(small: SmallModel) -> Expr:
     )
     bound = [var for key, var in small.starts.items() if key not in small.reserved]
     return _total([before, *bound])
+
+
+def _late(small: SmallModel, policy: Policy) -> Expr:
+    """
+    Sum the least values of starts that were passed over for long and are large enough.
+    """
+    tier = next(tier for tier in policy.tiers if tier.name == "late")
+    facts = small.facts.gangs
+    terms = []
+    for key, start in small.starts.items():
+        team = [facts[name] for name in (key, *facts[key].mates)]
+        waited = max(fact.gang.passed_over for fact in team)
+        gpus = sum(_least_gpus(fact) for fact in team)
+        if waited >= (tier.after or 0) and gpus >= (tier.gpus or 0):
+            terms.append((facts[key].least or 0) * start)
+    return _total(terms)
+
+
+def _least_gpus(fact: GangFacts) -> int:
+    gpus = {leaf.name: _gpus_of(leaf) for leaf in pod_sets(fact.gang.tree)}
+    return least_value(fact.gang.tree, fact.counted, fact.pending, gpus) or 0
+
+
+def _gpus_of(leaf: PodSet) -> int:
+    return sum(n for name, n in leaf.requests.items() if is_gpu(name))
 
 
 def _order(small: SmallModel) -> Expr:

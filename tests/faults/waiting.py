@@ -5,7 +5,7 @@ Faults of heads: who is one, what is held for them, and against whom.
 from dataclasses import replace
 
 from tests.faults.fault import Fault
-from tests.faults.switch import always, switch
+from tests.faults.switch import always, both, switch
 
 
 def _everybody_is_firm(_old):
@@ -40,6 +40,10 @@ def _without_lines(old):
     return first_in_line
 
 
+def _whatever_they_need(_old):
+    return lambda _unit, _least: True
+
+
 FAULTS: tuple[Fault, ...] = (
     Fault(
         "no-heads",
@@ -53,7 +57,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "heads-before-their-time",
         "whoever waits was passed over for long",
-        switch("solver.heads:_late", always(10**9)),
+        switch("solver.heads:passed_over", always(10**9)),
         ("waiting/no-node-is-held-before-the-time",),
     ),
     Fault(
@@ -118,5 +122,32 @@ FAULTS: tuple[Fault, ...] = (
             "waiting/what-ends-before-the-head-starts-may-run",
             "waiting/the-last-end-sets-the-expected-start",
         ),
+    ),
+    Fault(
+        "small-heads",
+        "nodes are held for those who need few GPUs, too",
+        switch("solver.heads:needs_gpus", _whatever_they_need),
+        ("waiting/who-needs-few-gpus-is-no-head",),
+    ),
+    Fault(
+        "nobody-is-late",
+        "those passed over for long count nothing in their tier",
+        both(
+            switch("solver.score:is_late", always(False)),
+            switch("solver.encode.tiers:is_late", always(False)),
+        ),
+        ("tiers/late-before-more-gangs", "tiers/late-counts-only-who-is-large"),
+    ),
+    Fault(
+        "late-before-their-time",
+        "those passed over for less than was said count as late",
+        switch("solver.late:passed_over", always(10**9)),
+        ("tiers/late-before-its-time-counts-nothing",),
+    ),
+    Fault(
+        "small-ones-are-late",
+        "those who need few GPUs count as late, too",
+        switch("solver.late:needs_gpus", _whatever_they_need),
+        ("tiers/late-counts-only-who-is-large",),
     ),
 )

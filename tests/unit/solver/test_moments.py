@@ -43,6 +43,15 @@ def test_a_head_becomes_firm_in_time():
     )
 
 
+@pytest.mark.parametrize("heads", [0, 1])
+def test_a_gang_becomes_late_in_time(heads):
+    tiers = [{"name": "late", "after": "1d"}, "gangs"]
+    policy = Policy.model_validate({"tiers": tiers, "waiting": {"heads": heads}})
+    long = gang("g", minimum=1, passed_over=86_390, age=90_000)
+
+    assert 10 == moment(long, policy=policy)
+
+
 @pytest.mark.parametrize(("after", "left"), [(None, 20), (100, 60), (-1, None)])
 def test_a_gang_below_its_minimum_turns_stale(after, left):
     half = gang("g", minimum=2, replicas=2, created=1, running=["n0"], stale_since=40)

@@ -15,6 +15,18 @@ from solver.round import decide
 from tests.played import run, some_jobs
 
 STILL = Evict(preempt=False, reclaim=False, consolidate=False)
+LATE = Policy.model_validate(
+    {
+        "evict": STILL,
+        "tiers": [{"name": "late", "after": "1h", "gpus": 8}, "gangs", "packing"],
+        "waiting": {
+            "protectAfter": "2h",
+            "firmAfter": "2h",
+            "headsOf": "cluster",
+            "gpus": 8,
+        },
+    }
+)
 
 
 @dataclass
@@ -44,13 +56,15 @@ class Both:
         return plan
 
 
+@pytest.mark.parametrize("policy", [Policy(evict=STILL), LATE], ids=["default", "late"])
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
-def test_a_plan_for_the_window_is_as_good_as_one_for_the_whole_line(tmp_path, seed):
+def test_a_plan_for_the_window_is_as_good_as_one_for_the_whole_line(
+    tmp_path, seed, policy
+):
     made = run(some_jobs(seed, 60, elastic=False), "3x8")
     both = Both()
     recorder = Recorder(tmp_path)
     recorder.open()
-    policy = Policy(evict=STILL)
     world = World(made.trace.jobs, made.floor, policy, Rules(), recorder.ended)
     both.world = world
     planner = Timed(both, both, monotonic)
