@@ -135,7 +135,7 @@ class Tier(Part):
     @model_validator(mode="after")
     def _only_late_has_times(self) -> "Tier":
         if self.name == "late" and self.after is None:
-            raise ValueError("late does not say after how long")
+            raise ValueError("say after how long late is, as {name: late, after: 10d}")
         if self.name != "late" and (self.after, self.gpus) != (None, None):
             raise ValueError("after and gpus are options of the tier late only")
         return self

@@ -106,17 +106,29 @@ def _word(value: Any) -> str:  # noqa: ANN401 - whatever a policy may hold
 
 
 def _put(document: dict[str, Any], path: str, value: object) -> None:
-    at = document
+    """
+    Put a value where its path leads; of a list of tiers each is known by its name.
+    """
+    at: Any = document
     *above, last = path.split(".")
     for name in above:
-        inner = at.get(name)
-        if not isinstance(inner, dict):
+        at = _inside(at, name)
+        if at is None:
             raise StudyError(f"--set {path}: a policy has no {name!r} there")
-        at = inner
+    if not isinstance(at, dict):
+        raise StudyError(f"--set {path}: say which option of {last!r}")
     if last not in at:
         known = ", ".join(at)
         raise StudyError(f"--set {path}: a policy has no {last!r} there, but {known}")
     at[last] = value
+
+
+def _inside(at: Any, name: str) -> Any:  # noqa: ANN401 - whatever a policy may hold
+    if isinstance(at, dict):
+        inner = at.get(name)
+        return inner if isinstance(inner, dict | list) else None
+    named = (entry for entry in at if isinstance(entry, dict))
+    return next((entry for entry in named if entry.get("name") == name), None)
 
 
 def cases(

@@ -64,6 +64,21 @@ def test_a_study_of_policies_puts_them_side_by_side(trace, tmp_path, capsys):
     ] == labels
 
 
+def test_a_tier_is_reached_by_its_name(trace, tmp_path, capsys):
+    policy = tmp_path / "policy.yaml"
+    tiers = "[{name: late, after: 10d}, gangs]"
+    policy.write_text(
+        "apiVersion: phalanx/v1\nkind: Scenario\ngiven: {}\n"
+        f"policy: {{tiers: {tiers}, waiting: {{heads: 0}}}}\n"
+    )
+    words = ("--policy", str(policy), "--set", "tiers.late.after=0s,1000d", "-o")
+
+    assert 0 == study("policy", trace, tmp_path / "out", *words, "json")
+    document = json.loads(capsys.readouterr().out)
+    labels = [row["label"] for row in document["frontier"]]
+    assert ["policy tiers.late.after=0s", "policy tiers.late.after=1000d"] == labels
+
+
 @pytest.mark.parametrize(
     ("words", "what"),
     [
@@ -71,6 +86,11 @@ def test_a_study_of_policies_puts_them_side_by_side(trace, tmp_path, capsys):
         (("--search",), "needs --nodes and --target"),
         (("--target", "happiness<=3"), "'happiness' is none of wait.mean"),
         (("--set", "waiting.heds=1"), "a policy has no 'heds' there"),
+        (("--set", "wait.heads=1"), "a policy has no 'wait' there"),
+        (("--set", "seed.of.all=1"), "a policy has no 'seed' there"),
+        (("--set", "tiers.late.after=1d"), "a policy has no 'late' there"),
+        (("--set", "tiers.packing=1"), "say which option of 'packing'"),
+        (("--set", "tiers.packing.after=1d"), "options of the tier late only"),
         (("--nodes", "4", "--cluster", "jobs.csv"), "varies the first kind"),
     ],
 )

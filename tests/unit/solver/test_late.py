@@ -115,8 +115,8 @@ def test_heads_are_the_first_of_those_that_are_large():
 @pytest.mark.parametrize(
     ("tier", "message"),
     [
-        ({"name": "late"}, "late does not say after how long"),
-        ({"name": "late", "gpus": 8}, "late does not say after how long"),
+        ({"name": "late"}, "say after how long late is"),
+        ({"name": "late", "gpus": 8}, "say after how long late is"),
         ({"name": "gangs", "after": 60}, "options of the tier late only"),
         ({"name": "gpus", "gpus": 8}, "options of the tier late only"),
         ({"name": "late", "after": 60, "gpus": True}, "true is no number"),
