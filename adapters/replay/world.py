@@ -395,12 +395,13 @@ class World:
         """
         if self.rules.clocks:
             return self.now
-        steps = [step.after for step in self.policy.ageing]
-        steps += self.policy.clocks
-        ages = [self.now - self.jobs[idx].submit for idx in self.shown]
-        left = (step - age for age in ages for step in steps if step > age)
-        soonest = min(left, default=None)
-        return None if soonest is None else self.now + soonest
+        ageing = [step.after for step in self.policy.ageing]
+        moments = [
+            self.jobs[idx].submit + step for idx in self.shown for step in ageing
+        ]
+        clocks = self.policy.clocks
+        moments += [self._since(idx) + step for idx in self.shown for step in clocks]
+        return min((moment for moment in moments if moment > self.now), default=None)
 
     # --- what idle GPUs wait for ------------------------------------------------------
 

@@ -4,6 +4,12 @@ What happens to jobs in a replay, one behaviour each.
 
 import pytest
 
+from adapters.clock import monotonic
+from adapters.replay.engine import Engine, Timed
+from adapters.replay.recorder import Recorder
+from adapters.replay.world import Rules, World
+from models.policy import Policy
+from solver.round import decide
 from tests.played import job, lines, played, run, table
 
 
@@ -103,3 +109,44 @@ def test_the_series_says_what_every_gpu_did(tmp_path):
         assert 16 == pytest.approx(sum(float(row[use]) for use in uses), abs=0.001)
     assert ("8", "1", "16") == (first["used"], first["waiting"], first["waitingGpus"])
     assert ("16", "0") == (second["used"], second["waiting"])
+
+
+HOLDING = {"protectAfter": 0, "headsOf": "cluster"}
+LATE = [{"name": "late", "after": "90m"}, "gangs"]
+
+
+@pytest.mark.parametrize(
+    ("said", "rounds"),
+    [
+        ({"waiting": HOLDING}, [0, 1]),
+        ({"waiting": HOLDING, "tiers": LATE}, [0, 1, 3]),
+        ({"waiting": HOLDING | {"firmAfter": "90m"}}, [0, 1, 3]),
+        ({"waiting": HOLDING, "ageing": [{"after": "90m", "quarters": 5}]}, [0, 1, 2]),
+    ],
+)
+def test_a_quiet_cluster_is_planned_when_somebody_was_passed_over_for_long(
+    tmp_path, said, rounds
+):
+    ageing = {"ageing": [{"after": 0, "quarters": 4}]}
+    policy = Policy.model_validate({"evict": {"stale": False}} | ageing | said)
+    jobs = [
+        job("busy", duration=5 * 3600),
+        job("wide", submit=600, pods=2),
+        job("small", submit=601, gpus=1),
+    ]
+    made = run(jobs)
+    recorder = Recorder(tmp_path)
+    recorder.open()
+    world = World(
+        made.trace.jobs, made.floor, policy, Rules(every=3600), recorder.ended
+    )
+    planned = []
+
+    def plan(snapshot, policy):
+        planned.append(world.now // 3600)
+        return decide(snapshot, policy, strategy="greedy")
+
+    engine = Engine(made.trace.jobs, world, Timed(plan, plan, monotonic), recorder)
+    engine.run(20_000, lambda _: None)
+
+    assert rounds == [hour for hour in planned if hour < 5]
