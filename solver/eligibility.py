@@ -4,7 +4,7 @@ Who may be planned at all: the reasons that need no look at capacity.
 
 from collections.abc import Mapping
 
-from models.gangs import MatchPolicy
+from models.gangs import Gang, MatchPolicy
 from models.reasons import Facts, Reason, Waiting
 from models.snapshot import Snapshot
 from solver.quotas import QueueTree
@@ -28,16 +28,31 @@ def blocked_gangs(
             continue
         waiting = (
             state.gang.refused
-            or _group_conflict(state, lists)
-            or _queue_reason(state, queues)
+            or _group_conflict(state.gang, lists)
+            or _queue_reason(state.gang.queue, queues)
             or _readiness(state)
             or _missing_mates(state, lists)
-            or _held(state)
+            or _held(state.gang)
             or _short_of_minimum(state, snapshot, room)
         )
         if waiting is not None:
             blocked[key] = waiting
     return spread_to_groups(states, blocked)
+
+
+def takes_no_work(queue: str, queues: QueueTree) -> bool:
+    """
+    Tell whether no pod gets a place in a queue, not even for the one that it has.
+    """
+    return _queue_reason(queue, queues) is not None
+
+
+def gets_no_place(gang: Gang, lists: Mapping[str, tuple[str, ...]]) -> bool:
+    """
+    Tell whether none of a gang's pods gets a place, not even for the one it has.
+    """
+    reason = gang.refused or _held(gang) or _group_conflict(gang, lists)
+    return reason is not None
 
 
 def spread_to_groups(
@@ -64,14 +79,12 @@ def spread_to_groups(
     return result
 
 
-def _group_conflict(
-    state: Standing, lists: Mapping[str, tuple[str, ...]]
-) -> Waiting | None:
-    mates = state.gang.mates
+def _group_conflict(gang: Gang, lists: Mapping[str, tuple[str, ...]]) -> Waiting | None:
+    mates = gang.mates
     if not mates:
         return None
     wanted = set(mates)
-    if state.key not in mates:
+    if gang.key not in mates:
         detail = "its group list does not name itself"
         return Waiting(Reason.CONFIG_CONFLICT, {"detail": detail})
     for mate in mates:
@@ -92,10 +105,9 @@ def _missing_mates(
     return None
 
 
-def _queue_reason(state: Standing, queues: QueueTree) -> Waiting | None:
+def _queue_reason(name: str, queues: QueueTree) -> Waiting | None:
     if not queues.queues:
         return None
-    name = state.gang.queue
     if name not in queues.queues:
         return _not_found(name, queues)
     if name in queues.parents:
@@ -167,11 +179,11 @@ def _only_counts_waiting(state: Standing) -> bool:
     )
 
 
-def _held(state: Standing) -> Waiting | None:
-    if state.gang.timed_out:
+def _held(gang: Gang) -> Waiting | None:
+    if gang.timed_out:
         return Waiting(Reason.TIMED_OUT)
-    if state.gang.backoff > 0:
-        return Waiting(Reason.BIND_REJECTED, {"seconds": state.gang.backoff})
+    if gang.backoff > 0:
+        return Waiting(Reason.BIND_REJECTED, {"seconds": gang.backoff})
     return None
 
 

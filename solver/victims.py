@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from models.gangs import Gang, PodSet, pod_sets
 from models.policy import Policy
 from models.resources import Resources, summed
+from solver.eligibility import gets_no_place, takes_no_work
 from solver.exits import NOWHERE
 from solver.problem import Problem, Step
 from solver.room import Ints
@@ -148,7 +149,7 @@ class _Gathering:
         self.found = Victims()
         self._known: dict[object, int] = {}
         self._known_rights: dict[object, Rights] = {}
-        self._queues: dict[str, tuple[bool, _Runtimes]] = {}
+        self._queues: dict[str, tuple[bool, bool, _Runtimes]] = {}
         self._gone = {one.gang for one in problem.frozen.exits}
         self._budgets: dict[str, tuple[int, ...]] = {}
         for at, budget in enumerate(problem.snapshot.budgets):
@@ -166,6 +167,9 @@ class _Gathering:
             one.rule == "consolidate" for one in problem.frozen.exits
         )
         self._moves = self.policy.evict.consolidate and left
+        gangs = problem.snapshot.gangs
+        grouped = self._moves and any(gang.mates for gang in gangs)
+        self._lists = {gang.key: gang.mates for gang in gangs} if grouped else {}
 
     def run(self) -> Victims:
         singles, others = self.problem.runners.all
@@ -190,20 +194,23 @@ class _Gathering:
         """
         Tell what the starters, the queue and the run time allow.
         """
-        above, runtimes = self._of_queue(gang.queue)
-        key = (gang.queue, gang.priority, *runtimes.passed(seconds))
+        above, closed, runtimes = self._of_queue(gang.queue)
+        moves = self._moves and not closed and not gets_no_place(gang, self._lists)
+        key = (gang.queue, gang.priority, moves, *runtimes.passed(seconds))
         rights = self._known_rights.get(key)
         if rights is None:
             band = self.problem.bands.of(gang.priority)
             outranked = self._top.get(gang.queue, -1) > band
             preempt = outranked and self.policy.evict.preempt
-            rights = Rights(above, preempt, self._moves) & runtimes.rights(seconds)
+            rights = Rights(above, preempt, moves) & runtimes.rights(seconds)
             self._known_rights[key] = rights
         return rights
 
-    def _of_queue(self, queue: str) -> tuple[bool, _Runtimes]:
+    def _of_queue(self, queue: str) -> tuple[bool, bool, _Runtimes]:
         """
-        Tell whether others may reclaim from a queue, and its min runtimes.
+        Tell whether others may reclaim from a queue, and whether it takes no work.
+
+        The last are its min runtimes.
         """
         known = self._queues.get(queue)
         if known is None:
@@ -213,7 +220,8 @@ class _Gathering:
                 max((q.reclaim_min_runtime for q in path), default=0),
                 max((q.preempt_min_runtime for q in path), default=0),
             )
-            known = self._queues[queue] = (self._is_above(queue), runtimes)
+            closed = takes_no_work(queue, queues)
+            known = self._queues[queue] = (self._is_above(queue), closed, runtimes)
         return known
 
     def _is_above(self, queue: str) -> bool:

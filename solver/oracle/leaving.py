@@ -80,6 +80,7 @@ def _may_leave(step: Step, runner: Runner, rule: str) -> bool:
         switched_on[rule]
         and runner.gang.preemptible
         and not (ago is not None and ago < evict.again)
+        and (rule != CONSOLIDATE or step.before.gangs[runner.gang.key].plannable)
         and runner.pod.seconds >= _least_runtime(step, runner.gang, rule)
     )
 
