@@ -4,7 +4,7 @@ Bounds by arithmetic: finite for every tier, valid whatever the search does.
 
 from models.resources import num_gpus
 from solver.draft import Draft
-from solver.late import is_late
+from solver.late import late_value
 from solver.problem import Problem
 from solver.score import (
     LOSSES,
@@ -47,12 +47,8 @@ def trivial_bound(problem: Problem, key: TierKey) -> int:
         case "gangs":
             bound = problem.satisfied + sum(len(u.states) for u in starting)
         case "late":
-            bound = score(problem, _NOTHING, [key])[0] + sum(
-                problem.least_value[state.key]
-                for unit in starting
-                if is_late(problem, unit)
-                for state in unit.states
-            )
+            bound = score(problem, _NOTHING, [key])[0]
+            bound += sum(late_value(problem, unit) for unit in starting)
         case _:
             count = len(problem.positions)
             bound = frozen_order(problem) + sum(

@@ -24,6 +24,15 @@ def is_late(problem: Problem, unit: Unit) -> bool:
     return passed_over(unit) >= tier.after and needs_gpus(unit, tier.gpus)
 
 
+def late_value(problem: Problem, unit: Unit) -> int:
+    """
+    Give what a start counts in that tier: its least cores, or nothing.
+    """
+    if not is_late(problem, unit):
+        return 0
+    return sum(problem.least_value[state.key] for state in unit.states)
+
+
 def needs_gpus(unit: Unit, least: int | None) -> bool:
     """
     Tell whether a unit cannot start without so many GPUs; any unit where none is said.

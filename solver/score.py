@@ -12,7 +12,7 @@ from models.policy import Policy
 from models.resources import num_gpus
 from solver.draft import Draft
 from solver.exits import loss_of
-from solver.late import is_late
+from solver.late import late_value
 from solver.problem import Problem, Step
 from solver.spread import frozen_spread, spread_of
 
@@ -232,12 +232,7 @@ def _gangs(problem: Problem, draft: Draft, _key: TierKey) -> int:
 
 def _late(problem: Problem, draft: Draft, _key: TierKey) -> int:
     started = [unit for unit in problem.units if draft.starts(unit)]
-    return sum(
-        problem.least_value[state.key]
-        for unit in (*started, *problem.frozen.units)
-        if is_late(problem, unit)
-        for state in unit.states
-    )
+    return sum(late_value(problem, u) for u in (*started, *problem.frozen.units))
 
 
 def _order(problem: Problem, draft: Draft, _key: TierKey) -> int:

@@ -4,16 +4,23 @@ Builders of traces, and replays of them, for tests.
 
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
 
+from adapters.clock import monotonic
+from adapters.replay.engine import Engine, Timed
 from adapters.replay.play import Run, play
+from adapters.replay.recorder import Recorder
+from adapters.replay.world import Rules, World
 from adapters.traces.floors import floor_of, queues_by_work
+from models.plan import Plan
 from models.policy import Policy
 from models.resources import GPU, PODS
+from models.snapshot import Snapshot
 from models.trace import Floor, Job, Role, Trace
 
 
@@ -56,6 +63,24 @@ def played(folder: Path, made: Run) -> dict[str, dict[str, str]]:
     """
     play(made, folder)
     return rows(folder)
+
+
+def driven(
+    folder: Path,
+    made: Run,
+    plan: Callable[[World, Snapshot, Policy], Plan],
+    rules: Rules = Rules(),  # noqa: B008 - frozen
+) -> None:
+    """
+    Play a run with a planner that is shown the world, too.
+    """
+    recorder = Recorder(folder)
+    recorder.open()
+    jobs = made.trace.jobs
+    world = World(jobs, made.floor, made.policy, rules, recorder.ended)
+    planner = partial(plan, world)
+    timed = Timed(planner, planner, monotonic)
+    Engine(jobs, world, timed, recorder).run(20_000, lambda _: None)
 
 
 def rows(folder: Path) -> dict[str, dict[str, str]]:

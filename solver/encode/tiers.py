@@ -9,7 +9,7 @@ from solver.draft import Draft
 from solver.encode.activation import borrow_weight
 from solver.encode.quota import placed
 from solver.encode.variables import Linear, RigidVars, TypeVars
-from solver.late import is_late
+from solver.late import late_value
 from solver.problem import Problem
 from solver.score import LOSSES, TierKey, frozen_surplus, score
 from solver.spread import frozen_spread, running_domains
@@ -121,8 +121,7 @@ def _gangs(_problem: Problem, kind: TypeVars, _key: TierKey, total: Linear) -> N
 
 
 def _late(problem: Problem, kind: TypeVars, _key: TierKey, total: Linear) -> None:
-    if is_late(problem, kind.sample):
-        weight = sum(problem.least_value[state.key] for state in kind.sample.states)
+    if weight := late_value(problem, kind.sample):
         total.add(kind.starts.variable, weight, kind.starts.upper)
 
 

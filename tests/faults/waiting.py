@@ -5,7 +5,7 @@ Faults of heads: who is one, what is held for them, and against whom.
 from dataclasses import replace
 
 from tests.faults.fault import Fault
-from tests.faults.switch import always, both, switch
+from tests.faults.switch import always, switch
 
 
 def _everybody_is_firm(_old):
@@ -38,10 +38,6 @@ def _without_lines(old):
         return old(replace(problem, policy=policy))
 
     return first_in_line
-
-
-def _whatever_they_need(_old):
-    return lambda _unit, _least: True
 
 
 FAULTS: tuple[Fault, ...] = (
@@ -126,16 +122,13 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "small-heads",
         "nodes are held for those who need few GPUs, too",
-        switch("solver.heads:needs_gpus", _whatever_they_need),
+        switch("solver.heads:needs_gpus", always(True)),
         ("waiting/who-needs-few-gpus-is-no-head",),
     ),
     Fault(
         "nobody-is-late",
         "those passed over for long count nothing in their tier",
-        both(
-            switch("solver.score:is_late", always(False)),
-            switch("solver.encode.tiers:is_late", always(False)),
-        ),
+        switch("solver.late:is_late", always(False)),
         ("tiers/late-before-more-gangs", "tiers/late-counts-only-who-is-large"),
     ),
     Fault(
@@ -147,7 +140,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "small-ones-are-late",
         "those who need few GPUs count as late, too",
-        switch("solver.late:needs_gpus", _whatever_they_need),
+        switch("solver.late:needs_gpus", always(True)),
         ("tiers/late-counts-only-who-is-large",),
     ),
 )

@@ -8,16 +8,15 @@ from random import Random
 import pytest
 
 from adapters.bench.quality import exact_vector, vector_of
-from models.policy import Evict, Policy, Tier, Waiting
+from models.policy import Policy, Tier, Waiting
 from solver.oracle import check_feasible
 from solver.problem import problem_of
 from solver.round import decide
 from solver.verify import verify
 from tests.cases import random_snapshot
-from tests.properties.test_round import placement_of
+from tests.properties.test_round import CALM, placement_of
 
 DAY = 86_400
-CALM = Evict(preempt=False, reclaim=False, consolidate=False, stale=False)
 OTHERS = (Tier(name="entitled"), Tier(name="borrowing"), Tier(name="packing"))
 
 

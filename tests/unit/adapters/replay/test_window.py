@@ -6,13 +6,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from adapters.clock import monotonic
-from adapters.replay.engine import Engine, Timed
-from adapters.replay.recorder import Recorder
-from adapters.replay.world import Rules, World
 from models.policy import Evict, Policy
 from solver.round import decide
-from tests.played import run, some_jobs
+from tests.played import driven, run, some_jobs
 
 STILL = Evict(preempt=False, reclaim=False, consolidate=False)
 LATE = Policy.model_validate(
@@ -35,13 +31,11 @@ class Both:
     A planner that also plans for all who wait, and compares the two.
     """
 
-    world: World | None = None
     hidden: int = 0
     differing: list[str] = field(default_factory=list)
 
-    def __call__(self, snapshot, policy):
+    def __call__(self, world, snapshot, policy):
         plan = decide(snapshot, policy, explained=False)
-        world = self.world
         shown = world.shown
         world.shown = [idx for kind in world.line.waiting() for _, _, idx in kind.line]
         self.hidden += len(world.shown) - len(shown)
@@ -61,14 +55,10 @@ class Both:
 def test_a_plan_for_the_window_is_as_good_as_one_for_the_whole_line(
     tmp_path, seed, policy
 ):
-    made = run(some_jobs(seed, 60, elastic=False), "3x8")
     both = Both()
-    recorder = Recorder(tmp_path)
-    recorder.open()
-    world = World(made.trace.jobs, made.floor, policy, Rules(), recorder.ended)
-    both.world = world
-    planner = Timed(both, both, monotonic)
-    Engine(made.trace.jobs, world, planner, recorder).run(20_000, lambda _: None)
+    driven(
+        tmp_path, run(some_jobs(seed, 60, elastic=False), "3x8", policy=policy), both
+    )
 
     assert both.hidden > 0
     assert [] == both.differing

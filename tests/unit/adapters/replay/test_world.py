@@ -4,13 +4,10 @@ What happens to jobs in a replay, one behaviour each.
 
 import pytest
 
-from adapters.clock import monotonic
-from adapters.replay.engine import Engine, Timed
-from adapters.replay.recorder import Recorder
-from adapters.replay.world import Rules, World
+from adapters.replay.world import Rules
 from models.policy import Policy
 from solver.round import decide
-from tests.played import job, lines, played, run, table
+from tests.played import driven, job, lines, played, run, table
 
 
 def test_a_job_starts_at_the_next_round_and_ends_after_its_duration(tmp_path):
@@ -134,19 +131,12 @@ def test_a_quiet_cluster_is_planned_when_somebody_was_passed_over_for_long(
         job("wide", submit=600, pods=2),
         job("small", submit=601, gpus=1),
     ]
-    made = run(jobs)
-    recorder = Recorder(tmp_path)
-    recorder.open()
-    world = World(
-        made.trace.jobs, made.floor, policy, Rules(every=3600), recorder.ended
-    )
     planned = []
 
-    def plan(snapshot, policy):
+    def plan(world, snapshot, policy):
         planned.append(world.now // 3600)
         return decide(snapshot, policy, strategy="greedy")
 
-    engine = Engine(made.trace.jobs, world, Timed(plan, plan, monotonic), recorder)
-    engine.run(20_000, lambda _: None)
+    driven(tmp_path, run(jobs, policy=policy), plan, Rules(every=3600))
 
     assert rounds == [hour for hour in planned if hour < 5]
