@@ -231,7 +231,7 @@ class _Conversion:
         groups: dict[object, list[int]] = {}
         kinds: dict[object, tuple[object, tuple[int, ...], tuple[tuple[int, ...], ...]]]
         kinds = {}
-        usable = np.flatnonzero(self.allowed.any(axis=0))
+        nodes = np.flatnonzero(self.allowed.any(axis=0) | self._linked())
         bits = [hash_row(column) for column in np.unique(self.allowed, axis=1).T]
         known = {
             column.tobytes(): bit
@@ -241,7 +241,7 @@ class _Conversion:
         }
         columns = np.ascontiguousarray(self.allowed.T)
         later = self.problem.room.later
-        for node in usable.tolist():
+        for node in nodes.tolist():
             here = self.victims.on_node.get(node, {})
             accounts = tuple(sorted(here))
             works = tuple(
@@ -275,6 +275,19 @@ class _Conversion:
         for contents in self._contents.values():
             _enumerate(contents)
         return self._numbered(groups, kinds, domains, names)
+
+    def _linked(self) -> Bools:
+        """
+        Tell which nodes hold a part of a gang that others of it leave with.
+
+        Nobody may ever come where it runs (a cordoned node), and yet it must be able
+        to go for the rest to go.
+        """
+        found = np.zeros(len(self.problem.room.later), dtype=bool)
+        accounts = self.victims.accounts
+        for node, here in self.victims.on_node.items():
+            found[node] = any(accounts[at].wide >= 0 for at in here)
+        return found
 
     def _row(self, account: int, thing: Thing) -> Ints:
         """

@@ -102,6 +102,17 @@ FAULTS: tuple[Fault, ...] = (
         ("evict/reclaim/a-part-of-no-use-goes-with-its-gang",),
     ),
     Fault(
+        "parts-on-closed-nodes-stay",
+        "parts of gangs on nodes that take no pods do not leave with their gang",
+        in_model(
+            switch(
+                "solver.options:_Conversion._linked",
+                saying(lambda found, *_: found & False),
+            )
+        ),
+        ("evict/preempt/a-role-on-a-cordoned-node-goes-with-its-gang",),
+    ),
+    Fault(
         "crowded-nodes-without-a-base",
         "a crowded node is of no use unless somebody leaves it",
         in_model(
