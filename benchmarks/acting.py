@@ -17,10 +17,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from random import Random
 from statistics import harmonic_mean, median
+from typing import Any
 from urllib.request import urlopen
 
 from adapters.kube.connect import connect
@@ -135,7 +137,7 @@ def telling(stage: Stage, folder: Path, size: int) -> Rows:
         began = time.monotonic()
         for part in (10, 50, 100):
             wanted = pods * part // 100
-            wait(lambda wanted=wanted: pods_told(scheduler) >= wanted, 900, pause=0.5)
+            wait(partial(enough_told, scheduler, wanted), 900, pause=0.5)
             marks[part] = time.monotonic() - began
     return [
         ("gangs that wait, pods", f"{gangs:,}, {pods:,}"),
@@ -143,6 +145,13 @@ def telling(stage: Stage, folder: Path, size: int) -> Rows:
         ("to half of them; to all", f"{marks[50]:.0f} s; {marks[100]:.0f} s"),
         ("pods told a second", f"{pods / marks[100]:.0f}"),
     ]
+
+
+def enough_told(scheduler: Scheduler, wanted: float) -> bool:
+    """
+    Tell whether so many pods were told.
+    """
+    return pods_told(scheduler) >= wanted
 
 
 def pods_told(scheduler: Scheduler) -> float:
@@ -185,7 +194,7 @@ def large(stage: Stage, folder: Path, size: int) -> Rows:
             stage.create(stage.members("large", f"new{number}", 4, 2))
             came = time.time()
             done = (number + 1) * 4
-            wait(lambda done=done: len(binds(stage, "large")) >= done, 60)
+            wait(partial(enough_bound, stage, done), 60)
             waits.append(binds(stage, "large")[-1] - came)
             settle(scheduler)
         memory = peak(scheduler.process.pid)
@@ -258,7 +267,7 @@ def followed(stage: Stage) -> Iterator[ClusterSource]:
     source.stop()
 
 
-def held(source: ClusterSource) -> dict[str, dict]:
+def held(source: ClusterSource) -> dict[str, dict[str, Any]]:
     """
     Give all records of a cache, by kind.
     """
@@ -281,7 +290,7 @@ def plain_binding(stage: Stage, space: str, pods: int, nodes: int) -> float:
     stage.ensure(space)
     raws = stage.create(stage.members(space, "p", pods, 0, scheduler="nobody"))
 
-    def bind(entry: tuple[int, dict]) -> None:
+    def bind(entry: tuple[int, dict[str, Any]]) -> None:
         index, raw = entry
         name = raw["metadata"]["name"]
         body = {
@@ -353,6 +362,13 @@ def idle_seconds(scheduler: Scheduler, seconds: float) -> float:
     return cpu_of(pid) - before
 
 
+def enough_bound(stage: Stage, done: int) -> bool:
+    """
+    Tell whether so many pods of the large case are bound.
+    """
+    return len(binds(stage, "large")) >= done
+
+
 def binds(stage: Stage, space: str) -> list[float]:
     """
     List when binds of a namespace were answered, from the server's own audit.
@@ -378,7 +394,7 @@ def wait(holds: Callable[[], object], seconds: float, pause: float = 0.02) -> No
         time.sleep(pause)
 
 
-def timing(event: dict) -> str:
+def timing(event: dict[str, Any]) -> str:
     spent = event["seconds"]
     return f"{spent['snapshot']:.2f} s and {spent['plan']:.2f} s"
 
@@ -422,6 +438,7 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=100, help="in percent")
     parser.add_argument("-o", "--output", choices=("table", "json"), default="table")
     chosen = parser.parse_args()
+    rows: Rows = []
     for stage in staged():
         with tempfile.TemporaryDirectory() as folder:
             rows = CASES[chosen.case](stage, Path(folder), chosen.size)

@@ -114,7 +114,7 @@ def watched(
     space: str,
     drawn: list[tuple[int, int]],
     name: str,
-    start: Callable[[], AbstractContextManager],
+    start: Callable[[], AbstractContextManager[object]],
 ) -> Outcome:
     """
     Start a scheduler, wait until it binds nothing more, and count.
@@ -148,7 +148,7 @@ def first_round(scheduler: Scheduler) -> float:
     event = next(e for e in scheduler.events("round_planned") if e["operations"])
     print("  first round:", event["seconds"], file=sys.stderr)
     planned = datetime.fromisoformat(event["time"]).timestamp()
-    return planned - sum(event["seconds"].values())
+    return planned - float(sum(event["seconds"].values()))
 
 
 class Native:
