@@ -63,6 +63,22 @@ class QuantityError(PhalanxError, ValueError):
     """
 
 
+class TooMuchError(QuantityError):
+    """
+    An amount is larger than what can be counted; ``most`` is the largest that can.
+    """
+
+    def __init__(self, message: str, most: int) -> None:
+        self.most = most
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type, tuple[str, int]]:
+        """
+        Travel between processes with all data.
+        """
+        return type(self), (str(self), self.most)
+
+
 class PlanRejectedError(PhalanxError):
     """
     A strategy's plan broke a rule, so nothing of it leaves.

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
-from models.errors import QuantityError
+from models.errors import QuantityError, TooMuchError
 
 CPU = "cpu"
 MEMORY = "memory"
@@ -135,7 +135,8 @@ def _in_range(resource: str, value: int, most: int, shown: str) -> int:
         raise QuantityError(f"{shown} is negative")
     if value > most:
         limit = format_quantity(resource, most)
-        raise QuantityError(f"{shown} is too much: at most {limit} can be counted")
+        what = f"{shown} is too much: at most {limit} can be counted"
+        raise TooMuchError(what, most)
     return value
 
 

@@ -25,10 +25,11 @@ from adapters.kube.shard import WHOLE, NodePool
 from adapters.kube.summary import Summary
 from models.gangs import Gang, PodPhase, pod_sets
 from models.nodes import Node
-from models.resources import add
+from models.resources import add, largest
 from models.snapshot import Snapshot
 
 SCHEDULERS = ("phalanx",)
+_MOST_FAULTS = 50
 _FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 
 
@@ -126,6 +127,7 @@ class Assembler:
         warnings += maker.warnings
         queues += homes.made(warnings)
         warnings += _empty(without_pods(objects, (*ours, *others)))
+        warnings += _half_read(others)
         records = list(_loaded(nodes, ours, others, gangs, warnings))
         budgets = list(budgets_of(objects, everybody, warnings))
         summary = self._summary(ours, others, objects, warnings)
@@ -206,6 +208,23 @@ def _empty(names: Sequence[str]) -> Iterator[str]:
         )
 
 
+def _half_read(others: Iterable[PodRecord]) -> Iterator[str]:
+    """
+    Say which running pods of others are counted, though not all of them can be read.
+
+    One sentence for each fault: a tenant may have any number of such pods.
+    """
+    by_fault: dict[str, list[str]] = {}
+    for pod in others:
+        if pod.invalid and pod.node is not None and not pod.uncounted:
+            by_fault.setdefault(pod.invalid[0], []).append(pod.key)
+    for fault, names in list(by_fault.items())[:_MOST_FAULTS]:
+        more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
+        yield f"pod {names[0]}{more} is counted, but cannot be read whole: {fault}"
+    if (left := len(by_fault) - _MOST_FAULTS) > 0:
+        yield f"running pods have {left:,} more faults of this kind"
+
+
 def _loaded(
     nodes: Iterable[NodeRecord],
     ours: Iterable[PodRecord],
@@ -223,7 +242,7 @@ def _loaded(
     closed: dict[str, PodRecord] = {}
     for pods in (ours, others):
         for pod in pods:
-            if pod.invalid and pod.node is not None and pod.phase not in _FINISHED:
+            if pod.uncounted and pod.node is not None and pod.phase not in _FINISHED:
                 closed.setdefault(pod.node, pod)
     by_name = _asks_for_names(gangs)
     for record in nodes:
@@ -235,10 +254,13 @@ def _loaded(
         closer = closed.get(node.name)
         if closer is not None:
             what = f"nothing new goes there, since pod {closer.key} cannot be counted"
-            warnings.append(f"node {node.name}: {what}: {closer.invalid[0]}")
+            warnings.append(f"node {node.name}: {what}: {closer.uncounted[0]}")
         yield replace(
             node,
-            used=used.get(node.name, {}),
+            used={
+                name: min(amount, largest(name))
+                for name, amount in used.get(node.name, {}).items()
+            },
             labels=labels,
             unschedulable=node.unschedulable or closer is not None,
         )

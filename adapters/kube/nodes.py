@@ -1,7 +1,8 @@
 """
 Raw nodes to records: what a node offers, and whether anything new may go there.
 
-A quantity that cannot be read is not offered, and the reader is told.
+A quantity that cannot be read is not offered, one that is too large to be counted is
+offered as far as it can be; the reader is told.
 """
 
 from collections.abc import Iterator
@@ -68,7 +69,9 @@ def _offered(status: Json, faults: list[str]) -> dict[str, int]:
     for name, value in said.items():
         one = {word: {name: value}}
         offered |= tried(
-            lambda one=one: amounts(one, word, "status", up=False),  # type: ignore[misc]
+            lambda one=one: amounts(  # type: ignore[misc]
+                one, word, "status", up=False, faults=faults
+            ),
             {name: 0},
             faults,
         )

@@ -28,7 +28,8 @@ class PodRecord:
     One pod: who it is, what it asks for, where it stands.
 
     Times are seconds since the epoch.  ``unsupported`` names fields that we do not
-    model, with the reason, and ``invalid`` those that hold what cannot be read.
+    model, with the reason, and ``invalid`` those that hold what cannot be read; of
+    these, ``uncounted`` keep us from knowing how much the pod takes.
     ``said`` is what its condition says while it has no node; a record is the same
     whatever that is, for we write it ourselves.
     ``apart`` are the label selectors of its required anti-affinity by host, ``repels``
@@ -58,6 +59,7 @@ class PodRecord:
     unsupported: tuple[str, ...] = ()
     volumes: tuple[str, ...] = ()
     invalid: tuple[str, ...] = ()
+    uncounted: tuple[str, ...] = ()
     said: str = field(default="", compare=False)
 
     @property

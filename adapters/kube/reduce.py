@@ -60,6 +60,7 @@ class _Wants:
     repels: tuple[Json, ...] = ()
     unsupported: tuple[str, ...] = ()
     invalid: tuple[str, ...] = ()
+    uncounted: tuple[str, ...] = ()
 
 
 class Reducer:
@@ -115,6 +116,7 @@ class Reducer:
             repels=wants.repels,
             unsupported=wants.unsupported,
             invalid=tuple(dict.fromkeys((*faults, *wants.invalid))),
+            uncounted=wants.uncounted,
             said="" if node else _said(status),
             **found,
         )
@@ -245,13 +247,15 @@ def _wants(
     spec: Json, namespace: str, labels: Mapping[str, str], given: list[Json]
 ) -> _Wants:
     faults: list[str] = []
+    uncounted: list[str] = []
     return _Wants(
-        requests=tried(lambda: requests_of(spec, given), {PODS: 1}, faults),
+        requests=tried(lambda: requests_of(spec, given, faults), {PODS: 1}, uncounted),
         demand=tried(lambda: demand_of(spec), ANYWHERE, faults),
         apart=tried(lambda: apart_of(spec, namespace, labels), (), faults),
         repels=tried(lambda: repels_of(spec, namespace, labels), (), faults),
         unsupported=tried(lambda: tuple(unsupported_of(spec, namespace)), (), faults),
-        invalid=tuple(dict.fromkeys(faults)),
+        invalid=tuple(dict.fromkeys((*uncounted, *faults))),
+        uncounted=tuple(uncounted),
     )
 
 
