@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from adapters.seams import Turn
-from models.errors import PhalanxError, PlanRejectedError
+from models.errors import PhalanxError, PlanRejectedError, escaped
 from models.snapshot import Snapshot
 
 _log = logging.getLogger(__name__)
@@ -157,7 +157,8 @@ class TextLines(logging.Formatter):
         head = f"{moment:%H:%M:%S} {record.levelname.lower():<7} {record.getMessage()}"
         line = f"{head} {fields}".rstrip()
         if record.exc_info:
-            line = f"{line}\n{self.formatException(record.exc_info)}"
+            trace = self.formatException(record.exc_info).split("\n")
+            line = "\n".join((line, *map(escaped, trace)))
         return line
 
 

@@ -2,6 +2,7 @@
 The tree of exceptions; each carries its data and says one sentence with numbers.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 LONGEST_SHOWN = 300
@@ -34,9 +35,23 @@ def printable(text: str) -> str:
     """
     if len(text) > LONGEST_SHOWN:
         text = f"{text[:LONGEST_SHOWN]}…"
+    return escaped(text)
+
+
+def spelled(sign: str) -> str:
+    """
+    Spell out one sign, as Python and YAML do.
+    """
+    return ascii(sign)[1:-1]
+
+
+def escaped(text: str, spell: Callable[[str], str] = spelled) -> str:
+    """
+    Spell out what moves a cursor, turns the reading direction or cannot be seen.
+    """
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    return "".join(c if c.isprintable() else spell(c) for c in text)
 
 
 class InputRejectedError(PhalanxError):

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from adapters.cli.options import DIFFERS, RowsOutput, only
-from adapters.cli.output import Format, Table, as_text, emit
+from adapters.cli.output import Format, Table, as_text, emit, say
 
 
 def bench(
@@ -36,7 +36,10 @@ def bench(
         head = report.head()
         table = Table(head, report.rows(), frozenset(range(1, len(head) - 2)))
         csv = output is Format.CSV
-        emit(table.csv() if csv else "\n".join(table.lines()))
+        if csv:
+            emit(table.csv())
+        else:
+            say(*table.lines())
     return 0 if report.holds else DIFFERS
 
 

@@ -16,7 +16,7 @@ from adapters.cli.options import (
     Workers,
     only,
 )
-from adapters.cli.output import Format, Table, as_text, emit
+from adapters.cli.output import Format, Table, as_text, emit, say
 from adapters.cli.pages import HtmlFile, MarkdownFile, ready, write
 from models.reasons import counted
 
@@ -69,7 +69,7 @@ def compare(
     if output is Format.CSV:
         emit(Table(_FIELDS, [_fields(pair) for pair in pairs]).csv())
         return
-    emit("\n".join([*_table(pairs), "", *_summary(pairs)]))
+    say(*_table(pairs), "", *_summary(pairs))
 
 
 _FIELDS = (

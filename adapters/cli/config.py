@@ -8,7 +8,7 @@ import typer
 
 from adapters.cli import run_options as options
 from adapters.cli.options import RowsOutput, Seconds, Seed, Workers, only
-from adapters.cli.output import Format, Table, as_text, emit
+from adapters.cli.output import Format, Table, as_text, emit, say
 
 if TYPE_CHECKING:
     from adapters.cli.run_settings import ConfigFile
@@ -98,7 +98,10 @@ def show(
     rows = [*settings.rows(), *scheduler.rows()]
     table = Table(("SETTING", "VALUE", "ORIGIN"), rows)
     csv = output is Format.CSV
-    emit(table.csv() if csv else "\n".join(table.lines()))
+    if csv:
+        emit(table.csv())
+    else:
+        say(*table.lines())
 
 
 @app.command("role")

@@ -10,7 +10,7 @@ import typer
 from adapters.cli import looking
 from adapters.cli.looking import NotThereError, Where, round_named
 from adapters.cli.options import Output, SchedulerNames, only
-from adapters.cli.output import Format, as_text, emit
+from adapters.cli.output import Format, as_text, emit, say
 
 if TYPE_CHECKING:
     from adapters.inventory.seen import Seen
@@ -164,6 +164,6 @@ def _write(
 ) -> None:
     only(form, Format.TABLE, Format.JSON, Format.YAML)
     if form is Format.TABLE:
-        emit("\n".join(lines()))
+        say(*lines())
     else:
         emit(as_text({"apiVersion": "phalanx/v1", **document()}, form))

@@ -87,7 +87,8 @@ def _wrong_use(error: typer.TyperException, command: str) -> int:
     path = context.command_path if context else f"phalanx {command}".strip()
     message = error.format_message().replace("Value error, ", "")
     if message.startswith("Usage:"):
-        note(message)
+        for line in message.splitlines():
+            note(line)
     else:
         _say(message, path, f"see {path} --help")
     return WRONG_USE

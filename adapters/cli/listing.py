@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import typer
 
-from adapters.cli.output import Format, Paint, Table, as_text, emit
+from adapters.cli.output import Format, Paint, Table, as_text, emit, say
 from models.names import nearest
 
 T = TypeVar("T")
@@ -89,11 +89,11 @@ def show(listing: Listing[T], rows: Iterable[T], look: Look) -> None:
             items = [listing.document(row) for row in found]
             emit(as_text({**head, "items": items}, look.form))
         case Format.NAME:
-            emit("".join(f"{listing.name(row)}\n" for row in found))
+            say(*map(listing.name, found))
         case Format.CSV:
             emit(_plain(listing, found).csv())
         case _:
-            emit("\n".join(_lines(listing, found, look)))
+            say(*_lines(listing, found, look))
 
 
 def watch(
@@ -141,7 +141,7 @@ def _update(
             lines = lines if look.head else lines[1:]
             lines += [f"{listing.name(row)} is gone" for row in gone]
     if lines:
-        emit("\n".join(lines))
+        say(*lines)
 
 
 def _written(listing: Listing[T], row: T, look: Look) -> str:

@@ -1,8 +1,9 @@
 """
 What every command shares on its way out: formats, tables, colour.
+
+What others wrote may hold anything; here, where it leaves, it is escaped.
 """
 
-import csv
 import io
 import json
 import os
@@ -12,7 +13,10 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
+
+from adapters.csv_cells import CsvWriter
+from models.errors import escaped
 
 
 class ReaderGoneError(Exception):
@@ -48,7 +52,7 @@ class Table:
         """
         Lay the rows out in columns.
         """
-        every = [list(self.head), *map(list, self.rows)]
+        every = [list(self.head), *([*map(escaped, row)] for row in self.rows)]
         widths = [max(len(row[i]) for row in every) for i in range(len(self.head))]
         return [self._line(row, widths) for row in every]
 
@@ -63,7 +67,7 @@ class Table:
         head, *rest = narrow.lines()
         laid = [head]
         for line, row in zip(rest, self.rows, strict=True):
-            laid += [line, *noted([row[-1]], width)]
+            laid += [line, *noted([escaped(row[-1])], width)]
         return laid
 
     def _line(self, row: Sequence[str], widths: Sequence[int]) -> str:
@@ -78,9 +82,10 @@ class Table:
         Write the rows as comma-separated values.
         """
         out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow([name.lower() for name in self.head])
-        writer.writerows(self.rows)
+        writer = CsvWriter(out)
+        writer.row([name.lower() for name in self.head])
+        for row in self.rows:
+            writer.row(row)
         return out.getvalue()
 
 
@@ -120,16 +125,23 @@ def as_text(document: Any, form: Format) -> str:  # noqa: ANN401 - plain values
     Write plain values as JSON or YAML.
     """
     if form is Format.YAML:
-        import yaml
+        from adapters.files.yaml_writer import yaml_document
 
-        text: str = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
-        return text
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+        return yaml_document(document)
+    text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    return escaped(text, lambda sign: sign if sign == "\n" else json.dumps(sign)[1:-1])
+
+
+def say(*lines: str) -> None:
+    """
+    Put lines for eyes on standard output, each on one line whatever it holds.
+    """
+    emit("\n".join(map(_shown, lines)))
 
 
 def emit(text: str) -> None:
     """
-    Put data on standard output.
+    Put data on standard output; in it, its form has escaped what others wrote.
     """
     try:
         sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
@@ -142,24 +154,49 @@ def emit(text: str) -> None:
 
 def note(text: str) -> None:
     """
-    Put everything that is not data on standard error.
+    Put a line that is not data on standard error.
     """
-    sys.stderr.write(f"{text}\n")
+    sys.stderr.write(f"{escaped(text)}\n")
 
 
 _CODES = {"green": "32", "yellow": "33", "red": "31", "grey": "90", "bold": "1"}
 
 
+class Painted(str):
+    """
+    A whole line that has a colour.
+    """
+
+    __slots__ = ("colour",)
+    colour: str
+
+    def __new__(cls, text: str, colour: str) -> Self:
+        """
+        Keep the colour beside the text, which is escaped later.
+        """
+        made = super().__new__(cls, text)
+        made.colour = colour
+        return made
+
+
+def _shown(line: str) -> str:
+    text = escaped(line)
+    if isinstance(line, Painted):
+        return f"\033[{_CODES[line.colour]}m{text}\033[0m"
+    return text
+
+
 class Paint:
     """
-    Colour for states, only where a person looks and has not said no.
+    Colour for lines, only where a person looks and has not said no.
     """
 
     def __init__(self, *, no_color: bool = False) -> None:
-        self._on = not no_color and "NO_COLOR" not in os.environ and sys.stdout.isatty()
+        plain = no_color or "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
+        self._on = not plain and sys.stdout.isatty()
 
     def __call__(self, colour: str, text: str) -> str:
         """
-        Colour a text, or give it as it is.
+        Colour a line, or give it as it is.
         """
-        return f"\033[{_CODES[colour]}m{text}\033[0m" if self._on else text
+        return Painted(text, colour) if self._on else text

@@ -19,7 +19,16 @@ from adapters.cli.options import (
     Workers,
     chosen,
 )
-from adapters.cli.output import Format, Paint, Table, as_text, emit, note, screen_width
+from adapters.cli.output import (
+    Format,
+    Paint,
+    Table,
+    as_text,
+    emit,
+    note,
+    say,
+    screen_width,
+)
 
 if TYPE_CHECKING:
     from adapters.cli.progress import Progress
@@ -89,9 +98,12 @@ def plan(
             diff=diff is not None,
             width=screen_width(),
         )
-        emit("\n".join(lines))
+        say(*lines)
         if timings:
-            emit(_timings(made))
+            say(_timings(made))
+    elif output is Format.NAME:
+        starting = {"Starting", "Growing"}
+        say(*(gang.name for gang in made.gangs if gang.state in starting))
     else:
         shown = made if timings else replace(made, seconds=None)
         emit(_written(shown, greedy if diff else None, output))
@@ -144,9 +156,6 @@ def _round(
 def _written(made: "Plan", greedy: "Plan | None", form: Format) -> str:
     from adapters.files.plan_writer import difference, plan_document
 
-    if form is Format.NAME:
-        starting = {"Starting", "Growing"}
-        return "".join(f"{g.name}\n" for g in made.gangs if g.state in starting)
     if form is Format.CSV:
         return _operations(made).csv()
     document = plan_document(made)

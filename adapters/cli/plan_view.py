@@ -165,7 +165,7 @@ def _inside(width: int | None) -> int | None:
 
 
 def _painted(lines: list[str], paint: Paint, colour: str) -> list[str]:
-    return [f"  {lines[0]}", *(f"  {paint(colour, line)}" for line in lines[1:])]
+    return [f"  {lines[0]}", *(paint(colour, f"  {line}") for line in lines[1:])]
 
 
 def _first(lines: list[GangLine], *, wide: bool) -> list[GangLine]:

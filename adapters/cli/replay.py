@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adapters.cli.options import only
-from adapters.cli.output import Format, as_text, emit, note
+from adapters.cli.output import Format, as_text, emit, note, say
 from adapters.cli.trace_options import (
     Cluster,
     Estimates,
@@ -121,7 +121,7 @@ def replay(
     if output is Format.JSON:
         emit(as_text(document, output))
     else:
-        emit("\n".join([*lines_of(document), "", f"results: {folder}"]))
+        say(*lines_of(document), "", f"results: {folder}")
 
 
 def _what(runs: "list[Run]") -> str:

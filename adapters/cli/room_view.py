@@ -85,7 +85,7 @@ def losses(
         "",
         _summary(found),
         f"  {head}",
-        *(f"  {paint('red', line)}" for line in rest),
+        *(paint("red", f"  {line}") for line in rest),
         *more(len(found), wide=wide),
         *noted(notes, width),
     ]
@@ -131,7 +131,7 @@ def reserved(
         "",
         f"{who} {has} reserved, to start when the pods there have left: {total}",
         f"  {head}",
-        *(f"  {paint('yellow', line)}" for line in rest),
+        *(paint("yellow", f"  {line}") for line in rest),
         *more(len(names), wide=wide),
     ]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adapters.cli.options import DIFFERS, STRATEGIES, Strategy, chosen
-from adapters.cli.output import Format, as_text, emit
+from adapters.cli.output import Format, as_text, emit, say
 from models.errors import InputRejectedError
 from models.reasons import counted
 
@@ -52,7 +52,7 @@ def run(paths: Paths = None, *, strategy: Strategy = None) -> int:
             rounds += len(found)
             failed += sum(map(bool, found.values()))
             lines += [f"FAIL {file} [{n}] {fault}" for n in found for fault in found[n]]
-    emit("\n".join([*lines, _summary(len(files), rounds, failed, rejected)]))
+    say(*lines, _summary(len(files), rounds, failed, rejected))
     if rejected:
         return 4
     return DIFFERS if failed else 0
@@ -120,13 +120,13 @@ def lint(paths: Paths = None) -> int:
             scenario = read_scenario(file)
         except InputRejectedError as error:
             problems += len(error.problems)
-            emit("\n".join(f"{file}: {problem}" for problem in error.problems))
+            say(*(f"{file}: {problem}" for problem in error.problems))
             continue
         if scenario.kind == "Scenario" and not scenario.rule:
             problems += 1
-            emit(f"{file}: rule: a scenario begins with the rule it shows")
+            say(f"{file}: rule: a scenario begins with the rule it shows")
     found = counted(problems, "problem") if problems else "no problem"
-    emit(f"{counted(len(files), 'file')}, {found}")
+    say(f"{counted(len(files), 'file')}, {found}")
     return 4 if problems else 0
 
 
@@ -159,7 +159,7 @@ def new(
         return
     with Path(path).open("x", encoding="utf-8") as stream:
         stream.write(_TEMPLATE)
-    emit(f"written: {path}; now say the rule, then: phalanx scenario run {path}")
+    say(f"written: {path}; now say the rule, then: phalanx scenario run {path}")
 
 
 _TEMPLATE = """\

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adapters.cli.options import DIFFERS, Dialects, Output, SchedulerNames, only
-from adapters.cli.output import Format, as_text, emit, note
+from adapters.cli.output import Format, as_text, emit, note, say
 from models.reasons import counted
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def diff(
     found = list(changes(one, other))
     if output is Format.TABLE:
         lines = [str(change) for change in found]
-        emit("\n".join([*lines, counted(len(found), "difference")]))
+        say(*lines, counted(len(found), "difference"))
     else:
         items = [change.document() for change in found]
         head = {"apiVersion": "phalanx/v1", "kind": "Difference"}
@@ -127,16 +127,16 @@ def check(
     refused = [gang for gang in snapshot.gangs if gang.refused is not None]
     for gang in refused:
         if gang.refused is not None:
-            emit(f"{gang.key}: {gang.refused.reason}: {gang.refused.message}")
+            say(f"{gang.key}: {gang.refused.reason}: {gang.refused.message}")
     for warning in snapshot.warnings:
-        emit(f"warning: {warning}")
+        say(f"warning: {warning}")
     parts = [
         counted(len(snapshot.nodes), "node"),
         counted(len(snapshot.gangs), "gang"),
         f"{len(refused):,} cannot be planned as written",
         counted(len(snapshot.warnings), "warning"),
     ]
-    emit(", ".join(parts))
+    say(", ".join(parts))
     return DIFFERS if refused else 0
 
 

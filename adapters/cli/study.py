@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adapters.cli.options import only
-from adapters.cli.output import Format, as_text, emit, note
+from adapters.cli.output import Format, as_text, emit, note, say
 from adapters.cli.trace_options import (
     Cluster,
     Estimates,
@@ -251,6 +251,6 @@ def _show(document: dict[str, Any], output: Format, to: str) -> None:
     if output is Format.JSON:
         emit(as_text(document, output))
         return
-    emit("\n".join([*lines_of(document), "", f"results: {to}"]))
+    say(*lines_of(document), "", f"results: {to}")
     for text in document["notes"]:
         note(f"note: {text}")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from adapters.cli.options import DIFFERS, only
-from adapters.cli.output import Format, Table, as_text, emit, note
+from adapters.cli.output import Format, Table, as_text, emit, note, say
 from adapters.cli.trace_options import Form, say_what_was_done
 from models.reasons import counted
 
@@ -64,9 +64,9 @@ def check(trace: File, *, form: Form = None, output: Output = Format.TABLE) -> N
         ]
         if rows:
             head = ("WHAT", "RULE", "ROWS", "WHY", "FIRST")
-            emit("\n".join([*Table(head, rows, frozenset({2})).lines(), ""]))
+            say(*Table(head, rows, frozenset({2})).lines(), "")
         rest = counted(sum(tally.left_out.values()), "row")
-        emit(
+        say(
             f"{counted(tally.rows, 'row')} in form {stream.form}: "
             f"{counted(count, 'job')}, {sum(tally.repaired.values()):,} repairs, "
             f"{rest} left out"
@@ -92,7 +92,7 @@ def describe(trace: File, *, form: Form = None, output: Output = Format.TABLE) -
         emit(as_text(document, output))
         return
     say_what_was_done(stream.tally)
-    emit("\n".join(_described(document)))
+    say(*_described(document))
 
 
 def _described(document: Mapping[str, Any]) -> list[str]:
@@ -183,7 +183,7 @@ def convert(
         note(f"composite workload: {text}")
     for text in found.notes:
         note(f"note: {text}")
-    emit(f"{counted(len(found.jobs), 'job')} in {to}")
+    say(f"{counted(len(found.jobs), 'job')} in {to}")
 
 
 def _weights(text: str) -> dict[int, int]:

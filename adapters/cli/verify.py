@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from adapters.cli.options import DIFFERS, Dialects, Output, SchedulerNames, only
-from adapters.cli.output import Format, as_text, emit
+from adapters.cli.output import Format, as_text, emit, say
 from models.reasons import counted
 
 
@@ -40,14 +40,14 @@ def verify(
     violations = judge(scenario.snapshot, scenario.policy, judged)
     if output is Format.TABLE:
         for violation in violations:
-            emit(str(violation))
+            say(str(violation))
         if violations:
             rules = len({violation.rule for violation in violations})
             times = counted(len(violations), "violation")
-            emit(f"broken: {counted(rules, 'rule')}, {times}")
+            say(f"broken: {counted(rules, 'rule')}, {times}")
         if not violations:
             steps = counted(len(judged.operations), "operation")
-            emit(f"holds: {steps}, no rule broken")
+            say(f"holds: {steps}, no rule broken")
     else:
         items = [
             {"rule": v.rule, "subject": v.subject, "message": v.message}

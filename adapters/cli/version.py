@@ -3,7 +3,7 @@
 """
 
 from adapters.cli.options import Output, only
-from adapters.cli.output import Format, as_text, emit
+from adapters.cli.output import Format, as_text, emit, say
 
 _PACKAGES = ("phalanx", "ortools", "kubernetes", "pydantic", "numpy")
 
@@ -26,7 +26,7 @@ def version(*, output: Output = Format.TABLE) -> None:
     found["schema"] = "phalanx/v1"
     if output is Format.TABLE:
         for name, text in found.items():
-            emit(f"{name:<11} {text or 'not installed'}")
+            say(f"{name:<11} {text or 'not installed'}")
         return
     head = {"apiVersion": "phalanx/v1", "kind": "Version"}
     emit(as_text({**head, **found}, output))

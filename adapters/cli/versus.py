@@ -96,7 +96,7 @@ def _names(plan: Plan, greedy: Plan, paint: Paint) -> list[str]:
         (greedy.strategy, sorted(theirs.keys() - mine.keys()), "red"),
     ):
         if only:
-            lines.append(f"  only {who} starts {paint(colour, _listed(only))}")
+            lines.append(paint(colour, f"  only {who} starts {_listed(only)}"))
     return lines
 
 

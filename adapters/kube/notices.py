@@ -15,6 +15,7 @@ from adapters.kube.dialects.base import Raw, Resource
 from adapters.kube.paths import path_of, rule_of
 from adapters.kube.transport import Transport
 from adapters.kube.written import Outcome, Written, send
+from models.errors import escaped
 
 EVENTS = Resource(
     group="events.k8s.io", version="v1", plural="events", kind="Event", namespaced=True
@@ -132,7 +133,7 @@ class Notices:
 
         What was held back is counted into its series, once it is said again.
         """
-        notice = _cut(notice)
+        notice = _fit(notice)
         name, at = notice.name, self._clock()
         about = self._about(notice.regarding, at)
         about.seen[name] = about.seen.get(name, 0) + 1
@@ -242,12 +243,15 @@ def micro(now: float) -> str:
     return datetime.fromtimestamp(now, tz=UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def _cut(notice: Notice) -> Notice:
-    note = notice.note.encode()
-    if len(note) <= MOST_NOTE:
-        return notice
-    shorter = note[: MOST_NOTE - 3].decode(errors="ignore")
-    return replace(notice, note=f"{shorter}…")
+def _fit(notice: Notice) -> Notice:
+    """
+    Cut a note that is too long; what cannot be seen in it is spelled out.
+    """
+    shown = escaped(notice.note)
+    note = shown.encode()
+    if len(note) > MOST_NOTE:
+        shown = f"{note[: MOST_NOTE - 3].decode(errors='ignore')}…"
+    return notice if shown == notice.note else replace(notice, note=shown)
 
 
 def _count(answer: Mapping[str, Any] | None) -> int:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from adapters.kube.assemble import Assembled
 from adapters.kube.dialects.base import Claim, Standing
+from models.errors import escaped
 from models.gangs import Gang, PodPhase, pod_sets
 from models.plan import GangLine, Op, Operation, Plan
 from models.reasons import LEFT_OVER, NOTHING_NEEDED, counted
@@ -131,7 +132,7 @@ def _saying(
         failed=counts[PodPhase.FAILED],
         binding=len(became.bound),
         reason=waiting.reason.value if waiting else None,
-        message=waiting.message if waiting else None,
+        message=escaped(waiting.message) if waiting else None,
         facts=waiting.facts if waiting else {},
         round=told.round,
         now=told.now,

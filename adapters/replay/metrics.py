@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from adapters.csv_cells import as_given
 from models.trace import Floor
 
 LONG = 12 * 3600
@@ -53,7 +54,7 @@ def job_rows(folder: Path) -> Iterator[JobRow]:
         for row in csv.DictReader(file):
             yield JobRow(
                 job=row["job"],
-                queue=row["queue"],
+                queue=as_given(row["queue"]),
                 gpus=int(row["gpus"]),
                 duration=int(row["duration"]),
                 submit=int(row["submit"]),

@@ -2,13 +2,13 @@
 The recorder: writes a replay down while it runs, so that a killed one can go on.
 """
 
-import csv
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
 from adapters.clock import monotonic
+from adapters.csv_cells import CsvWriter, csv_rows
 from adapters.replay.fate import NEVER, Fate
 from adapters.replay.meter import USES
 from adapters.replay.world import World
@@ -150,7 +150,7 @@ class Recorder:
         ended = self.folder / "ended.csv"
         rows: dict[int, Sequence[Any]] = {}
         with ended.open(encoding="utf-8", newline="") as file:
-            reader = csv.reader(file)
+            reader = csv_rows(file)
             next(reader)
             rows = {int(row[0]): row[1:] for row in reader}
         for fate in left:
@@ -158,13 +158,14 @@ class Recorder:
             rows[fate.idx] = job_row(fate, now, status)
         assert len(rows) <= num_jobs  # noqa: S101 - a job is written once
         with (self.folder / "jobs.csv").open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(JOB_COLUMNS)
-            writer.writerows(rows[idx] for idx in sorted(rows))
+            writer = CsvWriter(file)
+            writer.row(JOB_COLUMNS)
+            for idx in sorted(rows):
+                writer.row(rows[idx])
         ended.unlink()
 
     def _write(self, name: str, row: Sequence[object]) -> None:
-        csv.writer(self._files[name], lineterminator="\n").writerow(row)
+        CsvWriter(self._files[name]).row(row)
 
     def _line(self, name: str, record: Mapping[str, object]) -> None:
         self._files[name].write(json.dumps(record, separators=(",", ":")) + "\n")

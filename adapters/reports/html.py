@@ -20,6 +20,7 @@ from adapters.reports.palette import style_sheet
 from adapters.reports.readings import readings_of
 from adapters.reports.shown import shown
 from adapters.reports.svg import drawn, plot_of
+from models.errors import escaped
 
 LARGEST = 3_000_000
 """
@@ -116,6 +117,7 @@ def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("adapters.reports", "templates"),
         autoescape=True,
+        finalize=_seen,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -124,6 +126,13 @@ def _environment() -> jinja2.Environment:
     for name, kind in kinds.items():
         environment.tests[name] = lambda block, kind=kind: isinstance(block, kind)
     return environment
+
+
+def _seen(value: object) -> object:
+    """
+    Spell out what cannot be seen in a text of others; our own marks stay.
+    """
+    return escaped(value) if type(value) is str else value
 
 
 def _text(name: str) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from adapters.reports.page import Block, Facts, Figure, Grid, Items, Page, Text
+from models.errors import escaped
 
 MOST_ROWS = 30
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~$@!&]|:(?=\S))")
@@ -87,4 +88,4 @@ def plain(text: str) -> str:
     """
     Escape what Markdown would read as more than text, line ends among it.
     """
-    return _SIGNS.sub(r"\\\1", " ".join(text.split()))
+    return _SIGNS.sub(r"\\\1", escaped(" ".join(text.split())))

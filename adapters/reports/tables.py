@@ -11,6 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from adapters.csv_cells import csv_rows
+
 PARTS = ("used", "incomplete", "fragmented", "quota", "held", "unwanted", "off")
 
 LARGEST = 1e15
@@ -118,7 +120,7 @@ def _rows(path: Path, names: Sequence[str]) -> Iterator[list[str]]:
     """
     try:
         with path.open(encoding="utf-8", errors="backslashreplace", newline="") as file:
-            reader = csv.reader(file)
+            reader = csv_rows(file)
             head = next(reader, [])
             missing = [name for name in names if name not in head]
             if missing:

@@ -2,12 +2,12 @@
 Our own form: one row for each role of a job, as CSV or Parquet.
 """
 
-import csv
 import gzip
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from adapters.csv_cells import CsvWriter, as_given
 from adapters.traces.cells import Names, RowLeftOutError, duration, moment, safe, whole
 from adapters.traces.forms import MODEL_LABEL, Draft, Shelf
 from adapters.traces.rows import (
@@ -83,7 +83,7 @@ def _draft(row: Row, line: int, names: Names, role: Role) -> Draft:
         dated=dated,
         duration=duration(row["duration"]),
         roles=(role,),
-        queue=row.get("queue", "") or "default",
+        queue=as_given(row.get("queue", "")) or "default",
         priority=whole(row.get("priority", ""), least=-(2**31), empty=0),
         preemptible=_truth(row.get("preemptible", ""), empty=True),
         failures=tuple(duration(text) for text in fails if text.strip()),
@@ -156,9 +156,10 @@ def write_own(trace: Trace, path: Path) -> None:
         packed = gzip.GzipFile("", "wb", 6, raw, 0) if path.suffix == ".gz" else raw
         text = io.TextIOWrapper(packed, encoding="utf-8", newline="")
         text.writelines(f"{line}\n" for line in _marks(trace))
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        writer.writerows(rows)
+        writer = CsvWriter(text)
+        writer.row(COLUMNS)
+        for row in rows:
+            writer.row(row)
         text.flush()
         text.detach()
         if packed is not raw:
