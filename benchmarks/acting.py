@@ -25,11 +25,11 @@ from statistics import harmonic_mean, median
 from typing import Any
 from urllib.request import urlopen
 
-from adapters.kube.connect import connect
+from adapters.kube.api.connect import connect
+from adapters.kube.api.errors import ClusterError
+from adapters.kube.api.paths import called
 from adapters.kube.dialects.registry import dialects
-from adapters.kube.errors import ClusterError
-from adapters.kube.paths import called
-from adapters.kube.source import ClusterSource
+from adapters.kube.watch.source import ClusterSource
 from tests.cluster.binaries import found
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.crds import definitions

@@ -10,14 +10,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from solver.bounds import trivial_bound
-from solver.forecast import Forecast
-from solver.greedy import fill_up, start
-from solver.outcome import Outcome, Stopwatch, tier_results
-from solver.problem import Problem, Unit
-from solver.score import LOSSES, score, tier_keys
-from solver.shapes import kept_off
-from solver.workspace import Workspace
+from solver.hold.forecast import Forecast
+from solver.place.greedy import fill_up, start
+from solver.place.workspace import Workspace
+from solver.problem.pod_shapes import kept_off
+from solver.problem.problem import Problem, Unit
+from solver.score.bounds import trivial_bound
+from solver.score.tiers import LOSSES, score, tier_keys
+from solver.search.outcome import Outcome, Stopwatch, tier_results
 
 
 def plan_first_come(problem: Problem, watch: Stopwatch) -> Outcome:

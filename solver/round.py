@@ -11,22 +11,22 @@ from models.policy import Policy
 from models.reasons import Waiting
 from models.snapshot import Snapshot, content_hash
 from solver.baselines import plan_best_fit, plan_easy, plan_first_come
-from solver.bounds import trivial_bound
-from solver.course import search
-from solver.draft import Draft
-from solver.explain import explain
-from solver.freeze import freeze, refitted
-from solver.greedy import greedy
-from solver.heads import head_facts, heads_of, with_heads
-from solver.lanes import Lanes
-from solver.outcome import Clock, Outcome, Stopwatch, tier_results
-from solver.placement import placement_of
-from solver.plan import plan_of
-from solver.problem import Problem, Step, problem_of
-from solver.reservations import keep, promises_of
-from solver.score import LOSSES, score, tier_keys
-from solver.stale import stale_departures
-from solver.steps import open_step, was_evicted
+from solver.evict.freeze import freeze, refitted
+from solver.evict.open_step import open_step, was_evicted
+from solver.evict.reservations import keep, promises_of
+from solver.evict.stale import stale_departures
+from solver.explain.reasons import explain
+from solver.hold.heads import head_facts, heads_of, with_heads
+from solver.place.draft import Draft
+from solver.place.greedy import greedy
+from solver.plan.placement import placement_of
+from solver.plan.plan import plan_of
+from solver.problem.problem import Problem, Step, problem_of
+from solver.score.bounds import trivial_bound
+from solver.score.tiers import LOSSES, score, tier_keys
+from solver.search.outcome import Clock, Outcome, Stopwatch, tier_results
+from solver.search.parallel import Lanes
+from solver.search.round_steps import search
 from solver.verify import verify
 
 Strategy = Callable[[Problem, Stopwatch], Outcome]

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from adapters.cli import (
+from adapters.cli.commands import (
     bench,
     compare,
     config,
@@ -25,10 +25,8 @@ from adapters.cli import (
     verify,
     version,
 )
-from adapters.cli import (
-    run as run_command,
-)
-from adapters.cli.output import ReaderGoneError
+from adapters.cli.commands import run as run_command
+from adapters.cli.terminal.output import ReaderGoneError
 
 INTERRUPTED = 130
 # Rich's help and tracebacks would cost a tenth of a second on every call.
@@ -108,14 +106,14 @@ def run(arguments: list[str], name: str = "phalanx") -> int:
     except ReaderGoneError:
         return 0
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the end of the line
-        from adapters.cli import failures
+        from adapters.cli.terminal import failures
 
         if debug:
             failures.show_traceback(error)
         return failures.report(error, next(iter(words), ""))
     if code == INTERRUPTED:
         # Whoever parses the line swallows the interrupt, and gives its code instead.
-        from adapters.cli import failures
+        from adapters.cli.terminal import failures
 
         return failures.report(KeyboardInterrupt(), next(iter(words), ""))
     return code if isinstance(code, int) else 0

@@ -14,8 +14,8 @@ from models.dialects import DialectChoice
 from models.errors import InputRejectedError, Problem
 
 if TYPE_CHECKING:
-    from adapters.kube.assemble import Assembled
-    from adapters.kube.manifests import Manifest
+    from adapters.kube.gangs.assemble import Assembled
+    from adapters.kube.gangs.manifests import Manifest
 
 OURS = "phalanx/"
 
@@ -63,7 +63,7 @@ def raw_objects(paths: Iterable[str]) -> list[object]:
     """
     List the objects of manifests as they are written, of kinds that are read.
     """
-    from adapters.kube import manifests  # noqa: PLC0415 - as the module says
+    from adapters.kube.gangs import manifests  # noqa: PLC0415 - as the module says
 
     found: list[Manifest] = []
     names: list[str] = []
@@ -97,7 +97,7 @@ def assembled(
     InputRejectedError
         When something is no object, or is written twice.
     """
-    from adapters.kube import manifests  # noqa: PLC0415 - as the module says
+    from adapters.kube.gangs import manifests  # noqa: PLC0415 - as the module says
 
     read = list(sources)
     found = [m for name, texts in read for m in manifests.manifests_of(name, texts)]

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
 
-from adapters.collection import no_collection
 from adapters.files.bulk import MOST_FAULTS, Bulk, and_more
 from adapters.files.checks import expect_faults, file_faults
 from adapters.files.convert import make_snapshot
@@ -21,6 +20,7 @@ from adapters.files.text import (
     parse_text,
     read_text,
 )
+from adapters.machine.garbage import no_collection
 from models.dialects import DialectChoice
 from models.errors import InputRejectedError, Problem
 from models.policy import Policy

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from adapters.inventory.seen import Seen, Why
+from adapters.inventory.listed import Seen, Why
 from models.gangs import Gang, PodPhase, pod_sets
 from models.resources import format_quantity, num_gpus, summed
-from solver.plan import least_pods
-from solver.standing import is_complete, standing
+from solver.plan.plan import least_pods
+from solver.problem.gang_state import is_complete, standing
 
 _HOLDING = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})
 _ENDED = frozenset({PodPhase.SUCCEEDED, PodPhase.FAILED})

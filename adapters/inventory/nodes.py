@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from adapters.inventory.seen import Seen
+from adapters.inventory.listed import Seen
 from models.gangs import PodPhase, pod_sets
 from models.nodes import Node
 from models.resources import PODS, add, format_quantity, num_gpus

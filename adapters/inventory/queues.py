@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.inventory.gangs import gang_rows
-from adapters.inventory.seen import Seen
+from adapters.inventory.listed import Seen
 from models.queues import Queue
 from models.resources import GPU, format_quantity
-from solver.problem import problem_of
+from solver.problem.problem import problem_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from adapters.replay.engine import Engine, Rounds
-from adapters.replay.fate import Fate
+from adapters.replay.job_state import Fate
 
 NAME = "checkpoint.json"
 _FIELDS = (

@@ -5,9 +5,9 @@ The engine: virtual time passes, jobs come and end, rounds are held.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from adapters.loop.interfaces import Planner, turn
 from adapters.replay.recorder import Recorder
 from adapters.replay.world import Rules, World
-from adapters.seams import Planner, turn
 from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot

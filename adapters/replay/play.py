@@ -9,20 +9,20 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from adapters.clock import monotonic
+from adapters.machine.clock import monotonic
 from adapters.replay.checkpoint import NAME, found, keep, restore
-from adapters.replay.draw import drawn
+from adapters.replay.drawn_traces import drawn
 from adapters.replay.engine import Engine
-from adapters.replay.fate import Fate
+from adapters.replay.job_state import Fate
 from adapters.replay.metrics import metrics_of
-from adapters.replay.pieces import PieceWorld, pieces_of
 from adapters.replay.recorder import Recorder
+from adapters.replay.single_pods import PieceWorld, pieces_of
 from adapters.replay.strategies import STRATEGIES, planner_of, policy_of
 from adapters.replay.world import Rules, World
 from models.policy import Policy
 from models.snapshot import Snapshot, content_hash
 from models.trace import Floor, Job, Trace
-from solver.plan import VERSION
+from solver.plan.plan import VERSION
 
 SUMMARY = "summary.json"
 BLOCK = 7 * 86400

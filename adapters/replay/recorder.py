@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from adapters.clock import monotonic
 from adapters.csv_cells import CsvWriter, csv_rows
-from adapters.replay.fate import NEVER, Fate
-from adapters.replay.meter import USES
+from adapters.machine.clock import monotonic
+from adapters.replay.gpu_use import USES
+from adapters.replay.job_state import NEVER, Fate
 from adapters.replay.world import World
 from models.plan import Plan
 from models.resources import GPU

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from adapters.lanes import ThreadLanes
+from adapters.machine.threads import ThreadLanes
 from adapters.replay.engine import Clock, Timed
 from adapters.replay.world import Look
 from models.policy import Policy

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping
 from heapq import merge
 from itertools import islice
 
-from adapters.replay.books import Books, Shares
-from adapters.replay.ground import Ground, headroom
-from adapters.replay.line import Kind, Line
+from adapters.replay.free_nodes import Ground, headroom
+from adapters.replay.queue_usage import Books, Shares
+from adapters.replay.waiting_jobs import Kind, Line
 from models.policy import Policy, Waiting
 from models.resources import add, num_gpus
 

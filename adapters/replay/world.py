@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Literal
 
-from adapters.replay.books import Books, Shares
-from adapters.replay.fate import NEVER, Fate
-from adapters.replay.ground import Ground
-from adapters.replay.line import Line
-from adapters.replay.load import Load
-from adapters.replay.meter import Meter
+from adapters.replay.free_nodes import Ground
+from adapters.replay.gpu_use import Meter
+from adapters.replay.job_state import NEVER, Fate
+from adapters.replay.merged_load import Load
+from adapters.replay.queue_usage import Books, Shares
+from adapters.replay.waiting_jobs import Line
 from adapters.replay.window import Window, may_start, oldest
 from models.gangs import Gang
 from models.plan import Operation, Plan

@@ -12,16 +12,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from adapters.clock import monotonic, used
+from adapters.machine.clock import monotonic, used
 from adapters.replay.bounds import bounds_of
-from adapters.replay.draw import poorly_drawn
+from adapters.replay.drawn_traces import poorly_drawn
 from adapters.replay.play import Run, jobs_of, play
 from adapters.traces import floor_of, read_trace
+from adapters.traces.clusters import with_queues
 from adapters.traces.fitting import fitted
-from adapters.traces.floors import with_queues
 from models.policy import Policy
 from models.trace import Trace
-from solver.plan import VERSION
+from solver.plan.plan import VERSION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

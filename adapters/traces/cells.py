@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from adapters.traces.tally import Tally
+from adapters.traces.row_faults import Tally
 from models.resources import LONGEST_SECONDS
 
 _UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from adapters.traces.forms import NO_REQUESTS, Shelf
-from adapters.traces.tally import rejected
+from adapters.traces.row_faults import rejected
 from models.reasons import counted
 from models.resources import CPU, MEMORY
 from models.trace import Role, Trace

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
-from adapters.replay.books import Books
-from adapters.replay.ground import Ground, headroom
-from adapters.replay.line import Line
+from adapters.replay.free_nodes import Ground, headroom
+from adapters.replay.queue_usage import Books
+from adapters.replay.waiting_jobs import Line
 from models.trace import Floor, Job, Trace
 
 RULES: Mapping[str, str] = {

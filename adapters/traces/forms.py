@@ -16,8 +16,8 @@ from adapters.traces.cells import (
     seconds,
     whole,
 )
+from adapters.traces.row_faults import Tally
 from adapters.traces.rows import Row, TraceFile, lines_of, rows_of
-from adapters.traces.tally import Tally
 from models.nodes import ANYWHERE, LabelRule, NodeDemand
 from models.resources import CPU, GPU, MEMORY, PODS
 from models.trace import Role

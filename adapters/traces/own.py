@@ -10,6 +10,7 @@ from pathlib import Path
 from adapters.csv_cells import CsvWriter, as_given
 from adapters.traces.cells import Names, RowLeftOutError, duration, moment, safe, whole
 from adapters.traces.forms import MODEL_LABEL, Draft, Shelf
+from adapters.traces.row_faults import Tally, rejected
 from adapters.traces.rows import (
     MARKS,
     NOTE,
@@ -20,7 +21,6 @@ from adapters.traces.rows import (
     need_columns,
     rows_of,
 )
-from adapters.traces.tally import Tally, rejected
 from models.errors import QuantityError
 from models.nodes import ANYWHERE, LabelRule, NodeDemand
 from models.resources import (

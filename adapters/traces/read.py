@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 
 from adapters.traces import forms, own
 from adapters.traces.forms import Draft
-from adapters.traces.rounds import RECORDS, rounds
+from adapters.traces.round_traces import RECORDS, rounds
+from adapters.traces.row_faults import Tally, rejected
 from adapters.traces.rows import (
     NOTE,
     PART,
@@ -18,7 +19,6 @@ from adapters.traces.rows import (
     marks_of,
     need_columns,
 )
-from adapters.traces.tally import Tally, rejected
 from models.trace import Job, Trace
 
 MOST_JOBS = 5_000_000

@@ -12,11 +12,11 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from adapters.rounds import read_rounds
+from adapters.observe.round_file import read_rounds
 from adapters.traces.cells import Names
 from adapters.traces.forms import Draft, Shelf
+from adapters.traces.row_faults import Tally
 from adapters.traces.rows import TraceFile
-from adapters.traces.tally import Tally
 from models.resources import LONGEST_SECONDS
 from models.trace import Role
 

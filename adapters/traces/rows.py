@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from adapters.traces.tally import Tally, rejected
+from adapters.traces.row_faults import Tally, rejected
 from models.errors import printable
 from models.names import nearest
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from ortools.sat.python import cp_model
 
-from solver.classes import Classes
-from solver.domains import OUTSIDE
 from solver.encode.demand import Demand
+from solver.encode.node_classes import Classes
 from solver.encode.tree import add_choice
 from solver.encode.variables import (
     Count,
@@ -18,11 +17,12 @@ from solver.encode.variables import (
     StateVars,
     TypeVars,
 )
-from solver.late import is_late
-from solver.problem import Problem, Unit
-from solver.score import borrow_factor
-from solver.spread import running_domains
-from solver.standing import Standing
+from solver.problem.domains import OUTSIDE
+from solver.problem.gang_state import Standing
+from solver.problem.lateness import is_late
+from solver.problem.problem import Problem, Unit
+from solver.problem.running_domains import running_domains
+from solver.score.tiers import borrow_factor
 
 
 def gang_types(problem: Problem) -> list[tuple[Unit, ...]]:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from ortools.sat.python import cp_model
 
-from solver.classes import Classes, NodeClass
 from solver.encode.demand import Demand
+from solver.encode.node_classes import Classes, NodeClass
 from solver.encode.variables import Linear, Loads, Var
 
 

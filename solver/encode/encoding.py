@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 from ortools.sat.python import cp_model
 
-from solver.classes import Classes
 from solver.encode.activation import add_footprints, add_type, gang_types
 from solver.encode.capacity import Capacity, add_capacity, add_touched
 from solver.encode.demand import Demand
 from solver.encode.entitlement import add_entitlement
+from solver.encode.node_classes import Classes
 from solver.encode.quota import add_limits
 from solver.encode.tiers import tier_sum
 from solver.encode.variables import Linear, TypeVars
-from solver.problem import Problem
-from solver.score import TierKey, frozen_order
+from solver.problem.problem import Problem
+from solver.score.tiers import TierKey, frozen_order
 
 
 @dataclass(slots=True, kw_only=True)

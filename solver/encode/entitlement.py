@@ -10,8 +10,8 @@ from ortools.sat.python import cp_model
 from solver.encode.quota import Key, add_room, charge, placed
 from solver.encode.tree import add_minimums, add_role_order
 from solver.encode.variables import ChoiceVars, Count, Linear, RigidVars, TypeVars
-from solver.feasible import needed
-from solver.problem import Problem, Step
+from solver.problem.never_starts import needed
+from solver.problem.problem import Problem, Step
 
 
 def add_entitlement(

@@ -8,8 +8,8 @@ from ortools.sat.python import cp_model
 
 from models.gangs import Gang
 from solver.encode.variables import ChoiceVars, Count, Linear, RigidVars, TypeVars
-from solver.problem import Problem
-from solver.standing import Standing
+from solver.problem.gang_state import Standing
+from solver.problem.problem import Problem
 
 Key = tuple[str, str]
 

@@ -5,15 +5,15 @@ Tiers: what each of them counts, as sums over the model's variables.
 from collections.abc import Callable
 
 from models.resources import num_gpus
-from solver.draft import Draft
 from solver.encode.activation import borrow_weight
 from solver.encode.quota import placed
 from solver.encode.variables import Linear, RigidVars, TypeVars
-from solver.late import late_value
-from solver.problem import Problem
-from solver.score import LOSSES, TierKey, frozen_surplus, score
-from solver.spread import frozen_spread, running_domains
-from solver.standing import Standing
+from solver.place.draft import Draft
+from solver.problem.gang_state import Standing
+from solver.problem.lateness import late_value
+from solver.problem.problem import Problem
+from solver.problem.running_domains import frozen_spread, running_domains
+from solver.score.tiers import LOSSES, TierKey, frozen_surplus, score
 
 
 def tier_sum(problem: Problem, types: list[TypeVars], key: TierKey) -> Linear:

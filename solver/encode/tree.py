@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from ortools.sat.python import cp_model
 
 from models.topology import TopologyDemand
-from solver.classes import Classes
-from solver.domains import OUTSIDE
 from solver.encode.demand import Demand
+from solver.encode.node_classes import Classes
 from solver.encode.variables import ChoiceVars, Count, Linear
-from solver.problem import Problem
-from solver.spread import running_domains
-from solver.standing import Standing
+from solver.problem.domains import OUTSIDE
+from solver.problem.gang_state import Standing
+from solver.problem.problem import Problem
+from solver.problem.running_domains import running_domains
 
 
 def add_choice(

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from ortools.sat.python import cp_model
 
-from solver.problem import Unit
-from solver.standing import Standing
+from solver.problem.gang_state import Standing
+from solver.problem.problem import Unit
 
 Var = cp_model.IntVar
 Cell = int | None

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from models.gangs import Gang, Group, PodSet, pod_sets
-from solver.verify.counting import (
+from solver.verify.empty_cluster import Emptiness
+from solver.verify.evidence import Evidence
+from solver.verify.gang_counts import (
     WAITING,
     all_nodes,
     counted,
@@ -18,11 +20,9 @@ from solver.verify.counting import (
     tally,
     usable,
 )
-from solver.verify.deeds import Amounts
-from solver.verify.emptiness import Emptiness
-from solver.verify.evidence import Evidence
 from solver.verify.nodes import free_total
-from solver.verify.shares import Doubt
+from solver.verify.plan_steps import Amounts
+from solver.verify.share_readings import Doubt
 
 _Offers = Mapping[str, int] | None
 

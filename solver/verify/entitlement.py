@@ -5,13 +5,13 @@ Rules about entitlement: what is started as entitled fits the fair shares.
 from collections.abc import Iterable, Iterator, Mapping
 
 from models.resources import format_quantity
-from solver.verify.cases import Case
-from solver.verify.counting import least_core
-from solver.verify.deeds import RECLAIM, STALE, Amounts
 from solver.verify.demand import remembers, requested, waiting_again
 from solver.verify.evidence import Evidence
+from solver.verify.gang_changes import Case
+from solver.verify.gang_counts import least_core
+from solver.verify.plan_steps import RECLAIM, STALE, Amounts
 from solver.verify.queues import amounts_of, rolled_up
-from solver.verify.shares import Shares
+from solver.verify.share_readings import Shares
 from solver.verify.violation import Violation
 
 

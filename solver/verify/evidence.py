@@ -14,8 +14,8 @@ from models.policy import Policy
 from models.queues import Queue
 from models.resources import Resources
 from models.snapshot import Snapshot
-from solver.verify.cases import Case, Loss, case_of, loss_of
-from solver.verify.deeds import (
+from solver.verify.gang_changes import Case, Loss, case_of, loss_of
+from solver.verify.plan_steps import (
     STALE,
     Amounts,
     Deeds,
@@ -24,7 +24,7 @@ from solver.verify.deeds import (
     is_leaving,
     steps_of,
 )
-from solver.verify.shares import Shares
+from solver.verify.share_readings import Shares
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

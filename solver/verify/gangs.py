@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from models.gangs import pod_sets
 from models.resources import format_quantity
-from solver.verify.cases import Case
-from solver.verify.counting import inner_nodes, is_satisfied, num_below, state_of
 from solver.verify.evidence import Evidence
+from solver.verify.gang_changes import Case
+from solver.verify.gang_counts import inner_nodes, is_satisfied, num_below, state_of
 from solver.verify.nodes import free_total
 from solver.verify.violation import Violation
 

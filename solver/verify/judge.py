@@ -11,19 +11,19 @@ from typing import Final
 from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
+from solver.verify import beneficiaries as rights
 from solver.verify import (
-    claims,
-    costs,
     entitlement,
-    evictions,
+    eviction_costs,
     gangs,
-    losses,
     nodes,
     operations,
+    plan_claims,
     queues,
-    rights,
     settled,
+    victims,
 )
+from solver.verify import eviction_bounds as losses
 from solver.verify.evidence import Evidence, evidence_of
 from solver.verify.violation import Violation
 
@@ -58,27 +58,27 @@ RULES: Final[dict[str, Rule]] = {
     "entitled": entitlement.entitlements,
     "entitled-group": entitlement.entitled_groups,
     "right-to-evict": entitlement.rights_to_evict,
-    "eviction-rule": evictions.eviction_rules,
-    "eviction-switch": evictions.eviction_switches,
-    "not-preemptible": evictions.fixed_victims,
-    "evicted-again": evictions.victims_again,
+    "eviction-rule": victims.eviction_rules,
+    "eviction-switch": victims.eviction_switches,
+    "not-preemptible": victims.fixed_victims,
+    "evicted-again": victims.victims_again,
     "settled": settled.settled_rounds,
-    "min-runtime": evictions.min_runtimes,
-    "budget": evictions.budgets,
-    "victim-minimum": evictions.victim_minimums,
-    "move-whole": evictions.whole_moves,
-    "stale-gang": evictions.stale_gangs,
+    "min-runtime": victims.min_runtimes,
+    "budget": victims.budgets,
+    "victim-minimum": victims.victim_minimums,
+    "move-whole": victims.whole_moves,
+    "stale-gang": victims.stale_gangs,
     "beneficiary": rights.beneficiaries,
     "reclaimed-for": rights.reclaimed_for,
     "preempted-for": rights.preempted_for,
     "reclaim-bound": losses.reclaim_bounds,
     "preempt-bound": losses.preempt_bounds,
-    "eviction-bound": costs.eviction_bounds,
-    "tier-bound": claims.tier_bounds,
-    "tier-proof": claims.tier_proofs,
-    "lost-claim": costs.lost_claims,
-    "plan-status": claims.plan_status,
-    "gang-line": claims.gang_lines,
+    "eviction-bound": eviction_costs.eviction_bounds,
+    "tier-bound": plan_claims.tier_bounds,
+    "tier-proof": plan_claims.tier_proofs,
+    "lost-claim": eviction_costs.lost_claims,
+    "plan-status": plan_claims.plan_status,
+    "gang-line": plan_claims.gang_lines,
 }
 
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from models.gangs import Tree, pod_sets
 from models.resources import Resources, format_quantity
 from models.topology import Domain
-from solver.verify.cases import Case
-from solver.verify.counting import all_nodes
-from solver.verify.deeds import OCCUPYING, is_leaving
 from solver.verify.evidence import Evidence
+from solver.verify.gang_changes import Case
+from solver.verify.gang_counts import all_nodes
+from solver.verify.plan_steps import OCCUPYING, is_leaving
 from solver.verify.violation import Violation
 
 

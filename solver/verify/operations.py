@@ -7,9 +7,9 @@ from typing import get_args
 
 from models.gangs import PodPhase
 from models.plan import Op
-from solver.verify.counting import WAITING
-from solver.verify.deeds import PLACING, TAKING
 from solver.verify.evidence import Evidence
+from solver.verify.gang_counts import WAITING
+from solver.verify.plan_steps import PLACING, TAKING
 from solver.verify.violation import Violation
 
 _KNOWN = frozenset(get_args(Op))

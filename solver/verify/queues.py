@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from models.gangs import Gang, pod_sets
 from models.queues import QueueResource
 from models.resources import format_quantity
-from solver.verify.cases import Case, Loss, told
-from solver.verify.deeds import Amounts
 from solver.verify.evidence import Evidence
+from solver.verify.gang_changes import Case, Loss, told
+from solver.verify.plan_steps import Amounts
 from solver.verify.violation import Violation
 
 

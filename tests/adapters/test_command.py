@@ -185,7 +185,7 @@ def test_an_unexpected_error_exits_1_without_a_traceback(small, capsys, monkeypa
     def broken(*_args, **_kwargs):
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("adapters.planning.decide", broken)
+    monkeypatch.setattr("adapters.loop.plan_round.decide", broken)
 
     assert 1 == phalanx("plan", small)
     said = capsys.readouterr().err
@@ -200,7 +200,7 @@ def test_a_rejected_plan_exits_1(small, capsys, monkeypatch):
     def broken(*_args, **_kwargs):
         raise PlanRejectedError(["node-capacity: n0: 9 of 8"])
 
-    monkeypatch.setattr("adapters.planning.decide", broken)
+    monkeypatch.setattr("adapters.loop.plan_round.decide", broken)
 
     assert 1 == phalanx("plan", small)
     assert "node-capacity" in capsys.readouterr().err
@@ -210,7 +210,7 @@ def test_an_interrupt_exits_130(small, capsys, monkeypatch):
     def interrupted(*_args, **_kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("adapters.planning.decide", interrupted)
+    monkeypatch.setattr("adapters.loop.plan_round.decide", interrupted)
 
     assert 130 == phalanx("plan", small)
     shown = capsys.readouterr()

@@ -11,8 +11,16 @@ import pytest
 import yaml
 
 from adapters.cli.main import run
-from adapters.cli.run_settings import RunSettings, read_config, running
-from tests.deployed import BASE, DEPLOY, FOLDERS, REPOSITORY, base, documents, one
+from adapters.service.run_settings import RunSettings, read_config, running
+from tests.helpers.deployed import (
+    BASE,
+    DEPLOY,
+    FOLDERS,
+    REPOSITORY,
+    base,
+    documents,
+    one,
+)
 
 DOCKERFILE = (REPOSITORY / "Dockerfile").read_text(encoding="utf-8")
 

@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.expectations import differences
+from adapters.compare.expectations import differences
+from adapters.compare.outcome import outcome_of
 from adapters.files import scenario_of
-from adapters.outcome import outcome_of
 from models.expect import Expect
 from models.plan import GangLine, ModelSize, Operation, Plan, PodCounts, TierResult
 from models.reasons import Reason, Waiting

@@ -4,22 +4,22 @@ import json
 
 import pytest
 
-from adapters.cli import get
-from adapters.cli.get_views import gangs_of
-from adapters.cli.listing import Look, span, watch
+from adapters.cli.commands import get
 from adapters.cli.main import run
-from adapters.cli.output import Format
+from adapters.cli.terminal.output import Format
+from adapters.cli.views.get_views import gangs_of
+from adapters.cli.views.listing import Look, span, watch
 from adapters.inventory.gangs import gang_rows
-from adapters.inventory.seen import Seen
+from adapters.inventory.listed import Seen
 from adapters.inventory.selectors import SelectorError, selector
-from adapters.round_record import head_of, record_of
-from adapters.rounds import RoundFile
+from adapters.observe.round_file import RoundFile
+from adapters.observe.round_record import head_of, record_of
 from models.policy import Policy
 from tests.adapters.documents import scenario
 from tests.adapters.kube.following import kubeconfig
 from tests.adapters.kube.status_cases import telling
 from tests.adapters.test_rounds import turned
-from tests.build import gang, leaf, nodes, snapshot
+from tests.helpers.build import gang, leaf, nodes, snapshot
 
 GPU = "nvidia.com/gpu"
 

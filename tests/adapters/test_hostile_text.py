@@ -12,12 +12,12 @@ import pytest
 import yaml
 
 from adapters.cli.main import run
-from adapters.cli.output import Paint, Table, as_text, note, say
+from adapters.cli.terminal.output import Paint, Table, as_text, note, say
 from adapters.csv_cells import CsvWriter, csv_rows
-from adapters.kube.notices import Notice, Regarding, _fit
-from adapters.log_reporter import JsonLines, TextLines
-from adapters.reports.markdown import as_markdown
-from adapters.reports.page import Page, Section, Text
+from adapters.kube.status.k8s_events import Notice, Regarding, _fit
+from adapters.observe.log import JsonLines, TextLines
+from adapters.reports.page.markdown import as_markdown
+from adapters.reports.page.page import Page, Section, Text
 
 EVIL = "q\x1b]0;OWNED\x07\x1b[2J\x9b31m\u202etxt\r\nfake line: OK"
 GPUS = [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": "4"}}}]
@@ -118,7 +118,7 @@ def test_a_document_still_holds_what_a_tenant_wrote(form, hostile, capsys):
 
 @pytest.mark.parametrize("text", [EVIL, "\U000e0001 tag", "=1+1", "- a\n- b", "\x85"])
 def test_documents_say_again_whatever_they_are_given(text):
-    from adapters.cli.output import Format
+    from adapters.cli.terminal.output import Format
     from adapters.files.yaml_writer import yaml_text
 
     document = {"text": [text, {text: 1}]}
@@ -213,7 +213,7 @@ def test_an_event_says_what_cannot_be_seen():
 def test_a_page_says_what_cannot_be_seen():
     pytest.importorskip("jinja2")
     pytest.importorskip("vl_convert")
-    from adapters.reports.html import as_html
+    from adapters.reports.page.html import as_html
 
     page = Page(
         kind="Replay",

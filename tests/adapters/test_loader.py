@@ -300,7 +300,7 @@ def shuffled(value, chance: Random, key: str = ""):
 @pytest.mark.slow
 @pytest.mark.parametrize(("form", "most"), [("json", 3.0), ("yaml", 20.0)])
 def test_the_largest_contract_file_loads_in_time(form, most, tmp_path):
-    from adapters.clock import monotonic
+    from adapters.machine.clock import monotonic
 
     path = tmp_path / f"large.{form}"
     document = large(10_000, 6_000, 26_000)

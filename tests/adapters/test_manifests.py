@@ -11,9 +11,9 @@ import yaml
 
 from adapters.cli.main import run
 from adapters.files import read_scenarios, scenario_of
-from adapters.kube.manifests import latest
+from adapters.kube.gangs.manifests import latest
 from models.errors import InputRejectedError
-from tests.manifests import node, obj, objects, pod
+from tests.helpers.manifests import node, obj, objects, pod
 
 JOB = ("batch/v1", "Job", "train")
 RAWS = (node("n", 2), pod("train-a", owner=JOB), pod("train-b", owner=JOB))

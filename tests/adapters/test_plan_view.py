@@ -9,10 +9,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from adapters.cli import output, plan
+from adapters.cli.commands import plan
 from adapters.cli.main import run
-from adapters.cli.output import Table
-from adapters.cli.plan_view import _runs
+from adapters.cli.terminal import output
+from adapters.cli.terminal.output import Table
+from adapters.cli.views.plan_view import _runs
 from tests.adapters.documents import GPU, scenario
 
 DEMO = Path(__file__).parents[2] / "scenarios" / "demo" / "fragmented.yaml"

@@ -1,7 +1,7 @@
 import io
 import sys
 
-from adapters.cli import progress
+from adapters.cli.terminal import progress
 
 
 class Terminal(io.StringIO):

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from adapters.cli.bar import Bar, clock
 from adapters.cli.main import run
-from tests.played import files
+from adapters.cli.terminal.bar import Bar, clock
+from tests.helpers.played import files
 
 TRACE = """\
 job,submit,duration,gpus,pods,queue

@@ -16,7 +16,7 @@ import pytest
 from adapters.cli.main import run
 from tests.adapters.documents import scenario
 from tests.adapters.pages_read import read
-from tests.replays import write_replay
+from tests.helpers.replays import write_replay
 
 HOSTILE = (
     "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&{{7*7}}"
@@ -285,7 +285,7 @@ def test_case_without_gangs_and_nodes_is_compared(tmp_path):
 def test_results_too_large_to_be_carried_along_are_linked(
     folder, tmp_path, monkeypatch
 ):
-    from adapters.reports import html
+    from adapters.reports.page import html
 
     monkeypatch.setattr(html, "LARGEST", 100)
     path = tmp_path / "page.html"
@@ -299,7 +299,7 @@ def test_results_too_large_to_be_carried_along_are_linked(
 def test_comparison_too_large_to_be_carried_along_says_what_prints_it(
     tmp_path, monkeypatch
 ):
-    from adapters.reports import html
+    from adapters.reports.page import html
 
     monkeypatch.setattr(html, "LARGEST", 100)
     path = tmp_path / "page.html"
@@ -336,7 +336,7 @@ def test_folder_that_replay_writes_has_every_chart(tmp_path):
 
 
 def test_missing_extra_is_said_in_a_sentence(folder, tmp_path, monkeypatch, capsys):
-    from adapters.reports import extra
+    from adapters.reports.page import extra
 
     monkeypatch.setattr(
         extra, "find_spec", lambda name: None if name != "altair" else True

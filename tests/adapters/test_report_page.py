@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from adapters.cli.main import run
-from tests.chromium import Chromium, executable
-from tests.replays import write_replay
+from tests.helpers.chromium import Chromium, executable
+from tests.helpers.replays import write_replay
 
 pytestmark = pytest.mark.skipif(
     executable() is None,

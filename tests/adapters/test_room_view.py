@@ -7,15 +7,15 @@ from typing import get_args
 
 import pytest
 
-from adapters.cli.output import Paint
-from adapters.cli.plan_view import view
-from adapters.cli.room_view import work
-from adapters.cli.tier_view import _WANTED
+from adapters.cli.terminal.output import Paint
+from adapters.cli.views.plan_view import view
+from adapters.cli.views.room_view import work
+from adapters.cli.views.tier_view import _WANTED
+from adapters.compare.outcome import LOSSES
 from adapters.files import scenario_of
-from adapters.outcome import LOSSES
 from models.policy import TierName
 from tests.adapters.documents import GPU, scenario
-from tests.build import bind, line, plan, tier
+from tests.helpers.build import bind, line, plan, tier
 
 GANGS = [
     {"name": "train", "queue": "vip", "min": 2, "requests": {GPU: 4}},

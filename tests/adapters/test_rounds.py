@@ -3,9 +3,9 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.cli.get_views import recorded_gangs
-from adapters.round_record import record_of
-from adapters.rounds import (
+from adapters.cli.views.get_views import recorded_gangs
+from adapters.loop.interfaces import Turn
+from adapters.observe.round_file import (
     MOST_GANGS,
     MOST_OPERATIONS,
     NoRecordError,
@@ -13,11 +13,11 @@ from adapters.rounds import (
     numbered,
     read_rounds,
 )
-from adapters.seams import Turn
+from adapters.observe.round_record import record_of
 from models.policy import Policy
 from models.receipt import Receipt
 from solver.round import decide
-from tests.build import gang, leaf, nodes, snapshot
+from tests.helpers.build import gang, leaf, nodes, snapshot
 
 
 def record(name, filler=0):

@@ -3,9 +3,9 @@ import re
 import pytest
 import typer
 
-from adapters.cli.looking import record_path
 from adapters.cli.main import run
-from adapters.cli.run_settings import BUDGET, as_run_here, read_config, running
+from adapters.cli.views.listed_source import record_path
+from adapters.service.run_settings import BUDGET, as_run_here, read_config, running
 from models.errors import InputRejectedError
 
 

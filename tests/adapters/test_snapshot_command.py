@@ -8,11 +8,11 @@ import pytest
 import yaml
 
 from adapters.cli.main import run
-from adapters.kube.kinds import NEEDED
+from adapters.kube.gangs.kinds import NEEDED
 from tests.adapters.kube.api_server import NODES, PODS, ApiServer
 from tests.adapters.kube.following import kubeconfig
 from tests.adapters.kube.raw_pods import raw_node, raw_pod
-from tests.manifests import node, pod
+from tests.helpers.manifests import node, pod
 
 JOB = ("batch/v1", "Job", "secret-train")
 RAWS = (

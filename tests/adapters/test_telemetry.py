@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families as parsed
 
-from adapters.health import Health, HealthServer, ListenError
-from adapters.log_reporter import JsonLines, TextLines
-from adapters.reporters import Recorder, Reporters
-from adapters.rounds import RoundFile, read_rounds
-from adapters.telemetry import Metrics
+from adapters.observe.health import Health, HealthServer, ListenError
+from adapters.observe.log import JsonLines, TextLines
+from adapters.observe.metrics import Metrics
+from adapters.observe.reporters import Recorder, Reporters
+from adapters.observe.round_file import RoundFile, read_rounds
 from models.errors import PlanRejectedError
 from models.plan import Operation
 from models.policy import Policy

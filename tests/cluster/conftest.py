@@ -5,9 +5,9 @@ from urllib.parse import quote
 
 import pytest
 
-from adapters.kube.connect import connect
-from adapters.kube.errors import AnswerError, ConflictError
-from adapters.kube.transport import Transport
+from adapters.kube.api.client import Transport
+from adapters.kube.api.connect import connect
+from adapters.kube.api.errors import AnswerError, ConflictError
 from tests.cluster.binaries import NoControlPlaneError, found, must_run
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.crds import definitions, owners
@@ -115,7 +115,7 @@ def install(admin, apply, raws):
     """
     Add definitions, and wait until the server serves them.
     """
-    from tests.eventually import eventually
+    from tests.helpers.eventually import eventually
 
     for raw in raws:
         apply(raw)

@@ -4,12 +4,12 @@ The rules of the restricted user: those that ``deploy/`` grants, to a user of th
 
 from contextlib import suppress
 
+from adapters.kube.acting.permissions import Permission
+from adapters.kube.acting.permissions import needed as all_needed
+from adapters.kube.api.errors import ConflictError, NotFoundError
 from adapters.kube.dialects.registry import dialects
-from adapters.kube.errors import ConflictError, NotFoundError
-from adapters.kube.kinds import resources_of
-from adapters.kube.permissions import Permission
-from adapters.kube.permissions import needed as all_needed
-from tests.deployed import rules
+from adapters.kube.gangs.kinds import resources_of
+from tests.helpers.deployed import rules
 
 API = "rbac.authorization.k8s.io"
 

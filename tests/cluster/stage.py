@@ -16,13 +16,13 @@ from itertools import count
 from pathlib import Path
 from typing import Self
 
-from adapters.kube.connect import connect
-from adapters.kube.errors import ClusterError, ConflictError, NotFoundError
-from adapters.kube.transport import Transport
+from adapters.kube.api.client import Transport
+from adapters.kube.api.connect import connect
+from adapters.kube.api.errors import ClusterError, ConflictError, NotFoundError
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.manifests import custom, node, pod
 from tests.cluster.role import grant
-from tests.mortal import start
+from tests.helpers.mortal import start
 
 SCHEDULING = "scheduling.x-k8s.io"
 SPACE = "phalanx-system"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.eventually import eventually
-from tests.mortal import lives
+from tests.helpers.eventually import eventually
+from tests.helpers.mortal import lives
 
 pytestmark = pytest.mark.cluster
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,16 +12,16 @@ import pytest
 import yaml
 
 from adapters.files.snapshot_diff import changes
-from adapters.kube.assemble import snapshot_of
-from adapters.kube.connect import connect
+from adapters.kube.api.connect import connect
+from adapters.kube.api.errors import AnswerError
 from adapters.kube.dialects.registry import dialects
-from adapters.kube.errors import AnswerError
-from adapters.kube.kinds import resources_of
-from adapters.kube.source import ClusterSource
+from adapters.kube.gangs.assemble import snapshot_of
+from adapters.kube.gangs.kinds import resources_of
+from adapters.kube.watch.source import ClusterSource
 from tests.cluster.conftest import plural_of, root_of
 from tests.cluster.test_reflector import PACE
 from tests.cluster.test_snapshot import NOW, objects_of, timeless
-from tests.eventually import eventually
+from tests.helpers.eventually import eventually
 
 pytestmark = pytest.mark.cluster
 FOLDER = Path(__file__).parents[2] / "scenarios"

@@ -10,8 +10,8 @@ import pytest
 
 from adapters.cli.main import run
 from tests.cluster.stage import Kubelet, Scheduler
-from tests.eventually import eventually
-from tests.mortal import start
+from tests.helpers.eventually import eventually
+from tests.helpers.mortal import start
 
 pytestmark = pytest.mark.cluster
 SPACE = "team"

@@ -9,15 +9,15 @@ from random import Random
 
 import pytest
 
-from adapters.kube.cache import Cache
-from adapters.kube.connect import connect
-from adapters.kube.dialects.base import Resource
-from adapters.kube.errors import ConflictError, ForbiddenError
-from adapters.kube.pace import Pace, State
+from adapters.kube.api.connect import connect
+from adapters.kube.api.errors import ConflictError, ForbiddenError
+from adapters.kube.dialects.protocol import Resource
+from adapters.kube.watch.cache import Cache
+from adapters.kube.watch.pace import Pace, State
 from tests.adapters.kube.api_server import NODES, PODS
 from tests.adapters.kube.following import Following
 from tests.cluster.crds import TEXT, definition, fields
-from tests.eventually import eventually
+from tests.helpers.eventually import eventually
 
 pytestmark = pytest.mark.cluster
 PACE = Pace(limit=20, watch=2, missing=0.2, first=0.05, longest=0.5)

@@ -11,7 +11,7 @@ import pytest
 
 from adapters.cli.main import run
 from tests.cluster.stage import Scheduler
-from tests.eventually import eventually
+from tests.helpers.eventually import eventually
 
 pytestmark = pytest.mark.cluster
 FAULT = """\

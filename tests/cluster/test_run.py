@@ -8,13 +8,13 @@ from itertools import count
 
 import pytest
 
-from adapters.kube.connect import connect
-from adapters.kube.dialects.base import Resource
-from adapters.kube.permissions import RoleLacksError, check
+from adapters.kube.acting.permissions import RoleLacksError, check
+from adapters.kube.api.connect import connect
+from adapters.kube.dialects.protocol import Resource
 from tests.cluster.manifests import custom, manifests, pod
 from tests.cluster.role import bind, grant, needed
 from tests.cluster.stage import GROUP, SPACE, Kubelet, Scheduler
-from tests.eventually import eventually
+from tests.helpers.eventually import eventually
 
 pytestmark = pytest.mark.cluster
 _SPACES = count()

@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.kube.assemble import snapshot_of
-from adapters.kube.connect import connect
-from adapters.kube.dialects.base import Objects
+from adapters.kube.api.connect import connect
+from adapters.kube.dialects.protocol import Objects
 from adapters.kube.dialects.registry import dialects
-from adapters.kube.source import ClusterSource
+from adapters.kube.gangs.assemble import snapshot_of
+from adapters.kube.watch.source import ClusterSource
 from models.gangs import Gang, Group, Tree
 from models.snapshot import Snapshot
 from tests.cluster.manifests import manifests
 from tests.cluster.test_reflector import PACE
-from tests.eventually import eventually
+from tests.helpers.eventually import eventually
 
 pytestmark = pytest.mark.cluster
 NOW = 1_900_000_000.0

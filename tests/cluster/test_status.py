@@ -12,7 +12,7 @@ import pytest
 from tests.adapters.kube.status_cases import CASES, manifests
 from tests.cluster.conftest import plural_of, root_of
 from tests.cluster.stage import Kubelet, Scheduler
-from tests.eventually import eventually
+from tests.helpers.eventually import eventually
 
 pytestmark = pytest.mark.cluster
 SPACE = "team"

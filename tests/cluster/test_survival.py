@@ -12,10 +12,10 @@ from random import Random
 
 import pytest
 
-from adapters.kube.connect import connect
+from adapters.kube.api.connect import connect
 from tests.cluster.stage import Kubelet, Scheduler
 from tests.cluster.webhook import Webhook
-from tests.eventually import eventually
+from tests.helpers.eventually import eventually
 
 pytestmark = pytest.mark.cluster
 KILLS = 30

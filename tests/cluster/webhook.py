@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Self
 
-from adapters.kube.errors import NotFoundError
+from adapters.kube.api.errors import NotFoundError
 
 WORDS = "not today"
 _PATH = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"

@@ -9,8 +9,8 @@ from models.gangs import PodPhase, pod_sets
 from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
-from solver.carry_out import carry_out
-from solver.plan import least_pods
+from solver.next_snapshot import carry_out
+from solver.plan.plan import least_pods
 from solver.round import decide
 from solver.verify import verify
 from tests.conformance.cases import Case

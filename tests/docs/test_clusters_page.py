@@ -5,7 +5,7 @@ The role on the page about clusters has a rule for every kind that is followed.
 import yaml
 
 from adapters.kube.dialects.registry import dialects
-from adapters.kube.source import resources_of
+from adapters.kube.watch.source import resources_of
 from tests.docs.pages import REPOSITORY, blocks
 
 PAGE = REPOSITORY / "docs" / "reference" / "clusters.md"

@@ -6,9 +6,9 @@ import pytest
 import yaml
 
 from adapters.cli.main import run
-from adapters.cli.run_settings import is_config, read_config
-from adapters.expectations import differences
+from adapters.compare.expectations import differences
 from adapters.files import read_scenario
+from adapters.service.run_settings import is_config, read_config
 from solver.round import decide
 from tests.docs.pages import REPOSITORY, blocks, is_session, name_of, pages, steps
 from tests.docs.sessions import (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from adapters.expectations import differences
+from adapters.compare.expectations import differences
 from adapters.files import read_scenario
 from adapters.files.folders import scenario_files
 from models.errors import PlanRejectedError

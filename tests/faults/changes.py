@@ -54,7 +54,7 @@ def tiers_by(rank) -> Switch:
     def change(keys, *_):
         return tuple(sorted((k for k in keys if rank(k) >= 0), key=rank))
 
-    return switch("solver.score:tier_keys", saying(change))
+    return switch("solver.score.tiers:tier_keys", saying(change))
 
 
 def no_reason(target: str) -> Switch:
@@ -76,5 +76,7 @@ def _only_first_in_row(old):
     return make
 
 
-FIRST_CHILDREN_BY_HAND = switch("solver.place:_Row.__init__", _only_first_in_row)
-NO_REPAIR = switch("solver.search:TierSearch._refine", always(value=False))
+FIRST_CHILDREN_BY_HAND = switch(
+    "solver.place.place_gang:_Row.__init__", _only_first_in_row
+)
+NO_REPAIR = switch("solver.search.tier_search:TierSearch._refine", always(value=False))

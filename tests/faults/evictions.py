@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from models.gangs import PodSet
 from models.nodes import ANYWHERE
-from solver.encode.eviction import lost_gangs
+from solver.encode.leaving.variables import lost_gangs
 from solver.encode.variables import Linear
-from solver.problem import Frozen
+from solver.problem.problem import Frozen
 from tests.faults.changes import tiers_by
 from tests.faults.fault import Fault
 from tests.faults.queues import LEAF_QUEUE_ONLY
@@ -22,7 +22,9 @@ from tests.faults.switch import (
     switch,
 )
 
-NOTHING_BY_HAND = switch("solver.steps:Opened.by_hand", lambda _old: lambda self: self)
+NOTHING_BY_HAND = switch(
+    "solver.evict.open_step:Opened.by_hand", lambda _old: lambda self: self
+)
 """
 The model has to find by itself who leaves.
 """
@@ -67,7 +69,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "reclaim-without-bound",
         "the model lets queues lose anything to others",
-        dropped("solver.encode.rights:_Reclaim.add"),
+        dropped("solver.encode.leaving.bounds:_Reclaim.add"),
         (
             "evict/reclaim/a-queue-below-its-share-gives-no-second-unit",
             "evict/reclaim/single-pods-are-units-by-themselves",
@@ -78,8 +80,8 @@ FAULTS: tuple[Fault, ...] = (
         "a queue must stay at its share after the last unit, too",
         in_model(
             during(
-                "solver.encode.rights:_Reclaim.add",
-                switch("solver.encode.rights:_Largest.add", always(None)),
+                "solver.encode.leaving.bounds:_Reclaim.add",
+                switch("solver.encode.leaving.bounds:_Largest.add", always(None)),
             )
         ),
         (
@@ -92,7 +94,7 @@ FAULTS: tuple[Fault, ...] = (
         "a queue may lose a unit when it is at its share and not above",
         in_model(
             switch(
-                "solver.encode.rights:_Reclaim._excess",
+                "solver.encode.leaving.bounds:_Reclaim._excess",
                 saying(lambda excess, *_: excess + 1),
             )
         ),
@@ -101,7 +103,9 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "reclaim-past-departments",
         "only the share of the victim's own queue counts, not of those above it",
-        in_model(during("solver.encode.rights:_Reclaim.__init__", LEAF_QUEUE_ONLY)),
+        in_model(
+            during("solver.encode.leaving.bounds:_Reclaim.__init__", LEAF_QUEUE_ONLY)
+        ),
         (
             "evict/reclaim/a-department-within-its-share-loses-nothing",
             "evict/reclaim/one-level-within-its-share-is-enough",
@@ -112,7 +116,7 @@ FAULTS: tuple[Fault, ...] = (
         "an inner queue answers for what its own queues take as well",
         in_model(
             switch(
-                "solver.encode.rights:_Reclaim._add_queue",
+                "solver.encode.leaving.bounds:_Reclaim._add_queue",
                 seeing(at4=lambda _inside: None),
             )
         ),
@@ -123,7 +127,7 @@ FAULTS: tuple[Fault, ...] = (
         "of the largest unit more is credited to an inner queue than leaves it",
         in_model(
             switch(
-                "solver.encode.rights:_Reclaim._excess",
+                "solver.encode.leaving.bounds:_Reclaim._excess",
                 lambda old: (
                     lambda self, queue, name: (
                         old(self, queue, name) + (queue in self.problem.queues.parents)
@@ -141,7 +145,7 @@ FAULTS: tuple[Fault, ...] = (
         "what a queue is above its share in need not be what somebody else asks for",
         in_model(
             switch(
-                "solver.encode.rights:_Reclaim._add_only_row",
+                "solver.encode.leaving.bounds:_Reclaim._add_only_row",
                 lambda _old: lambda *_args: None,
             )
         ),
@@ -166,26 +170,28 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "memory-lost",
         "gangs that were evicted and wait do not count where their queue would evict",
-        switch("solver.steps:_remembering", lambda _old: lambda problem: problem),
+        switch(
+            "solver.evict.open_step:_remembering", lambda _old: lambda problem: problem
+        ),
         ("evict/reclaim/a-queue-that-gave-its-last-unit-does-not-evict-in-turn",),
     ),
     Fault(
         "evicted-gangs-claim",
         "others leave for a gang that was evicted itself",
-        switch("solver.steps:was_evicted", always(value=False)),
+        switch("solver.evict.open_step:was_evicted", always(value=False)),
         ("evict/reclaim/nobody-leaves-for-a-gang-that-was-evicted",),
     ),
     Fault(
         "memory-on-the-leaf-queue-only",
         "what was evicted does not count in queues above its own",
-        during("solver.steps:_remembering", LEAF_QUEUE_ONLY),
+        during("solver.evict.open_step:_remembering", LEAF_QUEUE_ONLY),
         ("evict/reclaim/what-was-evicted-counts-on-the-whole-path",),
     ),
     # --- preempt
     Fault(
         "preempt-without-bound",
         "more may be preempted than higher bands start",
-        dropped("solver.encode.rights:_add_band"),
+        dropped("solver.encode.leaving.bounds:_add_band"),
         ("evict/preempt/no-more-than-is-started",),
     ),
     Fault(
@@ -193,8 +199,8 @@ FAULTS: tuple[Fault, ...] = (
         "the last unit that is preempted may not be larger than what starts",
         in_model(
             during(
-                "solver.encode.rights:_add_preempt",
-                switch("solver.encode.rights:_Largest.add", always(None)),
+                "solver.encode.leaving.bounds:_add_preempt",
+                switch("solver.encode.leaving.bounds:_Largest.add", always(None)),
             )
         ),
         (
@@ -206,9 +212,14 @@ FAULTS: tuple[Fault, ...] = (
         "preempt-equals",
         "work of the same band is preempted, too",
         in_model(
-            switch("solver.victims:_Gathering.__init__", _as_many_as_one_band_more),
-            switch("solver.encode.rights:_add_no_profit", always(None)),
-            switch("solver.encode.rights:_add_band", seeing(at3=lambda band: band - 1)),
+            switch(
+                "solver.evict.victims:_Gathering.__init__", _as_many_as_one_band_more
+            ),
+            switch("solver.encode.leaving.bounds:_add_no_profit", always(None)),
+            switch(
+                "solver.encode.leaving.bounds:_add_band",
+                seeing(at3=lambda band: band - 1),
+            ),
         ),
         (
             "evict/preempt/not-within-one-band",
@@ -218,7 +229,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "preempt-for-its-like",
         "a band may start where something of it was preempted",
-        dropped("solver.encode.rights:_add_no_profit"),
+        dropped("solver.encode.leaving.bounds:_add_no_profit"),
         ("evict/preempt/nobody-leaves-for-the-like-of-it",),
     ),
     Fault(
@@ -226,7 +237,8 @@ FAULTS: tuple[Fault, ...] = (
         "in the step of those that borrow entitled starts count as well",
         in_model(
             switch(
-                "solver.encode.rights:_borrowed", lambda _old: lambda _m, _k, _v, p: p
+                "solver.encode.leaving.bounds:_borrowed",
+                lambda _old: lambda _m, _k, _v, p: p,
             )
         ),
         ("evict/preempt/entitled-starts-give-borrowing-no-right",),
@@ -246,7 +258,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "bounds-ignored",
         "the model knows no bounds of the policy",
-        dropped("solver.encode.step:_add_bounds"),
+        dropped("solver.encode.leaving.encoding:_add_bounds"),
         (
             "evict/policy/max-pods-3",
             "evict/policy/max-moves-1",
@@ -257,7 +269,7 @@ FAULTS: tuple[Fault, ...] = (
         "each step may evict as much as the policy allows for all",
         in_model(
             switch(
-                "solver.encode.step:_add_bounds",
+                "solver.encode.leaving.encoding:_add_bounds",
                 seeing(at1=lambda problem: replace(problem, frozen=Frozen())),
             )
         ),
@@ -267,27 +279,27 @@ FAULTS: tuple[Fault, ...] = (
         "surplus-costs-no-gang",
         "gangs that lose some pods do not count towards maxGangs",
         in_model(
-            switch("solver.encode.eviction:gangs_touched", _whole_gangs),
+            switch("solver.encode.leaving.variables:gangs_touched", _whole_gangs),
         ),
         ("evict/policy/max-gangs-1-of-surplus",),
     ),
     Fault(
         "what-starts-anyway-gains",
         "GPUs that start without any eviction count against what is lost",
-        in_model(switch("solver.steps:Opened.holds", always(value=True))),
+        in_model(switch("solver.evict.open_step:Opened.holds", always(value=True))),
         ("evict/policy/max-lost-per-gpu-79-of-what-waits",),
     ),
     # --- rounds
     Fault(
         "rounds-never-settle",
         "others leave again though nothing has changed since the last ones did",
-        switch("solver.steps:is_settled", always(value=False)),
+        switch("solver.evict.open_step:is_settled", always(value=False)),
         ("evict/settled/unchanged-for-60s",),
     ),
     Fault(
         "time-gives-no-right",
         "that a pod has run for long enough since is no reason to decide again",
-        switch("solver.settled:_clocks", always(())),
+        switch("solver.evict.settled:_clocks", always(())),
         ("evict/settled/a-min-runtime-has-passed-since",),
     ),
     # --- losses
@@ -300,7 +312,9 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "gangs-cost-nothing",
         "that a gang stops counts for nothing",
-        in_model(switch("solver.encode.eviction:lost_gangs", always(Linear()))),
+        in_model(
+            switch("solver.encode.leaving.variables:lost_gangs", always(Linear()))
+        ),
         ("evict/reclaim/of-equal-work-the-fewest-gangs-go",),
     ),
     Fault(
@@ -308,8 +322,8 @@ FAULTS: tuple[Fault, ...] = (
         "how many pods leave counts for nothing",
         in_model(
             during(
-                "solver.encode.step:StepEncoding.tier",
-                switch("solver.encode.eviction:lost_pods", always(Linear())),
+                "solver.encode.leaving.encoding:StepEncoding.tier",
+                switch("solver.encode.leaving.variables:lost_pods", always(Linear())),
             )
         ),
         ("evict/reclaim/of-equal-gangs-the-fewest-pods-go",),
@@ -317,13 +331,13 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "rank-costs-nothing",
         "that a higher priority leaves counts for nothing",
-        in_model(switch("solver.encode.eviction:lost_rank", always(Linear()))),
+        in_model(switch("solver.encode.leaving.variables:lost_rank", always(Linear()))),
         ("evict/reclaim/of-equal-losses-the-lower-priority-goes",),
     ),
     Fault(
         "work-costs-nothing",
         "lost work counts for nothing",
-        in_model(switch("solver.encode.eviction:lost_work", always(Linear()))),
+        in_model(switch("solver.encode.leaving.variables:lost_work", always(Linear()))),
         (
             "evict/reclaim/least-work-is-lost",
             "evict/moves/three-nodes-become-two",
@@ -335,7 +349,7 @@ FAULTS: tuple[Fault, ...] = (
         "who is moved may go to any node",
         in_model(
             switch(
-                "solver.movers:_unit",
+                "solver.evict.moved_gangs:_unit",
                 seeing(
                     at0=lambda gang: (
                         replace(gang, tree=replace(gang.tree, demand=ANYWHERE))
@@ -350,7 +364,9 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "moved-pod-by-pod",
         "single pods of gangs with a topology or exclusive hosts may move",
-        in_model(switch("solver.movers:may_move_singly", always(value=True))),
+        in_model(
+            switch("solver.evict.moved_gangs:may_move_singly", always(value=True))
+        ),
         (
             "evict/moves/no-single-pod-of-a-gang-with-a-topology",
             "evict/moves/no-single-pod-of-an-exclusive-gang",
@@ -361,7 +377,7 @@ FAULTS: tuple[Fault, ...] = (
         "what is moved takes no place",
         in_model(
             switch(
-                "solver.encode.step:_add_mover",
+                "solver.encode.leaving.encoding:_add_mover",
                 lambda old: (
                     lambda model, problem, conversion, demand, *rest: old(
                         model, problem, conversion, type(demand)(), *rest

@@ -9,14 +9,16 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-evicts-without-rights",
         "greedy lets queues lose anything",
-        switch("solver.hand_rights:HandRights._is_right", always(value=True)),
+        switch("solver.evict.eviction_ledger:HandRights._is_right", always(value=True)),
         ("evict/reclaim/an-elastic-gang-that-goes-whole-is-one-unit",),
         "greedy",
     ),
     Fault(
         "greedy-evicts-without-bounds",
         "greedy knows neither budgets nor the bounds of the policy",
-        switch("solver.hand_rights:HandRights._is_within", always(value=True)),
+        switch(
+            "solver.evict.eviction_ledger:HandRights._is_within", always(value=True)
+        ),
         (
             "evict/protected/a-budget-holds-for-all-its-gangs",
             "evict/policy/max-pods-3",
@@ -26,7 +28,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-without-the-last-unit",
         "greedy takes no unit that brings a queue below its share",
-        switch("solver.hand_rights:_Sums.largest", always(0)),
+        switch("solver.evict.eviction_ledger:_Sums.largest", always(0)),
         (
             "evict/reclaim/the-last-unit-may-take-it-below",
             "evict/preempt/the-last-unit-may-be-larger",
@@ -36,7 +38,10 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-takes-the-dearest",
         "greedy takes the dearest victims first",
-        switch("solver.by_hand_table:Table._cost", saying(lambda cost, *_: 1e6 - cost)),
+        switch(
+            "solver.evict.greedy.victim_table:Table._cost",
+            saying(lambda cost, *_: 1e6 - cost),
+        ),
         (
             "evict/moves/three-nodes-become-two",
             "evict/reclaim/least-work-is-lost",
@@ -46,7 +51,9 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-never-moves",
         "greedy finds no new places",
-        switch("solver.by_hand_leavers:Leavers.find_place", always(value=False)),
+        switch(
+            "solver.evict.greedy.eviction_log:Leavers.find_place", always(value=False)
+        ),
         (
             "evict/moves/small-gangs-move-for-a-large-one",
             "evict/moves/a-move-comes-before-an-eviction",
@@ -56,14 +63,14 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-stops-at-departments",
         "greedy lets what leaves a department make no room in its share",
-        switch("solver.by_hand_leavers:Leavers._give_share", always(None)),
+        switch("solver.evict.greedy.eviction_log:Leavers._give_share", always(None)),
         ("evict/reclaim/queues-of-one-department-reclaim-from-each-other",),
         "greedy",
     ),
     Fault(
         "greedy-does-not-reckon",
         "greedy evicts whatever that loses for each GPU",
-        switch("solver.by_hand:_ByHand._settle", always(value=True)),
+        switch("solver.evict.greedy.evict:_ByHand._settle", always(value=True)),
         (
             "evict/policy/max-lost-per-gpu-59",
             "evict/policy/max-lost-per-gpu-counts-moves",

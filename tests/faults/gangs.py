@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from models.gangs import PodPhase, PodSet
 from models.plan import Placement
-from solver.standing import least_need
+from solver.problem.gang_state import least_need
 from tests.faults.changes import FIRST_CHILDREN_BY_HAND, leaves, tree_nodes
 from tests.faults.fault import Fault
 from tests.faults.switch import (
@@ -38,7 +38,7 @@ def _needing(count) -> Switch:
     def finish(leaf):
         object.__setattr__(leaf, "need", count(leaf))
 
-    return switch("solver.standing:Leaf.__post_init__", becomes(finish))
+    return switch("solver.problem.gang_state:Leaf.__post_init__", becomes(finish))
 
 
 def _phases(phases: Mapping[PodPhase, PodPhase]):
@@ -142,7 +142,7 @@ FAULTS: tuple[Fault, ...] = (
         "minimum-of-replicas",
         "every pod of a leaf is taken as needed",
         switch(
-            "solver.standing:standing",
+            "solver.problem.gang_state:standing",
             saying(lambda s, *_: leaves(minimum=lambda x: x.pod_set.replicas)(s)),
         ),
         ("gang/minimum-below-replicas", "gang/surplus-is-no-reason-to-start"),
@@ -163,7 +163,7 @@ FAULTS: tuple[Fault, ...] = (
         "one-child-too-many",
         "K + 1 of the children are asked for",
         switch(
-            "solver.standing:standing",
+            "solver.problem.gang_state:standing",
             saying(
                 lambda s, *_: tree_nodes(
                     min_groups=lambda n: min(n.min_groups + 1, len(n.children))
@@ -188,7 +188,7 @@ FAULTS: tuple[Fault, ...] = (
         "empty-children-count",
         "a child that is satisfied with no pod at all counts towards K",
         switch(
-            "solver.standing:TreeNode.live",
+            "solver.problem.gang_state:TreeNode.live",
             becomes(property(lambda node: node.satisfied)),
         ),
         ("subgroups/an-empty-child-does-not-count",),
@@ -196,7 +196,10 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "running-children-do-not-count",
         "a child that runs already does not count towards K",
-        switch("solver.standing:TreeNode.live", becomes(property(lambda _: False))),
+        switch(
+            "solver.problem.gang_state:TreeNode.live",
+            becomes(property(lambda _: False)),
+        ),
         ("matchpolicy/once-satisfied-holds-for-every-subset",),
     ),
     Fault(
@@ -220,7 +223,10 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "no-choice-in-trees",
         "every leaf of every tree is taken as needed",
-        switch("solver.standing:Standing.rigid", becomes(property(lambda _: True))),
+        switch(
+            "solver.problem.gang_state:Standing.rigid",
+            becomes(property(lambda _: True)),
+        ),
         (
             "subgroups/only-the-second-subset-fits",
             "subgroups/nested-k-of-n-at-two-levels",
@@ -239,7 +245,7 @@ FAULTS: tuple[Fault, ...] = (
         "value-without-role-order",
         "the least a gang needs is counted without the order of its roles",
         switch(
-            "solver.problem:_least_value",
+            "solver.problem.problem:_least_value",
             seeing(at0=leaves(after=lambda _: ())),
         ),
         ("roles/value-includes-the-role-that-comes-first",),
@@ -248,7 +254,7 @@ FAULTS: tuple[Fault, ...] = (
         "running-gangs-do-not-grow",
         "a gang that has its minimum gets no more pods",
         switch(
-            "solver.problem:_units",
+            "solver.problem.problem:_units",
             saying(lambda units, *_: [u for u in units if u.starts]),
         ),
         ("gang/running-elastic-gang-grows", "roles/growth-after-a-running-driver"),
@@ -257,7 +263,7 @@ FAULTS: tuple[Fault, ...] = (
         "running-members-forgotten",
         "a gang that runs in part needs its whole minimum again",
         switch(
-            "solver.standing:standing",
+            "solver.problem.gang_state:standing",
             seeing(at0=_phases({PodPhase.RUNNING: PodPhase.FAILED})),
         ),
         ("gang/below-its-minimum-is-completed", "subgroups/a-lost-worker-comes-back"),
@@ -265,26 +271,26 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "surplus-is-a-reason-to-start",
         "a gang's value is that of all its pods, surplus included",
-        switch("solver.problem:_least_value", becomes(_whole_value)),
+        switch("solver.problem.problem:_least_value", becomes(_whole_value)),
         ("gang/surplus-is-no-reason-to-start",),
     ),
     Fault(
         "running-pods-have-value",
         "a gang's value includes the pods that it has already",
-        switch("solver.problem:_least_value", saying(_value_with_running)),
+        switch("solver.problem.problem:_least_value", saying(_value_with_running)),
         ("gang/value-is-that-of-the-missing-pods",),
     ),
     Fault(
         "value-of-the-dearest-subset",
         "a gang's value is that of its dearest K-subset",
-        switch("solver.problem:_least_value", becomes(_dearest_value)),
+        switch("solver.problem.problem:_least_value", becomes(_dearest_value)),
         ("subgroups/a-costly-child-adds-no-value",),
     ),
     Fault(
         "no-surplus",
         "a gang gets its minimum and nothing beyond",
         switch(
-            "solver.standing:standing",
+            "solver.problem.gang_state:standing",
             saying(lambda s, *_: leaves(pending=lambda x: x.pending[: x.need])(s)),
         ),
         ("gang/minimum-below-replicas", "gang/running-elastic-gang-grows"),
@@ -293,7 +299,7 @@ FAULTS: tuple[Fault, ...] = (
         "gated-pods-are-pending",
         "a pod behind a gate is bound",
         switch(
-            "solver.standing:standing",
+            "solver.problem.gang_state:standing",
             seeing(at0=_phases({PodPhase.GATED: PodPhase.PENDING})),
         ),
         ("readiness/gated-pods-do-not-count", "readiness/too-few-ready-children-wait"),
@@ -302,7 +308,7 @@ FAULTS: tuple[Fault, ...] = (
         "failed-pods-count",
         "a failed pod counts as one that runs",
         switch(
-            "solver.standing:_COUNTED",
+            "solver.problem.gang_state:_COUNTED",
             lambda table: {k: v | {PodPhase.FAILED} for k, v in table.items()},
         ),
         ("readiness/failed-pods-do-not-count",),
@@ -310,7 +316,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "pods-in-reverse",
         "the places of a leaf are given out from its last pod to its first",
-        switch("solver.placement:placement_of", _reversed_places),
+        switch("solver.plan.placement:placement_of", _reversed_places),
         ("gang/running-elastic-gang-grows",),
     ),
 )

@@ -11,7 +11,7 @@ FAULTS: tuple[Fault, ...] = (
         "greedy-ignores-limits",
         "greedy starts gangs beyond the limit of their queue",
         switch(
-            "solver.ledger:Ledger.most",
+            "solver.place.queue_ledger:Ledger.most",
             lambda _old: lambda _self, _state, _leaf, count: count,
         ),
         ("queues/limit-holds", "queues/limit-of-the-parent-holds"),
@@ -20,28 +20,28 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-entitles-everybody",
         "greedy calls every start entitled",
-        switch("solver.ledger:Ledger.entitles", always(value=True)),
+        switch("solver.place.queue_ledger:Ledger.entitles", always(value=True)),
         ("queues/idle-share-is-borrowed", "queues/water-filling-by-weight"),
         "greedy",
     ),
     Fault(
         "greedy-leaves-halves",
         "greedy does not take back the pods of a gang that does not fit",
-        switch("solver.workspace:Workspace.undo", always(None)),
+        switch("solver.place.workspace:Workspace.undo", always(None)),
         ("groups/all-or-none", "subgroups/one-missing-child-stops-the-gang"),
         "greedy",
     ),
     Fault(
         "greedy-starts-the-first-of-a-group",
         "greedy starts each gang of a group that fits",
-        switch("solver.place:place_gang", saying(lambda *_: True)),
+        switch("solver.place.place_gang:place_gang", saying(lambda *_: True)),
         ("groups/all-or-none", "groups/entitled-only-when-every-gang-is"),
         "greedy",
     ),
     Fault(
         "greedy-without-roles",
         "greedy gives pods to a leaf before those it comes after",
-        switch("solver.place:_Hand._roles_reached", always(value=True)),
+        switch("solver.place.place_gang:_Hand._roles_reached", always(value=True)),
         (
             "roles/executors-never-start-alone",
             "roles/surplus-of-a-later-role-waits-too",
@@ -59,7 +59,7 @@ FAULTS: tuple[Fault, ...] = (
         "greedy-without-domains",
         "greedy places gangs in any domain",
         switch(
-            "solver.masks:Masks._required",
+            "solver.place.domain_choice:Masks._required",
             lambda _old: lambda _self, _demand, mask: iter([mask]),
         ),
         (
@@ -71,28 +71,30 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-shares-hosts",
         "greedy puts two pods of an exclusive gang on one host",
-        switch("solver.workspace:Workspace._keep_hosts_apart", always(None)),
+        switch("solver.place.workspace:Workspace._keep_hosts_apart", always(None)),
         ("exclusive/each-pod-has-its-own-host", "exclusive/surplus-stops-at-the-hosts"),
         "greedy",
     ),
     Fault(
         "greedy-fits-worst",
         "greedy takes the emptiest node first",
-        switch("solver.stock:Stock.strain", saying(lambda strain, *_: -strain)),
+        switch(
+            "solver.place.free_room:Stock.strain", saying(lambda strain, *_: -strain)
+        ),
         ("packing/the-largest-hole-stays-whole", "packing/an-exact-fit-is-taken"),
         "greedy",
     ),
     Fault(
         "greedy-wastes-gpu-nodes",
         "greedy puts pods without GPUs on GPU nodes as readily as on others",
-        switch("solver.stock:WASTE", becomes(0.0)),
+        switch("solver.place.free_room:WASTE", becomes(0.0)),
         ("packing/processor-pods-keep-off-gpu-nodes",),
         "greedy",
     ),
     Fault(
         "greedy-never-steps-back",
         "greedy tries the children of a node in one order only",
-        switch("solver.place:MOST_ORDERS", becomes(1)),
+        switch("solver.place.place_gang:MOST_ORDERS", becomes(1)),
         ("packing/largest-first-would-fail",),
         "greedy",
     ),
@@ -100,7 +102,7 @@ FAULTS: tuple[Fault, ...] = (
         "greedy-prefers-nothing",
         "greedy does not try preferred domains",
         switch(
-            "solver.masks:Masks._preferred",
+            "solver.place.domain_choice:Masks._preferred",
             lambda _old: lambda _self, _demand, masks: iter(masks),
         ),
         (
@@ -112,14 +114,14 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-grows-anywhere",
         "greedy opens a further preferred domain for surplus",
-        switch("solver.workspace:_is_frugal", always(value=False)),
+        switch("solver.place.workspace:_is_frugal", always(value=False)),
         ("topology/surplus-does-not-leave-a-full-preferred-domain",),
         "greedy",
     ),
     Fault(
         "greedy-entitles-nobody",
         "greedy calls every start a borrowing one",
-        switch("solver.ledger:Ledger.entitles", always(value=False)),
+        switch("solver.place.queue_ledger:Ledger.entitles", always(value=False)),
         (
             "queues/quota-comes-before-queue-priority",
             "queues/weights-divide-what-quotas-leave",
@@ -129,7 +131,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-charges-no-share",
         "greedy does not charge entitled starts to the fair share",
-        switch("solver.ledger:Ledger.entitle", always(None)),
+        switch("solver.place.queue_ledger:Ledger.entitle", always(None)),
         (
             "queues/a-child-shares-what-its-parent-has",
             "queues/weights-divide-what-quotas-leave",
@@ -140,7 +142,7 @@ FAULTS: tuple[Fault, ...] = (
         "greedy-youngest-first",
         "greedy starts the youngest gang of a queue first",
         switch(
-            "solver.greedy:_inside_queue",
+            "solver.place.greedy:_inside_queue",
             saying(lambda rank, *_: (rank[0], -rank[1])),
         ),
         ("tiers/order-the-oldest-of-equals",),
@@ -150,7 +152,7 @@ FAULTS: tuple[Fault, ...] = (
         "greedy-lowest-priority-first",
         "greedy starts the lowest priority of a queue first",
         switch(
-            "solver.greedy:_inside_queue",
+            "solver.place.greedy:_inside_queue",
             saying(lambda rank, *_: (-rank[0], rank[1])),
         ),
         ("priority/a-higher-band-comes-first", "priority/three-bands-in-their-order"),
@@ -159,7 +161,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-queues-by-name",
         "greedy serves queues by name instead of by share",
-        switch("solver.greedy:_standing_of", always((0, 0.0))),
+        switch("solver.place.greedy:_standing_of", always((0, 0.0))),
         ("queues/water-filling-by-weight",),
         "greedy",
     ),

@@ -16,7 +16,7 @@ def _counting(policy: MatchPolicy, *phases: PodPhase) -> Switch:
     def change(table):
         return {**table, policy: frozenset(phases)}
 
-    return switch("solver.standing:_COUNTED", change)
+    return switch("solver.problem.gang_state:_COUNTED", change)
 
 
 def _entitles_the_first_only(old):
@@ -43,7 +43,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "groups-start-apart",
         "each gang of a GangGroup starts by itself",
-        switch("solver.problem:_together", becomes(lambda state, _: (state,))),
+        switch("solver.problem.problem:_together", becomes(lambda state, _: (state,))),
         (
             "groups/all-or-none",
             "peers/koordinator-interleaved-groups-do-not-hold-each-other",
@@ -52,7 +52,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "group-in-its-highest-band",
         "a GangGroup is in the band of its highest gang",
-        switch("solver.problem:_lowest_priority", becomes(_highest_priority)),
+        switch("solver.problem.problem:_lowest_priority", becomes(_highest_priority)),
         ("groups/the-band-is-that-of-the-lowest-gang",),
     ),
     Fault(
@@ -64,20 +64,21 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "missing-mates-do-not-matter",
         "a gang starts although one of its group does not exist",
-        no_reason("solver.eligibility:_missing_mates"),
+        no_reason("solver.problem.eligibility:_missing_mates"),
         ("groups/a-missing-gang-blocks-the-group",),
     ),
     Fault(
         "lists-need-not-agree",
         "a group list that the others do not hold is accepted",
-        no_reason("solver.eligibility:_group_conflict"),
+        no_reason("solver.problem.eligibility:_group_conflict"),
         ("groups/who-lists-alone-is-in-error-alone", "reasons/config-conflict"),
     ),
     Fault(
         "a-blocked-mate-does-not-matter",
         "a gang starts although one of its group never can",
         switch(
-            "solver.eligibility:spread_to_groups", lambda _old: lambda _s, b: dict(b)
+            "solver.problem.eligibility:spread_to_groups",
+            lambda _old: lambda _s, b: dict(b),
         ),
         ("reasons/waiting-for-group",),
     ),
@@ -110,7 +111,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "never-once-satisfied",
         "under once-satisfied, a gang keeps its minimum for ever",
-        switch("solver.standing:_is_ordinary", always(value=False)),
+        switch("solver.problem.gang_state:_is_ordinary", always(value=False)),
         (
             "matchpolicy/once-satisfied-pods-are-ordinary",
             "matchpolicy/once-satisfied-leaf-below-its-minimum-refills",
@@ -120,7 +121,7 @@ FAULTS: tuple[Fault, ...] = (
         "satisfied-only-by-the-mark",
         "under once-satisfied, a gang that has its minimum now is not seen",
         switch(
-            "solver.standing:_is_ordinary",
+            "solver.problem.gang_state:_is_ordinary",
             lambda _old: (
                 lambda g: g.match_policy == "once-satisfied" and g.once_satisfied
             ),
@@ -130,7 +131,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "waits-for-no-pods",
         "a gang whose pods do not exist is taken as ready",
-        no_reason("solver.eligibility:_readiness"),
+        no_reason("solver.problem.eligibility:_readiness"),
         (
             "readiness/waits-for-pods-that-do-not-exist",
             "readiness/failed-pods-do-not-count",
@@ -139,19 +140,19 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "time-out-and-back-off-ignored",
         "a gang that timed out or was refused is planned",
-        no_reason("solver.eligibility:_held"),
+        no_reason("solver.problem.eligibility:_held"),
         ("readiness/timed-out-is-not-planned", "readiness/back-off-lets-others-pass"),
     ),
     Fault(
         "min-resources-ignored",
         "a gang starts although the free total is below its minResources",
-        no_reason("solver.eligibility:_short_of_minimum"),
+        no_reason("solver.problem.eligibility:_short_of_minimum"),
         ("readiness/min-resources-short",),
     ),
     Fault(
         "queues-never-closed",
         "a queue that is closed, missing or not a leaf starts gangs",
-        no_reason("solver.eligibility:_queue_reason"),
+        no_reason("solver.problem.eligibility:_queue_reason"),
         (
             "queues/a-closed-queue-starts-nothing",
             "queues/a-missing-queue-starts-nothing",

@@ -199,26 +199,32 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "load-of-others-ignored",
         "what pods that are not ours use of a node is taken as free",
-        switch("solver.room:room_of", seeing(at0=machines(used=lambda _: {}))),
+        switch(
+            "solver.problem.node_room:room_of", seeing(at0=machines(used=lambda _: {}))
+        ),
         ("nodes/used-is-load",),
     ),
     Fault(
         "running-load-ignored",
         "what our running pods use of a node is taken as free",
-        switch("solver.census:LOAD", becomes(frozenset({PodPhase.TERMINATING}))),
+        switch(
+            "solver.problem.pod_counts:LOAD", becomes(frozenset({PodPhase.TERMINATING}))
+        ),
         ("gang/growth-yields-to-a-start", "reasons/insufficient-capacity"),
     ),
     Fault(
         "terminating-load-ignored",
         "what our terminating pods use of a node is taken as free",
-        switch("solver.census:LOAD", becomes(frozenset({PodPhase.RUNNING}))),
+        switch(
+            "solver.problem.pod_counts:LOAD", becomes(frozenset({PodPhase.RUNNING}))
+        ),
         ("gang/terminating-pods-hold-their-room",),
     ),
     Fault(
         "number-of-pods-ignored",
         "a node takes any number of pods",
         switch(
-            "solver.room:room_of",
+            "solver.problem.node_room:room_of",
             seeing(
                 at0=machines(allocatable=lambda n: {**n.allocatable, "pods": 10**6})
             ),
@@ -228,14 +234,14 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "a-resource-forgotten",
         "the model does not measure nodes in one of the resources",
-        switch("solver.classes:_resource_rows", _later_resources),
+        switch("solver.encode.node_classes:_resource_rows", _later_resources),
         ("tiers/pods", "topology/three-in-a-rack-of-seven-leave-one-idle"),
     ),
     Fault(
         "hosts-are-shared",
         "pods of an exclusive gang may share a host",
         switch(
-            "solver.shapes:shapes_of",
+            "solver.problem.pod_shapes:shapes_of",
             seeing(
                 at1=lambda states: [
                     leaves(pod_set=lambda x: replace(x.pod_set, exclusive=False))(s)
@@ -248,13 +254,13 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "running-hosts-are-shared",
         "an exclusive pod may join a running one of its gang",
-        switch("solver.shapes:_banned", always(())),
+        switch("solver.problem.pod_shapes:_banned", always(())),
         ("exclusive/a-running-pod-takes-its-host",),
     ),
     Fault(
         "no-host-rows",
         "the model does not know that exclusive pods need hosts of their own",
-        switch("solver.classes:_host_rows", always([])),
+        switch("solver.encode.node_classes:_host_rows", always([])),
         ("exclusive/missing-hosts-cost-no-other-gang-its-start",),
     ),
 )

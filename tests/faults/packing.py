@@ -20,14 +20,14 @@ def _sums_only(old):
     return rows
 
 
-NO_MODEL_OF_A_CLASS = switch("solver.pack:EXACT_CELLS", becomes(0))
+NO_MODEL_OF_A_CLASS = switch("solver.decode.pack:EXACT_CELLS", becomes(0))
 
 FAULTS: tuple[Fault, ...] = (
     Fault(
         "floor-rows-dropped",
         "classes are sums over nodes, and what cannot be packed is not repaired",
         both(
-            switch("solver.classes:_resource_rows", _sums_only),
+            switch("solver.encode.node_classes:_resource_rows", _sums_only),
             NO_REPAIR,
         ),
         ("packing/nodes-of-five-hold-no-fifth-pair",),
@@ -35,7 +35,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "classes-of-unlike-nodes",
         "nodes are one class although other pods fit them",
-        switch("solver.classes:hash_row", always(0)),
+        switch("solver.encode.node_classes:hash_row", always(0)),
         ("nodes/labels-tell-nodes-with-equal-room-apart",),
     ),
     Fault(

@@ -53,14 +53,14 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "bands-merged",
         "all priorities are one band",
-        switch("solver.bands:cut_bands", saying(_one_band)),
+        switch("solver.problem.priority_bands:cut_bands", saying(_one_band)),
         ("priority/a-higher-band-comes-first", "priority/age-never-lifts-over-a-band"),
     ),
     Fault(
         "cut-points-ignored",
         "every priority is a band of its own, whatever the policy's cut points",
         switch(
-            "solver.bands:cut_bands",
+            "solver.problem.priority_bands:cut_bands",
             seeing(at1=lambda policy: policy.model_copy(update={"bands": None})),
         ),
         ("priority/cut-points-join-priorities-into-bands",),
@@ -69,7 +69,7 @@ FAULTS: tuple[Fault, ...] = (
         "lowest-band-first",
         "the tiers go from the lowest band to the highest",
         switch(
-            "solver.bands:Bands.falling",
+            "solver.problem.priority_bands:Bands.falling",
             becomes(property(lambda bands: sorted(bands.labels.items()))),
         ),
         ("priority/a-higher-band-comes-first", "priority/three-bands-in-their-order"),

@@ -73,7 +73,7 @@ def _largest_factor(old):
 
 
 LEAF_QUEUE_ONLY = switch(
-    "solver.quotas:QueueTree.path", saying(lambda path, *_: path[:1])
+    "solver.problem.queue_tree:QueueTree.path", saying(lambda path, *_: path[:1])
 )
 
 FAULTS: tuple[Fault, ...] = (
@@ -93,7 +93,7 @@ FAULTS: tuple[Fault, ...] = (
         "limit-without-running",
         "what runs in a queue does not count towards its limit",
         switch(
-            "solver.quotas:QueueTree.limit_left",
+            "solver.problem.queue_tree:QueueTree.limit_left",
             lambda _old: lambda self, queue, r: self.queues[queue].rule(r).limit,
         ),
         ("queues/running-pods-count-towards-the-limit", "reasons/quota-limit-reached"),
@@ -102,7 +102,7 @@ FAULTS: tuple[Fault, ...] = (
         "limit-off-by-one",
         "a queue may exceed its limit by one",
         switch(
-            "solver.quotas:QueueTree.limit_left",
+            "solver.problem.queue_tree:QueueTree.limit_left",
             saying(lambda left, *_: None if left is None else left + 1),
         ),
         ("queues/surplus-stops-at-the-limit", "reasons/quota-limit-reached"),
@@ -110,14 +110,15 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "quota-rows-dropped",
         "non-preemptible work may exceed its quota",
-        switch("solver.quotas:QueueTree.quota_left", always(None)),
+        switch("solver.problem.queue_tree:QueueTree.quota_left", always(None)),
         ("queues/surplus-of-non-preemptible-work-stays-within-quota",),
     ),
     Fault(
         "quota-for-everybody",
         "preemptible work is held within quota, too",
         switch(
-            "solver.problem:problem_of", seeing(at0=gangs(preemptible=lambda _: False))
+            "solver.problem.problem:problem_of",
+            seeing(at0=gangs(preemptible=lambda _: False)),
         ),
         ("queues/preemptible-work-takes-no-quota",),
     ),
@@ -125,7 +126,7 @@ FAULTS: tuple[Fault, ...] = (
         "quota-charged-by-all-that-runs",
         "running preemptible work uses up the quota",
         switch(
-            "solver.quotas:QueueTree.quota_left",
+            "solver.problem.queue_tree:QueueTree.quota_left",
             lambda _old: (
                 lambda self, queue, r: (
                     None
@@ -161,7 +162,7 @@ FAULTS: tuple[Fault, ...] = (
         during(
             "solver.encode.entitlement:add_entitlement",
             switch(
-                "solver.quotas:QueueTree.claim_left",
+                "solver.problem.queue_tree:QueueTree.claim_left",
                 lambda _old: (
                     lambda _self, shares, queue, r: shares.get(queue, {}).get(r, 0)
                 ),
@@ -188,7 +189,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "borrowing-factor-always-one",
         "how much of its share a queue uses does not matter to borrowing",
-        switch("solver.score:borrow_factor", always(1)),
+        switch("solver.score.tiers:borrow_factor", always(1)),
         (
             "queues/borrowing-below-a-quarter-counts-four-fold",
             "queues/borrowing-below-three-quarters-counts-twice",
@@ -197,20 +198,21 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "borrowing-factor-of-the-least-used",
         "the resource of which a queue uses least decides its factor",
-        switch("solver.score:borrow_factor", _largest_factor),
+        switch("solver.score.tiers:borrow_factor", _largest_factor),
         ("queues/the-resource-used-most-sets-the-borrowing-factor",),
     ),
     Fault(
         "remainders-to-the-next-band",
         "what rounding leaves of a fair share goes to the next priority",
-        switch("solver.fairshare:_fill", _without_remainders),
+        switch("solver.problem.fair_share:_fill", _without_remainders),
         ("queues/remainders-stay-in-their-band",),
     ),
     Fault(
         "running-work-asks-for-no-share",
         "only what waits is asked for when fair shares are divided",
         switch(
-            "solver.quotas:QueueTree.requested", lambda _old: lambda _self, more: more
+            "solver.problem.queue_tree:QueueTree.requested",
+            lambda _old: lambda _self, more: more,
         ),
         ("queues/idle-share-is-borrowed",),
     ),
@@ -218,7 +220,7 @@ FAULTS: tuple[Fault, ...] = (
         "weights-ignored",
         "fair shares are equal parts whatever the weights",
         switch(
-            "solver.fairshare:fair_shares",
+            "solver.problem.fair_share:fair_shares",
             seeing(at0=_rules(weight=lambda rule: min(1, rule.weight))),
         ),
         ("queues/water-filling-by-weight",),
@@ -227,7 +229,7 @@ FAULTS: tuple[Fault, ...] = (
         "weight-zero-shares",
         "a queue of weight 0 shares in what the quotas leave",
         switch(
-            "solver.fairshare:fair_shares",
+            "solver.problem.fair_share:fair_shares",
             seeing(at0=_rules(weight=lambda rule: max(1, rule.weight))),
         ),
         ("queues/weight-zero-gets-nothing-beyond-its-quota",),
@@ -236,21 +238,26 @@ FAULTS: tuple[Fault, ...] = (
         "limits-ignored-in-shares",
         "a fair share may exceed the limit",
         switch(
-            "solver.fairshare:fair_shares", seeing(at0=_rules(limit=lambda _: None))
+            "solver.problem.fair_share:fair_shares",
+            seeing(at0=_rules(limit=lambda _: None)),
         ),
         ("queues/a-limit-caps-the-share",),
     ),
     Fault(
         "quotas-ignored-in-shares",
         "fair shares are divided by weight without the quotas",
-        switch("solver.fairshare:fair_shares", seeing(at0=_rules(quota=lambda _: 0))),
+        switch(
+            "solver.problem.fair_share:fair_shares",
+            seeing(at0=_rules(quota=lambda _: 0)),
+        ),
         ("queues/quota-comes-before-queue-priority",),
     ),
     Fault(
         "queue-priority-ignored",
         "what the quotas leave is divided without looking at priorities",
         switch(
-            "solver.fairshare:fair_shares", seeing(at0=_queues(priority=lambda _: 0))
+            "solver.problem.fair_share:fair_shares",
+            seeing(at0=_queues(priority=lambda _: 0)),
         ),
         ("queues/a-higher-queue-takes-the-rest-first",),
     ),
@@ -258,7 +265,8 @@ FAULTS: tuple[Fault, ...] = (
         "children-share-the-cluster",
         "child queues divide the whole cluster instead of their parent's share",
         switch(
-            "solver.fairshare:fair_shares", seeing(at0=_queues(parent=lambda _: None))
+            "solver.problem.fair_share:fair_shares",
+            seeing(at0=_queues(parent=lambda _: None)),
         ),
         ("queues/a-child-shares-what-its-parent-has",),
     ),
@@ -266,7 +274,8 @@ FAULTS: tuple[Fault, ...] = (
         "the-impossible-take-a-share",
         "gangs that can never start ask for a share",
         switch(
-            "solver.feasible:structural_reasons", lambda _old: lambda _s, b, *_: dict(b)
+            "solver.problem.never_starts:structural_reasons",
+            lambda _old: lambda _s, b, *_: dict(b),
         ),
         ("queues/an-impossible-giant-takes-no-share",),
     ),
@@ -274,7 +283,7 @@ FAULTS: tuple[Fault, ...] = (
         "impossible-subtrees-take-a-share",
         "subtrees that can never be satisfied ask for a share",
         switch(
-            "solver.feasible:Possible._living_leaves",
+            "solver.problem.never_starts:Possible._living_leaves",
             lambda _old: lambda _self, state: list(range(len(state.leaves))),
         ),
         ("queues/an-impossible-subtree-takes-no-share",),

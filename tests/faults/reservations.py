@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from models.gangs import PodSet
 from models.plan import Placement
-from solver.freeze import refitted
+from solver.evict.freeze import refitted
 from tests.faults.fault import Fault
 from tests.faults.switch import (
     Change,
@@ -71,7 +71,7 @@ def _stale_gang(**changes: Change) -> Switch:
     """
     Look at another gang when it is asked whether it is stale.
     """
-    return switch("solver.stale:is_stale", seeing(at0=_of(**changes)))
+    return switch("solver.evict.stale:is_stale", seeing(at0=_of(**changes)))
 
 
 def _all_children(tree):
@@ -85,7 +85,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "nobody-waits",
         "nobody has to wait for pods that are leaving",
-        switch("solver.freeze:_fits_now", always(value=True)),
+        switch("solver.evict.freeze:_fits_now", always(value=True)),
         (
             "evict/reservations/borrowing-waits-for-leaving-pods-too",
             "evict/reservations/leaving-pods-are-room-for-a-new-one",
@@ -94,25 +94,25 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "left-over-room-is-lent",
         "who borrows takes what an eviction for others has left over",
-        switch("solver.freeze:with_facts", saying(_what_is_left_over)),
+        switch("solver.evict.freeze:with_facts", saying(_what_is_left_over)),
         ("evict/preempt/borrowing-does-not-use-what-is-left-over",),
     ),
     Fault(
         "room-of-those-who-leave-is-lent",
         "room of pods that have not left is used in the last step",
-        switch("solver.freeze:with_facts", saying(_left_now)),
+        switch("solver.evict.freeze:with_facts", saying(_left_now)),
         ("evict/reclaim/what-is-left-over-stays-idle",),
     ),
     Fault(
         "anybody-gets-the-room",
         "those who leave are said to do so for gangs that have no right to it",
-        switch("solver.beneficiaries:may_be_for", always(value=True)),
+        switch("solver.evict.beneficiaries:may_be_for", always(value=True)),
         ("evict/preempt/for-who-may-though-another-gets-its-room",),
     ),
     Fault(
         "leaving-pods-are-no-room",
         "nobody is reserved where pods are leaving",
-        switch("solver.census:is_leaving", always(value=False)),
+        switch("solver.problem.pod_counts:is_leaving", always(value=False)),
         (
             "evict/reservations/leaving-pods-are-room-for-a-new-one",
             "evict/protected/who-leaves-already-is-no-victim",
@@ -121,7 +121,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "leaving-pods-a-second-longer",
         "pods that have been leaving for two minutes are counted on",
-        switch("solver.census:LONGEST_LEAVING", becomes(121)),
+        switch("solver.problem.pod_counts:LONGEST_LEAVING", becomes(121)),
         (
             "evict/protected/a-pod-that-does-not-go-is-not-counted-on",
             "evict/reservations/after-two-minutes-somebody-else-goes",
@@ -130,7 +130,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "reservations-ignored",
         "what an earlier round promised is forgotten",
-        switch("solver.reservations:promises_of", always({})),
+        switch("solver.evict.reservations:promises_of", always({})),
         (
             "evict/reservations/held-against-an-equal-priority",
             "evict/reservations/kept-in-its-place-while-somebody-leaves",
@@ -139,13 +139,13 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "reservations-of-too-few-pods-kept",
         "a reservation is kept though the gang needs more",
-        switch("solver.reservations:_is_enough", always(value=True)),
+        switch("solver.evict.reservations:_is_enough", always(value=True)),
         ("evict/reservations/void-when-it-is-not-enough",),
     ),
     Fault(
         "reservations-by-name",
         "of reservations that do not fit together the first by name is kept",
-        switch("solver.reservations:keep", _names_first),
+        switch("solver.evict.reservations:keep", _names_first),
         ("evict/reservations/two-for-one-place",),
     ),
     Fault(
@@ -196,7 +196,9 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "stale-though-helped",
         "a stale gang goes although this plan completes it",
-        switch("solver.stale:stale_departures", seeing(at1=lambda _: Placement())),
+        switch(
+            "solver.evict.stale:stale_departures", seeing(at1=lambda _: Placement())
+        ),
         (
             "evict/stale/what-this-plan-completes-stays",
             "evict/stale/what-is-reserved-in-this-plan-stays",
@@ -206,7 +208,7 @@ FAULTS: tuple[Fault, ...] = (
         "stale-in-part",
         "of a stale gang one pod stays",
         switch(
-            "solver.stale:stale_departures",
+            "solver.evict.stale:stale_departures",
             saying(lambda found, *_: dict(sorted(found.items())[1:])),
         ),
         ("evict/stale/after-its-grace",),

@@ -4,9 +4,9 @@ Faults of the search: its tiers, their order, their locks and their values.
 
 from dataclasses import replace
 
-from solver.problem import Step
-from solver.relax import without_topology
-from solver.score import LOSSES
+from solver.encode.without_topology import without_topology
+from solver.problem.problem import Step
+from solver.score.tiers import LOSSES
 from tests.faults.changes import NO_REPAIR, tiers_by
 from tests.faults.fault import Fault
 from tests.faults.switch import Switch, always, becomes, both, saying, seeing, switch
@@ -33,7 +33,7 @@ def _locks_the_bound(old):
 
     def ask(self, model, at, share):
         promised = seeing(at2=lambda _values: tuple(self.bounds))
-        with switch("solver.lockstep:Model.ready", promised)():
+        with switch("solver.search.tier_model:Model.ready", promised)():
             return old(self, model, at, share)
 
     return ask
@@ -69,7 +69,7 @@ def _unsolved(name: str) -> Switch:
 
         return solve
 
-    return switch("solver.search:TierSearch._solve_tier", change)
+    return switch("solver.search.tier_search:TierSearch._solve_tier", change)
 
 
 def _youngest_first(types, problem, *_):
@@ -79,7 +79,7 @@ def _youngest_first(types, problem, *_):
     ]
 
 
-ALWAYS_RELAXED = switch("solver.relax:MOST_DOMAINS", becomes(0))
+ALWAYS_RELAXED = switch("solver.encode.without_topology:MOST_DOMAINS", becomes(0))
 
 FAULTS: tuple[Fault, ...] = (
     Fault(
@@ -125,7 +125,7 @@ FAULTS: tuple[Fault, ...] = (
         "oldest-last",
         "across types the youngest gang starts",
         switch(
-            "solver.problem:problem_of",
+            "solver.problem.problem:problem_of",
             saying(
                 lambda p, *_: replace(
                     p,
@@ -141,7 +141,7 @@ FAULTS: tuple[Fault, ...] = (
         "running-work-not-counted",
         "the tiers gpus and pods count only what is bound",
         switch(
-            "solver.problem:problem_of",
+            "solver.problem.problem:problem_of",
             saying(lambda p, *_: replace(p, running_gpus=0, running_pods=0)),
         ),
         ("tiers/gpus-counts-what-runs",),
@@ -149,7 +149,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "first-tier-only",
         "the search stops after its first tier",
-        switch("solver.search:TierSearch._solve_tier", _only_the_first),
+        switch("solver.search.tier_search:TierSearch._solve_tier", _only_the_first),
         (
             "tiers/gpus-then-gangs",
             "subgroups/the-larger-child-starts-where-there-is-room",
@@ -158,19 +158,22 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "no-search",
         "greedy's answer is taken as it is",
-        switch("solver.search:TierSearch._solve_tier", always(None)),
+        switch("solver.search.tier_search:TierSearch._solve_tier", always(None)),
         ("priority/inside-a-band-the-value-decides", "tiers/gpus"),
     ),
     Fault(
         "tiers-not-locked",
         "an earlier tier is not locked while a later one is solved",
-        switch("solver.lockstep:Model._lock", always(None)),
+        switch("solver.search.tier_model:Model._lock", always(None)),
         ("demo/fragmented", "packing/two-full-nodes-leave-the-third-whole"),
     ),
     Fault(
         "relaxed-value-locked",
         "the value of the relaxed model is locked instead of the decoded one",
-        both(switch("solver.search:TierSearch._ask", _locks_the_bound), NO_REPAIR),
+        both(
+            switch("solver.search.tier_search:TierSearch._ask", _locks_the_bound),
+            NO_REPAIR,
+        ),
         ("packing/a-packing-that-fails-gives-way-to-the-next-best",),
     ),
     Fault(
@@ -178,7 +181,7 @@ FAULTS: tuple[Fault, ...] = (
         "a round first solved without its domains is not solved with them",
         both(
             ALWAYS_RELAXED,
-            switch("solver.search:TierSearch._solve_tier", _only_relaxed),
+            switch("solver.search.tier_search:TierSearch._solve_tier", _only_relaxed),
         ),
         (
             "topology/preferred-racks-are-filled-together",
@@ -190,21 +193,21 @@ FAULTS: tuple[Fault, ...] = (
         "what starts in a round without domains is placed without them",
         both(
             ALWAYS_RELAXED,
-            switch("solver.deal:deal", seeing(at0=without_topology)),
+            switch("solver.decode.place_relaxed:deal", seeing(at0=without_topology)),
         ),
         ("topology/three-in-a-rack-of-seven-leave-one-idle",),
     ),
     Fault(
         "values-are-all-one",
         "every pod is worth the same, whatever it asks for",
-        switch("solver.values:PodValues.of_pod", always(1)),
+        switch("solver.problem.pod_values:PodValues.of_pod", always(1)),
         ("peers/one-large-gang-against-many-small-ones",),
     ),
     Fault(
         "values-are-sums",
         "a pod is worth the sum of its shares instead of the largest",
         switch(
-            "solver.values:PodValues.of_pod",
+            "solver.problem.pod_values:PodValues.of_pod",
             lambda _old: (
                 lambda self, requests: sum(
                     -(-(10**9) * amount // self.totals[name])

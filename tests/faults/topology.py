@@ -72,7 +72,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "required-ignored",
         "a required domain is no more than a word",
-        switch("solver.standing:standing", saying(_without_required)),
+        switch("solver.problem.gang_state:standing", saying(_without_required)),
         (
             "topology/required-rack-holds-the-gang-together",
             "topology/surplus-stays-inside-the-domain",
@@ -87,7 +87,9 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "running-members-do-not-pin",
         "a gang grows in another domain than the one where it runs",
-        switch("solver.spread:running_cells", saying(lambda *_: set())),
+        switch(
+            "solver.problem.running_domains:running_cells", saying(lambda *_: set())
+        ),
         (
             "topology/missing-members-join-the-running-ones",
             "topology/running-members-pin-the-domain",
@@ -96,7 +98,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "lost-nodes-pin",
         "members on nodes that are gone keep a gang from growing",
-        switch("solver.spread:running_cells", saying(_lost_nodes_pin)),
+        switch("solver.problem.running_domains:running_cells", saying(_lost_nodes_pin)),
         ("topology/members-on-nodes-that-are-gone-pin-nothing",),
     ),
     Fault(
@@ -143,7 +145,7 @@ FAULTS: tuple[Fault, ...] = (
         "preferred-is-required",
         "a preferred domain is a condition",
         switch(
-            "solver.standing:standing",
+            "solver.problem.gang_state:standing",
             saying(
                 lambda s, *_: tree_nodes(
                     topology=lambda n: (

@@ -47,7 +47,7 @@ FAULTS: tuple[Fault, ...] = (
         "fixed-work-leaves",
         "work that is not preemptible may leave",
         switch(
-            "solver.runners:Runners.__init__",
+            "solver.problem.running_gangs:Runners.__init__",
             seeing(at1=gangs(preemptible=lambda _: True)),
         ),
         (
@@ -59,7 +59,9 @@ FAULTS: tuple[Fault, ...] = (
         "victims-below-their-minimum",
         "a leaf may be left with fewer pods than its minimum",
         in_model(
-            switch("solver.encode.eviction:_keep_minimums", _for_inner_nodes_only)
+            switch(
+                "solver.encode.leaving.variables:_keep_minimums", _for_inner_nodes_only
+            )
         ),
         (
             "evict/reclaim/a-gang-is-never-left-below-its-minimum",
@@ -69,13 +71,15 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "victims-with-too-few-children",
         "a gang may be left with fewer children than it needs",
-        in_model(switch("solver.encode.eviction:_keep_minimums", _for_leaves_only)),
+        in_model(
+            switch("solver.encode.leaving.variables:_keep_minimums", _for_leaves_only)
+        ),
         ("evict/reclaim/the-whole-gang-goes-where-all-children-are-needed",),
     ),
     Fault(
         "victims-without-their-roles",
         "pods may stay whose earlier role is gone",
-        dropped("solver.encode.eviction:_keep_roles"),
+        dropped("solver.encode.leaving.variables:_keep_roles"),
         (
             "evict/reclaim/what-comes-first-does-not-leave-what-comes-after",
             "evict/reclaim/what-comes-after-leaves-alone",
@@ -84,7 +88,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "gangs-torn-apart",
         "each node decides by itself whether its part of a gang leaves",
-        dropped("solver.encode.eviction:_add_wholly"),
+        dropped("solver.encode.leaving.variables:_add_wholly"),
         (
             "evict/reclaim/a-gang-that-goes-whole-is-one-unit",
             "evict/reclaim/a-victim-makes-room-on-every-node",
@@ -95,7 +99,7 @@ FAULTS: tuple[Fault, ...] = (
         "parts of gangs whose room is of no use are no choice of their nodes",
         in_model(
             switch(
-                "solver.options:_undominated",
+                "solver.encode.leaving.node_options:_undominated",
                 seeing(at0=lambda c: replace(c, linked=(False,) * len(c.linked))),
             )
         ),
@@ -106,7 +110,7 @@ FAULTS: tuple[Fault, ...] = (
         "parts of gangs on nodes that take no pods do not leave with their gang",
         in_model(
             switch(
-                "solver.options:_Conversion._linked",
+                "solver.encode.leaving.node_options:_Conversion._linked",
                 saying(lambda found, *_: found & False),
             )
         ),
@@ -117,7 +121,7 @@ FAULTS: tuple[Fault, ...] = (
         "a crowded node is of no use unless somebody leaves it",
         in_model(
             switch(
-                "solver.options:_Conversion._crowd",
+                "solver.encode.leaving.node_options:_Conversion._crowd",
                 saying(lambda crowd, *_: replace(crowd, base=-1)),
             )
         ),
@@ -126,14 +130,14 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "pods-on-vanished-nodes-forgotten",
         "pods on nodes that are gone do not leave with their gang",
-        dropped("solver.encode.eviction:_add_lost"),
+        dropped("solver.encode.leaving.variables:_add_lost"),
         ("evict/reclaim/an-elastic-gang-half-on-a-vanished-node-goes-whole",),
     ),
     # --- protection
     Fault(
         "min-runtimes-ignored",
         "who has just started may leave",
-        switch("solver.victims:_Runtimes.passed", always((True, True))),
+        switch("solver.evict.victims:_Runtimes.passed", always((True, True))),
         (
             "evict/protected/min-runtime-against-reclaim",
             "evict/protected/min-runtime-against-preempt",
@@ -143,21 +147,22 @@ FAULTS: tuple[Fault, ...] = (
         "min-runtimes-off-by-one",
         "who has run for exactly the min runtime stays",
         switch(
-            "solver.victims:_Runtimes.passed", seeing(at1=lambda seconds: seconds - 1)
+            "solver.evict.victims:_Runtimes.passed",
+            seeing(at1=lambda seconds: seconds - 1),
         ),
         ("evict/protected/exactly-the-min-runtime-is-enough",),
     ),
     Fault(
         "min-runtimes-of-the-leaf-queue",
         "min runtimes of queues above do not count",
-        during("solver.victims:_Gathering._of_queue", LEAF_QUEUE_ONLY),
+        during("solver.evict.victims:_Gathering._of_queue", LEAF_QUEUE_ONLY),
         ("evict/protected/the-longest-min-runtime-of-the-path-holds",),
     ),
     Fault(
         "min-runtimes-mixed-up",
         "the min runtime of one rule holds for the other",
         switch(
-            "solver.victims:_Runtimes.passed",
+            "solver.evict.victims:_Runtimes.passed",
             saying(lambda both_, *_: (both_[1], both_[0])),
         ),
         (
@@ -169,7 +174,7 @@ FAULTS: tuple[Fault, ...] = (
         "the-oldest-pod-speaks-for-all",
         "a gang goes whole if one of its pods may",
         switch(
-            "solver.victims:_Gathering._add_large",
+            "solver.evict.victims:_Gathering._add_large",
             lambda old: (
                 lambda self, gang, pods: old(
                     self,
@@ -186,7 +191,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "budgets-ignored",
         "the model knows no budgets",
-        in_model(switch("solver.encode.eviction:budget_rows", always({}))),
+        in_model(switch("solver.encode.leaving.variables:budget_rows", always({}))),
         (
             "evict/protected/a-budget-holds-for-all-its-gangs",
             "evict/protected/a-moved-pod-counts-towards-its-budget",
@@ -197,7 +202,7 @@ FAULTS: tuple[Fault, ...] = (
         "of a gang's budgets only the last one holds",
         in_model(
             switch(
-                "solver.encode.eviction:budget_rows",
+                "solver.encode.leaving.variables:budget_rows",
                 saying(lambda rows, *_: dict(sorted(rows.items())[:1])),
             )
         ),
@@ -207,7 +212,7 @@ FAULTS: tuple[Fault, ...] = (
         "again-at-once",
         "who was evicted may be evicted again at once",
         switch(
-            "solver.victims:_Gathering._may_leave",
+            "solver.evict.victims:_Gathering._may_leave",
             lambda _old: lambda self, gang: gang.key not in self._gone,
         ),
         (

@@ -44,7 +44,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "no-heads",
         "nothing is held for gangs passed over for long",
-        switch("solver.heads:heads_of", always(())),
+        switch("solver.hold.heads:heads_of", always(())),
         (
             "waiting/nodes-are-held-for-a-gang-passed-over",
             "waiting/one-head-holds-one-rack",
@@ -53,25 +53,25 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "heads-before-their-time",
         "whoever waits was passed over for long",
-        switch("solver.heads:passed_over", always(10**9)),
+        switch("solver.hold.heads:passed_over", always(10**9)),
         ("waiting/no-node-is-held-before-the-time",),
     ),
     Fault(
         "heads-by-name",
         "of those passed over for long the first by name is the head",
-        switch("solver.heads:_by_rank", lambda _old: lambda unit: unit.key),
+        switch("solver.hold.heads:_by_rank", lambda _old: lambda unit: unit.key),
         ("waiting/the-longest-passed-over-gets-the-rack",),
     ),
     Fault(
         "heads-of-each-queue-always",
         "each queue has its heads, where one line was asked for, too",
-        switch("solver.heads:_first_in_line", _without_lines),
+        switch("solver.hold.heads:_first_in_line", _without_lines),
         ("waiting/one-head-of-the-whole-cluster",),
     ),
     Fault(
         "nobody-is-firm",
         "what is entitled elsewhere starts on held nodes of any head",
-        switch("solver.heads:_Holds._firm_ones", always(frozenset())),
+        switch("solver.hold.heads:_Holds._firm_ones", always(frozenset())),
         (
             "waiting/one-head-is-firm-unless-said",
             "waiting/a-head-long-overdue-is-firm-above-its-share",
@@ -80,7 +80,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "everybody-is-firm",
         "every head holds against what is entitled elsewhere",
-        switch("solver.heads:_Holds._firm_ones", _everybody_is_firm),
+        switch("solver.hold.heads:_Holds._firm_ones", _everybody_is_firm),
         (
             "waiting/only-the-first-in-line-is-firm",
             "waiting/a-head-not-yet-overdue-is-not-firm",
@@ -89,13 +89,13 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "never-firm-above-its-share",
         "a head that its share has no room for is never firm",
-        switch("solver.heads:_Holds._firm_ones", _only_entitled_ones_are_firm),
+        switch("solver.hold.heads:_Holds._firm_ones", _only_entitled_ones_are_firm),
         ("waiting/a-head-long-overdue-is-firm-above-its-share",),
     ),
     Fault(
         "heads-hold-against-everybody",
         "held nodes are held against higher bands and short work, too",
-        switch("solver.heads:_Holds._is_held", _against_all_others),
+        switch("solver.hold.heads:_Holds._is_held", _against_all_others),
         (
             "waiting/entitled-work-of-other-queues-is-not-held-back",
             "waiting/what-ends-before-the-head-starts-may-run",
@@ -104,7 +104,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "everything-ends-in-time",
         "whoever waits ends before a head is expected to start",
-        switch("solver.heads:_Holds._run_time", always(1)),
+        switch("solver.hold.heads:_Holds._run_time", always(1)),
         (
             "waiting/idle-nodes-are-left-idle-where-the-policy-holds",
             "waiting/the-last-end-sets-the-expected-start",
@@ -113,7 +113,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "run-times-are-not-known",
         "nobody is known to end before a head is expected to start",
-        switch("solver.heads:_Holds._run_time", always(None)),
+        switch("solver.hold.heads:_Holds._run_time", always(None)),
         (
             "waiting/what-ends-before-the-head-starts-may-run",
             "waiting/the-last-end-sets-the-expected-start",
@@ -122,25 +122,25 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "small-heads",
         "nodes are held for those who need few GPUs, too",
-        switch("solver.heads:needs_gpus", always(True)),
+        switch("solver.hold.heads:needs_gpus", always(True)),
         ("waiting/who-needs-few-gpus-is-no-head",),
     ),
     Fault(
         "nobody-is-late",
         "those passed over for long count nothing in their tier",
-        switch("solver.late:is_late", always(False)),
+        switch("solver.problem.lateness:is_late", always(False)),
         ("tiers/late-before-more-gangs", "tiers/late-counts-only-who-is-large"),
     ),
     Fault(
         "late-before-their-time",
         "those passed over for less than was said count as late",
-        switch("solver.late:passed_over", always(10**9)),
+        switch("solver.problem.lateness:passed_over", always(10**9)),
         ("tiers/late-before-its-time-counts-nothing",),
     ),
     Fault(
         "small-ones-are-late",
         "those who need few GPUs count as late, too",
-        switch("solver.late:needs_gpus", always(True)),
+        switch("solver.problem.lateness:needs_gpus", always(True)),
         ("tiers/late-counts-only-who-is-large",),
     ),
 )

@@ -2,7 +2,7 @@
 The labels that name a queue, each alone.
 """
 
-from adapters.kube.dialects.table import QUEUE_LABELS
+from adapters.kube.dialects.defaults import QUEUE_LABELS
 from tests.pairs.kai import queue
 from tests.pairs.pair import ABSENT, pair, pods, room
 

@@ -4,15 +4,15 @@ Evictions: the exact small model against brute force, and the planner against it
 
 import pytest
 
-from adapters.bench.quality import vector_of
-from adapters.bench.victims import victim_case
 from adapters.files import scenario_of
-from solver.oracle import best_first_step, best_later, best_second_step
-from solver.problem import problem_of
+from benchmarks.cases.victims import victim_case
+from benchmarks.quality import vector_of
+from exact import best_first_step, best_later, best_second_step
+from solver.problem.problem import problem_of
 from solver.round import decide
 from solver.verify import verify
-from tests.brute_evictions import BruteEvictions
-from tests.build import plan
+from tests.helpers.brute_evictions import BruteEvictions
+from tests.helpers.build import plan
 
 TINY = range(70)
 MANY_TINY = range(1000, 2000)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.resources import GPU
-from solver.fairshare import fair_shares
-from tests.build import queue
+from solver.problem.fair_share import fair_shares
+from tests.helpers.build import queue
 
 amounts = st.integers(0, 12)
 maybe = st.none() | amounts

@@ -7,13 +7,13 @@ from random import Random
 
 import pytest
 
-from adapters.bench.quality import exact_vector, vector_of
+from benchmarks.quality import exact_vector, vector_of
+from exact import check_feasible
 from models.policy import Policy, Tier, Waiting
-from solver.oracle import check_feasible
-from solver.problem import problem_of
+from solver.problem.problem import problem_of
 from solver.round import decide
 from solver.verify import verify
-from tests.cases import random_snapshot
+from tests.helpers.cases import random_snapshot
 from tests.properties.test_round import CALM, placement_of
 
 DAY = 86_400

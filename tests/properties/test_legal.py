@@ -11,7 +11,7 @@ from models.errors import PlanRejectedError
 from models.policy import Policy
 from solver.round import decide
 from solver.verify import verify
-from tests.cases import random_snapshot
+from tests.helpers.cases import random_snapshot
 from tests.properties.test_late import DAY, waited
 
 BASE = ["entitled", "disruption", "borrowing"]

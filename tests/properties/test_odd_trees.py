@@ -4,14 +4,14 @@ What is always true of a round, on trees that nobody would write.
 
 import pytest
 
-from adapters.bench.quality import exact_vector, vector_of
+from benchmarks.quality import exact_vector, vector_of
+from exact import check_feasible
 from models.plan import Placement
 from models.policy import Policy
-from solver.oracle import check_feasible
-from solver.problem import problem_of
+from solver.problem.problem import problem_of
 from solver.round import decide
 from solver.verify import verify
-from tests.odd_trees import odd_snapshot
+from tests.helpers.odd_trees import odd_snapshot
 
 POLICY = Policy()
 

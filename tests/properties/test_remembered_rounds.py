@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.memory import Memory
+from adapters.loop.memory.gangs import Memory
 from models.policy import Policy
 from models.receipt import Receipt
 from models.snapshot import Snapshot
-from solver.carry_out import carry_out
+from solver.next_snapshot import carry_out
 from solver.round import decide
 from tests.properties.test_rounds import full_cluster
 

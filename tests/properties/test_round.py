@@ -12,20 +12,20 @@ from random import Random
 
 import pytest
 
-from adapters.bench.quality import exact_vector, vector_of
 from adapters.files import read_scenario
 from adapters.files.plan_writer import plan_json
-from adapters.lanes import ThreadLanes
+from adapters.machine.threads import ThreadLanes
+from benchmarks.quality import exact_vector, vector_of
+from exact import check_feasible
 from models.nodes import Node
 from models.plan import Placement
 from models.policy import Evict, Limits, Policy, Tier
 from models.resources import CPU, GPU, MEMORY, PODS
-from solver.oracle import check_feasible
-from solver.problem import problem_of
+from solver.problem.problem import problem_of
 from solver.round import decide
 from solver.verify import verify
-from tests.cases import random_snapshot
-from tests.written import document_of, shuffled
+from tests.helpers.cases import random_snapshot
+from tests.helpers.written import document_of, shuffled
 
 CONFIRMED = range(200)
 FAST = range(40)
@@ -64,7 +64,7 @@ def test_whole_vector_equals_the_exact_model(seed):
 def test_whole_vector_equals_the_exact_model_by_way_of_the_relaxation(
     seed, monkeypatch
 ):
-    monkeypatch.setattr("solver.relax.MOST_DOMAINS", 0)
+    monkeypatch.setattr("solver.encode.without_topology.MOST_DOMAINS", 0)
     snapshot = random_snapshot(seed)
     policy = Policy(evict=CALM, limits=Limits(gap=0.0))
 
@@ -185,7 +185,7 @@ def plan_of(document, folder):
 
 def test_two_runs_with_unlike_hash_seeds_give_the_same_bytes():
     program = (
-        "from tests.cases import random_snapshot\n"
+        "from tests.helpers.cases import random_snapshot\n"
         "from adapters.files.plan_writer import plan_json\n"
         "from models.policy import Policy\n"
         "from solver.round import decide\n"

@@ -17,10 +17,10 @@ from models.gangs import pod_sets
 from models.policy import Policy
 from models.resources import num_gpus
 from models.snapshot import Snapshot
-from solver.carry_out import carry_out
+from solver.next_snapshot import carry_out
 from solver.round import decide
 from solver.verify import verify
-from tests.build import gang, leaf, node, queue, snapshot
+from tests.helpers.build import gang, leaf, node, queue, snapshot
 
 CLUSTERS = 200
 QUICK = 20

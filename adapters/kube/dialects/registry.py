@@ -6,16 +6,16 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import cache
 
-from adapters.kube.dialects.ack import Ack
-from adapters.kube.dialects.base import Dialect
-from adapters.kube.dialects.coscheduling import Coscheduling
-from adapters.kube.dialects.family import Family
-from adapters.kube.dialects.kai import DIALECT as KAI
-from adapters.kube.dialects.koordinator import Koordinator
-from adapters.kube.dialects.native import DIALECT as NATIVE
-from adapters.kube.dialects.table import rank
-from adapters.kube.dialects.volcano import DIALECTS as VOLCANO_SHAPED
-from adapters.kube.dialects.words import Rules
+from adapters.kube.dialects.coscheduling.ack import Ack
+from adapters.kube.dialects.coscheduling.keys import Rules
+from adapters.kube.dialects.coscheduling.koordinator import Koordinator
+from adapters.kube.dialects.coscheduling.plugin import Coscheduling
+from adapters.kube.dialects.coscheduling.shared import Family
+from adapters.kube.dialects.defaults import rank
+from adapters.kube.dialects.kai.gangs import DIALECT as KAI
+from adapters.kube.dialects.native.gangs import DIALECT as NATIVE
+from adapters.kube.dialects.protocol import Dialect
+from adapters.kube.dialects.volcano.gangs import DIALECTS as VOLCANO_SHAPED
 from models.dialects import DialectChoice
 
 _ALONE = {DialectChoice.KOORDINATOR: Rules.KOORDINATOR, DialectChoice.ACK: Rules.ACK}

@@ -1,14 +1,14 @@
 """
 Workloads as data: which pods of which controller are one gang, and how many it needs.
 
-No object is written for these gangs; ``adapters/kube/owners.py`` reads the rules.
+No object is written for these gangs; ``adapters/kube/gangs/owners.py`` reads the rules.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from adapters.kube.dialects.base import Resource
+from adapters.kube.dialects.protocol import Resource
 
 Path = tuple[str, ...]
 

@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 from typing import Self
 
-from adapters.kube.cache import Cache
-from adapters.kube.connect import connect
-from adapters.kube.dialects.base import Resource
-from adapters.kube.pace import Pace
-from adapters.kube.reflector import Reflector
-from adapters.kube.source import reducer_of
-from adapters.kube.transport import Timeouts, Transport
+from adapters.kube.api.client import Timeouts, Transport
+from adapters.kube.api.connect import connect
+from adapters.kube.dialects.protocol import Resource
+from adapters.kube.watch.cache import Cache
+from adapters.kube.watch.pace import Pace
+from adapters.kube.watch.reflector import Reflector
+from adapters.kube.watch.source import reducer_of
 from tests.adapters.kube.api_server import ApiServer
 
 QUICK = Pace(limit=3, watch=1, missing=0.05, first=0.01, longest=0.05, short=0.0)

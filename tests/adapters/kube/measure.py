@@ -11,9 +11,9 @@ import threading
 import time
 from pathlib import Path
 
-from adapters.kube.connect import connect
+from adapters.kube.api.connect import connect
 from adapters.kube.dialects.registry import dialects
-from adapters.kube.source import ClusterSource
+from adapters.kube.watch.source import ClusterSource
 from tests.adapters.kube.following import kubeconfig
 
 NOW = 1_793_520_000.0

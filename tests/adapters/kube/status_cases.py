@@ -11,18 +11,18 @@ from contextlib import contextmanager
 from copy import deepcopy
 from pathlib import Path
 
-from adapters.kube.assemble import Assembler
-from adapters.kube.connect import connect
-from adapters.kube.dialects.base import Objects
+from adapters.kube.api.client import Transport
+from adapters.kube.api.connect import connect
+from adapters.kube.dialects.protocol import Objects
 from adapters.kube.dialects.registry import dialects_of
-from adapters.kube.kinds import resources_of
-from adapters.kube.nodes import node_record
-from adapters.kube.notices import EVENTS, Notices
-from adapters.kube.pods import PodRecord
-from adapters.kube.reduce import Reducer
-from adapters.kube.standings import Told
-from adapters.kube.status import StatusWriter, Voice
-from adapters.kube.transport import Transport
+from adapters.kube.gangs.assemble import Assembler
+from adapters.kube.gangs.kinds import resources_of
+from adapters.kube.objects.node_record import node_record
+from adapters.kube.objects.pod_reader import Reducer
+from adapters.kube.objects.pod_record import PodRecord
+from adapters.kube.status.k8s_events import EVENTS, Notices
+from adapters.kube.status.sayings import Told
+from adapters.kube.status.writer import StatusWriter, Voice
 from models.policy import Policy
 from models.receipt import Receipt
 from solver.round import decide

@@ -3,11 +3,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from adapters.kube.cache import Cache
-from adapters.kube.dialects.base import Resource
-from adapters.kube.errors import ForbiddenError, SnapshotRefusedError
-from adapters.kube.pace import State
-from adapters.kube.reduce import pod_record
+from adapters.kube.api.errors import ForbiddenError, SnapshotRefusedError
+from adapters.kube.dialects.protocol import Resource
+from adapters.kube.objects.pod_reader import pod_record
+from adapters.kube.watch.cache import Cache
+from adapters.kube.watch.pace import State
 from models.gangs import PodPhase
 from tests.adapters.kube.api_server import GROUPS, NODES, PODS
 from tests.adapters.kube.raw_pods import raw_pod

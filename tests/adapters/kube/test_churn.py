@@ -11,7 +11,7 @@ import pytest
 from tests.adapters.kube.api_server import NODES, PODS, ApiServer
 from tests.adapters.kube.following import QUICK, Following, transport_to
 from tests.adapters.kube.raw_pods import raw_node, raw_pod
-from tests.eventually import eventually
+from tests.helpers.eventually import eventually
 
 PACE = replace(QUICK, limit=500)
 LINES = (

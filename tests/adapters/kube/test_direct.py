@@ -8,11 +8,11 @@ from http.client import HTTPException
 
 import pytest
 
-from adapters.kube.connect import connect
-from adapters.kube.direct import Direct, DirectFlow, direct_to
-from adapters.kube.errors import AnswerError, ThrottledError, UnreachableError
-from adapters.kube.http1 import Answer
-from adapters.kube.line import NotConnectedError, whole
+from adapters.kube.api.connect import connect
+from adapters.kube.api.connection import NotConnectedError, whole
+from adapters.kube.api.direct import Direct, DirectFlow, direct_to
+from adapters.kube.api.errors import AnswerError, ThrottledError, UnreachableError
+from adapters.kube.api.http1 import Answer
 from tests.adapters.kube.following import TIMEOUTS, kubeconfig
 
 GET = ("GET", "/", {}, None)

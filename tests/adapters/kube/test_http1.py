@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from adapters.kube.http1 import Answer, request
+from adapters.kube.api.http1 import Answer, request
 
 FINE = b"HTTP/1.1 200 OK\r\n"
 

@@ -3,7 +3,7 @@ from json import JSONDecodeError
 
 import pytest
 
-from adapters.kube.pages import read_list
+from adapters.kube.api.list_pages import read_list
 
 LIST = {
     "kind": "PodList",

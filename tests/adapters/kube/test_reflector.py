@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.kube.errors import ForbiddenError
-from adapters.kube.pace import State
+from adapters.kube.api.errors import ForbiddenError
+from adapters.kube.watch.pace import State
 from models.gangs import PodPhase
 from tests.adapters.kube.api_server import GROUPS, PODS
 from tests.adapters.kube.following import QUICK, Following
 from tests.adapters.kube.raw_pods import raw_pod
-from tests.eventually import eventually
+from tests.helpers.eventually import eventually
 
 LINE_FAULTS = (
     "truncate",
@@ -39,7 +39,7 @@ def fill(server, count: int) -> None:
 
 
 def wanted(server, resource=PODS) -> list[str]:
-    from adapters.kube.paths import path_of
+    from adapters.kube.api.paths import path_of
 
     return sorted(server.kinds[path_of(resource)].objects)
 
@@ -240,7 +240,7 @@ def test_a_kind_that_is_not_installed_is_said_once_and_picked_up_later(
 ):
     server.remove(GROUPS)
     with (
-        caplog.at_level(logging.INFO, "adapters.kube.reflector"),
+        caplog.at_level(logging.INFO, "adapters.kube.watch.reflector"),
         Following(transport, GROUPS) as following,
     ):
         (reflector,) = following.reflectors

@@ -1,15 +1,15 @@
 import pytest
 
-from adapters.kube.connect import connect
+from adapters.kube.api.connect import connect
+from adapters.kube.api.errors import SnapshotRefusedError
 from adapters.kube.dialects.registry import dialects
-from adapters.kube.errors import SnapshotRefusedError
-from adapters.kube.kinds import NEEDED, resources_of
-from adapters.kube.source import ClusterSource
+from adapters.kube.gangs.kinds import NEEDED, resources_of
+from adapters.kube.watch.source import ClusterSource
 from models.gangs import PodPhase, pod_sets
 from tests.adapters.kube.api_server import NODES, PODS, ApiServer
 from tests.adapters.kube.following import QUICK, TIMEOUTS, kubeconfig
 from tests.adapters.kube.raw_pods import raw_node, raw_pod
-from tests.eventually import eventually
+from tests.helpers.eventually import eventually
 
 NOW = 1_793_520_000.0
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.kube.notices import EVENTS
-from adapters.kube.wire import BusyError, WritePace
+from adapters.kube.status.k8s_events import EVENTS
+from adapters.kube.status.rate_limit import BusyError, WritePace
 from models.plan import Operation
 from models.reasons import Reason
 from models.receipt import Receipt
@@ -18,7 +18,7 @@ from tests.adapters.kube.status_cases import (
     telling,
 )
 from tests.cluster.manifests import node
-from tests.eventually import eventually
+from tests.helpers.eventually import eventually
 
 PODS = BY_PLACE["", "v1", "Pod"]
 VOLCANO = BY_PLACE["scheduling.volcano.sh", "v1beta1", "PodGroup"]

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.kube.told import StatusReporter
-from adapters.seams import Turn
+from adapters.kube.status.reporter import StatusReporter
+from adapters.loop.interfaces import Turn
 from models.snapshot import Snapshot
 from tests.adapters.kube.status_cases import telling
 

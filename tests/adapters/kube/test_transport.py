@@ -4,8 +4,8 @@ from contextlib import suppress
 
 import pytest
 
-from adapters.kube.connect import connect
-from adapters.kube.errors import (
+from adapters.kube.api.connect import connect
+from adapters.kube.api.errors import (
     AnswerError,
     ExpiredError,
     ForbiddenError,

@@ -9,8 +9,8 @@ import json
 from collections import deque
 from urllib.parse import urlsplit
 
-from adapters.kube.dialects.base import Resource
-from adapters.kube.paths import path_of
+from adapters.kube.api.paths import path_of
+from adapters.kube.dialects.protocol import Resource
 from tests.adapters.kube.api_server import ApiServer, Kind, _Handler
 
 

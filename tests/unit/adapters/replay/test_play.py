@@ -13,7 +13,7 @@ from adapters.replay.checkpoint import NAME, keep
 from adapters.replay.engine import Engine
 from adapters.replay.play import jobs_of, play
 from adapters.replay.strategies import STRATEGIES
-from tests.played import files, rows, run, some_jobs, table
+from tests.helpers.played import files, rows, run, some_jobs, table
 
 GANGS = [name for name, how in STRATEGIES.items() if not how.pieces]
 

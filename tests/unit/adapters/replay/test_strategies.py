@@ -2,7 +2,7 @@
 What tells the strategies of a replay apart.
 """
 
-from tests.played import job, played, run
+from tests.helpers.played import job, played, run
 
 LINE = [
     job("runs", gpus=8, duration=3000),

@@ -8,7 +8,7 @@ import pytest
 
 from models.policy import Evict, Policy
 from solver.round import decide
-from tests.played import driven, run, some_jobs
+from tests.helpers.played import driven, run, some_jobs
 
 STILL = Evict(preempt=False, reclaim=False, consolidate=False)
 LATE = Policy.model_validate(

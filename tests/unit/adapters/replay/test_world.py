@@ -7,7 +7,7 @@ import pytest
 from adapters.replay.world import Rules
 from models.policy import Policy
 from solver.round import decide
-from tests.played import driven, job, lines, played, run, table
+from tests.helpers.played import driven, job, lines, played, run, table
 
 
 def test_a_job_starts_at_the_next_round_and_ends_after_its_duration(tmp_path):

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from adapters.study import conduct as conducting
+from adapters.study import run_cases as conducting
 from adapters.study.case import Case, played
-from adapters.study.conduct import conduct, write_tables
-from adapters.study.frontier import enough, frontier, interval, target_of
 from adapters.study.grid import StudyError, Variant, cases, clusters, numbers, variants
+from adapters.study.least_nodes import enough, frontier, interval, target_of
+from adapters.study.run_cases import conduct, write_tables
 from adapters.study.search import fewest
 from models.policy import Policy
 

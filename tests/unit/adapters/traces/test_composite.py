@@ -10,7 +10,7 @@ import pytest
 from adapters.traces import floor_of, read_trace
 from adapters.traces.composite import with_priorities, with_requests
 from adapters.traces.own import write_own
-from adapters.traces.tally import TraceRejectedError
+from adapters.traces.row_faults import TraceRejectedError
 from models.resources import CPU, GPU, MEMORY
 
 DATA = Path(__file__).parents[5] / "shared" / "data"

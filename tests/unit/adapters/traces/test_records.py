@@ -7,18 +7,18 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.bundles import save
-from adapters.reporters import Recorder
-from adapters.rounds import RoundFile
-from adapters.seams import Turn
+from adapters.files.bundles import save
+from adapters.loop.interfaces import Turn
+from adapters.observe.reporters import Recorder
+from adapters.observe.round_file import RoundFile
 from adapters.traces import read_trace
-from adapters.traces.tally import TraceRejectedError
+from adapters.traces.row_faults import TraceRejectedError
 from models.policy import Policy
 from models.receipt import Receipt
 from models.resources import GPU, PODS
-from solver.carry_out import carry_out
+from solver.next_snapshot import carry_out
 from solver.round import decide
-from tests.build import gang, leaf, nodes, snapshot
+from tests.helpers.build import gang, leaf, nodes, snapshot
 
 BEGAN = 1_793_520_000.0
 MINUTE = 60

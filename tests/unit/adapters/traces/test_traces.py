@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from adapters.traces import floor_of, read_trace, stream_trace
+from adapters.traces.clusters import queues_by_work
 from adapters.traces.fitting import fitted
-from adapters.traces.floors import queues_by_work
 from adapters.traces.own import COLUMNS, write_own
-from adapters.traces.tally import TraceRejectedError
+from adapters.traces.row_faults import TraceRejectedError
 from models.resources import CPU, GPU, MEMORY
 from tests.adapters.documents import scenario
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import yaml
 
-from adapters.kube.dialects.base import Claim, Objects, Standing
+from adapters.kube.dialects.protocol import Claim, Objects, Standing
 from adapters.kube.dialects.registry import dialects
-from adapters.kube.pods import PodRecord
-from adapters.kube.reduce import pod_record
+from adapters.kube.objects.pod_reader import pod_record
+from adapters.kube.objects.pod_record import PodRecord
 
 LABEL = "pod-group.scheduling.sigs.k8s.io"
 GANG = "gang.scheduling.koordinator.sh"

@@ -1,0 +1,56 @@
+"""
+``phalanx bench``: the performance contract, measured.
+"""
+
+from typing import Annotated
+
+import typer
+
+from adapters.cli.options.shared import DIFFERS, RowsOutput, only
+from adapters.cli.terminal.output import Format, Table, as_text, emit, say
+
+
+def bench(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Rows; all if none, rounds/ is all below."),
+    ] = None,
+    *,
+    output: RowsOutput = Format.TABLE,
+) -> int:
+    """
+    Measure the performance contract.
+
+    Its rows are in scenarios/perf/; exit 3 when a range is broken.
+    """
+    only(output, Format.TABLE, Format.JSON, Format.YAML, Format.CSV)
+    from adapters.cli.terminal.progress import Progress
+    from benchmarks import run
+
+    _known(names or [])
+    with Progress() as progress:
+        report = run(names or [], progress=progress.say)
+    if output in {Format.JSON, Format.YAML}:
+        emit(as_text(report.document(), output))
+    else:
+        head = report.head()
+        table = Table(head, report.rows(), frozenset(range(1, len(head) - 2)))
+        csv = output is Format.CSV
+        if csv:
+            emit(table.csv())
+        else:
+            say(*table.lines())
+    return 0 if report.holds else DIFFERS
+
+
+def _known(names: list[str]) -> None:
+    """
+    Refuse a row that the contract does not have.
+    """
+    from benchmarks.contract import contract_names
+
+    known = contract_names()
+    for name in names:
+        below = name.endswith("/") and any(row.startswith(name) for row in known)
+        if not below and name not in known:
+            raise typer.BadParameter(f"no row {name!r}, only {', '.join(known)}")

@@ -1,0 +1,154 @@
+"""
+``phalanx config``: the policy in effect and where each value comes from.
+"""
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from adapters.cli.options import run_options as options
+from adapters.cli.options.shared import RowsOutput, Seconds, Seed, Workers, only
+from adapters.cli.terminal.output import Format, Table, as_text, emit, say
+
+if TYPE_CHECKING:
+    from adapters.service.run_settings import ConfigFile
+    from models.policy import Policy
+
+_ROLE_HEAD: Final = """\
+# Written by `phalanx config role`: all that `phalanx run` asks for, and nothing else.
+# Rules for kinds that a cluster does not have do no harm, and are not needed there.
+"""
+
+app = typer.Typer(
+    help="Show the settings in effect, and the rules that `phalanx run` needs.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@app.callback()
+def group() -> None:
+    """
+    Show the settings in effect, and the rules that `phalanx run` needs.
+    """
+
+
+@app.command("show")
+def show(
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="FILE", help="A file with a policy, or of settings."),
+    ] = None,
+    *,
+    output: RowsOutput = Format.TABLE,
+    kubeconfig: options.Kubeconfig = None,
+    context: options.Context = None,
+    namespace: options.Namespace = None,
+    shard: options.Shard = None,
+    node_pool: options.Pool = None,
+    scheduler_name: options.Names = None,
+    dialect: options.Dialects = None,
+    interval: options.Interval = None,
+    leader_elect: options.Elect = None,
+    listen: options.Listen = None,
+    log_format: options.LogFormat = None,
+    folder: options.Folder = None,
+    seconds: Seconds = None,
+    seed: Seed = None,
+    workers: Workers = None,
+) -> None:
+    """
+    Print every value of the policy, and of `phalanx run`, with its origin.
+
+    The origin is default, file, env or flag; it takes the flags of `phalanx run`.
+    """
+    only(output, Format.TABLE, Format.JSON, Format.YAML, Format.CSV)
+    from adapters.service.run_settings import policy_of_run, running
+    from adapters.service.settings import effective
+
+    flags = {"seconds": seconds, "seed": seed, "workers": workers}
+    policy, config = _read(file)
+    settings = (effective if config is None else policy_of_run)(policy, flags)
+    said = options.said(
+        kubeconfig=kubeconfig,
+        context=context,
+        namespace=namespace,
+        shard=shard,
+        node_pool=node_pool,
+        scheduler_name=scheduler_name,
+        dialect=dialect,
+        interval=interval,
+        leader_elect=leader_elect,
+        listen=listen,
+        log_format=log_format,
+        folder=folder,
+    )
+    scheduler = running(config, said, flags)
+    if output in {Format.JSON, Format.YAML}:
+        head = {"apiVersion": "phalanx/v1", "kind": "Config"}
+        values = settings.policy.model_dump(by_alias=True, mode="json")
+        run = scheduler.run.model_dump(by_alias=True, mode="json")
+        origins = dict(sorted(settings.origins.items()))
+        origins |= {
+            f"run.{name}": where for name, where in sorted(scheduler.origins.items())
+        }
+        body = {"policy": values, "run": run, "origins": origins}
+        emit(as_text({**head, **body}, output))
+        return
+    rows = [*settings.rows(), *scheduler.rows()]
+    table = Table(("SETTING", "VALUE", "ORIGIN"), rows)
+    csv = output is Format.CSV
+    if csv:
+        emit(table.csv())
+    else:
+        say(*table.lines())
+
+
+@app.command("role")
+def role(
+    *,
+    name: Annotated[
+        str, typer.Option(metavar="NAME", help="What both roles are called.")
+    ] = "phalanx",
+    namespace: Annotated[
+        str,
+        typer.Option(
+            "--namespace", "-n", metavar="NAME", help="Where run keeps state."
+        ),
+    ] = "phalanx-system",
+    output: Annotated[
+        Format, typer.Option("-o", "--output", metavar="yaml|json", help="How.")
+    ] = Format.YAML,
+) -> None:
+    """
+    Print the ClusterRole and the Role that `phalanx run` needs, as manifests.
+    """
+    only(output, Format.YAML, Format.JSON)
+    from adapters.files.yaml_writer import yaml_text
+    from adapters.kube.acting.permissions import needed
+    from adapters.kube.acting.role import roles
+    from adapters.kube.dialects.registry import dialects
+    from adapters.kube.gangs.kinds import resources_of
+
+    both = roles(needed(resources_of(dialects())), name, namespace)
+    if output is Format.JSON:
+        emit(as_text({"apiVersion": "v1", "kind": "List", "items": both}, output))
+        return
+    emit((_ROLE_HEAD + "---\n".join(map(yaml_text, both))).rstrip())
+
+
+def _read(path: str | None) -> "tuple[Policy, ConfigFile | None]":
+    """
+    Read the policy of a file, and the settings where it is a file of those.
+    """
+    from adapters.files import read_scenario
+    from adapters.service.run_settings import config_of, is_config, read_config
+    from models.policy import Policy
+
+    if path is None:
+        config = config_of(None)
+        return (Policy() if config is None else config.policy), config
+    if is_config(path):
+        config = read_config(path)
+        return config.policy, config
+    return read_scenario(path).policy, None

@@ -1,0 +1,134 @@
+"""
+``phalanx replay``: a trace, played by several strategies, compared in pairs.
+"""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from adapters.cli.options.shared import only
+from adapters.cli.options.trace_options import (
+    Cluster,
+    Estimates,
+    Every,
+    Evictions,
+    Form,
+    PolicyFile,
+    Quotas,
+    Until,
+    judged,
+    moment,
+    policy_from,
+    say_what_was_done,
+    trace_and_floor,
+)
+from adapters.cli.terminal.output import Format, as_text, emit, note, say
+
+if TYPE_CHECKING:
+    from adapters.replay.play import Run
+
+MOST_SEEDS = 1000
+
+
+def replay(
+    trace: Annotated[
+        str, typer.Argument(metavar="TRACE", help="A file of jobs; see `trace check`.")
+    ],
+    *,
+    cluster: Cluster,
+    strategy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--strategy",
+            metavar="NAME",
+            help="solver, greedy, fifo, easy, best-fit or per-pod; several are "
+            "compared with the first of them that is not solver.",
+        ),
+    ] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "-O", "--to", metavar="DIR", help="Where results go; replays/… if not said."
+        ),
+    ] = None,
+    form: Form = None,
+    quotas: Quotas = None,
+    policy: PolicyFile = None,
+    every: Every = "5m",
+    seeds: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=MOST_SEEDS,
+            metavar="N",
+            help="How many traces: the one given, and others drawn from its weeks.",
+        ),
+    ] = 1,
+    estimates: Estimates = None,
+    evictions: Evictions = False,
+    until: Until = None,
+    workers: Annotated[
+        int,
+        typer.Option(min=0, metavar="N", help="Replays at once; 0: one for each core."),
+    ] = 0,
+    output: Annotated[
+        Format, typer.Option("-o", "--output", metavar="table|json")
+    ] = Format.TABLE,
+) -> None:
+    """
+    Play a trace on a cluster in memory and compare who starts what, when.
+
+    The same command goes on where a killed one was.
+    """
+    only(output, Format.TABLE, Format.JSON)
+    from pathlib import Path
+
+    from adapters.cli.terminal.bar import Bar
+    from adapters.cli.views.replay_view import lines_of
+    from adapters.replay.drawn_traces import poorly_drawn
+    from adapters.replay.play import BLOCK, Run
+    from adapters.replay.play_all import play_all, reached
+    from adapters.replay.results_file import write_results
+
+    names = judged(strategy or ["greedy", "solver"], estimates)
+    jobs, floor = trace_and_floor(trace, form, cluster, quotas)
+    say_what_was_done(jobs)
+    runs = [
+        Run(
+            trace=jobs,
+            floor=floor,
+            policy=policy_from(policy, {}),
+            strategy=name,
+            seed=seed,
+            every=moment(every, "--every"),
+            evictions=evictions,
+            estimates=estimates,
+            until=None if until is None else moment(until, "--until"),
+        )
+        for name in names
+        for seed in range(seeds)
+    ]
+    poor = poorly_drawn(jobs, seeds, BLOCK)
+    if poor is not None:
+        note(f"note: {poor}")
+    folder = Path(to or f"replays/{jobs.name.partition('.')[0]}-{_safe(floor.name)}")
+    folder.mkdir(parents=True, exist_ok=True)
+    with Bar(_what(runs), reached(runs, folder)):
+        played = play_all(runs, folder, workers=workers)
+    if played < len(runs):
+        note(f"note: {len(runs) - played} of {len(runs)} were played before")
+    document = write_results(runs, folder)
+    if output is Format.JSON:
+        emit(as_text(document, output))
+    else:
+        say(*lines_of(document), "", f"results: {folder}")
+
+
+def _what(runs: "list[Run]") -> str:
+    return runs[0].strategy if len(runs) == 1 else f"{len(runs)} replays"
+
+
+def _safe(name: str) -> str:
+    from adapters.traces.cells import safe
+
+    return safe(name)

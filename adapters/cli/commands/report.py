@@ -1,0 +1,86 @@
+"""
+``phalanx report``: a page about what a replay found.
+"""
+
+from typing import Annotated
+
+import typer
+
+from adapters.cli.options.report_options import HtmlFile, MarkdownFile, ready, write
+
+MOST_WINDOWS = 8
+
+
+def report(
+    folder: Annotated[
+        str, typer.Argument(metavar="DIR", help="The folder that a replay wrote.")
+    ],
+    *,
+    html: HtmlFile = None,
+    markdown: MarkdownFile = None,
+    window: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--window",
+            metavar="FROM..TO",
+            help="A window of the nodes to draw, such as 10d..11d; up to eight.",
+        ),
+    ] = None,
+) -> None:
+    """
+    Write a page about the results of a replay.
+
+    Without --html and --markdown, Markdown goes to standard output.
+    """
+    windows = [_window(text) for text in window or ()]
+    if len(windows) > MOST_WINDOWS:
+        raise typer.BadParameter(
+            f"{len(windows)} windows are too many for one page: name at most "
+            f"{MOST_WINDOWS}"
+        )
+    if html is None and markdown is None:
+        markdown = "-"
+    ready(html, markdown)
+    from adapters.cli.terminal.progress import Progress
+    from adapters.reports.replay.replay_page import replay_page
+    from adapters.reports.replay.results import load
+
+    with Progress() as progress:
+        progress.say("reading the results")
+        page = replay_page(load(folder), windows)
+        progress.say("drawing")
+        write(page, html, markdown)
+
+
+_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+
+
+def _window(text: str) -> tuple[float, float]:
+    """
+    Read two times since the first submission, such as ``36h..3d``.
+    """
+    first, dots, second = text.partition("..")
+    try:
+        low, high = _seconds(first), _seconds(second)
+    except ValueError:
+        dots = ""
+        low = high = 0.0
+    if not dots or high <= low:
+        raise typer.BadParameter(
+            f"{text!r} is not a window such as 10d..11d: two times since the first "
+            "submission, in s, m, h or d, the later one second"
+        )
+    return low, high
+
+
+def _seconds(text: str) -> float:
+    words = text.strip()
+    if words == "0":
+        return 0.0
+    unit = _UNITS[words[-1]] if words[-1:] in _UNITS else None
+    if unit is None:
+        raise ValueError(text)
+    value = float(words[:-1]) * unit
+    if not 0 <= value < 1e12:
+        raise ValueError(text)
+    return value

@@ -1,0 +1,149 @@
+"""
+What the commands that play traces share: their options, and a trace on its cluster.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from adapters.cli.terminal.output import note
+from models.reasons import counted
+
+if TYPE_CHECKING:
+    from adapters.traces.row_faults import Tally
+    from models.policy import Policy
+    from models.trace import Floor, Trace
+
+Form = Annotated[
+    str | None,
+    typer.Option(
+        "--form",
+        metavar="own|philly|openb|dlrm|swf|round",
+        help="The form of the trace, where its name and columns do not say it.",
+    ),
+]
+Cluster = Annotated[
+    str,
+    typer.Option(
+        "--cluster",
+        metavar="WORD|FILE",
+        help="60x8, 10x8+20x4, a list of machines, LIST@96 for so many of it, or a "
+        "snapshot.",
+    ),
+]
+Quotas = Annotated[
+    str | None,
+    typer.Option(
+        metavar="gpu-hours|none",
+        help="Queues of the trace with quotas by their GPU hours, or no queues.",
+    ),
+]
+PolicyFile = Annotated[
+    str | None,
+    typer.Option("--policy", metavar="FILE", help="A file that holds a policy."),
+]
+Every = Annotated[
+    str,
+    typer.Option(
+        "--every", metavar="TIME", help="Time between rounds; 0: one at each event."
+    ),
+]
+Estimates = Annotated[
+    float | None,
+    typer.Option(
+        "--estimates",
+        min=0.001,
+        max=1000,
+        metavar="FACTOR",
+        help="Run times are known: the estimates of the trace, else FACTOR × duration.",
+    ),
+]
+Evictions = Annotated[
+    bool,
+    typer.Option("--evictions", help="Who runs may have to leave, and loses its work."),
+]
+Until = Annotated[
+    str | None,
+    typer.Option(
+        "--until", metavar="TIME", help="Stop after so long; all jobs end if not said."
+    ),
+]
+_QUOTAS = (None, "gpu-hours", "none")
+
+
+def trace_and_floor(
+    path: str, form: str | None, cluster: str, quotas: str | None
+) -> "tuple[Trace, Floor]":
+    """
+    Read a trace and its cluster, and leave out what can never start there.
+    """
+    from adapters.traces import floor_of, read_trace
+    from adapters.traces.clusters import with_queues
+    from adapters.traces.fitting import fitted
+
+    if quotas not in _QUOTAS:
+        raise typer.BadParameter(f"{quotas!r} is not gpu-hours or none")
+    trace = read_trace(path, form)
+    floor = with_queues(trace, floor_of(cluster), quotas)
+    if not floor.queues and len({job.queue for job in trace.jobs}) > 1:
+        note("note: no queue has a quota, so all queues of the trace are one line")
+    trace = fitted(trace, floor)
+    return trace, floor
+
+
+def judged(names: Sequence[str], estimates: float | None) -> list[str]:
+    """
+    Give the names of strategies, each once, the one to compare with first.
+    """
+    from adapters.replay.strategies import STRATEGIES
+
+    for name in names:
+        if name not in STRATEGIES:
+            known = ", ".join(STRATEGIES)
+            raise typer.BadParameter(f"--strategy {name!r} is none of {known}")
+        if STRATEGIES[name].needs_estimates and estimates is None:
+            raise typer.BadParameter(
+                f"--strategy {name} needs to know how long jobs run: add --estimates 1"
+            )
+    return sorted(dict.fromkeys(names), key=lambda name: name == "solver")
+
+
+def moment(text: str, option: str) -> int:
+    """
+    Read a time such as 5m or 300.
+    """
+    from models.errors import QuantityError
+    from models.resources import parse_duration
+
+    try:
+        return parse_duration(text)
+    except QuantityError as error:
+        raise typer.BadParameter(f"{option} {text!r}: {error}") from error
+
+
+def policy_from(path: str | None, flags: dict[str, float | None]) -> "Policy":
+    """
+    Read the policy of a file, with environment and flags laid over it.
+    """
+    from adapters.files import read_scenario
+    from adapters.service.settings import effective
+    from models.policy import Policy
+
+    policy = Policy() if path is None else read_scenario(path).policy
+    return effective(policy, flags).policy
+
+
+def say_what_was_done(trace: "Trace | Tally") -> None:
+    """
+    Tell which rows were repaired and which were left out.
+    """
+    from adapters.traces.fitting import RULES
+    from adapters.traces.row_faults import OMISSIONS, REPAIRS
+
+    for rule, count in trace.repaired.items():
+        note(f"repaired: {counted(count, 'row')}: {REPAIRS[rule]}")
+    for rule, count in trace.left_out.items():
+        why = OMISSIONS.get(rule) or RULES[rule]
+        noun = "job" if rule in RULES else "row"
+        note(f"left out: {counted(count, noun)}: {why}")

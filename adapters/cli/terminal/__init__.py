@@ -1,0 +1,3 @@
+"""
+The terminal: formats, tables, progress, errors.
+"""

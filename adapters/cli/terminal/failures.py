@@ -1,0 +1,159 @@
+"""
+Errors as people read them: what, where, what to do, and an exit code.
+"""
+
+from collections.abc import Sequence
+
+import typer
+
+from adapters.cli.terminal.output import note
+from adapters.kube.api.errors import (
+    ClusterError,
+    ManifestsRejectedError,
+    SnapshotRefusedError,
+)
+from adapters.reports.page.extra import ExtraMissingError
+from adapters.reports.replay.results import ResultsRejectedError
+from adapters.traces.row_faults import TraceRejectedError
+from models.errors import InputRejectedError, PhalanxError, PlanRejectedError
+from models.reasons import counted
+
+FAILED = 1
+WRONG_USE = 2
+REJECTED = 4
+UNREACHABLE = 5
+INTERRUPTED = 130
+_MOST_SHOWN = 100
+_RESUMED = frozenset({"replay", "study"})
+_GOES_ON = "the same command goes on from here"
+_CORRECT = "correct the file; docs/reference/files.md lists every field"
+_CORRECT_OBJECTS = (
+    "correct the objects; docs/reference/dialects.md says what is read of them"
+)
+_OTHER_FOLDER = (
+    "name the folder that `phalanx replay` wrote; docs/reference/replay.md says what "
+    "is in it"
+)
+_OTHER_TRACE = "docs/reference/traces.md lists the forms of traces and their columns"
+_OTHER_FILE = "name another file; `phalanx scenario new` prints one to begin with"
+
+
+def report(error: BaseException, command: str) -> int:
+    """
+    Say what went wrong in three parts on standard error; give the exit code.
+    """
+    match error:
+        case KeyboardInterrupt() | typer.Abort():
+            goes_on = command in _RESUMED
+            note(f"interrupted; {_GOES_ON if goes_on else 'nothing was written'}")
+            code = INTERRUPTED
+        case typer.Exit():
+            code = error.exit_code
+        case typer.TyperException():
+            code = _wrong_use(error, command)
+        case InputRejectedError():
+            code = _rejected(error)
+        case ClusterError():
+            code = _unreachable(error)
+        case ExtraMissingError():
+            code = _say(str(error), f"phalanx {command}", error.todo)
+        case PlanRejectedError():
+            code = _plan_rejected(error)
+        case _:
+            code = _failed(error, f"phalanx {command}".strip())
+    return code
+
+
+def _failed(error: BaseException, where: str) -> int:
+    match error:
+        case PhalanxError():
+            return _say(str(error), where, "correct it and try again")
+        case OSError():
+            what = error.strerror or str(error)
+            exists = isinstance(error, FileExistsError)
+            todo = "name another path" if exists else "check the file"
+            return _say(what, str(error.filename or where), todo)
+        case MemoryError():
+            what = "the machine has not enough memory"
+            return _say(what, where, "use a smaller input")
+        case _:
+            what = f"unexpected {type(error).__name__}: {_one_line(error)}"
+            hint = "report it with what --debug adds and `phalanx version -o json`"
+            return _say(what, where, hint)
+
+
+def _wrong_use(error: typer.TyperException, command: str) -> int:
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context else f"phalanx {command}".strip()
+    message = error.format_message().replace("Value error, ", "")
+    if message.startswith("Usage:"):
+        for line in message.splitlines():
+            note(line)
+    else:
+        _say(message, path, f"see {path} --help")
+    return WRONG_USE
+
+
+def _unreachable(error: ClusterError) -> int:
+    todo = "check the kubeconfig, the network and the role"
+    if isinstance(error, SnapshotRefusedError):
+        note(f"error: no snapshot: {counted(len(error.problems), 'problem')}")
+        _list(error.problems)
+        note("in: the cluster")
+        note(f"do: {todo}")
+    else:
+        _say(str(error), "the cluster", todo)
+    return UNREACHABLE
+
+
+def _rejected(error: InputRejectedError) -> int:
+    note(f"error: {error}, so nothing was done")
+    _list(error.problems)
+    unread = all(problem.where == "file" for problem in error.problems)
+    match error:
+        case ManifestsRejectedError():
+            todo = _CORRECT_OBJECTS
+        case ResultsRejectedError():
+            todo = _OTHER_FOLDER
+        case TraceRejectedError():
+            todo = _OTHER_TRACE
+        case _:
+            todo = _OTHER_FILE if unread else _CORRECT
+    note(f"do: {todo}")
+    return REJECTED
+
+
+def _list(problems: Sequence[object]) -> None:
+    for problem in problems[:_MOST_SHOWN]:
+        note(f"  {problem}")
+    if len(problems) > _MOST_SHOWN:
+        note(f"  … and {len(problems) - _MOST_SHOWN} more")
+
+
+def _plan_rejected(error: PlanRejectedError) -> int:
+    note("error: the plan broke its own rules and was thrown away")
+    for violation in error.violations[:_MOST_SHOWN]:
+        note(f"  {violation}")
+    note("do: report it with the input file; --strategy greedy may serve meanwhile")
+    return FAILED
+
+
+def _say(what: str, where: str, todo: str) -> int:
+    note(f"error: {what}")
+    note(f"in: {where}")
+    note(f"do: {todo}")
+    return FAILED
+
+
+def _one_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0][:200] if lines else "no message"
+
+
+def show_traceback(error: BaseException) -> None:
+    """
+    Print what --debug asks for.
+    """
+    import traceback
+
+    traceback.print_exception(error)

@@ -1,0 +1,3 @@
+"""
+What a person reads: one module for each thing shown.
+"""

@@ -1,0 +1,370 @@
+"""
+The columns of what ``get`` lists.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from adapters.cli.views.listing import Column, Listing, span
+from adapters.compare.outcome import percent
+from adapters.inventory.gangs import GangRow
+from adapters.inventory.listed import Seen
+from adapters.inventory.nodes import NodeRow
+from adapters.inventory.queues import QueueRow
+from models.gangs import PodPhase
+from models.reasons import counted
+from models.resources import CPU, GPU, MEMORY, PODS, format_quantity
+
+NOTHING = "–"
+_WAITS = frozenset({"Waiting", "Reserved"})
+Record = Mapping[str, Any]
+
+
+def gangs_of(seen: Seen) -> Listing[GangRow]:
+    """
+    Show gangs as they are now.
+    """
+    columns: list[Column[GangRow]] = [
+        Column("NAME", lambda row: row.key),
+        Column("QUEUE", lambda row: row.queue),
+        Column("STATE", lambda row: row.state),
+        Column(
+            "PODS",
+            lambda row: f"{row.pods[PodPhase.RUNNING]:,}/{row.total:,}",
+            by=lambda row: row.total,
+            right=True,
+            plain={
+                "pods_running": lambda row: row.pods[PodPhase.RUNNING],
+                "pods_total": lambda row: row.total,
+            },
+        ),
+        Column("MIN", lambda row: f"{row.minimum:,}", wide=True, right=True),
+        Column(
+            "GPUS", lambda row: f"{row.gpus:,}", by=lambda row: row.gpus, right=True
+        ),
+        Column(
+            "PRIORITY",
+            lambda row: str(row.priority),
+            by=lambda row: row.priority,
+            wide=True,
+            right=True,
+        ),
+        Column(
+            "AGE",
+            lambda row: span(row.seconds),
+            by=lambda row: row.seconds,
+            plain={"age_seconds": lambda row: row.seconds},
+        ),
+        Column("REASON", lambda row: row.why.reason if row.why else NOTHING),
+        Column("NODES", lambda row: " ".join(row.nodes) or NOTHING, wide=True),
+        Column("MESSAGE", lambda row: row.why.message if row.why else "", wide=True),
+    ]
+    return Listing(
+        kind="GangList",
+        columns=columns,
+        name=lambda row: row.key,
+        document=GangRow.document,
+        state=lambda row: row.state,
+        foot=partial(_gangs, seen),
+        empty=f"No gangs in {seen.source}.",
+    )
+
+
+def _gangs(seen: Seen, rows: Sequence[GangRow]) -> str:
+    states = Counter(row.state for row in rows)
+    parts = [f"{number:,} {state.lower()}" for state, number in sorted(states.items())]
+    text = f"{counted(len(rows), 'gang')}: {', '.join(parts)}"
+    if seen.whys_from and any(row.why for row in rows):
+        text = f"{text}\nreasons {seen.whys_from}"
+    total = sum(node.allocatable.get(GPU, 0) for node in seen.snapshot.nodes)
+    used = sum(row.used for row in rows)
+    if not total:
+        return text
+    base = f"{counted(total, 'GPU')} of all nodes"
+    head, *rest = text.split("\n")
+    held = f"they hold {used:,} of {base} ({_share(used, total)})"
+    return "\n".join([f"{head}; {held}", *rest])
+
+
+def queues_of(seen: Seen) -> Listing[QueueRow]:
+    """
+    Show queues with their GPUs; ``wide`` with the other resources.
+    """
+
+    def amount(pick: Any, resource: str = GPU) -> Any:  # noqa: ANN401 - a cell
+        def cell(row: QueueRow) -> str:
+            held = row.holdings.get(resource)
+            return NOTHING if held is None else _amount(resource, pick(held))
+
+        return cell
+
+    def by(pick: Any) -> Any:  # noqa: ANN401 - a key
+        return lambda row: -1 if row.gpus is None else pick(row.gpus) or 0
+
+    columns: list[Column[QueueRow]] = [
+        Column("NAME", lambda row: row.name),
+        Column("PARENT", lambda row: row.queue.parent or NOTHING),
+        Column("STATE", lambda row: row.state),
+        Column(
+            "RUNNING",
+            lambda row: f"{row.gangs.get('Running', 0):,}",
+            by=lambda row: row.gangs.get("Running", 0),
+            right=True,
+        ),
+        Column(
+            "WAITING",
+            lambda row: f"{sum(row.gangs.get(word, 0) for word in _WAITS):,}",
+            by=lambda row: sum(row.gangs.get(word, 0) for word in _WAITS),
+            right=True,
+        ),
+    ]
+    for head, pick in _HOLDINGS.items():
+        cell, key = amount(pick), by(pick)
+        columns.append(Column(head, cell, by=key, right=True))
+    for resource in _others(seen):
+        for head, pick in _HOLDINGS.items():
+            word = f"{resource.upper()} {head.removeprefix('GPUS ')}"
+            columns.append(Column(word, amount(pick, resource), wide=True, right=True))
+    return Listing(
+        kind="QueueList",
+        columns=columns,
+        name=lambda row: row.name,
+        document=QueueRow.document,
+        state=lambda row: row.state,
+        foot=lambda rows: (
+            f"{counted(len(rows), 'queue')}; "
+            "SHARE is what a queue is entitled to now; a parent counts what is below it"
+        ),
+        empty=f"No queues in {seen.source}: every gang is in one without bounds.",
+    )
+
+
+_HOLDINGS: Mapping[str, Any] = {
+    "GPUS USED": lambda held: held.used,
+    "SHARE": lambda held: held.share,
+    "QUOTA": lambda held: held.quota,
+    "LIMIT": lambda held: held.limit,
+}
+
+
+def _others(seen: Seen) -> list[str]:
+    named = {name for queue in seen.snapshot.queues for name in queue.resources}
+    return sorted(named - {GPU})
+
+
+def _amount(resource: str, amount: int | None) -> str:
+    if amount is None:
+        return "none"
+    return f"{amount:,}" if resource == GPU else format_quantity(resource, amount)
+
+
+def nodes_of(seen: Seen) -> Listing[NodeRow]:
+    """
+    Show nodes with what is left on them.
+    """
+
+    def free(resource: str) -> Any:  # noqa: ANN401 - a cell
+        return lambda row: format_quantity(resource, row.free.get(resource, 0))
+
+    levels = [level for known in seen.snapshot.topologies for level in known.levels]
+    columns: list[Column[NodeRow]] = [
+        Column("NAME", lambda row: row.name),
+        Column("STATE", lambda row: row.state),
+        Column(
+            "GPUS USED",
+            lambda row: f"{row.gpus_used:,}/{row.gpus:,}",
+            by=lambda row: row.gpus_used,
+            right=True,
+            plain={
+                "gpus_used": lambda row: row.gpus_used,
+                "gpus": lambda row: row.gpus,
+            },
+        ),
+        Column(
+            "FREE",
+            lambda row: f"{row.free.get(GPU, 0):,}",
+            by=lambda row: row.free.get(GPU, 0),
+            right=True,
+        ),
+        Column(
+            "PODS", lambda row: f"{row.pods:,}", by=lambda row: row.pods, right=True
+        ),
+        Column(
+            "GANGS",
+            lambda row: f"{len(row.gangs):,}",
+            by=lambda row: len(row.gangs),
+            right=True,
+        ),
+        Column("FREE CPU", free(CPU), wide=True, right=True),
+        Column("FREE MEMORY", free(MEMORY), wide=True, right=True),
+        Column("FREE PODS", free(PODS), wide=True, right=True),
+        *(
+            Column(
+                level.rpartition("/")[2].upper(),
+                lambda row, level=level: row.node.labels.get(level, NOTHING),  # type: ignore[misc]
+                wide=True,
+            )
+            for level in dict.fromkeys(levels)
+        ),
+    ]
+    return Listing(
+        kind="NodeList",
+        columns=columns,
+        name=lambda row: row.name,
+        document=NodeRow.document,
+        state=lambda row: row.state,
+        foot=_nodes,
+        empty=f"No nodes in {seen.source}.",
+    )
+
+
+def _nodes(rows: Sequence[NodeRow]) -> str:
+    total = sum(row.gpus for row in rows)
+    text = counted(len(rows), "node")
+    closed = sum(row.state == "Closed" for row in rows)
+    text += f", {closed:,} closed" if closed else ""
+    if not total:
+        return text
+    used = sum(row.gpus_used for row in rows)
+    return f"{text}; {used:,} of {counted(total, 'GPU')} used ({_share(used, total)})"
+
+
+def _share(part: int, total: int) -> str:
+    return percent(part / total) if part else "0 %"
+
+
+def rounds_of(now: float, path: str) -> Listing[Record]:
+    """
+    Show recorded rounds.
+    """
+    columns: list[Column[Record]] = [
+        Column("NAME", lambda row: str(row["name"])),
+        Column("OUTCOME", lambda row: str(row["outcome"])),
+        Column("PLAN", lambda row: str(row.get("status") or NOTHING)),
+        Column("STARTED", lambda row: _state(row, "Starting", "Growing"), right=True),
+        Column("WAITING", lambda row: _state(row, "Waiting", "Reserved"), right=True),
+        Column("BOUND", lambda row: done(row, "Bind"), right=True),
+        Column("EVICTED", lambda row: done(row, "Evict", "Move"), right=True),
+        Column("FAILED", failed, right=True),
+        Column("GPUS", lambda row: f"{row.get('gpus', 0):,}", right=True),
+        Column("GAP", widest),
+        Column("SECONDS", _seconds, right=True),
+        Column(
+            "AGE",
+            lambda row: span(now - moment(row)),
+            by=moment,
+            plain={"age_seconds": lambda row: round(now - moment(row))},
+        ),
+        Column("BEGAN", lambda row: str(row["began"]), wide=True),
+        Column(
+            "SNAPSHOT",
+            lambda row: str(row.get("snapshot") or NOTHING)[:19],
+            wide=True,
+        ),
+        Column("WHY", lambda row: str(row.get("why") or NOTHING), wide=True),
+    ]
+    return Listing(
+        kind="RoundList",
+        columns=columns,
+        name=lambda row: str(row["name"]),
+        document=dict,
+        state=lambda row: str(row["outcome"]),
+        foot=lambda rows: f"{counted(len(rows), 'round')} in {path}",
+        empty=f"No rounds in {path}.",
+    )
+
+
+def recorded_gangs(record: Record) -> Listing[Record]:
+    """
+    Show the gangs of a recorded round.
+    """
+    pods = {"PODS": "total", "BINDING": "binding", "RUNNING": "running"}
+    columns: list[Column[Record]] = [
+        Column("NAME", lambda row: str(row["name"])),
+        Column("QUEUE", lambda row: str(row["queue"])),
+        Column("STATE", lambda row: str(row["state"])),
+        *(
+            Column(
+                head,
+                lambda row, word=word: f"{row['pods'][word]:,}",  # type: ignore[misc]
+                right=True,
+            )
+            for head, word in pods.items()
+        ),
+        Column("REASON", lambda row: str(row["reason"] or NOTHING)),
+        Column("MESSAGE", lambda row: str(row["message"] or ""), wide=True),
+    ]
+    states = record.get("gangs", {}).get("states", {})
+    steady = sum(states.get(word, 0) for word in ("Running", "Finished"))
+    left_out = record.get("gangs", {}).get("leftOut", 0)
+    more = f", nor are {left_out:,} that wait" if left_out else ""
+    return Listing(
+        kind="GangList",
+        columns=columns,
+        name=lambda row: str(row["name"]),
+        document=dict,
+        state=lambda row: str(row["state"]),
+        foot=lambda rows: (
+            f"{counted(len(rows), 'gang')} of round {record['name']}; "
+            f"{steady:,} more that run or have finished are not recorded one by one"
+            f"{more}"
+        ),
+        empty=f"Round {record['name']} recorded no gangs that start, wait or leave.",
+    )
+
+
+def moment(row: Record) -> float:
+    """
+    Give the time at which a round began.
+    """
+    try:
+        return datetime.fromisoformat(str(row["began"])).timestamp()
+    except ValueError:
+        return 0.0
+
+
+def done(row: Record, *kinds: str) -> str:
+    """
+    Count the operations of some kinds that were done.
+    """
+    receipts = row.get("receipts") or {}
+    return f"{sum(receipts.get(kind, {}).get('done', 0) for kind in kinds):,}"
+
+
+def failed(row: Record) -> str:
+    """
+    Count the operations that were refused, put off or not tried.
+    """
+    counts = (row.get("receipts") or {}).values()
+    bad = ("again", "refused", "skipped")
+    return f"{sum(count.get(word, 0) for count in counts for word in bad):,}"
+
+
+def widest(row: Record) -> str:
+    """
+    Give the widest gap between a tier's value and its bound, or say that all is proven.
+    """
+    tiers = row.get("tiers")
+    if tiers is None:
+        return NOTHING
+    if all(tier["proof"] == "proven" for tier in tiers):
+        return "proven"
+    gaps = [
+        abs(tier["bound"] - tier["value"])
+        / max(abs(tier["bound"]), abs(tier["value"]), 1)
+        for tier in tiers
+    ]
+    return percent(max(gaps)) if max(gaps) else "conditional"
+
+
+def _state(row: Record, *states: str) -> str:
+    counts = (row.get("gangs") or {}).get("states", {})
+    return f"{sum(counts.get(state, 0) for state in states):,}"
+
+
+def _seconds(row: Record) -> str:
+    spent = (row.get("seconds") or {}).get("round") or {}
+    return f"{sum(spent.values()):.2f}" if spent else NOTHING

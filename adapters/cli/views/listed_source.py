@@ -1,0 +1,158 @@
+"""
+Where ``get`` and ``describe`` look: a cluster, files, or the record of rounds.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from models.errors import PhalanxError
+from models.names import nearest
+
+if TYPE_CHECKING:
+    from adapters.inventory.listed import Seen
+
+_PATIENCE = 60.0
+
+Files = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-f",
+        "--file",
+        metavar="FILE",
+        help="Look at files: scenario, snapshot, manifests, a folder, or -.",
+    ),
+]
+Record = Annotated[
+    str | None,
+    typer.Option(
+        "--rounds",
+        metavar="PATH",
+        help="The record of rounds, where `run` does not keep it here.",
+    ),
+]
+Round = Annotated[
+    str | None,
+    typer.Option(
+        "--round", metavar="NAME", help="As a recorded round saw it; last: the newest."
+    ),
+]
+Kubeconfig = Annotated[
+    str | None, typer.Option("--kubeconfig", metavar="PATH", help="Of the cluster.")
+]
+Context = Annotated[
+    str | None, typer.Option("--context", metavar="NAME", help="Of the kubeconfig.")
+]
+
+
+class NotThereError(PhalanxError):
+    """
+    Nothing has the name that somebody asked for.
+    """
+
+    def __init__(self, kind: str, name: str, known: list[str], where: str) -> None:
+        bare = [key.rpartition("/")[2] for key in known]
+        meant = nearest(name, [*known, *bare])
+        hint = f" (did you mean {meant}?)" if meant else ""
+        super().__init__(f"there is no {kind} {name!r} in {where}{hint}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """
+    What is looked at: files where some are named, else the cluster.
+    """
+
+    files: tuple[str, ...] = ()
+    schedulers: tuple[str, ...] = ()
+    kubeconfig: str | None = None
+    context: str | None = None
+
+    @contextmanager
+    def looking(self) -> "Iterator[Callable[[], Seen]]":
+        """
+        Give a function that looks, again and again while the block lasts.
+        """
+        if self.files:
+            yield self._read
+            return
+        from adapters.kube.api.connect import connect
+        from adapters.kube.dialects.registry import dialects
+        from adapters.kube.objects.node_pool import pool_of
+        from adapters.kube.watch.cluster_listing import seen_in
+        from adapters.kube.watch.source import ClusterSource
+        from adapters.service.run_settings import as_run_here
+        from models.policy import Policy
+
+        run = as_run_here()
+        transport = connect(
+            self.kubeconfig or run.kubeconfig, self.context or run.context
+        )
+        source = ClusterSource(
+            transport,
+            dialects(run.dialects),
+            self.schedulers or run.scheduler_names,
+            pool=pool_of(run.node_pool),
+        )
+        source.start()
+        try:
+            source.wait(_PATIENCE)
+            yield lambda: seen_in(source, Policy(), transport.server)
+        finally:
+            source.stop()
+
+    def _read(self) -> "Seen":
+        from adapters.files import read_scenarios
+        from adapters.inventory.listed import Seen, planned_whys
+        from adapters.service.settings import effective
+
+        scenario = read_scenarios(self.files, self.schedulers)
+        policy = effective(scenario.policy, {}).policy
+        return Seen(
+            snapshot=scenario.snapshot,
+            policy=policy,
+            source=scenario.source,
+            whys=planned_whys(scenario.snapshot, policy),
+            whys_from="as greedy would give them; `phalanx plan` gives the solver's",
+        )
+
+
+def record_path(said: str | None) -> Path:
+    """
+    Give the record of rounds: as said, else where ``run`` keeps it here.
+    """
+    if said is not None:
+        return Path(said)
+    from adapters.service.run_settings import as_run_here
+
+    run = as_run_here()
+    return kept_in(run.folder, run.shard)
+
+
+def kept_in(folder: str, shard: str) -> Path:
+    """
+    Name the record that a shard keeps in its folder.
+    """
+    return Path(folder) / shard / "rounds.jsonl"
+
+
+def round_named(name: str, said: str | None) -> dict[str, Any]:
+    """
+    Find a recorded round; ``last`` is the newest.
+    """
+    from adapters.observe.round_file import read_rounds
+
+    path = record_path(said)
+    found: dict[str, Any] | None = None
+    names: list[str] = []
+    for record in read_rounds(path):
+        names.append(str(record.get("name")))
+        if name in {"last", names[-1]}:
+            found = record
+    if found is None:
+        raise NotThereError("round", name, names, str(path))
+    return found

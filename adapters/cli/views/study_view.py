@@ -1,0 +1,98 @@
+"""
+What a person reads after a study: the frontier, what is enough, what is proven.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from adapters.cli.terminal.output import Table
+from adapters.cli.views.replay_view import amount
+from models.reasons import counted
+
+Document = Mapping[str, Any]
+_NAMES = {
+    "wait.mean": "MEAN WAIT",
+    "wait.p99": "P99 WAIT",
+    "wait.bySize.8+.p99": "P99 WAIT 8+",
+    "starved.over12h": "OVER 12 H",
+    "gpus.used": "GPUS USED",
+}
+_KINDS = {"CapacityStudy": "Capacity for", "PolicyStudy": "Policies for"}
+_LABELS = {"quotas": "QUOTAS", "label": "POLICY", "strategy": "STRATEGY"}
+
+
+def lines_of(document: Document) -> list[str]:
+    """
+    Lay out a study.
+    """
+    rows = document["frontier"]
+    took = document["took"]
+    replays = counted(document["replays"], "replay")
+    each = f"{counted(document['seeds'], 'trace')} for each line"
+    lines = [
+        f"{_KINDS[document['kind']]} {document['trace']['name']} · {replays}, {each}"
+    ]
+    if took["replays"]:
+        busy = f"busy {100 * took['busy']:.0f} % of the time"
+        lines.append(
+            f"{counted(took['replays'], 'replay')} played now in {took['wall']:.0f} s "
+            f"by {counted(took['workers'], 'worker')}: {busy}"
+        )
+    axes = [axis for axis in _LABELS if len({row[axis] for row in rows}) > 1]
+    target = document["target"]
+    head = ["CLUSTER", "GPUS", *(_LABELS[axis] for axis in axes), *_NAMES.values()]
+    head += ["BOUND OF MEAN", *(["TARGET"] if target else [])]
+    table = []
+    for row in rows:
+        cells = [row["cluster"], f"{row['gpus']:,}"]
+        cells += [row[axis] or "as given" for axis in axes]
+        cells += [_cell(row["metrics"][path]) for path in _NAMES]
+        cells.append(_bound(row["metrics"]["wait.mean"]))
+        if target:
+            cells.append(f"{row['target']['met']} of {row['target']['of']}")
+        table.append(cells)
+    right = frozenset({1, *range(2 + len(axes), len(head))})
+    lines += ["", *Table(head, table, right).lines()]
+    lines += ["", *_notes(document)]
+    return lines
+
+
+def _cell(entry: Mapping[str, Any]) -> str:
+    """
+    Write a mean, with its interval where there is one.
+    """
+    if entry["mean"] is None:
+        return "–"
+    shown = amount(entry["mean"], entry["unit"])
+    if entry["low"] is None:
+        return shown
+    low, high = (amount(entry[end], entry["unit"]) for end in ("low", "high"))
+    return f"{shown} [{low}, {high}]"
+
+
+def _bound(entry: Mapping[str, Any]) -> str:
+    return "–" if entry["bound"] is None else amount(entry["bound"], entry["unit"])
+
+
+def _notes(document: Document) -> list[str]:
+    lines = ["bound of mean: no schedule has a lower mean wait on so many GPUs, proven"]
+    if document["seeds"] >= 3:
+        lines.append("[low, high]: 95 % interval of the mean over the traces")
+    target = document["target"]
+    if target is None:
+        return lines
+    wanted = f"{target['label']} {target['sign']} "
+    wanted += amount(target["value"], target["unit"])
+    lines.append(f"target: {wanted}, in every trace")
+    for way in document["enough"]:
+        name = " ".join(filter(None, (way["strategy"], way["quotas"], way["label"])))
+        tried = f"tried {', '.join(map(str, way['tried']))} nodes"
+        if way["enough"] is None:
+            lines.append(f"{name}: not enough with any ({tried})")
+        else:
+            lines.append(
+                f"{name}: {counted(way['enough'], 'node')} are enough ({tried})"
+            )
+        if way["never"] is not None:
+            lines.append(f"  with {way['never']} no schedule keeps to it, proven")
+    return lines

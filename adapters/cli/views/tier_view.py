@@ -1,0 +1,168 @@
+"""
+Tiers as a person reads them: what is wanted, who reaches what, and what is proven.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from adapters.cli.terminal.output import Table, noted
+from adapters.compare.outcome import certainty, first_difference, paired_tiers
+from models.plan import Plan, TierResult
+
+ONE_CLUSTER = 10**9
+# What one cluster is worth in a tier: quarters of age, and of need for borrowing.
+_SCALES = {
+    "entitled": 4 * ONE_CLUSTER,
+    "borrowing": 16 * ONE_CLUSTER,
+    "surplus": ONE_CLUSTER,
+    "late": ONE_CLUSTER,
+}
+_WANTED = {
+    "entitled": "most value",
+    "disruption": "least work lost, GPU-seconds",
+    "disruption-gangs": "fewest gangs evicted whole",
+    "disruption-pods": "fewest pods evicted or moved",
+    "disruption-rank": "lowest priorities evicted, bands",
+    "borrowing": "most value",
+    "preemption": "least work lost, GPU-seconds",
+    "preemption-gangs": "fewest gangs evicted whole",
+    "preemption-pods": "fewest pods evicted or moved",
+    "preemption-rank": "lowest priorities evicted, bands",
+    "topology": "fewest extra domains",
+    "surplus": "most value",
+    "packing": "least holes broken, GPU²",
+    "gpus": "most GPUs",
+    "pods": "most pods",
+    "gangs": "most gangs",
+    "late": "most value of who is late",
+    "order": "most points by age",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """
+    One tier of a plan beside greedy's.
+    """
+
+    name: str
+    tier: TierResult
+    other: TierResult | None
+
+    @property
+    def is_empty(self) -> bool:
+        """
+        Tell whether there is nothing to reach, and nobody reaches anything.
+        """
+        theirs = self.other.value if self.other else 0
+        return not (self.tier.value or self.tier.bound or theirs)
+
+    @property
+    def cells(self) -> tuple[TierResult, ...]:
+        """
+        Give the results whose values are shown, greedy's first.
+        """
+        return (self.tier,) if self.other is None else (self.other, self.tier)
+
+
+def tiers(
+    plan: Plan, greedy: Plan | None, *, wide: bool, width: int | None
+) -> list[str]:
+    """
+    Lay the tiers out, greedy beside the plan where there is one to compare with.
+    """
+    every = _lines(plan, greedy)
+    kept = every if wide else [line for line in every if not line.is_empty]
+    names = [plan.strategy] if greedy is None else [greedy.strategy, plan.strategy]
+    head = ("TIER", "WANTED", *map(str.upper, names), "BOUND", "GAP")
+    rows = [_row(line, wide=wide) for line in kept]
+    table = Table(head, rows, frozenset(range(2, len(head))))
+    notes = [*_empty(every, kept), *_notes([k.tier for k in kept], wide=wide)]
+    if greedy is not None and first_difference(plan, greedy) is not None:
+        notes.append("the first tier in which two plans differ says which is better")
+    return [*(table.lines() if kept else []), *noted(notes, width)]
+
+
+def tier_name(every: Sequence[TierResult], tier: TierResult) -> str:
+    """
+    Name a tier with its number among all, and its band where there are several.
+    """
+    alone = sum(other.name == tier.name for other in every) == 1
+    band = "" if tier.band is None or alone else f", priority ≥ {tier.band}"
+    return f"{every.index(tier) + 1} {tier.name}{band}"
+
+
+def shown(tier: TierResult, value: int, *, wide: bool = False) -> str:
+    """
+    Write a value of a tier: in percent of one cluster where it counts value.
+    """
+    if wide or tier.name not in _SCALES:
+        return f"{value:,}"
+    return f"{100 * value / _SCALES[tier.name]:.1f} %"
+
+
+def _lines(plan: Plan, greedy: Plan | None) -> list[_Line]:
+    if greedy is None:
+        return [_Line(tier_name(plan.tiers, tier), tier, None) for tier in plan.tiers]
+    pairs = paired_tiers(plan, greedy)
+    every = [tier for tier, _ in pairs]
+    return [_Line(tier_name(every, tier), tier, other) for tier, other in pairs]
+
+
+def _row(line: _Line, *, wide: bool) -> tuple[str, ...]:
+    tier = line.tier
+    return (
+        line.name,
+        _WANTED[tier.name],
+        *(shown(cell, cell.value, wide=wide) for cell in line.cells),
+        shown(tier, tier.bound, wide=wide),
+        certainty(tier),
+    )
+
+
+def _empty(every: list[_Line], kept: list[_Line]) -> list[str]:
+    """
+    Name the tiers that are not shown, all bands of one as one.
+    """
+    if not kept:
+        return ["no tier has anything to reach or to lose"]
+    left = [line for line in every if line not in kept]
+    shown_names = {line.tier.name for line in kept}
+    texts = []
+    for name, group in groupby(left, key=lambda line: line.tier.name):
+        lines = list(group)
+        first, last = lines[0].name, lines[-1].name
+        if len(lines) > 1 and name not in shown_names:
+            texts.append(f"{first.split()[0]}–{last.split()[0]} {name}")
+        else:
+            texts += [line.name for line in lines]
+    return [f"0, and so is the bound: {'; '.join(texts)}"] if texts else []
+
+
+def _notes(tiers: list[TierResult], *, wide: bool) -> list[str]:
+    """
+    Say what the numbers count, as far as they are shown.
+    """
+    scaled = {tier.name: _SCALES[tier.name] for tier in tiers if tier.name in _SCALES}
+    notes = []
+    if scaled and wide:
+        sizes = ", ".join(f"{size:,} in {name}" for name, size in scaled.items())
+        notes.append(f"value: one cluster is {sizes}, before age and need")
+    elif scaled:
+        notes.append(
+            "value: % of one cluster; a pod counts with its largest share of the "
+            "cluster, weighted by age and need"
+        )
+    if any(tier.name.endswith("-rank") for tier in tiers):
+        notes.append("bands: those below the priority of each evicted pod, added up")
+    if any(tier.bound > _SCALES.get(tier.name, tier.bound) for tier in tiers):
+        notes.append(
+            "above 100 %: old gangs count up to twice, and bounds by arithmetic add "
+            "up all that waits"
+        )
+    if any(tier.proof == "gap" for tier in tiers):
+        notes.append("gap: what may be missing, of the larger of value and bound")
+    if any(tier.proof == "conditional" for tier in tiers):
+        notes.append("conditional: the best for the tiers above as they were decided")
+    return notes

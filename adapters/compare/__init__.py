@@ -1,0 +1,3 @@
+"""
+Plans side by side: outcomes, pairs, and what scenarios expect.
+"""

@@ -1,0 +1,219 @@
+"""
+What a plan leaves behind: which pods run or are bound where, counted for people.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from models.gangs import Gang, Pod, PodPhase, PodSet, pod_sets
+from models.plan import Plan, TierResult
+from models.resources import num_gpus
+from models.snapshot import Snapshot
+from solver.problem.gang_state import satisfied_after, standing
+from solver.score.tiers import LOSSES as EVERY_LOSS
+
+SATISFIED = frozenset({"Starting", "Growing", "Running", "Finished"})
+HOLDING = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})
+LOSSES = frozenset(EVERY_LOSS) - {"disruption"}
+"""
+Tiers that a plan lists only where it loses something.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """
+    GPUs and pods that run or are bound after a plan, and gangs that have enough.
+    """
+
+    gpus: int
+    pods: int
+    gangs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """
+    A plan seen from its end: every placed pod, with its gang and leaf.
+
+    ``places`` are of pods that run or are bound; a moved pod is where it will be.
+    ``seats`` are these, and of pods that wait until their place is free.
+    """
+
+    places: Mapping[str, str]
+    seats: Mapping[str, str]
+    bound: Counter[str]
+    running: Counter[str]
+    by_leaf: Counter[tuple[str, str]]
+    totals: Totals
+
+
+def outcome_of(snapshot: Snapshot, plan: Plan) -> Outcome:
+    """
+    Carry a plan out on paper.
+    """
+    places = _running(snapshot)
+    reserved: dict[str, str] = {}
+    bound: Counter[str] = Counter()
+    for step in plan.operations:
+        match step.op:
+            case "Bind":
+                places[step.pod] = step.node
+                bound[step.gang] += 1
+            case "Move":
+                places[step.pod] = step.node
+            case "Evict":
+                places.pop(step.pod, None)
+            case "Reserve":
+                reserved[step.pod] = step.node
+    by_leaf: Counter[tuple[str, str]] = Counter()
+    gpus = 0
+    for gang, leaf, pod in _every_pod(snapshot):
+        if f"{gang.namespace}/{pod.name}" in places:
+            by_leaf[gang.key, leaf.name] += 1
+            gpus += num_gpus(leaf.requests)
+    running: Counter[str] = Counter()
+    for (name, _), count in by_leaf.items():
+        running[name] += count
+    totals = Totals(
+        gpus=gpus, pods=by_leaf.total(), gangs=_satisfied(snapshot, plan, places)
+    )
+    return Outcome(places, reserved | places, bound, running, by_leaf, totals)
+
+
+def _satisfied(snapshot: Snapshot, plan: Plan, places: Mapping[str, str]) -> int:
+    """
+    Count gangs that have enough; one that only gave surplus away still has.
+    """
+    gangs = {gang.key: gang for gang in snapshot.gangs}
+    return sum(
+        line.state in SATISFIED
+        or (line.state == "Evicting" and _is_left_enough(gangs[line.name], places))
+        for line in plan.gangs
+    )
+
+
+def _is_left_enough(gang: Gang, places: Mapping[str, str]) -> bool:
+    now = standing(gang)
+    lost = {
+        at: -sum(f"{gang.namespace}/{pod.name}" not in places for pod in leaf.running)
+        for at, leaf in enumerate(now.leaves)
+    }
+    return satisfied_after(now, lost)[0]
+
+
+def gpus_of_pods(snapshot: Snapshot) -> dict[str, int]:
+    """
+    Give the GPUs that each pod asks for, by the pod's key.
+    """
+    return {
+        f"{gang.namespace}/{pod.name}": num_gpus(leaf.requests)
+        for gang, leaf, pod in _every_pod(snapshot)
+    }
+
+
+def gpus_of_nodes(snapshot: Snapshot) -> tuple[int, int]:
+    """
+    Count the GPUs of all nodes, and those that nobody uses where pods may come.
+    """
+    taken: Counter[str] = Counter()
+    for _, leaf, pod in _every_pod(snapshot):
+        if pod.phase in HOLDING and pod.node is not None:
+            taken[pod.node] += num_gpus(leaf.requests)
+    every = free = 0
+    for node in snapshot.nodes:
+        have = num_gpus(node.allocatable)
+        every += have
+        if not node.unschedulable:
+            free += max(0, have - num_gpus(node.used) - taken[node.name])
+    return every, free
+
+
+def label(tier: TierResult) -> str:
+    """
+    Name a tier as files do: ``entitled/100`` for one band.
+    """
+    return tier.name if tier.band is None else f"{tier.name}/{tier.band}"
+
+
+def first_difference(plan: Plan, other: Plan) -> tuple[TierResult, TierResult] | None:
+    """
+    Give the first tier in which two plans of one input differ: that one decides.
+    """
+    pairs = paired_tiers(plan, other)
+    return next((pair for pair in pairs if pair[0].value != pair[1].value), None)
+
+
+def paired_tiers(plan: Plan, other: Plan) -> list[tuple[TierResult, TierResult]]:
+    """
+    Put the tiers of two plans of one input side by side, in the order of the policy.
+
+    Tiers of losses are listed only by a plan that loses something; the other one
+    loses nothing there, and nothing is less than that.
+    """
+    ours = {(tier.name, tier.band) for tier in plan.tiers}
+    theirs = list(other.tiers)
+    pairs: list[tuple[TierResult, TierResult]] = []
+    for tier in plan.tiers:
+        while theirs and (theirs[0].name, theirs[0].band) not in ours:
+            lost = theirs.pop(0)
+            pairs.append((_nothing(lost), lost))
+        same = bool(theirs) and (theirs[0].name, theirs[0].band) == (
+            tier.name,
+            tier.band,
+        )
+        pairs.append((tier, theirs.pop(0) if same else _nothing(tier)))
+    return pairs + [(_nothing(tier), tier) for tier in theirs]
+
+
+def _nothing(tier: TierResult) -> TierResult:
+    return replace(tier, value=0, bound=0, proof="proven")
+
+
+def is_better(tier: TierResult, other: TierResult) -> bool:
+    """
+    Tell whether a tier's value is better than another plan's.
+    """
+    return (tier.value > other.value) == (tier.direction == "max")
+
+
+def distance(tier: TierResult) -> float:
+    """
+    Give what a tier may still lack, as a part of the larger of value and bound.
+    """
+    largest = max(abs(tier.bound), abs(tier.value), 1)
+    return abs(tier.bound - tier.value) / largest
+
+
+def certainty(tier: TierResult) -> str:
+    """
+    Say what is known about the distance to the best.
+    """
+    if tier.proof == "proven":
+        return "proven"
+    if tier.value == tier.bound:
+        return tier.proof
+    return percent(distance(tier))
+
+
+def percent(part: float) -> str:
+    """
+    Write a part as people read it; what is not nothing never reads as nothing.
+    """
+    return f"{100 * part:.1f} %" if part >= 0.0005 else "< 0.1 %"
+
+
+def _running(snapshot: Snapshot) -> dict[str, str]:
+    return {
+        f"{gang.namespace}/{pod.name}": pod.node
+        for gang, _, pod in _every_pod(snapshot)
+        if pod.phase is PodPhase.RUNNING and pod.node is not None
+    }
+
+
+def _every_pod(snapshot: Snapshot) -> Iterator[tuple[Gang, PodSet, Pod]]:
+    for gang in snapshot.gangs:
+        for leaf in pod_sets(gang.tree):
+            for pod in leaf.pods:
+                yield gang, leaf, pod

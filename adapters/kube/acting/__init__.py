@@ -1,0 +1,3 @@
+"""
+Plans carried out at the API server: leadership, intent, binds, evictions.
+"""

@@ -1,0 +1,195 @@
+"""
+The rules that our role needs, as data; and whether it has them, asked at the start.
+
+``deploy/`` grants exactly these, which a test compares.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from adapters.kube.api.client import Transport
+from adapters.kube.api.errors import ClusterError
+from adapters.kube.dialects.protocol import Resource
+
+_REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+_AT_ONCE = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Permission:
+    """
+    One verb on one resource, everywhere or inside our own namespace.
+
+    ``version`` is where the resource is served; of ``optional`` ones nothing is needed
+    where it is not.
+    """
+
+    group: str
+    resource: str
+    verb: str
+    own: bool = False
+    version: str = "v1"
+    optional: bool = False
+
+    def __str__(self) -> str:
+        where = " in its own namespace" if self.own else ""
+        return (
+            f'{{apiGroups: ["{self.group}"], resources: ["{self.resource}"], '
+            f'verbs: ["{self.verb}"]}}{where}'
+        )
+
+
+ACTING = (
+    Permission(group="", resource="pods", verb="get"),
+    Permission(group="", resource="pods/binding", verb="create"),
+    Permission(group="", resource="pods/eviction", verb="create"),
+)
+"""
+What binds and evicts.
+"""
+KEEPING = (
+    *(
+        Permission(group="", resource="configmaps", verb=verb, own=True)
+        for verb in ("get", "create", "update")
+    ),
+    *(
+        Permission(group="coordination.k8s.io", resource="leases", verb=verb, own=True)
+        for verb in ("get", "create", "update")
+    ),
+)
+"""
+What keeps the intent and the Lease.
+"""
+
+TELLING = (
+    Permission(group="", resource="pods/status", verb="patch"),
+    *(
+        Permission(group="events.k8s.io", resource="events", verb=verb)
+        for verb in ("get", "create", "patch")
+    ),
+)
+"""
+What says to pods and people what was decided.
+"""
+_ANSWERED: Mapping[str, tuple[str, ...]] = {
+    "scheduling.run.ai": ("podgroups", "podgroups/status"),
+    "scheduling.x-k8s.io": ("podgroups", "podgroups/status"),
+    "scheduling.sigs.k8s.io": ("podgroups", "podgroups/status"),
+    "scheduling.k8s.io": ("podgroups/status", "compositepodgroups/status"),
+    "scheduling.volcano.sh": ("podgroups",),
+    "scheduling.incubator.k8s.io": ("podgroups",),
+    "scheduling.roc": ("podgroups",),
+}
+"""
+What is patched of group objects: those of Volcano's family have no status of their own.
+"""
+
+
+class RoleLacksError(ClusterError):
+    """
+    Our role lacks rules; ``rules`` is what to add to it.
+    """
+
+    def __init__(self, rules: Iterable[str]) -> None:
+        self.rules = tuple(rules)
+        noun = "a rule" if len(self.rules) == 1 else f"{len(self.rules)} rules"
+        super().__init__(f"the role lacks {noun}: {'; '.join(self.rules)}")
+
+
+def reading(resources: Iterable[Resource]) -> Iterator[Permission]:
+    """
+    Give what following some kinds needs.
+    """
+    for resource in resources:
+        for verb in ("list", "watch"):
+            yield Permission(
+                group=resource.group,
+                resource=resource.plural,
+                verb=verb,
+                version=resource.version,
+                optional=not resource.needed,
+            )
+
+
+def telling(resources: Iterable[Resource]) -> Iterator[Permission]:
+    """
+    Give what answering gangs on their own objects needs, and on pods.
+
+    Where somebody else wrote an object meanwhile, it is read again.
+    """
+    yield from TELLING
+    for kind in resources:
+        for written in _ANSWERED.get(kind.group, ()):
+            plural = written.partition("/")[0]
+            if plural != kind.plural:
+                continue
+            for resource, verb in ((plural, "get"), (written, "patch")):
+                yield Permission(
+                    group=kind.group,
+                    resource=resource,
+                    verb=verb,
+                    version=kind.version,
+                    optional=True,
+                )
+
+
+def needed(resources: Sequence[Resource]) -> list[Permission]:
+    """
+    List all that the scheduler needs where some kinds are followed, each rule once.
+    """
+    rules = [*ACTING, *KEEPING, *reading(resources), *telling(resources)]
+    return list(dict.fromkeys(rules))
+
+
+def check(
+    transport: Transport, permissions: Sequence[Permission], namespace: str
+) -> None:
+    """
+    Ask the server whether we may do all that we will have to, some rules at a time.
+
+    Each is asked for by itself: a review of all our rules at once is of one namespace,
+    does not tell what holds in all of them, and need not be complete.
+
+    Raises
+    ------
+    RoleLacksError
+        When something is missing, with every rule that is.
+    """
+
+    def is_lacking(asked: Permission) -> bool:
+        if _is_granted(transport, asked, namespace):
+            return False
+        return not asked.optional or _is_served(transport, asked)
+
+    with ThreadPoolExecutor(_AT_ONCE, "review") as crew:
+        answers = list(crew.map(is_lacking, permissions))
+    lacking = [str(p) for p, lacks in zip(permissions, answers, strict=True) if lacks]
+    if lacking:
+        raise RoleLacksError(lacking)
+
+
+def _is_granted(transport: Transport, asked: Permission, namespace: str) -> bool:
+    resource, _, subresource = asked.resource.partition("/")
+    attributes = {
+        "group": asked.group,
+        "resource": resource,
+        "subresource": subresource,
+        "verb": asked.verb,
+        "namespace": namespace if asked.own else "",
+    }
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": attributes},
+    }
+    answer = transport.call("POST", _REVIEWS, review)
+    return (answer.get("status") or {}).get("allowed") is True
+
+
+def _is_served(transport: Transport, asked: Permission) -> bool:
+    plural = asked.resource.partition("/")[0]
+    kind = Resource(
+        group=asked.group, version=asked.version, plural=plural, kind=plural
+    )
+    return transport.serves(kind)

@@ -1,0 +1,157 @@
+"""
+A cluster as a sink of plans: intent first, then binds and evictions, gang by gang.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from adapters.kube.acting.executor import THREADS, carry_out
+from adapters.kube.acting.intent import MOST_BINDS, Intent, IntentStore
+from adapters.kube.acting.operations import Deeds
+from adapters.kube.api.errors import ClusterError
+from adapters.kube.watch.cache import Cache
+from adapters.loop.interfaces import Turn
+from adapters.loop.memory.gangs import Memory
+from adapters.loop.memory.promises import Promise
+from models.plan import Operation, Plan
+from models.receipt import Receipt
+from models.snapshot import Snapshot
+
+_LEAVES = frozenset({"Evict", "Move"})
+
+
+class ClusterSink:
+    """
+    Carries plans out in a cluster, one after the other.
+
+    ``hold`` comes first: from then on the cache shows the plan as if carried out.  No
+    further gang is begun once ``goes_on`` says no; begun ones are ended.
+    """
+
+    def __init__(
+        self,
+        cache: Cache,
+        deeds: Deeds,
+        store: IntentStore,
+        memory: Memory,
+        *,
+        goes_on: Callable[[], bool] = lambda: True,
+        threads: int = THREADS,
+    ) -> None:
+        self._cache = cache
+        self._deeds = deeds
+        self._store = store
+        self._memory = memory
+        self._threads = threads
+        self._goes_on = goes_on
+        self._left_out: frozenset[Operation] = frozenset()
+        self._intent = Intent()
+        self._groups: dict[str, str] = {}
+
+    def open(self, now: float) -> None:
+        """
+        Begin to lead: what the last leader was about to bind is promised.
+        """
+        found = self._store.claim()
+        self._memory.restore(found.memory, now)
+        self._memory.intended(found.binds, now)
+        self._intent = found
+
+    def hold(self, turn: Turn) -> None:
+        """
+        Take what a plan binds for bound and what it evicts for leaving, from now on.
+        """
+        steps = turn.plan.operations
+        binds = [step for step in steps if step.op == "Bind"]
+        self._groups = dict(_groups(turn.snapshot, {step.gang for step in binds}))
+        binds, self._left_out = self._within_bounds(binds)
+        for step in binds:
+            self._cache.assume(step.pod, step.uid or "", step.node)
+        for step in steps:
+            if step.op in _LEAVES:
+                self._cache.assume_leaving(step.pod, step.uid or "")
+        self._intent = Intent(
+            round=turn.name,
+            binds=tuple(Promise.of(step) for step in binds),
+            memory=self._memory.document(),
+        )
+
+    def execute(self, plan: Plan) -> Sequence[Receipt]:
+        """
+        Carry a plan out as far as it goes, with a receipt for each of its operations.
+        """
+        steps = [
+            step
+            for step in plan.operations
+            if step.op != "Reserve" and step not in self._left_out
+        ]
+        receipts = dict(zip(steps, self._carried_out(steps), strict=True))
+        for step, receipt in receipts.items():
+            if receipt.result != "done":
+                self._cache.forget(step.pod)
+        return [receipts.get(step) or self._kept(step) for step in plan.operations]
+
+    def remember(self) -> None:
+        """
+        Keep what is remembered, where it has changed; no bind is open then.
+        """
+        now = Intent(memory=self._memory.document())
+        if now != self._intent:
+            self._store.write(now)
+            self._intent = now
+
+    def _carried_out(self, steps: Sequence[Operation]) -> Sequence[Receipt]:
+        """
+        Store the intent, then do it.
+        """
+        if not steps:
+            return []
+        try:
+            self._store.write(self._intent)
+        except ClusterError as error:
+            return [_skipped(step, str(error)) for step in steps]
+        return carry_out(
+            steps,
+            self._done,
+            threads=self._threads,
+            groups=self._groups,
+            goes_on=self._goes_on,
+        )
+
+    def _within_bounds(
+        self, binds: list[Operation]
+    ) -> tuple[list[Operation], frozenset[Operation]]:
+        """
+        Part the binds that one intent can store from those left to the next round.
+        """
+        if len(binds) <= MOST_BINDS:
+            return binds, frozenset()
+        units: dict[str, list[Operation]] = {}
+        for step in binds:
+            units.setdefault(self._groups.get(step.gang, step.gang), []).append(step)
+        taken: list[Operation] = []
+        for unit in units.values():
+            if len(taken) + len(unit) <= MOST_BINDS or not taken:
+                taken += unit
+        return taken, frozenset(binds) - frozenset(taken)
+
+    def _kept(self, step: Operation) -> Receipt:
+        if step in self._left_out:
+            return _skipped(step, "left to the next round: one stores no more binds")
+        return Receipt(operation=step, result="done", message="held, nothing written")
+
+    def _done(self, step: Operation) -> Receipt:
+        return self._deeds.bind(step) if step.op == "Bind" else self._deeds.evict(step)
+
+
+def _skipped(step: Operation, why: str) -> Receipt:
+    return Receipt(operation=step, result="skipped", message=why)
+
+
+def _groups(snapshot: Snapshot, gangs: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """
+    Name the group of each gang that starts together with others.
+    """
+    wanted = set(gangs)
+    for gang in snapshot.gangs:
+        if gang.mates and gang.key in wanted:
+            yield gang.key, " ".join(sorted(gang.mates))

@@ -1,0 +1,3 @@
+"""
+The API server: connections, requests, lists, watches and errors.
+"""

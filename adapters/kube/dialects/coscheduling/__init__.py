@@ -1,0 +1,3 @@
+"""
+Koordinator, ACK and scheduler-plugins, which share their words.
+"""

@@ -1,0 +1,3 @@
+"""
+KAI-Scheduler: its groups, queues, trees and answers.
+"""

@@ -1,0 +1,3 @@
+"""
+Kubernetes' own gangs: groups, trees and answers.
+"""

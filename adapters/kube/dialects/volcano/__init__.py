@@ -1,0 +1,3 @@
+"""
+Volcano: groups, queues, tasks and answers.
+"""

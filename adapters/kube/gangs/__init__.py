@@ -1,0 +1,3 @@
+"""
+Pods and claims put together to gangs, queues and one snapshot.
+"""

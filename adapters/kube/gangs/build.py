@@ -1,0 +1,213 @@
+"""
+Claims and pods to gangs: priority, queue, tree, and what keeps a gang from planning.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from adapters.kube.dialects.defaults import Defaults, defaults_of
+from adapters.kube.dialects.notes import PriorityClasses, priority_classes
+from adapters.kube.dialects.protocol import Claim, Objects
+from adapters.kube.gangs.leaves import Member, elapsed
+from adapters.kube.gangs.membership import Grouped
+from adapters.kube.gangs.queues import Homes
+from adapters.kube.gangs.trees import TreeError, plain_tree, tree_of
+from adapters.kube.gangs.volumes import Volumes
+from adapters.kube.objects.anti_affinity import Separations
+from adapters.kube.objects.fields import shown
+from adapters.kube.objects.names import is_subdomain
+from adapters.kube.objects.pod_record import PodRecord
+from models.gangs import Gang, PodPhase, Tree
+from models.reasons import Reason, Waiting
+from models.written import WORD
+
+_FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
+_NAME = re.compile(WORD)
+_WAITING = (PodPhase.PENDING, PodPhase.GATED)
+_AS_WRITTEN = (
+    Reason.INVALID_GANG,
+    Reason.CONFIG_CONFLICT,
+    Reason.UNSUPPORTED_CONSTRAINT,
+)
+
+
+class GangMaker:
+    """
+    Makes the gangs of one snapshot.
+    """
+
+    def __init__(
+        self,
+        objects: Objects,
+        homes: Homes,
+        apart: Separations,
+        now: float,
+    ) -> None:
+        self._classes = priority_classes(objects)
+        self._volumes = Volumes(objects)
+        self._homes = homes
+        self._apart = apart
+        self._now = now
+        self.warnings: list[str] = []
+
+    def gang(self, group: Grouped) -> Gang:
+        """
+        Make one gang; what is wrong with it is its reason to wait.
+        """
+        claim = group.claim
+        namespace, _, name = claim.key.partition("/")
+        plain = defaults_of(claim.dialect)
+        self.warnings += [f"{claim.key}: {warning}" for warning in claim.warnings]
+        tree, broken = self._tree(name, group)
+        priority, unclear = _priority(claim, plain, group.members, self._classes)
+        queue, torn = self._queue(claim, plain, group.members)
+        if torn is None and _NAME.fullmatch(queue) is None:
+            detail = f"the queue {shown(queue)} is no name"
+            torn = Waiting(Reason.INVALID_GANG, {"detail": detail})
+        refused = claim.refused
+        if refused is None or refused.reason not in _AS_WRITTEN:
+            found = broken or unclear or torn or self._refused(group)
+            refused = found or refused
+        if refused is None and not is_subdomain(name):
+            detail = f"metadata.name: {shown(name)} is no name that Kubernetes takes"
+            refused = Waiting(Reason.INVALID_GANG, {"detail": detail})
+        preemptible = claim.preemptible
+        if preemptible is None:
+            least = plain.preemptible_below
+            preemptible = least is None or priority < least
+        return Gang(
+            name=name,
+            namespace=namespace,
+            tree=tree,
+            queue=queue,
+            priority=priority,
+            preemptible=preemptible,
+            age=elapsed(_created(claim, group.members), self._now),
+            mates=tuple(sorted(set(claim.mates))),
+            match_policy=claim.match_policy or plain.match_policy,
+            mode=claim.mode,
+            once_satisfied=claim.once_satisfied,
+            timed_out=claim.timed_out,
+            backoff=claim.backoff,
+            min_resources=claim.min_resources,
+            waiting_time=claim.waiting_time,
+            stale_after=(
+                plain.stale_after if claim.stale_after is None else claim.stale_after
+            ),
+            stale_since=(
+                None
+                if claim.stale_since is None
+                else elapsed(claim.stale_since, self._now)
+            ),
+            refused=refused,
+        )
+
+    def _tree(self, name: str, group: Grouped) -> tuple[Tree, Waiting | None]:
+        alone = self._apart.exclusive
+        members = group.members
+        if alone:
+            members = [
+                replace(m, exclusive=True) if m.pod.key in alone else m for m in members
+            ]
+        try:
+            claim = group.claim
+            policy = claim.match_policy or defaults_of(claim.dialect).match_policy
+            return tree_of(name, claim.tree, members, self._now, policy), None
+        except TreeError as error:
+            return plain_tree(name, members, self._now), error.waiting
+
+    def _queue(
+        self, claim: Claim, plain: Defaults, members: list[Member]
+    ) -> tuple[str, Waiting | None]:
+        """
+        Give the queue that the group, its owner or its pods name.
+        """
+        if claim.queue:
+            return claim.queue, None
+        named = sorted({member.queue for member in members if member.queue})
+        if len(named) > 1:
+            detail = f"its pods name the queues {', '.join(named[:3])}"
+            return named[0], Waiting(Reason.CONFIG_CONFLICT, {"detail": detail})
+        if named:
+            return named[0], None
+        return self._homes.of(plain), None
+
+    def _refused(self, group: Grouped) -> Waiting | None:
+        for reason, found in (
+            (Reason.INVALID_GANG, _invalid(group)),
+            (Reason.CONFIG_CONFLICT, iter([group.conflict])),
+            (Reason.UNSUPPORTED_CONSTRAINT, self._unsupported(group)),
+        ):
+            detail = next(filter(None, found), None)
+            if detail is not None:
+                return Waiting(reason, {"detail": detail})
+        return None
+
+    def _unsupported(self, group: Grouped) -> Iterator[str | None]:
+        """
+        Find what the pods that wait ask for and we do not model.
+        """
+        for member in group.members:
+            pod = member.pod
+            if pod.phase not in _WAITING:
+                continue
+            if pod.unsupported:
+                yield f"pod {pod.name}, {pod.unsupported[0]}"
+            if pod.volumes and (fault := self._volumes.fault(pod)):
+                yield f"pod {pod.name}, {fault}"
+        yield self._apart.reasons.get(group.claim.key)
+
+
+def _invalid(group: Grouped) -> Iterator[str]:
+    for member in group.members:
+        if member.pod.invalid:
+            yield f"pod {member.pod.name}, {member.pod.invalid[0]}"
+
+
+def _created(claim: Claim, members: list[Member]) -> float | None:
+    if claim.created is not None:
+        return claim.created
+    times = [m.pod.created for m in members if m.pod.created is not None]
+    return min(times, default=None)
+
+
+def _priority(
+    claim: Claim,
+    plain: Defaults,
+    members: list[Member],
+    classes: PriorityClasses,
+) -> tuple[int, Waiting | None]:
+    """
+    Give the one priority of a gang: of its group, else the one its pods agree on.
+    """
+    if claim.priority is not None:
+        return claim.priority, None
+    if claim.priority_class:
+        found = classes.value(claim.priority_class)
+        if found is None:
+            return classes.default, _unknown(claim.priority_class)
+        return found, None
+    pods: dict[tuple[int | None, str], PodRecord] = {}
+    for member in members:
+        pod = member.pod
+        if pod.phase not in _FINISHED:
+            pods.setdefault((pod.priority, pod.priority_class), pod)
+    said: dict[int, str] = {}
+    for pod in pods.values():
+        value = classes.of_pod(pod)
+        if value is None:
+            return classes.default, _unknown(pod.priority_class, pod.name)
+        said.setdefault(value, pod.name)
+    if len(said) > 1 and plain.one_priority:
+        pairs = sorted(said.items())[:3]
+        words = ", ".join(f"{name} has {value:,}" for value, name in pairs)
+        detail = f"its pods differ in priority: {words}"
+        return max(said), Waiting(Reason.CONFIG_CONFLICT, {"detail": detail})
+    return (next(iter(said)) if len(said) == 1 else classes.default), None
+
+
+def _unknown(name: str, pod: str = "") -> Waiting:
+    where = f"pod {pod}, spec.priorityClassName" if pod else "priorityClassName"
+    detail = f"{where}: there is no priority class {name}"
+    return Waiting(Reason.INVALID_GANG, {"detail": detail})

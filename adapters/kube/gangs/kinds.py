@@ -1,0 +1,42 @@
+"""
+The kinds that are read: what a snapshot is made of, in clusters and in manifests.
+"""
+
+from collections.abc import Sequence
+
+from adapters.kube.dialects.protocol import Dialect, Resource
+from adapters.kube.dialects.workloads import RESOURCES as OWNERS
+
+NEEDED = tuple(
+    Resource(
+        group=group,
+        version="v1",
+        plural=plural,
+        kind=kind,
+        namespaced=namespaced,
+        needed=True,
+    )
+    for group, plural, kind, namespaced in (
+        ("", "pods", "Pod", True),
+        ("", "nodes", "Node", False),
+        ("", "persistentvolumeclaims", "PersistentVolumeClaim", True),
+        ("", "persistentvolumes", "PersistentVolume", False),
+        ("policy", "poddisruptionbudgets", "PodDisruptionBudget", True),
+        ("scheduling.k8s.io", "priorityclasses", "PriorityClass", False),
+    )
+)
+"""
+What every API server has and every plan needs.
+"""
+
+
+def resources_of(dialects: Sequence[Dialect]) -> tuple[Resource, ...]:
+    """
+    List what is read for some dialects, each kind and version once.
+    """
+    found: dict[tuple[str, str, str], Resource] = {}
+    named = (resource for dialect in dialects for resource in dialect.resources)
+    for resource in (*NEEDED, *OWNERS, *named):
+        place = resource.group, resource.version, resource.plural
+        found.setdefault(place, resource)
+    return tuple(found.values())

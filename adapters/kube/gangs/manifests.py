@@ -1,0 +1,233 @@
+"""
+Manifests: objects as ``kubectl get -o yaml`` prints them, from texts to one snapshot.
+
+The time of the snapshot is the latest that an object speaks of, so that the same
+objects always give the same plan.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from adapters.kube.api.errors import ManifestsRejectedError
+from adapters.kube.dialects.protocol import Objects, Raw, Resource
+from adapters.kube.dialects.registry import dialects
+from adapters.kube.gangs.assemble import Assembled, snapshot_of
+from adapters.kube.gangs.kinds import resources_of
+from adapters.kube.objects.fields import (
+    FieldError,
+    Json,
+    mapping,
+    moment_of,
+    records,
+    shown,
+)
+from adapters.kube.objects.names import is_label
+from adapters.kube.objects.pod_reader import named
+from models.dialects import DialectChoice
+from models.errors import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """
+    One object and where it stands: the file, and the place in it.
+    """
+
+    source: str
+    place: str
+    raw: Raw
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """
+        Give API group and kind.
+        """
+        return group_of(str(self.raw.get("apiVersion"))), str(self.raw.get("kind"))
+
+
+def manifests_of(source: str, documents: Sequence[object]) -> Iterator[Manifest]:
+    """
+    Walk the objects of a file: lists are opened, whatever their kind is called.
+
+    Raises
+    ------
+    ManifestsRejectedError
+        When something is no object, with the place of each.
+    """
+    problems: list[Problem] = []
+    found: list[Manifest] = []
+    for number, document in enumerate(documents):
+        place = f"document {number + 1}" if len(documents) > 1 else ""
+        _open(source, place, document, found, problems)
+    if problems:
+        raise ManifestsRejectedError(source, problems)
+    yield from found
+
+
+def _open(
+    source: str,
+    place: str,
+    document: object,
+    found: list[Manifest],
+    problems: list[Problem],
+) -> None:
+    hint = "each object needs apiVersion, kind and metadata"
+    if not isinstance(document, Mapping):
+        problems.append(Problem(place or "file", "is not an object", hint))
+        return
+    kind = document.get("kind")
+    if kind == "List" or (
+        isinstance(kind, str) and kind.endswith("List") and "items" in document
+    ):
+        try:
+            listed = records(document, "items")
+        except FieldError as error:
+            problems.append(Problem(place or "file", str(error), hint))
+            return
+        default = {
+            "apiVersion": document.get("apiVersion"),
+            "kind": kind.removesuffix("List"),
+        }
+        for index, item in enumerate(listed):
+            where = f"{place}, items[{index}]" if place else f"items[{index}]"
+            whole = item if "kind" in item or kind == "List" else {**default, **item}
+            _open(source, where, whole, found, problems)
+        return
+    for word in ("apiVersion", "kind"):
+        if not isinstance(document.get(word), str):
+            where = f"{place}, {word}" if place else word
+            problems.append(Problem(where, f'the field "{word}" is missing', hint))
+            return
+    found.append(Manifest(source, place, document))
+
+
+def objects_of(manifests: Iterable[Manifest], source: str = "") -> Objects:
+    """
+    Sort objects by kind; kinds that nobody reads are passed over.
+
+    ``source`` is where they were looked for, told where there are none.
+
+    Raises
+    ------
+    ManifestsRejectedError
+        When an object has no name, or is written twice.
+    """
+    known = {
+        (resource.group, resource.kind): resource
+        for resource in resources_of(dialects())
+    }
+    by_kind: dict[tuple[str, str], dict[tuple[str, str], Raw]] = {}
+    problems: list[Problem] = []
+    sources: list[str] = []
+    for manifest in manifests:
+        if manifest.source not in sources:
+            sources.append(manifest.source)
+        resource = known.get(manifest.kind)
+        if resource is None:
+            continue
+        at = _identity(manifest, resource, problems)
+        if at is None:
+            continue
+        there = by_kind.setdefault(manifest.kind, {})
+        if at in there:
+            shown = "/".join(filter(None, at))
+            what = f"{manifest.raw['kind']} {shown} is written twice"
+            problems.append(Problem(_where(manifest), what))
+        there[at] = manifest.raw
+    if not (by_kind or problems):
+        what = "none of its objects is of a kind that is read"
+        hint = "name files with pods and nodes"
+        problems.append(Problem("file", what, hint))
+    if problems:
+        raise ManifestsRejectedError(", ".join(sources) or source, problems)
+    return Objects(
+        by_kind={
+            kind: tuple(named[at] for at in sorted(named))
+            for kind, named in sorted(by_kind.items())
+        }
+    )
+
+
+def _identity(
+    manifest: Manifest, resource: Resource, problems: list[Problem]
+) -> tuple[str, str] | None:
+    """
+    Give namespace and name of an object, or note that it has none.
+    """
+    try:
+        name, namespace = named(mapping(manifest.raw, "metadata"))
+    except FieldError as error:
+        what = f"{resource.kind}: {error}"
+        problems.append(Problem(_where(manifest), what))
+        return None
+    if resource.namespaced and not is_label(namespace):
+        what = f"{shown(namespace)} is no name that Kubernetes takes"
+        place = f"{resource.kind} {name}: metadata.namespace"
+        problems.append(Problem(_where(manifest), f"{place}: {what}"))
+        return None
+    return (namespace if resource.namespaced else "", name)
+
+
+def _where(manifest: Manifest) -> str:
+    place = manifest.place or "file"
+    return f"{manifest.source}: {place}"
+
+
+def group_of(version: str) -> str:
+    """
+    Give the API group of an ``apiVersion``; the core's is empty.
+    """
+    return version.rpartition("/")[0]
+
+
+def assembled_of(
+    manifests: Iterable[Manifest],
+    schedulers: Sequence[str] = (),
+    source: str = "",
+    choices: Sequence[DialectChoice] = (),
+) -> Assembled:
+    """
+    Make the snapshot of manifests; the pods of ``phalanx`` are ours if none are named.
+    """
+    objects = objects_of(manifests, source)
+    return snapshot_of(objects, dialects(choices), latest(objects), schedulers)
+
+
+def latest(objects: Objects) -> float:
+    """
+    Give the latest time that objects speak of; the epoch where none does.
+    """
+    times = (
+        moment
+        for raws in objects.by_kind.values()
+        for raw in raws
+        for moment in _times(raw)
+    )
+    return max(times, default=0.0)
+
+
+def _times(raw: Json) -> Iterator[float]:
+    """
+    Walk the times at which something happened to an object.
+    """
+    meta, status = raw.get("metadata"), raw.get("status")
+    places: list[object] = [meta, status]
+    if isinstance(status, Mapping):
+        conditions = status.get("conditions")
+        places += conditions if isinstance(conditions, list) else []
+    for place in places:
+        if isinstance(place, Mapping):
+            for key in _TIMES:
+                moment = moment_of(place.get(key))
+                if moment is not None:
+                    yield moment
+
+
+_TIMES = (
+    "creationTimestamp",
+    "startTime",
+    "lastTransitionTime",
+    "lastHeartbeatTime",
+    "lastProbeTime",
+    "scheduleStartTime",
+)

@@ -1,0 +1,3 @@
+"""
+Objects of Kubernetes, field by field, as records.
+"""

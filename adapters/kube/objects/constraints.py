@@ -1,0 +1,239 @@
+"""
+Where a pod may be: what we model of its constraints, and what we do not, by field.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import get_args
+
+from adapters.kube.objects.fields import (
+    FieldError,
+    Json,
+    items,
+    mapping,
+    records,
+    text,
+    texts,
+)
+from models.nodes import (
+    ANYWHERE,
+    HOSTNAME,
+    LabelRule,
+    NodeDemand,
+    Operator,
+    Toleration,
+)
+
+NAME_FIELD = "field:metadata.name"
+"""
+The key under which a rule on a node's name stands among rules on its labels.
+"""
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_AFFINITY = "spec.affinity.nodeAffinity"
+_OPERATORS = get_args(Operator)
+_WHOLE = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
+_EFFECTS = ("", "NoSchedule", "PreferNoSchedule", "NoExecute")
+
+
+def demand_of(spec: Json) -> NodeDemand:
+    """
+    Read node selector, required node affinity and tolerations.
+    """
+    selector = texts(spec, "nodeSelector", "spec")
+    affinity = mapping(mapping(spec, "affinity", "spec"), "nodeAffinity", "affinity")
+    tolerations = tuple(_tolerations(spec))
+    if not (selector or affinity or tolerations):
+        return ANYWHERE
+    return NodeDemand(
+        selector=tuple(sorted(selector.items())),
+        terms=_terms(affinity),
+        tolerations=tuple(sorted(set(tolerations), key=repr)),
+    )
+
+
+def _tolerations(spec: Json) -> Iterator[Toleration]:
+    for index, raw in enumerate(records(spec, "tolerations", "spec")):
+        place = f"spec.tolerations[{index}]"
+        operator = text(raw, "operator", place) or "Equal"
+        key, effect = text(raw, "key", place), text(raw, "effect", place)
+        if operator not in {"Equal", "Exists", "Lt", "Gt"}:
+            raise FieldError(f"{place}.operator", f"{operator!r} is not known")
+        if effect not in _EFFECTS:
+            raise FieldError(f"{place}.effect", f"{effect!r} is not known")
+        if not key and operator != "Exists":
+            raise FieldError(place, "an empty key needs the operator Exists")
+        if operator in {"Equal", "Exists"}:
+            value = text(raw, "value", place)
+            yield Toleration(key=key, operator=operator, value=value, effect=effect)
+
+
+def _terms(affinity: Json) -> tuple[tuple[LabelRule, ...], ...] | None:
+    required = affinity.get(_REQUIRED)
+    if required is None:
+        return None
+    place = f"{_AFFINITY}.{_REQUIRED}"
+    raw = records(mapping(affinity, _REQUIRED, _AFFINITY), "nodeSelectorTerms", place)
+    if not raw:
+        raise FieldError(f"{place}.nodeSelectorTerms", "the list is empty")
+    terms = {tuple(sorted(_rules(term, place), key=repr)) for term in raw}
+    return tuple(sorted(terms, key=repr))
+
+
+def _rules(term: Json, place: str) -> Iterator[LabelRule]:
+    for raw in records(term, "matchExpressions", place):
+        yield _rule(raw, text(raw, "key", place), place)
+    for raw in records(term, "matchFields", place):
+        field = text(raw, "key", place)
+        if field != "metadata.name":
+            raise FieldError(f"{place}.matchFields", f"{field!r} is not a known field")
+        yield _rule(raw, NAME_FIELD, place)
+
+
+def _rule(raw: Json, key: str, place: str) -> LabelRule:
+    said = text(raw, "operator", place)
+    if said not in _OPERATORS:
+        raise FieldError(f"{place}.operator", f"{said!r} is not known")
+    operator: Operator = said  # type: ignore[assignment]
+    values = [str(value) for value in items(raw, "values", place)]
+    if operator in {"Gt", "Lt"} and (
+        len(values) != 1 or not _WHOLE.fullmatch(values[0])
+    ):
+        what = f"the operator {operator} needs one whole number"
+        raise FieldError(f"{place}.values", what)
+    if operator in {"In", "NotIn"} and not values:
+        raise FieldError(f"{place}.values", f"the operator {operator} needs values")
+    return LabelRule(key=key, operator=operator, values=tuple(sorted(set(values))))
+
+
+def apart_of(spec: Json, namespace: str, labels: Mapping[str, str]) -> tuple[Json, ...]:
+    """
+    List the selectors of pods that must not be on the same host.
+    """
+    return tuple(
+        _selector(term, labels)
+        for term in _terms_of(spec, "podAntiAffinity")
+        if _is_by_host(term, namespace)
+    )
+
+
+def repels_of(
+    spec: Json, namespace: str, labels: Mapping[str, str]
+) -> tuple[Json, ...]:
+    """
+    List the required anti-affinity that is not by host, each as a selector.
+
+    ``namespaces`` are those it is over, none for all of them.
+    """
+    found: list[Json] = []
+    for term in _terms_of(spec, "podAntiAffinity"):
+        if not _is_by_host(term, namespace):
+            named = tuple(items(term, "namespaces"))
+            over = None if term.get("namespaceSelector") is not None else named
+            spaces = (namespace,) if over == () else over
+            found.append({"namespaces": spaces, "selector": _selector(term, labels)})
+    return tuple(found)
+
+
+def _terms_of(spec: Json, word: str) -> tuple[Json, ...]:
+    affinity = mapping(mapping(spec, "affinity", "spec"), word, "spec.affinity")
+    return tuple(records(affinity, _REQUIRED, f"spec.affinity.{word}"))
+
+
+def _is_by_host(term: Json, namespace: str) -> bool:
+    others = {*items(term, "namespaces")} - {namespace}
+    by_name = term.get("topologyKey") == HOSTNAME
+    return by_name and not others and term.get("namespaceSelector") is None
+
+
+def _selector(term: Json, labels: Mapping[str, str]) -> Json:
+    """
+    Give a term's selector with the pod's own labels filled in where it says so.
+    """
+    if term.get("labelSelector") is None:
+        return {"matchExpressions": [{"key": "", "operator": "Exists"}]}
+    selector = mapping(term, "labelSelector")
+    own = [
+        {"key": key, "operator": operator, "values": [labels[key]]}
+        for word, operator in (("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn"))
+        for key in items(term, word)
+        if key in labels
+    ]
+    if not own:
+        return selector
+    return {
+        **selector,
+        "matchExpressions": [*records(selector, "matchExpressions"), *own],
+    }
+
+
+def selects(selector: Json, labels: Mapping[str, str]) -> bool:
+    """
+    Tell whether a label selector holds; an empty one holds for all.
+    """
+    if any(labels.get(k) != v for k, v in mapping(selector, "matchLabels").items()):
+        return False
+    return all(
+        LabelRule(
+            key=text(raw, "key"),
+            operator=raw.get("operator"),  # type: ignore[arg-type]
+            values=tuple(items(raw, "values")),
+        ).holds(labels)
+        for raw in records(selector, "matchExpressions")
+    )
+
+
+def unsupported_of(spec: Json, namespace: str) -> Iterator[str]:
+    """
+    Name every constraint that we do not model, with the field and why.
+    """
+    if _terms_of(spec, "podAffinity"):
+        field = f"spec.affinity.podAffinity.{_REQUIRED}"
+        yield f"{field}: being near other pods is not planned"
+    for term in _terms_of(spec, "podAntiAffinity"):
+        if not _is_by_host(term, namespace):
+            field = f"spec.affinity.podAntiAffinity.{_REQUIRED}"
+            key = term.get("topologyKey")
+            over = f"by {key}" if key != HOSTNAME else "over namespaces"
+            yield f"{field}: keeping pods apart {over} is not planned"
+    for index, rule in enumerate(records(spec, "topologySpreadConstraints", "spec")):
+        if rule.get("whenUnsatisfiable") != "ScheduleAnyway":
+            field = f"spec.topologySpreadConstraints[{index}]"
+            yield f"{field}: spreading over {rule.get('topologyKey')} is not planned"
+    if spec.get("resourceClaims"):
+        yield "spec.resourceClaims: devices by claim are not planned"
+    yield from _tolerations_by_number(spec)
+    yield from _host_ports(spec)
+
+
+def _tolerations_by_number(spec: Json) -> Iterator[str]:
+    for index, raw in enumerate(records(spec, "tolerations", "spec")):
+        if raw.get("operator") in {"Lt", "Gt"}:
+            field = f"spec.tolerations[{index}].operator"
+            yield f"{field}: {raw['operator']} is not planned"
+
+
+def _host_ports(spec: Json) -> Iterator[str]:
+    own = bool(spec.get("hostNetwork"))
+    for word in ("containers", "initContainers"):
+        for index, container in enumerate(records(spec, word, "spec")):
+            place = f"spec.{word}[{index}]"
+            for at, port in enumerate(records(container, "ports", place)):
+                if port.get("hostPort") or own:
+                    number = port.get("hostPort") or port.get("containerPort")
+                    field = f"{place}.ports[{at}].hostPort"
+                    yield f"{field}: port {number} of the host is not planned"
+
+
+def volumes_of(spec: Json, pod: str) -> tuple[str, ...]:
+    """
+    List the claims of volumes that the pod mounts.
+    """
+    found: list[str] = []
+    for index, volume in enumerate(records(spec, "volumes", "spec")):
+        place = f"spec.volumes[{index}]"
+        if volume.get("ephemeral") is not None:
+            found.append(f"{pod}-{text(volume, 'name', place)}")
+        elif volume.get("persistentVolumeClaim") is not None:
+            claim = mapping(volume, "persistentVolumeClaim", place)
+            found.append(text(claim, "claimName", place))
+    return tuple(found)

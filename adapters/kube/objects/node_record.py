@@ -1,0 +1,98 @@
+"""
+Raw nodes to records: what a node offers, and whether anything new may go there.
+
+A quantity that cannot be read is not offered, one that is too large to be counted is
+offered as far as it can be; the reader is told.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from adapters.kube.objects.fields import Json, mapping, records, text, texts, tried
+from adapters.kube.objects.pod_reader import checked
+from adapters.kube.objects.requests import amounts
+from models.nodes import HOSTNAME, Node, Taint
+from models.resources import DEFAULT_PODS, PODS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeRecord:
+    """
+    A node as planning reads it, and what was wrong with it as written.
+    """
+
+    node: Node
+    invalid: tuple[str, ...] = ()
+
+
+def node_record(raw: Json) -> NodeRecord:
+    """
+    Reduce one node.
+
+    Raises
+    ------
+    FieldError
+        When it has no name.
+    """
+    meta, spec = mapping(raw, "metadata"), mapping(raw, "spec")
+    status = mapping(raw, "status")
+    name, _ = checked({"name": meta.get("name")})
+    faults: list[str] = []
+    labels = tried(lambda: texts(meta, "labels", "metadata"), None, faults)
+    taints = tried(lambda: tuple(_taints(spec)), None, faults)
+    ready = tried(lambda: _is_ready(status), None, faults)
+    node = Node(
+        name=name,
+        allocatable=_offered(status, faults),
+        labels={HOSTNAME: name, **(labels or {})},
+        taints=taints or (),
+        # Where labels or taints cannot be read, nobody knows who may go there.
+        unschedulable=(
+            spec.get("unschedulable") is True
+            or not ready
+            or meta.get("deletionTimestamp") is not None
+            or labels is None
+            or taints is None
+        ),
+    )
+    return NodeRecord(node=node, invalid=tuple(faults))
+
+
+def _offered(status: Json, faults: list[str]) -> dict[str, int]:
+    """
+    Read what a node offers; where nothing is said of pods, the usual number.
+    """
+    word = "capacity" if status.get("allocatable") is None else "allocatable"
+    nothing: Json = {}
+    said = tried(lambda: mapping(status, word, "status"), nothing, faults)
+    offered = {PODS: DEFAULT_PODS}
+    for name, value in said.items():
+        one = {word: {name: value}}
+        offered |= tried(
+            lambda one=one: amounts(  # type: ignore[misc]
+                one, word, "status", up=False, faults=faults
+            ),
+            {name: 0},
+            faults,
+        )
+    return offered
+
+
+def _taints(spec: Json) -> Iterator[Taint]:
+    for index, raw in enumerate(records(spec, "taints", "spec")):
+        place = f"spec.taints[{index}]"
+        yield Taint(
+            key=text(raw, "key", place),
+            value=text(raw, "value", place),
+            effect=text(raw, "effect", place) or "NoSchedule",
+        )
+
+
+def _is_ready(status: Json) -> bool:
+    """
+    Tell whether a node is ready; one that says nothing of it is.
+    """
+    for raw in records(status, "conditions", "status"):
+        if raw.get("type") == "Ready":
+            return raw.get("status") == "True"
+    return True

@@ -1,0 +1,352 @@
+"""
+Raw pods to records: everything a round needs of a pod, and nothing else.
+
+A value that cannot be read is a fault of that pod alone: it is noted in the record.
+"""
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from sys import intern
+from typing import Any
+from weakref import WeakValueDictionary
+
+from adapters.kube.objects.constraints import (
+    apart_of,
+    demand_of,
+    repels_of,
+    unsupported_of,
+    volumes_of,
+)
+from adapters.kube.objects.fields import (
+    FieldError,
+    Json,
+    mapping,
+    records,
+    seconds,
+    shown,
+    text,
+    texts,
+    tried,
+    whole,
+)
+from adapters.kube.objects.names import is_label, is_subdomain
+from adapters.kube.objects.pod_record import Owner, PodRecord
+from adapters.kube.objects.requests import requests_of
+from models.gangs import PodPhase
+from models.nodes import ANYWHERE, NodeDemand
+from models.resources import PODS, Resources
+
+_MOST_SHARED = 20_000  # templates with affinity are as many as gangs
+_UNREAD = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})
+
+
+class _Texts(dict[str, str]):
+    """
+    Labels or annotations that are shared as long as a pod has them.
+    """
+
+    __slots__ = ("__weakref__",)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wants:
+    """
+    What the pods of one template have in common.
+    """
+
+    requests: Resources
+    demand: NodeDemand = ANYWHERE
+    apart: tuple[Json, ...] = ()
+    repels: tuple[Json, ...] = ()
+    unsupported: tuple[str, ...] = ()
+    invalid: tuple[str, ...] = ()
+    uncounted: tuple[str, ...] = ()
+
+
+class Reducer:
+    """
+    Reduces raw pods; what the pods of one template have in common is one object.
+
+    Owners and texts are known as long as a pod has them: gangs that come and go leave
+    nothing.
+    """
+
+    def __init__(self) -> None:
+        self._wants: dict[str, _Wants] = {}
+        self._owners: WeakValueDictionary[Hashable, Owner] = WeakValueDictionary()
+        self._texts: WeakValueDictionary[Hashable, _Texts] = WeakValueDictionary()
+
+    def pod(self, raw: Json) -> PodRecord:
+        """
+        Reduce one pod; what is wrong with it is listed in ``invalid``.
+
+        Raises
+        ------
+        FieldError
+            When its name or its place cannot be read.
+        """
+        meta, spec = mapping(raw, "metadata"), mapping(raw, "spec")
+        status = mapping(raw, "status")
+        name, namespace = checked(meta)
+        node = text(spec, "nodeName", "spec") or None
+        if node is not None and not is_subdomain(node):
+            raise FieldError("spec.nodeName", f"{shown(node)} is no name of a node")
+        faults: list[str] = []
+        found: dict[str, Any] = {}
+        for word, read in _READERS.items():
+            try:
+                found[word] = read(meta, spec, status)
+            except FieldError as error:
+                faults.append(str(error))
+        for word in ("labels", "annotations"):
+            if word in found:
+                found[word] = self._shared(found[word])
+        if (owner := found.get("owner")) is not None:
+            which = owner.api_version, owner.kind, owner.name, owner.uid
+            found["owner"] = self._owners.setdefault(which, owner)
+        wants = self._wanted(spec, status, namespace, found.get("labels", _NONE))
+        return PodRecord(
+            namespace=intern(namespace),
+            name=name,
+            node=intern(node) if node else None,
+            phase=_phase(meta, spec, status),
+            requests=wants.requests,
+            demand=wants.demand,
+            apart=wants.apart,
+            repels=wants.repels,
+            unsupported=wants.unsupported,
+            invalid=tuple(dict.fromkeys((*faults, *wants.invalid))),
+            uncounted=wants.uncounted,
+            said="" if node else _said(status),
+            **found,
+        )
+
+    def _wanted(
+        self, spec: Json, status: Json, namespace: str, labels: Mapping[str, str]
+    ) -> _Wants:
+        given = [
+            entry
+            for entry in _listed(status, "containerStatuses")
+            if isinstance(entry, Mapping) and entry.get("allocatedResources")
+        ]
+        key = _template(spec, namespace, labels, given)
+        found = self._wants.get(key)
+        if found is None:
+            if len(self._wants) >= _MOST_SHARED:
+                self._wants.clear()
+            found = self._wants[key] = _wants(spec, namespace, labels, given)
+        return found
+
+    def _shared(self, found: Mapping[str, str]) -> Mapping[str, str]:
+        """
+        Give the first mapping with these texts: pods of one owner share most of them.
+        """
+        if not found:
+            return _NONE
+        words = tuple(found.items())
+        held = self._texts.get(words)
+        if held is None:
+            held = self._texts[words] = _Texts(found)
+        return held
+
+
+_NONE: Mapping[str, str] = {}
+
+
+def pod_record(raw: Json) -> PodRecord:
+    """
+    Reduce one pod by itself.
+    """
+    return Reducer().pod(raw)
+
+
+def named(meta: Json) -> tuple[str, str]:
+    """
+    Give the name and the namespace of an object, or say that it has none.
+    """
+    name = text(meta, "name", "metadata")
+    if not name:
+        raise FieldError("metadata.name", "the object has no name")
+    return name, text(meta, "namespace", "metadata") or "default"
+
+
+def checked(meta: Json) -> tuple[str, str]:
+    """
+    Give the name and the namespace of an object that a plan is to name.
+
+    No server takes others than these; a file may hold anything.
+    """
+    name, namespace = named(meta)
+    for word, value, is_fit in (
+        ("name", name, is_subdomain(name)),
+        ("namespace", namespace, is_label(namespace)),
+    ):
+        if not is_fit:
+            what = f"{shown(value)} is no name that Kubernetes takes"
+            raise FieldError(f"metadata.{word}", what)
+    return name, namespace
+
+
+def _template(
+    spec: Json, namespace: str, labels: Mapping[str, str], given: list[Json]
+) -> str:
+    """
+    Write what decides a pod's wants; pods of one template write the same.
+    """
+    parts: list[object] = [
+        spec.get("nodeSelector"),
+        spec.get("affinity"),
+        spec.get("tolerations"),
+        spec.get("topologySpreadConstraints"),
+        spec.get("resourceClaims"),
+        spec.get("resources"),
+        spec.get("overhead"),
+        spec.get("hostNetwork"),
+    ]
+    for word in ("containers", "initContainers"):
+        parts.append(word)
+        parts.extend(
+            (
+                entry.get("name"),
+                entry.get("resources"),
+                entry.get("ports"),
+                entry.get("restartPolicy"),
+            )
+            if isinstance(entry, Mapping)
+            else entry
+            for entry in _listed(spec, word)
+        )
+    if spec.get("affinity"):
+        parts += [namespace, labels]
+    if given:
+        parts += [(s.get("name"), s["allocatedResources"]) for s in given]
+    return repr(parts)
+
+
+def _said(status: Json) -> str:
+    """
+    Give what a pod that cannot be placed says of it, if its condition says so.
+    """
+    for entry in _listed(status, "conditions"):
+        if isinstance(entry, Mapping) and entry.get("type") == "PodScheduled":
+            is_ours = entry.get("reason") == "Unschedulable"
+            message = entry.get("message")
+            return intern(message) if is_ours and isinstance(message, str) else ""
+    return ""
+
+
+def _listed(raw: Json, key: str) -> list[Any]:
+    """
+    Give a list, or what stands there instead of one: whoever reads it will say so.
+    """
+    value = raw.get(key)
+    return value if isinstance(value, list) else [value]
+
+
+def _wants(
+    spec: Json, namespace: str, labels: Mapping[str, str], given: list[Json]
+) -> _Wants:
+    faults: list[str] = []
+    uncounted: list[str] = []
+    return _Wants(
+        requests=tried(lambda: requests_of(spec, given, faults), {PODS: 1}, uncounted),
+        demand=tried(lambda: demand_of(spec), ANYWHERE, faults),
+        apart=tried(lambda: apart_of(spec, namespace, labels), (), faults),
+        repels=tried(lambda: repels_of(spec, namespace, labels), (), faults),
+        unsupported=tried(lambda: tuple(unsupported_of(spec, namespace)), (), faults),
+        invalid=tuple(dict.fromkeys((*uncounted, *faults))),
+        uncounted=tuple(uncounted),
+    )
+
+
+def _phase(meta: Json, spec: Json, status: Json) -> PodPhase:
+    """
+    Say where a pod is in its life; one that leaves holds its room until it is gone.
+    """
+    word = status.get("phase")
+    if word in ("Succeeded", "Failed"):
+        return PodPhase(word)
+    if meta.get("deletionTimestamp"):
+        return PodPhase.TERMINATING
+    if spec.get("nodeName"):
+        return PodPhase.RUNNING
+    return PodPhase.GATED if spec.get("schedulingGates") else PodPhase.PENDING
+
+
+def _deleted(meta: Json) -> float | None:
+    """
+    Give the time at which a pod was asked to leave: its deadline less its grace.
+    """
+    until = seconds(meta, "deletionTimestamp", "metadata")
+    if until is None:
+        return None
+    return until - (whole(meta, "deletionGracePeriodSeconds", "metadata") or 0)
+
+
+def _strings(meta: Json, key: str) -> Mapping[str, str]:
+    return {
+        intern(name): value
+        for name, value in texts(meta, key, "metadata").items()
+        if name not in _UNREAD
+    }
+
+
+def _owner(meta: Json) -> Owner | None:
+    place = "metadata.ownerReferences"
+    for raw in records(meta, "ownerReferences", "metadata"):
+        if raw.get("controller") is True:
+            if not text(raw, "name", place):
+                raise FieldError(f"{place}.name", "the controller has no name")
+            return Owner(
+                api_version=intern(text(raw, "apiVersion", place)),
+                kind=intern(text(raw, "kind", place)),
+                name=text(raw, "name", place),
+                uid=text(raw, "uid", place),
+            )
+    return None
+
+
+def _gates(spec: Json) -> tuple[str, ...]:
+    place = "spec.schedulingGates"
+    gates = records(spec, "schedulingGates", "spec")
+    return tuple(text(gate, "name", place) for gate in gates)
+
+
+def _group(spec: Json) -> str:
+    group = mapping(spec, "schedulingGroup", "spec")
+    return text(group, "podGroupName", "spec.schedulingGroup")
+
+
+def _scheduler(spec: Json) -> str:
+    return intern(text(spec, "schedulerName", "spec") or "default-scheduler")
+
+
+_Reader = Callable[[Json, Json, Json], object]
+_READERS: Mapping[str, _Reader] = {
+    "uid": lambda meta, _, __: text(meta, "uid", "metadata"),
+    "created": lambda meta, _, __: seconds(meta, "creationTimestamp", "metadata"),
+    "deleted": lambda meta, _, __: _deleted(meta),
+    "started": lambda _, __, status: seconds(status, "startTime", "status"),
+    "scheduler": lambda _, spec, __: _scheduler(spec),
+    "labels": lambda meta, _, __: _strings(meta, "labels"),
+    "annotations": lambda meta, _, __: _strings(meta, "annotations"),
+    "owner": lambda meta, _, __: _owner(meta),
+    "priority": lambda _, spec, __: whole(spec, "priority", "spec"),
+    "priority_class": lambda _, spec, __: text(spec, "priorityClassName", "spec"),
+    "gates": lambda _, spec, __: _gates(spec),
+    "group": lambda _, spec, __: _group(spec),
+    "volumes": lambda meta, spec, _: volumes_of(spec, str(meta.get("name"))),
+}
+
+
+def described(raw: Json) -> str:
+    """
+    Name an object for people, whatever it holds.
+    """
+    meta = raw.get("metadata")
+    kind = raw.get("kind") if isinstance(raw.get("kind"), str) else "object"
+    if not isinstance(meta, Mapping):
+        return f"{kind} without metadata"
+    name, namespace = meta.get("name"), meta.get("namespace")
+    where = f"{namespace}/" if isinstance(namespace, str) else ""
+    return f"{kind} {where}{name if isinstance(name, str) else shown(name)}"

@@ -1,0 +1,3 @@
+"""
+What the cluster is told: groups, pods and events.
+"""

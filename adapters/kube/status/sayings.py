@@ -1,0 +1,191 @@
+"""
+What there is to say after a round: how each gang stands, and what its pods are told.
+
+Nothing is written here, and nothing is decided: plan and receipts decided all of it.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from adapters.kube.dialects.protocol import Claim, Standing
+from adapters.kube.gangs.assemble import Assembled
+from models.errors import escaped
+from models.gangs import Gang, PodPhase, pod_sets
+from models.plan import GangLine, Op, Operation, Plan
+from models.reasons import LEFT_OVER, NOTHING_NEEDED, counted
+from models.receipt import Receipt
+
+_WAITS = frozenset({PodPhase.PENDING, PodPhase.RESERVED})
+_REFUSED: Mapping[Op, tuple[str, str]] = {
+    "Bind": ("binding", "FailedBinding"),
+    "Evict": ("eviction", "FailedEviction"),
+    "Move": ("eviction", "FailedEviction"),
+    "Reserve": ("reservation", "FailedReservation"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """
+    One round as status tells of it; ``now`` is the time of day it was observed.
+
+    ``assembled`` says which object each gang was read from.
+    """
+
+    round: str
+    now: float
+    assembled: Assembled
+    plan: Plan
+    receipts: Sequence[Receipt] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saying:
+    """
+    What is said of one gang: its standing, and a sentence for each pod that waits.
+
+    ``pods`` are the keys and uids of those that have no node, ``bound`` those that got
+    one.  ``events`` (type, reason, note) are what happened to it.  ``open`` says that
+    one of its operations was not done: what becomes of it the next round says.
+    ``weight`` orders gangs: the more important first, then the older.
+    """
+
+    claim: Claim
+    standing: Standing
+    message: str = ""
+    pods: tuple[tuple[str, str], ...] = ()
+    bound: tuple[tuple[str, str], ...] = ()
+    events: tuple[tuple[str, str, str], ...] = ()
+    open: bool = False
+    weight: tuple[int, int] = (0, 0)
+
+
+@dataclass(slots=True)
+class _Receipts:
+    """
+    What became of one gang's operations.
+    """
+
+    bound: set[str] = field(default_factory=set)
+    evicted: list[Operation] = field(default_factory=list)
+    refused: Receipt | None = None
+    open: bool = False
+
+    def events(self) -> Iterator[tuple[str, str, str]]:
+        """
+        Tell of what was refused, and of who had to leave.
+        """
+        if self.refused is not None:
+            word, reason = _REFUSED[self.refused.operation.op]
+            why = self.refused.message or self.refused.result
+            note = f"{word} of {self.refused.operation.pod} was refused: {why}"
+            yield "Warning", reason, note
+        if self.evicted:
+            rule = self.evicted[0].rule
+            whom = sorted(
+                {name for step in self.evicted for name in step.beneficiaries}
+            )
+            note = f"{counted(len(self.evicted), 'pod')} evicted ({rule})"
+            yield "Warning", "Evicted", f"{note}{_for(whom)}"
+
+
+def sayings(told: Told) -> Iterator[Saying]:
+    """
+    Walk the gangs that were read from a cluster, in the order of the plan.
+    """
+    gangs = {gang.key: gang for gang in told.assembled.snapshot.gangs}
+    receipts = _by_gang(told)
+    for line in told.plan.gangs:
+        claim, gang = told.assembled.claims.get(line.name), gangs.get(line.name)
+        if claim is not None and gang is not None:
+            became = receipts.get(line.name) or _Receipts()
+            yield _saying(told, line, gang, claim, became)
+
+
+def _saying(
+    told: Told, line: GangLine, gang: Gang, claim: Claim, became: _Receipts
+) -> Saying:
+    counts: Counter[PodPhase] = Counter()
+    waits: list[tuple[str, str]] = []
+    bound: list[tuple[str, str]] = []
+    total = 0
+    for leaf in pod_sets(gang.tree):
+        for pod in leaf.pods:
+            if pod.uid is None:
+                continue  # a place for a pod that nobody has made yet
+            total += 1
+            key = f"{gang.namespace}/{pod.name}"
+            counts[pod.phase] += 1
+            if key in became.bound:
+                bound.append((key, pod.uid))
+            elif pod.phase in _WAITS:
+                waits.append((key, pod.uid))
+    waiting = line.waiting
+    standing = Standing(
+        key=line.name,
+        state=line.state,
+        minimum=line.pods.minimum,
+        total=total,
+        running=counts[PodPhase.RUNNING],
+        succeeded=counts[PodPhase.SUCCEEDED],
+        failed=counts[PodPhase.FAILED],
+        binding=len(became.bound),
+        reason=waiting.reason.value if waiting else None,
+        message=escaped(waiting.message) if waiting else None,
+        facts=waiting.facts if waiting else {},
+        round=told.round,
+        now=told.now,
+    )
+    return Saying(
+        claim=claim,
+        standing=standing,
+        message=message_of(standing),
+        pods=() if claim.silent else tuple(waits),
+        bound=tuple(bound),
+        events=tuple(became.events()),
+        open=became.open,
+        weight=(gang.priority, gang.age),
+    )
+
+
+def message_of(standing: Standing) -> str:
+    """
+    Write what a pod without a node is told: the reason of its gang, then a sentence.
+    """
+    if standing.reason is not None:
+        return f"{standing.reason}: {standing.message}"
+    return NOTHING_NEEDED if standing.state == "Waiting" else LEFT_OVER
+
+
+def _by_gang(told: Told) -> Mapping[str, _Receipts]:
+    """
+    Sort the receipts; a gang whose operations have none yet is open.
+    """
+    found: dict[str, _Receipts] = {}
+    if not told.receipts:
+        for step in told.plan.operations:
+            if step.op != "Reserve":
+                found.setdefault(step.gang, _Receipts()).open = True
+    for receipt in told.receipts:
+        became = found.setdefault(receipt.operation.gang, _Receipts())
+        if receipt.result == "done":
+            if receipt.operation.op == "Bind":
+                became.bound.add(receipt.operation.pod)
+            elif receipt.operation.op != "Reserve":
+                became.evicted.append(receipt.operation)
+            continue
+        became.open = True
+        if became.refused is None and receipt.result != "skipped":
+            became.refused = receipt
+    return found
+
+
+def _for(gangs: Sequence[str]) -> str:
+    """
+    Name the gangs that others leave for; of many, the first ones.
+    """
+    if not gangs:
+        return ""
+    more = f" and {len(gangs) - 3:,} more" if len(gangs) > 3 else ""
+    return f" for {', '.join(gangs[:3])}{more}"

@@ -1,0 +1,3 @@
+"""
+A cluster followed: reflectors, their stores, and one consistent view.
+"""

@@ -1,0 +1,287 @@
+"""
+One resource of the API server, followed: listed in pages, then watched.
+
+What is seen is reduced at once and handed to a shelf.  Nothing is decided here.
+"""
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from adapters.kube.api.client import Stream, Transport, status_error
+from adapters.kube.api.errors import (
+    ClusterError,
+    DisorderError,
+    ExpiredError,
+    ForbiddenError,
+    NotFoundError,
+    ThrottledError,
+    UnreachableError,
+    UnreadableError,
+    is_lasting,
+)
+from adapters.kube.api.paths import called
+from adapters.kube.api.watch_events import identity, number_of, parsed
+from adapters.kube.dialects.protocol import Raw, Resource
+from adapters.kube.watch.pace import Pace, State
+from adapters.kube.watch.store import Shelf
+from adapters.machine.clock import monotonic
+
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+
+
+class Reflector(Generic[T]):
+    """
+    Follows one resource in a thread of its own, from ``start`` to ``stop``.
+
+    ``settled`` is set once the resource was read or found missing.
+    """
+
+    def __init__(
+        self,
+        resource: Resource,
+        transport: Transport,
+        shelf: Shelf[T],
+        reduce: Callable[[Raw], T],
+        *,
+        pace: Pace | None = None,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self.resource = resource
+        self.state = State.UNSYNCED
+        self.error: ClusterError | None = None
+        self._transport = transport
+        self._shelf = shelf
+        self._reduce = reduce
+        self._pace = pace or Pace()
+        self._clock = clock
+        self._fresh: float | None = None
+        self._version = ""
+        self._failures = 0
+        self.settled = threading.Event()
+        self._stopped = threading.Event()
+        self._stream: Stream | None = None
+        self._thread = threading.Thread(
+            target=self._run, name=f"reflect-{called(resource)}", daemon=True
+        )
+
+    @property
+    def synced(self) -> bool:
+        """
+        Tell whether all of the resource was read once.
+        """
+        return self.state is State.SYNCED
+
+    @property
+    def is_refused(self) -> bool:
+        """
+        Tell whether nothing was read, more than once, for a reason that lasts.
+        """
+        unread = self.state is State.UNSYNCED
+        return unread and self._failures > 1 and is_lasting(self.error)
+
+    def staleness(self) -> float | None:
+        """
+        Give the seconds since we last knew to be up to date; none before the first.
+        """
+        fresh = self._fresh
+        return None if fresh is None else max(0.0, self._clock() - fresh)
+
+    def start(self) -> None:
+        """
+        Begin to follow.
+        """
+        self._thread.start()
+
+    def stop(self) -> None:
+        """
+        End at once; what still arrives is thrown away.
+        """
+        self._stopped.set()
+        if (stream := self._stream) is not None:
+            stream.wake()
+
+    def join(self, seconds: float) -> bool:
+        """
+        Wait for the thread, and tell whether it has ended.
+        """
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        while not self._stopped.is_set():
+            delay = self._round()
+            if delay:
+                self._stopped.wait(delay)
+
+    def _round(self) -> float:
+        """
+        List where we must, then watch once; give the seconds until the next round.
+        """
+        try:
+            if not self._version:
+                self._list()
+            self._watch()
+        except NotFoundError:
+            return self._lacks()
+        except ForbiddenError as error:
+            if self._is_served():
+                return self._failed(error)
+            return self._lacks()
+        except (ExpiredError, DisorderError) as error:
+            self._version = ""
+            return self._failed(error)
+        except ClusterError as error:
+            return self._failed(error)
+        return 0.0
+
+    def _list(self) -> None:
+        """
+        Read all pages; of each object its record is all that is kept.
+        """
+        began = self._clock()
+        listed: dict[str, tuple[int, T]] = {}
+
+        def take(raw: dict[str, Any]) -> None:
+            key, number = identity(raw, called(self.resource))
+            listed[key] = number, self._reduced(key, raw)
+
+        token = ""
+        while True:
+            page = self._transport.page(self.resource, self._pace.limit, token, take)
+            if self._stopped.is_set():
+                return
+            token = page.token
+            if not token:
+                break
+        if not page.version:
+            raise UnreadableError(f"{called(self.resource)}: a list without a version")
+        self._shelf.replace(listed, page.version)
+        self._version = page.version
+        self._fresh = began
+        if self.state is not State.SYNCED:
+            self._say("resource_synced", count=len(listed))
+        self.state = State.SYNCED
+        self.settled.set()
+        self._healthy()
+
+    def _watch(self) -> None:
+        """
+        Follow until the server ends the stream; a plain end is no failure.
+        """
+        began = self._clock()
+        stream = self._transport.watch(self.resource, self._version, self._pace.watch)
+        self._stream = stream
+        heard = False
+        try:
+            if self._stopped.is_set():  # before there was a stream to wake
+                return
+            for line in stream:
+                if self._stopped.is_set():
+                    return
+                self._take(line)
+                heard = True
+        finally:
+            self._stream = None
+            stream.close()
+        if heard or self._clock() - began >= self._pace.short:
+            self._fresh = self._clock()  # the server had said all when it ended it
+            self._healthy()
+        elif not self._stopped.is_set():
+            raise UnreachableError(
+                f"watch {called(self.resource)}", "the server ended it at once"
+            )
+
+    def _take(self, line: bytes) -> None:
+        """
+        Take one event.
+        """
+        event, raw = parsed(line, called(self.resource))
+        if event == "ERROR":
+            raise status_error(f"watch {called(self.resource)}", raw)
+        version = raw["metadata"]["resourceVersion"]
+        if event == "BOOKMARK":
+            self._shelf.mark(version)
+        elif not self._applied(event, raw, version):
+            return
+        self._version = version
+        self._fresh = self._clock()
+        self._healthy()
+
+    def _applied(self, event: str, raw: dict[str, Any], version: str) -> bool:
+        """
+        Apply an event that is newer than all before; one seen already is passed by.
+        """
+        key, number = identity(raw, called(self.resource))
+        if number and number <= number_of(self._version):
+            held = self._shelf.number(key)
+            if event == "DELETED" if held is None else number <= held:
+                return False
+            raise DisorderError(
+                f"{called(self.resource)} {key}: version {number} came after "
+                f"{self._version}"
+            )
+        if event == "DELETED":
+            self._shelf.drop(key, version)
+        else:
+            self._shelf.put(key, number, self._reduced(key, raw), version)
+        return True
+
+    def _reduced(self, key: str, raw: Raw) -> T:
+        try:
+            return self._reduce(raw)
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+            raise UnreadableError(
+                f"{called(self.resource)} {key}: {type(error).__name__}: {error}"
+            ) from error
+
+    def _is_served(self) -> bool:
+        """
+        Tell an object that we may not read from one that is not there.
+        """
+        try:
+            return self._transport.serves(self.resource)
+        except ClusterError:
+            return True
+
+    def _lacks(self) -> float:
+        """
+        Note that the kind is not installed, and say so once.
+        """
+        if self.state is not State.MISSING:
+            self._say("resource_missing")
+            self._shelf.replace({}, "")
+        self.state = State.MISSING
+        self.settled.set()
+        self._version = ""
+        self._fresh = self._clock()
+        self.error = None
+        self._failures = 0
+        return self._pace.until_next_look()
+
+    def _failed(self, error: ClusterError) -> float:
+        """
+        Note a failure and give the seconds to wait: twice as long each time, jittered.
+        """
+        if self._stopped.is_set():
+            return 0.0
+        self.error = error
+        self._failures += 1
+        told = not isinstance(error, UnreachableError | ThrottledError)
+        if told and self._failures >= self._pace.tries:
+            self._version = ""  # the version that we resume from may be the trouble
+        delay = self._pace.delay(self._failures)
+        if isinstance(error, ThrottledError):
+            delay += error.seconds
+        self._say("resource_failed", error=str(error), seconds=round(delay, 2))
+        return delay
+
+    def _healthy(self) -> None:
+        self._failures = 0
+        self.error = None
+
+    def _say(self, event: str, **fields: object) -> None:
+        about = {"resource": called(self.resource), **fields}
+        _log.info(event, extra={"fields": about})

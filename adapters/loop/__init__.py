@@ -1,0 +1,3 @@
+"""
+The loop: rounds, one after the other, on whatever the cluster has become.
+"""

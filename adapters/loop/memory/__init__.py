@@ -1,0 +1,3 @@
+"""
+What the loop remembers from round to round.
+"""

@@ -1,0 +1,293 @@
+"""
+What a loop remembers of gangs between its rounds, since no snapshot can know it.
+
+Who was passed over for how long, who had to leave, whose bind was refused, which places
+are promised.  It decides nothing: planning reads it as fields of the snapshot.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from math import ceil
+from typing import Any, Final
+
+from adapters.loop.memory.promises import Promise, Promises
+from adapters.loop.memory.unchanged import Stillness, leaving_for_others
+from models.gangs import Gang, MatchPolicy, PodPhase, pod_sets
+from models.plan import Plan
+from models.receipt import Receipt
+from models.snapshot import Snapshot
+from solver.next_snapshot import NOT_CHOSEN, is_live
+from solver.problem.gang_state import is_complete
+
+FIRST_PAUSE: Final = 5.0
+LONGEST_PAUSE: Final = 300.0
+_FORGOTTEN_AFTER: Final = 600.0
+_SAME_BIRTH: Final = 5.0
+
+
+@dataclass(slots=True)
+class GangMemory:
+    """
+    What is remembered of one gang; times are seconds since the epoch.
+
+    ``waited`` are the seconds for which it was ready and not chosen, without those
+    since ``waits_since``.  ``halved`` says that we bound a part of it and then failed.
+    """
+
+    born: float = 0.0
+    seen: float = 0.0
+    waited: float = 0.0
+    waits_since: float | None = None
+    evicted_at: float | None = None
+    failures: int = 0
+    again_at: float = 0.0
+    below_since: float | None = None
+    halved: bool = False
+    satisfied: bool = False
+
+    def is_blank(self) -> bool:
+        """
+        Tell whether there is nothing to remember.
+        """
+        return replace(self, born=0.0, seen=0.0) == GangMemory()
+
+
+class Memory:
+    """
+    What is remembered of all gangs, and the places that are promised.
+
+    ``stale_after`` is how many seconds a gang may stay in half by our fault.
+    """
+
+    def __init__(self, stale_after: int = 60) -> None:
+        self.gangs: dict[str, GangMemory] = {}
+        self.promises = Promises()
+        self._stale_after = stale_after
+        self._stillness = Stillness()
+        self._spared: dict[str, float | None] = {}
+
+    def applied(self, snapshot: Snapshot, now: float) -> Snapshot:
+        """
+        Give the snapshot with what is remembered of its gangs.
+        """
+        gangs = tuple(self._gang(gang, now) for gang in snapshot.gangs)
+        for key in [k for k, m in self.gangs.items() if _is_forgotten(m, now)]:
+            del self.gangs[key]
+        known = replace(snapshot, gangs=gangs)
+        known = replace(known, unchanged_for=self._stillness.seconds(known, now))
+        return self.promises.applied(known, now)
+
+    def planned(self, snapshot: Snapshot, plan: Plan, now: float) -> None:
+        """
+        Note who was passed over, and which places are promised.
+        """
+        passed = {
+            line.name
+            for line in plan.gangs
+            if line.waiting is not None and line.waiting.reason in NOT_CHOSEN
+        }
+        for gang in snapshot.gangs:
+            held = self.gangs.get(gang.key)
+            if gang.key in passed:
+                held = self._of(gang, now)
+                if held.waits_since is None:
+                    held.waits_since = now
+            elif held is not None and held.waits_since is not None:
+                held.waited += max(0.0, now - held.waits_since)
+                held.waits_since = None
+        self.promises.planned(snapshot, plan, now)
+        self._stillness.planned(plan, now)
+        gangs = {gang.key: gang for gang in snapshot.gangs}
+        self._spared = {}
+        for key in {step.gang for step in leaving_for_others(plan)}:
+            held = self._of(gangs[key], now)
+            self._spared[key], held.evicted_at = held.evicted_at, now
+
+    def carried_out(
+        self, snapshot: Snapshot, receipts: Iterable[Receipt], now: float
+    ) -> None:
+        """
+        Note what became of every operation.
+        """
+        gangs = {gang.key: gang for gang in snapshot.gangs}
+        binds: dict[str, list[Receipt]] = {}
+        for receipt in receipts:
+            step = receipt.operation
+            if step.op == "Bind":
+                binds.setdefault(step.gang, []).append(receipt)
+            elif step.op in {"Evict", "Move"}:
+                if receipt.result != "done":
+                    self.promises.void((step.gang, *step.beneficiaries))
+                elif step.rule != "stale":
+                    self._of(gangs[step.gang], now).evicted_at = now
+                    self._spared.pop(step.gang, None)
+            if receipt.result != "done":
+                self._stillness.broken()
+        for key, before in self._spared.items():
+            self._of(gangs[key], now).evicted_at = before  # nobody of it left
+        self._spared = {}
+        for key, mine in binds.items():
+            self._bound(gangs[key], mine, now)
+
+    def intended(self, promises: Iterable[Promise], now: float) -> None:
+        """
+        Take binds that somebody began, and may not have ended, for promises.
+        """
+        for promise in promises:
+            self.promises.hold(promise)
+            held = self.gangs.setdefault(promise.gang, GangMemory(seen=now))
+            held.halved = True
+
+    def backing_off(self, now: float) -> Iterator[float]:
+        """
+        Walk the seconds until gangs may be tried again.
+        """
+        for held in self.gangs.values():
+            if held.again_at > now:
+                yield held.again_at - now
+
+    def document(self) -> dict[str, Any]:
+        """
+        Give what is worth keeping over a restart, as plain values.
+        """
+        blank = asdict(GangMemory())
+        gangs = {
+            key: {
+                word: value
+                for word, value in asdict(held).items()
+                if value != blank[word] and word != "seen"
+            }
+            for key, held in sorted(self.gangs.items())
+            if not held.is_blank()
+        }
+        kept: dict[str, Any] = {"gangs": gangs, "promises": self.promises.document()}
+        if (unchanged := self._stillness.document()) is not None:
+            kept["unchanged"] = unchanged
+        return kept
+
+    def restore(self, document: Mapping[str, Any], now: float) -> None:
+        """
+        Take what was kept, in place of what we remember.
+        """
+        known = {entry.name for entry in fields(GangMemory)}
+        self.gangs = {
+            key: GangMemory(**{w: v for w, v in said.items() if w in known}, seen=now)
+            for key, said in document.get("gangs", {}).items()
+        }
+        self._stillness, self._spared = Stillness(), {}
+        self._stillness.restore(document.get("unchanged"))
+        self.promises = Promises()
+        self.promises.restore(document.get("promises", ()))
+
+    def _of(self, gang: Gang, now: float) -> GangMemory:
+        return self.gangs.setdefault(
+            gang.key, GangMemory(born=now - gang.age, seen=now)
+        )
+
+    def _gang(self, gang: Gang, now: float) -> Gang:
+        """
+        Give a gang with what is remembered of it.
+        """
+        held = self.gangs.get(gang.key)
+        whole = is_complete(gang)
+        if held is None and whole:
+            return gang
+        born = now - gang.age
+        if held is not None and held.born and born > held.born + _SAME_BIRTH:
+            # Another one of that name; pods that had to leave may be made anew, though.
+            held = GangMemory(evicted_at=held.evicted_at)
+            self.gangs[gang.key] = held
+        live = whole or is_live(gang)
+        below = not live and _runs(gang)
+        if held is None:
+            if not below:
+                return gang
+            held = self._of(gang, now)
+        held.born, held.seen = held.born or born, now
+        self._note(gang, held, now, live=live, below=below)
+        return replace(
+            gang,
+            passed_over=_waited(held, now),
+            evicted_ago=_since(held.evicted_at, now),
+            backoff=max(gang.backoff, ceil(held.again_at - now), 0),
+            stale_since=_stale_since(gang, held, now),
+            stale_after=self._grace(gang, held),
+            once_satisfied=gang.once_satisfied or held.satisfied,
+        )
+
+    @staticmethod
+    def _note(
+        gang: Gang, held: GangMemory, now: float, *, live: bool, below: bool
+    ) -> None:
+        """
+        Note where a gang stands now.
+        """
+        if live:
+            held.waited, held.waits_since = 0.0, None
+            if gang.match_policy is MatchPolicy.ONCE_SATISFIED:
+                held.satisfied = True
+        if not below:
+            held.below_since, held.halved = None, held.halved and not live
+        elif held.below_since is None:
+            held.below_since = now
+
+    def _grace(self, gang: Gang, held: GangMemory) -> int | None:
+        """
+        Give how long a gang may run below its minimum: what is our fault we mend.
+        """
+        off = gang.stale_after is not None and gang.stale_after < 0
+        return self._stale_after if off and held.halved else gang.stale_after
+
+    def _bound(self, gang: Gang, receipts: list[Receipt], now: float) -> None:
+        failed = [receipt for receipt in receipts if receipt.result != "done"]
+        if not failed and gang.key not in self.gangs:
+            return
+        held = self._of(gang, now)
+        if not failed:
+            held.failures, held.again_at, held.halved = 0, 0.0, False
+            return
+        held.halved = len(failed) < len(receipts)
+        tried = {receipt.result for receipt in failed}
+        if "refused" in tried or (held.failures and "again" in tried):
+            held.again_at = now + pause_after(held.failures)
+        elif held.halved:
+            for receipt in failed:
+                self.promises.hold(Promise.of(receipt.operation))
+        held.failures += bool(tried & {"refused", "again"})
+
+
+def pause_after(failures: int) -> float:
+    """
+    Give the seconds that a gang waits after one more failure: twice as long each time.
+    """
+    return min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(failures, 16))
+
+
+def _is_forgotten(held: GangMemory, now: float) -> bool:
+    return held.seen < now - _FORGOTTEN_AFTER
+
+
+def _waited(held: GangMemory, now: float) -> int:
+    since = 0.0 if held.waits_since is None else max(0.0, now - held.waits_since)
+    return int(held.waited + since)
+
+
+def _since(moment: float | None, now: float) -> int | None:
+    return None if moment is None else max(0, int(now - moment))
+
+
+def _stale_since(gang: Gang, held: GangMemory, now: float) -> int | None:
+    if gang.stale_since is not None:
+        return gang.stale_since
+    ordinary = gang.match_policy is MatchPolicy.ONCE_SATISFIED and (
+        gang.once_satisfied or held.satisfied
+    )
+    return None if ordinary else _since(held.below_since, now)
+
+
+def _runs(gang: Gang) -> bool:
+    return any(
+        pod.phase is PodPhase.RUNNING
+        for leaf in pod_sets(gang.tree)
+        for pod in leaf.pods
+    )

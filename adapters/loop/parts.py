@@ -1,0 +1,102 @@
+"""
+What a loop is made of: its source, its sink, who leads, and when it looks.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from adapters.loop.interfaces import Planner, Reporter, Sink, Source, Turn
+from adapters.loop.memory.gangs import Memory
+from adapters.machine.clock import monotonic
+from models.policy import Policy
+
+
+class WatchedSource(Source, Protocol):
+    """
+    A source that tells when something may have changed.
+
+    ``revision`` counts such changes; ``changed`` is set by each, and cleared by us.
+    """
+
+    @property
+    def changed(self) -> threading.Event:
+        """
+        Give the event that changes set.
+        """
+
+    @property
+    def revision(self) -> int:
+        """
+        Count the changes so far.
+        """
+
+
+class HoldingSink(Sink, Protocol):
+    """
+    A sink that the source knows of.
+    """
+
+    def open(self, now: float) -> None:
+        """
+        Begin to lead: recall what the last leader was about to do and remembered.
+        """
+
+    def hold(self, turn: Turn) -> None:
+        """
+        Let the source show a plan as if carried out, from now on.
+        """
+
+    def remember(self) -> None:
+        """
+        Keep what is remembered, where it has changed.
+        """
+
+
+class Leadership(Protocol):
+    """
+    Who may write.
+    """
+
+    def is_held(self) -> bool:
+        """
+        Tell whether it is certain that nobody else leads.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pulse:
+    """
+    When a loop looks, in seconds.
+
+    ``interval`` passes between looks at a quiet cluster, ``settle`` between a change
+    and the round for it; begun gangs have ``shutdown`` to end.  Without ``events`` only
+    the interval starts rounds.
+    """
+
+    interval: float = 10.0
+    settle: float = 0.05
+    shutdown: float = 20.0
+    events: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """
+    What a loop is made of.
+    """
+
+    source: WatchedSource
+    planner: Planner
+    sink: HoldingSink
+    memory: Memory
+    reporter: Reporter
+    leadership: Leadership
+    policy: Policy
+    pulse: Pulse = Pulse()
+    folder: Path | None = None
+    clock: Callable[[], float] = monotonic
+    now: Callable[[], float] = time.time

@@ -1,0 +1,3 @@
+"""
+The machine: its clock, threads, processes and memory.
+"""

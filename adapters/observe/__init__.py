@@ -1,0 +1,3 @@
+"""
+What is told of rounds: the log, metrics, health, the record.
+"""

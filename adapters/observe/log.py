@@ -1,0 +1,184 @@
+"""
+A reporter that writes structured lines: one for each round, one for each failure.
+"""
+
+import json
+import logging
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+
+from adapters.loop.interfaces import Turn
+from models.errors import PhalanxError, PlanRejectedError, escaped
+from models.snapshot import Snapshot
+
+_log = logging.getLogger(__name__)
+
+
+class LogReporter:
+    """
+    Says in the log what a loop does.
+    """
+
+    def ticked(self) -> None:
+        """
+        Say nothing.
+        """
+
+    def leading(self, *, is_leader: bool) -> None:
+        """
+        Say who leads.
+        """
+        _say("leadership_gained" if is_leader else "leadership_lost")
+
+    def refused(self, error: PhalanxError) -> None:
+        """
+        Say why there was no snapshot.
+        """
+        _say("snapshot_refused", logging.WARNING, error=str(error))
+
+    def skipped(self) -> None:
+        """
+        Say nothing.
+        """
+
+    def planned(self, turn: Turn) -> None:
+        """
+        Say what was planned.
+        """
+        operations = Counter(step.op for step in turn.plan.operations)
+        waiting = Counter(
+            str(line.waiting.reason)
+            for line in turn.plan.gangs
+            if line.waiting is not None
+        )
+        _say(
+            "round_planned",
+            round=turn.name,
+            status=turn.plan.status,
+            gangs=len(turn.snapshot.gangs),
+            nodes=len(turn.snapshot.nodes),
+            operations=dict(operations),
+            waiting=dict(sorted(waiting.items())),
+            seconds={k: round(v, 3) for k, v in turn.seconds.items()},
+        )
+
+    def rejected(
+        self, snapshot: Snapshot, error: PlanRejectedError, bundle: Path | None
+    ) -> None:
+        """
+        Say which rules a plan broke.
+        """
+        _say(
+            "plan_rejected",
+            logging.ERROR,
+            gangs=len(snapshot.gangs),
+            violations=error.violations[:10],
+            bundle=str(bundle),
+        )
+
+    def dropped(self, turn: Turn, why: str) -> None:
+        """
+        Say why a plan was not carried out.
+        """
+        _say("plan_dropped", round=turn.name, why=why)
+
+    def carried_out(self, turn: Turn) -> None:
+        """
+        Say what was done, and each thing that was not.
+        """
+        for receipt in turn.receipts:
+            if receipt.result in {"again", "refused"}:
+                step = receipt.operation
+                _say(
+                    "operation_failed",
+                    logging.WARNING,
+                    round=turn.name,
+                    op=step.op,
+                    pod=step.pod,
+                    gang=step.gang,
+                    node=step.node,
+                    result=receipt.result,
+                    message=receipt.message,
+                )
+        _say(
+            "round_finished",
+            round=turn.name,
+            results=dict(Counter(r.result for r in turn.receipts)),
+            seconds={k: round(v, 3) for k, v in turn.seconds.items()},
+        )
+
+    def failed(self, error: Exception) -> None:
+        """
+        Say what nobody expected.
+        """
+        _log.error(
+            "round_failed",
+            extra={"fields": {"error": f"{type(error).__name__}: {error}"}},
+            exc_info=error,
+        )
+
+
+class JsonLines(logging.Formatter):
+    """
+    One JSON object a line: time, level, event, and the fields of the event.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """
+        Write a record.
+        """
+        moment = datetime.fromtimestamp(record.created, UTC)
+        line: dict[str, object] = {
+            "time": moment.isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line, default=str)
+
+
+class TextLines(logging.Formatter):
+    """
+    One line for eyes: time, level, event, and the fields as ``name=value``.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """
+        Write a record.
+        """
+        moment = datetime.fromtimestamp(record.created, UTC)
+        fields = " ".join(
+            f"{name}={_worded(value)}"
+            for name, value in getattr(record, "fields", {}).items()
+        )
+        head = f"{moment:%H:%M:%S} {record.levelname.lower():<7} {record.getMessage()}"
+        line = f"{head} {fields}".rstrip()
+        if record.exc_info:
+            trace = self.formatException(record.exc_info).split("\n")
+            line = "\n".join((line, *map(escaped, trace)))
+        return line
+
+
+def _worded(value: object) -> str:
+    if isinstance(value, str):
+        plain = value.isprintable() and value and not set(value) & set(' ="')
+        return value if plain else json.dumps(value)
+    return json.dumps(value, default=str)
+
+
+def log_lines(form: str = "json") -> None:
+    """
+    Write the log of this process on standard error: JSON lines, or text.
+    """
+    handler = logging.StreamHandler()
+    handler.setFormatter(TextLines() if form == "text" else JsonLines())
+    root = logging.getLogger("adapters")
+    root.handlers[:] = [handler]
+    root.setLevel(logging.INFO)
+
+
+def _say(event: str, level: int = logging.INFO, **fields: object) -> None:
+    _log.log(level, event, extra={"fields": fields})

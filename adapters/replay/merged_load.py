@@ -1,0 +1,86 @@
+"""
+The load: what runs and may not leave, shown to a round as few large gangs.
+
+A plan can only go round it, so whose pod it is does not matter; which queue pays, what
+it asks for and where it is do.
+"""
+
+from adapters.replay.job_state import Fate
+from models.gangs import Gang, Pod, PodPhase, PodSet
+from models.resources import Resources
+
+NAMESPACE = "running"
+Key = tuple[str, int, bool, tuple[tuple[str, int], ...]]
+"""
+Queue, priority, whether it is preemptible, and what a pod asks for.
+"""
+
+
+class Load:
+    """
+    Pods that run, by queue, priority and what they ask for.
+    """
+
+    def __init__(self) -> None:
+        self.num_gangs = 0
+        self._pods: dict[Key, dict[str, Pod]] = {}
+        self._requests: dict[Key, Resources] = {}
+        self._gangs: dict[Key, Gang | None] = {}
+
+    def add(self, fate: Fate) -> None:
+        """
+        Take in all pods of a gang.
+        """
+        self.num_gangs += 1
+        for pod, node in fate.places.items():
+            requests = fate.role_of(pod).requests
+            key = self._key(fate, requests)
+            self._requests.setdefault(key, requests)
+            self._pods.setdefault(key, {})[pod] = Pod(pod, PodPhase.RUNNING, node)
+            self._gangs[key] = None
+
+    def drop(self, fate: Fate) -> None:
+        """
+        Forget all pods of a gang.
+        """
+        self.num_gangs -= 1
+        for pod in fate.places:
+            key = self._key(fate, fate.role_of(pod).requests)
+            del self._pods[key][pod]
+            self._gangs[key] = None
+
+    def _key(self, fate: Fate, requests: Resources) -> Key:
+        job = fate.job
+        kind = tuple(sorted(requests.items()))
+        return (job.queue, job.priority, job.preemptible, kind)
+
+    def gangs(self) -> list[Gang]:
+        """
+        Give the gangs that stand for all of it.
+        """
+        keys = [key for key, gang in self._gangs.items() if gang is None]
+        for key in keys:
+            if self._pods[key]:
+                self._gangs[key] = self._gang(key)
+            else:
+                del self._gangs[key]
+        return [gang for gang in self._gangs.values() if gang is not None]
+
+    def _gang(self, key: Key) -> Gang:
+        queue, priority, preemptible, kind = key
+        pods = tuple(pod for _, pod in sorted(self._pods[key].items()))
+        asked = ".".join(f"{name}={amount}" for name, amount in kind)
+        return Gang(
+            name=f"{queue}.{priority}.{preemptible}.{asked}",
+            namespace=NAMESPACE,
+            tree=PodSet(
+                name="",
+                minimum=len(pods),
+                replicas=len(pods),
+                requests=self._requests[key],
+                pods=pods,
+            ),
+            queue=queue,
+            priority=priority,
+            preemptible=preemptible,
+        )

@@ -1,0 +1,68 @@
+"""
+The books: what queues use, what they may still take, and their fair shares.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from models.queues import Queue
+from models.resources import Resources, add
+from solver.problem.fair_share import fair_shares
+
+Shares = Mapping[str, Mapping[str, int]]
+
+
+class Books:
+    """
+    Use by queue, kept while pods come and go.
+    """
+
+    def __init__(self, queues: Sequence[Queue], totals: Resources) -> None:
+        self.queues = {queue.name: queue for queue in queues}
+        self.named = sorted({r for queue in queues for r in queue.resources})
+        self._totals = {r: totals.get(r, 0) for r in self.named}
+        self.used: dict[str, dict[str, int]] = {name: {} for name in self.queues}
+        self._left = {
+            name: {
+                r: rule.limit
+                for r, rule in queue.resources.items()
+                if rule.limit is not None
+            }
+            for name, queue in self.queues.items()
+        }
+        self.limits = {
+            name: [self._left[q] for q in self._path(name) if self._left[q]]
+            for name in self.queues
+        }
+
+    def _path(self, name: str) -> list[str]:
+        path: list[str] = []
+        at: str | None = name
+        while at in self.queues and at not in path:
+            path.append(at)
+            at = self.queues[at].parent
+        return path
+
+    def take(self, queue: str, requests: Resources, count: int = 1) -> None:
+        """
+        Book pods on a queue, or give them back where negative.
+        """
+        if queue not in self.queues:
+            return
+        add(self.used[queue], requests, count)
+        for table in self.limits[queue]:
+            for r, amount in requests.items():
+                if r in table:
+                    table[r] -= amount * count
+
+    def shares(self, waiting: Mapping[str, Resources]) -> Shares:
+        """
+        Divide the cluster, as every round does, by what runs and what waits.
+        """
+        if not self.queues:
+            return {}
+        requested: dict[str, dict[str, int]] = {}
+        for name, used in self.used.items():
+            row = dict(used)
+            add(row, waiting.get(name, {}))
+            requested[name] = row
+        return fair_shares([*self.queues.values()], self._totals, requested)

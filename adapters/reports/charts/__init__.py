@@ -1,0 +1,3 @@
+"""
+Charts as records, and how they are drawn.
+"""

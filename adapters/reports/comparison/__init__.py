@@ -1,0 +1,3 @@
+"""
+The report of a comparison.
+"""

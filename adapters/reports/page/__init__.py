@@ -1,0 +1,3 @@
+"""
+A page as records, and how it is written.
+"""

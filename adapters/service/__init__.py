@@ -1,0 +1,3 @@
+"""
+The scheduler as a service: its settings, and the parts it is made of.
+"""

@@ -1,0 +1,121 @@
+"""
+Who tells what `phalanx run` does: the log, the cluster, metrics, the record of rounds.
+"""
+
+import logging
+import time
+from collections.abc import Sequence
+
+from adapters.cli.views.listed_source import kept_in
+from adapters.kube.api.client import Transport
+from adapters.kube.dialects.registry import dialects_of
+from adapters.kube.status.k8s_events import Notices
+from adapters.kube.status.rate_limit import WritePace
+from adapters.kube.status.reporter import StatusReporter
+from adapters.kube.status.writer import StatusWriter, Voice
+from adapters.kube.watch.source import ClusterSource
+from adapters.machine.clock import monotonic
+from adapters.observe.health import Health, HealthServer
+from adapters.observe.log import LogReporter
+from adapters.observe.metrics import Metrics
+from adapters.observe.reporters import Recorder, Reporters
+from adapters.observe.round_file import RoundFile
+from adapters.service.run_settings import Running
+from solver.plan.plan import versions
+
+_log = logging.getLogger(__name__)
+_STALLED_AFTER = 60.0
+_LONGEST_SEARCH = 60.0
+
+
+class Reporting:
+    """
+    All reporters as one, ``reporter``, and what they need, begun and ended together.
+    """
+
+    def __init__(
+        self,
+        settings: Running,
+        source: ClusterSource,
+        transport: Transport,
+        identity: str,
+    ) -> None:
+        run = settings.run
+        self._settings = settings
+        self._source = source
+        self.metrics = Metrics(
+            now=time.time, staleness=source.staleness, versions=versions()
+        )
+        notices = Notices(transport, identity, clock=monotonic, now=time.time)
+        voice = Voice(
+            transport=transport,
+            dialects=dialects_of(run.own_status, run.dialects),
+            lookup=source.cache.pods_named,
+            notices=notices,
+            counted=self.metrics.status_written,
+            writing=source.cache.writing,
+        )
+        self._writer = StatusWriter(
+            voice, clock=monotonic, pace=WritePace(rate=run.status_rate)
+        )
+        file = RoundFile(kept_in(run.folder, run.shard))
+        self._recorder = Recorder(file, settings.policy, time.time)
+        self._server = self._listening(run.listen)
+        self.reporter = Reporters(
+            [
+                LogReporter(),
+                self.metrics,
+                self._recorder,
+                StatusReporter(source, self._writer),
+            ]
+        )
+
+    @property
+    def port(self) -> int | None:
+        """
+        Where health and metrics are; none where nobody is to ask.
+        """
+        return None if self._server is None else self._server.port
+
+    def start(self) -> None:
+        """
+        Begin to tell.
+        """
+        self._recorder.start()
+        self._writer.start()
+        if self._server is not None:
+            self._server.start()
+            fields = {"address": self._settings.run.listen, "port": self._server.port}
+            _log.info("listening", extra={"fields": fields})
+
+    def stop(self) -> None:
+        """
+        Tell what is left to the record, and nothing more to the cluster.
+        """
+        self._writer.stop()
+        self._recorder.stop()
+        if self._server is not None:
+            self._server.stop()
+
+    def _listening(self, address: str) -> HealthServer | None:
+        if address in {"", "none"}:
+            return None
+        return HealthServer(
+            address,
+            Health(
+                unhealthy=self._unhealthy,
+                unready=self._source.problems,
+                registry=self.metrics.registry,
+            ),
+        )
+
+    def _unhealthy(self) -> Sequence[str]:
+        """
+        Say that the loop stands still, if it does: it looks again after every round.
+        """
+        quiet = time.time() - self.metrics.ticked_at
+        search = self._settings.policy.limits.seconds or _LONGEST_SEARCH
+        limit = _STALLED_AFTER + 3 * self._settings.run.interval + 10 * search
+        if quiet <= limit:
+            return ()
+        return [f"the loop has not looked for {quiet:.0f} s, more than {limit:.0f} s"]

@@ -1,0 +1,148 @@
+"""
+The parts of `phalanx run`, put together: begun in order, and ended in order.
+"""
+
+import os
+import socket
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+from uuid import uuid4
+
+from adapters.kube.acting.intent import IntentStore
+from adapters.kube.acting.lease import Lease, LeaseTimes
+from adapters.kube.acting.operations import Deeds
+from adapters.kube.acting.permissions import check, needed
+from adapters.kube.acting.sink import ClusterSink
+from adapters.kube.api.client import Timeouts
+from adapters.kube.api.connect import connect
+from adapters.kube.dialects.registry import dialects
+from adapters.kube.objects.node_pool import pool_of
+from adapters.kube.watch.pace import Pace
+from adapters.kube.watch.source import ClusterSource
+from adapters.loop.loop import Loop
+from adapters.loop.memory.gangs import Memory
+from adapters.loop.parts import Leadership, Parts, Pulse
+from adapters.loop.plan_round import planned
+from adapters.service.reporting import Reporting
+from adapters.service.run_settings import Running
+
+
+class Always:
+    """
+    Leadership where nobody else is: no election.
+    """
+
+    def is_held(self) -> bool:
+        """
+        Say yes.
+        """
+        return True
+
+
+class Scheduler:
+    """
+    All that runs, for a ``with`` block.
+    """
+
+    def __init__(self, settings: Running) -> None:
+        run = settings.run
+        self.settings = settings
+        self._transport = connect(run.kubeconfig, run.context)
+        self.source = ClusterSource(
+            self._transport,
+            dialects(run.dialects),
+            run.scheduler_names,
+            pool=pool_of(run.node_pool),
+            pace=Pace(watch=run.watch),
+        )
+        self._lease = self._made_lease() if run.leader_elect else None
+        self._identity = self._lease.identity if self._lease else _identity()
+        self.reporting = Reporting(
+            settings, self.source, self._transport, self._identity
+        )
+        self.loop = self._made_loop(self._lease or Always())
+
+    def __enter__(self) -> Self:
+        resources = [r.resource for r in self.source.reflectors]
+        check(self._transport, needed(resources), self.settings.run.namespace)
+        self.reporting.start()
+        self.source.start()
+        if self._lease is not None:
+            self._lease.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._lease is not None:
+            self._lease.stop()
+        self.reporting.stop()
+        self.source.stop()
+
+    def _made_lease(self) -> Lease:
+        """
+        Make the Lease, with a connection of its own that gives up early.
+        """
+        run = self.settings.run
+        patience = Timeouts(connect=run.lease_renew / 4, read=run.lease_renew / 2)
+        return Lease(
+            connect(run.kubeconfig, run.context, connections=2, timeouts=patience),
+            (run.namespace, f"phalanx-{run.shard}"),
+            _identity(),
+            times=LeaseTimes(
+                duration=run.lease_duration,
+                renew=run.lease_renew,
+                retry=run.lease_retry,
+            ),
+            changed=self.source.changed.set,
+        )
+
+    def _made_loop(self, leadership: Leadership) -> Loop:
+        run, policy = self.settings.run, self.settings.policy
+        memory = Memory(policy.evict.stale_after)
+        store = IntentStore(
+            self._transport,
+            (run.namespace, f"phalanx-{run.shard}-intent"),
+            self._identity,
+        )
+        deeds = Deeds(self._transport, self.source.cache, leadership.is_held)
+        sink = ClusterSink(
+            self.source.cache,
+            deeds,
+            store,
+            memory,
+            goes_on=self._goes_on,
+            threads=run.threads,
+        )
+        return Loop(
+            Parts(
+                source=self.source,
+                planner=planned,
+                sink=sink,
+                memory=memory,
+                reporter=self.reporting.reporter,
+                leadership=leadership,
+                policy=policy,
+                pulse=Pulse(
+                    interval=run.interval,
+                    settle=run.settle,
+                    shutdown=run.shutdown,
+                    events=run.events,
+                ),
+                folder=Path(run.folder) / run.shard / "bundles",
+            )
+        )
+
+    def _goes_on(self) -> bool:
+        return not self.loop.is_stopping
+
+
+def _identity() -> str:
+    """
+    Name this process as no other is named.
+    """
+    return f"{socket.gethostname()}_{os.getpid()}_{uuid4().hex[:8]}"

@@ -1,0 +1,193 @@
+"""
+The frontier: what each combination of circumstances gives, and how much is enough.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from adapters.replay.paired_measures import FEWEST, METRICS, SAMPLES, Metric
+from adapters.study.grid import StudyError
+from models.errors import QuantityError
+from models.resources import parse_duration
+
+SHOWN = (
+    *("wait.mean", "wait.p99", "wait.bySize.8+.p99", "starved.over12h"),
+    *("gpus.used", "fairness.jain", "lost.gpuHours"),
+)
+Result = Mapping[str, Any]
+Group = tuple[Any, ...]
+_AXES = ("cluster", "quotas", "label", "strategy")
+_TARGET = re.compile(r"([a-zA-Z0-9+.-]+)(<=|>=)(.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """
+    A level of service: a metric that is at most, or at least, so much.
+    """
+
+    metric: Metric
+    sign: Literal["<=", ">="]
+    value: float
+
+    def is_met(self, value: float | None) -> bool:
+        """
+        Tell whether a value keeps to the target.
+        """
+        if value is None:
+            return True
+        return value <= self.value if self.sign == "<=" else value >= self.value
+
+    def is_out_of_reach(self, bounds: Mapping[str, float]) -> bool:
+        """
+        Tell whether no schedule at all can keep to the target.
+        """
+        bound = bounds.get(self.metric.bound)
+        if bound is None or (self.sign == "<=") != (self.metric.better == "lower"):
+            return False
+        return not self.is_met(bound)
+
+
+def target_of(text: str) -> Target:
+    """
+    Read ``wait.p99<=6h`` or ``gpus.used>=0.8``.
+    """
+    match = _TARGET.fullmatch(text.replace(" ", ""))
+    if match is None:
+        raise StudyError(f"--target {text!r} is not one such as 'wait.p99<=6h'")
+    metric = next((m for m in METRICS if m.path == match[1]), None)
+    if metric is None:
+        known = ", ".join(m.path for m in METRICS)
+        raise StudyError(f"--target: {match[1]!r} is none of {known}")
+    try:
+        value = parse_duration(match[3]) if metric.unit == "s" else float(match[3])
+    except (QuantityError, ValueError):
+        try:
+            value = float(match[3])
+        except ValueError:
+            raise StudyError(f"--target: {match[3]!r} is no number or time") from None
+    return Target(metric, "<=" if match[2] == "<=" else ">=", value)
+
+
+def frontier(
+    results: Sequence[Result], target: Target | None, base: str | None
+) -> list[dict[str, Any]]:
+    """
+    Give one row for each combination, means over its traces with intervals.
+
+    Parameters
+    ----------
+    results
+        All of them, those of one combination in the order of their seeds.
+    target
+        The level of service that is asked for, if any.
+    base
+        The cluster that changes are counted from; the first if not said.
+    """
+    groups: dict[Group, list[Result]] = {}
+    for result in results:
+        key = tuple(result["case"][axis] for axis in _AXES)
+        groups.setdefault(key, []).append(result)
+    first = next(iter(groups))
+    shown = [*SHOWN]
+    if target is not None and target.metric.path not in shown:
+        shown.append(target.metric.path)
+    rows = []
+    for key, found in groups.items():
+        known = dict(zip(_AXES, key, strict=True))
+        reference = groups.get((base or first[0], *key[1:])) or groups[first]
+        rows.append(
+            {
+                **known,
+                "nodes": found[0]["nodes"],
+                "gpus": found[0]["gpus"],
+                "traces": len(found),
+                "metrics": {
+                    path: _entry(_metric(path), found, reference) for path in shown
+                },
+                "target": None if target is None else _judged(target, found),
+            }
+        )
+    return rows
+
+
+def _metric(path: str) -> Metric:
+    return next(metric for metric in METRICS if metric.path == path)
+
+
+def _entry(
+    metric: Metric, found: Sequence[Result], reference: Sequence[Result]
+) -> dict[str, Any]:
+    values = [metric.of(result["metrics"]) for result in found]
+    known = [value for value in values if value is not None]
+    bounds = [result["bounds"].get(metric.bound) for result in found]
+    pairs = [
+        (one, metric.of(other["metrics"]))
+        for one, other in zip(values, reference, strict=False)
+    ]
+    changes = [one - b for one, b in pairs if one is not None and b is not None]
+    return {
+        "unit": metric.unit,
+        "better": metric.better,
+        **interval(known),
+        "bound": None if None in bounds else round(sum(bounds) / len(bounds), 6),
+        "change": interval(changes),
+    }
+
+
+def interval(values: Sequence[float]) -> dict[str, float | None]:
+    """
+    Give the mean with its 95 % interval over samples of the values.
+    """
+    if not values:
+        return {"mean": None, "low": None, "high": None}
+    mean = round(float(np.mean(values)), 6)
+    if len(values) < FEWEST:
+        return {"mean": mean, "low": None, "high": None}
+    found = np.array(values)
+    chosen = np.random.default_rng(0).integers(len(found), size=(SAMPLES, len(found)))
+    low, high = np.percentile(found[chosen].mean(axis=1), [2.5, 97.5])
+    return {"mean": mean, "low": round(float(low), 6), "high": round(float(high), 6)}
+
+
+def _judged(target: Target, found: Sequence[Result]) -> dict[str, Any]:
+    met = [target.is_met(target.metric.of(result["metrics"])) for result in found]
+    never = [target.is_out_of_reach(result["bounds"]) for result in found]
+    return {"met": sum(met), "of": len(met), "outOfReach": sum(never)}
+
+
+def enough(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """
+    Say for each way to run the cluster how many nodes keep to the target.
+
+    ``enough`` are the fewest of which all larger ones tried keep to it in every
+    trace; with ``never`` nodes and fewer no schedule does, which is proven.
+    """
+    ways: dict[Group, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        key = (row["quotas"], row["label"], row["strategy"])
+        ways.setdefault(key, []).append(row)
+    found = []
+    for (quotas, label, strategy), some in ways.items():
+        ordered = sorted(some, key=lambda row: -row["nodes"])
+        fewest = None
+        for row in ordered:
+            if row["target"]["met"] < row["target"]["of"]:
+                break
+            fewest = row["nodes"]
+        never = [row["nodes"] for row in ordered if row["target"]["outOfReach"]]
+        found.append(
+            {
+                "quotas": quotas,
+                "label": label,
+                "strategy": strategy,
+                "enough": fewest,
+                "never": max(never, default=None),
+                "tried": [row["nodes"] for row in reversed(ordered)],
+            }
+        )
+    return found

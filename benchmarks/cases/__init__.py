@@ -1,0 +1,3 @@
+"""
+Random cases made from a seed: small ones, nearly full clusters, victims.
+"""

@@ -1,0 +1,164 @@
+"""
+Measured quality: small cases against the exact model, and "Priority Matters".
+"""
+
+import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from adapters.loop.plan_round import planned
+from adapters.machine.clock import monotonic
+from benchmarks.cases.small import features, random_snapshot
+from benchmarks.contract import FOLDER, Cell, PriorityMatters, Small
+from benchmarks.priority_matters import make_instance, snapshot_of
+from benchmarks.rows import Range, Row
+from exact import best
+from models.errors import PlanRejectedError
+from models.plan import Plan
+from models.policy import Policy, Tier
+from models.snapshot import Snapshot
+from solver.problem.problem import problem_of
+from solver.round import decide
+
+Vector = dict[tuple[str, int | None], int]
+_TIE_TIERS = frozenset({"packing", "order"})
+_EVERYTHING = 3
+
+
+@dataclass(slots=True)
+class Tally:
+    """
+    What is counted over the small cases.
+    """
+
+    different: list[int] = field(default_factory=list)
+    greedy_short: int = 0
+    rich: int = 0
+    proven: int = 0
+    greedy_gpus: list[float] = field(default_factory=list)
+
+
+def measure_small(contract: Small) -> Iterator[Row]:
+    """
+    Hold the solver's whole vector against the exact model, case by case.
+    """
+    tally = Tally()
+    began = monotonic()
+    seeds = range(contract.first_seed, contract.first_seed + contract.cases)
+    for seed in seeds:
+        _count_case(tally, seed, contract.policy)
+    count = contract.cases
+    gpus = statistics.fmean(tally.greedy_gpus or [1.0])
+    short = tally.greedy_short / count
+    yield Row(
+        name=contract.name,
+        seconds={"total": monotonic() - began},
+        facts={"cases": count, "proven": tally.proven},
+        notes=tuple(f"seed {seed} differs" for seed in tally.different),
+        ranges=(
+            Range(what="cases that differ", value=len(tally.different), limit=0),
+            _least("share where greedy is not optimal", short, contract.not_greedy),
+            _least("share of rich cases", tally.rich / count, contract.rich),
+            _least("greedy over optimal GPUs", gpus, contract.greedy_gpus),
+        ),
+    )
+
+
+def _least(what: str, value: float, limit: float) -> Range:
+    return Range(what=what, value=value, limit=limit, side="at least")
+
+
+def _count_case(tally: Tally, seed: int, policy: Policy) -> None:
+    snapshot = random_snapshot(seed)
+    exact = exact_vector(snapshot, policy)
+    try:
+        plan = decide(snapshot, policy)
+    except PlanRejectedError:
+        tally.different.append(seed)
+        return
+    if vector_of(plan) != exact:
+        tally.different.append(seed)
+    greedy = vector_of(decide(snapshot, policy, strategy="greedy"))
+    names = {key for key in {*greedy, *exact} if key[0] not in _TIE_TIERS}
+    tally.greedy_short += any(greedy.get(k, 0) != exact.get(k, 0) for k in names)
+    tally.rich += len(features(snapshot)) == _EVERYTHING
+    tally.proven += plan.status != "feasible"
+    only = policy.model_copy(update={"tiers": (Tier(name="gpus"),)})
+    most = exact_vector(snapshot, only).get(("gpus", None), 0)
+    if most:
+        have = vector_of(decide(snapshot, only, strategy="greedy"))
+        tally.greedy_gpus.append(have.get(("gpus", None), 0) / most)
+
+
+def exact_vector(snapshot: Snapshot, policy: Policy) -> Vector:
+    """
+    Give the best values by the exact model; what is zero is left out.
+    """
+    shares = problem_of(snapshot, policy).shares
+    found = best(snapshot, policy, shares)
+    return {(name, band): value for name, band, value in found if value}
+
+
+def vector_of(plan: Plan) -> Vector:
+    """
+    Give a plan's values; what is zero is left out.
+    """
+    return {(tier.name, tier.band): tier.value for tier in plan.tiers if tier.value}
+
+
+# --- Priority Matters -------------------------------------------------------------
+
+
+def measure_priority_matters(contract: PriorityMatters) -> Iterator[Row]:
+    """
+    Place the published instances, cell by cell; skip them where their seeds are not.
+    """
+    path = (FOLDER.parents[1] / contract.seeds_file).resolve()
+    if not path.is_file():
+        yield Row(name=contract.name, skipped=f"no seeds at {path}")
+        return
+    seeds = published_seeds(path)
+    for cell in contract.cells:
+        yield _cell_row(contract, cell, seeds[: cell.seeds])
+
+
+def published_seeds(path: Path) -> list[int]:
+    """
+    Read the saved list of seeds.
+    """
+    return [int(line) for line in path.read_text("utf-8").split()]
+
+
+def _cell_row(contract: PriorityMatters, cell: Cell, seeds: list[int]) -> Row:
+    placed: list[int] = []
+    greedy: list[int] = []
+    seconds: list[float] = []
+    for seed in seeds:
+        instance = make_instance(
+            seed, cell.nodes, cell.pods_per_node, usage=contract.usage
+        )
+        snapshot = snapshot_of(instance)
+        plan = planned(snapshot, contract.policy)
+        placed.append(len(plan.operations))
+        seconds.append((plan.seconds or {}).get("total", 0.0))
+        base = decide(snapshot, contract.policy, strategy="greedy")
+        greedy.append(len(base.operations))
+    mean = statistics.fmean(placed)
+    ranges = [_least("answers", sum(n > 0 for n in placed), len(seeds))]
+    if cell.mean is not None:
+        ranges.append(_least("mean pods placed", mean, cell.mean))
+    pods = cell.nodes * cell.pods_per_node
+    return Row(
+        name=f"{contract.name} {cell.nodes} x {cell.pods_per_node}",
+        seconds={"total": statistics.fmean(seconds)},
+        facts={
+            "pods": pods,
+            "placed": mean,
+            "placedByGreedy": statistics.fmean(greedy),
+            "longest": max(seconds),
+            "seeds": len(seeds),
+        },
+        notes=(f"placed {mean:.2f} of {pods}",),
+        ranges=tuple(ranges),
+    )

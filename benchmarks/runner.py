@@ -1,0 +1,73 @@
+"""
+The bench: every row of the contract, measured one after the other.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from benchmarks.contract import (
+    Growth,
+    PriorityMatters,
+    Rounds,
+    Small,
+    contract_names,
+    load_contract,
+)
+from benchmarks.contract_evict import Evictions, FullCases, VictimCases
+from benchmarks.evictions import measure_evictions
+from benchmarks.full import measure_full
+from benchmarks.measure import measure_growth, measure_rounds
+from benchmarks.quality import measure_priority_matters, measure_small
+from benchmarks.rows import BenchReport, Row
+from benchmarks.victims_quality import measure_victims
+
+
+def run(
+    names: Sequence[str] = (), *, progress: Callable[[str], None] | None = None
+) -> BenchReport:
+    """
+    Measure rows by name, all if none is given.
+
+    Parameters
+    ----------
+    names
+        Such as ``rounds/1k``; a name that ends in ``/`` takes all rows below it.
+    progress
+        Told the name of each row as it begins.
+    """
+    rows: list[Row] = []
+    for name in _chosen(names):
+        if progress is not None:
+            progress(name)
+        rows += measure(name)
+    return BenchReport(measured=tuple(rows))
+
+
+def _chosen(names: Sequence[str]) -> list[str]:
+    known = contract_names()
+    found: list[str] = []
+    for name in names or known:
+        below = [k for k in known if name.endswith("/") and k.startswith(name)]
+        found += below or [name]
+    return list(dict.fromkeys(found))
+
+
+def measure(name: str) -> Iterator[Row]:
+    """
+    Measure one row of the contract.
+    """
+    contract = load_contract(name)
+    match contract:
+        case Rounds():
+            yield from measure_rounds(contract)
+        case Growth():
+            yield from measure_growth(contract)
+        case Evictions():
+            yield from measure_evictions(contract)
+        case Small():
+            yield from measure_small(contract)
+        case VictimCases():
+            yield from measure_victims(contract)
+        case FullCases():
+            yield from measure_full(contract)
+        case PriorityMatters():
+            yield from measure_priority_matters(contract)

@@ -1,0 +1,114 @@
+"""
+Measured quality of evictions: small full cases against the exact per-pod model.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from adapters.files import scenario_of
+from adapters.machine.clock import monotonic
+from benchmarks.cases.victims import victim_case
+from benchmarks.contract_evict import VictimCases
+from benchmarks.quality import Vector, vector_of
+from benchmarks.rows import Range, Row
+from exact import best_first_step, best_later
+from exact.search import Value
+from models.errors import PlanRejectedError
+from models.plan import Plan
+from models.policy import Limits, Policy
+from models.snapshot import Snapshot
+from solver.problem.problem import problem_of
+from solver.round import decide
+
+
+@dataclass(slots=True)
+class Tally:
+    """
+    What is counted over the cases.
+    """
+
+    different: list[int] = field(default_factory=list)
+    rejected: list[int] = field(default_factory=list)
+    greedy_short: int = 0
+    evicting: int = 0
+    proven: int = 0
+
+
+def measure_victims(contract: VictimCases) -> Iterator[Row]:
+    """
+    Hold the solver's whole vector against the exact model, case by case.
+    """
+    tally = Tally()
+    began = monotonic()
+    for seed in range(contract.first_seed, contract.first_seed + contract.cases):
+        _count_case(tally, seed, contract.limits)
+    wrong = {"differs": tally.different, "is rejected": tally.rejected}
+    num_wrong = len(tally.different) + len(tally.rejected)
+    yield Row(
+        name=contract.name,
+        seconds={"total": monotonic() - began},
+        facts={
+            "cases": contract.cases,
+            "evicting": tally.evicting,
+            "proven": tally.proven,
+        },
+        notes=tuple(f"seed {s} {what}" for what, seeds in wrong.items() for s in seeds),
+        ranges=(
+            Range(what="cases that differ", value=num_wrong, limit=0),
+            Range(
+                what="share where greedy is not optimal",
+                value=tally.greedy_short / contract.cases,
+                limit=contract.not_greedy,
+                side="at least",
+            ),
+        ),
+    )
+
+
+def _count_case(tally: Tally, seed: int, limits: Limits) -> None:
+    snapshot, policy = case_of(seed, limits)
+    first = best_first_step(snapshot, policy, _shares(snapshot, policy))
+    try:
+        plan = decide(snapshot, policy)
+    except PlanRejectedError:
+        tally.rejected.append(seed)
+        return
+    if not _is_best(snapshot, policy, plan, first):
+        tally.different.append(seed)
+    tally.evicting += any(op.op in {"Evict", "Move"} for op in plan.operations)
+    tally.proven += plan.status != "feasible"
+    greedy = decide(snapshot, policy, strategy="greedy")
+    tally.greedy_short += not _is_best(snapshot, policy, greedy, first)
+
+
+def case_of(seed: int, limits: Limits) -> tuple[Snapshot, Policy]:
+    """
+    Give the snapshot and the policy of a case.
+    """
+    scenario = scenario_of(f"victims-{seed}", victim_case(seed))
+    return scenario.snapshot, scenario.policy.model_copy(update={"limits": limits})
+
+
+def _is_best(
+    snapshot: Snapshot, policy: Policy, plan: Plan, first: Sequence[Value] | None
+) -> bool:
+    """
+    Tell whether a plan is optimal, its later steps in what its own evictions left.
+    """
+    shares = _shares(snapshot, policy)
+    later = best_later(snapshot, policy, shares, plan)
+    if first is None or later is None:
+        return False
+    return vector_of(plan) == _vector([*first, *later])
+
+
+def _shares(snapshot: Snapshot, policy: Policy) -> Mapping[str, Mapping[str, int]]:
+    return problem_of(snapshot, policy).shares
+
+
+def _vector(values: Iterable[Value]) -> Vector:
+    """
+    Name the values that are not zero; of a tier that is listed twice the later one.
+    """
+    last = {(name, band): value for name, band, value in values}
+    return {key: value for key, value in last.items() if value}

@@ -1,0 +1,15 @@
+"""
+The exact small model that checks hold the round against.
+
+One integer per (leaf, node) and plain rows, solved tier by tier to proven optima. It
+shares nothing with the encoding, is never part of a round, and is not meant to be fast.
+"""
+
+from exact.facts import Facts as Facts
+from exact.facts import gather as gather
+from exact.needs import UndecidedError as UndecidedError
+from exact.search import best as best
+from exact.search import check_feasible as check_feasible
+from exact.steps import best_first_step as best_first_step
+from exact.steps import best_later as best_later
+from exact.steps import best_second_step as best_second_step

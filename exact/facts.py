@@ -1,0 +1,236 @@
+"""
+What the small model takes as given: counts, free room, queue paths, who may be planned.
+
+Everything here follows from the snapshot alone; nothing decides anything.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from exact.trees import least_value, satisfied
+from models.gangs import Gang, MatchPolicy, PodPhase, PodSet, Tree, pod_sets
+from models.resources import Resources, summed
+from models.snapshot import Snapshot
+
+COUNTED: Mapping[MatchPolicy, tuple[PodPhase, ...]] = {
+    MatchPolicy.ONLY_WAITING: (),
+    MatchPolicy.WAITING_AND_RUNNING: (PodPhase.RUNNING,),
+    MatchPolicy.WAITING_RUNNING_SUCCEED: (PodPhase.RUNNING, PodPhase.SUCCEEDED),
+    MatchPolicy.ONCE_SATISFIED: (PodPhase.RUNNING, PodPhase.SUCCEEDED),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GangFacts:
+    """
+    One gang, with what it has and what it needs.
+
+    ``paths`` is its queue path, leaf first; ``least`` the least value of the pods it
+    still needs, ``None`` when no set of pending pods is enough.  ``free`` says that its
+    pods are ordinary: no minimum binds them any more.
+    """
+
+    gang: Gang
+    counted: Mapping[str, int]
+    pending: Mapping[str, int]
+    values: Mapping[str, int]
+    path: tuple[str, ...]
+    needy: bool
+    ordinary: bool
+    least: int | None
+    plannable: bool
+    mates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """
+    The snapshot as the small model reads it.
+    """
+
+    snapshot: Snapshot
+    free: Mapping[str, Resources]
+    named: tuple[str, ...]
+    held: Mapping[tuple[str, str], int]
+    held_hard: Mapping[tuple[str, str], int]
+    gangs: Mapping[str, GangFacts]
+
+
+def gather(snapshot: Snapshot) -> Facts:
+    """
+    Read everything the small model needs from a snapshot.
+    """
+    totals = summed(node.allocatable for node in snapshot.nodes)
+    free = _free(snapshot)
+    alone = {gang.key: _gang_facts(snapshot, totals, gang) for gang in snapshot.gangs}
+    short = {
+        gang.key for gang in snapshot.gangs if _short_of_minimum(snapshot, free, gang)
+    }
+    named = sorted({name for queue in snapshot.queues for name in queue.resources})
+    return Facts(
+        snapshot=snapshot,
+        free=free,
+        named=tuple(named),
+        held=_held(alone, hard=False),
+        held_hard=_held(alone, hard=True),
+        gangs=_with_groups(alone, short),
+    )
+
+
+def pod_value(requests: Resources, totals: Resources) -> int:
+    """
+    Give a pod's value: 10^9 times its largest part of the cluster, rounded up.
+
+    Whoever asks for more than a hundred clusters counts as a hundred.
+    """
+    parts = [
+        -(-(10**9) * amount // totals[name])
+        for name, amount in requests.items()
+        if totals.get(name, 0) > 0
+    ]
+    return min(100 * 10**9, max([1, *parts]))
+
+
+def _gang_facts(snapshot: Snapshot, totals: Resources, gang: Gang) -> GangFacts:
+    leaves = list(pod_sets(gang.tree))
+    counted = {leaf.name: _count(leaf, *COUNTED[gang.match_policy]) for leaf in leaves}
+    pending = {leaf.name: _count(leaf, PodPhase.PENDING) for leaf in leaves}
+    values = {leaf.name: pod_value(leaf.requests, totals) for leaf in leaves}
+    path = _path(snapshot, gang.queue)
+    enough = satisfied(gang.tree, counted)
+    once = gang.match_policy is MatchPolicy.ONCE_SATISFIED
+    succeeded = gang.once_satisfied or (enough and any(counted.values()))
+    ordinary = once and succeeded
+    needy = not enough and not ordinary
+    least = least_value(gang.tree, counted, pending, values) if needy else 0
+    held = gang.timed_out or gang.refused is not None or gang.backoff > 0
+    may = not held and _usable(snapshot, gang, path)
+    return GangFacts(
+        gang=gang,
+        counted=counted,
+        pending=pending,
+        values=values,
+        path=path,
+        needy=needy,
+        ordinary=ordinary,
+        least=least,
+        plannable=may and least is not None,
+    )
+
+
+def _count(leaf: PodSet, *phases: PodPhase) -> int:
+    return sum(pod.phase in phases for pod in leaf.pods)
+
+
+def _path(snapshot: Snapshot, name: str) -> tuple[str, ...]:
+    """
+    Name the queue and its parents, ending at the root or at one that is missing.
+    """
+    queues = {queue.name: queue for queue in snapshot.queues}
+    found: list[str] = []
+    here: str | None = name if queues else None
+    while here is not None and here not in found:
+        found.append(here)
+        here = queues[here].parent if here in queues else None
+    return tuple(found)
+
+
+def _usable(snapshot: Snapshot, gang: Gang, path: tuple[str, ...]) -> bool:
+    """
+    Tell whether a gang's queue is an open leaf, below open queues that exist.
+    """
+    queues = {queue.name: queue for queue in snapshot.queues}
+    return all(name in queues and queues[name].open for name in path) and not any(
+        queue.parent == gang.queue for queue in snapshot.queues
+    )
+
+
+def _free(snapshot: Snapshot) -> dict[str, dict[str, int]]:
+    """
+    Take from each node what others use and what our pods there still hold.
+    """
+    free = {
+        node.name: {
+            name: amount - node.used.get(name, 0)
+            for name, amount in node.allocatable.items()
+        }
+        for node in snapshot.nodes
+    }
+    for gang in snapshot.gangs:
+        for leaf in pod_sets(gang.tree):
+            for pod in leaf.pods:
+                holds = pod.phase in {PodPhase.RUNNING, PodPhase.TERMINATING}
+                room = free.get(pod.node or "")
+                if holds and room is not None:
+                    for name, amount in leaf.requests.items():
+                        room[name] = room.get(name, 0) - amount
+    return free
+
+
+def _held(gangs: Mapping[str, GangFacts], *, hard: bool) -> dict[tuple[str, str], int]:
+    """
+    Sum what runs per (queue, resource); ``hard`` counts non-preemptible work only.
+    """
+    held: dict[tuple[str, str], int] = {}
+    for fact in gangs.values():
+        if hard and fact.gang.preemptible:
+            continue
+        for leaf in pod_sets(fact.gang.tree):
+            running = _count(leaf, PodPhase.RUNNING)
+            for queue in fact.path:
+                for name, amount in leaf.requests.items():
+                    key = queue, name
+                    held[key] = held.get(key, 0) + running * amount
+    return held
+
+
+def _with_groups(
+    gangs: Mapping[str, GangFacts], short: set[str]
+) -> dict[str, GangFacts]:
+    """
+    Settle who starts with whom, and who waits because its group cannot start.
+    """
+    whole = {key: _group_holds(key, gangs) for key in gangs}
+    result: dict[str, GangFacts] = {}
+    for key, fact in gangs.items():
+        needy = [m for m in fact.gang.mates if m != key and whole[key]]
+        needy = [m for m in needy if m in gangs and gangs[m].needy]
+        mates = tuple(sorted(needy)) if fact.needy else ()
+        team = (key, *mates)
+        ok = all(gangs[m].plannable and whole[m] for m in team)
+        ok = ok and not (fact.needy and short.intersection(team))
+        result[key] = replace(fact, mates=mates, plannable=ok)
+    return result
+
+
+def _group_holds(key: str, gangs: Mapping[str, GangFacts]) -> bool:
+    """
+    Tell whether all that a list names hold the same list, and exist if it matters.
+    """
+    names = set(gangs[key].gang.mates)
+    if not names:
+        return True
+    there = {name for name in names if name in gangs}
+    complete = there == names or not gangs[key].needy
+    same = all(set(gangs[name].gang.mates) == names for name in there)
+    return key in names and complete and same
+
+
+def _short_of_minimum(
+    snapshot: Snapshot, free: Mapping[str, Resources], gang: Gang
+) -> bool:
+    """
+    Tell whether the free total of usable nodes is short of a gang's minResources.
+    """
+    usable = [free[node.name] for node in snapshot.nodes if not node.unschedulable]
+    return any(
+        sum(max(0, room.get(name, 0)) for room in usable) < amount
+        for name, amount in gang.min_resources.items()
+    )
+
+
+def leaves_below(tree: Tree) -> list[str]:
+    """
+    Name the leaves below a tree node.
+    """
+    return [leaf.name for leaf in pod_sets(tree)]

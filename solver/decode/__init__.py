@@ -1,0 +1,3 @@
+"""
+From counts of the model back to nodes and pods.
+"""

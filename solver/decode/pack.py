@@ -1,0 +1,222 @@
+"""
+Packing: putting a class's counts onto its nodes, by fit first and exactly if need be.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from ortools.sat.python import cp_model
+
+from solver.problem.never_starts import num_fitting
+from solver.problem.node_room import Ints
+from solver.problem.problem import Problem
+
+EXACT_CELLS = 600
+Pool = str
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """
+    Some pods of one shape for a class; ``nodes`` are the positions that may hold them.
+    """
+
+    pool: Pool
+    shape: int
+    count: int
+    nodes: tuple[int, ...] | None = None
+
+
+@dataclass(slots=True)
+class Packing:
+    """
+    How many of each item lie on each node position, and what did not fit.
+    """
+
+    slots: dict[tuple[int, int], int] = field(default_factory=dict)
+    left: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def num_touched(self) -> int:
+        """
+        Count the nodes that hold something.
+        """
+        return len({node for _, node in self.slots})
+
+
+def pack(
+    problem: Problem,
+    nodes: Sequence[int],
+    items: Sequence[Item],
+    most_touched: int | None,
+) -> tuple[Packing, bool]:
+    """
+    Pack items onto nodes; say also whether everything fits as the model believes.
+    """
+    best = _by_fit(problem, nodes, items)
+    if _is_done(best, most_touched):
+        return best, True
+    if len(nodes) * len(items) <= EXACT_CELLS:
+        exact = _exactly(problem, nodes, items, most_touched)
+        if exact is not None:
+            return exact, True
+    return best, False
+
+
+def _is_done(packing: Packing, most_touched: int | None) -> bool:
+    if packing.left:
+        return False
+    return most_touched is None or packing.num_touched <= most_touched
+
+
+def _by_fit(problem: Problem, nodes: Sequence[int], items: Sequence[Item]) -> Packing:
+    """
+    Put the largest items first, each onto the fullest nodes that take it.
+    """
+    free = problem.room.free[list(nodes)].copy()
+    scale = np.maximum(free.max(axis=0, initial=1), 1)
+    requests = problem.shapes.requests
+    sizes = [float((requests[item.shape] / scale).max()) for item in items]
+    order = sorted(
+        range(len(items)), key=lambda i: (-sizes[i], items[i].nodes is None, i)
+    )
+    packing = Packing()
+    hosts: dict[str, dict[int, bool]] = {}
+    for i in order:
+        left = _put(problem, items[i], i, free, packing, hosts)
+        if left:
+            packing.left[i] = left
+    return packing
+
+
+def _put(
+    problem: Problem,
+    item: Item,
+    index: int,
+    free: Ints,
+    packing: Packing,
+    hosts: dict[str, dict[int, bool]],
+) -> int:
+    shape = problem.shapes.items[item.shape]
+    request = problem.shapes.requests[item.shape]
+    scale = np.maximum(problem.room.empty.max(axis=0, initial=1), 1)
+    room = num_fitting(free, request)
+    if item.nodes is not None:
+        mask = np.zeros(len(free), dtype=bool)
+        mask[list(item.nodes)] = True
+        room = np.where(mask, room, 0)
+    if shape.tag:
+        if shape.exclusive:
+            room = np.minimum(room, 1)
+        for node, alone in hosts.get(shape.tag, {}).items():
+            if alone or shape.exclusive:
+                room[node] = 0
+    able = np.flatnonzero(room)
+    tight = (free[able].clip(min=0) / scale).sum(axis=1)
+    left = item.count
+    for at in able[np.argsort(tight, kind="stable")]:
+        step = min(left, int(room[at]))
+        free[at] -= request * step
+        packing.slots[index, int(at)] = step
+        if shape.tag:
+            hosts.setdefault(shape.tag, {})[int(at)] = shape.exclusive
+        left -= step
+        if not left:
+            break
+    return left
+
+
+def _exactly(
+    problem: Problem,
+    nodes: Sequence[int],
+    items: Sequence[Item],
+    most_touched: int | None,
+) -> Packing | None:
+    """
+    Ask a small exact model for a packing of everything; none when there is none.
+    """
+    model = cp_model.CpModel()
+    free = problem.room.free[list(nodes)]
+    requests = problem.shapes.requests
+    counts: dict[tuple[int, int], cp_model.IntVar] = {}
+    for i, item in enumerate(items):
+        room = num_fitting(free, requests[item.shape])
+        allowed = range(len(nodes)) if item.nodes is None else item.nodes
+        row = []
+        for at in allowed:
+            upper = min(int(room[at]), item.count)
+            if upper:
+                counts[i, at] = model.new_int_var(0, upper, "")
+                row.append(counts[i, at])
+        model.add(cp_model.LinearExpr.sum(row) == item.count)
+    _add_nodes(model, problem, nodes, items, counts)
+    if most_touched is not None:
+        touched = [model.new_bool_var("") for _ in nodes]
+        for (i, at), count in counts.items():
+            model.add(count <= items[i].count * touched[at])
+        model.add(cp_model.LinearExpr.sum(touched) <= most_touched)
+    return _solved(model, counts)
+
+
+def _solved(
+    model: cp_model.CpModel, counts: dict[tuple[int, int], cp_model.IntVar]
+) -> Packing | None:
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.max_deterministic_time = 0.2
+    if solver.solve(model) not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
+        return None
+    packing = Packing()
+    for key, count in counts.items():
+        if solver.value(count):
+            packing.slots[key] = solver.value(count)
+    return packing
+
+
+def _add_nodes(
+    model: cp_model.CpModel,
+    problem: Problem,
+    nodes: Sequence[int],
+    items: Sequence[Item],
+    counts: dict[tuple[int, int], cp_model.IntVar],
+) -> None:
+    free = problem.room.free[list(nodes)]
+    requests = problem.shapes.requests
+    for at in range(len(nodes)):
+        here = [i for i in range(len(items)) if (i, at) in counts]
+        for r in range(free.shape[1]):
+            terms = [counts[i, at] for i in here]
+            weights = [int(requests[items[i].shape, r]) for i in here]
+            if any(weights):
+                body = cp_model.LinearExpr.weighted_sum(terms, weights)
+                model.add(body <= int(max(0, free[at, r])))
+        _keep_hosts_apart(model, problem, items, counts, here, at)
+
+
+def _keep_hosts_apart(
+    model: cp_model.CpModel,
+    problem: Problem,
+    items: Sequence[Item],
+    counts: dict[tuple[int, int], cp_model.IntVar],
+    here: Sequence[int],
+    at: int,
+) -> None:
+    tags: dict[str, list[int]] = {}
+    for i in here:
+        shape = problem.shapes.items[items[i].shape]
+        if shape.tag:
+            tags.setdefault(shape.tag, []).append(i)
+    for members in tags.values():
+        alone = [
+            counts[i, at]
+            for i in members
+            if problem.shapes.items[items[i].shape].exclusive
+        ]
+        if not alone:
+            continue
+        single = model.new_bool_var("")
+        model.add(cp_model.LinearExpr.sum(alone) == single)
+        for i in members:
+            if not problem.shapes.items[items[i].shape].exclusive:
+                model.add(counts[i, at] == 0).only_enforce_if(single)

@@ -1,0 +1,213 @@
+"""
+Hints: a draft written as values of the model's variables.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from solver.encode.encoding import Encoding
+from solver.encode.variables import ChoiceVars, Footprint, RigidVars, TypeVars, Var
+from solver.place.draft import Draft
+from solver.problem.core_pods import least_core
+from solver.problem.gang_state import Standing
+
+
+def hint(encoding: Encoding, draft: Draft) -> None:
+    """
+    Tell the model a draft as its first solution.
+    """
+    encoding.model.clear_hints()  # type: ignore[no-untyped-call]
+    pairs = hint_values(encoding, draft)
+    hints = encoding.model.proto.solution_hint
+    hints.vars.extend([variable.index for variable, _ in pairs])
+    hints.values.extend([value for _, value in pairs])
+
+
+def hint_values(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:
+    """
+    List what each variable would be in a draft.
+    """
+    pairs: list[tuple[Var, int]] = []
+    for kind in encoding.types:
+        started = [u for u in kind.units if draft.starts(u)]
+        if kind.starts.variable is not None:
+            pairs.append((kind.starts.variable, len(started)))
+        if (
+            kind.entitled.variable is not None
+            and kind.entitled.variable is not kind.starts.variable
+        ):
+            num = sum(unit.key in draft.entitled for unit in started)
+            pairs.append((kind.entitled.variable, num))
+        pairs += [(v, int(k < len(started))) for k, v in enumerate(kind.ranks)]
+        for which, vars_ in enumerate(kind.states):
+            if isinstance(vars_, RigidVars):
+                pairs += _rigid(encoding, kind, which, vars_, draft)
+            else:
+                pairs += _choice(encoding, vars_, draft)
+    return pairs + _footprints(encoding, draft) + _loads(encoding, draft)
+
+
+def _footprints(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:
+    active: Counter[tuple[int, int]] = Counter()
+    surplus: Counter[tuple[int, int, int]] = Counter()
+    for footprint, state in _footprint_gangs(encoding):
+        places = draft.places.get(state.key)
+        if places is None:
+            continue
+        host = next(h for hosts in places for h in hosts)
+        cell = int(encoding.classes.domain_of[host, footprint.level])
+        active[id(footprint), cell] += 1
+        for i, hosts in enumerate(places):
+            surplus[id(footprint), i, cell] += len(hosts) - footprint.core[i]
+    pairs: list[tuple[Var, int]] = []
+    for footprint in encoding.demand.footprints.values():
+        name = id(footprint)
+        for cell, count in footprint.active.items():
+            pairs.append((count.chosen, active[name, cell]))
+        for (i, cell), count in footprint.surplus.items():
+            pairs.append((count.chosen, surplus[name, i, cell]))
+    return pairs
+
+
+def _footprint_gangs(encoding: Encoding) -> Iterator[tuple[Footprint, Standing]]:
+    for kind in encoding.types:
+        for which, vars_ in enumerate(kind.states):
+            if isinstance(vars_, RigidVars) and vars_.footprint is not None:
+                for unit in kind.units:
+                    yield vars_.footprint, unit.states[which]
+
+
+def _rigid(
+    encoding: Encoding, kind: TypeVars, which: int, vars_: RigidVars, draft: Draft
+) -> list[tuple[Var, int]]:
+    domain_of = encoding.classes.domain_of
+    active: Counter[int] = Counter()
+    surplus: Counter[tuple[int, int | None]] = Counter()
+    for unit in kind.units:
+        state = unit.states[which]
+        places = draft.places.get(state.key)
+        if places is None:
+            continue
+        cell = None
+        if vars_.level >= 0 and vars_.footprint is None:
+            host = next(h for hosts in places for h in hosts)
+            cell = int(domain_of[host, vars_.level])
+            active[cell] += 1
+        for i, hosts in enumerate(places):
+            surplus[i, cell] += len(hosts) - vars_.core[i]
+    pairs = [
+        (count.variable, active[cell])
+        for cell, count in vars_.active.items()
+        if count.variable is not None
+    ]
+    pairs += [
+        (count.variable, surplus[key])
+        for key, count in vars_.surplus.items()
+        if count.variable is not None
+    ]
+    return pairs
+
+
+def _choice(
+    encoding: Encoding, vars_: ChoiceVars, draft: Draft
+) -> list[tuple[Var, int]]:
+    state = vars_.state
+    places = draft.places.get(state.key) or tuple(() for _ in state.leaves)
+    domain_of = encoding.classes.domain_of
+    pairs: list[tuple[Var, int]] = []
+    counts: Counter[tuple[int, int | None]] = Counter()
+    for i, hosts in enumerate(places):
+        level = vars_.level[i]
+        for host in hosts:
+            counts[i, None if level < 0 else int(domain_of[host, level])] += 1
+    for key, count in vars_.counts.items():
+        if count.variable is not None:
+            pairs.append((count.variable, counts[key]))
+    for at, here in vars_.active.items():
+        node = state.nodes[at]
+        if here.variable is not None and node.parent >= 0:
+            pairs.append((here.variable, int(any(places[i] for i in node.leaves))))
+    pairs += _cells_used(encoding, vars_, places)
+    return pairs + _core(vars_, places, entitled=state.key in draft.entitled)
+
+
+def _cells_used(
+    encoding: Encoding, vars_: ChoiceVars, places: tuple[tuple[int, ...], ...]
+) -> list[tuple[Var, int]]:
+    classes = encoding.classes
+    pairs = []
+    for table, name in ((vars_.inside, "required"), (vars_.used, "preferred")):
+        for (at, domain), variable in table.items():
+            node = vars_.state.nodes[at]
+            assert node.topology is not None
+            level = classes.levels.index(
+                (node.topology.topology, getattr(node.topology, name))
+            )
+            held = any(
+                _real(encoding, level, host) == domain
+                for i in node.leaves
+                for host in places[i]
+            )
+            pairs.append((variable, int(held)))
+    return pairs
+
+
+def _real(encoding: Encoding, level: int, host: int) -> int:
+    cell = int(encoding.classes.domain_of[host, level])
+    return cell if encoding.classes.is_domain(level, cell) else -1
+
+
+def _core(
+    vars_: ChoiceVars, places: tuple[tuple[int, ...], ...], *, entitled: bool
+) -> list[tuple[Var, int]]:
+    if not vars_.core:
+        return []
+    chosen = least_core(vars_.state, places) if entitled else {}
+    pairs = [
+        (count.variable, chosen.get(i, 0))
+        for i, count in vars_.core.items()
+        if count.variable is not None
+    ]
+    for at, here in vars_.core_active.items():
+        node = vars_.state.nodes[at]
+        if here.variable is not None and node.parent >= 0:
+            on = any(chosen.get(i, 0) for i in node.leaves)
+            pairs.append((here.variable, int(on)))
+    return pairs
+
+
+def _loads(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:
+    capacity = encoding.capacity
+    where = {
+        node: (at, part)
+        for at, item in enumerate(encoding.classes.items)
+        for part, inner in enumerate(item.parts or (item,))
+        for node in inner.nodes
+    }
+    loose: Counter[tuple[int, int]] = Counter()
+    scoped: Counter[tuple[str, int, int, int]] = Counter()
+    for kind in encoding.types:
+        for which, vars_ in enumerate(kind.states):
+            for unit in kind.units:
+                state = unit.states[which]
+                for i, hosts in enumerate(draft.places.get(state.key, ())):
+                    shape = encoding.problem.shapes.of_leaf[state.key, i]
+                    level = (
+                        vars_.level if isinstance(vars_, RigidVars) else vars_.level[i]
+                    )
+                    for host in hosts:
+                        at, part = where[host]
+                        if level < 0:
+                            loose[shape, at] += 1
+                        else:
+                            name = encoding.classes.levels[level][0]
+                            scoped[name, shape, at, part] += 1
+    touched = Counter(
+        where[host][0]
+        for host in {h for p in draft.places.values() for hosts in p for h in hosts}
+    )
+    pairs = [(v, loose[key]) for key, v in capacity.loose.items()]
+    for name, table in capacity.scoped.items():
+        pairs += [(v, scoped[(name, *key)]) for key, v in table.items()]
+    pairs += [(v, touched[at]) for at, v in capacity.touched.items()]
+    return pairs

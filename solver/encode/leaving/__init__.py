@@ -1,0 +1,3 @@
+"""
+The part of the model that lets running pods leave or move.
+"""

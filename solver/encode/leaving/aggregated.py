@@ -1,0 +1,201 @@
+"""
+The coarse model of a step: as if all nodes that are alike to pods were one.
+
+What leaves an account frees its amounts somewhere, and a node holds no more pods than
+it would if everybody left who may.  Its bounds hold for the step, and it stays small
+where the number of nodes does not.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from ortools.sat.python import cp_model
+
+from models.gangs import pod_sets
+from solver.encode.activation import add_footprints, add_type, gang_types
+from solver.encode.demand import Demand
+from solver.encode.entitlement import add_entitlement
+from solver.encode.leaving.bounds import add_rights
+from solver.encode.leaving.encoding import only_entitled
+from solver.encode.leaving.node_options import Conversion
+from solver.encode.leaving.variables import Leaving, add_leaving, released
+from solver.encode.node_classes import Classes, NodeClass, node_class
+from solver.encode.quota import add_limits
+from solver.encode.tiers import tier_sum
+from solver.encode.variables import Linear, TypeVars, Var
+from solver.encode.without_topology import without_topology
+from solver.evict.victims import Rights, Victims
+from solver.problem.node_room import Ints
+from solver.problem.problem import Problem, Step
+from solver.score.tiers import TierKey
+from solver.search.tier_model import pending_shapes
+
+
+@dataclass(slots=True)
+class Coarse:
+    """
+    The model and its types.
+    """
+
+    problem: Problem
+    model: cp_model.CpModel
+    types: list[TypeVars]
+
+    def tier(self, key: TierKey) -> Linear:
+        """
+        Write a tier's value.
+        """
+        return tier_sum(self.problem, self.types, key)
+
+
+def encode_coarsely(problem: Problem, victims: Victims, vacated: Ints) -> Coarse:
+    """
+    Build the coarse model of a step.
+
+    Parameters
+    ----------
+    problem
+        The step, with the room there will be later.
+    victims
+        What may leave.
+    vacated
+        The room of each node if everybody left who may leave or be moved.
+    """
+    problem = without_topology(problem)
+    model = cp_model.CpModel()
+    demand = Demand()
+    classes = _classes(problem, vacated)
+    types = [
+        add_type(model, problem, classes, demand, units)
+        for units in gang_types(problem)
+    ]
+    add_footprints(model, demand)
+    leaving = _leaving(model, _unmoved(victims), classes)
+    _add_room(model, problem, classes, demand, leaving)
+    paths = {a.queue: problem.queues.path(a.queue) for a in victims.accounts}
+    gone = released(leaving, paths, problem.queues.named)
+    add_limits(model, problem, types, gone)
+    add_entitlement(model, problem, types, gone)
+    if problem.step is Step.ENTITLED:
+        only_entitled(model, types)
+    add_rights(model, problem, leaving, types)
+    return Coarse(problem, model, types)
+
+
+def _classes(problem: Problem, vacated: Ints) -> Classes:
+    """
+    Gather the nodes that the same shapes may use, with the rows of vacated nodes.
+    """
+    shapes = pending_shapes(problem)
+    allowed = problem.shapes.allowed[shapes]
+    usable = np.flatnonzero(allowed.any(axis=0))
+    columns, inverse = np.unique(allowed[:, usable], axis=1, return_inverse=True)
+    items = []
+    for at in range(columns.shape[1]):
+        nodes = usable[inverse.reshape(-1) == at]
+        row = tuple(s for s, fit in zip(shapes, columns[:, at], strict=True) if fit)
+        items.append(node_class(problem, nodes, row, vacated[nodes].clip(min=0)))
+    return Classes(
+        items=tuple(items),
+        levels=(),
+        domain_of=np.empty((len(problem.room.nodes), 0), dtype=np.int64),
+        domain_names=(),
+        merged=True,
+        ranks=(),
+    )
+
+
+def _unmoved(victims: Victims) -> Victims:
+    """
+    Leave moves out: what is moved takes as much room as it leaves.
+    """
+    return replace(
+        victims,
+        accounts=[replace(a, rights=_stay(a.rights)) for a in victims.accounts],
+        wide=[replace(w, rights=_stay(w.rights)) for w in victims.wide],
+    )
+
+
+def _stay(rights: Rights) -> Rights:
+    return Rights(rights.reclaim, rights.preempt)
+
+
+def _leaving(model: cp_model.CpModel, victims: Victims, classes: Classes) -> Leaving:
+    """
+    Count what leaves of each account, wherever it is.
+    """
+    numbers = [0] * len(victims.accounts)
+    for here in victims.on_node.values():
+        for account, things in here.items():
+            numbers[account] += len(things)
+    counts = [Linear() for _ in victims.accounts]
+    for total, number, record in zip(counts, numbers, victims.accounts, strict=True):
+        if number and record.rights:
+            total.add(model.new_int_var(0, number, ""), 1, number)
+    return add_leaving(model, victims, Conversion((), (), classes, exact=True), counts)
+
+
+def _add_room(
+    model: cp_model.CpModel,
+    problem: Problem,
+    classes: Classes,
+    demand: Demand,
+    leaving: Leaving,
+) -> None:
+    """
+    Ensure that places are wanted nowhere twice, and that all of them have room.
+    """
+    held: dict[int, list[Var]] = {}
+    for item in classes.items:
+        terms: dict[int, Var] = {}
+        for shape, most in zip(item.shapes, item.most, strict=True):
+            if most > 0 and (shape, (-1, None)) in demand.sums:
+                terms[shape] = model.new_int_var(0, most, "")
+                held.setdefault(shape, []).append(terms[shape])
+        _add_rows(model, item, terms)
+    for (shape, _), wanted in demand.sums.items():
+        counts = cp_model.LinearExpr.sum(held.get(shape, []))
+        model.add(counts >= wanted.expression)
+    nodes = sorted({node for item in classes.items for node in item.nodes})
+    later = problem.room.later[nodes].clip(min=0).sum(axis=0)
+    for column, total in enumerate(later.tolist()):
+        row = Linear(-total)
+        for shape, variables in held.items():
+            amount = int(problem.shapes.requests[shape, column])
+            for variable in variables:
+                row.add(variable, amount, 1)
+        _free(problem, leaving, row, column)
+        if row.variables:
+            model.add(row.expression <= 0)
+
+
+def _add_rows(model: cp_model.CpModel, item: NodeClass, terms: dict[int, Var]) -> None:
+    for row in item.rows:
+        pairs = [
+            (terms[shape], weight)
+            for shape, weight in zip(item.shapes, row.coefficients, strict=True)
+            if weight and shape in terms
+        ]
+        if pairs:
+            variables, weights = zip(*pairs, strict=True)
+            body = cp_model.LinearExpr.weighted_sum(variables, weights)
+            model.add(body <= row.total)
+
+
+def _free(problem: Problem, leaving: Leaving, row: Linear, column: int) -> None:
+    """
+    Take from a row what evicted pods held of a resource.
+    """
+    name = problem.room.resources[column]
+    for at, account in enumerate(leaving.victims.accounts):
+        wide = account.wide
+        if wide >= 0 and leaving.victims.wide[wide].state is None:
+            gang = leaving.victims.wide[wide]
+            leaves = tuple(pod_sets(gang.gang.tree))
+            held = sum(leaves[leaf].requests.get(name, 0) for leaf, _ in gang.pods)
+            row.add(leaving.dead[wide], -held, 1)
+        else:
+            amount = account.requests.get(name, 0)
+            gone = leaving.gone[at]
+            for variable, times in zip(gone.variables, gone.coefficients, strict=True):
+                row.add(variable, -amount * times, 1)

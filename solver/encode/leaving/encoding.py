@@ -1,0 +1,218 @@
+"""
+The model of a step with evictions: starts, what leaves for them, and moved gangs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ortools.sat.python import cp_model
+
+from models.resources import num_gpus
+from solver.encode.activation import add_footprints, add_type, gang_types
+from solver.encode.capacity import add_capacity
+from solver.encode.demand import Demand
+from solver.encode.encoding import Encoding
+from solver.encode.entitlement import add_entitlement
+from solver.encode.leaving.bounds import add_rights
+from solver.encode.leaving.node_options import Conversion
+from solver.encode.leaving.variables import (
+    Leaving,
+    add_leaving,
+    budget_rows,
+    extend_by,
+    gangs_touched,
+    lost_gangs,
+    lost_pods,
+    lost_rank,
+    lost_work,
+    released,
+)
+from solver.encode.quota import add_limits, placed
+from solver.encode.tiers import tier_sum
+from solver.encode.variables import Linear, TypeVars
+from solver.evict.moved_gangs import Mover
+from solver.evict.victims import Victims
+from solver.problem.problem import Problem, Step
+from solver.score.tiers import LOSSES, TierKey
+
+
+@dataclass(slots=True, kw_only=True)
+class StepEncoding(Encoding):
+    """
+    An encoding with what leaves, and the gangs that may be moved.
+    """
+
+    leaving: Leaving
+    movers: Sequence[Mover]
+    mover_types: list[TypeVars]
+
+    def tier(self, key: TierKey) -> Linear:
+        """
+        Write a tier's value.
+        """
+        if key.name not in LOSSES:
+            return tier_sum(self.problem, self.types, key)
+        step, part = LOSSES[key.name]
+        losses = self.problem.frozen.losses[step]
+        total = Linear(losses.measures[part])
+        if step == self.problem.step:
+            make = (lost_work, lost_gangs, lost_pods, lost_rank)[part]
+            total.extend(make(self.leaving))
+        return total
+
+    @property
+    def placed_types(self) -> list[TypeVars]:
+        """
+        All types that get places: those that start, then those that are moved.
+        """
+        return [*self.types, *self.mover_types]
+
+
+def encode_step(
+    problem: Problem,
+    conversion: Conversion,
+    victims: Victims,
+    movers: Sequence[Mover],
+) -> StepEncoding:
+    """
+    Build the model of a step.
+
+    Parameters
+    ----------
+    problem
+        The round, cut to the starts of the step, with the room there will be later.
+    conversion
+        The groups of nodes and what may be done with them.
+    victims
+        What may leave.
+    movers
+        What may be moved.
+    """
+    model = cp_model.CpModel()
+    demand = Demand()
+    classes = conversion.classes
+    types = [
+        add_type(model, problem, classes, demand, units)
+        for units in gang_types(problem)
+    ]
+    leaving = add_leaving(model, victims, conversion)
+    mover_types = [
+        _add_mover(model, problem, conversion, demand, leaving, mover)
+        for mover in movers
+    ]
+    add_footprints(model, demand)
+    capacity = add_capacity(model, classes, demand, leaving.sizes)
+    paths = {a.queue: problem.queues.path(a.queue) for a in victims.accounts}
+    gone = released(leaving, paths, problem.queues.named)
+    add_limits(model, problem, types, gone)
+    add_entitlement(model, problem, types, gone)
+    if problem.step is Step.ENTITLED:
+        only_entitled(model, types)
+    _start_or_leave(model, leaving, types)
+    add_rights(model, problem, leaving, types)
+    _add_bounds(model, problem, leaving, types)
+    return StepEncoding(
+        problem=problem,
+        model=model,
+        classes=classes,
+        types=types,
+        demand=demand,
+        capacity=capacity,
+        leaving=leaving,
+        movers=movers,
+        mover_types=mover_types,
+    )
+
+
+def _add_mover(
+    model: cp_model.CpModel,
+    problem: Problem,
+    conversion: Conversion,
+    demand: Demand,
+    leaving: Leaving,
+    mover: Mover,
+) -> TypeVars:
+    """
+    Ensure that as many gangs of a sort get new places as are moved.
+    """
+    kind = add_type(
+        model, problem, conversion.classes, demand, [mover.unit] * mover.number
+    )
+    if mover.wide >= 0:
+        model.add(kind.starts.chosen == leaving.away[mover.wide])
+    elif mover.single:
+        model.add(kind.starts.chosen == leaving.drifting[mover.account])
+    else:
+        row = leaving.parting[mover.account].moved
+        model.add(kind.starts.chosen == row.expression)
+    return kind
+
+
+def _start_or_leave(
+    model: cp_model.CpModel, leaving: Leaving, types: Sequence[TypeVars]
+) -> None:
+    """
+    Ensure that no gang that runs in part starts while what runs of it leaves.
+    """
+    index = {wide.gang.key: at for at, wide in enumerate(leaving.victims.wide)}
+    for kind in types:
+        for state in kind.sample.states:
+            at = index.get(state.key)
+            if at is not None:
+                model.add(kind.starts.chosen + leaving.dead[at] <= 1)
+
+
+def only_entitled(model: cp_model.CpModel, types: Sequence[TypeVars]) -> None:
+    """
+    Ensure that only entitled gangs start.
+    """
+    for kind in types:
+        if kind.entitled.variable is None:
+            model.add(kind.starts.chosen == 0)
+        elif kind.entitled.variable is not kind.starts.variable:
+            model.add(kind.starts.chosen == kind.entitled.variable)
+
+
+def _add_bounds(
+    model: cp_model.CpModel,
+    problem: Problem,
+    leaving: Leaving,
+    types: Sequence[TypeVars],
+) -> None:
+    """
+    Ensure budgets, and the policy's bounds on pods, gangs, moves and lost work.
+
+    What is gained is at most all that starts; which of it others leave for is known
+    when an answer is decoded.
+    """
+    evict = problem.policy.evict
+    before = problem.frozen.exits
+    moved = sum(one.rule == "consolidate" for one in before)
+    gangs = {one.gang for one in before if one.rule != "consolidate"}
+    rows = [
+        (evict.max_pods, len(before) - moved, lost_pods(leaving, moved=False)),
+        (evict.max_moves, moved, lost_pods(leaving, evicted=False)),
+    ]
+    if evict.max_gangs is not None:
+        rows.append((evict.max_gangs, len(gangs), gangs_touched(model, leaving)))
+    for most, used, row in rows:
+        if most is not None and row.most + used > most:
+            model.add(row.expression <= max(0, most - used))
+    for at, row in budget_rows(leaving).items():
+        budget = problem.snapshot.budgets[at]
+        names = set(budget.gangs)
+        used = sum(one.gang in names for one in before)
+        if row.most + used > budget.allowed:
+            model.add(row.expression <= max(0, budget.allowed - used))
+    if evict.max_lost_per_gpu is not None:
+        gained = Linear()
+        for kind in types:
+            for vars_ in kind.states:
+                for i, pods in placed(vars_, kind.starts).items():
+                    gpus = num_gpus(vars_.state.leaves[i].pod_set.requests)
+                    extend_by(gained, pods, gpus * evict.max_lost_per_gpu)
+        some = model.new_bool_var("")
+        gone = lost_pods(leaving)
+        model.add(gone.expression <= gone.most * some)
+        row = lost_work(leaving)
+        model.add(row.expression <= gained.expression).only_enforce_if(some)

@@ -1,0 +1,467 @@
+"""
+Node classes: nodes that the model need not tell apart, as bins with a multiplicity.
+
+Two nodes are one class when the same pending shapes fit them, the same amounts are
+free in every resource that can bind there, and they are in the same domains as far
+as anything pending asks.  When that leaves too many classes, unlike nodes are merged:
+their rows add up what each member really has, so the bound stays a true bound.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
+from math import gcd
+
+import numpy as np
+
+from models.nodes import Node
+from models.topology import Domain, Topology
+from solver.problem.node_room import Bools, Ints
+from solver.problem.problem import Problem
+
+Level = tuple[str, str]
+MOST_PODS = 1_000_000
+"""
+No node holds more pods than this; no file may have more.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityRow:
+    """
+    Σ coefficient × count over shapes ≤ total; ``each`` is the most one node adds.
+    """
+
+    coefficients: tuple[int, ...]
+    total: int
+    each: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeClass:
+    """
+    Some nodes taken as one bin: the shapes that fit, and the rows that bound them.
+    """
+
+    nodes: tuple[int, ...]
+    shapes: tuple[int, ...]
+    most: tuple[int, ...]
+    rows: tuple[CapacityRow, ...]
+    hole: int
+    uniform: bool
+    parts: tuple["NodeClass", ...] = ()
+    domains: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Classes:
+    """
+    Coarse classes with their parts by domain, and the domain of every node per level.
+    """
+
+    items: tuple[NodeClass, ...]
+    levels: tuple[Level, ...]
+    domain_of: Ints
+    domain_names: tuple[tuple[tuple[str, ...], ...], ...]
+    merged: bool
+    ranks: tuple[int, ...]
+    rooms: dict[tuple[int, int], list[int]] = field(default_factory=dict)
+    parents: dict[tuple[int, int], dict[int, int]] = field(default_factory=dict)
+
+    def is_domain(self, level: int, cell: int) -> bool:
+        """
+        Tell a domain from nodes that merely lack the label.
+        """
+        return cell >= 0 and self.domain_names[level][cell][-1] != ""
+
+    def is_inside(self, level: int, above: int) -> bool:
+        """
+        Tell whether a level's domains lie inside those of another of its topology.
+        """
+        return self.ranks[level] >= self.ranks[above]
+
+    def outer(self, level: int, domain: int, above: int) -> int:
+        """
+        Give the domain of a coarser level that a domain lies in.
+        """
+        if level == above:
+            return domain
+        key = (level, above)
+        if key not in self.parents:
+            pairs = self.domain_of[:, [level, above]]
+            self.parents[key] = {int(a): int(b) for a, b in pairs if a >= 0}
+        return self.parents[key][domain]
+
+    @property
+    def num_parts(self) -> int:
+        """
+        Count the finest classes.
+        """
+        return sum(max(1, len(c.parts)) for c in self.items)
+
+
+def classes_of(
+    problem: Problem,
+    shapes: Sequence[int],
+    levels: Sequence[Level],
+    split: Mapping[int, int],
+    most: int,
+) -> Classes:
+    """
+    Gather nodes into classes.
+
+    Parameters
+    ----------
+    problem
+        The round.
+    shapes
+        The shapes that are pending.
+    levels
+        The topology levels that pending gangs ask for.
+    split
+        Nodes that must stay apart from others, with the tag of their part.
+    most
+        More classes than this are merged.
+    """
+    domain_of, names = domains_of(problem, levels)
+    fits = problem.shapes.fits[list(shapes)]
+    usable = np.flatnonzero(fits.any(axis=0))
+    keys, exact = _keys(problem, shapes, fits, usable, split)
+    merged = False
+    width = 0
+    while len(np.unique(keys, axis=0)) > most and width < 40:
+        merged = True
+        width += 4
+        keys = _blurred(exact, width)
+    groups = _groups(keys)
+    fine = bool(levels)
+    items = []
+    for members in groups:
+        nodes = usable[members]
+        row = tuple(int(s) for i, s in enumerate(shapes) if fits[i, nodes[0]])
+        rooms = exact[members][:, 2 + 1 :]
+        whole = node_class(problem, nodes, row, rooms)
+        parts: tuple[NodeClass, ...] = ()
+        if fine:
+            parts = tuple(
+                node_class(
+                    problem, nodes[inner], row, rooms[inner], domain_of[nodes[inner[0]]]
+                )
+                for inner in _groups(domain_of[nodes])
+            )
+        items.append(_with_parts(whole, parts))
+    return Classes(
+        items=tuple(items),
+        levels=tuple(levels),
+        domain_of=domain_of,
+        domain_names=names,
+        merged=merged,
+        ranks=tuple(problem.topologies[t].levels.index(v) for t, v in levels),
+    )
+
+
+DomainTable = tuple[Ints, tuple[tuple[tuple[str, ...], ...], ...]]
+"""
+The domain of every node per level, and the names of the domains.
+"""
+
+
+def bins_of(
+    problem: Problem,
+    shapes: Sequence[int],
+    levels: Sequence[Level],
+    samples: Sequence[tuple[int, Ints, Bools, int]],
+    domains: DomainTable,
+) -> Classes:
+    """
+    Make a class of one node for each bin; how many nodes it has is decided later.
+
+    Parameters
+    ----------
+    problem
+        The round.
+    shapes
+        The shapes that may get a place.
+    levels
+        The topology levels they ask for.
+    samples
+        Per bin a node, what can be used on it, which shapes fit, and the most nodes of
+        it; rows are those of a single node.
+    domains
+        Where nodes are.
+    """
+    domain_of, names = domains
+    items = []
+    for node, room, fits, number in samples:
+        row = tuple(int(s) for s, fit in zip(shapes, fits, strict=True) if fit)
+        nodes = np.array([node])
+        whole = node_class(problem, nodes, row, room[None])
+        parts: tuple[NodeClass, ...] = ()
+        if levels:
+            parts = (node_class(problem, nodes, row, room[None], domain_of[node]),)
+        parts = tuple(_times(part, number) for part in parts)
+        items.append(_with_parts(_times(whole, number), parts))
+    return Classes(
+        items=tuple(items),
+        levels=tuple(levels),
+        domain_of=domain_of,
+        domain_names=names,
+        merged=False,
+        ranks=tuple(problem.topologies[t].levels.index(v) for t, v in levels),
+    )
+
+
+def _times(item: NodeClass, number: int) -> NodeClass:
+    """
+    Let a class stand for several nodes, with the rows of one of them.
+    """
+    return replace(item, most=tuple(most * number for most in item.most))
+
+
+def _with_parts(whole: NodeClass, parts: tuple[NodeClass, ...]) -> NodeClass:
+    return NodeClass(
+        nodes=whole.nodes,
+        shapes=whole.shapes,
+        most=whole.most,
+        rows=whole.rows,
+        hole=whole.hole,
+        uniform=whole.uniform,
+        parts=parts,
+    )
+
+
+def _groups(keys: Ints) -> list[Ints]:
+    """
+    Split rows into equal ones, in order of their first appearance.
+    """
+    if not len(keys):
+        return []
+    _, first, inverse = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    inverse = inverse.reshape(-1)
+    order = np.argsort(inverse, kind="stable")
+    bounds = np.flatnonzero(np.diff(inverse[order])) + 1
+    groups = np.split(order, bounds)
+    return [groups[i] for i in np.argsort(first, kind="stable")]
+
+
+def domains_of(
+    problem: Problem, levels: Sequence[Level]
+) -> tuple[Ints, tuple[tuple[tuple[str, ...], ...], ...]]:
+    """
+    Give every domain of each level a number; -1 is outside every domain.
+
+    Nodes inside a coarser domain that lack a label of this level form a cell of
+    their own, named with an empty end: it is no domain, but lies in the coarser one.
+    """
+    nodes = problem.room.nodes
+    table = np.full((len(nodes), len(levels)), -1, dtype=np.int64)
+    names = []
+    for column, (topology, level) in enumerate(levels):
+        tree = problem.topologies[topology]
+        found = [_cell(tree, level, node) for node in nodes]
+        ordered = sorted({d for d in found if d is not None})
+        index = {domain: at for at, domain in enumerate(ordered)}
+        for at, domain in enumerate(found):
+            if domain is not None:
+                table[at, column] = index[domain]
+        names.append(tuple(ordered))
+    return table, tuple(names)
+
+
+def _cell(tree: Topology, level: str, node: Node) -> Domain | None:
+    whole = tree.domain(node.labels, level)
+    if whole is not None:
+        return whole
+    prefix = tuple(takewhile(bool, (node.labels.get(name, "") for name in tree.levels)))
+    return (*prefix, "") if prefix else None
+
+
+def _keys(
+    problem: Problem,
+    shapes: Sequence[int],
+    fits: np.ndarray,
+    usable: Ints,
+    split: Mapping[int, int],
+) -> tuple[Ints, Ints]:
+    """
+    Write each usable node as (fitting shapes, split, hole, amounts that can bind).
+    """
+    requests = problem.shapes.requests[list(shapes)]
+    free = problem.room.free[usable].clip(min=0)
+    bits = np.array([hash_row(fits[:, n]) for n in usable], dtype=np.int64).reshape(-1)
+    amounts = np.empty_like(free)
+    for kind in np.unique(bits):
+        rows = np.flatnonzero(bits == kind)
+        some = fits[:, usable[rows[0]]]
+        amounts[rows] = binding(free[rows], requests[some])
+    tags = np.array([split.get(int(n), 0) for n in usable], dtype=np.int64)
+    holes = (
+        problem.room.holes[usable]
+        if problem.policy.has("packing")
+        else np.zeros(len(usable), dtype=np.int64)
+    )
+    keys = np.column_stack([bits, tags, holes, amounts])
+    return keys, keys
+
+
+def hash_row(row: np.ndarray) -> int:
+    """
+    Give a row of booleans a number, the same in every process.
+    """
+    value = 0
+    for chunk in np.packbits(row).tobytes():
+        value = (value * 1_000_003 + chunk + 1) & 0x7FFF_FFFF_FFFF_FFFF
+    return value
+
+
+def binding(free: Ints, requests: Ints) -> Ints:
+    """
+    Keep what can bind: unreachable remainders are cut, dominated resources are -1.
+
+    A resource is dominated when any set of pods that respects another one respects
+    it too; dropping its row changes nothing.
+    """
+    num = requests.shape[1]
+    result = np.full_like(free, -1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.zeros((num, num))
+        for r in range(num):
+            for other in range(num):
+                asked = requests[:, r] > 0
+                ratio[r, other] = (
+                    (requests[asked, r] / requests[asked, other]).max()
+                    if asked.any()
+                    else 0.0
+                )
+    kept = np.zeros(free.shape, dtype=bool)
+    order = sorted(range(num), key=lambda r: int((requests[:, r] > 0).sum()))
+    active = [r for r in order if (requests[:, r] > 0).any()]
+    for r in active:
+        kept[:, r] = True
+    for r in active:
+        for other in active:
+            if other == r or not np.isfinite(ratio[r, other]):
+                continue
+            worse = kept[:, other] & kept[:, r]
+            slack = free[:, r] >= ratio[r, other] * free[:, other] * (1 + 1e-12)
+            kept[:, r] &= ~(worse & slack)
+    for r in active:
+        step = 0
+        for value in requests[:, r]:
+            step = gcd(step, int(value))
+        cut = free[:, r] // max(1, step) * max(1, step)
+        result[:, r] = np.where(kept[:, r], cut, -1)
+    return result
+
+
+def _blurred(exact: Ints, width: int) -> Ints:
+    """
+    Round amounts to steps that grow with the amount, so that unlike nodes merge.
+    """
+    keys = exact.copy()
+    amounts = keys[:, 3:]
+    ratio = 1.0 + width / 100
+    logs = np.floor(np.log(np.maximum(amounts, 1)) / np.log(ratio)).astype(np.int64)
+    keys[:, 3:] = np.where(amounts > 0, logs, amounts)
+    return keys
+
+
+def node_class(
+    problem: Problem,
+    nodes: Ints,
+    shapes: tuple[int, ...],
+    rooms: Ints,
+    domains: Ints | None = None,
+) -> NodeClass:
+    """
+    Take nodes as one bin, each with its row of what can be used.
+    """
+    requests = problem.shapes.requests[list(shapes)]
+    kinds, counts = np.unique(rooms, axis=0, return_counts=True)
+    rows = [
+        *_resource_rows(requests, kinds, counts),
+        *_host_rows(problem, shapes, len(nodes)),
+    ]
+    most = [
+        min(
+            (row.total // row.coefficients[i] for row in rows if row.coefficients[i]),
+            default=2**31,
+        )
+        for i in range(len(shapes))
+    ]
+    return NodeClass(
+        nodes=tuple(int(n) for n in nodes),
+        shapes=shapes,
+        most=tuple(most),
+        rows=tuple(rows),
+        hole=int(problem.room.holes[nodes[0]]),
+        uniform=len(kinds) == 1,
+        domains=() if domains is None else tuple(int(d) for d in domains),
+    )
+
+
+def _resource_rows(requests: Ints, kinds: Ints, counts: Ints) -> list[CapacityRow]:
+    """
+    Give the sum row of every binding resource, and its floor rows where they cut.
+
+    For every amount q that a shape asks for: Σ ⌊request / q⌋ ≤ Σ over nodes ⌊free / q⌋.
+    Where two amounts give the same sum, the smaller one cuts more.
+    """
+    rows = []
+    for r in range(requests.shape[1]):
+        free = kinds[:, r]
+        if (free < 0).all() or not requests[:, r].any():
+            continue
+        asked = [int(v) for v in requests[:, r]]
+        step = 0
+        for value in asked:
+            step = gcd(step, value)
+        total = int((free.clip(min=0) * counts).sum())
+        base = CapacityRow(
+            tuple(v // step for v in asked), total // step, int(free.max()) // step
+        )
+        rows.append(base)
+        last = -1
+        for q in sorted({v for v in asked if v > step}):
+            floor = int((free.clip(min=0) // q * counts).sum())
+            if floor == last:
+                continue
+            last = floor
+            row = CapacityRow(tuple(v // q for v in asked), floor, int(free.max()) // q)
+            if row.each <= 64 and not _implied(row, base):
+                rows.append(row)
+    return rows
+
+
+def _implied(row: CapacityRow, base: CapacityRow) -> bool:
+    return all(
+        a * base.total <= b * row.total
+        for a, b in zip(row.coefficients, base.coefficients, strict=True)
+    )
+
+
+def _host_rows(
+    problem: Problem, shapes: tuple[int, ...], num: int
+) -> list[CapacityRow]:
+    """
+    Keep exclusive pods of one gang on hosts of their own: at most one on each node.
+    """
+    tags: dict[str, list[int]] = {}
+    for i, shape in enumerate(shapes):
+        item = problem.shapes.items[shape]
+        if item.tag:
+            tags.setdefault(item.tag, []).append(i)
+    rows = []
+    for members in tags.values():
+        alone = [i for i in members if problem.shapes.items[shapes[i]].exclusive]
+        rows.append(_row_of(len(shapes), dict.fromkeys(alone, 1), num, 1))
+        for other in members:
+            if other not in alone and num == 1:
+                cap = MOST_PODS
+                terms = {other: 1, **dict.fromkeys(alone, cap)}
+                rows.append(_row_of(len(shapes), terms, cap, cap))
+    return rows
+
+
+def _row_of(size: int, terms: Mapping[int, int], total: int, each: int) -> CapacityRow:
+    return CapacityRow(tuple(terms.get(i, 0) for i in range(size)), total, each)

@@ -1,0 +1,55 @@
+"""
+The relaxation: the same round as if no pod cared for racks, blocks and zones.
+
+It has few classes and few variables, its bounds hold for the round as it is, and what
+it starts can mostly be placed by hand.
+"""
+
+from dataclasses import replace
+
+from solver.problem.domains import Domains
+from solver.problem.problem import Problem, Unit
+
+MOST_DOMAINS = 16
+"""
+With more domains than this the model is first solved without them.
+"""
+
+
+def has_many_domains(problem: Problem, levels: list[tuple[str, str]]) -> bool:
+    """
+    Tell whether the model grows large by its domains.
+    """
+    cells = [problem.domains.cells(*level) for level in levels]
+    return sum(len(cell.names) - 1 for cell in cells) > MOST_DOMAINS
+
+
+def without_topology(problem: Problem) -> Problem:
+    """
+    Drop all topology demands of what is pending.
+    """
+    return replace(
+        problem,
+        units=tuple(_relaxed(unit) for unit in problem.units),
+        topologies={},
+        domains=Domains(),
+        stuck=(),
+        frozen=replace(
+            problem.frozen,
+            units=tuple(_relaxed(unit) for unit in problem.frozen.units),
+        ),
+    )
+
+
+def _relaxed(unit: Unit) -> Unit:
+    states = tuple(
+        replace(
+            state,
+            nodes=tuple(
+                node if node.topology is None else replace(node, topology=None)
+                for node in state.nodes
+            ),
+        )
+        for state in unit.states
+    )
+    return replace(unit, states=states)

@@ -1,0 +1,111 @@
+"""
+For whom somebody leaves: reserved gangs that get its room, else those it may go for.
+"""
+
+from collections.abc import Iterable
+
+from models.plan import Departure
+from solver.problem.gang_state import Standing
+from solver.problem.leaving_pods import NOWHERE, Exit
+from solver.problem.problem import Problem, Step, Unit
+
+
+def departures_of(problem: Problem) -> dict[str, Departure]:
+    """
+    Name for each leaving pod the rule, whom it is for, and its new place.
+    """
+    frozen = problem.frozen
+    if not frozen.exits:
+        return {}
+    result = {}
+    first = frozen.losses[Step.ENTITLED].pods
+    for step, part in (
+        (Step.ENTITLED, frozen.exits[:first]),
+        (Step.BORROWING, frozen.exits[first:]),
+    ):
+        claims = _Claims(problem, step)
+        for exits in _together(part):
+            names = claims.on(exits)
+            for one in exits:
+                gang = problem.gangs[one.gang]
+                target = None
+                if one.target != NOWHERE:
+                    target = problem.room.nodes[one.target].name
+                result[f"{gang.namespace}/{one.pod.name}"] = Departure(
+                    rule=one.rule, beneficiaries=names, target=target
+                )
+    return result
+
+
+def _together(exits: Iterable[Exit]) -> Iterable[list[Exit]]:
+    """
+    Gather the pods of one gang that leave by one rule.
+    """
+    found: dict[tuple[str, str], list[Exit]] = {}
+    for one in exits:
+        found.setdefault((one.gang, one.rule), []).append(one)
+    return found.values()
+
+
+class _Claims:
+    """
+    Which reserved gangs that somebody may leave for have places on which nodes.
+
+    In the first step they are those that are entitled, in the second one the others.
+    """
+
+    def __init__(self, problem: Problem, step: Step) -> None:
+        self.problem = problem
+        frozen = problem.frozen
+        self.on_node: dict[int, list[tuple[Unit, Standing]]] = {}
+        self.all: list[tuple[Unit, Standing]] = []
+        self._known: dict[object, tuple[str, ...]] = {}
+        for unit in frozen.units:
+            if (unit.key in frozen.entitled) is not (step is Step.ENTITLED):
+                continue
+            for state in unit.states:
+                self.all.append((unit, state))
+                hosts = {h for row in frozen.places[state.key] for h in row}
+                for host in sorted(hosts):
+                    self.on_node.setdefault(host, []).append((unit, state))
+
+    def on(self, exits: list[Exit]) -> tuple[str, ...]:
+        """
+        Name those that get the room of some exits and may, else all that may.
+        """
+        first = exits[0]
+        gang = self.problem.gangs[first.gang]
+        band = self.problem.bands.of(gang.priority)
+        hosts = tuple(sorted({one.host for one in exits}))
+        key = (first.rule, gang.queue, band, hosts)
+        if key not in self._known:
+            here = [pair for host in hosts for pair in self.on_node.get(host, ())]
+            names = self._that_may(here, first.rule, gang.queue, band)
+            self._known[key] = names or self._that_may(
+                self.all, first.rule, gang.queue, band
+            )
+        return self._known[key]
+
+    def _that_may(
+        self,
+        pairs: Iterable[tuple[Unit, Standing]],
+        rule: str,
+        queue: str,
+        band: int,
+    ) -> tuple[str, ...]:
+        found = {
+            state.key
+            for unit, state in pairs
+            if may_be_for(state, unit.band, rule, queue, band)
+        }
+        return tuple(sorted(found))
+
+
+def may_be_for(
+    state: Standing, own_band: int, rule: str, queue: str, band: int
+) -> bool:
+    """
+    Tell whether a gang of some queue and band may leave by a rule for one that starts.
+    """
+    same = state.gang.queue == queue
+    return {"reclaim": not same, "preempt": same and own_band > band}.get(rule, True)

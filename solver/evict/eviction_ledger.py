@@ -1,0 +1,365 @@
+"""
+Rights by hand: what may still leave, counted unit by unit while starts are added.
+
+It keeps the sums behind the rules of reclaim and preempt and the policy's bounds; every
+unit that it lets go may be taken back.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from models.gangs import pod_sets
+from models.plan import Rule
+from models.resources import Resources, add, num_gpus, summed
+from solver.problem.gang_state import Standing
+from solver.problem.leaving_pods import Exit
+from solver.problem.problem import Problem, Step, Unit
+
+MOVED: Rule = "consolidate"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaver:
+    """
+    What leaves as one unit: of which gang, by which rule, and what it holds.
+    """
+
+    gang: str
+    queue: str
+    band: int
+    rule: Rule
+    amounts: Resources
+    pods: int
+    budgets: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class _Sums:
+    """
+    Units added up: their number, what they hold in all, and the sizes there are.
+    """
+
+    number: int = 0
+    total: dict[str, int] = field(default_factory=dict)
+    sizes: dict[str, dict[int, int]] = field(default_factory=dict)
+
+    def add(self, row: Iterable[tuple[str, int]], sign: int) -> None:
+        """
+        Add a unit, or take it out.
+        """
+        self.number += sign
+        for name, amount in row:
+            self.total[name] = self.total.get(name, 0) + sign * amount
+            sizes = self.sizes.setdefault(name, {})
+            count = sizes.get(amount, 0) + sign
+            if count:
+                sizes[amount] = count
+            else:
+                del sizes[amount]
+
+    def largest(self, name: str) -> int:
+        """
+        Give the size of the largest unit.
+        """
+        return max(self.sizes.get(name, ()), default=0)
+
+    def holds(self, name: str) -> bool:
+        """
+        Tell whether every unit holds something of a resource.
+        """
+        return sum(self.sizes.get(name, {}).values()) == self.number
+
+
+@dataclass(slots=True)
+class _Preempted:
+    """
+    What is preempted inside each leaf queue, and what starts there, by band.
+    """
+
+    queues: dict[str, dict[int, _Sums]] = field(default_factory=dict)
+    _started: dict[str, dict[int, dict[str, int]]] = field(default_factory=dict)
+
+    def start(self, queue: str, band: int, asked: Resources, sign: int) -> None:
+        """
+        Count what a start asks for, or take it back.
+        """
+        bands = self._started.setdefault(queue, {})
+        add(bands.setdefault(band, {}), asked, sign)
+
+    def add(
+        self, queue: str, band: int, row: Sequence[tuple[str, int]], sign: int
+    ) -> None:
+        """
+        Count a unit that leaves, or one that stays after all.
+        """
+        self.queues.setdefault(queue, {}).setdefault(band, _Sums()).add(row, sign)
+
+    def may_lose(self, queue: str) -> bool:
+        """
+        Tell whether higher bands start more than leaves below, less one unit.
+        """
+        rows = {b: row for b, row in self.queues[queue].items() if row.number}
+        started = self._started.get(queue, {})
+        return not rows or any(
+            all(row.holds(name) for row in rows.values())
+            and all(_is_less(rows, started, band, name) for band in rows)
+            for name in sorted({name for row in started.values() for name in row})
+        )
+
+
+class HandRights:
+    """
+    Who may still leave, given all starts so far.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self._named = problem.queues.named
+        self._claims = problem.step is Step.ENTITLED
+        self._reclaimed: dict[str, _Sums] = {}
+        self._preempted = _Preempted()
+        self._in_step = _Preempted()
+        self._entitled: dict[str, int] = {}
+        self._entitled_below: dict[str, dict[str, int]] = {}
+        self._starts_below: Counter[str] = Counter()
+        self._paths: dict[str, Sequence[str]] = {}
+        self._excess: dict[str, dict[str, int]] = {}
+        self._evicted = self._moved = 0
+        self._is_now = False
+        self._gangs: Counter[str] = Counter()
+        self._budgets: Counter[int] = Counter()
+        self._take_frozen()
+        self._is_now = True
+
+    def path(self, queue: str) -> Sequence[str]:
+        """
+        List a queue and all above it.
+        """
+        if queue not in self._paths:
+            self._paths[queue] = self.problem.queues.path(queue)
+        return self._paths[queue]
+
+    # --- starts -------------------------------------------------------------------
+
+    def start(
+        self,
+        unit: Unit,
+        counts: Mapping[str, Mapping[int, int]],
+        *,
+        entitled: bool,
+        sign: int = 1,
+    ) -> None:
+        """
+        Count a start, or take it back, with so many pods per gang and leaf.
+        """
+        for state in unit.states:
+            asked = asked_of(state, counts[state.key])
+            self._preempted.start(state.gang.queue, unit.band, asked, sign)
+            if self._is_now and entitled == self._claims:
+                self._in_step.start(state.gang.queue, unit.band, asked, sign)
+            path = self.path(state.gang.queue)
+            self._starts_below.update(dict.fromkeys(path, sign))
+            if entitled:
+                add(self._entitled, asked, sign)
+                for queue in path:
+                    add(self._entitled_below.setdefault(queue, {}), asked, sign)
+
+    def has_starts(self, queue: str) -> bool:
+        """
+        Tell whether anything starts below a queue.
+        """
+        return self._starts_below[queue] > 0
+
+    def is_claimed(self, queue: str, name: str) -> bool:
+        """
+        Tell whether entitled starts below a queue ask for a resource.
+        """
+        return self._entitled_below.get(queue, {}).get(name, 0) > 0
+
+    def hold(self) -> bool:
+        """
+        Tell whether all that was let go may go, whoever has started since.
+        """
+        return (
+            all(self._may_lose(queue) for queue in self._reclaimed)
+            and all(map(self._preempted.may_lose, self._preempted.queues))
+            and all(map(self._in_step.may_lose, self._in_step.queues))
+        )
+
+    # --- who leaves ---------------------------------------------------------------
+
+    def take(self, leaver: Leaver) -> bool:
+        """
+        Let a unit go if it may; say whether it does.
+        """
+        self.add(leaver, 1)
+        if self._is_right(leaver) and self._is_within(leaver):
+            return True
+        self.add(leaver, -1)
+        return False
+
+    def add(self, leaver: Leaver, sign: int) -> None:
+        """
+        Count a unit that leaves, or one that stays after all.
+        """
+        if leaver.rule == MOVED:
+            self._moved += sign * leaver.pods
+        else:
+            self._evicted += sign * leaver.pods
+            self._gangs[leaver.gang] += sign
+            if not self._gangs[leaver.gang]:
+                del self._gangs[leaver.gang]
+        for budget in leaver.budgets:
+            self._budgets[budget] += sign * leaver.pods
+        row = [(name, amount) for name, amount in leaver.amounts.items() if amount]
+        if leaver.rule == "preempt":
+            self._preempted.add(leaver.queue, leaver.band, row, sign)
+            if self._is_now:
+                self._in_step.add(leaver.queue, leaver.band, row, sign)
+        elif leaver.rule == "reclaim":
+            named = [pair for pair in row if pair[0] in self._named]
+            for queue in self.path(leaver.queue):
+                self._reclaimed.setdefault(queue, _Sums()).add(named, sign)
+
+    def _is_right(self, leaver: Leaver) -> bool:
+        if leaver.rule == "reclaim":
+            return all(self._may_lose(queue) for queue in self.path(leaver.queue))
+        return leaver.rule != "preempt" or (
+            self._preempted.may_lose(leaver.queue)
+            and self._in_step.may_lose(leaver.queue)
+        )
+
+    def _is_within(self, leaver: Leaver) -> bool:
+        """
+        Tell whether budgets and the policy's bounds hold.
+        """
+        evict = self.problem.policy.evict
+        rows = (
+            (evict.max_pods, self._evicted),
+            (evict.max_gangs, len(self._gangs)),
+            (evict.max_moves, self._moved),
+        )
+        budgets = self.problem.snapshot.budgets
+        return all(most is None or number <= most for most, number in rows) and all(
+            self._budgets[at] <= budgets[at].allowed for at in leaver.budgets
+        )
+
+    # --- reclaim ------------------------------------------------------------------
+
+    def _may_lose(self, queue: str) -> bool:
+        """
+        Tell whether a queue was above its share before each unit reclaimed from it.
+        """
+        gone = self._reclaimed[queue]
+        if not gone.number:
+            return True
+        is_leaf = queue not in self.problem.queues.parents
+        if not is_leaf and not any(self._lost(queue, gone, r) for r in self._named):
+            return True
+        return any(
+            gone.holds(name)
+            and self._asked_outside(queue, name) > 0
+            and self._is_above(queue, gone, name, is_leaf=is_leaf)
+            for name in self._named
+        )
+
+    def _is_above(self, queue: str, gone: _Sums, name: str, *, is_leaf: bool) -> bool:
+        lost = gone.total.get(name, 0) if is_leaf else self._lost(queue, gone, name)
+        return lost - min(gone.largest(name), lost) < self._excess_of(queue, name)
+
+    def _lost(self, queue: str, gone: _Sums, name: str) -> int:
+        """
+        Give what leaves an inner queue: what is reclaimed less what starts within.
+        """
+        within = self._entitled_below.get(queue, {}).get(name, 0)
+        beyond = gone.total.get(name, 0) - within
+        return min(max(0, beyond), self._asked_outside(queue, name))
+
+    def _asked_outside(self, queue: str, name: str) -> int:
+        within = self._entitled_below.get(queue, {}).get(name, 0)
+        return self._entitled.get(name, 0) - within
+
+    def _excess_of(self, queue: str, name: str) -> int:
+        if queue not in self._excess:
+            running = self.problem.queues.running.get(queue, {})
+            shares = self.problem.shares.get(queue, {})
+            self._excess[queue] = {
+                r: running.get(r, 0) - shares.get(r, 0) for r in self._named
+            }
+        return self._excess[queue][name]
+
+    # --- what earlier steps decided -------------------------------------------------
+
+    def _take_frozen(self) -> None:
+        frozen = self.problem.frozen
+        for unit in frozen.units:
+            counts = {
+                state.key: {i: len(h) for i, h in enumerate(frozen.places[state.key])}
+                for state in unit.states
+            }
+            entitled = all(state.key in frozen.entitled for state in unit.states)
+            self.start(unit, counts, entitled=entitled)
+        parts: dict[tuple[str, Rule], list[Exit]] = {}
+        for one in frozen.exits:
+            parts.setdefault((one.gang, one.rule), []).append(one)
+        for (_, rule), exits in parts.items():
+            if rule != "stale":
+                self._take_exits(exits)
+
+    def _take_exits(self, exits: Sequence[Exit]) -> None:
+        gang = self.problem.gangs[exits[0].gang]
+        leaves = tuple(pod_sets(gang.tree))
+        budgets = tuple(
+            at
+            for at, budget in enumerate(self.problem.snapshot.budgets)
+            if gang.key in budget.gangs
+        )
+        bundles = [exits] if exits[0].whole else [[one] for one in exits]
+        for bundle in bundles:
+            leaver = Leaver(
+                gang=gang.key,
+                queue=gang.queue,
+                band=self.problem.bands.of(gang.priority),
+                rule=bundle[0].rule,
+                amounts=summed(leaves[one.leaf].requests for one in bundle),
+                pods=len(bundle),
+                budgets=budgets,
+            )
+            self.add(leaver, 1)
+
+
+def asked_of(state: Standing, counts: Mapping[int, int]) -> dict[str, int]:
+    """
+    Add up what so many pods of each leaf ask for.
+    """
+    total: dict[str, int] = {}
+    for i, count in counts.items():
+        add(total, state.leaves[i].pod_set.requests, count)
+    return total
+
+
+def gpus_of(state: Standing, counts: Mapping[int, int]) -> int:
+    """
+    Count the GPUs of so many pods of each leaf.
+    """
+    return sum(
+        num_gpus(state.leaves[i].pod_set.requests) * count
+        for i, count in counts.items()
+    )
+
+
+def _is_less(
+    rows: Mapping[int, _Sums],
+    started: Mapping[int, Mapping[str, int]],
+    band: int,
+    name: str,
+) -> bool:
+    """
+    Tell whether a band and those above it lose less than starts above it ask for.
+    """
+    high = [row for b, row in rows.items() if b >= band]
+    gone = sum(row.total.get(name, 0) for row in high)
+    largest = max(row.largest(name) for row in high)
+    above = sum(row.get(name, 0) for b, row in started.items() if b > band)
+    return gone - largest < above

@@ -1,0 +1,305 @@
+"""
+Freezing: what a step decided becomes a fact for all that follows.
+
+Who has room now is bound; who waits for somebody to leave is reserved with its places.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from models.gangs import PodSet, pod_sets
+from models.resources import Resources, add
+from solver.evict.beneficiaries import may_be_for
+from solver.place.draft import Draft
+from solver.place.workspace import Workspace
+from solver.problem.core_pods import least_core
+from solver.problem.gang_state import Standing, standing
+from solver.problem.leaving_pods import NOWHERE, Exit, Places, loss_of
+from solver.problem.node_room import Ints, Room
+from solver.problem.pod_shapes import Shapes, fitting
+from solver.problem.problem import Frozen, Problem, Step, Unit
+from solver.problem.queue_tree import Amounts, QueueTree
+
+
+def freeze(problem: Problem, draft: Draft, step: Step) -> tuple[Problem, Draft]:
+    """
+    Turn evictions, and the gangs that wait for them, into facts.
+
+    Parameters
+    ----------
+    problem
+        The round, with what earlier steps froze, in the room as it is now.
+    draft
+        Starts, and who leaves for them.
+    step
+        The step that ends.
+
+    Returns
+    -------
+    The round with the new facts, and the starts that have room now.
+    """
+    opened = replace(problem, step=step)
+    reserved = waiting_units(opened, draft)
+    if not reserved:
+        return problem, replace(draft, exits=())
+    keys = {state.key for unit in reserved for state in unit.states}
+    places = {key: draft.places[key] for key in sorted(keys)}
+    frozen = problem.frozen
+    losses = list(frozen.losses)
+    losses[step] += loss_of(draft.exits)
+    entitled = draft.entitled & keys
+    facts = replace(
+        frozen,
+        exits=(*frozen.exits, *draft.exits),
+        units=(*frozen.units, *reserved),
+        places={**frozen.places, **places},
+        entitled=frozen.entitled | entitled,
+        losses=(losses[0], losses[1]),
+    )
+    rest = Draft(
+        places={k: v for k, v in draft.places.items() if k not in keys},
+        entitled=draft.entitled - keys,
+    )
+    after = with_facts(opened, facts, draft.exits, reserved, places, entitled)
+    return replace(after, step=problem.step), rest
+
+
+def waiting_units(problem: Problem, draft: Draft) -> list[Unit]:
+    """
+    List the units that a draft starts and that have no room before somebody leaves.
+
+    The step is that of the problem: after the first one nobody leaves for those who
+    are entitled.
+    """
+    work = Workspace(problem)
+    claims = {
+        (one.rule, problem.gangs[one.gang].queue, one.band) for one in draft.exits
+    }
+
+    def is_served(unit: Unit) -> bool:
+        return problem.step is Step.ENTITLED or unit.key not in draft.entitled
+
+    def rank(unit: Unit) -> tuple[bool, int, int, str]:
+        """
+        Let those have the room there is for whom nobody may leave.
+        """
+        may = is_served(unit) and any(_may_ask(unit, claim) for claim in claims)
+        age = max(state.gang.age for state in unit.states)
+        return (may, -unit.band, -age, unit.key)
+
+    started = [u for u in sorted(problem.units, key=rank) if draft.starts(u)]
+    waiting: list[Unit] = []
+    ready: list[Unit] = []
+    for unit in started:
+        (ready if _fits_now(work, unit, draft) else waiting).append(unit)
+    served = [unit for unit in waiting if is_served(unit)]
+    return waiting + _needed_for(claims, served, [u for u in ready if is_served(u)])
+
+
+def _needed_for(
+    claims: Collection[tuple[str, str, int]],
+    waiting: Sequence[Unit],
+    ready: Sequence[Unit],
+) -> list[Unit]:
+    """
+    Name a start for each leaving that none of the reserved gangs may ask for.
+
+    It has the right and room now, and takes the place of who leaves; another one, which
+    has not, gets the room.
+    """
+    more: list[Unit] = []
+    for claim in sorted(claims):
+        if not any(_may_ask(unit, claim) for unit in (*waiting, *more)):
+            more += [unit for unit in ready if _may_ask(unit, claim)][-1:]
+    return more
+
+
+def _may_ask(unit: Unit, claim: tuple[str, str, int]) -> bool:
+    return any(may_be_for(state, unit.band, *claim) for state in unit.states)
+
+
+def _fits_now(work: Workspace, unit: Unit, draft: Draft) -> bool:
+    mark = work.mark()
+    for state in unit.states:
+        for i, hosts in enumerate(draft.places[state.key]):
+            if not hosts:
+                continue
+            counts = Counter(hosts)
+            shape = work.problem.shapes.of_leaf[state.key, i]
+            request = work.problem.shapes.requests[shape]
+            asked = np.flatnonzero(request)
+            where = np.array([*counts])
+            number = np.array([*counts.values()])
+            free = work.stock.free[np.ix_(where, asked)]
+            if (free < number[:, None] * request[asked]).any() or work.ledger.most(
+                state, i, len(hosts)
+            ) < len(hosts):
+                work.undo(mark)
+                return False
+            work.put(state, i, counts)
+    return True
+
+
+def with_facts(
+    problem: Problem,
+    facts: Frozen,
+    exits: Sequence[Exit],
+    reserved: Sequence[Unit],
+    places: Mapping[str, Places],
+    entitled: frozenset[str],
+) -> Problem:
+    """
+    Book new facts in room, queues and counts.
+
+    What an eviction leaves over is nobody's in this round.
+    """
+    states = [state for unit in reserved for state in unit.states]
+    after = problem.room.after + freed(problem, exits)
+    load_places(problem, after, states, places)
+    for one in exits:
+        if one.target != NOWHERE:
+            after[one.target] -= problem.room.row(dict(requests_of(problem, one)))
+    room = replace(
+        problem.room,
+        after=after,
+        later=np.minimum(problem.room.later, after),
+        free=np.minimum(problem.room.idle, after),
+    )
+    gone = {one.gang for one in exits}
+    held = {state.key for state in states}
+    stops = _stopping(problem, exits)
+    return replace(
+        problem,
+        frozen=facts,
+        room=room,
+        shapes=refitted(problem.shapes, room),
+        queues=_booked(problem, exits, states, places, entitled),
+        units=tuple(
+            unit
+            for unit in problem.units
+            if not any(s.key in gone or s.key in held for s in unit.states)
+        ),
+        satisfied=problem.satisfied - stops,
+        running_pods=problem.running_pods - len(exits),
+        running_gpus=problem.running_gpus - sum(one.gpus for one in exits),
+    )
+
+
+def refitted(shapes: Shapes, room: Room) -> Shapes:
+    """
+    Say anew which shapes fit where.
+    """
+    fits = np.zeros_like(shapes.fits)
+    for at, request in enumerate(shapes.requests):
+        fits[at] = shapes.allowed[at] & fitting(room.free, request)
+    return replace(shapes, fits=fits)
+
+
+def freed(problem: Problem, exits: Iterable[Exit]) -> Ints:
+    """
+    Add up the room that exits leave, per node.
+    """
+    total = np.zeros_like(problem.room.later)
+    rows: dict[int, Ints] = {}
+    for one in exits:
+        if one.host == NOWHERE:
+            continue
+        requests = requests_of(problem, one)
+        row = rows.get(id(requests))
+        if row is None:
+            row = rows[id(requests)] = problem.room.row(dict(requests))
+        total[one.host] += row
+    return total
+
+
+def requests_of(problem: Problem, one: Exit) -> Resources:
+    """
+    Give what a leaving pod asks for.
+    """
+    tree = problem.gangs[one.gang].tree
+    if isinstance(tree, PodSet):
+        return tree.requests
+    return tuple(pod_sets(tree))[one.leaf].requests
+
+
+def load_places(
+    problem: Problem,
+    room: Ints,
+    states: Iterable[Standing],
+    places: Mapping[str, Places],
+) -> None:
+    """
+    Take the room of placed pods from a table of free room.
+    """
+    for state in states:
+        for i, hosts in enumerate(places[state.key]):
+            request = problem.shapes.requests[problem.shapes.of_leaf[state.key, i]]
+            for host in hosts:
+                room[host] -= request
+
+
+def _stopping(problem: Problem, exits: Sequence[Exit]) -> int:
+    """
+    Count the gangs that were satisfied and leave whole, also to another place.
+    """
+    whole = {one.gang for one in exits if one.whole}
+    return sum(standing(problem.gangs[key]).satisfied for key in whole)
+
+
+def _booked(
+    problem: Problem,
+    exits: Sequence[Exit],
+    states: Sequence[Standing],
+    places: Mapping[str, Places],
+    entitled: frozenset[str],
+) -> QueueTree:
+    """
+    Book in queues what leaves and what is reserved, and who is entitled to it.
+
+    Only what leaves in the first step makes room in the share of an inner queue.
+    """
+    queues = problem.queues
+    makes_room = problem.step is Step.ENTITLED
+    if not queues.named:
+        return queues
+    drift, fixed, booked = (
+        _copied(table) for table in (queues.drift, queues.drift_fixed, queues.booked)
+    )
+    for one in exits:
+        if one.target != NOWHERE:
+            continue
+        requests = requests_of(problem, one)
+        for queue in queues.path(problem.gangs[one.gang].queue):
+            add(drift.setdefault(queue, {}), requests, -1)
+            if makes_room and queue in queues.parents:
+                add(booked.setdefault(queue, {}), requests, -1)
+    for state in states:
+        counts = {i: len(hosts) for i, hosts in enumerate(places[state.key])}
+        tables = [drift] if state.gang.preemptible else [drift, fixed]
+        _book(queues, state, counts, tables)
+        if state.key in entitled:
+            _book(queues, state, least_core(state, places[state.key]), [booked])
+    return replace(queues, drift=drift, drift_fixed=fixed, booked=booked)
+
+
+def _book(
+    queues: QueueTree,
+    state: Standing,
+    counts: Mapping[int, int],
+    tables: Sequence[Amounts],
+) -> None:
+    """
+    Add what pods of a gang ask for to all queues on its path.
+    """
+    for queue in queues.path(state.gang.queue):
+        for i, count in counts.items():
+            requests = state.leaves[i].pod_set.requests
+            for table in tables:
+                add(table.setdefault(queue, {}), requests, count)
+
+
+def _copied(table: Amounts) -> Amounts:
+    return {name: dict(row) for name, row in table.items()}

@@ -1,0 +1,460 @@
+"""
+Evictions by hand: gang by gang, each time those leave whose work is worth least.
+
+What a good scheduler of this field does today, done honestly: the baseline of every
+report where somebody must leave, and the first answer of every step with evictions.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby
+
+import numpy as np
+
+from solver.evict.eviction_ledger import MOVED, HandRights, gpus_of
+from solver.evict.greedy.batches import lot_kind, lot_of
+from solver.evict.greedy.clear_nodes import Cover, dearest
+from solver.evict.greedy.eviction_log import Going, Leavers
+from solver.evict.greedy.shortfalls import Counts, Dues
+from solver.evict.greedy.victim_table import MOVE, Table
+from solver.evict.moved_gangs import Mover
+from solver.evict.victims import Victims
+from solver.place.complete import loaded
+from solver.place.draft import Draft
+from solver.place.place_gang import place_gang
+from solver.place.queue_ledger import Charge
+from solver.place.refused_kinds import Refusals
+from solver.place.workspace import Workspace
+from solver.problem.core_pods import least_core
+from solver.problem.gang_state import Standing
+from solver.problem.node_room import Ints
+from solver.problem.problem import Problem, Step, Unit
+
+MOST_MISSES = 100
+"""
+After so many gangs for which nobody could make room, no more are tried.
+"""
+Left = Mapping[str, Mapping[str, int]]
+"""
+What is left of limits or shares, per queue and resource.
+"""
+
+
+def evict_by_hand(
+    problem: Problem,
+    draft: Draft,
+    victims: Victims,
+    movers: Sequence[Mover] | None = None,
+) -> Draft:
+    """
+    Add starts to a draft for which others leave.
+
+    Parameters
+    ----------
+    problem
+        The round cut to one step, in the room there will be.
+    draft
+        The starts that need nobody to leave; they are kept as they are.
+    victims
+        What may leave.
+    movers
+        What may be moved, where that was listed already.
+    """
+    return _ByHand(problem, draft, victims, movers).run()
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """
+    A moment to go back to: what was placed, and who had left.
+    """
+
+    placed: int
+    left: int
+
+
+class _ByHand:
+    """
+    The starts and exits of one step while they are made.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        draft: Draft,
+        victims: Victims,
+        movers: Sequence[Mover] | None,
+    ) -> None:
+        self.problem = _for_all_nodes(problem)
+        self.entitled = problem.step is Step.ENTITLED
+        self.before = draft.exits
+        self.work = loaded(self.problem, draft)
+        self.rights = HandRights(problem)
+        self.dues = Dues(self.work, self.rights)
+        self.dues.count_later()
+        self.table = Table(self.problem, victims)
+        self.leavers = Leavers(self.work, self.table, self.rights, movers)
+        self.wide_of = {wide.gang.key: at for at, wide in enumerate(victims.wide)}
+        self.booked: dict[str, Counts] = {}
+        self.failed = Refusals(self.problem)
+        self.misses = 0
+        self.gained = 0
+        for unit in problem.units:
+            if draft.starts(unit):
+                counts = _placed(self.work, unit)
+                named = all(s.key in draft.entitled for s in unit.states)
+                self.rights.start(unit, counts, entitled=named)
+                self._protect(unit)
+
+    def run(self) -> Draft:
+        """
+        Offer every unit that does not start what others hold, highest band first.
+        """
+        units = sorted(self.problem.units, key=_by_rank)
+        for kind, lot in groupby(units, partial(lot_kind, self.problem)):
+            self._start_all([u for u in lot if self._is_open(u)], kind)
+        self._move_instead()
+        draft = self.work.draft()
+        return replace(draft, exits=(*self.before, *self.leavers.exits()))
+
+    def _start_all(self, units: Sequence[Unit], kind: object) -> None:
+        """
+        Start units that follow each other; of equal ones as many as possible at once.
+        """
+        if kind is None or len(units) < 2:
+            for unit in units:
+                self._start_one(unit)
+            return
+        number = len(units)
+        while number and units:
+            if number == 1:
+                done = self._start_one(units[0])
+            else:
+                done = self._start_lot(units[:number])
+            if done:
+                units = units[number:]
+                number = min(number, len(units))
+            else:
+                number //= 2
+
+    def _start_one(self, unit: Unit) -> bool:
+        """
+        Start a unit, making room for it if need be.
+        """
+        if self._start(unit, evict=False):
+            return True
+        if self.failed.covers(unit) or self.misses >= MOST_MISSES:
+            return False
+        if self._start(unit, evict=True):
+            return True
+        self.failed.note(unit)
+        self.misses += 1
+        return False
+
+    def _start_lot(self, units: Sequence[Unit]) -> bool:
+        """
+        Start equal units as if they were one, and share the places out among them.
+        """
+        lot = lot_of(units)
+        (state,) = lot.states
+        shapes = self.problem.shapes
+        shapes.of_leaf[state.key, 0] = shapes.of_leaf[units[0].key, 0]
+        if self.failed.covers(units[0]) or not self._start(lot, evict=True):
+            return False
+        hosts = sorted(self.work.placed.pop(state.key)[0])
+        each = len(hosts) // len(units)
+        for at, unit in enumerate(units):
+            self.work.placed[unit.key] = {0: hosts[at * each : (at + 1) * each]}
+        if self.entitled:
+            self.work.entitled.discard(lot.key)
+            self.work.entitled.update(unit.key for unit in units)
+        return True
+
+    def _is_open(self, unit: Unit) -> bool:
+        """
+        Tell whether a unit may still start.
+        """
+        done = unit.key in self.work.placed
+        return unit.starts and not done and not self._left(unit)
+
+    def _left(self, unit: Unit) -> bool:
+        """
+        Tell whether pods of a unit had to go: then it does not start.
+        """
+        wide = (self.wide_of.get(state.key) for state in unit.states)
+        return any(at is not None and self.leavers.has_left(at) for at in wide)
+
+    def _protect(self, unit: Unit, *, left: bool = False) -> None:
+        """
+        Keep the running pods of a gang that starts, or offer them again.
+        """
+        for state in unit.states:
+            wide = self.wide_of.get(state.key)
+            if wide is not None:
+                self.table.refresh(wide, frozenset(), left=left)
+
+    # --- one unit -----------------------------------------------------------------
+
+    def _start(self, unit: Unit, *, evict: bool) -> bool:
+        """
+        Start all gangs of a unit, others leaving for them if need be, or none.
+        """
+        mark = _Mark(self.work.mark(), self.leavers.mark())
+        self._protect(unit)
+        if self._make_room(unit, mark) if evict else self._place(unit):
+            return True
+        self.leavers.undo(mark.left)
+        self.work.undo(mark.placed)
+        self._unbook(unit)
+        self._protect(unit, left=True)
+        return False
+
+    def _place(self, unit: Unit) -> bool:
+        """
+        Start a unit where there is room.
+        """
+        return all(place_gang(self.work, state) for state in unit.states) and (
+            self._book(unit, _placed(self.work, unit))
+        )
+
+    def _book(self, unit: Unit, counts: Counts, *, later: bool = False) -> bool:
+        """
+        Count a start against the fair share and among the rights to evict.
+
+        What was booked for it before no longer counts.  With ``later``, others may
+        still be evicted below inner queues to make room in their shares.
+        """
+        self._unbook(unit)
+        self.booked[unit.key] = counts
+        self.rights.start(unit, counts, entitled=self.entitled)
+        if self.entitled:
+            for state, charge in self._charges(unit, counts):
+                self.work.ledger.entitle(state, charge)
+            self.work.entitled.update(state.key for state in unit.states)
+            parents = self.problem.queues.parents
+            above = self.dues.above(unit, counts)
+            if not all(later and queue in parents for queue, _ in above):
+                return False
+        return self.rights.hold()
+
+    def _unbook(self, unit: Unit) -> None:
+        counts = self.booked.pop(unit.key, None)
+        if counts is None:
+            return
+        self.rights.start(unit, counts, entitled=self.entitled, sign=-1)
+        if self.entitled:
+            for state, charge in self._charges(unit, counts):
+                self.work.ledger.entitle(state, charge, -1)
+            self.work.entitled -= {state.key for state in unit.states}
+
+    def _charges(self, unit: Unit, counts: Counts) -> list[tuple[Standing, Charge]]:
+        ledger = self.work.ledger
+        return [(s, ledger.charge_of(s, counts[s.key])) for s in unit.states]
+
+    # --- room -----------------------------------------------------------------------
+
+    def _make_room(self, unit: Unit, mark: _Mark) -> bool:
+        """
+        Let others go until all of a unit has a place, then only those who must.
+        """
+        planned = {state.key: _need(state) for state in unit.states}
+        if not self._book(unit, planned, later=True):
+            return False
+        if not self.dues.within_quotas(unit, planned):
+            return False
+        short = self.dues.short(unit, planned)
+        above = self.dues.above(unit, planned) if self.entitled else []
+        tight = {queue for queue, _ in [*short, *above]}
+        tries = [self._below(tight), None] if tight else [None]
+        if not any(self._clear(unit, planned, short, q, mark) for q in tries):
+            return False
+        self._place_again(unit, mark)
+        placed = _placed(self.work, unit)
+        if not self._book(unit, placed):
+            return False
+        self._spare(mark)
+        return self._settle(placed, unit, mark)
+
+    def _clear(
+        self,
+        unit: Unit,
+        planned: Counts,
+        short: Mapping[tuple[str, str], int],
+        queues: Ints | None,
+        mark: _Mark,
+    ) -> bool:
+        """
+        Let others go, of some queues or of all, until a unit has places and rights.
+        """
+        limit = self.work.ledger.limit
+        for (queue, name), amount in short.items():
+            limit[queue][name] += amount
+        done = all(self._cover(state, planned, unit, queues) for state in unit.states)
+        for (queue, name), amount in short.items():
+            limit[queue][name] -= amount
+        if done and all(self._relieve(unit, limit, *key) for key in short):
+            share = self.work.ledger.share
+            above = self.dues.above(unit, planned) if self.entitled else []
+            if all(self._relieve(unit, share, *key) for key in above):
+                return True
+        self.leavers.undo(mark.left)
+        self.work.undo(mark.placed)
+        return False
+
+    def _cover(
+        self, state: Standing, planned: Counts, unit: Unit, queues: Ints | None
+    ) -> bool:
+        rules = self._rules(state, unit, queues)
+        cover = Cover(
+            self.work, self.table, self.leavers, state, planned[state.key], rules
+        )
+        return cover.run()
+
+    def _rules(self, state: Standing, unit: Unit, queues: Ints | None) -> Ints:
+        rules = self.table.rules(state.gang.queue, unit.band)
+        return rules if queues is None else rules * queues
+
+    def _place_again(self, unit: Unit, mark: _Mark) -> None:
+        """
+        Place a unit by the usual habits where nobody was moved for it.
+
+        The places found on the way are kept where that fails.
+        """
+        pods = sum(
+            len(h) for s in unit.states for h in self.work.placed[s.key].values()
+        )
+        if pods == 1 or any(g.unit for g in self.leavers.since(mark.left).values()):
+            return
+        found = {
+            state.key: {i: [*h] for i, h in self.work.placed[state.key].items()}
+            for state in unit.states
+        }
+        self.work.undo(mark.placed)
+        if all(place_gang(self.work, state) for state in unit.states):
+            return
+        self.work.undo(mark.placed)
+        for state in unit.states:
+            for i, hosts in found[state.key].items():
+                self.work.put(state, i, Counter(hosts))
+
+    def _spare(self, mark: _Mark) -> None:
+        """
+        Let those stay who need not leave after all, the dearest first.
+        """
+        found = [
+            (serial, going)
+            for serial, going in self.leavers.since(mark.left).items()
+            if going.unit is None and self.leavers.may_stay(going)
+        ]
+        for serial, _ in sorted(found, key=dearest):
+            self.leavers.spare(serial)
+
+    def _settle(self, placed: Counts, unit: Unit, mark: _Mark) -> bool:
+        """
+        Keep what was done for a unit if it is worth it.
+        """
+        if not self.leavers.since(mark.left):
+            return True
+        gained = sum(gpus_of(state, placed[state.key]) for state in unit.states)
+        most = self.problem.policy.evict.max_lost_per_gpu
+        if most is not None:
+            lost = sum(going.work for going in self.leavers.goings.values())
+            if lost > most * (self.gained + gained):
+                return False
+        self.gained += gained
+        return True
+
+    # --- limits and shares ----------------------------------------------------------
+
+    def _below(self, tight: AbstractSet[str]) -> Ints:
+        """
+        Mark the sorts below all of some queues: what leaves there is of use for all.
+        """
+        names = [
+            name
+            for name in self.problem.queues.queues
+            if tight <= set(self.rights.path(name))
+        ]
+        return self.table.in_queues(names).astype(np.int64)
+
+    def _relieve(self, unit: Unit, table: Left, queue: str, name: str) -> bool:
+        """
+        Let the cheapest go until a queue is within its limit, or its share.
+        """
+        left = table[queue]
+        if left[name] >= 0:
+            return True
+        queues = self._below({queue})
+        rules = self._rules(unit.states[0], unit, queues)
+        rules[rules == MOVE] = 0
+        column = self.problem.room.resources.index(name)
+        amounts = self.table.rows[:, column]
+        costs = self.table.shared_cost / np.maximum(amounts, 1)
+        order = np.flatnonzero((rules[self.table.sort] > 0) & (amounts > 0))
+        for at in order[np.argsort(costs[order], kind="stable")].tolist():
+            sort = self.table.sort[at]
+            if self.table.live[at] and rules[sort]:
+                if self.leavers.let_go(at, int(rules[sort])) is None:
+                    rules[sort] = 0
+                elif left[name] >= 0:
+                    return True
+        return False
+
+    # --- the end ----------------------------------------------------------------------
+
+    def _move_instead(self) -> None:
+        """
+        Move those who are evicted where there is a place: then no gang stops.
+        """
+        most = self.problem.policy.evict.max_moves
+        if most is not None and not most:
+            return
+        refused: set[int] = set()
+        movable, kinds = self.table.movable, self.table.kind_of
+        goings = sorted(self.leavers.goings.items(), key=_by_pods)
+        for serial, going in goings:
+            sort = going.item.sort
+            kind = int(kinds[sort])
+            if (
+                going.leaver.rule != MOVED
+                and movable[sort]
+                and kind not in refused
+                and not self.leavers.move_instead(serial)
+            ):
+                refused.add(kind)
+
+
+def _by_pods(pair: tuple[int, Going]) -> tuple[bool, int, int]:
+    serial, going = pair
+    return (not going.whole, len(going.runners), serial)
+
+
+def _by_rank(unit: Unit) -> tuple[int, int, str]:
+    return (-unit.band, -max(s.gang.age for s in unit.states), unit.key)
+
+
+def _for_all_nodes(problem: Problem) -> Problem:
+    """
+    Let shapes fit wherever they may be, since room changes; more gangs will be named.
+    """
+    shapes = problem.shapes
+    own = replace(shapes, fits=shapes.allowed, of_leaf=dict(shapes.of_leaf))
+    return replace(problem, shapes=own)
+
+
+def _need(state: Standing) -> dict[int, int]:
+    """
+    Count the pods of each leaf that a gang needs, where all its pods may be had.
+    """
+    every = tuple((0,) * len(leaf.pending) for leaf in state.leaves)
+    return {i: count for i, count in least_core(state, every).items() if count}
+
+
+def _placed(work: Workspace, unit: Unit) -> Counts:
+    return {
+        state.key: {i: len(h) for i, h in work.placed.get(state.key, {}).items()}
+        for state in unit.states
+    }

@@ -1,0 +1,356 @@
+"""
+The table of what may leave: one row for each thing on its node, cheapest first there.
+
+Numbers lie in arrays, so that what a node could give up is added up for all nodes at
+once.  Who may leave for whom, and what happens to others then, is not decided here.
+"""
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+import numpy as np
+
+from models.gangs import Gang, PodSet, pod_sets
+from models.resources import Resources, is_gpu, num_gpus
+from solver.evict.victims import Rights, Victims, Wide
+from solver.problem.leaving_pods import NOWHERE
+from solver.problem.node_room import Bools, Floats, Ints
+from solver.problem.problem import Problem, Step
+from solver.problem.running_gangs import Runner
+
+PER_GANG = 0.01
+PER_POD = 0.0001
+PER_BAND = 0.000001
+"""
+What a gang that stops, a pod that leaves, and a band that it is higher cost beside
+GPU-seconds: next to nothing.
+"""
+RECLAIM, PREEMPT, MOVE = 1, 2, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """
+    What leaves a node: a small gang, a spare pod, or a part of a gang that goes whole.
+
+    ``sort`` is its account, or the number of accounts and more for gangs that go whole.
+    """
+
+    node: int
+    sort: int
+    wide: int
+    pods: tuple[Runner, ...]
+    gang: Gang
+    work: int
+
+
+class Table:
+    """
+    All items, with what they hold and cost; ``live`` are those that may leave next.
+    """
+
+    def __init__(self, problem: Problem, victims: Victims) -> None:
+        self.problem = problem
+        self.victims = victims
+        self.items: list[Item] = []
+        self.of_wide: dict[int, list[int]] = {}
+        self.singles: dict[int, dict[int, list[int]]] = {}
+        self._rows_of: dict[int, tuple[Resources, Ints]] = {}
+        rows = self._collect()
+        width = len(problem.room.resources)
+        self.rows: Ints = np.array(rows, dtype=np.int64).reshape(len(rows), width)
+        self.node: Ints = np.array([i.node for i in self.items], dtype=np.int64)
+        self.sort: Ints = np.array([i.sort for i in self.items], dtype=np.int64)
+        self.part_of: Ints = np.maximum(self.sort - len(victims.accounts), -1)
+        self.cost: Floats = np.array([self._cost(i) for i in self.items], dtype=float)
+        self.live: Bools = np.ones(len(self.items), dtype=bool)
+        self.wide_cost: Floats = np.zeros(len(victims.wide) + 1)
+        self.wide_parts: Ints = np.ones(len(victims.wide) + 1, dtype=np.int64)
+        self.kind_of: Ints = self._kinds()
+        self._orders: dict[bool, Order] = {}
+        self._sorts = _Sorts(victims)
+        for wide in range(len(victims.wide)):
+            self.refresh(wide, frozenset())
+
+    def row(self, requests: Resources) -> Ints:
+        """
+        Write a request over the columns of the room; not to be changed.
+        """
+        known = self._rows_of.get(id(requests))
+        if known is None:
+            known = (requests, self.problem.room.row(dict(requests)))
+            self._rows_of[id(requests)] = known
+        return known[1]
+
+    @staticmethod
+    def requests(gang: Gang, leaf: int) -> Resources:
+        """
+        Give what one pod of a leaf asks for.
+        """
+        if isinstance(gang.tree, PodSet):
+            return gang.tree.requests
+        return tuple(pod_sets(gang.tree))[leaf].requests
+
+    def _collect(self) -> list[Ints]:
+        """
+        List all items, and what each of them holds.
+        """
+        rows = []
+        for node, here in self.victims.on_node.items():
+            for account, things in here.items():
+                record = self.victims.accounts[account]
+                if record.wide >= 0 and spare_of(self.victims.wide[record.wide]) <= 0:
+                    continue
+                row = self.row(record.requests)
+                for thing in things:
+                    at = len(self.items)
+                    self.items.append(
+                        Item(
+                            node=node,
+                            sort=account,
+                            wide=record.wide,
+                            pods=thing.pods,
+                            gang=thing.gang,
+                            work=thing.work,
+                        )
+                    )
+                    rows.append(row)
+                    if record.wide >= 0:
+                        on = self.singles.setdefault(record.wide, {})
+                        on.setdefault(node, []).append(at)
+                        self.of_wide.setdefault(record.wide, []).append(at)
+        for at, wide in enumerate(self.victims.wide):
+            rows += self._parts(at, wide)
+        return rows
+
+    def _parts(self, at: int, wide: Wide) -> list[Ints]:
+        """
+        Add the parts of a gang that leave together.
+        """
+        if not wide.rights:
+            return []
+        leaves = tuple(pod_sets(wide.gang.tree))
+        on: dict[int, list[Runner]] = {}
+        for runner, host in zip(wide.pods, wide.hosts, strict=True):
+            if host != NOWHERE:
+                on.setdefault(host, []).append(runner)
+        rows = []
+        for node, runners in on.items():
+            self.of_wide.setdefault(at, []).append(len(self.items))
+            self.items.append(
+                Item(
+                    node=node,
+                    sort=len(self.victims.accounts) + at,
+                    wide=at,
+                    pods=tuple(runners),
+                    gang=wide.gang,
+                    work=work_of(wide.gang, runners),
+                )
+            )
+            row = np.zeros(len(self.problem.room.resources), dtype=np.int64)
+            for leaf, _ in runners:
+                row += self.row(leaves[leaf].requests)
+            rows.append(row)
+        return rows
+
+    def _kinds(self) -> Ints:
+        """
+        Sum sorts up in kinds: of a kind none may leave where another one may not.
+        """
+        kinds: dict[object, int] = {}
+        found: list[int] = []
+        for record in self.victims.accounts:
+            key: object = len(found)
+            tree = record.sample.gang.tree
+            free = isinstance(tree, PodSet) and not (tree.topology or tree.exclusive)
+            if record.wide < 0 and isinstance(tree, PodSet) and free:
+                row = self.row(record.requests).tobytes()
+                key = (record.queue, record.band, record.budgets, record.pods, row)
+                key = (key, record.rights, tree.demand)
+            found.append(kinds.setdefault(key, len(kinds)))
+        last = len(kinds)
+        found += range(last, last + len(self.victims.wide))
+        return np.array(found, dtype=np.int64)
+
+    def _cost(self, item: Item) -> float:
+        if item.wide >= 0:
+            band = self.victims.wide[item.wide].band
+            return item.work + (PER_POD + PER_BAND * band) * len(item.pods)
+        band = self.victims.accounts[item.sort].band
+        return item.work + PER_GANG + (PER_POD + PER_BAND * band) * len(item.pods)
+
+    # --- what changes ---------------------------------------------------------------
+
+    def refresh(self, wide: int, gone: AbstractSet[int], *, left: bool = True) -> None:
+        """
+        Say anew what may leave of a wide gang.
+
+        Parameters
+        ----------
+        wide
+            Its index.
+        gone
+            The items of it that have left one by one.
+        left
+            Whether the gang is there at all.
+        """
+        own = self.of_wide.get(wide, [])
+        if not left:
+            self.live[own] = False
+            return
+        record = self.victims.wide[wide]
+        pods = len(record.pods) - len(gone)
+        spare = spare_of(record) - len(gone)
+        parts = {self.items[at].node: at for at in own if self.part_of[at] >= 0}
+        self.live[list(parts.values())] = True
+        self._refresh_singles(wide, gone, spare, parts)
+        work = work_of(record.gang, record.pods)
+        work -= sum(self.items[at].work for at in gone)
+        each = PER_POD + PER_BAND * record.band
+        self.wide_cost[wide] = work + PER_GANG + each * pods
+        self.wide_parts[wide] = max(1, int(self.live[list(parts.values())].sum()))
+
+    def _refresh_singles(
+        self, wide: int, gone: AbstractSet[int], spare: int, parts: Mapping[int, int]
+    ) -> None:
+        """
+        Offer the cheapest pods of each node one by one, and the others only together.
+        """
+        for node, mine in self.singles.get(wide, {}).items():
+            stay = [at for at in mine if at not in gone]
+            stay.sort(key=lambda at: (self.cost[at], at))
+            self.live[mine] = False
+            self.live[stay[: max(0, spare)]] = True
+            part = parts.get(node)
+            if part is not None:
+                others = stay[max(0, spare) :]
+                self.rows[part] = self.rows[others].sum(axis=0)
+                self.live[part] = bool(others)
+
+    # --- who may leave for whom -----------------------------------------------------
+
+    def rules(self, queue: str, band: int) -> Ints:
+        """
+        Give for each sort the rule by which it may leave for a start, 0 for none.
+        """
+        claims = self.problem.step is Step.ENTITLED
+        return self._sorts.rules(queue, band, claims=claims)
+
+    def in_queues(self, queues: Sequence[str]) -> Bools:
+        """
+        Tell for each sort whether it is of one of some queues.
+        """
+        return self._sorts.in_queues(queues)
+
+    @property
+    def movable(self) -> Bools:
+        """
+        Tell for each sort whether it may be moved.
+        """
+        return self._sorts.movable
+
+    @property
+    def shared_cost(self) -> Floats:
+        """
+        Say what each item costs; that of a gang is shared by all its parts.
+        """
+        part = self.part_of
+        shared = self.wide_cost[part] / self.wide_parts[part]
+        return np.where(part >= 0, shared, self.cost)
+
+    # --- the order on each node -----------------------------------------------------
+
+    def order(self, *, gpus: bool) -> "Order":
+        """
+        Order the items of each node, cheapest first, for pods with GPUs or without.
+        """
+        if gpus not in self._orders:
+            self._orders[gpus] = Order(self.node, self._density(gpus=gpus))
+        return self._orders[gpus]
+
+    def _density(self, *, gpus: bool) -> Floats:
+        """
+        Say what an item costs for what it holds; without any GPU it comes last.
+        """
+        room = self.problem.room
+        has = np.array([is_gpu(r) for r in room.resources], dtype=bool)
+        scale = np.maximum(room.empty.max(axis=0, initial=1), 1)
+        size = (self.rows / scale)[:, has if gpus else ~has].sum(axis=1)
+        return np.where(size > 0, self.shared_cost / np.maximum(size, 1e-9), np.inf)
+
+
+class Order:
+    """
+    Items sorted by node, and on each node in some order.
+    """
+
+    def __init__(self, node: Ints, density: Floats) -> None:
+        self.items: Ints = np.lexsort((density, node))
+        self.node = node[self.items]
+        edges = np.flatnonzero(np.diff(self.node, prepend=-1))
+        self.first: Ints = edges
+        self.last: Ints = np.append(edges[1:], len(node)) if len(edges) else edges
+        self.nodes: Ints = self.node[edges]
+        self.group: Ints = np.repeat(np.arange(len(edges)), self.last - self.first)
+        self._at = {int(n): i for i, n in enumerate(self.nodes)}
+
+    def on(self, node: int) -> Ints:
+        """
+        List the items of one node.
+        """
+        at = self._at.get(node)
+        if at is None:
+            return self.items[:0]
+        return self.items[self.first[at] : self.last[at]]
+
+
+class _Sorts:
+    """
+    Queue, band and rights of every sort, as columns.
+    """
+
+    def __init__(self, victims: Victims) -> None:
+        accounts, wide = victims.accounts, victims.wide
+        rights: list[Rights] = [r.rights for r in accounts] + [w.rights for w in wide]
+        self._queues = [r.queue for r in accounts] + [w.gang.queue for w in wide]
+        self._codes = {name: i for i, name in enumerate(dict.fromkeys(self._queues))}
+        self._queue = np.array([self._codes[q] for q in self._queues], dtype=np.int64)
+        bands = [r.band for r in accounts] + [w.band for w in wide]
+        self._band = np.array(bands, dtype=np.int64)
+        self._reclaim = np.array([r.reclaim for r in rights], dtype=bool)
+        self._preempt = np.array([r.preempt for r in rights], dtype=bool)
+        self.movable: Bools = np.array([r.move for r in rights], dtype=bool)
+
+    def rules(self, queue: str, band: int, *, claims: bool) -> Ints:
+        own = self._queue == self._codes.get(queue, -1)
+        found = np.where(self.movable, MOVE, 0)
+        found[self._preempt & own & (self._band < band)] = PREEMPT
+        if claims:
+            found[self._reclaim & ~own] = RECLAIM
+        return found
+
+    def in_queues(self, queues: Sequence[str]) -> Bools:
+        codes = [self._codes[name] for name in queues if name in self._codes]
+        return np.isin(self._queue, codes)
+
+
+def spare_of(wide: Wide) -> int:
+    """
+    Count the pods that a gang of one leaf may lose one by one.
+    """
+    state = wide.state
+    if state is None or len(state.nodes) > 1:
+        return 0
+    (leaf,) = state.leaves
+    if not state.nodes[0].live or not leaf.minimum:
+        return len(leaf.running)
+    return min(len(leaf.running), leaf.counted - leaf.minimum)
+
+
+def work_of(gang: Gang, runners: Sequence[Runner]) -> int:
+    """
+    Add up the GPU-seconds that some pods of a gang have run.
+    """
+    leaves = tuple(pod_sets(gang.tree))
+    return sum(num_gpus(leaves[leaf].requests) * pod.seconds for leaf, pod in runners)

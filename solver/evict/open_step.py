@@ -1,0 +1,304 @@
+"""
+Steps: the part of a round in which starts may make others leave.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from models.gangs import is_remembered
+from models.resources import num_gpus
+from solver.evict.beneficiaries import departures_of
+from solver.evict.freeze import freeze, refitted
+from solver.evict.greedy.evict import evict_by_hand
+from solver.evict.moved_gangs import Mover, movers_of
+from solver.evict.settled import is_settled
+from solver.evict.victims import Victims, victims_of
+from solver.place.complete import complete
+from solver.place.draft import Draft
+from solver.place.greedy import in_queue_order, start_entitled
+from solver.place.workspace import Workspace
+from solver.problem.gang_state import Standing
+from solver.problem.never_starts import needed
+from solver.problem.pod_shapes import shapes_of
+from solver.problem.problem import Problem, Step, Unit
+from solver.problem.queue_tree import Amounts
+from solver.score.tiers import LOSSES, TierKey, is_better, score, tier_keys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """
+    A step to be solved: its problem in the room there will be, who may leave or move.
+
+    ``idle`` is what starts without anybody leaving, ``first`` the best draft by hand;
+    ``left_out`` says that some gangs may start for which nobody may leave.
+    """
+
+    problem: Problem
+    now: Problem
+    victims: Victims
+    movers: Sequence[Mover]
+    keys: tuple[TierKey, ...]
+    idle: Draft
+    first: Draft
+    left_out: bool
+
+    def by_hand(self) -> "Opened":
+        """
+        Let others leave as greedy would, where that is better than nothing.
+        """
+        problem, idle, keys = self.problem, self.idle, self.keys
+        found = evict_by_hand(problem, idle, self.victims, self.movers)
+        first = _without_profit(problem, found, idle)
+        values = score(problem, first, keys), score(problem, idle, keys)
+        return replace(self, first=first if is_better(keys, *values) else idle)
+
+    def holds(self, draft: Draft) -> bool:
+        """
+        Tell whether what a draft loses is within what those gain whom it is lost for.
+        """
+        most = self.problem.policy.evict.max_lost_per_gpu
+        if most is None or not draft.exits:
+            return True
+        after, _ = freeze(self.now, draft, self.now.step)
+        departures = [*departures_of(after).values()][-len(draft.exits) :]
+        named = {name for one in departures for name in one.beneficiaries}
+        gained = sum(
+            _gpus(unit, draft)
+            for unit in self.now.units
+            if named & {state.key for state in unit.states}
+        )
+        lost = sum(one.gpus * one.pod.seconds for one in draft.exits)
+        return lost <= most * gained
+
+
+def open_step(problem: Problem, step: Step, ready: Draft) -> Opened | None:
+    """
+    Look whether evictions could start anything in a step; none if they could not.
+
+    Parameters
+    ----------
+    problem
+        The round, with what earlier steps froze.
+    step
+        Whose starts may make others leave.
+    ready
+        Starts of an earlier step that have room now.
+    """
+    if not problem.policy.evicts(borrowing=step is Step.BORROWING):
+        return None
+    if step is Step.ENTITLED:
+        problem = _remembering(problem)
+    units = _candidates(problem, step)
+    if not units:
+        return None
+    now = replace(problem, units=units, step=step)
+    keys = _keys(problem, step)
+    idle = _without_evictions(now, ready, keys)
+    if all(idle.starts(unit) for unit in units):
+        return None
+    settled = is_settled(problem.snapshot, problem.policy)
+    victims = Victims() if settled else victims_of(now)
+    leaving = bool((problem.room.later > problem.room.free).any())
+    if not victims.accounts and not leaving:
+        return None
+    movers = movers_of(victims)
+    later = _later(now, movers)
+    return Opened(
+        problem=later,
+        now=now,
+        victims=victims,
+        movers=movers,
+        keys=keys,
+        idle=idle,
+        first=idle,
+        left_out=some_were_evicted(problem),
+    )
+
+
+def _without_profit(problem: Problem, draft: Draft, idle: Draft) -> Draft:
+    """
+    Leave out starts of bands that lose something: they follow in idle room.
+
+    Where evictions were made for one of them, nothing is left but what is idle.
+    """
+    lost: dict[str, int] = {}
+    for one in draft.exits:
+        if one.rule == "preempt":
+            queue = problem.gangs[one.gang].queue
+            lost[queue] = max(lost.get(queue, -1), one.band)
+    if not lost:
+        return draft
+    out: set[str] = set()
+    for unit in problem.units:
+        borrows = problem.step is Step.ENTITLED or unit.key not in draft.entitled
+        if draft.starts(unit) and borrows:
+            for state in unit.states:
+                if unit.band <= lost.get(state.gang.queue, -1):
+                    out.update(mate.key for mate in unit.states)
+    if any(draft.places[key] != idle.places.get(key) for key in out):
+        return idle
+    return replace(
+        draft,
+        places={k: v for k, v in draft.places.items() if k not in out},
+        entitled=draft.entitled - out,
+    )
+
+
+def _gpus(unit: Unit, draft: Draft) -> int:
+    return sum(
+        num_gpus(leaf.pod_set.requests) * len(hosts)
+        for state in unit.states
+        for leaf, hosts in zip(state.leaves, draft.places[state.key], strict=True)
+    )
+
+
+def _keys(problem: Problem, step: Step) -> tuple[TierKey, ...]:
+    """
+    List the tiers of a step: all up to what it loses.
+    """
+    keys = tier_keys(problem)
+    last = max(
+        at
+        for at, key in enumerate(keys)
+        if key.name in LOSSES and LOSSES[key.name][0] == step
+    )
+    return keys[: last + 1]
+
+
+def _remembering(problem: Problem) -> Problem:
+    """
+    Count waiting gangs that were evicted against what their queues may claim.
+    """
+    after = problem.policy.waiting.protect_after
+    evicted = [
+        state
+        for unit in problem.units
+        if unit.starts
+        for state in unit.states
+        if is_remembered(state.gang, after)
+    ]
+    if not evicted:
+        return problem
+    queues = problem.queues
+    booked: Amounts = {name: dict(row) for name, row in queues.booked.items()}
+    for state in evicted:
+        for queue in queues.path(state.gang.queue):
+            row = booked.setdefault(queue, {})
+            for name in queues.named:
+                row[name] = row.get(name, 0) + needed(state, name)
+    return replace(problem, queues=replace(queues, booked=booked))
+
+
+def _candidates(problem: Problem, step: Step) -> tuple[Unit, ...]:
+    """
+    List the units for which somebody may leave, cut to the pods they need.
+    """
+    return tuple(
+        _cut(unit)
+        for unit in problem.units
+        if unit.starts
+        and not was_evicted(problem, unit)
+        and (step is not Step.ENTITLED or may_claim(problem, unit))
+    )
+
+
+def was_evicted(problem: Problem, unit: Unit) -> bool:
+    """
+    Tell whether a unit had to go before: then nobody leaves for it.
+    """
+    after = problem.policy.waiting.protect_after
+    return any(is_remembered(state.gang, after) for state in unit.states)
+
+
+def some_were_evicted(problem: Problem) -> bool:
+    """
+    Tell whether some unit waits for which nobody leaves.
+    """
+    return any(unit.starts and was_evicted(problem, unit) for unit in problem.units)
+
+
+def may_claim(problem: Problem, unit: Unit) -> bool:
+    """
+    Tell whether the fair shares of its own queues would hold a unit by itself.
+
+    Queues above them may still have to lose something first.
+    """
+    queues = problem.queues
+    return all(
+        needed(state, name) <= queues.claim_left(problem.shares, state.gang.queue, name)
+        for state in unit.states
+        if state.gang.queue in queues.queues
+        for name in queues.named
+        if needed(state, name)
+    )
+
+
+def _cut(unit: Unit) -> Unit:
+    return replace(unit, states=tuple(_core_only(state) for state in unit.states))
+
+
+def _core_only(state: Standing) -> Standing:
+    """
+    Leave out pods that are not needed, where there is no choice.
+    """
+    if not state.rigid:
+        return state
+    leaves = tuple(
+        replace(leaf, pending=leaf.pending[: leaf.need]) for leaf in state.leaves
+    )
+    return replace(state, leaves=leaves)
+
+
+def _without_evictions(
+    problem: Problem, ready: Draft, keys: Sequence[TierKey]
+) -> Draft:
+    """
+    Start what has room now, by hand or going on from what is ready.
+    """
+    fresh = _by_queue(problem)
+    if not ready.places:
+        return fresh
+    going_on = complete(problem, ready)
+    values = score(problem, going_on, keys), score(problem, fresh, keys)
+    return going_on if is_better(tuple(keys), *values) else fresh
+
+
+def _by_queue(problem: Problem) -> Draft:
+    work = Workspace(problem)
+    units = list(problem.units)
+    if problem.step is Step.ENTITLED:
+        start_entitled(work, units)
+    else:
+        in_queue_order(work, units)
+    return work.draft()
+
+
+def _later(problem: Problem, movers: Sequence[Mover]) -> Problem:
+    """
+    See the round in the room there will be, with the shapes of what may be moved.
+    """
+    room = replace(problem.room, free=problem.room.later)
+    shapes = problem.shapes
+    if movers:
+        states = [mover.state for mover in movers]
+        more = shapes_of(room, states)
+        number = len(shapes.items)
+        of_leaf = dict(shapes.of_leaf)
+        index = {item: at for at, item in enumerate(shapes.items)}
+        order = [index.get(item, -1) for item in more.items]
+        fresh = [at for at, known in enumerate(order) if known < 0]
+        for rank, at in enumerate(fresh):
+            order[at] = number + rank
+        of_leaf |= {key: order[at] for key, at in more.of_leaf.items()}
+        shapes = replace(
+            shapes,
+            items=(*shapes.items, *(more.items[at] for at in fresh)),
+            of_leaf=of_leaf,
+            requests=np.concatenate([shapes.requests, more.requests[fresh]]),
+            allowed=np.concatenate([shapes.allowed, more.allowed[fresh]]),
+            fits=np.concatenate([shapes.fits, more.fits[fresh]]),
+        )
+    return replace(problem, room=room, shapes=refitted(shapes, room))

@@ -1,0 +1,236 @@
+"""
+Reservations: places that an earlier round promised, kept as long as they can be.
+
+A gang whose reserved pods all have room now is bound; one that still waits for somebody
+to leave stays reserved; what can no longer be kept is void, and its pods just pending.
+So it is with pods of a gang that has enough without them, which were moved.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from models.gangs import Gang, PodPhase, pod_sets
+from models.resources import add, num_gpus
+from solver.place.workspace import Workspace
+from solver.problem.core_pods import is_core
+from solver.problem.domains import OUTSIDE
+from solver.problem.gang_state import Standing
+from solver.problem.leaving_pods import Places
+from solver.problem.node_room import Ints
+from solver.problem.problem import Problem, Unit
+from solver.problem.running_domains import running_domains
+
+Promise = Mapping[int, tuple[str, ...]]
+"""
+The nodes promised to the pods of each leaf.
+"""
+
+
+def promise_of(gang: Gang) -> Promise:
+    """
+    List the nodes that are reserved for a gang's pods.
+    """
+    found = {}
+    for at, leaf in enumerate(pod_sets(gang.tree)):
+        nodes = tuple(
+            pod.node or "" for pod in leaf.pods if pod.phase is PodPhase.RESERVED
+        )
+        if nodes:
+            found[at] = nodes
+    return found
+
+
+def promises_of(problem: Problem) -> dict[str, Promise]:
+    """
+    List all reservations of a round, by gang.
+    """
+    found = {}
+    for unit in problem.units:
+        for state in unit.states:
+            promise = promise_of(problem.written[state.key])
+            if promise:
+                found[state.key] = promise
+    return found
+
+
+@dataclass(slots=True)
+class _Kept:
+    """
+    Units with their places, and whether they are bound now or later.
+    """
+
+    units: list[Unit]
+    bound: dict[str, Places]
+    places: dict[str, Places]
+
+
+def keep(
+    problem: Problem, promises: Mapping[str, Promise], void: Collection[str] = ()
+) -> Problem:
+    """
+    Make facts of all reservations that hold, highest band first, then by name.
+
+    Parameters
+    ----------
+    problem
+        The round, in which reserved pods are pending.
+    promises
+        The reservations, by gang.
+    void
+        Gangs whose reservations are not kept.
+    """
+    if not promises:
+        return problem
+    now = Workspace(problem)
+    later = problem.room.later.copy()
+    kept = _Kept([], {}, {})
+    for unit in sorted(problem.units, key=lambda unit: (-unit.band, unit.key)):
+        held = [s.key in promises and s.key not in void for s in unit.states]
+        if all(held) if unit.starts else any(held):
+            _keep_unit(problem, unit, promises, now, later, kept)
+    return _with_kept(problem, kept, later) if kept.units else problem
+
+
+def _keep_unit(
+    problem: Problem,
+    unit: Unit,
+    promises: Mapping[str, Promise],
+    now: Workspace,
+    later: Ints,
+    kept: _Kept,
+) -> None:
+    places: dict[str, Places] = {}
+    for state in unit.states:
+        found = _places(problem, state, promises.get(state.key, {}))
+        if found is None or (unit.starts and not _is_enough(state, found)):
+            return
+        places[state.key] = found
+    after = later.copy()
+    for state in unit.states:
+        for i, hosts in enumerate(places[state.key]):
+            request = problem.shapes.requests[problem.shapes.of_leaf[state.key, i]]
+            for host in hosts:
+                after[host] -= request
+    touched = sorted({h for rows in places.values() for row in rows for h in row})
+    if (after[touched] < np.minimum(0, later[touched])).any():
+        return
+    mark = now.mark()
+    for state in unit.states:
+        for i, hosts in enumerate(places[state.key]):
+            if now.ledger.most(state, i, len(hosts)) < len(hosts):
+                now.undo(mark)
+                return
+            now.put(state, i, Counter(hosts))
+    later[:] = after
+    kept.units.append(unit)
+    fits = (now.stock.free[touched] >= np.minimum(0, problem.room.free[touched])).all()
+    (kept.bound if fits else kept.places).update(places)
+
+
+def _places(problem: Problem, state: Standing, promise: Promise) -> Places | None:
+    """
+    Give the promised nodes if the gang may still be there.
+    """
+    rows: list[tuple[int, ...]] = []
+    for i in range(len(state.leaves)):
+        shape = problem.shapes.of_leaf[state.key, i]
+        hosts = []
+        for name in promise.get(i, ()):
+            host = problem.room.index.get(name)
+            if host is None or not problem.shapes.allowed[shape, host]:
+                return None
+            hosts.append(host)
+        rows.append(tuple(sorted(hosts)))
+    if not _keeps_apart(state, rows):
+        return None
+    return tuple(rows) if _is_together(problem, state, rows) else None
+
+
+def _is_enough(state: Standing, places: Places) -> bool:
+    return is_core(state, {i: len(hosts) for i, hosts in enumerate(places)})
+
+
+def _keeps_apart(state: Standing, rows: list[tuple[int, ...]]) -> bool:
+    alone = [leaf.pod_set.exclusive for leaf in state.leaves]
+    everywhere = Counter(host for row in rows for host in row)
+    return all(
+        everywhere[host] == 1
+        for row, exclusive in zip(rows, alone, strict=True)
+        for host in row
+        if exclusive
+    )
+
+
+def _is_together(
+    problem: Problem, state: Standing, rows: list[tuple[int, ...]]
+) -> bool:
+    for node in state.nodes:
+        demand = node.topology
+        if demand is None or demand.required is None:
+            continue
+        hosts = [host for i in node.leaves for host in rows[i]]
+        if not hosts:
+            continue
+        level = demand.required
+        cells = problem.domains.cells(demand.topology, level)
+        used = running_domains(problem, state, node, demand, level)
+        used |= {cells.names[cell] for cell in cells.on(hosts)}
+        if len(used) > 1 or OUTSIDE in used:
+            return False
+    return True
+
+
+def _with_kept(problem: Problem, kept: _Kept, later: Ints) -> Problem:
+    """
+    Book kept reservations in room, queues and counts.
+    """
+    drift = {name: dict(row) for name, row in problem.queues.drift.items()}
+    fixed = {name: dict(row) for name, row in problem.queues.drift_fixed.items()}
+    booked = {name: dict(row) for name, row in problem.queues.booked.items()}
+    idle = problem.room.idle.copy()
+    gpus = pods = 0
+    states = [state for unit in kept.units for state in unit.states]
+    starting = {s.key for unit in kept.units if unit.starts for s in unit.states}
+    for state in states:
+        bound = state.key in kept.bound
+        places = kept.bound[state.key] if bound else kept.places[state.key]
+        for leaf, hosts in zip(state.leaves, places, strict=True):
+            requests = leaf.pod_set.requests
+            if bound:
+                gpus += num_gpus(requests) * len(hosts)
+                pods += len(hosts)
+                for host in hosts:
+                    idle[host] -= problem.room.row(dict(requests))
+            for queue in problem.queues.path(state.gang.queue):
+                tables = [drift]
+                tables += [] if state.gang.preemptible else [fixed]
+                tables += [booked] if state.key in starting else []
+                for table in tables:
+                    add(table.setdefault(queue, {}), requests, len(hosts))
+    room = replace(
+        problem.room,
+        idle=idle,
+        free=np.minimum(idle, later),
+        later=later,
+        after=later.copy(),
+    )
+    held = {state.key for state in states}
+    frozen = replace(
+        problem.frozen,
+        committed=tuple(kept.units),
+        bound=kept.bound,
+        places={**problem.frozen.places, **kept.places},
+    )
+    return replace(
+        problem,
+        room=room,
+        queues=replace(problem.queues, drift=drift, drift_fixed=fixed, booked=booked),
+        frozen=frozen,
+        units=tuple(u for u in problem.units if u.states[0].key not in held),
+        satisfied=problem.satisfied + len(starting & kept.bound.keys()),
+        running_pods=problem.running_pods + pods,
+        running_gpus=problem.running_gpus + gpus,
+    )

@@ -1,0 +1,414 @@
+"""
+Victims: what runs and may leave, for whom, and what each of it holds.
+
+Things of one sort in one place (single-node gangs that differ in their work only, pods
+of one leaf) form an account, so that steps after this count them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from models.gangs import Gang, PodSet, pod_sets
+from models.policy import Policy
+from models.resources import Resources, summed
+from solver.problem.eligibility import gets_no_place, takes_no_work
+from solver.problem.gang_state import Standing, standing
+from solver.problem.leaving_pods import NOWHERE
+from solver.problem.node_room import Ints
+from solver.problem.problem import Problem, Step
+from solver.problem.running_gangs import Runner, work_of
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """
+    By which rules something may leave.
+    """
+
+    reclaim: bool = False
+    preempt: bool = False
+    move: bool = False
+
+    def __bool__(self) -> bool:
+        """
+        Tell whether it may leave at all.
+        """
+        return self.reclaim or self.preempt or self.move
+
+    def __and__(self, other: "Rights") -> "Rights":
+        """
+        Keep the rules that both allow.
+        """
+        return Rights(
+            self.reclaim and other.reclaim,
+            self.preempt and other.preempt,
+            self.move and other.move,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """
+    What leaves one node together: a whole small gang, a part of a wide one, or a pod.
+    """
+
+    pods: tuple[Runner, ...]
+    work: int
+    gang: Gang
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """
+    Things of one sort: of which queue and band, what each holds, how it may leave.
+
+    ``wide`` is the index of the gang whose part it is, or -1 for gangs that lie whole
+    on one node; ``requests`` and ``pods`` are those of one thing.
+    """
+
+    queue: str
+    band: int
+    requests: Resources
+    pods: int
+    rights: Rights
+    budgets: tuple[int, ...]
+    wide: int = -1
+    leaf: int = -1
+    sample: Thing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wide:
+    """
+    A gang on several nodes, or one that may lose pods: its accounts and all its pods.
+
+    ``state`` is set where there is a choice of what leaves; else it goes whole.
+    """
+
+    gang: Gang
+    band: int
+    pods: tuple[Runner, ...]
+    hosts: tuple[int, ...]
+    rights: Rights
+    budgets: tuple[int, ...]
+    state: Standing | None
+    accounts: tuple[int, ...]
+    counts: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Victims:
+    """
+    All that may leave: accounts, the things of each account by node, and wide gangs.
+    """
+
+    accounts: list[Account] = field(default_factory=list)
+    on_node: dict[int, dict[int, list[Thing]]] = field(default_factory=dict)
+    wide: list[Wide] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Runtimes:
+    """
+    How long work of a queue must have run before each rule may touch it.
+    """
+
+    reclaim: int
+    preempt: int
+
+    def passed(self, seconds: int) -> tuple[bool, bool]:
+        """
+        Tell whether a pod that has run for so long has passed each.
+        """
+        return seconds >= self.reclaim, seconds >= self.preempt
+
+    def rights(self, seconds: int) -> Rights:
+        """
+        Tell what may be done to a pod that has run for so long.
+        """
+        reclaim, preempt = self.passed(seconds)
+        return Rights(reclaim, preempt, reclaim and preempt)
+
+
+def victims_of(problem: Problem) -> Victims:
+    """
+    Gather what may leave for the starts of a step.
+    """
+    return _Gathering(problem).run()
+
+
+class _Gathering:
+    """
+    One walk over all gangs that run.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.policy: Policy = problem.policy
+        self.index = problem.room.index
+        self.found = Victims()
+        self._known: dict[object, int] = {}
+        self._known_rights: dict[object, Rights] = {}
+        self._queues: dict[str, tuple[bool, bool, _Runtimes]] = {}
+        self._gone = {one.gang for one in problem.frozen.exits}
+        self._budgets: dict[str, tuple[int, ...]] = {}
+        for at, budget in enumerate(problem.snapshot.budgets):
+            for name in budget.gangs:
+                self._budgets[name] = (*self._budgets.get(name, ()), at)
+        starting = [s for u in problem.units if u.starts for s in u.states]
+        self._starters = {state.gang.queue for state in starting}
+        self._top: dict[str, int] = {}
+        for unit in problem.units:
+            for state in unit.states if unit.starts else ():
+                queue = state.gang.queue
+                self._top[queue] = max(self._top.get(queue, -1), unit.band)
+        moves = self.policy.evict.max_moves
+        left = moves is None or moves > sum(
+            one.rule == "consolidate" for one in problem.frozen.exits
+        )
+        self._moves = self.policy.evict.consolidate and left
+        gangs = problem.snapshot.gangs
+        grouped = self._moves and any(gang.mates for gang in gangs)
+        self._lists = {gang.key: gang.mates for gang in gangs} if grouped else {}
+
+    def run(self) -> Victims:
+        singles, others = self.problem.runners.all
+        for gang, pod, host, work, number in singles:
+            if self._may_leave(gang):
+                rights = self._rights(gang, pod.seconds)
+                if rights:
+                    thing = Thing(((0, pod),), work, gang)
+                    self._add_small(thing, host, rights, number)
+        for gang, pods in others:
+            if self._may_leave(gang):
+                self._add_large(gang, pods)
+        return self.found
+
+    def _may_leave(self, gang: Gang) -> bool:
+        again = gang.evicted_ago
+        if again is not None and again < self.policy.evict.again:
+            return False
+        return not self._gone or gang.key not in self._gone
+
+    def _rights(self, gang: Gang, seconds: int) -> Rights:
+        """
+        Tell what the starters, the queue and the run time allow.
+        """
+        above, closed, runtimes = self._of_queue(gang.queue)
+        moves = self._moves and not closed and not gets_no_place(gang, self._lists)
+        key = (gang.queue, gang.priority, moves, *runtimes.passed(seconds))
+        rights = self._known_rights.get(key)
+        if rights is None:
+            band = self.problem.bands.of(gang.priority)
+            outranked = self._top.get(gang.queue, -1) > band
+            preempt = outranked and self.policy.evict.preempt
+            rights = Rights(above, preempt, moves) & runtimes.rights(seconds)
+            self._known_rights[key] = rights
+        return rights
+
+    def _of_queue(self, queue: str) -> tuple[bool, bool, _Runtimes]:
+        """
+        Tell whether others may reclaim from a queue, and whether it takes no work.
+
+        The last are its min runtimes.
+        """
+        known = self._queues.get(queue)
+        if known is None:
+            queues = self.problem.queues
+            path = [queues.queues[name] for name in queues.path(queue)]
+            runtimes = _Runtimes(
+                max((q.reclaim_min_runtime for q in path), default=0),
+                max((q.preempt_min_runtime for q in path), default=0),
+            )
+            closed = takes_no_work(queue, queues)
+            known = self._queues[queue] = (self._is_above(queue), closed, runtimes)
+        return known
+
+    def _is_above(self, queue: str) -> bool:
+        if self.problem.step is not Step.ENTITLED or not self.policy.evict.reclaim:
+            return False
+        if not self._starters - {queue}:
+            return False
+        running = self.problem.queues.running.get(queue, {})
+        shares = self.problem.shares.get(queue, {})
+        return any(
+            running.get(name, 0) > shares.get(name, 0)
+            for name in self.problem.queues.named
+        )
+
+    def _add_small(
+        self,
+        thing: Thing,
+        host: int,
+        rights: Rights,
+        number: int,
+        requests: Resources | None = None,
+    ) -> None:
+        gang = thing.gang
+        budgets = self._budgets.get(gang.key, ()) if self._budgets else ()
+        key = self._sort_of(thing, rights, number, budgets)
+        at = self._known.get(key)
+        if at is None:
+            at = self._known[key] = len(self.found.accounts)
+            if requests is None:
+                assert isinstance(gang.tree, PodSet)
+                requests = gang.tree.requests
+            self.found.accounts.append(
+                Account(
+                    queue=gang.queue,
+                    band=self.problem.bands.of(gang.priority),
+                    requests=requests,
+                    pods=len(thing.pods),
+                    rights=rights,
+                    budgets=budgets,
+                    sample=thing,
+                )
+            )
+        self.found.on_node.setdefault(host, {}).setdefault(at, []).append(thing)
+
+    @staticmethod
+    def _sort_of(
+        thing: Thing, rights: Rights, number: int, budgets: tuple[int, ...]
+    ) -> object:
+        """
+        Give what small gangs have in common that nothing needs to tell apart.
+        """
+        gang = thing.gang
+        tree = gang.tree
+        if not isinstance(tree, PodSet) or (
+            rights.move and (tree.topology is not None or tree.exclusive)
+        ):
+            return gang.key
+        demand = tree.demand if rights.move else None
+        pods = len(thing.pods)
+        return (gang.queue, gang.priority, number, pods, rights, budgets, demand)
+
+    def _add_large(self, gang: Gang, pods: tuple[Runner, ...]) -> None:
+        """
+        Add a gang of several pods, or one that is not complete.
+        """
+        state = standing(gang)
+        of_pod = [self._rights(gang, pod.seconds) for _, pod in pods]
+        whole = of_pod[0]
+        for rights in of_pod:
+            whole = whole & rights
+        loose = state.satisfied and _has_choice(state)
+        if not loose and not whole:
+            return
+        if loose and not any(of_pod):
+            return
+        if not state.satisfied:
+            whole = replace(whole, move=False)
+            if not whole:
+                return
+        hosts = tuple(self.index.get(pod.node or "", NOWHERE) for _, pod in pods)
+        leaves = tuple(pod_sets(gang.tree))
+        if not loose and len(set(hosts)) == 1 and hosts[0] >= 0 and state.satisfied:
+            requests = (
+                _times(leaves[0].requests, len(pods))
+                if len(leaves) == 1
+                else summed(leaves[at].requests for at, _ in pods)
+            )
+            thing = Thing(pods, work_of(gang, pods), gang)
+            number = self.problem.runners.number_of(leaves[pods[0][0]].requests)
+            self._add_small(thing, hosts[0], whole, number, requests)
+            return
+        if all(host < 0 for host in hosts):
+            return
+        self._add_wide(gang, state if loose else None, pods, hosts, whole, of_pod)
+
+    def _add_wide(
+        self,
+        gang: Gang,
+        state: Standing | None,
+        pods: tuple[Runner, ...],
+        hosts: tuple[int, ...],
+        whole: Rights,
+        of_pod: list[Rights],
+    ) -> None:
+        at = len(self.found.wide)
+        leaves = tuple(pod_sets(gang.tree))
+        accounts: dict[object, int] = {}
+        counts: dict[int, int] = {}
+        parts: dict[tuple[object, int], list[Runner]] = {}
+        for runner, host, rights in zip(pods, hosts, of_pod, strict=True):
+            key: object = 0 if state is None else (runner[0], rights)
+            parts.setdefault((key, host), []).append(runner)
+            if key not in accounts:
+                accounts[key] = len(self.found.accounts)
+                sample = Thing((runner,), 0, gang)
+                self.found.accounts.append(
+                    Account(
+                        queue=gang.queue,
+                        band=self.problem.bands.of(gang.priority),
+                        requests={} if state is None else leaves[runner[0]].requests,
+                        pods=0 if state is None else 1,
+                        rights=whole if state is None else rights,
+                        budgets=self._budgets.get(gang.key, ()),
+                        wide=at,
+                        leaf=-1 if state is None else runner[0],
+                        sample=sample,
+                    )
+                )
+        for (key, host), runners in parts.items():
+            account = accounts[key]
+            counts[account] = counts.get(account, 0) + len(runners)
+            if host < 0:
+                continue
+            row = self.found.on_node.setdefault(host, {}).setdefault(account, [])
+            if state is None:
+                here = tuple(runners)
+                row.append(Thing(here, work_of(gang, here), gang))
+            else:
+                row.extend(
+                    Thing((runner,), work_of(gang, (runner,)), gang)
+                    for runner in runners
+                )
+        self.found.wide.append(
+            Wide(
+                gang=gang,
+                band=self.problem.bands.of(gang.priority),
+                pods=pods,
+                hosts=hosts,
+                rights=whole,
+                budgets=self._budgets.get(gang.key, ()),
+                state=state,
+                accounts=tuple(accounts.values()),
+                counts=counts,
+            )
+        )
+
+
+def _times(requests: Resources, number: int) -> dict[str, int]:
+    return {name: amount * number for name, amount in requests.items()}
+
+
+def _has_choice(state: Standing) -> bool:
+    """
+    Tell whether a satisfied gang may lose some pods and keep others.
+    """
+    if len(state.nodes) > 1:
+        return True
+    leaf = state.leaves[0]
+    return leaf.counted > leaf.minimum and len(leaf.running) > 1
+
+
+def vacated(problem: Problem, victims: Victims) -> Ints:
+    """
+    Give the room of each node if all left who may.
+    """
+    total = problem.room.free.copy()
+    rows: dict[int, Ints] = {}
+    for node, accounts in victims.on_node.items():
+        for account, things in accounts.items():
+            record = victims.accounts[account]
+            if record.pods:
+                if account not in rows:
+                    rows[account] = problem.room.row(dict(record.requests))
+                total[node] += len(things) * rows[account]
+                continue
+            for thing in things:
+                leaves = tuple(pod_sets(thing.gang.tree))
+                held = summed(leaves[leaf].requests for leaf, _ in thing.pods)
+                total[node] += problem.room.row(held)
+    return total

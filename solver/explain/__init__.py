@@ -1,0 +1,3 @@
+"""
+Why gangs wait.
+"""

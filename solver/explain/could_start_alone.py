@@ -1,0 +1,43 @@
+"""
+Could one unit start if it were alone?  Asked of the exact model, node by node.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from ortools.sat.python import cp_model
+
+from solver.encode.encoding import encode
+from solver.encode.node_classes import classes_of
+from solver.problem.node_room import Bools
+from solver.problem.problem import Problem, Unit
+from solver.search.tier_model import levels_of, pending_shapes
+
+LIMIT = 0.5
+MOST_NODES = 400
+
+
+def starts_alone(problem: Problem, unit: Unit) -> bool | None:
+    """
+    Say yes or no by proof; none when the limit is reached first.
+    """
+    single = replace(problem, units=(unit,))
+    shapes = pending_shapes(single)
+    fits: Bools = np.any(problem.shapes.fits[shapes], axis=0)
+    exact = int(fits.sum()) <= MOST_NODES
+    split = {int(n): int(n) + 1 for n in fits.nonzero()[0]} if exact else {}
+    classes = classes_of(single, shapes, levels_of(single), split, len(fits) + 1)
+    encoding = encode(single, classes)
+    starts = encoding.types[0].starts.variable
+    assert starts is not None
+    encoding.model.add(starts == 1)
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.linearization_level = 2
+    solver.parameters.max_deterministic_time = LIMIT
+    status = solver.solve(encoding.model)
+    if status == cp_model.INFEASIBLE:
+        return False
+    if status in {cp_model.OPTIMAL, cp_model.FEASIBLE} and exact:
+        return True
+    return None

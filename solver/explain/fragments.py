@@ -1,0 +1,77 @@
+"""
+What lies free in pieces: for how many pods of each leaf there is room as it is.
+"""
+
+import numpy as np
+
+from models.reasons import counted
+from solver.problem.gang_state import Standing
+from solver.problem.never_starts import num_fitting
+from solver.problem.node_room import Ints
+from solver.problem.problem import Problem, Unit
+from solver.problem.running_domains import running_cells
+
+_MOST_SHOWN = 4
+
+
+def pieces(problem: Problem, unit: Unit) -> str:
+    """
+    Say of each leaf for how many of its needed pods there is room, the scarce first.
+    """
+    found: list[tuple[bool, str]] = []
+    for state in unit.states:
+        for i, leaf in enumerate(state.leaves):
+            if not leaf.need:
+                continue
+            room, where = _room(problem, state, i)
+            name = leaf.path if len(unit.states) == 1 else f"{state.key} {leaf.path}"
+            of_leaf = f" of {name.strip()}" if name else ""
+            its = "" if name else "its "
+            needed = f"{its}{counted(leaf.need, 'pod')}{of_leaf}"
+            text = f"{min(room, leaf.need)} of {needed}{where}"
+            found.append((room >= leaf.need, text))
+    shown = [text for _, text in sorted(found, key=lambda item: item[0])]
+    if len(shown) > _MOST_SHOWN:
+        shown = [*shown[:_MOST_SHOWN], f"{len(shown) - _MOST_SHOWN} more such leaves"]
+    if not shown or (len(shown) == 1 and found[0][0]):
+        return "none of the ways in which it could start"
+    if all(enough for enough, _ in found):
+        shown[-1] += ", but not for all of them at once"
+    return ", ".join(shown)
+
+
+def _room(problem: Problem, state: Standing, at: int) -> tuple[int, str]:
+    """
+    Count the pods of one leaf that fit now, and say where if they must be together.
+    """
+    shape = problem.shapes.of_leaf[state.key, at]
+    counts = num_fitting(problem.room.free, problem.shapes.requests[shape])
+    leaf = state.leaves[at].pod_set
+    if leaf.exclusive:
+        counts = np.minimum(counts, 1)
+    counts = np.where(problem.shapes.fits[shape], counts, 0)
+    alone = " with a host each" if leaf.exclusive else ""
+    best, where = int(counts.sum()), alone
+    for node in state.nodes:
+        demand = node.topology
+        if demand is None or demand.required is None or at not in node.leaves:
+            continue
+        level = demand.required
+        cells = problem.domains.cells(demand.topology, level)
+        used = running_cells(problem, state, node, demand, level)
+        room = _in_one(counts, cells.of_node, len(cells.names), used)
+        if room < best:
+            which = "where its pods run" if used else f"in one {level}"
+            best, where = room, f"{alone} {which}"
+    return best, where
+
+
+def _in_one(counts: Ints, cell_of: Ints, number: int, used: set[int]) -> int:
+    """
+    Give the most that one domain holds; where pods run already, only theirs.
+    """
+    totals = np.zeros(number, dtype=np.int64)
+    np.add.at(totals, cell_of, counts)
+    if used:
+        return int(totals[min(used)]) if len(used) == 1 and 0 not in used else 0
+    return int(totals[1:].max(initial=0))

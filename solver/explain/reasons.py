@@ -1,0 +1,158 @@
+"""
+Why gangs wait: one primary reason each, by arithmetic on the room as it is.
+"""
+
+from collections.abc import Sequence
+
+from models.plan import TierResult
+from models.reasons import Facts, Reason, Waiting
+from solver.explain.fragments import pieces
+from solver.explain.protected import Protection
+from solver.place.draft import Draft
+from solver.place.place_gang import place_gang
+from solver.place.workspace import Workspace
+from solver.problem.gang_state import Standing, least_need
+from solver.problem.never_starts import needed
+from solver.problem.problem import Problem, Unit
+
+
+def explain(
+    problem: Problem, draft: Draft, tiers: Sequence[TierResult] = ()
+) -> dict[str, Waiting]:
+    """
+    Name the reason of every gang that stays below its minimum, or is reserved.
+
+    Parameters
+    ----------
+    problem
+        The round with its facts.
+    draft
+        What starts now.
+    tiers
+        What was proven about entitled starts.
+    """
+    reasons = dict(problem.blocked)
+    work = Workspace(problem)
+    protection = Protection(problem, tiers)
+    known: dict[object, Waiting] = {}
+    for unit in problem.units:
+        if not unit.starts or draft.starts(unit):
+            continue
+        kind = _kind(problem, unit)
+        if kind not in known:
+            known[kind] = _reason(problem, work, unit, protection)
+        for state in unit.states:
+            reasons[state.key] = known[kind]
+    return reasons | _reserved(problem)
+
+
+def _reserved(problem: Problem) -> dict[str, Waiting]:
+    """
+    Say of reserved gangs for how many pods they wait, and on how many nodes.
+    """
+    frozen = problem.frozen
+    found = {}
+    for unit in (*frozen.units, *frozen.committed):
+        for state in unit.states:
+            places = frozen.places.get(state.key)
+            if places is not None:
+                hosts = [host for row in places for host in row]
+                facts: Facts = {"pods": len(hosts), "nodes": len(set(hosts))}
+                found[state.key] = Waiting(Reason.WAITING_FOR_PREEMPTION, facts)
+    return found
+
+
+def _kind(problem: Problem, unit: Unit) -> object:
+    state = unit.states[0]
+    if len(unit.states) > 1 or len(state.leaves) > 1 or state.leaves[0].running:
+        return unit.key
+    leaf = state.leaves[0]
+    return (
+        problem.shapes.of_leaf[state.key, 0],
+        leaf.need,
+        state.gang.queue,
+        state.gang.preemptible,
+        leaf.pod_set.topology,
+    )
+
+
+def _reason(
+    problem: Problem, work: Workspace, unit: Unit, protection: Protection
+) -> Waiting:
+    for state in unit.states:
+        waiting = _over_limit(problem, state)
+        if waiting is not None:
+            return waiting
+    waiting = _short_of_room(problem, unit)
+    if waiting is not None:
+        return protection.reason(unit) or waiting
+    mark = work.mark()
+    alone = all(place_gang(work, state) for state in unit.states)
+    work.undo(mark)
+    if alone:
+        return Waiting(Reason.LOWER_TIER_OR_PRIORITY)
+    return protection.reason(unit) or _alone_by_proof(problem, unit)
+
+
+def _over_limit(problem: Problem, state: Standing) -> Waiting | None:
+    queues = problem.queues
+    for name in queues.path(state.gang.queue):
+        for resource in queues.named:
+            needs = needed(state, resource)
+            rule = queues.queues[name].rule(resource)
+            left = queues.limit_left(name, resource)
+            checks = [(left, rule.limit, queues.running, "")]
+            if not state.gang.preemptible:
+                left = queues.quota_left(name, resource)
+                work = " of non-preemptible work"
+                checks.append((left, rule.quota, queues.fixed, work))
+            for left, limit, table, work in checks:
+                if left is not None and limit is not None and needs > left:
+                    facts: Facts = {
+                        "resource": resource,
+                        "needs": needs,
+                        "queue": name,
+                        "used": table.get(name, {}).get(resource, 0),
+                        "limit": limit,
+                    }
+                    facts |= {"work": work} if work else {}
+                    return Waiting(Reason.QUOTA_LIMIT_REACHED, facts)
+    return None
+
+
+def _short_of_room(problem: Problem, unit: Unit) -> Waiting | None:
+    """
+    Compare what a gang needs, then what its whole group needs, with what is free.
+    """
+    single = [(state,) for state in unit.states]
+    for states in (*single, unit.states) if len(single) > 1 else single:
+        rows = [
+            problem.shapes.of_leaf[state.key, i]
+            for state in states
+            for i in range(len(state.leaves))
+        ]
+        matching = problem.shapes.allowed[rows].any(axis=0)
+        for column, resource in enumerate(problem.room.resources):
+            needs = sum(needed(state, resource) for state in states)
+            free = int(problem.room.free[matching, column].clip(min=0).sum())
+            if needs > free:
+                facts: Facts = {"resource": resource, "needs": needs, "free": free}
+                facts |= {"where": " with its group"} if len(states) > 1 else {}
+                return Waiting(Reason.INSUFFICIENT_CAPACITY, facts)
+    return None
+
+
+def _alone_by_proof(problem: Problem, unit: Unit) -> Waiting:
+    """
+    Ask the model whether the unit could start if it were alone.
+    """
+    from solver.explain.could_start_alone import starts_alone  # noqa: PLC0415
+
+    verdict = starts_alone(problem, unit)
+    if verdict is True:
+        return Waiting(Reason.LOWER_TIER_OR_PRIORITY)
+    if verdict is None:
+        return Waiting(Reason.SEARCH_LIMIT_REACHED)
+    pods = sum(least_need(s, lambda _: 1) or 0 for s in unit.states)
+    facts: Facts = {"pods": pods, "detail": pieces(problem, unit)}
+    return Waiting(Reason.FRAGMENTED, facts)

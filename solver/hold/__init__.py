@@ -1,0 +1,3 @@
+"""
+Nodes held for gangs that were passed over for too long.
+"""

@@ -1,0 +1,85 @@
+"""
+When time alone changes what is decided: the next moment of every rule with a clock.
+
+A quiet cluster is not planned again until then.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from models.gangs import Gang, PodPhase, pod_sets
+from models.policy import Policy
+from models.queues import Queue
+from models.snapshot import Snapshot
+from solver.problem.gang_state import is_complete
+from solver.problem.pod_counts import LONGEST_LEAVING
+
+
+def next_moment(snapshot: Snapshot, policy: Policy) -> int | None:
+    """
+    Give the seconds until some rule's clock matters; none where none will.
+    """
+    unfinished = [gang for gang in snapshot.gangs if not is_complete(gang)]
+    waiting = [gang for gang in unfinished if _waits(gang)]
+    moments = [m for gang in unfinished for m in _own(gang, policy)]
+    if waiting:
+        moments += [m for gang in waiting for m in _while_waiting(gang, policy)]
+        queues = {queue.name: queue for queue in snapshot.queues}
+        moments += [m for g in snapshot.gangs for m in _protection(g, queues, policy)]
+    return min((moment for moment in moments if moment > 0), default=None)
+
+
+def _waits(gang: Gang) -> bool:
+    return any(
+        pod.phase in {PodPhase.PENDING, PodPhase.RESERVED}
+        for leaf in pod_sets(gang.tree)
+        for pod in leaf.pods
+    )
+
+
+def _own(gang: Gang, policy: Policy) -> Iterator[int]:
+    """
+    Walk the moments at which a gang turns stale, or may be tried again.
+    """
+    yield gang.backoff
+    if gang.stale_since is not None:
+        grace = gang.stale_after
+        after = policy.evict.stale_after if grace is None else grace
+        yield after - gang.stale_since
+    for leaf in pod_sets(gang.tree):
+        for pod in leaf.pods:
+            if pod.phase is PodPhase.TERMINATING:
+                yield LONGEST_LEAVING - pod.seconds
+
+
+def _while_waiting(gang: Gang, policy: Policy) -> Iterator[int]:
+    """
+    Walk the moments at which a waiting gang counts more, or is protected.
+    """
+    yield from (step.after - gang.age for step in policy.ageing)
+    yield from (time - gang.passed_over for time in policy.clocks)
+
+
+def _protection(
+    gang: Gang, queues: Mapping[str, Queue], policy: Policy
+) -> Iterator[int]:
+    """
+    Walk the moments at which a running gang may have to leave.
+    """
+    if gang.evicted_ago is not None:
+        yield policy.evict.again - gang.evicted_ago
+    spans = set(_runtimes(gang.queue, queues))
+    if not spans:
+        return
+    for leaf in pod_sets(gang.tree):
+        for pod in leaf.pods:
+            if pod.phase is PodPhase.RUNNING:
+                yield from (span - pod.seconds for span in spans)
+
+
+def _runtimes(name: str | None, queues: Mapping[str, Queue]) -> Iterator[int]:
+    seen: set[str] = set()
+    while name is not None and name in queues and name not in seen:
+        seen.add(name)
+        queue = queues[name]
+        yield from filter(None, (queue.preempt_min_runtime, queue.reclaim_min_runtime))
+        name = queue.parent

@@ -1,0 +1,3 @@
+"""
+Placing gangs one by one: a draft, what is left, and greedy.
+"""

@@ -1,0 +1,106 @@
+"""
+Completing a draft: what a tier left open is offered to gangs in the policy's order.
+
+The model stops caring about a gang as soon as its tier is locked and a later one has
+not been solved; a draft completed by hand is the next tier's hint and the fallback.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+
+from solver.place.draft import Draft
+from solver.place.greedy import start
+from solver.place.place_gang import place_surplus
+from solver.place.refused_kinds import Refusals
+from solver.place.workspace import Workspace
+from solver.problem.core_pods import least_core
+from solver.problem.problem import Problem, Unit
+from solver.score.tiers import borrow_factor
+
+
+def complete(problem: Problem, draft: Draft) -> Draft:
+    """
+    Add starts and surplus to a draft, taking nothing from it.
+    """
+    work = loaded(problem, draft)
+    waiting = [u for u in problem.units if u.starts and u.key not in draft.places]
+    failed = Refusals(problem)
+    late = [
+        unit
+        for unit in sorted(waiting, key=_by_size(problem))
+        if not _try(work, unit, failed, entitled=True)
+    ]
+    failed = Refusals(problem)
+    for unit in sorted(late, key=_by_borrowing(problem)):
+        _try(work, unit, failed, entitled=False)
+    grown: set[object] = set()
+    for unit in sorted(problem.units, key=_by_band):
+        if not unit.starts or work.places(unit.states[0]) is not None:
+            _grow(work, unit, grown)
+    return work.draft()
+
+
+def loaded(problem: Problem, draft: Draft) -> Workspace:
+    """
+    Lay a draft out in a workspace, with its entitled cores booked.
+    """
+    work = Workspace(problem)
+    for unit in problem.units:
+        for state in unit.states:
+            places = draft.places.get(state.key)
+            if places is None:
+                continue
+            for i, hosts in enumerate(places):
+                work.put(state, i, Counter(hosts))
+            if state.key in draft.entitled:
+                core = least_core(state, places)
+                work.ledger.entitle(state, work.ledger.charge_of(state, core))
+    work.entitled = set(draft.entitled)
+    return work
+
+
+def _by_band(unit: Unit) -> tuple[int, int, str]:
+    return (-unit.band, -max(s.gang.age for s in unit.states), unit.key)
+
+
+def _by_size(problem: Problem) -> Callable[[Unit], tuple[int, int, int, str]]:
+    def rank(unit: Unit) -> tuple[int, int, int, str]:
+        size = sum(problem.least_value[s.key] for s in unit.states)
+        age = max(s.gang.age for s in unit.states)
+        return (-unit.band, -size, -age, unit.key)
+
+    return rank
+
+
+def _by_borrowing(problem: Problem) -> Callable[[Unit], tuple[int, int, int, str]]:
+    def rank(unit: Unit) -> tuple[int, int, int, str]:
+        factor = max(borrow_factor(problem, s.gang.queue) for s in unit.states)
+        size = sum(problem.least_value[s.key] for s in unit.states)
+        return (-unit.band, -factor, -size, unit.key)
+
+    return rank
+
+
+def _try(work: Workspace, unit: Unit, failed: Refusals, *, entitled: bool) -> bool:
+    if failed.covers(unit):
+        return False
+    if start(work, unit, entitled=entitled):
+        return True
+    failed.note(unit)
+    return False
+
+
+def _grow(work: Workspace, unit: Unit, full: set[object]) -> None:
+    for state in unit.states:
+        key = None
+        if len(state.leaves) == 1 and state.leaves[0].pod_set.topology is None:
+            shape = work.problem.shapes.of_leaf[state.key, 0]
+            if not work.problem.shapes.items[shape].tag:
+                key = (shape, state.gang.queue, state.gang.preemptible)
+        placed = work.placed.get(state.key, {})
+        left = any(
+            len(leaf.pending) > len(placed.get(i, ()))
+            for i, leaf in enumerate(state.leaves)
+        )
+        if left and (key is None or key not in full) and not place_surplus(work, state):
+            full.add(key)

@@ -1,0 +1,34 @@
+"""
+Drafts: who would go where, in node indices, before pods are named.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from solver.problem.gang_state import Standing
+from solver.problem.leaving_pods import Exit, Places
+from solver.problem.problem import Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """
+    Places of every gang that gets pods, the gangs that start as entitled, and who goes.
+    """
+
+    places: Mapping[str, Places] = field(default_factory=dict)
+    entitled: frozenset[str] = frozenset()
+    exits: tuple[Exit, ...] = ()
+
+    def starts(self, unit: Unit) -> bool:
+        """
+        Tell whether a unit that needs activation is activated.
+        """
+        return unit.starts and unit.key in self.places
+
+    def num_placed(self, state: Standing, leaf: int) -> int:
+        """
+        Count the pods a leaf gets.
+        """
+        places = self.places.get(state.key)
+        return len(places[leaf]) if places else 0

@@ -1,0 +1,130 @@
+"""
+Greedy: gang by gang in queue order, all or nothing, best fit, topology-aware.
+
+What a good scheduler of this field does today, done honestly: it is the baseline of
+every report, the fallback of every round, and the solver's first hint.
+"""
+
+from collections.abc import Callable, Sequence
+from heapq import heapify, heappop, heappush
+
+from solver.place.draft import Draft
+from solver.place.place_gang import place_gang, place_surplus
+from solver.place.queue_ledger import Charge
+from solver.place.refused_kinds import Refusals
+from solver.place.workspace import Workspace
+from solver.problem.gang_state import Standing
+from solver.problem.problem import Problem, Unit
+
+Rank = Callable[[Unit], tuple[int | str, ...]]
+
+
+def greedy(problem: Problem) -> Draft:
+    """
+    Plan a round: entitled starts, then borrowing ones, then surplus.
+    """
+    work = Workspace(problem)
+    return fill_up(work, in_queue_order)
+
+
+def fill_up(work: Workspace, order: Callable[[Workspace, list[Unit]], None]) -> Draft:
+    """
+    Start what fits in some order and grow what runs.
+    """
+    waiting = [u for u in work.problem.units if u.starts and u.key not in work.placed]
+    order(work, waiting)
+    for unit in sorted(work.problem.units, key=_by_rank):
+        for state in unit.states:
+            if not unit.starts or state.key in work.placed:
+                place_surplus(work, state)
+    return work.draft()
+
+
+def _by_rank(unit: Unit) -> tuple[int, int, str]:
+    return (-unit.band, -max(s.gang.age for s in unit.states), unit.key)
+
+
+def in_queue_order(work: Workspace, units: list[Unit]) -> None:
+    """
+    Let the queue with least of its share go first; inside it priority, age, name.
+    """
+    ranked = _ranked(units)
+    _pass(work, ranked, entitled=True)
+    late = [unit for unit in ranked if unit.key not in work.placed]
+    _pass(work, late, entitled=False)
+
+
+def start_entitled(work: Workspace, units: list[Unit]) -> None:
+    """
+    Start what the fair shares hold, in the same order.
+    """
+    _pass(work, _ranked(units), entitled=True)
+
+
+def _ranked(units: Sequence[Unit]) -> list[Unit]:
+    """
+    Sort units so that inside a queue the last is the first in line.
+    """
+    by_name = sorted(units, key=lambda unit: unit.key, reverse=True)
+    return sorted(by_name, key=_inside_queue)
+
+
+def _pass(work: Workspace, ranked: Sequence[Unit], *, entitled: bool) -> None:
+    """
+    Offer every unit once, queue by queue.
+    """
+    lines: dict[str, list[Unit]] = {}
+    for unit in ranked:
+        lines.setdefault(unit.states[0].gang.queue, []).append(unit)
+    heap = [(*_standing_of(work, name), name) for name in lines]
+    heapify(heap)
+    failed = Refusals(work.problem)
+    while heap:
+        name = heappop(heap)[-1]
+        line = lines[name]
+        unit = line.pop()
+        if not failed.covers(unit) and not start(work, unit, entitled=entitled):
+            failed.note(unit)
+        if line:
+            heappush(heap, (*_standing_of(work, name), name))
+
+
+def _inside_queue(unit: Unit) -> tuple[int, int]:
+    lowest = min(state.gang.priority for state in unit.states)
+    oldest = max(state.gang.age for state in unit.states)
+    return (lowest, oldest)
+
+
+def _standing_of(work: Workspace, queue: str) -> tuple[int, float]:
+    """
+    Rank a queue: its own priority first, then how much of its share it holds.
+    """
+    record = work.problem.queues.queues.get(queue)
+    if record is None:
+        return (0, 0.0)
+    ratio = 0.0
+    for r in work.problem.queues.named:
+        share = work.problem.shares.get(queue, {}).get(r, 0)
+        if share > 0:
+            ratio = max(ratio, 1.0 - work.ledger.share[queue][r] / share)
+    return (-record.priority, ratio)
+
+
+def start(work: Workspace, unit: Unit, *, entitled: bool) -> bool:
+    """
+    Start all gangs of a unit or none; entitled ones only inside their fair share.
+    """
+    mark = work.mark()
+    charges: list[tuple[Standing, Charge]] = []
+    for state in unit.states:
+        if not place_gang(work, state):
+            work.undo(mark)
+            return False
+        counts = {i: len(hosts) for i, hosts in work.placed.get(state.key, {}).items()}
+        charges.append((state, work.ledger.charge_of(state, counts)))
+    if entitled:
+        if not work.ledger.entitle_all(charges):
+            work.undo(mark)
+            return False
+        work.entitled.update(state.key for state in unit.states)
+    return True

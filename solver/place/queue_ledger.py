@@ -1,0 +1,116 @@
+"""
+The ledger: what queues may still take, kept while a draft grows.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from models.resources import Resources
+from solver.problem.gang_state import Standing
+from solver.problem.problem import Problem
+
+Charge = Mapping[str, int]
+Row = tuple[tuple[str, int], ...]
+
+
+class Ledger:
+    """
+    Room left under limits, quotas and fair shares, per queue and named resource.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        queues = problem.queues
+        self.named = queues.named
+        self.limit: dict[str, dict[str, int]] = {}
+        self.quota: dict[str, dict[str, int]] = {}
+        self.share: dict[str, dict[str, int]] = {}
+        for name in queues.queues:
+            limits = {r: queues.limit_left(name, r) for r in self.named}
+            quotas = {r: queues.quota_left(name, r) for r in self.named}
+            self.limit[name] = {r: n for r, n in limits.items() if n is not None}
+            self.quota[name] = {r: n for r, n in quotas.items() if n is not None}
+            self.share[name] = {
+                r: queues.share_left(problem.shares, name, r) for r in self.named
+            }
+        self._tables: dict[tuple[str, bool], list[dict[str, int]]] = {}
+        self._shares: dict[str, list[dict[str, int]]] = {}
+        self._open_tables(queues.path)
+        self._rows: dict[int, tuple[Resources, Row]] = {}
+
+    def _open_tables(self, path: Callable[[str], Sequence[str]]) -> None:
+        for name in self.limit:
+            above = path(name)
+            limits = [self.limit[q] for q in above if self.limit[q]]
+            quotas = [self.quota[q] for q in above if self.quota[q]]
+            self._tables[name, True] = limits
+            self._tables[name, False] = limits + quotas
+            self._shares[name] = [self.share[q] for q in above]
+
+    def charge_of(self, state: Standing, counts: Mapping[int, int]) -> Charge:
+        """
+        Add up the named resources of some pods, by leaf.
+        """
+        total: dict[str, int] = {}
+        for leaf, count in counts.items():
+            for r, amount in self._row(state, leaf):
+                total[r] = total.get(r, 0) + amount * count
+        return total
+
+    def _row(self, state: Standing, leaf: int) -> Row:
+        requests = state.leaves[leaf].pod_set.requests
+        known = self._rows.get(id(requests))
+        if known is None:
+            row = tuple((r, n) for r in self.named if (n := requests.get(r, 0)))
+            known = self._rows[id(requests)] = (requests, row)
+        return known[1]
+
+    def most(self, state: Standing, leaf: int, count: int) -> int:
+        """
+        Say how many of some pods limits, and quotas of fixed work, leave room for.
+        """
+        row = self._row(state, leaf)
+        for table in self._tables.get((state.gang.queue, state.gang.preemptible), ()):
+            for r, amount in row:
+                if r in table and table[r] < amount * count:
+                    count = max(0, table[r]) // amount
+        return count
+
+    def take(self, state: Standing, leaf: int, count: int) -> None:
+        """
+        Book pods of a leaf, or give them back where negative.
+        """
+        row = self._row(state, leaf)
+        for table in self._tables.get((state.gang.queue, state.gang.preemptible), ()):
+            for r, amount in row:
+                if r in table:
+                    table[r] -= amount * count
+
+    def entitles(self, state: Standing, charge: Charge) -> bool:
+        """
+        Tell whether a core fits into what is left of the fair share on its path.
+        """
+        return all(
+            amount <= share[r]
+            for share in self._shares.get(state.gang.queue, ())
+            for r, amount in charge.items()
+            if amount
+        )
+
+    def entitle_all(self, charges: Sequence[tuple[Standing, Charge]]) -> bool:
+        """
+        Book cores that start together against the fair share: all of them or none.
+        """
+        for at, (state, charge) in enumerate(charges):
+            if not self.entitles(state, charge):
+                for booked, paid in charges[:at]:
+                    self.entitle(booked, paid, -1)
+                return False
+            self.entitle(state, charge)
+        return True
+
+    def entitle(self, state: Standing, charge: Charge, sign: int = 1) -> None:
+        """
+        Book a core against the fair share.
+        """
+        for share in self._shares.get(state.gang.queue, ()):
+            for r, amount in charge.items():
+                share[r] -= sign * amount

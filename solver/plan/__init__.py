@@ -1,0 +1,3 @@
+"""
+Plans: pods named, operations in the order in which they must happen.
+"""

@@ -1,0 +1,42 @@
+"""
+The placement: a draft and all that was decided before it, with pods and nodes named.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from models.plan import Placement
+from solver.evict.beneficiaries import departures_of
+from solver.place.draft import Draft
+from solver.problem.leaving_pods import Places
+from solver.problem.problem import Problem, Unit
+
+
+def placement_of(problem: Problem, draft: Draft) -> Placement:
+    """
+    Name the pods: leaf by leaf in index order, contiguous per node.
+    """
+    frozen = problem.frozen
+    return Placement(
+        binds=_named(problem, problem.units, draft.places)
+        | _named(problem, frozen.committed, frozen.bound),
+        reserves=_named(problem, (*frozen.units, *frozen.committed), frozen.places),
+        departures=departures_of(problem),
+        entitled=draft.entitled | frozen.entitled,
+    )
+
+
+def _named(
+    problem: Problem, units: Iterable[Unit], places: Mapping[str, Places]
+) -> dict[str, str]:
+    found: dict[str, str] = {}
+    nodes = problem.room.nodes
+    for unit in units:
+        for state in unit.states:
+            hosts_of = places.get(state.key)
+            if hosts_of is None:
+                continue
+            for leaf, hosts in zip(state.leaves, hosts_of, strict=True):
+                for pod, host in zip(leaf.pending, sorted(hosts), strict=False):
+                    name = f"{state.gang.namespace}/{pod.name}"
+                    found[name] = nodes[host].name
+    return found

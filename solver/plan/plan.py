@@ -1,0 +1,259 @@
+"""
+The plan: operations in order, and one line for every gang that has something to say.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from importlib.metadata import version
+
+from models.gangs import Gang, Pod, PodPhase, PodSet, Tree, pod_sets
+from models.plan import (
+    Departure,
+    GangLine,
+    Op,
+    Operation,
+    Placement,
+    Plan,
+    PodCounts,
+    State,
+)
+from models.reasons import Waiting
+from models.snapshot import Snapshot
+from solver.problem.gang_state import Standing, is_complete, satisfied_after, standing
+from solver.search.outcome import Outcome
+
+VERSION = "0.1.0"
+
+
+def plan_of(
+    placement: Placement,
+    outcome: Outcome,
+    *,
+    strategy: str,
+    waiting: Mapping[str, Waiting],
+    source: str,
+) -> Plan:
+    """
+    Order a placement's operations and describe every gang after them.
+
+    ``source`` names what was planned for.
+    """
+    snapshot, policy = outcome.problem.snapshot, outcome.problem.policy
+    steps: list[Operation] = []
+    lines: list[GangLine] = []
+    leaving = _gangs_leaving(snapshot, placement)
+    states = outcome.problem.states
+    for gang in snapshot.gangs:
+        key = gang.key
+        if key not in leaving and is_complete(gang):
+            lines.append(_running_line(gang))
+            continue
+        mine = list(_steps(gang, placement))
+        steps += mine
+        now = states.get(key) or standing(gang)
+        lines.append(_line(now, mine, placement, waiting.get(key)))
+    operations = sorted(steps, key=lambda step: _ORDER[step.op])
+    proven = all(tier.proof == "proven" for tier in outcome.tiers)
+    limits = policy.limits
+    pending = any(line.state == "Waiting" for line in lines)
+    idle = not operations and not pending
+    return Plan(
+        strategy=strategy,
+        status="idle" if idle else "optimal" if proven else "feasible",
+        deterministic=limits.seconds is None and limits.workers == 1,
+        snapshot=source,
+        seed=policy.seed,
+        versions=versions(),
+        tiers=outcome.tiers,
+        gangs=tuple(lines),
+        operations=tuple(operations),
+        model=outcome.model,
+    )
+
+
+def versions() -> Mapping[str, str]:
+    """
+    Say who plans.
+    """
+    return {"phalanx": VERSION, "ortools": _ortools_version()}
+
+
+@cache
+def _ortools_version() -> str:
+    """
+    Look the version up once: it is read from the files of the installed package.
+    """
+    return version("ortools")
+
+
+_ORDER: Mapping[Op, int] = {"Bind": 0, "Evict": 1, "Move": 2, "Reserve": 3}
+_WAITS = frozenset({PodPhase.PENDING, PodPhase.RESERVED})
+
+
+def _gangs_leaving(snapshot: Snapshot, placement: Placement) -> set[str]:
+    """
+    Name the gangs of which pods leave.
+    """
+    if not placement.departures:
+        return set()
+    return {
+        gang.key
+        for gang in snapshot.gangs
+        for leaf in pod_sets(gang.tree)
+        for pod in leaf.pods
+        if f"{gang.namespace}/{pod.name}" in placement.departures
+    }
+
+
+def _steps(gang: Gang, placement: Placement) -> Iterator[Operation]:
+    """
+    Walk what happens to a gang's pods, in their order.
+    """
+    for leaf in pod_sets(gang.tree):
+        for pod in leaf.pods:
+            name = f"{gang.namespace}/{pod.name}"
+            if pod.phase in _WAITS:
+                if name in placement.binds:
+                    yield _step("Bind", gang, name, pod.uid, placement.binds[name])
+                elif name in placement.reserves:
+                    node = placement.reserves[name]
+                    yield _step("Reserve", gang, name, pod.uid, node)
+            elif pod.phase is PodPhase.RUNNING and name in placement.departures:
+                yield _departure(gang, name, pod, placement.departures[name])
+
+
+def _step(op: Op, gang: Gang, name: str, uid: str | None, node: str) -> Operation:
+    return Operation(op=op, pod=name, gang=gang.key, node=node, uid=uid)
+
+
+def _departure(gang: Gang, name: str, pod: Pod, why: Departure) -> Operation:
+    moves = why.target is not None
+    return Operation(
+        op="Move" if moves else "Evict",
+        pod=name,
+        gang=gang.key,
+        node=why.target or pod.node or "",
+        uid=pod.uid,
+        source=pod.node if moves else None,
+        beneficiaries=why.beneficiaries,
+        rule=why.rule,
+    )
+
+
+def _line(
+    now: Standing,
+    steps: Sequence[Operation],
+    placement: Placement,
+    waiting: Waiting | None,
+) -> GangLine:
+    gang = now.gang
+    leaves = list(pod_sets(gang.tree))
+    phases = [pod.phase for leaf in leaves for pod in leaf.pods]
+    ops = [step.op for step in steps]
+    counts = _counts(
+        sum([leaf.replicas for leaf in leaves]),
+        least_pods(gang),
+        phases.count(PodPhase.RUNNING),
+        phases.count(PodPhase.SUCCEEDED),
+        phases.count(PodPhase.FAILED),
+        ops.count("Bind"),
+        ops.count("Evict") + ops.count("Move"),
+    )
+    state = _state(now, steps, counts)
+    return GangLine(
+        name=now.key,
+        queue=gang.queue,
+        state=state,
+        entitled=now.key in placement.entitled,
+        waiting=waiting if state in {"Waiting", "Reserved"} else None,
+        pods=counts,
+    )
+
+
+def _running_line(gang: Gang) -> GangLine:
+    tree = gang.tree
+    assert isinstance(tree, PodSet)
+    return GangLine(
+        name=gang.key,
+        queue=gang.queue,
+        state="Running",
+        entitled=False,
+        waiting=None,
+        pods=_counts(tree.replicas, tree.minimum, tree.replicas),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _counts(  # noqa: PLR0913, PLR0917 - the fields of a record, in their order
+    total: int,
+    minimum: int,
+    running: int,
+    succeeded: int = 0,
+    failed: int = 0,
+    binding: int = 0,
+    evicting: int = 0,
+) -> PodCounts:
+    """
+    Give equal records of counts once: most gangs have the same few pods.
+    """
+    return PodCounts(
+        total=total,
+        minimum=minimum,
+        running=running,
+        succeeded=succeeded,
+        failed=failed,
+        binding=binding,
+        evicting=evicting,
+    )
+
+
+def least_pods(gang: Gang) -> int:
+    """
+    Give the least number of pods that satisfies a gang's tree.
+    """
+    return _least_pods(gang.tree)
+
+
+def _least_pods(tree: Tree) -> int:
+    if isinstance(tree, PodSet):
+        return tree.minimum
+    children = sorted(_least_pods(child) for child in tree.children)
+    return max(tree.min_pods, sum(children[: tree.min_groups]))
+
+
+def _state(now: Standing, steps: Sequence[Operation], counts: PodCounts) -> State:
+    """
+    Give the first state that holds, in the order of the format.
+    """
+    return "Evicting" if counts.evicting else _state_of_others(now, steps, counts)
+
+
+def _state_of_others(
+    now: Standing, steps: Sequence[Operation], counts: PodCounts
+) -> State:
+    binds = [step for step in steps if step.op == "Bind"]
+    if not steps and counts.total == counts.succeeded + counts.failed:
+        return "Finished"
+    if binds:
+        return "Starting" if _becomes_satisfied(now, binds) else "Growing"
+    if steps:
+        return "Reserved"
+    if not now.satisfied:
+        return "Waiting"
+    return "Running" if counts.running else _without_pods(counts)
+
+
+def _becomes_satisfied(now: Standing, binds: Sequence[Operation]) -> bool:
+    if now.satisfied:
+        return False
+    names = {op.pod for op in binds}
+    prefix = f"{now.gang.namespace}/"
+    added = {
+        i: sum(f"{prefix}{pod.name}" in names for pod in leaf.pod_set.pods)
+        for i, leaf in enumerate(now.leaves)
+    }
+    return satisfied_after(now, added)[0]
+
+
+def _without_pods(counts: PodCounts) -> State:
+    return "Finished" if counts.succeeded else "Waiting"

@@ -1,0 +1,242 @@
+"""
+The problem of one round: room, shapes, candidates, queue rules, shares and bands.
+
+Everything later steps compute with is gathered here once, as arrays and small
+records; what cannot be planned leaves with its reason.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from models.gangs import Gang, PodPhase, pod_sets, released
+from models.policy import Policy
+from models.reasons import Waiting
+from models.resources import num_gpus
+from models.snapshot import Snapshot
+from models.topology import Topology
+from solver.problem.domains import Domains
+from solver.problem.eligibility import blocked_gangs
+from solver.problem.fair_share import fair_shares
+from solver.problem.gang_state import Standing, is_complete, least_need, standing
+from solver.problem.leaving_pods import Exit, Loss, Places
+from solver.problem.never_starts import Possible, structural_reasons
+from solver.problem.node_room import Room, room_of
+from solver.problem.pod_counts import census_of
+from solver.problem.pod_shapes import Shapes, shapes_of
+from solver.problem.pod_values import PodValues
+from solver.problem.priority_bands import Bands, cut_bands
+from solver.problem.queue_tree import QueueTree
+from solver.problem.running_gangs import Runners
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """
+    Gangs that start together: one gang, or the unsatisfied members of a GangGroup.
+
+    ``starts`` is false for a satisfied gang whose pending pods are all surplus.
+    """
+
+    states: tuple[Standing, ...]
+    starts: bool
+    band: int
+    key: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """
+        Be known by the first member's name.
+        """
+        object.__setattr__(self, "key", self.states[0].key)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frozen:
+    """
+    What earlier steps decided: who leaves, and the gangs that have their places for it.
+
+    ``losses`` are those for entitled and for other starts.  ``committed`` units have
+    what an earlier round promised, ``bound`` now or, in ``places``, later.
+    """
+
+    exits: tuple[Exit, ...] = ()
+    units: tuple[Unit, ...] = ()
+    places: Mapping[str, Places] = field(default_factory=dict)
+    entitled: frozenset[str] = frozenset()
+    losses: tuple[Loss, Loss] = (Loss(), Loss())
+    committed: tuple[Unit, ...] = ()
+    bound: Mapping[str, Places] = field(default_factory=dict)
+
+
+class Step(IntEnum):
+    """
+    The steps of a round: whose starts may make others leave.
+    """
+
+    ENTITLED = 0
+    BORROWING = 1
+    IDLE = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """
+    One round, ready to be planned by any strategy.
+
+    ``states`` are the standings of all gangs that are not complete.  ``gangs`` are
+    those of the snapshot, with reserved pods pending as everywhere in a round,
+    ``written`` as the snapshot has them.
+    """
+
+    snapshot: Snapshot
+    policy: Policy
+    room: Room
+    shapes: Shapes
+    queues: QueueTree
+    shares: Mapping[str, Mapping[str, int]]
+    units: tuple[Unit, ...]
+    bands: Bands
+    values: PodValues
+    least_value: Mapping[str, int]
+    positions: Mapping[str, int]
+    blocked: Mapping[str, Waiting]
+    satisfied: int
+    running_pods: int
+    running_gpus: int
+    topologies: Mapping[str, Topology] = field(default_factory=dict)
+    domains: Domains = field(default_factory=Domains)
+    stuck: tuple[Standing, ...] = ()
+    frozen: Frozen = Frozen()
+    step: Step = Step.IDLE
+    states: Mapping[str, Standing] = field(default_factory=dict)
+    gangs: Mapping[str, Gang] = field(default_factory=dict)
+    written: Mapping[str, Gang] = field(default_factory=dict)
+    runners: Runners = field(default_factory=lambda: Runners(Snapshot(), {}))
+
+    def weight(self, state: Standing) -> int:
+        """
+        Value of starting a gang, in quarters: least pod value times its age step.
+        """
+        return self.least_value[state.key] * self.policy.quarters(state.gang.age)
+
+
+def problem_of(snapshot: Snapshot, policy: Policy) -> Problem:
+    """
+    Gather one round's problem from a snapshot.
+    """
+    waiting = [_as_pending(g) for g in snapshot.gangs if not is_complete(g)]
+    written = {gang.key: gang for gang in snapshot.gangs}
+    states = {gang.key: standing(gang) for gang in waiting}
+    census = census_of(snapshot)
+    queues = QueueTree.of(snapshot, census)
+    moves = policy.evict.consolidate and policy.has("disruption")
+    room = room_of(snapshot, waiting, census, moves=moves)
+    shapes = shapes_of(room, states.values())
+    topologies = {topology.name: topology for topology in snapshot.topologies}
+    blocked = blocked_gangs(snapshot, states, queues, room)
+    ready = [s for k, s in states.items() if k not in blocked and not s.satisfied]
+    domains = Domains(room.nodes, topologies)
+    possible = Possible(room=room, shapes=shapes, domains=domains)
+    blocked |= structural_reasons(states, blocked, possible, queues)
+    units = _units(states, blocked)
+    values = PodValues.of(snapshot)
+    starting = [state for unit in units if unit.starts for state in unit.states]
+    bands = cut_bands(
+        [_lowest_priority(_together(state, states)) for state in ready],
+        policy,
+        {gang.priority for gang in snapshot.gangs},
+    )
+    demand = possible.demand(
+        [s for k, s in states.items() if k not in blocked and s.num_pending]
+    )
+    order = sorted(ready, key=lambda s: (-s.gang.age, s.key))
+    return Problem(
+        snapshot=snapshot,
+        policy=policy,
+        room=room,
+        shapes=shapes,
+        queues=queues,
+        shares=fair_shares(
+            snapshot.queues,
+            room.totals(queues.named),
+            queues.requested(demand),
+        ),
+        units=tuple(_with_band(unit, bands) for unit in units),
+        bands=bands,
+        values=values,
+        least_value={s.key: _least_value(s, values) for s in starting},
+        positions={state.key: at for at, state in enumerate(order)},
+        blocked=blocked,
+        satisfied=_num_satisfied(snapshot, states),
+        running_pods=sum(census.queues.values()),
+        running_gpus=sum(
+            num_gpus(requests) * count for requests, count in census.running()
+        ),
+        topologies=topologies,
+        states=states,
+        gangs=written | {gang.key: gang for gang in waiting},
+        written=written,
+        runners=Runners(snapshot, room.index),
+        domains=domains,
+        stuck=tuple(state for state in ready if state.key in blocked),
+    )
+
+
+def _as_pending(gang: Gang) -> Gang:
+    """
+    Let reserved pods be pending, the first of those that are.
+    """
+    if any(
+        pod.phase is PodPhase.RESERVED for x in pod_sets(gang.tree) for pod in x.pods
+    ):
+        return released(gang)
+    return gang
+
+
+def _num_satisfied(snapshot: Snapshot, states: Mapping[str, Standing]) -> int:
+    complete = len(snapshot.gangs) - len(states)
+    return complete + sum(state.satisfied for state in states.values())
+
+
+def _least_value(state: Standing, values: PodValues) -> int:
+    prices = [values.of_pod(leaf.pod_set.requests) for leaf in state.leaves]
+    return least_need(state, prices.__getitem__) or 0
+
+
+def _units(
+    states: Mapping[str, Standing], blocked: Mapping[str, Waiting]
+) -> list[Unit]:
+    units = []
+    done: set[str] = set()
+    for key, state in states.items():
+        if key in done or key in blocked:
+            continue
+        if state.satisfied:
+            if state.num_pending:
+                units.append(Unit(states=(state,), starts=False, band=0))
+            continue
+        together = _together(state, states)
+        done.update(member.key for member in together)
+        units.append(Unit(states=together, starts=True, band=0))
+    return units
+
+
+def _together(state: Standing, states: Mapping[str, Standing]) -> tuple[Standing, ...]:
+    """
+    List the gangs that start with one, itself included, by name.
+    """
+    if not state.gang.mates:
+        return (state,)
+    names = sorted({state.key, *state.gang.mates} & states.keys())
+    return tuple(states[name] for name in names if not states[name].satisfied)
+
+
+def _with_band(unit: Unit, bands: Bands) -> Unit:
+    if not unit.starts:
+        return unit
+    band = bands.of(_lowest_priority(unit.states))
+    return Unit(states=unit.states, starts=True, band=band)
+
+
+def _lowest_priority(states: Iterable[Standing]) -> int:
+    return min(state.gang.priority for state in states)

@@ -1,0 +1,143 @@
+"""
+Queue arithmetic: usage, limits and quotas on the whole path to the root.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from models.names import nearest
+from models.queues import Queue
+from models.resources import add
+from models.snapshot import Snapshot
+from solver.problem.pod_counts import Census
+
+Amounts = dict[str, dict[str, int]]
+Shares = Mapping[str, Mapping[str, int]]
+_MOST_NEAREST = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueTree:
+    """
+    The queues with what runs in them; ``named`` are the resources any of them names.
+
+    ``drift`` is what reservations add to a queue later, less what leaves it;
+    ``booked`` the part of the fair share that reserved gangs take.
+    """
+
+    queues: Mapping[str, Queue]
+    named: tuple[str, ...]
+    running: Amounts
+    fixed: Amounts
+    own: Amounts = field(default_factory=dict)
+    drift: Amounts = field(default_factory=dict)
+    drift_fixed: Amounts = field(default_factory=dict)
+    booked: Amounts = field(default_factory=dict)
+    parents: frozenset[str] = frozenset()
+    _nearest: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, snapshot: Snapshot, census: Census) -> "QueueTree":
+        """
+        Add up what runs, per queue and for every queue above it.
+        """
+        queues = {queue.name: queue for queue in snapshot.queues}
+        named = tuple(sorted({r for q in snapshot.queues for r in q.resources}))
+        own: Amounts = {}
+        own_fixed: Amounts = {}
+        if named:
+            for (name, preemptible, kind), count in census.queues.items():
+                requests = census.kinds[kind]
+                add(own.setdefault(name, {}), requests, count)
+                if not preemptible:
+                    add(own_fixed.setdefault(name, {}), requests, count)
+        tree = cls(
+            queues=queues,
+            named=named,
+            running={},
+            fixed={},
+            own=own,
+            parents=frozenset(q.parent for q in snapshot.queues if q.parent),
+        )
+        for source, target in ((own, tree.running), (own_fixed, tree.fixed)):
+            for name, amounts in source.items():
+                for above in tree.path(name):
+                    add(target.setdefault(above, {}), amounts)
+        return tree
+
+    def path(self, name: str) -> Sequence[str]:
+        """
+        List a queue and all above it that exist, the queue first.
+        """
+        found: list[str] = []
+        at: str | None = name
+        while at is not None and at in self.queues and at not in found:
+            found.append(at)
+            at = self.queues[at].parent
+        return found
+
+    def nearest(self, name: str) -> str:
+        """
+        Give the queue that is called most like a name that none has; or nothing.
+        """
+        if name not in self._nearest and len(self._nearest) < _MOST_NEAREST:
+            self._nearest[name] = nearest(name, self.queues)
+        return self._nearest.get(name, "")
+
+    def limit_left(self, queue: str, resource: str) -> int | None:
+        """
+        How much more of a resource a queue may hold; none is unlimited.
+        """
+        limit = self.queues[queue].rule(resource).limit
+        if limit is None:
+            return None
+        return max(0, limit - self._held(self.running, self.drift, queue, resource))
+
+    def limit_left_later(self, queue: str, resource: str) -> int | None:
+        """
+        Give the same without a floor: evictions may make room below a limit.
+        """
+        limit = self.queues[queue].rule(resource).limit
+        if limit is None:
+            return None
+        return limit - self._held(self.running, self.drift, queue, resource)
+
+    @staticmethod
+    def _held(running: Amounts, drift: Amounts, queue: str, resource: str) -> int:
+        """
+        Give what a queue holds now or later, whichever is more.
+        """
+        more = max(0, drift.get(queue, {}).get(resource, 0))
+        return running.get(queue, {}).get(resource, 0) + more
+
+    def quota_left(self, queue: str, resource: str) -> int | None:
+        """
+        How much more non-preemptible work a queue may hold; none is unlimited.
+        """
+        quota = self.queues[queue].rule(resource).quota
+        if quota is None:
+            return None
+        return max(0, quota - self._held(self.fixed, self.drift_fixed, queue, resource))
+
+    def share_left(self, shares: Shares, queue: str, resource: str) -> int:
+        """
+        How much more entitled work a queue may start.
+        """
+        return max(0, self.claim_left(shares, queue, resource))
+
+    def claim_left(self, shares: Shares, queue: str, resource: str) -> int:
+        """
+        How much more entitled work a queue may start; negative above its share.
+        """
+        taken = self.running.get(queue, {}).get(resource, 0)
+        taken += self.booked.get(queue, {}).get(resource, 0)
+        return shares.get(queue, {}).get(resource, 0) - taken
+
+    def requested(self, pending: Amounts) -> Amounts:
+        """
+        Add pending demand to what runs, per leaf queue.
+        """
+        total: Amounts = {name: dict(amounts) for name, amounts in self.own.items()}
+        for name, amounts in pending.items():
+            add(total.setdefault(name, {}), amounts)
+        return total

@@ -1,0 +1,84 @@
+"""
+Where a tree node's pods are: the domains that pin, and the preferred ones used.
+"""
+
+from collections.abc import Sequence
+
+from models.topology import Domain, TopologyDemand
+from solver.problem.gang_state import Standing, TreeNode
+from solver.problem.problem import Problem
+
+
+def running_cells(
+    problem: Problem,
+    state: Standing,
+    node: TreeNode,
+    demand: TopologyDemand,
+    level: str,
+) -> set[int]:
+    """
+    List the domains in which pods below a tree node run; lost nodes pin nothing.
+    """
+    index = problem.room.index
+    hosts = [
+        index[pod.node]
+        for i in node.leaves
+        for pod in state.leaves[i].running
+        if pod.node in index
+    ]
+    return problem.domains.cells(demand.topology, level).on(hosts)
+
+
+def running_domains(
+    problem: Problem,
+    state: Standing,
+    node: TreeNode,
+    demand: TopologyDemand,
+    level: str,
+) -> set[Domain]:
+    """
+    Name the domains in which pods below a tree node run.
+    """
+    names = problem.domains.cells(demand.topology, level).names
+    return {names[cell] for cell in running_cells(problem, state, node, demand, level)}
+
+
+def idle_spread(problem: Problem) -> int:
+    """
+    Count what gangs that can never start as things are add: what runs of them.
+    """
+    return sum(spread_of(problem, state, None) for state in problem.stuck)
+
+
+def frozen_spread(problem: Problem) -> int:
+    """
+    Count what this plan cannot change: gangs that cannot start, and reserved ones.
+    """
+    places = problem.frozen.places
+    return idle_spread(problem) + sum(
+        spread_of(problem, state, places[state.key])
+        for unit in problem.frozen.units
+        for state in unit.states
+    )
+
+
+def spread_of(
+    problem: Problem,
+    state: Standing,
+    places: Sequence[Sequence[int]] | None,
+) -> int:
+    """
+    Count a gang's preferred domains beyond the first, over its tree nodes.
+    """
+    total = 0
+    for node in state.nodes:
+        demand = node.topology
+        if demand is None or demand.preferred is None:
+            continue
+        level = demand.preferred
+        used = running_cells(problem, state, node, demand, level)
+        if places is not None:
+            cells = problem.domains.cells(demand.topology, level)
+            used |= cells.on([host for i in node.leaves for host in places[i]])
+        total += max(0, len(used) - 1)
+    return total

@@ -1,0 +1,86 @@
+"""
+Runners: all preemptible gangs that run, read once for all who ask who may leave.
+"""
+
+from collections.abc import Iterable
+from functools import cached_property
+
+from models.gangs import Gang, Pod, PodPhase, PodSet, pod_sets
+from models.resources import Resources, num_gpus
+from models.snapshot import Snapshot
+from solver.problem.gang_state import is_complete
+
+Runner = tuple[int, Pod]
+"""
+A running pod with the index of its leaf.
+"""
+Single = tuple[Gang, Pod, int, int, int]
+"""
+A gang of one pod that runs: with the node, its work, and the number of its requests.
+"""
+
+
+class Runners:
+    """
+    Gangs of a single pod, and all others; read when first asked for.
+    """
+
+    def __init__(self, snapshot: Snapshot, index: dict[str, int]) -> None:
+        self.snapshot = snapshot
+        self.index = index
+        self._numbers: dict[int, int] = {}
+        self._equal: dict[frozenset[tuple[str, int]], int] = {}
+        self._gpus: dict[int, int] = {}
+
+    @cached_property
+    def all(self) -> tuple[list[Single], list[tuple[Gang, tuple[Runner, ...]]]]:
+        """
+        List single pods on nodes that exist, and the other gangs with what runs.
+        """
+        singles: list[Single] = []
+        others: list[tuple[Gang, tuple[Runner, ...]]] = []
+        for gang in self.snapshot.gangs:
+            if not gang.preemptible:
+                continue
+            tree = gang.tree
+            if isinstance(tree, PodSet) and len(tree.pods) == 1 and is_complete(gang):
+                pod = tree.pods[0]
+                host = self.index.get(pod.node or "", -1)
+                if host >= 0:
+                    number = self.number_of(tree.requests)
+                    work = self._gpus[number] * pod.seconds
+                    singles.append((gang, pod, host, work, number))
+                continue
+            runners = tuple(
+                (at, pod)
+                for at, leaf in enumerate(pod_sets(tree))
+                for pod in leaf.pods
+                if pod.phase is PodPhase.RUNNING
+            )
+            if runners:
+                others.append((gang, runners))
+        return singles, others
+
+    def number_of(self, requests: Resources) -> int:
+        """
+        Give equal requests one number.
+        """
+        number = self._numbers.get(id(requests))
+        if number is None:
+            known = self._equal.setdefault(
+                frozenset(requests.items()), len(self._equal)
+            )
+            number = self._numbers[id(requests)] = known
+            self._gpus[number] = num_gpus(requests)
+        return number
+
+
+def work_of(gang: Gang, pods: Iterable[Runner]) -> int:
+    """
+    Add up the GPU-seconds that some pods have run.
+    """
+    tree = gang.tree
+    if isinstance(tree, PodSet):
+        return num_gpus(tree.requests) * sum(pod.seconds for _, pod in pods)
+    leaves = tuple(pod_sets(tree))
+    return sum(num_gpus(leaves[at].requests) * pod.seconds for at, pod in pods)

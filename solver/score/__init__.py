@@ -1,0 +1,3 @@
+"""
+What a draft is worth, tier by tier, and bounds by arithmetic.
+"""

@@ -1,0 +1,3 @@
+"""
+The search: steps, tiers, attempts, budgets.
+"""

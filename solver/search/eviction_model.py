@@ -1,0 +1,397 @@
+"""
+The model of a step with evictions, and its answers turned into drafts.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from models.gangs import Gang, pod_sets
+from models.plan import Rule
+from models.resources import num_gpus
+from solver.decode.deal_places import Decoded, decode
+from solver.encode.encoding import Encoding
+from solver.encode.leaving.encoding import StepEncoding, encode_step
+from solver.encode.leaving.hint import hint_step
+from solver.encode.leaving.node_options import convert
+from solver.encode.node_classes import NodeClass
+from solver.encode.variables import (
+    ChoiceVars,
+    Linear,
+    RigidVars,
+    TypeVars,
+    Var,
+)
+from solver.evict.moved_gangs import Mover, with_pods
+from solver.evict.room_without import without
+from solver.evict.victims import Thing, Victims, Wide
+from solver.place.draft import Draft
+from solver.problem.gang_state import Standing
+from solver.problem.leaving_pods import NOWHERE, Exit
+from solver.problem.pod_shapes import Shapes
+from solver.problem.problem import Problem, Unit
+from solver.problem.running_gangs import Runner
+from solver.score.tiers import TierKey
+from solver.search.tier_model import Model, pending_shapes
+
+Value = Callable[[Var], int]
+
+
+class StepModel(Model):
+    """
+    An encoding of one step; nodes in ``split`` form bins of their own.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        keys: tuple[TierKey, ...],
+        victims: Victims,
+        movers: Sequence[Mover],
+    ) -> None:
+        super().__init__(problem, keys)
+        self.victims = victims
+        self.movers = movers
+        states = [mover.state for mover in movers]
+        moved = {
+            problem.shapes.of_leaf[state.key, i]
+            for state in states
+            for i in range(len(state.leaves))
+        }
+        self._shapes = sorted({*pending_shapes(problem), *moved})
+        self.exact = True
+        self.levels = _with_levels(problem, self.levels, states)
+
+    def _build(self) -> Encoding:
+        conversion = convert(
+            self.problem, self._shapes, self.levels, self.victims, self.split
+        )
+        self.exact = conversion.exact
+        return encode_step(self.problem, conversion, self.victims, self.movers)
+
+    @property
+    def step_encoding(self) -> StepEncoding:
+        """
+        The variables by meaning.
+        """
+        encoding = self.encoding
+        assert isinstance(encoding, StepEncoding)
+        return encoding
+
+    def hint(self, best: Draft) -> None:
+        """
+        Tell the model a draft as its first solution, as far as it is easily told.
+        """
+        hint_step(self.step_encoding, best)
+
+
+def _with_levels(
+    problem: Problem, levels: list[tuple[str, str]], states: Sequence[Standing]
+) -> list[tuple[str, str]]:
+    found = {
+        (topology, problem.topologies[topology].levels.index(level), level)
+        for topology, level in levels
+    }
+    for state in states:
+        for node in state.nodes:
+            demand = node.topology
+            for level in (demand.required, demand.preferred) if demand else ():
+                if level is not None and demand is not None:
+                    order = problem.topologies[demand.topology].levels.index(level)
+                    found.add((demand.topology, order, level))
+    return [(topology, level) for topology, _, level in sorted(found)]
+
+
+def decode_step(encoding: StepEncoding, value: Value) -> tuple[Decoded, bool]:
+    """
+    Turn an answer into a draft with exits; say whether all that moves found its place.
+    """
+    return _Decoding(encoding, value).run()
+
+
+@dataclass(slots=True)
+class _Moved:
+    """
+    What is moved of one sort: the units that need a place.
+    """
+
+    kind: TypeVars
+    units: list[Unit]
+
+
+class _Decoding:
+    """
+    One answer being read: who leaves, which nodes that converts, and who goes where.
+    """
+
+    def __init__(self, encoding: StepEncoding, value: Value) -> None:
+        self.encoding = encoding
+        self.value = value
+        self.leaving = encoding.leaving
+        self.victims = encoding.leaving.victims
+        self.bins: list[list[int]] = [[] for _ in encoding.classes.items]
+        self.gone: dict[int, list[tuple[Thing, int]]] = {}
+        self.exits: list[Exit] = []
+        self.moved: list[_Moved] = []
+
+    def run(self) -> tuple[Decoded, bool]:
+        self._assign_nodes()
+        moving = self._choose_rules()
+        self._make_movers(moving)
+        problem = without(self.encoding.problem, self.exits)
+        problem = _with_movers(problem, self.moved)
+        types = [*self.encoding.types, *(moved.kind for moved in self.moved)]
+        decoded = decode(
+            replace(
+                self.encoding,
+                problem=problem,
+                types=types,
+                classes=replace(self.encoding.classes, items=self._items()),
+            ),
+            self.value,
+        )
+        return self._with_targets(decoded)
+
+    def _assign_nodes(self) -> None:
+        """
+        Deal the options of each group to its nodes, in their order.
+        """
+        for g, group in enumerate(self.leaving.conversion.groups):
+            at = 0
+            for o, option in enumerate(group.options):
+                number = self.value(self.leaving.taken[g, o])
+                for node in group.nodes[at : at + number]:
+                    self._join(option.bin, node)
+                    for account, count in zip(
+                        group.accounts, option.taken, strict=True
+                    ):
+                        self._take(account, node, count)
+                at += number
+            for node in group.nodes[at:]:
+                self._join(group.base, node)
+        for c, crowd in enumerate(self.leaving.conversion.crowds):
+            joined = [
+                level.bin
+                for x, level in enumerate(crowd.levels)
+                if self.value(self.leaving.joins[c, x])
+            ]
+            self._join(joined[0] if joined else crowd.base, crowd.node)
+            for account in crowd.accounts:
+                things = self.leaving.crowd.get((c, account), ())
+                self._take(account, crowd.node, sum(map(self.value, things)))
+
+    def _join(self, number: int, node: int) -> None:
+        if number >= 0:
+            self.bins[number].append(node)
+
+    def _take(self, account: int, node: int, count: int) -> None:
+        if not count:
+            return
+        things = sorted(
+            self.victims.on_node[node][account],
+            key=lambda thing: (thing.work, thing.gang.key, -thing.pods[0][0]),
+        )
+        row = self.gone.setdefault(account, [])
+        row += [(thing, node) for thing in things[:count]]
+
+    def _items(self) -> tuple[NodeClass, ...]:
+        """
+        Give every bin the nodes that are converted to it.
+        """
+        return tuple(
+            replace(
+                item,
+                nodes=tuple(nodes),
+                parts=tuple(replace(part, nodes=tuple(nodes)) for part in item.parts),
+            )
+            for item, nodes in zip(self.encoding.classes.items, self.bins, strict=True)
+        )
+
+    def _sum(self, row: Linear) -> int:
+        return row.constant + sum(
+            c * self.value(v)
+            for v, c in zip(row.variables, row.coefficients, strict=True)
+        )
+
+    # --- who leaves by which rule -------------------------------------------------
+
+    def _choose_rules(self) -> dict[int, list[tuple[Thing, int]]]:
+        """
+        Split what leaves of each account into moved, reclaimed and preempted.
+
+        Gives what is moved, by account.
+        """
+        moving: dict[int, list[tuple[Thing, int]]] = {}
+        for account, things in sorted(self.gone.items()):
+            record = self.victims.accounts[account]
+            if record.wide >= 0:
+                continue
+            parting = self.leaving.parting[account]
+            things.sort(key=lambda item: (item[0].work, item[0].gang.key))
+            moved = self._sum(parting.moved)
+            moving[account] = things[:moved]
+            preempted = self._sum(parting.preempted)
+            for i, (thing, node) in enumerate(things[moved:]):
+                rule: Rule = "preempt" if i < preempted else "reclaim"
+                self._leave(
+                    thing.gang, [(r, node) for r in thing.pods], rule, whole=True
+                )
+        for at, wide in enumerate(self.victims.wide):
+            self._choose_wide(at, wide, moving)
+        return moving
+
+    def _choose_wide(
+        self, at: int, wide: Wide, moving: dict[int, list[tuple[Thing, int]]]
+    ) -> None:
+        dead = bool(self.value(self.leaving.dead[at]))
+        away = at in self.leaving.away and bool(self.value(self.leaving.away[at]))
+        if away:
+            return
+        if wide.state is None:
+            if dead:
+                parting = self.leaving.parting[wide.accounts[0]]
+                rule: Rule = "preempt" if self._sum(parting.preempted) else "reclaim"
+                runners = list(zip(wide.pods, wide.hosts, strict=True))
+                self._leave(wide.gang, runners, rule, whole=True)
+            return
+        for account in wide.accounts:
+            parting = self.leaving.parting[account]
+            things = self.gone.get(account, [])
+            single = self.leaving.drifting.get(account)
+            moved = 0 if single is None else self.value(single)
+            moving[account] = things[:moved]
+            runners = [(r, node) for thing, node in things[moved:] for r in thing.pods]
+            if dead:
+                runners += self._lost(account, wide)
+            preempted = self._sum(parting.preempted)
+            self._leave(wide.gang, runners[:preempted], "preempt", whole=dead)
+            self._leave(wide.gang, runners[preempted:], "reclaim", whole=dead)
+
+    def _lost(self, account: int, wide: Wide) -> Iterator[tuple[Runner, int]]:
+        """
+        Walk the pods of an account on nodes that are gone.
+        """
+        leaf = self.victims.accounts[account].leaf
+        first = next(a for a in wide.accounts if self.victims.accounts[a].leaf == leaf)
+        for runner, host in zip(wide.pods, wide.hosts, strict=True):
+            if host == NOWHERE and runner[0] == leaf and account == first:
+                yield runner, host
+
+    def _leave(
+        self,
+        gang: Gang,
+        runners: Sequence[tuple[Runner, int]],
+        rule: Rule,
+        *,
+        whole: bool,
+    ) -> None:
+        leaves = tuple(pod_sets(gang.tree)) if runners else ()
+        band = self.encoding.problem.bands.of(gang.priority)
+        for (leaf, pod), node in runners:
+            self.exits.append(
+                Exit(
+                    gang=gang.key,
+                    leaf=leaf,
+                    pod=pod,
+                    host=node,
+                    gpus=num_gpus(leaves[leaf].requests),
+                    rule=rule,
+                    whole=whole,
+                    band=band,
+                )
+            )
+
+    # --- what is moved ------------------------------------------------------------
+
+    def _make_movers(self, moving: Mapping[int, list[tuple[Thing, int]]]) -> None:
+        """
+        Name the gangs and pods that are moved, and let them leave.
+        """
+        pairs = zip(self.encoding.movers, self.encoding.mover_types, strict=True)
+        for mover, kind in pairs:
+            groups: list[tuple[Gang, list[tuple[Runner, int]]]] = []
+            if mover.wide >= 0:
+                wide = self.victims.wide[mover.wide]
+                if self.value(self.leaving.away[mover.wide]):
+                    runners = list(zip(wide.pods, wide.hosts, strict=True))
+                    groups.append((wide.gang, runners))
+            else:
+                record = self.victims.accounts[mover.account]
+                if mover.single != (record.wide >= 0):
+                    continue
+                for thing, node in moving.get(mover.account, ()):
+                    groups.append((thing.gang, [(r, node) for r in thing.pods]))
+            if groups:
+                self._move(mover, kind, groups)
+
+    def _move(
+        self,
+        mover: Mover,
+        kind: TypeVars,
+        groups: Sequence[tuple[Gang, list[tuple[Runner, int]]]],
+    ) -> None:
+        units = []
+        for number, (gang, runners) in enumerate(groups):
+            self._leave(gang, runners, "consolidate", whole=not mover.single)
+            pods = [runner for runner, _ in runners]
+            units.append(with_pods(mover, pods, f"{number}"))
+        states = [_renamed(vars_, units[0].states[0]) for vars_ in kind.states]
+        named = replace(kind, units=tuple(units), states=states)
+        self.moved.append(_Moved(named, units))
+
+    def _with_targets(self, decoded: Decoded) -> tuple[Decoded, bool]:
+        """
+        Write the places of what is moved into the exits.
+        """
+        draft = decoded.draft
+        places = dict(draft.places)
+        targets: dict[int, int] = {}
+        done = True
+        for moved in self.moved:
+            for unit in moved.units:
+                found = places.pop(unit.key, None)
+                if found is None:
+                    done = False
+                    continue
+                for i, hosts in enumerate(found):
+                    pods = unit.states[0].leaves[i].pending
+                    for pod, host in zip(pods, sorted(hosts), strict=True):
+                        targets[id(pod)] = host
+        exits = tuple(
+            replace(one, target=targets.get(id(one.pod), NOWHERE))
+            if one.rule == "consolidate"
+            else one
+            for one in self.exits
+        )
+        result = replace(draft, places=places, exits=exits)
+        return replace(decoded, draft=result), done
+
+
+def _renamed(vars_: RigidVars | ChoiceVars, state: Standing) -> RigidVars | ChoiceVars:
+    return replace(vars_, state=state)
+
+
+def _with_movers(problem: Problem, moved: Sequence[_Moved]) -> Problem:
+    """
+    Let moved gangs stand among those that need a place.
+    """
+    if not moved:
+        return problem
+    of_leaf = dict(problem.shapes.of_leaf)
+    units = list(problem.units)
+    for one in moved:
+        sample = one.kind.states[0].state
+        first = _base_key(sample.key)
+        for unit in one.units:
+            state = unit.states[0]
+            for i in range(len(state.leaves)):
+                of_leaf[state.key, i] = of_leaf[first, i]
+            units.append(unit)
+    shapes: Shapes = replace(problem.shapes, of_leaf=of_leaf)
+    return replace(problem, shapes=shapes, units=tuple(units))
+
+
+def _base_key(key: str) -> str:
+    """
+    Give the name of the sample that a moved unit was made from.
+    """
+    return key.rsplit("*", 1)[0]

@@ -1,0 +1,114 @@
+"""
+The goal of one tier's search: the value in hand, its bound, and what may be used up.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from ortools.sat.python import cp_model
+
+from models.policy import Limits
+from solver.search.parallel import Lanes
+from solver.search.parameters import Manner
+
+Clock = Callable[[], float]
+
+
+@dataclass(slots=True)
+class Goal:
+    """
+    What is to be reached: the value in hand, a bound, and a gap that will do.
+    """
+
+    direction: Literal["max", "min"]
+    gap: float
+    value: int
+    bound: int
+
+    def is_closed(self, claim: int | None = None, part: float = 1.0) -> bool:
+        """
+        Tell whether the better of the value and a claim is as near the bound as asked.
+        """
+        best = self.value
+        if claim is not None and self.is_better(claim, best):
+            best = claim
+        return abs(best - self.bound) <= part * self.gap * abs(best)
+
+    def is_better(self, one: int, other: int) -> bool:
+        """
+        Compare two values.
+        """
+        return one > other if self.direction == "max" else one < other
+
+    def tighten(self, bound: float) -> None:
+        """
+        Learn a bound, rounded to the nearest whole value that it still allows.
+        """
+        found = whole(bound, up=self.direction == "min")
+        if self.direction == "max":
+            self.bound = min(self.bound, max(found, self.value))
+        else:
+            self.bound = max(self.bound, min(found, self.value))
+
+
+def whole(bound: float, *, up: bool) -> int:
+    """
+    Round a bound to the nearest whole value it still allows.
+    """
+    nearest = round(bound)
+    if abs(bound - nearest) < 1e-6 * max(1.0, abs(bound)):
+        return nearest
+    return int(-(-bound // 1)) if up else int(bound // 1)
+
+
+@dataclass(slots=True)
+class Budget:
+    """
+    What is left of the limit, in deterministic units or in seconds.
+    """
+
+    limits: Limits
+    seed: int
+    spent: Clock
+    lanes: Lanes | None = None
+    used: float = 0.0
+    kept: float = 0.0
+
+    @property
+    def left(self) -> float:
+        """
+        Give what may still be used, besides what is kept for later.
+        """
+        if self.limits.seconds is not None:
+            return self.limits.seconds - self.spent() - self.kept
+        return self.limits.deterministic - self.used - self.kept
+
+    @property
+    def race_lanes(self) -> Lanes | None:
+        """
+        Give what two manners may run on at once; none where they take turns.
+        """
+        if self.limits.seconds is None or self.limits.workers == 1:
+            return None
+        return self.lanes
+
+    def solver(self, manner: Manner, gap: float, limit: float) -> cp_model.CpSolver:
+        """
+        Set a solver up for one manner, with a gap and a limit.
+        """
+        solver = cp_model.CpSolver()
+        parameters = solver.parameters
+        parameters.num_workers = 1
+        parameters.random_seed = self.seed
+        parameters.relative_gap_limit = gap
+        parameters.presolve_probing_deterministic_time_limit = 0.5
+        parameters.symmetry_level = 0
+        parameters.linearization_level = 2
+        share = min(limit, self.left)
+        if self.limits.seconds is not None:
+            parameters.max_time_in_seconds = max(0.01, share)
+        else:
+            parameters.max_deterministic_time = max(0.001, share)
+        manner.configure(solver)
+        return solver

@@ -1,0 +1,86 @@
+"""
+What a strategy answers: a draft, its tiers with bounds, and the effort it took.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from models.plan import ModelSize, Proof, TierResult
+from solver.hold.heads import Head
+from solver.place.draft import Draft
+from solver.problem.problem import Problem
+from solver.score.tiers import LOSSES, TierKey
+from solver.search.parallel import Lanes
+
+Clock = Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """
+    A draft with one result per tier.
+    """
+
+    problem: Problem
+    draft: Draft
+    tiers: tuple[TierResult, ...]
+    model: ModelSize = field(default_factory=ModelSize)
+    heads: tuple[Head, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+
+def tier_results(
+    keys: Sequence[TierKey], values: Sequence[int], bounds: Sequence[int]
+) -> tuple[TierResult, ...]:
+    """
+    Say for each tier whether its value is proven: all earlier tiers must be, too.
+
+    Further measures of what is lost are left out where nothing is.
+    """
+    results = []
+    earlier = True
+    for key, value, bound in zip(keys, values, bounds, strict=True):
+        if key.name in LOSSES and key.name != "disruption" and value == bound == 0:
+            continue
+        closed = value == bound
+        proof: Proof = "gap"
+        if closed:
+            proof = "proven" if earlier else "conditional"
+        earlier = earlier and closed
+        results.append(
+            TierResult(
+                name=key.name,
+                band=key.label,
+                direction=key.direction,
+                value=value,
+                bound=bound,
+                proof=proof,
+            )
+        )
+    return tuple(results)
+
+
+class Stopwatch:
+    """
+    Seconds per phase; without a clock every phase takes none.
+    """
+
+    def __init__(self, clock: Clock | None, lanes: Lanes | None = None) -> None:
+        self.clock = clock or (lambda: 0.0)
+        self.lanes = lanes
+        self.begun = self.last = self.clock()
+        self.seconds: dict[str, float] = {}
+
+    def lap(self, phase: str) -> None:
+        """
+        Book the time since the last lap under a phase.
+        """
+        now = self.clock()
+        self.seconds[phase] = self.seconds.get(phase, 0.0) + now - self.last
+        self.last = now
+
+    def spent(self) -> float:
+        """
+        Give the seconds since the start.
+        """
+        return self.clock() - self.begun

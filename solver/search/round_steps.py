@@ -1,0 +1,229 @@
+"""
+The course of a round: its steps, one after the other, and then all that is idle.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from models.plan import ModelSize
+from solver.encode.leaving.node_options import num_choices
+from solver.evict.freeze import freeze
+from solver.evict.open_step import Opened, open_step, some_were_evicted
+from solver.place.complete import complete
+from solver.place.draft import Draft
+from solver.place.greedy import greedy
+from solver.problem.problem import Problem, Step
+from solver.score.tiers import LOSSES, TierKey, tier_keys
+from solver.search.eviction_search import StepSearch
+from solver.search.gain_bound import coarse_bounds
+from solver.search.goal import Budget
+from solver.search.outcome import Outcome, Stopwatch, tier_results
+from solver.search.spectral_bound import least_work
+from solver.search.tier_search import TierSearch
+
+KEPT = 0.4
+"""
+The part of the limit that a step leaves to those after it.
+"""
+CHOICES_PER_UNIT = 10_000
+"""
+Choices on nodes that the model can take in for a unit, or a second, of what is left.
+"""
+MANY_NODES = 64
+"""
+With more nodes than this that somebody may leave, it is asked first whether what could
+be gained is worth a look.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """
+    Bounds of tiers from earlier steps.
+
+    ``bounds`` hold for all that follows.  ``least`` are those of steps that ended
+    without a proof: what follows them cannot prove that nothing more was possible.
+    """
+
+    bounds: dict[TierKey, int] = field(default_factory=dict)
+    least: dict[TierKey, int] = field(default_factory=dict)
+
+
+def search(problem: Problem, watch: Stopwatch) -> Outcome:
+    """
+    Plan with the exact model, starting from greedy, step by step.
+    """
+    limits = problem.policy.limits
+    budget = Budget(limits, problem.policy.seed, watch.spent, watch.lanes)
+    known = _Known()
+    sizes = []
+    ready = Draft()
+    for step in (Step.ENTITLED, Step.BORROWING):
+        opened = open_step(problem, step, ready)
+        watch.lap("greedy")
+        if opened is None:
+            if step is Step.ENTITLED and some_were_evicted(problem):
+                ready = _entitled_now(problem, ready, watch, budget, known)
+            continue
+        budget.kept = max(0.0, budget.left) * KEPT
+        run = _StepCourse(opened, watch, budget, known)
+        best = run.best()
+        budget.kept = 0.0
+        sizes += run.sizes
+        problem, ready = freeze(problem, best, step)
+        watch.lap("decode")
+        if run.leaves_more_to_start(best):
+            ready = run.what_follows(problem, ready)
+    return _last_step(problem, ready, watch, budget, known, sizes)
+
+
+class _StepCourse:
+    """
+    One step: what is idle first, then what could be gained, by hand and by the model.
+    """
+
+    def __init__(
+        self,
+        opened: Opened,
+        watch: Stopwatch,
+        budget: Budget,
+        known: _Known,
+    ) -> None:
+        self.opened = opened
+        self.watch = watch
+        self.budget = budget
+        self.known = known
+        self.coarse: dict[TierKey, int] = {}
+        self.sizes: list[ModelSize] = []
+
+    def best(self) -> Draft:
+        """
+        Give the best starts of the step with those who leave for them.
+        """
+        if len(self.opened.victims.on_node) > MANY_NODES:
+            self._start_idle()
+            self.coarse, closed = coarse_bounds(
+                self.opened, self.budget, self.known.bounds
+            )
+            self.watch.lap("search")
+            if closed:
+                self.known.bounds.update(self.coarse)
+                return self.opened.idle
+        if self.budget.left > 0:
+            self.opened = self.opened.by_hand()
+            self.watch.lap("greedy")
+        run = StepSearch(self.opened, self.watch, self.budget, self.known.bounds)
+        run.tighten(self.coarse)
+        if num_choices(self.opened.victims) <= self.budget.left * CHOICES_PER_UNIT:
+            run.all_tiers()
+        if run.starts_all() and run.may_lose_less():
+            run.lose_at_least(least_work(self.opened))
+            self.watch.lap("search")
+        self.sizes.append(run.size)
+        found = run.found_bounds()
+        self.known.bounds.update(found)
+        for key, value in zip(run.keys, run.values, strict=True):
+            if key.name not in LOSSES and found[key] > value:
+                self.known.least[key] = found[key]
+        return run.best
+
+    def leaves_more_to_start(self, best: Draft) -> bool:
+        """
+        Tell whether starts of the same tiers may follow for which nobody leaves.
+
+        Gangs that were evicted follow, and those that a step with this exit must not
+        serve: of the band of who is preempted, or beyond what a bound allows.
+        """
+        return bool(best.exits) or self.opened.left_out
+
+    def what_follows(self, problem: Problem, ready: Draft) -> Draft:
+        """
+        Start what is entitled without any eviction; what borrows follows at the end.
+        """
+        if self.opened.problem.step is Step.ENTITLED:
+            return _entitled_now(problem, ready, self.watch, self.budget, self.known)
+        for key in [key for key in self.known.bounds if key.name == "borrowing"]:
+            del self.known.bounds[key]
+        lost = problem.frozen.losses[Step.BORROWING].pods
+        return ready if lost else _entitled_of(ready)
+
+    def _start_idle(self) -> None:
+        """
+        Start as much as there is room for without anybody leaving.
+        """
+        opened = self.opened
+        keys = tuple(key for key in opened.keys if key.name not in LOSSES)
+        now = replace(opened.now, step=Step.IDLE)
+        run = TierSearch(now, self.watch, opened.idle, self.budget, keys=keys)
+        run.learn(self.known.bounds)
+        run.all_tiers()
+        best = run.best
+        if opened.problem.step is Step.ENTITLED:
+            best = _entitled_of(best)
+        self.opened = replace(opened, idle=best, first=best)
+
+
+def _entitled_now(
+    problem: Problem,
+    ready: Draft,
+    watch: Stopwatch,
+    budget: Budget,
+    known: _Known,
+) -> Draft:
+    """
+    Start what is entitled and has room now, and learn the bounds of these tiers.
+    """
+    keys = tuple(key for key in tier_keys(problem) if key.name == "entitled")
+    run = TierSearch(problem, watch, complete(problem, ready), budget, keys=keys)
+    run.all_tiers()
+    known.bounds.update(zip(keys, run.bounds, strict=True))
+    return _entitled_of(run.best)
+
+
+def _entitled_of(draft: Draft) -> Draft:
+    entitled = draft.entitled
+    places = {key: rows for key, rows in draft.places.items() if key in entitled}
+    return Draft(places=places, entitled=entitled)
+
+
+def _last_step(
+    problem: Problem,
+    ready: Draft,
+    watch: Stopwatch,
+    budget: Budget,
+    known: _Known,
+    sizes: Sequence[ModelSize],
+) -> Outcome:
+    """
+    Plan what is idle, given all that earlier steps decided.
+
+    Parameters
+    ----------
+    problem
+        The round with its facts.
+    ready
+        Starts of an earlier step that have room now.
+    watch
+        What measures the phases.
+    budget
+        What may still be used up.
+    known
+        Bounds of tiers from earlier steps.
+    sizes
+        The models built so far.
+    """
+    first = greedy(problem)
+    watch.lap("greedy")
+    run = TierSearch(problem, watch, first, budget)
+    if ready.places:
+        run.offer(complete(problem, ready))
+    run.learn(known.bounds)
+    run.all_tiers()
+    least = (known.least.get(key, 0) for key in run.keys)
+    bounds = [max(pair) for pair in zip(run.bounds, least, strict=True)]
+    return Outcome(
+        problem=problem,
+        draft=run.best,
+        tiers=tier_results(run.keys, run.values, bounds),
+        model=max([run.size, *sizes], key=lambda size: size.variables),
+    )

@@ -1,0 +1,282 @@
+"""
+The search: tier by tier, each solved, decoded, repaired and locked before the next.
+
+The best draft so far is kept outside the model and is never worse than greedy's in
+the policy's order; the bounds are the model's own, or arithmetic where none was built.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
+
+from models.plan import ModelSize
+from solver.decode.deal_places import decode
+from solver.decode.place_relaxed import deal
+from solver.encode.node_classes import NodeClass
+from solver.encode.without_topology import has_many_domains, without_topology
+from solver.place.complete import complete
+from solver.place.draft import Draft
+from solver.problem.problem import Problem
+from solver.score.bounds import trivial_bound
+from solver.score.tiers import LOSSES, TierKey, is_better, score, tier_keys
+from solver.search.attempts import Attempts
+from solver.search.goal import Budget, Goal
+from solver.search.outcome import Stopwatch
+from solver.search.race import Answer
+from solver.search.tabu import applies, improve
+from solver.search.tier_model import Model
+
+SMALL = 400
+MOST_REFINEMENTS = 6
+MOST_DEALS = 4
+SPLIT_WHOLE = 24
+FEW_PODS = 40
+MOST_TO_REPEAT = 2000
+REPACKING = 0.8
+STEPS_PER_UNIT = 10_000.0
+TIE_BREAK = 0.25
+"""
+The part of a deterministic share that goes to the last tier, which only breaks ties.
+"""
+
+
+@dataclass
+class TierSearch:
+    """
+    The state of one search: the best draft, its values, and the bounds found.
+    """
+
+    problem: Problem
+    watch: Stopwatch
+    best: Draft
+    budget: Budget
+    keys: tuple[TierKey, ...] = ()
+    values: tuple[int, ...] = ()
+    bounds: list[int] = field(default_factory=list)
+    relaxed: Model | None = None
+
+    def __post_init__(self) -> None:
+        problem = self.problem
+        self.attempts = Attempts(self.budget)
+        self.keys = self.keys or tier_keys(problem)
+        self.values = score(problem, self.best, self.keys)
+        self.trivial = [trivial_bound(problem, key) for key in self.keys]
+        self.bounds = [*self.trivial]
+        self.fixed: set[int] = set()
+        self.model = self._model()
+        if has_many_domains(problem, self.model.levels):
+            self.relaxed = Model(without_topology(problem), self.keys)
+
+    def _model(self) -> Model:
+        return Model(self.problem, self.keys)
+
+    def learn(self, known: Mapping[TierKey, int]) -> None:
+        """
+        Take over bounds that earlier steps found; what is lost is not decided again.
+        """
+        for at, key in enumerate(self.keys):
+            if key.name in LOSSES and LOSSES[key.name][0] != self.problem.step:
+                self.fixed.add(at)
+            if key in known:
+                self.fixed.add(at)
+                self.trivial[at] = known[key]
+                self.bounds[at] = known[key]
+
+    def all_tiers(self) -> None:
+        """
+        Solve every tier that arithmetic does not prove already.
+        """
+        few = len(self.problem.units) <= MOST_TO_REPEAT
+        if few and self.budget.left > 0 and not self._is_proven():
+            self.offer(complete(self.problem, Draft()))
+        packing = applies(self.problem)
+        if packing and len(self.problem.units) > FEW_PODS:
+            self._repack(REPACKING)
+        for at in range(len(self.keys)):
+            if self.values[at] == self.bounds[at] or at in self.fixed:
+                continue
+            if self.budget.left <= 0 or not self.problem.units:
+                break
+            self._solve_tier(at)
+        if packing:
+            self._repack(1.0)
+
+    def _repack(self, part: float) -> None:
+        """
+        Let single pods drift by tabu search, where only room decides.
+        """
+        if self.budget.left <= 0 or self.values[0] == self.bounds[0]:
+            return
+        steps = 0
+        end = self.budget.left * (1.0 - part)
+
+        def is_over() -> bool:
+            nonlocal steps
+            steps += 1
+            return self.budget.left - steps / self._steps_per_unit <= end
+
+        seed = self.problem.policy.seed
+        draft = improve(self.problem, self.best, stop=is_over, seed=seed)
+        self.budget.used += steps / STEPS_PER_UNIT
+        self._keep(0, draft)
+        self.watch.lap("search")
+
+    @property
+    def _steps_per_unit(self) -> float:
+        """
+        Steps that use up one unit of the limit; a limit in seconds is measured.
+        """
+        timed = self.budget.limits.seconds is not None
+        return inf if timed else STEPS_PER_UNIT
+
+    def _solve_tier(self, at: int) -> None:
+        share = self._share(at)
+        if self.keys[at].name == "order" and self.budget.limits.seconds is None:
+            share *= TIE_BREAK
+        end = self.budget.left - 2 * share
+        if self.relaxed is not None and not self._solve_relaxed(
+            self.relaxed, at, share
+        ):
+            return
+        for _ in range(MOST_REFINEMENTS):
+            answer = self._ask(self.model, at, share)
+            if answer is None or self.budget.left <= 0:
+                return
+            unpacked = self._take(at, answer)
+            if self._is_closed(at) or not unpacked or self.budget.left <= end:
+                return
+            if not self._refine([self.model.classes.items[c] for c in unpacked]):
+                return
+
+    def _solve_relaxed(self, model: Model, at: int, share: float) -> bool:
+        """
+        Solve a tier as if domains did not matter, and place by hand what starts.
+
+        Says whether domains do matter: what was claimed could not be placed.
+        """
+        answer = self._ask(model, at, share)
+        if answer is None:
+            return self.keys[at].name == "topology" and not self._is_closed(at)
+        first: list[str] = []
+        for _ in range(MOST_DEALS):
+            draft, failed = deal(self.problem, model.encoding, answer.value, first)
+            if failed or not self._keep(at, draft):
+                self._keep(at, complete(self.problem, draft))
+            if not failed or self._is_closed(at) or self.budget.left <= 0:
+                break
+            first = failed + first
+        self.watch.lap("decode")
+        goal = self._goal(at)
+        return goal.is_better(answer.claim, goal.value) and not goal.is_closed()
+
+    def _share(self, at: int) -> float:
+        open_tiers = sum(
+            value != bound
+            for value, bound in zip(self.values[at:], self.bounds[at:], strict=True)
+        )
+        return max(0.0, self.budget.left) / max(1.0, open_tiers * 0.5)
+
+    def _is_closed(self, at: int) -> bool:
+        """
+        Tell whether a tier is proven, or near enough where the model is large.
+        """
+        return self._goal(at).is_closed()
+
+    def _goal(self, at: int) -> Goal:
+        key = self.keys[at]
+        small = self.relaxed is None and self.model.size.variables <= SMALL
+        gap = 0.0 if small else key.gap
+        return Goal(key.direction, gap, self.values[at], self.bounds[at])
+
+    def _ask(self, model: Model, at: int, share: float) -> Answer | None:
+        """
+        Solve a model for one tier; give an answer that claims more than the best has.
+        """
+        row = model.ready(at, self.values)
+        self.watch.lap("build")
+        goal = self._goal(at)
+        answer = None
+        if row.variables:
+            model.aim(row, goal.direction, self.best)
+            answer = self.attempts.solve(model.encoding.model, goal, share)
+        else:
+            goal.tighten(row.constant)
+        self.bounds[at] = goal.bound
+        self.watch.lap("search")
+        if answer is not None and goal.is_better(answer.claim, goal.value):
+            return answer
+        return None
+
+    def _take(self, at: int, answer: Answer) -> tuple[int, ...]:
+        """
+        Decode an answer and keep it where it is better than the best so far.
+        """
+        decoded = decode(self.model.encoding, answer.value)
+        draft = decoded.draft
+        if decoded.unpacked:
+            draft = complete(self.problem, draft)
+        self._keep(at, draft)
+        self.watch.lap("decode")
+        return decoded.unpacked
+
+    def _keep(self, at: int, draft: Draft) -> bool:
+        """
+        Keep a draft that is better up to a tier, with what it leaves open offered on.
+        """
+        values = score(self.problem, draft, self.keys)
+        if not is_better(self.keys[: at + 1], values, self.values):
+            return False
+        self.best, self.values = draft, values
+        self.offer(complete(self.problem, draft))
+        self._widen(at)
+        return True
+
+    @property
+    def size(self) -> ModelSize:
+        """
+        The size of the largest model that was built.
+        """
+        models = [m for m in (self.relaxed, self.model) if m is not None]
+        return max((m.size for m in models), key=lambda size: size.variables)
+
+    def _is_proven(self) -> bool:
+        return list(self.values) == self.bounds
+
+    def offer(self, draft: Draft) -> None:
+        """
+        Keep a draft if it is better than the best so far.
+        """
+        values = score(self.problem, draft, self.keys)
+        if is_better(self.keys, values, self.values):
+            self.best, self.values = draft, values
+
+    def _widen(self, at: int) -> None:
+        """
+        Keep bounds on the right side of values.
+
+        A repaired draft may beat a tier that was locked lower.
+        """
+        for i, key in enumerate(self.keys):
+            if i > at:
+                self.bounds[i] = self.trivial[i]
+            elif key.direction == "max":
+                self.bounds[i] = max(self.bounds[i], self.values[i])
+            else:
+                self.bounds[i] = min(self.bounds[i], self.values[i])
+
+    def _refine(self, classes: Sequence[NodeClass]) -> bool:
+        """
+        Split the classes whose counts could not be packed, so that they become exact.
+        """
+        changed = False
+        for item in classes:
+            if len(item.nodes) == 1:
+                continue
+            changed = True
+            pieces = len(item.nodes)
+            size = 1 if pieces <= SPLIT_WHOLE else -(-pieces // SPLIT_WHOLE)
+            for i, node in enumerate(item.nodes):
+                self.model.split[node] = 1 + item.nodes[i // size * size]
+        if changed:
+            self.model.forget()
+        return changed

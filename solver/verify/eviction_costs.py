@@ -1,0 +1,167 @@
+"""
+Rules about what evictions and moves cost: the policy's bounds, and what a plan claims.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from models.gangs import Gang, MatchPolicy, pod_sets
+from models.resources import num_gpus
+from solver.verify.evidence import Evidence
+from solver.verify.gang_counts import WAITING, is_satisfied, tally
+from solver.verify.plan_steps import STALE
+from solver.verify.violation import Violation
+
+_MOST_BANDS = 8
+
+
+class _Cost(NamedTuple):
+    """
+    What is lost to others: GPU-seconds run, pods evicted, and pods moved.
+    """
+
+    gpu_seconds: int
+    evicted: int
+    moved: int
+
+
+def eviction_bounds(evidence: Evidence) -> Iterator[Violation]:
+    """
+    Ensure that no more is evicted, moved and lost than the policy allows in a round.
+
+    Lost GPU-seconds are allowed by the GPUs reserved for those that pods leave for.
+    """
+    evict, cost = evidence.policy.evict, _cost(evidence)
+    gangs = sum(
+        any(pods and rule != STALE for rule, pods in loss.rules.items())
+        for loss in evidence.losses.values()
+    )
+    bounds = (
+        ("maxPods", f"{cost.evicted} pods evicted", cost.evicted, evict.max_pods),
+        ("maxGangs", f"pods of {gangs} gangs evicted", gangs, evict.max_gangs),
+        ("maxMoves", f"{cost.moved} pods moved", cost.moved, evict.max_moves),
+    )
+    for name, said, number, most in bounds:
+        if most is not None and number > most:
+            yield Violation("eviction-bound", name, f"{said}, at most {most} may be")
+    if evict.max_lost_per_gpu is not None and cost.gpu_seconds:
+        gpus = _gained(evidence)
+        most = evict.max_lost_per_gpu * gpus
+        if cost.gpu_seconds > most:
+            message = (
+                f"{cost.gpu_seconds} GPU-seconds lost for {gpus} GPUs, "
+                f"at most {most} may be"
+            )
+            yield Violation("eviction-bound", "maxLostPerGpu", message)
+
+
+def _cost(evidence: Evidence) -> _Cost:
+    seconds = evicted = moved = 0
+    for step in evidence.taking:
+        if step.operation.op == "Evict":
+            evicted += 1
+        else:
+            moved += 1
+        if step.pod is not None and step.leaf is not None:
+            seconds += num_gpus(step.leaf.requests) * step.pod.seconds
+    return _Cost(seconds, evicted, moved)
+
+
+def _gained(evidence: Evidence) -> int:
+    """
+    Count the GPUs reserved for the gangs that pods leave for.
+    """
+    named = evidence.beneficiaries()
+    gpus = 0
+    for key in named & evidence.cases.keys():
+        case = evidence.cases[key]
+        for leaf in pod_sets(case.gang.tree):
+            pods = sum(case.deeds.reserved.get(leaf.name, {}).values())
+            gpus += num_gpus(leaf.requests) * pods
+    return gpus
+
+
+def lost_claims(evidence: Evidence) -> Iterator[Violation]:
+    """
+    Ensure that the tiers of losses say what is lost, where a plan lists any.
+
+    A plan does not tell its steps apart, so disruption and preemption are added up.
+    """
+    claimed = {"": 0, "-gangs": 0, "-pods": 0, "-rank": 0}
+    listed = False
+    for tier in evidence.plan.tiers:
+        for first in ("disruption", "preemption"):
+            kind = tier.name.removeprefix(first)
+            if tier.name.startswith(first) and kind in claimed:
+                claimed[kind] += tier.value
+                listed = True
+    if not listed:
+        return
+    cost = _cost(evidence)
+    sure, at_most = _gangs_lost(evidence)
+    pods = cost.evicted + cost.moved
+    bounds = {
+        "": (cost.gpu_seconds, cost.gpu_seconds, "GPU-seconds"),
+        "-gangs": (sure, at_most, "gangs evicted whole"),
+        "-pods": (pods, pods, "pods"),
+    }
+    rank = _rank(evidence)
+    if rank is not None:
+        bounds["-rank"] = (rank, rank, "bands below what is evicted")
+    for kind, (low, high, what) in bounds.items():
+        if not low <= claimed[kind] <= high:
+            message = f"says {claimed[kind]} {what}, {low} are lost"
+            yield Violation("lost-claim", f"disruption{kind}", message)
+
+
+def _gangs_lost(evidence: Evidence) -> tuple[int, int]:
+    """
+    Count gangs that are evicted whole, for sure and at most.
+
+    In between are gangs that need none of their running pods, or whose pods may leave
+    one by one.
+    """
+    sure = at_most = 0
+    for loss in evidence.losses.values():
+        if loss.whole and STALE not in loss.rules:
+            at_most += 1
+            sure += not _is_loose(loss.gang)
+    return sure, at_most
+
+
+def _rank(evidence: Evidence) -> int | None:
+    """
+    Count for all evicted pods the bands below their own; none where it is arguable.
+
+    Without cut points every priority is a band, unless very many of them wait.
+    """
+    gangs, bands = evidence.snapshot.gangs, evidence.policy.bands
+    cuts = sorted({gang.priority for gang in gangs})[1:] if bands is None else bands
+    if bands is None and len(cuts) >= _MOST_BANDS:
+        waiting = {gang.priority for gang in gangs if _waits(gang)}
+        if len(waiting) > _MOST_BANDS:
+            return None
+    cuts = sorted(set(cuts))
+    return sum(
+        bisect_right(cuts, evidence.gangs[step.operation.gang].priority)
+        for step in evidence.taking
+        if step.operation.op == "Evict"
+    )
+
+
+def _waits(gang: Gang) -> bool:
+    return any(
+        pod.phase in WAITING for leaf in pod_sets(gang.tree) for pod in leaf.pods
+    )
+
+
+def _is_loose(gang: Gang) -> bool:
+    match gang.match_policy:
+        case MatchPolicy.ONCE_SATISFIED:
+            return True
+        case MatchPolicy.WAITING_RUNNING_SUCCEED:
+            kept = {leaf.name: tally(leaf).succeeded for leaf in pod_sets(gang.tree)}
+            return is_satisfied(gang.tree, kept)
+        case MatchPolicy.ONLY_WAITING | MatchPolicy.WAITING_AND_RUNNING:
+            return is_satisfied(gang.tree, {})

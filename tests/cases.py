@@ -1,7 +1,0 @@
-"""
-Random small instances for tests; they are the cases that ``phalanx bench`` uses.
-"""
-
-from adapters.bench.cases import features, random_snapshot, tiny_snapshot
-
-__all__ = ["features", "random_snapshot", "tiny_snapshot"]

@@ -1,0 +1,172 @@
+import pytest
+
+from adapters.kube.acting.operations import NOT_LEADING, Deeds
+from adapters.kube.api.errors import (
+    AnswerError,
+    ThrottledError,
+    UnreachableError,
+    answer_error,
+)
+from adapters.kube.objects.node_record import node_record
+from adapters.kube.watch.cache import Cache
+from tests.adapters.kube.api_server import NODES, PODS
+from tests.helpers.build import bind
+from tests.helpers.kube_store import Store, pod_path, raw_pod
+
+STEP = bind("g-0", "n0", uid="uid-g-0")
+EVICTION = bind("g-0", "n0", uid="uid-g-0", op="Evict")
+
+
+@pytest.fixture
+def cache():
+    cache = Cache([PODS, NODES])
+    for name, closed in (("n0", False), ("closed", True)):
+        raw = {"metadata": {"name": name}, "spec": {"unschedulable": closed}}
+        cache.shelf(NODES).put(name, 1, node_record(raw), "1")
+    return cache
+
+
+@pytest.fixture
+def store():
+    store = Store()
+    store.put(pod_path("g-0"), raw_pod("g-0"))
+    return store
+
+
+@pytest.fixture
+def deeds(store, cache):
+    return Deeds(store, cache, lambda: True, sleep=lambda _: None)
+
+
+def failing(error: Exception, *, times: int = 99, method: str = "POST"):
+    left = [times]
+
+    def fault(asked: str, _path: str) -> None:
+        if asked == method and left[0]:
+            left[0] -= 1
+            raise error
+
+    return fault
+
+
+def test_a_pod_is_bound_with_its_uid_as_precondition(deeds, store):
+    receipt = deeds.bind(STEP)
+
+    assert "done" == receipt.result
+    ((_, path, body),) = store.calls
+    assert f"{pod_path('g-0')}/binding" == path
+    assert "uid-g-0" == body["metadata"]["uid"]
+    assert "n0" == store.objects[pod_path("g-0")]["spec"]["nodeName"]
+
+
+def test_a_pod_that_is_bound_there_already_is_done(deeds, store):
+    store.put(pod_path("g-0"), raw_pod("g-0", node="n0"))
+
+    assert "done" == deeds.bind(STEP).result
+
+
+@pytest.mark.parametrize(
+    ("raw", "result", "said"),
+    [
+        (raw_pod("g-0", node="n7"), "refused", "bound to n7"),
+        (raw_pod("g-0", uid="younger"), "refused", "another one of that name"),
+        (None, "refused", "is gone"),
+    ],
+)
+def test_a_conflict_is_read_and_not_tried_again(deeds, store, raw, result, said):
+    store.objects.clear()
+    if raw:
+        store.put(pod_path("g-0"), raw)
+    receipt = deeds.bind(STEP)
+
+    assert result == receipt.result
+    assert said in receipt.message
+    assert ["POST", "GET"] == [method for method, *_ in store.calls]
+
+
+def test_a_pod_on_its_way_out_is_refused(deeds, store):
+    raw = raw_pod("g-0")
+    raw["metadata"]["deletionTimestamp"] = "2026-01-31T09:00:00Z"
+    store.put(pod_path("g-0"), raw)
+    store.fault = failing(answer_error("bind", 409, "is being deleted"))
+
+    assert "refused" == deeds.bind(STEP).result
+
+
+def test_a_bind_without_an_answer_is_read(deeds, store):
+    store.after = failing(UnreachableError("bind", "reset"))
+
+    assert "done" == deeds.bind(STEP).result
+
+
+def test_a_server_that_is_gone_is_tried_again_later(deeds, store):
+    def gone(_method: str, _path: str) -> None:
+        raise UnreachableError("bind", "refused")
+
+    store.fault = gone
+
+    assert "again" == deeds.bind(STEP).result
+
+
+@pytest.mark.parametrize(("node", "result"), [("gone", "refused"), ("closed", "again")])
+def test_a_node_that_is_no_longer_what_it_was_gets_no_pod(deeds, store, node, result):
+    receipt = deeds.bind(bind("g-0", node))
+
+    assert result == receipt.result
+    assert node in receipt.message
+    assert [] == store.calls
+
+
+def test_a_webhooks_own_words_are_given(deeds, store):
+    said = 'admission webhook "bind.example.com" denied the request: not today'
+    store.fault = failing(answer_error("bind", 403, said))
+    receipt = deeds.bind(STEP)
+
+    assert "refused" == receipt.result
+    assert said == receipt.message
+
+
+def test_a_busy_server_is_waited_for(store, cache):
+    pauses = []
+    deeds = Deeds(store, cache, lambda: True, sleep=pauses.append)
+    store.fault = failing(ThrottledError("bind", 429, "later", 2.0), times=2)
+
+    assert "done" == deeds.bind(STEP).result
+    assert [2.0, 2.0] == pauses
+
+
+def test_nothing_is_written_once_leading_is_in_doubt(store, cache):
+    deeds = Deeds(store, cache, lambda: False)
+    for receipt in (deeds.bind(STEP), deeds.evict(EVICTION)):
+        assert ("skipped", NOT_LEADING) == (receipt.result, receipt.message)
+    assert [] == store.calls
+
+
+def test_a_pod_is_asked_to_leave_by_its_uid(deeds, store):
+    assert "done" == deeds.evict(EVICTION).result
+    ((_, path, body),) = store.calls
+    assert f"{pod_path('g-0')}/eviction" == path
+    assert {"uid": "uid-g-0"} == body["deleteOptions"]["preconditions"]
+
+
+def test_a_pod_that_has_left_need_not_leave(deeds, store):
+    store.objects.clear()
+
+    assert "done" == deeds.evict(EVICTION).result
+
+
+@pytest.mark.parametrize(
+    ("error", "result"),
+    [
+        (ThrottledError("evict", 429, "would violate the budget", 0.0), "again"),
+        (answer_error("evict", 409, "another uid"), "again"),
+        (AnswerError("evict", 500, "two budgets"), "again"),
+        (answer_error("evict", 422, "no"), "refused"),
+        (UnreachableError("evict", "reset"), "again"),
+    ],
+)
+def test_an_eviction_that_fails_says_whether_to_come_back(deeds, store, error, result):
+    store.fault = failing(error)
+
+    assert result == deeds.evict(EVICTION).result
+    assert 1 == len(store.calls)  # a budget is not asked twice in a row

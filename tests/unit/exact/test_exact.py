@@ -1,0 +1,263 @@
+"""
+The exact small model against brute force, which enumerates every plan, and by hand.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from exact import best, best_first_step, best_later, check_feasible, gather
+from models.plan import Placement
+from models.policy import Policy
+from solver.problem.problem import problem_of
+from tests.helpers.brute import Brute
+from tests.helpers.build import (
+    bind,
+    gang,
+    group,
+    leaf,
+    line,
+    nodes,
+    plan,
+    queue,
+    required,
+    snapshot,
+)
+from tests.helpers.cases import random_snapshot, tiny_snapshot
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_exact_model_equals_brute_force_on_tiny_cases(seed):
+    case = tiny_snapshot(seed)
+    policy = Policy()
+    shares = problem_of(case, policy).shares
+
+    assert Brute(case, policy, shares).best() == best(case, policy, shares)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1000, 3000))
+def test_exact_model_equals_brute_force_on_many_tiny_cases(seed):
+    case = tiny_snapshot(seed)
+    policy = Policy()
+    shares = problem_of(case, policy).shares
+
+    assert Brute(case, policy, shares).best() == best(case, policy, shares)
+
+
+def test_placement_that_overfills_a_node_is_not_feasible():
+    case = snapshot(nodes=nodes(1), gangs=[gang("a", minimum=2, gpus=5)])
+    placement = Placement(binds={"default/a-0": "n0", "default/a-1": "n0"})
+
+    assert check_feasible(case, Policy(), {}, placement) is None
+
+
+def test_placement_below_a_minimum_is_not_feasible():
+    case = snapshot(nodes=nodes(1), gangs=[gang("a", minimum=2, gpus=2)])
+    placement = Placement(binds={"default/a-0": "n0"})
+
+    assert check_feasible(case, Policy(), {}, placement) is None
+
+
+def test_placement_of_an_unknown_pod_is_not_feasible():
+    case = snapshot(nodes=nodes(1), gangs=[gang("a", minimum=1, gpus=2)])
+    placement = Placement(binds={"default/b-0": "n0"})
+
+    assert check_feasible(case, Policy(), {}, placement) is None
+
+
+def test_same_seed_makes_the_same_case():
+    assert random_snapshot(7) == random_snapshot(7)
+
+
+def test_cases_show_every_kind_of_gang():
+    facts = [f for s in range(60) for f in gather(random_snapshot(s)).gangs.values()]
+
+    assert any(f.needy and f.plannable for f in facts)
+    assert any(f.needy and any(f.counted.values()) for f in facts)
+    assert any(not f.needy and any(f.pending.values()) for f in facts)
+    assert any(f.mates for f in facts)
+    assert any(f.ordinary for f in facts)
+
+
+# --- evictions, by hand -----------------------------------------------------------
+
+
+def ran(member, *seconds):
+    """
+    Say for how long the running pods of a gang of one leaf have run.
+    """
+    times = (*seconds, *(0 for _ in member.tree.pods))
+    pods = tuple(
+        replace(pod, seconds=time)
+        for pod, time in zip(member.tree.pods, times, strict=False)
+    )
+    return replace(member, tree=replace(member.tree, pods=pods))
+
+
+def first(case, policy=None):
+    """
+    Give entitled values and what is lost in the first step.
+    """
+    policy = policy or Policy()
+    found = best_first_step(case, policy, problem_of(case, policy).shares)
+    starts = sum(value for name, _, value in found if name == "entitled")
+    return starts > 0, [value for name, _, value in found if name != "entitled"]
+
+
+def two_queues(*gangs, number=1, gpus=4, **fields):
+    """
+    Build nodes shared by a queue with all of the quota and one with none.
+    """
+    quota = number * gpus
+    queues = (queue("high", quota=quota), queue("low", **fields))
+    return snapshot(nodes=nodes(number, gpus), gangs=gangs, queues=queues)
+
+
+def test_nothing_leaves_while_there_is_room():
+    waits = gang("w", minimum=1, gpus=2, queue="high")
+    runs = ran(gang("v", minimum=1, gpus=2, queue="low", running=["n0"]), 50)
+
+    assert (True, [0, 0, 0, 0]) == first(two_queues(waits, runs))
+
+
+def test_the_victim_that_ran_least_is_reclaimed():
+    waits = gang("w", minimum=1, gpus=2, queue="high")
+    old = ran(gang("old", minimum=1, gpus=2, queue="low", running=["n0"]), 100)
+    young = ran(gang("young", minimum=1, gpus=2, queue="low", running=["n0"]), 30)
+
+    assert (True, [60, 1, 1, 0]) == first(two_queues(waits, old, young))
+
+
+def test_min_runtime_protects_from_reclaim():
+    waits = gang("w", minimum=1, gpus=2, queue="high")
+    old = ran(gang("old", minimum=1, gpus=2, queue="low", running=["n0"]), 100)
+    young = ran(gang("young", minimum=1, gpus=2, queue="low", running=["n0"]), 30)
+    case = two_queues(waits, old, young, reclaim_min_runtime=60)
+
+    assert (True, [200, 1, 1, 0]) == first(case)
+
+
+def test_surplus_pods_go_one_by_one_and_no_gang_is_lost():
+    waits = gang("w", minimum=1, gpus=1, queue="high")
+    runs = gang("v", minimum=1, replicas=4, gpus=1, queue="low", running=["n0"] * 4)
+
+    assert (True, [20, 0, 1, 0]) == first(two_queues(waits, ran(runs, 50, 40, 30, 20)))
+
+
+def test_a_gang_without_surplus_goes_whole():
+    waits = gang("w", minimum=1, gpus=1, queue="high")
+    runs = gang("v", minimum=4, gpus=1, queue="low", running=["n0"] * 4)
+
+    assert (True, [140, 1, 4, 0]) == first(two_queues(waits, ran(runs, 50, 40, 30, 20)))
+
+
+def test_of_a_tree_that_needs_one_child_the_other_child_goes_whole():
+    waits = gang("w", minimum=1, gpus=1, queue="high")
+    children = [leaf(x, minimum=2, gpus=1, running=["n0"] * 2) for x in "ab"]
+    runs = gang("v", group("all", *children, min_groups=1), queue="low")
+
+    assert (True, [0, 0, 2, 0]) == first(two_queues(waits, runs))
+
+
+def test_what_is_not_preemptible_stays():
+    waits = gang("w", minimum=1, gpus=2, queue="high")
+    runs = gang("v", minimum=1, gpus=4, queue="low", running=["n0"], preemptible=False)
+
+    assert (False, [0, 0, 0, 0]) == first(two_queues(waits, runs))
+
+
+def test_the_last_unit_may_take_a_queue_below_its_share():
+    waits = gang("w", minimum=1, gpus=2, queue="high")
+    runs = ran(gang("v", minimum=1, gpus=4, queue="low", running=["n0"]), 10)
+    queues = (queue("high", quota=2), queue("low", quota=2))
+    case = snapshot(nodes=nodes(1, 4), gangs=(waits, runs), queues=queues)
+
+    assert (True, [40, 1, 1, 0]) == first(case)
+
+
+def test_a_queue_within_its_share_loses_nothing_to_others():
+    waits = gang("w", minimum=1, gpus=2, queue="high")
+    runs = ran(gang("v", minimum=1, gpus=4, queue="low", running=["n0"]), 10)
+    queues = (queue("high", quota=2), queue("low", quota=4))
+    case = snapshot(nodes=nodes(1, 4), gangs=(waits, runs), queues=queues)
+
+    assert (False, [0, 0, 0, 0]) == first(case)
+
+
+@pytest.mark.parametrize(("priority", "lost"), [(0, [0, 0, 0, 0]), (1, [40, 1, 1, 0])])
+def test_entitled_starts_preempt_lower_bands_of_their_queue(priority, lost):
+    waits = gang("w", minimum=1, gpus=4, queue="high", priority=priority)
+    runs = ran(gang("v", minimum=1, gpus=4, queue="high", running=["n0"]), 10)
+    queues = (queue("high", quota=8),)
+    case = snapshot(nodes=nodes(1, 4), gangs=(waits, runs), queues=queues)
+
+    assert (priority == 1, lost) == first(case)
+
+
+@pytest.mark.parametrize(("priority", "lost"), [(0, [0, 0, 0, 0]), (1, [40, 1, 1, 0])])
+def test_other_starts_preempt_lower_bands_in_the_second_step(priority, lost):
+    waits = gang("w", minimum=1, gpus=4, queue="high", priority=priority)
+    runs = ran(gang("v", minimum=1, gpus=4, queue="high", running=["n0"]), 10)
+    case, policy = two_queues(waits, runs), Policy()
+    shares = problem_of(case, policy).shares
+    later = best_later(case, policy, shares, plan())
+
+    assert (False, [0, 0, 0, 0]) == first(case)
+    assert lost == [n for name, _, n in later if name.startswith("preemption")]
+
+
+def test_a_move_joins_two_holes():
+    waits = gang("w", minimum=1, gpus=2, queue="high")
+    one = ran(gang("one", minimum=1, gpus=1, queue="high", running=["n0"]), 20)
+    two = ran(gang("two", minimum=1, gpus=1, queue="high", running=["n1"]), 10)
+    case = two_queues(waits, one, two, number=2, gpus=2)
+
+    assert (True, [10, 0, 1, 0]) == first(case)
+
+
+def test_a_gang_that_must_be_in_one_rack_moves_whole():
+    waits = gang("w", minimum=1, gpus=2, queue="high")
+    runs = gang(
+        "v",
+        minimum=2,
+        gpus=1,
+        queue="high",
+        running=["n0", "n1"],
+        topology=required("kubernetes.io/hostname"),
+    )
+    case = two_queues(waits, ran(runs, 20, 10), number=2, gpus=2)
+    hosts = replace(case.topologies[0], levels=("kubernetes.io/hostname",))
+
+    assert (True, [30, 0, 2, 0]) == first(replace(case, topologies=(hosts,)))
+
+
+def test_without_a_tier_for_what_is_lost_nothing_leaves():
+    waits = gang("w", minimum=1, gpus=2, queue="high")
+    runs = ran(gang("v", minimum=1, gpus=4, queue="low", running=["n0"]), 10)
+    policy = Policy(tiers=({"name": "entitled"}, {"name": "gpus"}))
+
+    assert (False, []) == first(two_queues(waits, runs), policy)
+
+
+def test_what_is_held_is_not_given_to_others_and_what_leaves_runs_no_more():
+    waits = gang("w", minimum=1, gpus=4, queue="high")
+    small = gang("s", minimum=1, gpus=1, queue="low")
+    runs = ran(gang("v", minimum=1, gpus=3, queue="low", running=["n0"]), 10)
+    case = two_queues(waits, small, runs)
+    names = ("entitled", "disruption", "borrowing", "gpus", "gangs")
+    policy = Policy(tiers=tuple({"name": name} for name in names))
+    frozen = plan(
+        bind("v-0", op="Evict", rule="reclaim", beneficiaries=("default/w",)),
+        bind("w-0", op="Reserve"),
+        lines=[line("w", "Reserved", entitled=True)],
+    )
+    found = best_later(case, policy, problem_of(case, policy).shares, frozen)
+    idle = best_later(case, policy, problem_of(case, policy).shares, plan())
+
+    lost = [("preemption", None, 0), ("preemption-gangs", None, 0)]
+    lost += [("preemption-pods", None, 0), ("preemption-rank", None, 0)]
+    starts = [("entitled", 0, 4 * 10**9), ("borrowing", 0, 0)]
+    ends = [("gpus", None, 0), ("gangs", None, 0), ("order", None, 1)]
+    assert [*lost, *starts, *ends] == found
+    assert [4, 2, 2] == [n for name, _, n in idle if name in {"gpus", "gangs", "order"}]

@@ -1,0 +1,44 @@
+"""
+Pod values: what a pod is worth, whichever record of its requests is shown.
+"""
+
+import pickle
+
+import pytest
+
+from solver.problem.pod_values import LARGEST, SCALE, PodValues
+
+GPU = "nvidia.com/gpu"
+
+
+@pytest.mark.parametrize(
+    ("requests", "value"),
+    [
+        ({GPU: 2}, SCALE // 4),
+        ({GPU: 1, "cpu": 3}, 3 * SCALE // 10),
+        ({GPU: 3, "cpu": 1}, 3 * SCALE // 8),
+        ({"cpu": 10**6}, LARGEST),
+        ({"unknown": 5}, 1),
+        ({}, 1),
+    ],
+)
+def test_a_value_is_the_largest_share_of_the_cluster(requests, value):
+    assert value == PodValues({GPU: 8, "cpu": 10}).of_pod(requests)
+
+
+def test_records_that_come_and_go_keep_their_own_values():
+    values = PodValues({GPU: 100})
+    found = [values.of_pod({GPU: number}) for number in range(1, 100)]
+
+    assert found == [number * SCALE // 100 for number in range(1, 100)]
+
+
+def test_a_copy_in_another_process_prices_what_it_is_shown():
+    values = PodValues({GPU: 100})
+    kept = [{GPU: number} for number in range(1, 100)]
+    found = [values.of_pod(requests) for requests in kept]
+    copied = pickle.loads(pickle.dumps(values))  # noqa: S301 - our own
+    del kept
+
+    fresh = [{GPU: number} for number in range(99, 0, -1)]
+    assert found[::-1] == [copied.of_pod(requests) for requests in fresh]

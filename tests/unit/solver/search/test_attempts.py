@@ -1,0 +1,103 @@
+"""
+Attempts and races: the best answer, a bound that holds, and the end of it.
+"""
+
+import time
+
+import pytest
+from ortools.sat.python import cp_model
+
+from adapters.machine.threads import ThreadLanes
+from models.policy import Limits
+from solver.search.attempts import Attempts
+from solver.search.goal import Budget, Goal, whole
+from solver.search.parameters import DIVING, IMPROVING
+
+WEIGHTS = (31, 29, 23, 19, 17, 13, 11, 7)
+ROOM = 61
+"""
+The best sum of weights that fits is the room itself: 31 + 19 + 11.
+"""
+
+
+def knapsack():
+    model = cp_model.CpModel()
+    taken = [model.new_bool_var("") for _ in WEIGHTS]
+    model.add(cp_model.LinearExpr.weighted_sum(taken, WEIGHTS) <= ROOM)
+    model.maximize(cp_model.LinearExpr.weighted_sum(taken, WEIGHTS))
+    for variable in taken:
+        model.add_hint(variable, 0)
+    return model, taken
+
+
+def budget(**limits):
+    began = time.monotonic()
+    spent = lambda: time.monotonic() - began  # noqa: E731
+    return Budget(Limits(**limits), 0, spent, ThreadLanes())
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [{"deterministic": 4.0}, {"seconds": 5.0}, {"seconds": 5.0, "workers": 2}],
+    ids=["deterministic", "one worker", "two workers"],
+)
+def test_the_best_answer_is_found_and_its_bound_closed(limits):
+    model, taken = knapsack()
+    goal = Goal("max", 0.0, 0, sum(WEIGHTS))
+
+    answer = Attempts(budget(**limits)).solve(model, goal, 4.0)
+
+    assert answer.claim == goal.bound == ROOM
+    chosen = sum(w for w, v in zip(WEIGHTS, taken, strict=True) if answer.value(v))
+    assert chosen == ROOM
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_nothing_is_claimed_when_nothing_is_left(workers):
+    model, _ = knapsack()
+    goal = Goal("max", 0.0, 0, sum(WEIGHTS))
+
+    answer = Attempts(budget(seconds=0.0, workers=workers)).solve(model, goal, 1.0)
+
+    assert answer is None or answer.claim <= ROOM
+    assert goal.bound >= ROOM
+
+
+def test_a_model_is_left_as_it_was():
+    model, _ = knapsack()
+    before = str(model.proto)
+
+    Attempts(budget(seconds=5.0, workers=2)).solve(model, Goal("max", 0, 0, 99), 4.0)
+
+    assert str(model.proto) == before
+
+
+def test_the_manner_that_closed_a_tier_goes_first():
+    attempts = Attempts(budget(deterministic=4.0))
+    attempts.manners = [DIVING, IMPROVING]
+    model, _ = knapsack()
+    impossible = Goal("max", 0.0, ROOM, ROOM)
+
+    attempts.solve(model, impossible, 1.0)
+    assert attempts.manners == [DIVING, IMPROVING]
+
+    attempts.manners = [IMPROVING, DIVING]
+    attempts.solve(model, Goal("max", 0.0, 0, sum(WEIGHTS)), 4.0)
+    assert attempts.manners[0] in {IMPROVING, DIVING}
+
+
+def test_a_bound_below_the_value_in_hand_is_the_value():
+    goal = Goal("max", 0.0, 10, 20)
+
+    goal.tighten(7.0)
+
+    assert goal.bound == 10
+    assert goal.is_closed()
+
+
+@pytest.mark.parametrize(
+    ("bound", "up", "expected"),
+    [(3.2, False, 3), (3.2, True, 4), (2.9999999, False, 3), (3.0000001, True, 3)],
+)
+def test_a_bound_is_rounded_to_what_it_still_allows(bound, up, expected):
+    assert whole(bound, up=up) == expected
