@@ -29,8 +29,8 @@ def _row(name: str, run: Eviction, repeat: int) -> Row:
     Plan with both strategies; the fastest run counts, and the worst losses of all.
     """
     snapshot = make_full_world(run.world)
-    plans = [planned(snapshot, run.policy) for _ in range(repeat)]
-    greedy = planned(snapshot, run.policy, "greedy")
+    plans = [planned(snapshot, run.policy, falls_back=False) for _ in range(repeat)]
+    greedy = planned(snapshot, run.policy, "greedy", falls_back=False)
     plan = min(plans, key=total_of)
     losses, base = losses_of(snapshot, plan), losses_of(snapshot, greedy)
     facts = {

@@ -96,8 +96,8 @@ def _measured(
     """
     Plan with both strategies; the median run counts, and the worst gap of all runs.
     """
-    plans = [planned(snapshot, policy) for _ in range(repeat)]
-    greedy = planned(snapshot, policy, "greedy")
+    plans = [planned(snapshot, policy, falls_back=False) for _ in range(repeat)]
+    greedy = planned(snapshot, policy, "greedy", falls_back=False)
     middle = statistics.median_low([total_of(plan) for plan in plans])
     plan = next(plan for plan in plans if total_of(plan) == middle)
     return Row(

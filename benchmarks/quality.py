@@ -139,7 +139,7 @@ def _cell_row(contract: PriorityMatters, cell: Cell, seeds: list[int]) -> Row:
             seed, cell.nodes, cell.pods_per_node, usage=contract.usage
         )
         snapshot = snapshot_of(instance)
-        plan = planned(snapshot, contract.policy)
+        plan = planned(snapshot, contract.policy, falls_back=False)
         placed.append(len(plan.operations))
         seconds.append((plan.seconds or {}).get("total", 0.0))
         base = decide(snapshot, contract.policy, strategy="greedy")

@@ -4,6 +4,10 @@ The tree of exceptions; each carries its data and says one sentence with numbers
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from models.plan import FailedTry
 
 LONGEST_SHOWN = 300
 
@@ -97,16 +101,21 @@ class TooMuchError(QuantityError):
 class PlanRejectedError(PhalanxError):
     """
     A strategy's plan broke a rule, so nothing of it leaves.
+
+    ``failed`` are all ways in which the round was planned, where it was several.
     """
 
-    def __init__(self, violations: list[str]) -> None:
+    def __init__(
+        self, violations: list[str], failed: "tuple[FailedTry, ...]" = ()
+    ) -> None:
         self.violations = violations
+        self.failed = failed
         super().__init__(
             f"the plan breaks {len(violations)} rules, first: {violations[0]}"
         )
 
-    def __reduce__(self) -> tuple[type, tuple[list[str]]]:
+    def __reduce__(self) -> "tuple[type, tuple[list[str], tuple[FailedTry, ...]]]":
         """
         Travel between processes with all data.
         """
-        return type(self), (self.violations,)
+        return type(self), (self.violations, self.failed)

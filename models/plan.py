@@ -12,6 +12,7 @@ Direction = Literal["max", "min"]
 Proof = Literal["proven", "conditional", "gap"]
 Op = Literal["Bind", "Evict", "Move", "Reserve"]
 Rule = Literal["reclaim", "preempt", "consolidate", "stale"]
+Way = Literal["as-asked", "without-evictions", "greedy"]
 State = Literal[
     "Evicting", "Starting", "Growing", "Reserved", "Waiting", "Finished", "Running"
 ]
@@ -139,3 +140,29 @@ class Plan:
     operations: tuple[Operation, ...]
     model: ModelSize
     seconds: Mapping[str, float] | None = None
+    fallback: "Fallback | None" = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedTry:
+    """
+    A way of planning a round that gave nothing: rules broken by its plan, or an error.
+
+    ``frames`` say where an error was raised, outermost first: file, line, function.
+    """
+
+    way: Way
+    violations: tuple[str, ...] = ()
+    plan: Plan | None = None
+    error: str | None = None
+    frames: tuple[tuple[str, int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fallback:
+    """
+    The way in which a round was planned after all, and those tried before it.
+    """
+
+    way: Way
+    failed: tuple[FailedTry, ...]

@@ -98,8 +98,31 @@ def decide(  # noqa: PLR0913 - who decides, and what may watch it
     PlanRejectedError
         When the plan breaks a rule; nothing of it may be carried out.
     """
-    tell = progress or (lambda _: None)
     watch = Stopwatch(clock, lanes)
+    plan = propose(
+        snapshot,
+        policy,
+        watch,
+        strategy=strategy,
+        progress=progress,
+        explained=explained,
+    )
+    return judged(snapshot, policy, plan, watch)
+
+
+def propose(
+    snapshot: Snapshot,
+    policy: Policy,
+    watch: Stopwatch,
+    *,
+    strategy: str,
+    progress: Callable[[str], None] | None = None,
+    explained: bool = True,
+) -> Plan:
+    """
+    Plan one round; nobody has judged the plan yet.
+    """
+    tell = progress or (lambda _: None)
     tell("problem")
     bare = problem_of(snapshot, policy)
     tell("search")
@@ -120,11 +143,23 @@ def decide(  # noqa: PLR0913 - who decides, and what may watch it
         source=content_hash(snapshot) if explained else "",
     )
     watch.lap("decode")
+    return plan
+
+
+def judged(snapshot: Snapshot, policy: Policy, plan: Plan, watch: Stopwatch) -> Plan:
+    """
+    Let only a plan pass that holds, with how long each phase took.
+
+    Raises
+    ------
+    PlanRejectedError
+        When the plan breaks a rule.
+    """
     violations = verify(snapshot, policy, plan)
     watch.lap("verify")
     if violations:
         raise PlanRejectedError([str(v) for v in violations])
-    if clock is None:
+    if not watch.is_running:
         return plan
     seconds = {phase: watch.seconds.get(phase, 0.0) for phase in PHASES}
     return replace(plan, seconds={**seconds, "total": watch.spent()})

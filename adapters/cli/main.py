@@ -26,6 +26,7 @@ from adapters.cli.commands import (
     version,
 )
 from adapters.cli.commands import run as run_command
+from adapters.cli.options.shared import Asked
 from adapters.cli.terminal.output import ReaderGoneError
 
 INTERRUPTED = 130
@@ -63,6 +64,7 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def options(
+    context: typer.Context,
     *,
     show_version: Annotated[
         bool,
@@ -77,7 +79,8 @@ def options(
     """
     Plan gangs on Kubernetes GPU clusters, proven or with a bound.
     """
-    del debug, show_version
+    del show_version
+    context.obj = Asked(debug=debug)
 
 
 def main() -> None:
@@ -102,7 +105,8 @@ def run(arguments: list[str], name: str = "phalanx") -> int:
     debug = "--debug" in arguments
     words = [word for word in arguments if word != "--debug"]
     try:
-        code = app(words, prog_name=name, standalone_mode=False)
+        asked = ["--debug", *words] if debug else words
+        code = app(asked, prog_name=name, standalone_mode=False)
     except ReaderGoneError:
         return 0
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the end of the line

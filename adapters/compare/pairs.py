@@ -161,6 +161,6 @@ def _size(snapshot: Snapshot) -> Size:
 
 
 def _side(snapshot: Snapshot, policy: Policy, strategy: str) -> Side:
-    plan = planned(snapshot, policy, strategy)
+    plan = planned(snapshot, policy, strategy, falls_back=False)
     seconds = (plan.seconds or {}).get("total", 0.0)
     return Side(plan, outcome_of(snapshot, plan).totals, seconds)

@@ -11,7 +11,16 @@ from adapters.files.problems import Fault, located, schema_faults
 from adapters.files.sizes import MOST_GANGS, MOST_PODS
 from adapters.files.text import looks_like_json, parse_text, read_text
 from models.errors import InputRejectedError, Problem
-from models.plan import GangLine, ModelSize, Operation, Plan, PodCounts, TierResult
+from models.plan import (
+    FailedTry,
+    Fallback,
+    GangLine,
+    ModelSize,
+    Operation,
+    Plan,
+    PodCounts,
+    TierResult,
+)
 from models.reasons import Reason, Waiting
 
 Number = Annotated[int, Field(ge=0, le=2**63 - 1)]
@@ -97,6 +106,25 @@ class ModelPart(PlanPart):
     gang_types: Number = Field(0, alias="gangTypes")
 
 
+class FailedPart(PlanPart):
+    """
+    A way of planning that gave nothing.
+    """
+
+    way: Literal["as-asked", "without-evictions", "greedy"]
+    violations: list[str] = []
+    error: str | None = None
+
+
+class FallbackPart(PlanPart):
+    """
+    In which way a round was planned after others failed.
+    """
+
+    way: Literal["as-asked", "without-evictions", "greedy"]
+    failed: list[FailedPart] = []
+
+
 class PlanFile(PlanPart):
     """
     A whole plan file.
@@ -115,6 +143,7 @@ class PlanFile(PlanPart):
     operations: list[OperationPart]
     model: ModelPart = ModelPart()
     seconds: dict[str, float] | None = None
+    fallback: FallbackPart | None = None
 
 
 _BULK = Bulk(
@@ -189,7 +218,18 @@ def _plan(file: PlanFile) -> Plan:
         operations=tuple(map(_operation, file.operations)),
         model=ModelSize(**size.model_dump()),
         seconds=file.seconds,
+        fallback=_fallback(file.fallback),
     )
+
+
+def _fallback(part: FallbackPart | None) -> Fallback | None:
+    if part is None:
+        return None
+    failed = (
+        FailedTry(way=one.way, violations=tuple(one.violations), error=one.error)
+        for one in part.failed
+    )
+    return Fallback(way=part.way, failed=tuple(failed))
 
 
 def _gang(part: GangPart) -> GangLine:

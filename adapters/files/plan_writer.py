@@ -52,6 +52,19 @@ def plan_document(plan: Plan) -> dict[str, Any]:
             "gangTypes": size.gang_types,
         },
         "seconds": _seconds(plan),
+        "fallback": _fallback(plan),
+    }
+
+
+def _fallback(plan: Plan) -> dict[str, Any] | None:
+    if plan.fallback is None:
+        return None
+    return {
+        "way": plan.fallback.way,
+        "failed": [
+            {"way": one.way, "violations": [*one.violations], "error": one.error}
+            for one in plan.fallback.failed
+        ],
     }
 
 

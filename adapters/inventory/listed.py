@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from models.policy import Policy
 from models.reasons import Reason
 from models.snapshot import Snapshot
+from solver.fallback import decide_or_fall_back
 from solver.problem.problem import problem_of
-from solver.round import decide
 
 _REASONS = frozenset(reason.value for reason in Reason)
 
@@ -48,7 +48,7 @@ def planned_whys(snapshot: Snapshot, policy: Policy) -> dict[str, Why]:
     """
     Say why gangs wait where nobody has said it yet: as greedy would.
     """
-    plan = decide(snapshot, policy, strategy="greedy")
+    plan = decide_or_fall_back(snapshot, policy, strategy="greedy")
     return {
         line.name: Why(line.waiting.reason.value, line.waiting.message)
         for line in plan.gangs

@@ -30,7 +30,7 @@ class Source(Protocol):
 
 class Planner(Protocol):
     """
-    Gives a verified plan, as ``solver.round.decide`` does.
+    Gives a verified plan, as ``solver.fallback.decide_or_fall_back`` does.
     """
 
     def __call__(self, snapshot: Snapshot, policy: Policy) -> Plan:
@@ -109,6 +109,13 @@ class Reporter(Protocol):
     ) -> None:
         """
         Hear that a plan broke a rule and was thrown away; ``bundle`` reproduces it.
+        """
+
+    def fell_back(self, turn: Turn, bundle: Path | None) -> None:
+        """
+        Hear that a round was planned again in a lesser way; what was planned follows.
+
+        The plan as asked broke a rule, or its making broke; ``bundle`` reproduces it.
         """
 
     def dropped(self, turn: Turn, why: str) -> None:

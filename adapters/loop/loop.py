@@ -9,7 +9,7 @@ before it did not go as planned.  Nothing about gangs is decided here.
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf
@@ -21,7 +21,7 @@ from adapters.loop.execution import Execution, begin
 from adapters.loop.interfaces import Reporter, Turn
 from adapters.loop.parts import Parts
 from models.errors import PhalanxError, PlanRejectedError
-from models.plan import Plan
+from models.plan import FailedTry, Plan
 from models.snapshot import Snapshot
 from solver.next_round import next_moment
 
@@ -156,18 +156,24 @@ class Loop:
         try:
             self._about = parts.source.snapshot()
             self._about = snapshot = parts.memory.applied(self._about, began)
-        except PhalanxError as error:
-            self._tell(_refused(error))
+        except PhalanxError as caught:
+            refusal = caught
+            self._tell(lambda to: to.refused(refusal))
             self._rest = _AFTER_FAILURE
             return
         seen = parts.clock()
-        plan = self._decided(snapshot, began, revision)
+        name = _name(began)
+        plan = self._decided(snapshot, name)
         self._planned_at = parts.clock()
         self._spent = self._planned_at - start
         if plan is None:
+            self._quieten(snapshot, began, revision)
             return
         seconds = {"snapshot": seen - start, "plan": self._planned_at - seen}
-        turn = Turn(snapshot, plan, (), _name(began), began, seconds)
+        turn = Turn(snapshot, plan, (), name, began, seconds)
+        if plan.fallback is not None:
+            bundle = self._keep(name, snapshot, plan.fallback.failed)
+            self._tell(lambda to: to.fell_back(turn, bundle))
         idle = parts.memory.promises.repeats(plan)
         self._tell(lambda to: to.planned(turn))
         if idle:
@@ -178,17 +184,16 @@ class Loop:
             self._next = turn
             self._carry_out()
 
-    def _decided(self, snapshot: Snapshot, began: float, revision: int) -> Plan | None:
+    def _decided(self, snapshot: Snapshot, name: str) -> Plan | None:
         """
         Give a plan; of one that breaks a rule keep what shows it, and nothing else.
         """
         parts = self.parts
         try:
             return parts.planner(snapshot, parts.policy)
-        except PlanRejectedError as error:
-            bundle = self._dump(snapshot, began, error)
-            self._tell(_rejected(snapshot, error, bundle))
-            self._quieten(snapshot, began, revision)
+        except PlanRejectedError as caught:
+            error, bundle = caught, self._keep(name, snapshot, caught.failed, caught)
+            self._tell(lambda to: to.rejected(snapshot, error, bundle))
         return None
 
     def _broke(self, error: Exception) -> float:
@@ -204,7 +209,7 @@ class Loop:
             self._quiet = None
             return _AFTER_ERROR
         self._errors += 1
-        path = self._dump(self._about, self.parts.now(), error)
+        path = self._keep(_name(self.parts.now()), self._about, (), error)
         if path is not None:
             error.add_note(f"kept in {path}")
         self._tell(_failed(error))
@@ -214,19 +219,24 @@ class Loop:
         self._rest = min(_LONGEST_REST, doubled)
         return 0.0
 
-    def _dump(
-        self, snapshot: Snapshot | None, began: float, error: Exception
+    def _keep(
+        self,
+        name: str,
+        snapshot: Snapshot | None,
+        failed: Sequence[FailedTry],
+        error: Exception | None = None,
     ) -> Path | None:
         """
         Write a bundle; of a round without a snapshot, where it broke.
         """
-        folder, name = self.parts.folder, _name(began)
+        folder = self.parts.folder
         if folder is None:
             return None
         try:
-            if snapshot is None:
-                return bundles.trace(folder, name, error)
-            return bundles.save(folder, name, snapshot, self.parts.policy, error)
+            if snapshot is not None:
+                case = bundles.Case(snapshot, self.parts.policy, failed)
+                return bundles.save(folder, name, case, error)
+            return None if error is None else bundles.trace(folder, name, error)
         except Exception as worse:  # noqa: BLE001 - what is lost is only the bundle
             self._tell(_failed(worse))
             return None
@@ -375,16 +385,6 @@ class Loop:
 
 def _failed(error: Exception) -> Callable[[Reporter], None]:
     return lambda to: to.failed(error)
-
-
-def _refused(error: PhalanxError) -> Callable[[Reporter], None]:
-    return lambda to: to.refused(error)
-
-
-def _rejected(
-    snapshot: Snapshot, error: PlanRejectedError, bundle: Path | None
-) -> Callable[[Reporter], None]:
-    return lambda to: to.rejected(snapshot, error, bundle)
 
 
 def _name(began: float) -> str:

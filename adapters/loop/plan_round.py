@@ -10,6 +10,7 @@ from adapters.machine.threads import ThreadLanes
 from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
+from solver.fallback import decide_or_fall_back
 from solver.round import decide
 
 
@@ -18,12 +19,18 @@ def planned(
     policy: Policy,
     strategy: str = "solver",
     progress: Callable[[str], None] | None = None,
+    *,
+    falls_back: bool = True,
 ) -> Plan:
     """
     Plan a round; looking for cycles meanwhile would take a quarter of its time.
+
+    Who compares or measures strategies wants no plan of another one: ``falls_back``
+    says whether a plan that breaks a rule is made anew in a lesser way.
     """
+    way = decide_or_fall_back if falls_back else decide
     with no_collection():
-        return decide(
+        return way(
             snapshot,
             policy,
             strategy=strategy,

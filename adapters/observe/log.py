@@ -77,6 +77,25 @@ class LogReporter:
             bundle=str(bundle),
         )
 
+    def fell_back(self, turn: Turn, bundle: Path | None) -> None:
+        """
+        Say what each way broke that was tried before the one that held.
+        """
+        fallback = turn.plan.fallback
+        if fallback is None:
+            return
+        for one in fallback.failed:
+            _say(
+                "round_fell_back",
+                logging.ERROR,
+                round=turn.name,
+                way=fallback.way,
+                failed=one.way,
+                violations=one.violations[:10],
+                error=one.error,
+                bundle=str(bundle),
+            )
+
     def dropped(self, turn: Turn, why: str) -> None:
         """
         Say why a plan was not carried out.

@@ -5,7 +5,8 @@ Every name, unit and label is listed in ``docs/reference/metrics.md``.
 """
 
 from collections import Counter as Counts
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 
 from prometheus_client import (
@@ -24,11 +25,13 @@ from prometheus_client.registry import Collector
 from adapters.compare.outcome import distance, gpus_of_nodes, label
 from adapters.loop.interfaces import Turn
 from models.errors import PhalanxError, PlanRejectedError
+from models.plan import FailedTry
 from models.snapshot import Snapshot
 
 _ROUND_SECONDS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
 _CALL_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5)
 _OUTCOMES = ("done", "idle", "skipped", "refused", "rejected", "dropped", "failed")
+_LESSER_WAYS = ("without-evictions", "greedy")
 _RESULTS = ("done", "again", "refused", "skipped")
 Staleness = Callable[[], Mapping[str, float | None]]
 
@@ -64,6 +67,12 @@ class Metrics:
         self._rejected = Counter(
             "phalanx_plans_rejected",
             "Plans that broke a rule and were thrown away.",
+            registry=registry,
+        )
+        self._fallbacks = Counter(
+            "phalanx_rounds_fell_back",
+            "Rounds that were planned again, by the way that held and what had failed.",
+            ["way", "cause"],
             registry=registry,
         )
         self._phases = Histogram(
@@ -146,6 +155,9 @@ class Metrics:
             self._rounds.labels(outcome)
         for result in _RESULTS:
             self._binds.labels(result)
+        self._fallbacks.labels("none", "rejected")
+        for way, cause in product(_LESSER_WAYS, ("rejected", "failed")):
+            self._fallbacks.labels(way, cause)
         for about in ("group", "pod", "event"):
             self._writes.labels(about, "forbidden")
         ProcessCollector(registry=registry)
@@ -214,9 +226,23 @@ class Metrics:
         """
         Count a plan that broke a rule.
         """
-        del snapshot, error, bundle
+        del snapshot, bundle
         self._rounds.labels("rejected").inc()
-        self._rejected.inc()
+        self._rejected.inc(_num_rejected(error.failed) or 1)
+        if error.failed:
+            self._fallbacks.labels("none", "rejected").inc()
+
+    def fell_back(self, turn: Turn, bundle: Path | None) -> None:
+        """
+        Count a round that was planned again, and the plans that it threw away.
+        """
+        del bundle
+        fallback = turn.plan.fallback
+        if fallback is None:
+            return
+        self._rejected.inc(_num_rejected(fallback.failed))
+        cause = "failed" if fallback.failed[0].error else "rejected"
+        self._fallbacks.labels(fallback.way, cause).inc()
 
     def dropped(self, turn: Turn, why: str) -> None:
         """
@@ -319,6 +345,10 @@ def _gauge(
     for value, number in values:
         family.add_metric([value], number)
     return family
+
+
+def _num_rejected(failed: Sequence[FailedTry]) -> int:
+    return sum(bool(one.violations) for one in failed)
 
 
 def _plan_phases(turn: Turn) -> dict[str, float]:

@@ -68,6 +68,12 @@ class Reporters:
         """
         self._each(lambda to: to.rejected(snapshot, error, bundle))
 
+    def fell_back(self, turn: Turn, bundle: Path | None) -> None:
+        """
+        Pass it on.
+        """
+        self._each(lambda to: to.fell_back(turn, bundle))
+
     def dropped(self, turn: Turn, why: str) -> None:
         """
         Pass it on.
@@ -189,6 +195,11 @@ class Recorder:
         where = f"; it is reproduced by phalanx plan {bundle}" if bundle else ""
         name = bundle.stem if bundle else ""
         self._end("rejected", f"{error}{where}", name, len(snapshot.nodes))
+
+    def fell_back(self, turn: Turn, bundle: Path | None) -> None:
+        """
+        Say nothing: the record of the round has it.
+        """
 
     def failed(self, error: Exception) -> None:
         """

@@ -53,6 +53,7 @@ def record_of(
     return {
         **head_of(turn.name, turn.began, outcome, why),
         "strategy": plan.strategy,
+        "fallback": document["fallback"],
         "status": plan.status,
         "deterministic": plan.deterministic,
         "snapshot": plan.snapshot,

@@ -125,6 +125,7 @@ class Recorder:
                 "free": before[1],
                 "gap": _number(max(gaps, default=0.0)) if bounded else None,
                 "variables": plan.model.variables,
+                "fallback": plan.fallback.way if plan.fallback else None,
             },
         )
 

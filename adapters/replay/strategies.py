@@ -10,7 +10,7 @@ from adapters.machine.threads import ThreadLanes
 from adapters.replay.engine import Clock, Timed
 from adapters.replay.world import Look
 from models.policy import Policy
-from solver.round import decide
+from solver.fallback import decide_or_fall_back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +55,8 @@ def planner_of(strategy: Strategy, clock: Clock, *, timed: bool) -> Timed:
     known: dict[str, object] = {"strategy": strategy.decides}
     if timed:
         known |= {"clock": clock, "lanes": ThreadLanes()}
-    full: Callable[..., object] = partial(decide, **known)  # type: ignore[arg-type]
-    brief = partial(decide, **known, explained=False)  # type: ignore[arg-type]
+    full: Callable[..., object] = partial(decide_or_fall_back, **known)  # type: ignore[arg-type]
+    brief = partial(full, explained=False)
     return Timed(full, brief, clock)  # type: ignore[arg-type]
 
 

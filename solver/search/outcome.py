@@ -66,6 +66,7 @@ class Stopwatch:
     """
 
     def __init__(self, clock: Clock | None, lanes: Lanes | None = None) -> None:
+        self.is_running = clock is not None
         self.clock = clock or (lambda: 0.0)
         self.lanes = lanes
         self.begun = self.last = self.clock()

@@ -56,8 +56,10 @@ def test_plan_as_json_has_every_key(small, capsys):
         "operations",
         "model",
         "seconds",
+        "fallback",
     ] == list(document)
     assert document["seconds"] is None
+    assert document["fallback"] is None
     assert ["default/train-0", "default/train-1"] == [
         step["pod"] for step in document["operations"]
     ]
@@ -185,7 +187,7 @@ def test_an_unexpected_error_exits_1_without_a_traceback(small, capsys, monkeypa
     def broken(*_args, **_kwargs):
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("adapters.loop.plan_round.decide", broken)
+    monkeypatch.setattr("adapters.loop.plan_round.decide_or_fall_back", broken)
 
     assert 1 == phalanx("plan", small)
     said = capsys.readouterr().err
@@ -200,17 +202,42 @@ def test_a_rejected_plan_exits_1(small, capsys, monkeypatch):
     def broken(*_args, **_kwargs):
         raise PlanRejectedError(["node-capacity: n0: 9 of 8"])
 
-    monkeypatch.setattr("adapters.loop.plan_round.decide", broken)
+    monkeypatch.setattr("adapters.loop.plan_round.decide_or_fall_back", broken)
 
     assert 1 == phalanx("plan", small)
     assert "node-capacity" in capsys.readouterr().err
+
+
+def test_a_round_that_was_planned_again_exits_0_with_a_warning(
+    small, capsys, monkeypatch
+):
+    from solver.round import STRATEGIES
+
+    def raising(_problem, _watch):
+        raise ZeroDivisionError("in a strategy")
+
+    monkeypatch.setitem(STRATEGIES, "solver", raising)
+
+    assert 0 == phalanx("plan", small, "-o", "json")
+    shown = capsys.readouterr()
+    document = json.loads(shown.out)
+    assert "greedy" == document["fallback"]["way"]
+    assert "ZeroDivisionError: in a strategy" in shown.err
+    assert "this plan was judged" in shown.err
+    assert "do: report it" in shown.err
+    assert "Traceback" not in shown.err
+    assert 0 == phalanx("plan", small, "--debug")
+    shown = capsys.readouterr()
+    assert "Planned again by greedy, without evictions" in shown.out
+    assert "Traceback" in shown.err
+    assert ", in raising" in shown.err
 
 
 def test_an_interrupt_exits_130(small, capsys, monkeypatch):
     def interrupted(*_args, **_kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("adapters.loop.plan_round.decide", interrupted)
+    monkeypatch.setattr("adapters.loop.plan_round.decide_or_fall_back", interrupted)
 
     assert 130 == phalanx("plan", small)
     shown = capsys.readouterr()

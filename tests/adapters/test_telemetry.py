@@ -11,12 +11,13 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families as parsed
 
 from adapters.observe.health import Health, HealthServer, ListenError
-from adapters.observe.log import JsonLines, TextLines
+from adapters.observe.log import JsonLines, LogReporter, TextLines
 from adapters.observe.metrics import Metrics
 from adapters.observe.reporters import Recorder, Reporters
 from adapters.observe.round_file import RoundFile, read_rounds
+from adapters.observe.round_record import record_of
 from models.errors import PlanRejectedError
-from models.plan import Operation
+from models.plan import FailedTry, Fallback, Operation
 from models.policy import Policy
 from models.receipt import Receipt
 from models.snapshot import Snapshot
@@ -37,6 +38,17 @@ def metrics():
 
 def value(metrics, name, **labels):
     return metrics.registry.get_sample_value(name, labels)
+
+
+def fallen(turn, **fields):
+    """
+    Let a round have been planned again: its plan broke two rules.
+    """
+    failed = FailedTry(
+        **{"way": "as-asked", "violations": ("gang-minimum: g", "budget: b"), **fields}
+    )
+    fallback = Fallback(way="without-evictions", failed=(failed,))
+    return replace(turn, plan=replace(turn.plan, fallback=fallback))
 
 
 def tell_all(reporter):
@@ -60,6 +72,7 @@ def tell_all(reporter):
     )
     reporter.dropped(replace(turn, name="r2"), "we stop")
     reporter.rejected(Snapshot(), PlanRejectedError(["one"]), Path("bundles/b7.yaml"))
+    reporter.fell_back(fallen(turn), Path("bundles/r1.yaml"))
     reporter.refused(PlanRejectedError(["no snapshot"]))
     reporter.skipped()
     reporter.failed(RuntimeError("boom"))
@@ -98,10 +111,42 @@ def test_rounds_binds_and_evictions_are_counted(metrics):
     assert 1 == value(
         metrics, "phalanx_evictions_total", rule="reclaim", result="again"
     )
-    assert 1 == value(metrics, "phalanx_plans_rejected_total")
+    assert 2 == value(metrics, "phalanx_plans_rejected_total")
     assert 0.125 == value(metrics, "phalanx_round_phase_seconds_sum", phase="plan")
     assert 2.0 == value(metrics, "phalanx_round_phase_seconds_sum", phase="execute")
     assert 1 == value(metrics, "phalanx_leader")
+
+
+def test_rounds_that_were_planned_again_are_counted_by_way_and_cause(metrics):
+    turn = turned()
+    metrics.fell_back(fallen(turn), None)
+    metrics.fell_back(fallen(turn, violations=(), error="KeyError: 0"), None)
+    tries = fallen(turn).plan.fallback.failed
+    metrics.rejected(Snapshot(), PlanRejectedError(["one"], tries * 3), None)
+
+    counted = "phalanx_rounds_fell_back_total"
+    rejected, lesser = {"cause": "rejected"}, {"way": "without-evictions"}
+    assert 1 == value(metrics, counted, **lesser, **rejected)
+    assert 1 == value(metrics, counted, **lesser, cause="failed")
+    assert 1 == value(metrics, counted, way="none", **rejected)
+    assert 0 == value(metrics, counted, way="greedy", **rejected)
+    assert 4 == value(metrics, "phalanx_plans_rejected_total")
+
+
+def test_the_log_and_the_record_say_what_was_planned_again_and_why(caplog):
+    caplog.set_level("INFO")
+    turn = fallen(turned())
+    LogReporter().fell_back(turn, Path("bundles/r1.yaml"))
+    (line,) = caplog.records
+
+    assert ("round_fell_back", "ERROR") == (line.message, line.levelname)
+    assert ("gang-minimum: g", "budget: b") == line.fields["violations"]
+    assert ("without-evictions", "as-asked", "bundles/r1.yaml") == (
+        line.fields["way"],
+        line.fields["failed"],
+        line.fields["bundle"],
+    )
+    assert "without-evictions" == record_of(turn, Policy(), "done")["fallback"]["way"]
 
 
 def test_gangs_are_counted_as_the_newest_plan_has_them(metrics):
@@ -212,7 +257,7 @@ def test_one_that_fails_keeps_nothing_from_the_others(metrics, caplog):
     tell_all(Reporters([Broken(), metrics]))
 
     assert 1 == value(metrics, "phalanx_rounds_total", outcome="done")
-    assert 9 == len([r for r in caplog.records if r.message == "report_failed"])
+    assert 10 == len([r for r in caplog.records if r.message == "report_failed"])
 
 
 def test_rounds_are_recorded_once_with_what_came_of_them(tmp_path):

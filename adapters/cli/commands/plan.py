@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from adapters.cli.fallback import warn_of
 from adapters.cli.options.shared import (
     DIFFERS,
+    Asked,
     Dialects,
     NoColor,
     PlanOutput,
@@ -59,6 +61,7 @@ _FOR_EYES = (Format.TABLE, Format.WIDE)
 
 
 def plan(
+    context: typer.Context,
     files: Files,
     *,
     output: PlanOutput = Format.TABLE,
@@ -84,6 +87,9 @@ def plan(
     scenario, made, greedy = _decided(
         source, name, flags, against=diff is not None or output in _FOR_EYES
     )
+    asked = context.find_object(Asked)
+    for each in (made,) if greedy is None or greedy is made else (made, greedy):
+        warn_of(each, debug=asked is not None and asked.debug)
     if output in _FOR_EYES:
         from adapters.cli.views.plan_view import view
 

@@ -2,6 +2,7 @@
 Options and the exit code that several commands share.
 """
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
@@ -13,6 +14,15 @@ DIFFERS = 3
 """
 The exit code of an answer that is no, or of things that differ.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """
+    What is asked of every command.
+    """
+
+    debug: bool
 
 
 def _output(words: str) -> Any:  # noqa: ANN401 - what the parser calls an option

@@ -5,6 +5,7 @@ A plan as a person reads it, on one screen where the case is small.
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from adapters.cli.fallback import WAYS
 from adapters.cli.terminal.output import Paint, Table, joined
 from adapters.cli.views.room_view import MOST_ROWS, losses, more, placed, reserved
 from adapters.cli.views.tier_view import tiers
@@ -179,6 +180,8 @@ def _effort(plan: Plan, width: int | None) -> list[str]:
         "idle": "nothing to do",
     }
     parts = [*_work(plan), words[plan.status], _repeatable(plan)]
+    if plan.fallback is not None:
+        parts.insert(0, f"Planned again {WAYS[plan.fallback.way]}")
     return joined(parts, width)
 
 

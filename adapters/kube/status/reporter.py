@@ -96,6 +96,11 @@ class StatusReporter:
         self._tell_next()
         self._give_way()
 
+    def fell_back(self, turn: Turn, bundle: Path | None) -> None:
+        """
+        Say nothing.
+        """
+
     def rejected(
         self, snapshot: Snapshot, error: PlanRejectedError, bundle: Path | None
     ) -> None:

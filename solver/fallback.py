@@ -1,0 +1,177 @@
+"""
+Falling back: what is planned where the judge rejects a plan, or its making breaks.
+
+First as asked, then without evictions and moves, then by greedy without them; each
+plan is judged before it leaves.  A mistake in one rule then costs what that rule is
+for, and not the round.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from models.errors import PlanRejectedError
+from models.plan import FailedTry, Fallback, Plan, Proof, TierResult, Way
+from models.policy import Evict, Policy
+from models.snapshot import Snapshot
+from solver.problem.problem import problem_of
+from solver.round import judged, propose
+from solver.score.bounds import trivial_bound
+from solver.score.tiers import tier_keys
+from solver.search.outcome import Clock, Stopwatch
+from solver.search.parallel import Lanes
+
+NOBODY_LEAVES = Evict(preempt=False, reclaim=False, consolidate=False, stale=False)
+"""
+What may leave in a round that is planned again: nothing.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Try:
+    """
+    One way to plan a round.
+    """
+
+    way: Way
+    strategy: str
+    policy: Policy
+
+
+def decide_or_fall_back(  # noqa: PLR0913 - as decide
+    snapshot: Snapshot,
+    policy: Policy,
+    *,
+    strategy: str = "solver",
+    clock: Clock | None = None,
+    lanes: Lanes | None = None,
+    progress: Callable[[str], None] | None = None,
+    explained: bool = True,
+) -> Plan:
+    """
+    Plan one round and verify it, in lesser ways where it fails; the plan says in which.
+
+    Parameters are those of ``decide``.  A limit in seconds is that of all ways
+    together.
+
+    Raises
+    ------
+    PlanRejectedError
+        When every way failed, and the plan as asked broke a rule.
+    Exception
+        What the first way raised, when every way failed, with a note of each other.
+    """
+    watch = Stopwatch(clock, lanes)
+
+    def proposed(one: _Try) -> Plan:
+        return propose(
+            snapshot,
+            one.policy,
+            watch,
+            strategy=one.strategy,
+            progress=progress,
+            explained=explained,
+        )
+
+    def judge(plan: Plan) -> Plan:
+        return judged(snapshot, policy, plan, watch)
+
+    return _first_that_holds(snapshot, _tries(policy, strategy), proposed, judge)
+
+
+def _first_that_holds(
+    snapshot: Snapshot,
+    tries: Sequence[_Try],
+    proposed: Callable[[_Try], Plan],
+    judge: Callable[[Plan], Plan],
+) -> Plan:
+    failed: list[FailedTry] = []
+    first: Exception | None = None
+    for one in tries:
+        plan: Plan | None = None
+        try:
+            plan = proposed(one)
+            if failed:
+                plan = _modest(snapshot, tries[0].policy, plan)
+            plan = judge(plan)
+        except Exception as error:  # noqa: BLE001 - whatever a strategy does wrong
+            first = first or error
+            failed.append(_failed(one.way, plan, error))
+        else:
+            if not failed:
+                return plan
+            return replace(plan, fallback=Fallback(way=one.way, failed=tuple(failed)))
+    assert first is not None
+    raise _all_failed(first, tuple(failed))
+
+
+def _tries(policy: Policy, strategy: str) -> list[_Try]:
+    """
+    List the ways to plan a round, each only where it differs from those before it.
+    """
+    calm = policy.model_copy(update={"evict": NOBODY_LEAVES})
+    tries = [_Try("as-asked", strategy, policy)]
+    if policy.evict.stale or policy.evicts(borrowing=False):
+        tries.append(_Try("without-evictions", strategy, calm))
+    if strategy != "greedy":
+        tries.append(_Try("greedy", "greedy", calm))
+    return tries
+
+
+def _failed(way: Way, plan: Plan | None, error: Exception) -> FailedTry:
+    if isinstance(error, PlanRejectedError):
+        return FailedTry(way=way, violations=tuple(error.violations), plan=plan)
+    frames = []
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        frames.append((code.co_filename, trace.tb_lineno, code.co_name))
+        trace = trace.tb_next
+    said = f"{type(error).__name__}: {error}"
+    return FailedTry(way=way, error=said, frames=tuple(frames))
+
+
+def _all_failed(first: Exception, failed: tuple[FailedTry, ...]) -> Exception:
+    """
+    Give the error of a round that no way could plan: what went wrong as asked.
+    """
+    if isinstance(first, PlanRejectedError):
+        return PlanRejectedError(first.violations, failed)
+    for later in failed[1:]:
+        why = later.error or later.violations[0]
+        first.add_note(f"planned again, {later.way}: {why}")
+    return first
+
+
+# --- what may be claimed ----------------------------------------------------------
+
+
+def _modest(snapshot: Snapshot, policy: Policy, plan: Plan) -> Plan:
+    """
+    Let a plan without evictions claim what holds of the round as it was asked.
+
+    With evictions more might have started, so the bounds of starts are those of
+    arithmetic.  Where all that waits starts as entitled nobody would have left, and
+    all later bounds hold; else these hold for the starts of this plan.
+    """
+    if not policy.evicts(borrowing=False):
+        return plan
+    problem = problem_of(snapshot, policy)
+    most = {
+        (key.name, key.label): trivial_bound(problem, key)
+        for key in tier_keys(problem)
+        if key.name in {"entitled", "borrowing"}
+    }
+    tiers: list[TierResult] = []
+    earlier = True
+    for tier in plan.tiers:
+        bound = tier.bound
+        if tier.name == "entitled" or not earlier:
+            bound = max(bound, most.get((tier.name, tier.band), bound))
+        closed = bound == tier.value
+        proof: Proof = "gap"
+        if closed:
+            proof = "proven" if earlier else "conditional"
+        earlier = earlier and closed
+        tiers.append(replace(tier, bound=bound, proof=proof))
+    status = "feasible" if plan.status == "optimal" and not earlier else plan.status
+    return replace(plan, tiers=tuple(tiers), status=status)
