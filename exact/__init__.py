@@ -7,6 +7,7 @@ shares nothing with the encoding, is never part of a round, and is not meant to 
 
 from exact.facts import Facts as Facts
 from exact.facts import gather as gather
+from exact.model import could_start as could_start
 from exact.needs import UndecidedError as UndecidedError
 from exact.search import best as best
 from exact.search import check_feasible as check_feasible

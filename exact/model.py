@@ -77,15 +77,10 @@ def build(facts: Facts, shares: Shares) -> SmallModel:
 
 def could_start(facts: Facts, key: str) -> bool:
     """
-    Tell whether a gang could start if it had all nodes to itself.
+    Tell whether a gang could start if none of our other gangs were there.
     """
-    snapshot = facts.snapshot
-    alone = replace(
-        snapshot,
-        nodes=tuple(replace(node, used={}) for node in snapshot.nodes),
-        gangs=(replace(facts.gangs[key].gang, mates=()),),
-    )
-    small = build(gather(alone), {})
+    alone = (replace(facts.gangs[key].gang, mates=()),)
+    small = build(gather(replace(facts.snapshot, gangs=alone)), {})
     for start in small.starts.values():
         small.cp.add(start == 1)
     status = cp_model.CpSolver().solve(small.cp)

@@ -8,11 +8,14 @@ seen alone too.  Demand is well above capacity: greedy is often not optimal.
 
 from random import Random
 
+from benchmarks.case_alike import with_alike
 from benchmarks.cases.gangs import count, grouped, make_gang, make_gangs
 from benchmarks.cases.parts import LEVELS, Case, add_nodes, make_queues, tree_nodes
 from models.gangs import Gang, Group, PodPhase, pod_sets
 from models.snapshot import Snapshot
 from models.topology import Topology
+
+_MOST_GANGS = 10
 
 
 def random_snapshot(seed: int) -> Snapshot:
@@ -30,7 +33,7 @@ def random_snapshot(seed: int) -> Snapshot:
     )
     add_nodes(case)
     queues = make_queues(case) if case.queues else []
-    gangs = make_gangs(case)
+    gangs = with_alike(f"case-{seed}", make_gangs(case), _MOST_GANGS)
     return Snapshot(
         nodes=tuple(sorted(case.nodes, key=lambda node: node.name)),
         gangs=tuple(sorted(gangs, key=lambda gang: gang.key)),
@@ -83,7 +86,7 @@ def tiny_snapshot(seed: int) -> Snapshot:
             left -= num
     return Snapshot(
         nodes=tuple(case.nodes),
-        gangs=tuple(grouped(case, gangs)),
+        gangs=tuple(with_alike(f"tiny-{seed}", grouped(case, gangs), 0)),
         queues=tuple(sorted(queues, key=lambda queue: queue.name)),
         topologies=(Topology(name="default", levels=LEVELS),),
     )

@@ -22,6 +22,7 @@ from solver.problem.gang_state import Standing
 from solver.problem.lateness import is_late
 from solver.problem.problem import Problem, Unit
 from solver.problem.running_domains import running_domains
+from solver.problem.unit_kind import gang_kind
 from solver.score.tiers import borrow_factor
 
 
@@ -39,25 +40,19 @@ def gang_types(problem: Problem) -> list[tuple[Unit, ...]]:
 
 
 def _kind(problem: Problem, unit: Unit) -> object:
+    """
+    Name a unit's type: its kind, its surplus, and what its start is worth.
+    """
     state = unit.states[0]
     if len(unit.states) > 1 or not state.rigid or any(x.running for x in state.leaves):
         return unit.key
     if not unit.starts or not is_simple(problem, state):
         return unit.key
-    gang = state.gang
-    leaves = tuple(
-        (problem.shapes.of_leaf[state.key, i], leaf.need, len(leaf.pending))
-        for i, leaf in enumerate(state.leaves)
-    )
-    if any(problem.shapes.items[shape].tag for shape, _, _ in leaves):
-        return unit.key
     return (
-        leaves,
-        state.nodes[0].topology,
-        gang.queue,
-        gang.preemptible,
+        gang_kind(problem.shapes, state),
+        tuple(len(leaf.pending) for leaf in state.leaves),
         unit.band,
-        problem.policy.quarters(gang.age),
+        problem.policy.quarters(state.gang.age),
         is_late(problem, unit),
     )
 

@@ -14,6 +14,7 @@ from solver.place.workspace import Workspace
 from solver.problem.gang_state import Standing, least_need
 from solver.problem.never_starts import needed
 from solver.problem.problem import Problem, Unit
+from solver.problem.unit_kind import names_of, unit_kind
 
 
 def explain(
@@ -63,17 +64,11 @@ def _reserved(problem: Problem) -> dict[str, Waiting]:
 
 
 def _kind(problem: Problem, unit: Unit) -> object:
-    state = unit.states[0]
-    if len(unit.states) > 1 or len(state.leaves) > 1 or state.leaves[0].running:
-        return unit.key
-    leaf = state.leaves[0]
-    return (
-        problem.shapes.of_leaf[state.key, 0],
-        leaf.need,
-        state.gang.queue,
-        state.gang.preemptible,
-        leaf.pod_set.topology,
-    )
+    """
+    Name what units have in common that are told the same, in the same words.
+    """
+    kind = unit_kind(problem.shapes, unit.states)
+    return (kind, unit.band, names_of(unit.states[0]))
 
 
 def _reason(

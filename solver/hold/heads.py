@@ -20,6 +20,7 @@ from solver.problem.lateness import needs_gpus, passed_over
 from solver.problem.never_starts import needed
 from solver.problem.pod_shapes import kept_off
 from solver.problem.problem import Problem, Unit
+from solver.problem.unit_kind import unit_kind
 
 _MOST_NAMED = 4
 
@@ -166,13 +167,10 @@ class _Holds:
         """
         Give equal keys to units that are held back alike.
         """
-        state = unit.states[0]
-        several = len(unit.states) > 1 or len(state.leaves) > 1
-        if several or unit.key in self._queues_of_head:
+        if unit.key in self._queues_of_head:
             return unit.key
-        shape = self._problem.shapes.of_leaf[state.key, 0]
-        gang, need = state.gang, state.leaves[0].need
-        return (shape, need, gang.queue, gang.max_runtime, unit.band, unit.starts)
+        kind = unit_kind(self._problem.shapes, unit.states)
+        return (kind, unit.states[0].gang.max_runtime, unit.band, unit.starts)
 
     def _kept_from(self, unit: Unit) -> tuple[int, ...]:
         """

@@ -15,6 +15,7 @@ from solver.place.refused_kinds import Refusals
 from solver.place.workspace import Workspace
 from solver.problem.core_pods import least_core
 from solver.problem.problem import Problem, Unit
+from solver.problem.unit_kind import place_of
 from solver.score.tiers import borrow_factor
 
 
@@ -92,11 +93,8 @@ def _try(work: Workspace, unit: Unit, failed: Refusals, *, entitled: bool) -> bo
 
 def _grow(work: Workspace, unit: Unit, full: set[object]) -> None:
     for state in unit.states:
-        key = None
-        if len(state.leaves) == 1 and state.leaves[0].pod_set.topology is None:
-            shape = work.problem.shapes.of_leaf[state.key, 0]
-            if not work.problem.shapes.items[shape].tag:
-                key = (shape, state.gang.queue, state.gang.preemptible)
+        place = place_of(work.problem.shapes, state)
+        key = None if place.demands or len(state.leaves) > 1 else place
         placed = work.placed.get(state.key, {})
         left = any(
             len(leaf.pending) > len(placed.get(i, ()))

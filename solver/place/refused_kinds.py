@@ -1,11 +1,13 @@
 """
 Refusals: what found no place while room only shrinks need not be tried again.
 
-Of gangs of one kind (same pods, queue and domain) a larger one fails where a smaller
-one failed.
+Of gangs of one leaf whose pods may be in the same places a larger one fails where a
+smaller one failed.  Others are searched for by hand, which is no proof for the next.
 """
 
+from solver.problem.gang_state import least_need
 from solver.problem.problem import Problem, Unit
+from solver.problem.unit_kind import place_of
 
 
 class Refusals:
@@ -34,10 +36,6 @@ class Refusals:
 
     def _kind(self, unit: Unit) -> tuple[object, int]:
         state = unit.states[0]
-        leaf = state.leaves[0]
-        if len(unit.states) > 1 or len(state.leaves) > 1 or leaf.running:
+        if len(unit.states) > 1 or len(state.leaves) > 1:
             return unit.key, 0
-        gang = state.gang
-        shape = self._shapes.of_leaf[gang.key, 0]
-        topology = leaf.pod_set.topology
-        return (shape, gang.queue, gang.preemptible, topology), leaf.need
+        return place_of(self._shapes, state), least_need(state, lambda _: 1) or 0

@@ -15,6 +15,7 @@ from solver.problem.no_fitting_node import why_nowhere
 from solver.problem.node_room import Bools, Ints, Room
 from solver.problem.pod_shapes import Shapes
 from solver.problem.queue_tree import Amounts, QueueTree
+from solver.problem.unit_kind import gang_kind, names_of
 
 _MANY = 2**40
 
@@ -187,7 +188,7 @@ def structural_reasons(
     for key, state in states.items():
         if key in blocked or state.satisfied:
             continue
-        kind = _kind(state, possible)
+        kind = (gang_kind(possible.shapes, state), names_of(state))
         if kind not in known:
             known[kind] = (
                 _no_fitting_node(state, possible)
@@ -197,23 +198,8 @@ def structural_reasons(
             )
         waiting = known[kind]
         if waiting is not None:
-            found[key] = waiting
+            found[key] = _with_own_pod(state, waiting)
     return spread_to_groups(states, found)
-
-
-def _kind(state: Standing, possible: Possible) -> object:
-    if len(state.leaves) > 1 or state.leaves[0].running:
-        return state.key
-    leaf = state.leaves[0]
-    return (
-        possible.shapes.of_leaf[state.key, 0],
-        leaf.minimum,
-        leaf.counted,
-        len(leaf.pending),
-        leaf.pod_set.topology,
-        state.gang.queue,
-        state.gang.preemptible,
-    )
 
 
 def _no_fitting_node(state: Standing, possible: Possible) -> Waiting | None:
@@ -225,13 +211,22 @@ def _no_fitting_node(state: Standing, possible: Possible) -> Waiting | None:
         return None
     for at, leaf in enumerate(state.leaves):
         if leaf.pending and not places(at):
-            name = f"{state.gang.namespace}/{leaf.pending[0].name}"
             shape = possible.shapes.of_leaf[state.key, at]
-            return Waiting(
-                Reason.NO_FITTING_NODE,
-                {"pod": name, "detail": possible.why_nowhere(shape)},
-            )
+            facts: Facts = {"leaf": at, "detail": possible.why_nowhere(shape)}
+            return Waiting(Reason.NO_FITTING_NODE, facts)
     return None
+
+
+def _with_own_pod(state: Standing, waiting: Waiting) -> Waiting:
+    """
+    Name a gang's own pod where one of its leaves is said to fit no node.
+    """
+    facts = dict(waiting.facts)
+    leaf = facts.pop("leaf", None)
+    if not isinstance(leaf, int):
+        return waiting
+    pod = f"{state.gang.namespace}/{state.leaves[leaf].pending[0].name}"
+    return Waiting(waiting.reason, {"pod": pod, **facts})
 
 
 def _all_or_none(state: Standing, leaf: int, places: Callable[[int], int]) -> int:

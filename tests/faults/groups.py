@@ -5,7 +5,7 @@ Faults of groups, match policies and readiness: who may start at all.
 from models.gangs import MatchPolicy, PodPhase
 from tests.faults.changes import no_reason
 from tests.faults.fault import Fault
-from tests.faults.switch import Switch, always, becomes, switch
+from tests.faults.switch import Switch, always, becomes, saying, switch
 
 
 def _counting(policy: MatchPolicy, *phases: PodPhase) -> Switch:
@@ -17,6 +17,20 @@ def _counting(policy: MatchPolicy, *phases: PodPhase) -> Switch:
         return {**table, policy: frozenset(phases)}
 
     return switch("solver.problem.gang_state:_COUNTED", change)
+
+
+def _without_demands(place, *_):
+    """
+    Forget the topologies of a gang.
+    """
+    return place._replace(demands=(), pinned="")
+
+
+def _without_minimums(kind, _shapes, state):
+    """
+    Know no number of a gang but what its leaves miss.
+    """
+    return kind._replace(needs=tuple(leaf.need for leaf in state.leaves), tree=())
 
 
 def _entitles_the_first_only(old):
@@ -40,6 +54,28 @@ def _highest_priority(states):
 
 
 FAULTS: tuple[Fault, ...] = (
+    Fault(
+        "like-gangs-without-their-racks",
+        "gangs are equal whatever topology stands above their leaves",
+        switch("solver.problem.unit_kind:place_of", saying(_without_demands)),
+        (
+            "subgroups/a-like-gang-that-may-spread-starts",
+            "reasons/like-gangs-have-reasons-of-their-own",
+        ),
+    ),
+    Fault(
+        "like-gangs-without-their-minimums",
+        "gangs are equal whatever minimums stand above their leaves",
+        switch("solver.problem.unit_kind:gang_kind", saying(_without_minimums)),
+        ("subgroups/a-like-gang-with-fewer-min-pods-starts",),
+    ),
+    Fault(
+        "like-gangs-refused-together",
+        "greedy passes over a gang whose like found no rack with room",
+        switch("solver.problem.unit_kind:place_of", saying(_without_demands)),
+        ("subgroups/a-like-gang-is-tried-by-itself",),
+        "greedy",
+    ),
     Fault(
         "groups-start-apart",
         "each gang of a GangGroup starts by itself",

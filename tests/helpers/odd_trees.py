@@ -2,13 +2,14 @@
 Random small snapshots of odd gangs: minimums of 0, trees in trees, pods in every phase.
 
 They go where the cases of the bench do not: a group that needs nothing, a leaf without
-pods, running pods on nodes that are gone, roles across groups.
+pods, running pods on nodes that are gone, roles across groups.  Some gangs have a twin,
+alike in every leaf, below a root with other minimums or another topology.
 """
 
 from dataclasses import replace
 from random import Random
 
-from models.gangs import Gang, Group, MatchPolicy, PodSet, Tree, pod_sets
+from models.gangs import Gang, Group, MatchPolicy, Pod, PodSet, Tree, pod_sets
 from models.snapshot import Snapshot
 from models.topology import TopologyDemand
 from tests.helpers import build
@@ -35,6 +36,7 @@ def odd_snapshot(seed: int) -> Snapshot:
     if chance.random() < 0.25 and len(gangs) > 1:
         names = tuple(sorted(gang.key for gang in gangs[:2]))
         gangs[:2] = [replace(gang, mates=names) for gang in gangs[:2]]
+    gangs = _with_twin(Random(f"odd-twin-{seed}"), gangs)
     queues = []
     if chance.random() < 0.5:
         limit = chance.choice([None, 4, 8])
@@ -43,6 +45,72 @@ def odd_snapshot(seed: int) -> Snapshot:
         weight = chance.choice([0, 1, 2])
         queues.append(build.queue("b", quota=chance.choice([0, 2, 4]), weight=weight))
     return build.snapshot(nodes, gangs, queues)
+
+
+def alike_snapshot(seed: int) -> Snapshot:
+    """
+    Make one case of gangs that are alike in their leaf, below roots that are not.
+
+    They are about as large as the cluster, so that some can never start.
+    """
+    chance = Random(f"alike-{seed}")
+    nodes = [
+        build.node(f"n{i}", chance.choice([2, 4]), zone=f"z{i // 2}", rack=f"r{i % 3}")
+        for i in range(chance.randint(2, 4))
+    ]
+    replicas, gpus = chance.randint(2, 4), chance.choice([1, 2, 4])
+    minimum = chance.randint(1, replicas)
+    gangs = [
+        build.gang(
+            f"x{i}",
+            _stem(chance, build.leaf("w", minimum, replicas, gpus=gpus)),
+            min_groups=chance.choice([0, 1, 1]),
+            min_pods=chance.choice([0, 0, chance.randint(1, replicas)]),
+            topology=_topology(chance),
+            age=chance.choice([0, 700]),
+        )
+        for i in range(chance.randint(2, 4))
+    ]
+    return build.snapshot(nodes, gangs)
+
+
+def _stem(chance: Random, leaf: PodSet) -> Tree:
+    """
+    Put a leaf below a node of its own, or leave it.
+    """
+    if chance.random() < 0.6:
+        return leaf
+    pods = chance.choice([0, 0, chance.randint(1, leaf.replicas)])
+    return build.group("g", leaf, min_pods=pods, topology=_topology(chance))
+
+
+def _with_twin(chance: Random, gangs: list[Gang]) -> list[Gang]:
+    if len(gangs) == 4 or chance.random() < 0.5:
+        return gangs
+    first = chance.choice(gangs)
+    pods = sum(leaf.replicas for leaf in pod_sets(first.tree))
+    below = first.tree.children if isinstance(first.tree, Group) else ()
+    twin = build.gang(
+        "twin",
+        *map(_fresh, below or (replace(first.tree, name="l0"),)),
+        min_groups=chance.choice([0, 1, 1, len(below)]),
+        min_pods=chance.choice([0, 0, chance.randint(0, pods)]),
+        topology=_topology(chance),
+        queue=first.queue,
+        preemptible=first.preemptible,
+        age=chance.choice([0, 700]),
+    )
+    return [*gangs, twin]
+
+
+def _fresh(tree: Tree) -> Tree:
+    """
+    See a tree before its pods had names, and before any of them ran.
+    """
+    if isinstance(tree, Group):
+        return replace(tree, children=tuple(map(_fresh, tree.children)))
+    pods = (Pod(str(i)) for i in range(len(tree.pods)))
+    return replace(tree, pods=tuple(pods))
 
 
 def _gang(chance: Random, name: str) -> Gang:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from solver.problem.gang_state import Standing
 from solver.problem.problem import Problem, Unit
+from solver.problem.unit_kind import gang_kind
 
 _LOT = "*lot"
 
@@ -21,9 +22,7 @@ def lot_kind(problem: Problem, unit: Unit) -> object:
         return None
     if len(state.nodes) > 1 or leaf.pod_set.topology or leaf.pod_set.exclusive:
         return None
-    gang = state.gang
-    shape = problem.shapes.of_leaf[gang.key, 0]
-    return (shape, gang.queue, gang.preemptible, unit.band, leaf.need)
+    return (gang_kind(problem.shapes, state), unit.band)
 
 
 def lot_of(units: Sequence[Unit]) -> Unit:
