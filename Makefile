@@ -10,7 +10,7 @@ PYTEST = $(BIN)/python -m pytest
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup demo test test-slow test-all test-cluster lint format types contracts \
-	scenarios roles docs bench check lock clean
+	scenarios house roles docs bench check lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' \
@@ -46,6 +46,9 @@ types: setup ## check types
 
 contracts: setup ## check the import contracts
 	$(BIN)/lint-imports
+
+house: setup ## print the structure beside its goals
+	$(BIN)/python -m tests.house
 
 scenarios: setup ## run every scenario with both strategies
 	$(BIN)/phalanx scenario run

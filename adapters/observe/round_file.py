@@ -135,3 +135,10 @@ def _records(file: Path) -> Iterator[dict[str, Any]]:
                 continue
             if isinstance(record, dict) and record.get("kind") == "Round":
                 yield record
+
+
+def kept_in(folder: str, shard: str) -> Path:
+    """
+    Name the record that a shard keeps in its folder.
+    """
+    return Path(folder) / shard / "rounds.jsonl"

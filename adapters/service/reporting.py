@@ -6,7 +6,6 @@ import logging
 import time
 from collections.abc import Sequence
 
-from adapters.cli.views.listed_source import kept_in
 from adapters.kube.api.client import Transport
 from adapters.kube.dialects.registry import dialects_of
 from adapters.kube.status.k8s_events import Notices
@@ -19,7 +18,7 @@ from adapters.observe.health import Health, HealthServer
 from adapters.observe.log import LogReporter
 from adapters.observe.metrics import Metrics
 from adapters.observe.reporters import Recorder, Reporters
-from adapters.observe.round_file import RoundFile
+from adapters.observe.round_file import RoundFile, kept_in
 from adapters.service.run_settings import Running
 from solver.plan.plan import versions
 

@@ -23,7 +23,6 @@ from solver.problem.lateness import is_late
 from solver.problem.problem import Problem, Unit
 from solver.problem.running_domains import running_domains
 from solver.problem.unit_kind import gang_kind
-from solver.score.tiers import borrow_factor
 
 
 def gang_types(problem: Problem) -> list[tuple[Unit, ...]]:
@@ -286,5 +285,5 @@ def borrow_weight(problem: Problem, unit: Unit) -> int:
     Give the borrowing value of a unit.
     """
     return sum(
-        problem.weight(s) * borrow_factor(problem, s.gang.queue) for s in unit.states
+        problem.weight(s) * problem.borrow_factor(s.gang.queue) for s in unit.states
     )

@@ -1,10 +1,12 @@
 """
-Demand: how many pods of each shape are wanted, in all or inside one domain.
+Demand: which shapes and levels waiting gangs ask for, and how many pods of each.
 """
 
 from dataclasses import dataclass, field
 
+from solver.encode.node_classes import Level
 from solver.encode.variables import Cell, Count, Footprint, Linear
+from solver.problem.problem import Problem
 
 Place = tuple[int, Cell]
 """
@@ -28,3 +30,34 @@ class Demand:
         if times:
             row = self.sums.setdefault((shape, place), Linear())
             row.add(count.variable, times, count.upper)
+
+
+def levels_of(problem: Problem) -> list[Level]:
+    """
+    List the topology levels that pending gangs ask for, outermost first.
+    """
+    found = set()
+    for unit in problem.units:
+        for state in unit.states:
+            for node in state.nodes:
+                demand = node.topology
+                for level in (demand.required, demand.preferred) if demand else ():
+                    if level is not None and demand is not None:
+                        order = problem.topologies[demand.topology].levels.index(level)
+                        found.add((demand.topology, order, level))
+    return [(topology, level) for topology, _, level in sorted(found)]
+
+
+def pending_shapes(problem: Problem) -> list[int]:
+    """
+    List the shapes of pods that may be bound.
+    """
+    return sorted(
+        {
+            problem.shapes.of_leaf[state.key, i]
+            for unit in problem.units
+            for state in unit.states
+            for i, leaf in enumerate(state.leaves)
+            if leaf.pending
+        }
+    )

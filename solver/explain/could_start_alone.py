@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 from ortools.sat.python import cp_model
 
+from solver.encode.demand import levels_of, pending_shapes
 from solver.encode.encoding import encode
 from solver.encode.node_classes import classes_of
 from solver.problem.node_room import Bools
 from solver.problem.problem import Problem, Unit
-from solver.search.tier_model import levels_of, pending_shapes
 
 LIMIT = 0.5
 MOST_NODES = 400

@@ -16,7 +16,6 @@ from solver.place.workspace import Workspace
 from solver.problem.core_pods import least_core
 from solver.problem.problem import Problem, Unit
 from solver.problem.unit_kind import place_of
-from solver.score.tiers import borrow_factor
 
 
 def complete(problem: Problem, draft: Draft) -> Draft:
@@ -75,7 +74,7 @@ def _by_size(problem: Problem) -> Callable[[Unit], tuple[int, int, int, str]]:
 
 def _by_borrowing(problem: Problem) -> Callable[[Unit], tuple[int, int, int, str]]:
     def rank(unit: Unit) -> tuple[int, int, int, str]:
-        factor = max(borrow_factor(problem, s.gang.queue) for s in unit.states)
+        factor = max(problem.borrow_factor(s.gang.queue) for s in unit.states)
         size = sum(problem.least_value[s.key] for s in unit.states)
         return (-unit.band, -factor, -size, unit.key)
 

@@ -10,7 +10,6 @@ from solver.problem.running_domains import frozen_spread, running_domains
 from solver.score.tiers import (
     LOSSES,
     TierKey,
-    borrow_factor,
     frozen_order,
     frozen_surplus,
     score,
@@ -60,7 +59,7 @@ def trivial_bound(problem: Problem, key: TierKey) -> int:
 
 
 def _factor(problem: Problem, key: TierKey, queue: str) -> int:
-    return borrow_factor(problem, queue) if key.name == "borrowing" else 1
+    return problem.borrow_factor(queue) if key.name == "borrowing" else 1
 
 
 def _pending(problem: Problem, *, count_gpus: bool) -> int:

@@ -107,29 +107,6 @@ def is_better(
     return False
 
 
-def borrow_factor(problem: Problem, queue: str) -> int:
-    """
-    Give 4, 3, 2 or 1 as the queue uses less than ¼, ½, ¾ or more of its share.
-    """
-    running = problem.queues.running.get(queue, {})
-    shares = problem.shares.get(queue, {})
-    pairs = [
-        (running.get(r, 0), shares.get(r, 0))
-        for r in problem.queues.named
-        if running.get(r, 0) or shares.get(r, 0)
-    ]
-    if not pairs:
-        return 1
-    return min(_quarter(used, share) for used, share in pairs)
-
-
-def _quarter(used: int, share: int) -> int:
-    for part in (1, 2, 3):
-        if 4 * used < part * share:
-            return 5 - part
-    return 1
-
-
 def _entitled(problem: Problem, draft: Draft, key: TierKey) -> int:
     frozen = problem.frozen
     found = [(u, draft.entitled) for u in problem.units if draft.starts(u)]
@@ -148,7 +125,7 @@ def _borrowing(problem: Problem, draft: Draft, key: TierKey) -> int:
     found = [(u, draft.entitled) for u in problem.units if draft.starts(u)]
     found += [(unit, frozen.entitled) for unit in frozen.units]
     return sum(
-        problem.weight(state) * borrow_factor(problem, state.gang.queue)
+        problem.weight(state) * problem.borrow_factor(state.gang.queue)
         for unit, entitled in found
         if unit.band == key.band
         for state in unit.states

@@ -9,6 +9,7 @@ from models.gangs import Gang, pod_sets
 from models.plan import Rule
 from models.resources import num_gpus
 from solver.decode.deal_places import Decoded, decode
+from solver.encode.demand import pending_shapes
 from solver.encode.encoding import Encoding
 from solver.encode.leaving.encoding import StepEncoding, encode_step
 from solver.encode.leaving.hint import hint_step
@@ -31,7 +32,7 @@ from solver.problem.pod_shapes import Shapes
 from solver.problem.problem import Problem, Unit
 from solver.problem.running_gangs import Runner
 from solver.score.tiers import TierKey
-from solver.search.tier_model import Model, pending_shapes
+from solver.search.tier_model import Model
 
 Value = Callable[[Var], int]
 

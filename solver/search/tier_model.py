@@ -5,9 +5,10 @@ The model of one search: built when first needed, its tiers locked one after the
 from typing import Literal
 
 from models.plan import ModelSize
+from solver.encode.demand import levels_of, pending_shapes
 from solver.encode.encoding import Encoding, encode
 from solver.encode.hint import hint
-from solver.encode.node_classes import Classes, Level, classes_of
+from solver.encode.node_classes import Classes, classes_of
 from solver.encode.variables import Linear
 from solver.place.draft import Draft
 from solver.problem.problem import Problem
@@ -118,34 +119,3 @@ class Model:
             pod_shapes=len(self._shapes),
             gang_types=len(encoding.types),
         )
-
-
-def levels_of(problem: Problem) -> list[Level]:
-    """
-    List the topology levels that pending gangs ask for, outermost first.
-    """
-    found = set()
-    for unit in problem.units:
-        for state in unit.states:
-            for node in state.nodes:
-                demand = node.topology
-                for level in (demand.required, demand.preferred) if demand else ():
-                    if level is not None and demand is not None:
-                        order = problem.topologies[demand.topology].levels.index(level)
-                        found.add((demand.topology, order, level))
-    return [(topology, level) for topology, _, level in sorted(found)]
-
-
-def pending_shapes(problem: Problem) -> list[int]:
-    """
-    List the shapes of pods that may be bound.
-    """
-    return sorted(
-        {
-            problem.shapes.of_leaf[state.key, i]
-            for unit in problem.units
-            for state in unit.states
-            for i, leaf in enumerate(state.leaves)
-            if leaf.pending
-        }
-    )

@@ -10,7 +10,7 @@ import pytest
 
 from adapters.kube.acting.permissions import RoleLacksError, check
 from adapters.kube.api.connect import connect
-from adapters.kube.dialects.protocol import Resource
+from adapters.kube.api.resources import Resource
 from tests.cluster.manifests import custom, manifests, pod
 from tests.cluster.role import bind, grant, needed
 from tests.cluster.stage import GROUP, SPACE, Kubelet, Scheduler

@@ -2,12 +2,16 @@
 ``phalanx bench``: the performance contract, measured.
 """
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from adapters.cli.options.shared import DIFFERS, RowsOutput, only
 from adapters.cli.terminal.output import Format, Table, as_text, emit, say
+
+if TYPE_CHECKING:
+    from benchmarks import BenchReport
 
 
 def bench(
@@ -25,8 +29,8 @@ def bench(
     """
     only(output, Format.TABLE, Format.JSON, Format.YAML, Format.CSV)
     from adapters.cli.terminal.progress import Progress
-    from benchmarks import run
 
+    run = _measured()
     _known(names or [])
     with Progress() as progress:
         report = run(names or [], progress=progress.say)
@@ -41,6 +45,22 @@ def bench(
         else:
             say(*table.lines())
     return 0 if report.holds else DIFFERS
+
+
+def _measured() -> "Callable[..., BenchReport]":
+    """
+    Find the bench, which a checkout has and an installed package has not.
+    """
+    try:
+        from benchmarks import run
+    except ModuleNotFoundError as error:
+        if error.name != "benchmarks":
+            raise
+        raise typer.BadParameter(
+            "the performance contract is part of the source, not of this installation; "
+            "run `phalanx bench` from the top of a checkout"
+        ) from error
+    return run
 
 
 def _known(names: list[str]) -> None:

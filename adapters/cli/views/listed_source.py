@@ -127,17 +127,11 @@ def record_path(said: str | None) -> Path:
     """
     if said is not None:
         return Path(said)
+    from adapters.observe.round_file import kept_in
     from adapters.service.run_settings import as_run_here
 
     run = as_run_here()
     return kept_in(run.folder, run.shard)
-
-
-def kept_in(folder: str, shard: str) -> Path:
-    """
-    Name the record that a shard keeps in its folder.
-    """
-    return Path(folder) / shard / "rounds.jsonl"
 
 
 def round_named(name: str, said: str | None) -> dict[str, Any]:

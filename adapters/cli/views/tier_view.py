@@ -2,22 +2,14 @@
 Tiers as a person reads them: what is wanted, who reaches what, and what is proven.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from adapters.cli.terminal.output import Table, noted
 from adapters.compare.outcome import certainty, first_difference, paired_tiers
+from adapters.compare.tier_words import SCALES, shown, tier_name
 from models.plan import Plan, TierResult
 
-ONE_CLUSTER = 10**9
-# What one cluster is worth in a tier: quarters of age, and of need for borrowing.
-_SCALES = {
-    "entitled": 4 * ONE_CLUSTER,
-    "borrowing": 16 * ONE_CLUSTER,
-    "surplus": ONE_CLUSTER,
-    "late": ONE_CLUSTER,
-}
 _WANTED = {
     "entitled": "most value",
     "disruption": "least work lost, GPU-seconds",
@@ -84,24 +76,6 @@ def tiers(
     return [*(table.lines() if kept else []), *noted(notes, width)]
 
 
-def tier_name(every: Sequence[TierResult], tier: TierResult) -> str:
-    """
-    Name a tier with its number among all, and its band where there are several.
-    """
-    alone = sum(other.name == tier.name for other in every) == 1
-    band = "" if tier.band is None or alone else f", priority ≥ {tier.band}"
-    return f"{every.index(tier) + 1} {tier.name}{band}"
-
-
-def shown(tier: TierResult, value: int, *, wide: bool = False) -> str:
-    """
-    Write a value of a tier: in percent of one cluster where it counts value.
-    """
-    if wide or tier.name not in _SCALES:
-        return f"{value:,}"
-    return f"{100 * value / _SCALES[tier.name]:.1f} %"
-
-
 def _lines(plan: Plan, greedy: Plan | None) -> list[_Line]:
     if greedy is None:
         return [_Line(tier_name(plan.tiers, tier), tier, None) for tier in plan.tiers]
@@ -144,7 +118,7 @@ def _notes(tiers: list[TierResult], *, wide: bool) -> list[str]:
     """
     Say what the numbers count, as far as they are shown.
     """
-    scaled = {tier.name: _SCALES[tier.name] for tier in tiers if tier.name in _SCALES}
+    scaled = {tier.name: SCALES[tier.name] for tier in tiers if tier.name in SCALES}
     notes = []
     if scaled and wide:
         sizes = ", ".join(f"{size:,} in {name}" for name, size in scaled.items())
@@ -156,7 +130,7 @@ def _notes(tiers: list[TierResult], *, wide: bool) -> list[str]:
         )
     if any(tier.name.endswith("-rank") for tier in tiers):
         notes.append("bands: those below the priority of each evicted pod, added up")
-    if any(tier.bound > _SCALES.get(tier.name, tier.bound) for tier in tiers):
+    if any(tier.bound > SCALES.get(tier.name, tier.bound) for tier in tiers):
         notes.append(
             "above 100 %: old gangs count up to twice, and bounds by arithmetic add "
             "up all that waits"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from adapters.kube.api.client import Transport
 from adapters.kube.api.errors import ClusterError
-from adapters.kube.dialects.protocol import Resource
+from adapters.kube.api.resources import Resource
 
 _REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 _AT_ONCE = 8

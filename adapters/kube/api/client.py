@@ -24,7 +24,7 @@ from adapters.kube.api.errors import (
 )
 from adapters.kube.api.list_pages import read_list
 from adapters.kube.api.paths import called, path_of, rule_of, version_of
-from adapters.kube.dialects.protocol import Raw, Resource
+from adapters.kube.api.resources import Raw, Resource
 from adapters.machine.clock import monotonic
 
 _KNOWN_FOR = 1.0

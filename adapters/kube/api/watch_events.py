@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from adapters.kube.api.errors import UnreadableError
-from adapters.kube.dialects.protocol import Raw
+from adapters.kube.api.resources import Raw
 
 
 def parsed(line: bytes, where: str) -> tuple[str, dict[str, Any]]:

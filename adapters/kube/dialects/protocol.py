@@ -9,31 +9,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from adapters.kube.api.resources import Raw, Resource
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import MatchPolicy
 from models.queues import Queue
 from models.reasons import Waiting
 from models.resources import Resources
 from models.topology import Topology, TopologyDemand
-
-Raw = Mapping[str, object]
-"""
-An object as the API server or a manifest writes it.
-"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resource:
-    """
-    A kind of object that is listed: its place in the API, and whether we need it.
-    """
-
-    group: str
-    version: str
-    plural: str
-    kind: str
-    namespaced: bool = True
-    needed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

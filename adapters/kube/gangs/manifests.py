@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from adapters.kube.api.errors import ManifestsRejectedError
-from adapters.kube.dialects.protocol import Objects, Raw, Resource
+from adapters.kube.api.resources import Raw, Resource
+from adapters.kube.dialects.protocol import Objects
 from adapters.kube.dialects.registry import dialects
 from adapters.kube.gangs.assemble import Assembled, snapshot_of
 from adapters.kube.gangs.kinds import resources_of

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from adapters.kube.api.resources import Raw
 from adapters.kube.dialects.defaults import QUEUE_LABELS
 from adapters.kube.dialects.defaults import WORKLOADS as DIALECT
 from adapters.kube.dialects.notes import conditions, named
-from adapters.kube.dialects.protocol import Claim, Objects, Raw
+from adapters.kube.dialects.protocol import Claim, Objects
 from adapters.kube.dialects.workloads import ANY, RESOURCES, WORKLOADS, Workload
 from adapters.kube.gangs.workload_trees import Members, plain, workload_tree
 from adapters.kube.objects.fields import FieldError, Json, mapping, records, seconds

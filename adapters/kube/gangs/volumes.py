@@ -4,8 +4,9 @@ Volumes: claims that bind a pod to some nodes, or are not bound yet, are not pla
 
 from collections.abc import Mapping
 
+from adapters.kube.api.resources import Raw
 from adapters.kube.dialects.notes import named
-from adapters.kube.dialects.protocol import Objects, Raw
+from adapters.kube.dialects.protocol import Objects
 from adapters.kube.objects.fields import FieldError, mapping, text
 from adapters.kube.objects.pod_record import PodRecord
 

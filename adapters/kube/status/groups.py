@@ -10,11 +10,12 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
-from adapters.kube.dialects.protocol import Claim, Dialect, Raw, Standing, Write
+from adapters.kube.api.resources import Place, Raw
+from adapters.kube.dialects.protocol import Claim, Dialect, Standing, Write
 from adapters.kube.objects.fields import FieldError, mapping, text
 from adapters.kube.status.k8s_events import Regarding
 from adapters.kube.status.patches import Outcome, patch_group, read_group, version_in
-from adapters.kube.status.rate_limit import Place, Wire
+from adapters.kube.status.rate_limit import Wire
 
 _TRIES = 3
 Say = Callable[[Regarding, tuple[str, str, str]], None]

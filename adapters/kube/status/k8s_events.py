@@ -13,7 +13,7 @@ from typing import Any
 
 from adapters.kube.api.client import Transport
 from adapters.kube.api.paths import path_of, rule_of
-from adapters.kube.dialects.protocol import Raw, Resource
+from adapters.kube.api.resources import Raw, Resource
 from adapters.kube.status.patches import Outcome, Written, send
 from models.errors import escaped
 

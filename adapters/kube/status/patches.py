@@ -20,7 +20,8 @@ from adapters.kube.api.errors import (
     ThrottledError,
 )
 from adapters.kube.api.paths import path_of, rule_of
-from adapters.kube.dialects.protocol import Raw, Resource, Write
+from adapters.kube.api.resources import Raw, Resource
+from adapters.kube.dialects.protocol import Write
 from adapters.kube.gangs.kinds import NEEDED
 from adapters.kube.objects.fields import FieldError, mapping, text
 

@@ -4,10 +4,11 @@ The condition of pods without a node, where autoscalers and people look for it.
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 
+from adapters.kube.api.resources import Place
 from adapters.kube.dialects.notes import moment
 from adapters.kube.objects.pod_record import PodRecord
 from adapters.kube.status.patches import Outcome, patch_pod
-from adapters.kube.status.rate_limit import Place, Wire
+from adapters.kube.status.rate_limit import Wire
 from adapters.kube.status.sayings import Saying
 from models.gangs import PodPhase
 

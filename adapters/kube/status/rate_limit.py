@@ -7,15 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from adapters.kube.api.client import Transport
+from adapters.kube.api.resources import Place
 from adapters.kube.status.patches import Outcome, Written
 
 _log = logging.getLogger(__name__)
-Place = tuple[str, str, str, str, str]
-"""
-Where an object is: group, version, plural, namespace, name.
-"""
-
-
 RATE = 300.0
 """
 Requests a second that are told by default, while nothing binds.

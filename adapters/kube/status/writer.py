@@ -14,12 +14,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from adapters.kube.api.client import Transport
+from adapters.kube.api.resources import Place
 from adapters.kube.dialects.protocol import Dialect
 from adapters.kube.status.debounce import Steady
 from adapters.kube.status.groups import GroupStatus, Writing, regarding, unheard
 from adapters.kube.status.k8s_events import EVENTS, Notice, Notices, Regarding
 from adapters.kube.status.pods import Lookup, PodStatus
-from adapters.kube.status.rate_limit import BusyError, Place, Wire, WritePace
+from adapters.kube.status.rate_limit import BusyError, Wire, WritePace
 from adapters.kube.status.sayings import Saying, Told, sayings
 from models.reasons import counted
 

@@ -13,11 +13,11 @@ from typing import Any
 
 from adapters.kube.api.errors import SnapshotRefusedError
 from adapters.kube.api.paths import called
+from adapters.kube.api.resources import Place, Raw, Resource
 from adapters.kube.api.watch_events import number_of
-from adapters.kube.dialects.protocol import Objects, Raw, Resource
+from adapters.kube.dialects.protocol import Objects
 from adapters.kube.objects.node_record import NodeRecord
 from adapters.kube.objects.pod_record import PodRecord
-from adapters.kube.status.rate_limit import Place
 from adapters.kube.watch.pace import State
 from adapters.kube.watch.reflector import Reflector
 from adapters.kube.watch.store import Assumed, PodShelf, Shelf

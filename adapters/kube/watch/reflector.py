@@ -22,8 +22,8 @@ from adapters.kube.api.errors import (
     is_lasting,
 )
 from adapters.kube.api.paths import called
+from adapters.kube.api.resources import Raw, Resource
 from adapters.kube.api.watch_events import identity, number_of, parsed
-from adapters.kube.dialects.protocol import Raw, Resource
 from adapters.kube.watch.pace import Pace, State
 from adapters.kube.watch.store import Shelf
 from adapters.machine.clock import monotonic

@@ -9,7 +9,8 @@ from typing import Any
 
 from adapters.kube.api.client import Transport
 from adapters.kube.api.paths import called
-from adapters.kube.dialects.protocol import Dialect, Raw, Resource
+from adapters.kube.api.resources import Raw, Resource
+from adapters.kube.dialects.protocol import Dialect
 from adapters.kube.gangs.assemble import SCHEDULERS, Assembled, Assembler
 from adapters.kube.gangs.kinds import resources_of
 from adapters.kube.objects.node_pool import WHOLE, NodePool

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import median
 
-from adapters.cli.views.versus import verdict
 from adapters.compare.outcome import distance, first_difference, paired_tiers
 from adapters.compare.pairs import Pair, Side
+from adapters.compare.verdict import verdict
 from adapters.files.plan_writer import started
 from adapters.reports.charts.charts import Axis, Bars, Pairs, Part, Piece, Points
 from adapters.reports.charts.number_text import (

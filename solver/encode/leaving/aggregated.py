@@ -13,7 +13,7 @@ from ortools.sat.python import cp_model
 
 from models.gangs import pod_sets
 from solver.encode.activation import add_footprints, add_type, gang_types
-from solver.encode.demand import Demand
+from solver.encode.demand import Demand, pending_shapes
 from solver.encode.entitlement import add_entitlement
 from solver.encode.leaving.bounds import add_rights
 from solver.encode.leaving.encoding import only_entitled
@@ -28,7 +28,6 @@ from solver.evict.victims import Rights, Victims
 from solver.problem.node_room import Ints
 from solver.problem.problem import Problem, Step
 from solver.score.tiers import TierKey
-from solver.search.tier_model import pending_shapes
 
 
 @dataclass(slots=True)

@@ -19,7 +19,7 @@ from typing import Self
 from urllib.parse import parse_qsl, urlsplit
 
 from adapters.kube.api.paths import path_of
-from adapters.kube.dialects.protocol import Resource
+from adapters.kube.api.resources import Resource
 from tests.adapters.kube.raw_pods import compact
 
 PODS = Resource(group="", version="v1", plural="pods", kind="Pod", needed=True)

@@ -7,6 +7,7 @@ are Koordinator's; ACK does not read them, and neither do we.
 
 from collections.abc import Iterable
 
+from adapters.kube.api.resources import Resource
 from adapters.kube.dialects.coscheduling.answer import (
     KOORDINATOR_PHASES,
     PLUGIN_PHASES,
@@ -52,13 +53,7 @@ from adapters.kube.dialects.coscheduling.text_values import (
     minimum_of,
     policy_of,
 )
-from adapters.kube.dialects.protocol import (
-    Claim,
-    Part,
-    Resource,
-    Standing,
-    Write,
-)
+from adapters.kube.dialects.protocol import Claim, Part, Standing, Write
 from models.gangs import MatchPolicy
 from models.reasons import Reason
 

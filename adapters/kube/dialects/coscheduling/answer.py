@@ -8,9 +8,10 @@ there.  The PodGroups have no conditions, so an annotation of ours keeps the rea
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from adapters.kube.api.resources import Raw
 from adapters.kube.dialects.coscheduling.keys import SIGS, VERSION
 from adapters.kube.dialects.notes import moment
-from adapters.kube.dialects.protocol import Claim, Raw, Standing, Write, said_of
+from adapters.kube.dialects.protocol import Claim, Standing, Write, said_of
 from adapters.kube.objects.fields import FieldError, mapping, seconds
 from models.reasons import counted
 

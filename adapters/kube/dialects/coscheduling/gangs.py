@@ -8,8 +8,8 @@ differently stands in their modules.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from adapters.kube.api.resources import Raw
 from adapters.kube.dialects.coscheduling.keys import ALL_NAMES, Found, Word
-from adapters.kube.dialects.protocol import Raw
 from adapters.kube.objects.fields import (
     FieldError,
     mapping,

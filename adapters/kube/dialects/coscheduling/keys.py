@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from adapters.kube.api.resources import Raw
 from adapters.kube.dialects.notes import named
-from adapters.kube.dialects.protocol import Membership, Objects, Raw
+from adapters.kube.dialects.protocol import Membership, Objects
 from adapters.kube.objects.fields import FieldError, mapping
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import PodPhase

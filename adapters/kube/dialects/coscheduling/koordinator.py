@@ -8,6 +8,7 @@ PodGroup win, and a switch does so here.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from adapters.kube.api.resources import Resource
 from adapters.kube.dialects.coscheduling.answer import KOORDINATOR_PHASES, answers
 from adapters.kube.dialects.coscheduling.gangs import (
     Group,
@@ -58,14 +59,7 @@ from adapters.kube.dialects.coscheduling.text_values import (
     number,
     policy_of,
 )
-from adapters.kube.dialects.protocol import (
-    Claim,
-    Objects,
-    Part,
-    Resource,
-    Standing,
-    Write,
-)
+from adapters.kube.dialects.protocol import Claim, Objects, Part, Standing, Write
 from adapters.kube.objects.fields import shown
 from models.gangs import MatchPolicy, PodPhase
 from models.queues import Queue

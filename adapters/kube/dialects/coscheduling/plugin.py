@@ -6,6 +6,7 @@ ACK, which reads the same objects by other labels, stands in a module of its own
 
 from collections.abc import Iterable
 
+from adapters.kube.api.resources import Resource
 from adapters.kube.dialects.coscheduling.answer import PLUGIN_PHASES, answers
 from adapters.kube.dialects.coscheduling.gangs import (
     Notes,
@@ -29,14 +30,7 @@ from adapters.kube.dialects.coscheduling.queues import (
     plugin_queues,
 )
 from adapters.kube.dialects.coscheduling.shared import Family
-from adapters.kube.dialects.protocol import (
-    Claim,
-    Objects,
-    Part,
-    Resource,
-    Standing,
-    Write,
-)
+from adapters.kube.dialects.protocol import Claim, Objects, Part, Standing, Write
 from models.gangs import MatchPolicy
 from models.queues import Queue
 from models.reasons import Reason

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from math import gcd
 from typing import TypeVar
 
+from adapters.kube.api.resources import Raw
 from adapters.kube.dialects.coscheduling.gangs import Notes
 from adapters.kube.dialects.coscheduling.keys import (
     PREEMPTIBLE,
@@ -19,7 +20,7 @@ from adapters.kube.dialects.coscheduling.keys import (
     X_K8S,
 )
 from adapters.kube.dialects.notes import closed, named
-from adapters.kube.dialects.protocol import Objects, Raw
+from adapters.kube.dialects.protocol import Objects
 from adapters.kube.objects.fields import FieldError, mapping, shown, texts
 from adapters.kube.objects.pod_record import PodRecord
 from models.errors import QuantityError

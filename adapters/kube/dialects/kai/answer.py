@@ -6,8 +6,9 @@ The condition is taken away once the pods run, so that it does not outlive its c
 
 from collections.abc import Iterator, Mapping
 
+from adapters.kube.api.resources import Raw
 from adapters.kube.dialects.notes import conditions, moment
-from adapters.kube.dialects.protocol import Claim, Raw, Standing, Write, said_of
+from adapters.kube.dialects.protocol import Claim, Standing, Write, said_of
 from adapters.kube.objects.fields import FieldError, mapping
 from models.reasons import Reason
 from models.resources import format_quantity

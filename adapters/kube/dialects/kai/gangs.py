@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
+from adapters.kube.api.resources import Raw, Resource
 from adapters.kube.dialects.kai.answer import (
     GROUP,
     POOL,
@@ -26,15 +27,7 @@ from adapters.kube.dialects.notes import (
     named,
     priority_classes,
 )
-from adapters.kube.dialects.protocol import (
-    Claim,
-    Membership,
-    Objects,
-    Raw,
-    Resource,
-    Standing,
-    Write,
-)
+from adapters.kube.dialects.protocol import Claim, Membership, Objects, Standing, Write
 from adapters.kube.objects.fields import (
     FieldError,
     Json,

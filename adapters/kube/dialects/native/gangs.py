@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from adapters.kube.api.resources import Raw, Resource
 from adapters.kube.dialects.kept_claims import Remembered
 from adapters.kube.dialects.native.answer import COMPOSITE, GROUP, PODGROUP, answers
 from adapters.kube.dialects.native.tree import (
@@ -31,15 +32,7 @@ from adapters.kube.dialects.notes import (
     named,
     priority_classes,
 )
-from adapters.kube.dialects.protocol import (
-    Claim,
-    Membership,
-    Objects,
-    Raw,
-    Resource,
-    Standing,
-    Write,
-)
+from adapters.kube.dialects.protocol import Claim, Membership, Objects, Standing, Write
 from adapters.kube.objects.fields import FieldError, Json, items, mapping, text
 from adapters.kube.objects.names import is_subdomain
 from adapters.kube.objects.pod_record import PodRecord

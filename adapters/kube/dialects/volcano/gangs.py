@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from adapters.kube.api.resources import Raw, Resource
 from adapters.kube.dialects.defaults import defaults_of
 from adapters.kube.dialects.kept_claims import Remembered
 from adapters.kube.dialects.notes import (
@@ -19,15 +20,7 @@ from adapters.kube.dialects.notes import (
     named,
     priority_classes,
 )
-from adapters.kube.dialects.protocol import (
-    Claim,
-    Membership,
-    Objects,
-    Raw,
-    Resource,
-    Standing,
-    Write,
-)
+from adapters.kube.dialects.protocol import Claim, Membership, Objects, Standing, Write
 from adapters.kube.dialects.volcano.answer import Served, answers
 from adapters.kube.dialects.volcano.queues import queue_notes, volcano_queues
 from adapters.kube.dialects.volcano.subgroups import network, subgroups

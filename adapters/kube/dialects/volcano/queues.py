@@ -5,8 +5,8 @@ Volcano's queues: a share by weight, an amount deserved, and a capability never 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
+from adapters.kube.api.resources import Raw
 from adapters.kube.dialects.notes import MOST_NUMBER, Notes, closed, count, named
-from adapters.kube.dialects.protocol import Raw
 from adapters.kube.objects.fields import FieldError, Json, joined, mapping, text
 from adapters.kube.objects.requests import amounts
 from models.queues import Queue, QueueResource

@@ -5,6 +5,7 @@ The relaxation, and dealing by hand what it starts.
 import pytest
 
 from models.policy import Policy
+from solver.encode.demand import levels_of
 from solver.encode.without_topology import (
     MOST_DOMAINS,
     has_many_domains,
@@ -12,7 +13,6 @@ from solver.encode.without_topology import (
 )
 from solver.problem.problem import problem_of
 from solver.round import decide
-from solver.search.tier_model import levels_of
 from tests.helpers.build import gang, node, required, snapshot, topology
 
 

@@ -1,0 +1,29 @@
+"""
+Kinds of objects, and objects as an API server or a manifest writes them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+Raw = Mapping[str, object]
+"""
+An object as the API server or a manifest writes it.
+"""
+Place = tuple[str, str, str, str, str]
+"""
+Where an object is: group, version, plural, namespace, name.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """
+    A kind of object that is listed: its place in the API, and whether we need it.
+    """
+
+    group: str
+    version: str
+    plural: str
+    kind: str
+    namespaced: bool = True
+    needed: bool = False
