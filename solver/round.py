@@ -24,6 +24,7 @@ from solver.plan.plan import plan_of
 from solver.problem.problem import Problem, Step, problem_of
 from solver.score.bounds import trivial_bound
 from solver.score.tiers import LOSSES, score, tier_keys
+from solver.search.choices import Sure
 from solver.search.outcome import Clock, Outcome, Stopwatch, tier_results
 from solver.search.parallel import Lanes
 from solver.search.round_steps import search
@@ -38,18 +39,19 @@ def plan_greedily(problem: Problem, watch: Stopwatch) -> Outcome:
     Plan gang by gang; the bounds are those of arithmetic.
     """
     ready = Draft()
+    sure = Sure(problem)
     for step in (Step.ENTITLED, Step.BORROWING):
         opened = open_step(problem, step, ready)
         if opened is not None:
+            sure.open = True
             problem, ready = freeze(problem, opened.by_hand().first, step)
     draft = greedy(problem)
     watch.lap("greedy")
     keys = tier_keys(problem)
     values = score(problem, draft)
     bounds = [0 if key.name in LOSSES else trivial_bound(problem, key) for key in keys]
-    return Outcome(
-        problem=problem, draft=draft, tiers=tier_results(keys, values, bounds)
-    )
+    tiers = tier_results(keys, values, bounds, sure.holds(keys, values))
+    return Outcome(problem=problem, draft=draft, tiers=tiers)
 
 
 STRATEGIES: Mapping[str, Strategy] = {

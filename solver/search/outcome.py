@@ -30,23 +30,43 @@ class Outcome:
 
 
 def tier_results(
-    keys: Sequence[TierKey], values: Sequence[int], bounds: Sequence[int]
+    keys: Sequence[TierKey],
+    values: Sequence[int],
+    bounds: Sequence[int],
+    sure: Sequence[bool] | None = None,
 ) -> tuple[TierResult, ...]:
     """
     Say for each tier whether its value is proven: all earlier tiers must be, too.
 
     Further measures of what is lost are left out where nothing is.
+
+    Parameters
+    ----------
+    keys
+        The tiers.
+    values
+        The value of each.
+    bounds
+        The bound of each, given who was frozen.
+    sure
+        Whether each has its best value whoever else could have been frozen; all have
+        where nothing else could.
     """
     results = []
     earlier = True
-    for key, value, bound in zip(keys, values, bounds, strict=True):
-        if key.name in LOSSES and key.name != "disruption" and value == bound == 0:
-            continue
+    for key, value, bound, holds in zip(
+        keys, values, bounds, sure or (True,) * len(keys), strict=True
+    ):
         closed = value == bound
+        best = closed and holds
+        unlisted = key.name in LOSSES and key.name != "disruption"
+        if unlisted and value == bound == 0:
+            earlier = earlier and best
+            continue
         proof: Proof = "gap"
         if closed:
-            proof = "proven" if earlier else "conditional"
-        earlier = earlier and closed
+            proof = "proven" if earlier and best else "conditional"
+        earlier = earlier and best
         results.append(
             TierResult(
                 name=key.name,

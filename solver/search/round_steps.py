@@ -14,6 +14,7 @@ from solver.place.draft import Draft
 from solver.place.greedy import greedy
 from solver.problem.problem import Problem, Step
 from solver.score.tiers import LOSSES, TierKey, tier_keys
+from solver.search.choices import Sure
 from solver.search.eviction_search import StepSearch
 from solver.search.gain_bound import coarse_bounds
 from solver.search.goal import Budget
@@ -41,10 +42,12 @@ class _Known:
     """
     Bounds of tiers from earlier steps.
 
-    ``bounds`` hold for all that follows.  ``least`` are those of steps that ended
-    without a proof: what follows them cannot prove that nothing more was possible.
+    ``sure`` is what holds whoever was frozen, ``bounds`` what holds for all that
+    follows.  ``least`` are those of steps that ended without a proof: what follows them
+    cannot prove that nothing more was possible.
     """
 
+    sure: Sure
     bounds: dict[TierKey, int] = field(default_factory=dict)
     least: dict[TierKey, int] = field(default_factory=dict)
 
@@ -55,7 +58,7 @@ def search(problem: Problem, watch: Stopwatch) -> Outcome:
     """
     limits = problem.policy.limits
     budget = Budget(limits, problem.policy.seed, watch.spent, watch.lanes)
-    known = _Known()
+    known = _Known(Sure(problem))
     sizes = []
     ready = Draft()
     for step in (Step.ENTITLED, Step.BORROWING):
@@ -70,7 +73,9 @@ def search(problem: Problem, watch: Stopwatch) -> Outcome:
         best = run.best()
         budget.kept = 0.0
         sizes += run.sizes
+        before = problem
         problem, ready = freeze(problem, best, step)
+        known.sure.learn(run.opened, known.bounds, before, problem)
         watch.lap("decode")
         if run.leaves_more_to_start(best):
             ready = run.what_follows(problem, ready)
@@ -221,9 +226,10 @@ def _last_step(
     run.all_tiers()
     least = (known.least.get(key, 0) for key in run.keys)
     bounds = [max(pair) for pair in zip(run.bounds, least, strict=True)]
+    sure = known.sure.holds(run.keys, run.values)
     return Outcome(
         problem=problem,
         draft=run.best,
-        tiers=tier_results(run.keys, run.values, bounds),
+        tiers=tier_results(run.keys, run.values, bounds, sure),
         model=max([run.size, *sizes], key=lambda size: size.variables),
     )
