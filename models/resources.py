@@ -28,6 +28,7 @@ With these two no sum of amounts, and no product with a number of pods, leaves 6
 """
 LARGEST_OF: Mapping[str, int] = {CPU: 10**9}
 MOST_GPUS = 10**6
+_IN_PERCENT = frozenset({"koordinator.sh/gpu"})
 LONGEST_SECONDS = 100 * 366 * 86400
 _LONGEST_TEXT = 64
 
@@ -69,7 +70,7 @@ def is_gpu(resource: str) -> bool:
     """
     Tell whether a resource counts whole GPUs of any vendor.
     """
-    return resource.endswith("/gpu")
+    return resource.endswith("/gpu") and resource not in _IN_PERCENT
 
 
 def num_gpus(requests: Resources) -> int:

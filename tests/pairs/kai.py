@@ -132,17 +132,6 @@ ROWS = {
             "g ConfigConflict …has no leaf SubGroup 'c'",
         )
     ],
-    "annotations `gpu-fraction`, `gpu-memory`": [
-        pair(
-            PLAIN,
-            f"Pod/g-0 metadata annotations {word}",
-            (ABSENT, value),
-            "g 3 on n",
-            f"g UnsupportedConstraint …{word}…",
-            word=word,
-        )
-        for word, value in (("gpu-fraction", "0.5"), ("gpu-memory", "1000"))
-    ],
     "`spec.minMember` without SubGroups": [
         pair(PLAIN, "PodGroup/g spec minMember", (2, 4), "g 3 on n", "g WaitingForPods")
     ],

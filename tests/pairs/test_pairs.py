@@ -14,6 +14,7 @@ from tests.pairs import (
     kai,
     koordinator,
     native,
+    parts,
     queues,
     volcano,
     workloads,
@@ -22,7 +23,7 @@ from tests.pairs.pair import manifests, matches, outcome
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "dialects.md"
 MODULES = (
-    *(any_pod, queues, kai, volcano, koordinator, ack, coscheduling, native),
+    *(any_pod, parts, queues, kai, volcano, koordinator, ack, coscheduling, native),
     workloads,
 )
 PAIRS = {

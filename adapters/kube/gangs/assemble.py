@@ -8,6 +8,7 @@ The order of the dialects, and what each means by what it leaves out, is data in
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from adapters.kube.device_parts import SharedGpus, devices_held
 from adapters.kube.dialects.protocol import Claim, Dialect, Objects
 from adapters.kube.gangs.budgets import budgets_of
 from adapters.kube.gangs.build import GangMaker
@@ -25,7 +26,7 @@ from adapters.kube.objects.pod_record import PodRecord
 from adapters.machine.garbage import no_collection
 from models.gangs import Gang, PodPhase, pod_sets
 from models.nodes import Node
-from models.resources import add, largest
+from models.resources import add, is_gpu, largest, num_gpus
 from models.snapshot import Snapshot
 
 SCHEDULERS = ("phalanx",)
@@ -235,10 +236,7 @@ def _loaded(
     """
     Give the nodes with the load of others; what cannot be counted closes its node.
     """
-    used: dict[str, dict[str, int]] = {}
-    for pod in others:
-        if pod.node is not None:
-            add(used.setdefault(pod.node, {}), pod.requests)
+    used, shared = _load(ours, others)
     closed: dict[str, PodRecord] = {}
     for pods in (ours, others):
         for pod in pods:
@@ -255,15 +253,49 @@ def _loaded(
         if closer is not None:
             what = f"nothing new goes there, since pod {closer.key} cannot be counted"
             warnings.append(f"node {node.name}: {what}: {closer.uncounted[0]}")
+        load = used.get(node.name, {})
+        for name in filter(is_gpu, node.allocatable):
+            if amount := min(shared.get(node.name, 0), node.allocatable[name]):
+                add(load, {name: amount})
         yield replace(
             node,
-            used={
-                name: min(amount, largest(name))
-                for name, amount in used.get(node.name, {}).items()
-            },
+            used={name: min(amount, largest(name)) for name, amount in load.items()},
             labels=labels,
             unschedulable=node.unschedulable or closer is not None,
         )
+
+
+def _load(
+    ours: Iterable[PodRecord], others: Iterable[PodRecord]
+) -> tuple[dict[str, dict[str, int]], dict[str, int]]:
+    """
+    Sum up what others have on each node, and the GPUs there of which pods have parts.
+
+    GPUs of our own pods with parts are counted with their gangs already.
+    """
+    used: dict[str, dict[str, int]] = {}
+    shared: dict[str, list[SharedGpus]] = {}
+    counted: dict[str, int] = {}
+    for pod in others:
+        if pod.node is None:
+            continue
+        asked = pod.requests
+        if pod.shared is not None:
+            shared.setdefault(pod.node, []).append(pod.shared)
+        if pod.shared is not None and pod.shared.is_whole:
+            asked = {name: n for name, n in asked.items() if not is_gpu(name)}
+        add(used.setdefault(pod.node, {}), asked)
+    for pod in ours:
+        if pod.node is None or pod.shared is None or pod.phase in _FINISHED:
+            continue
+        shared.setdefault(pod.node, []).append(pod.shared)
+        if pod.shared.is_whole:
+            counted[pod.node] = counted.get(pod.node, 0) + num_gpus(pod.requests)
+    more = {
+        name: max(0, devices_held(pods) - counted.get(name, 0))
+        for name, pods in shared.items()
+    }
+    return used, more
 
 
 def _asks_for_names(gangs: Iterable[Gang]) -> bool:

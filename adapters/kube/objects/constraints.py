@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import get_args
 
+from adapters.kube.device_parts import asked_by_resource
 from adapters.kube.objects.fields import (
     FieldError,
     Json,
@@ -199,6 +200,7 @@ def unsupported_of(spec: Json, namespace: str) -> Iterator[str]:
         if rule.get("whenUnsatisfiable") != "ScheduleAnyway":
             field = f"spec.topologySpreadConstraints[{index}]"
             yield f"{field}: spreading over {rule.get('topologyKey')} is not planned"
+    yield from asked_by_resource(spec)
     if spec.get("resourceClaims"):
         yield "spec.resourceClaims: devices by claim are not planned"
     yield from _tolerations_by_number(spec)

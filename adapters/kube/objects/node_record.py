@@ -5,14 +5,15 @@ A quantity that cannot be read is not offered, one that is too large to be count
 offered as far as it can be; the reader is told.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from adapters.kube.device_parts import num_devices
 from adapters.kube.objects.fields import Json, mapping, records, text, texts, tried
 from adapters.kube.objects.pod_reader import checked
 from adapters.kube.objects.requests import amounts
 from models.nodes import HOSTNAME, Node, Taint
-from models.resources import DEFAULT_PODS, PODS
+from models.resources import DEFAULT_PODS, GPU, PODS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +44,7 @@ def node_record(raw: Json) -> NodeRecord:
     ready = tried(lambda: _is_ready(status), None, faults)
     node = Node(
         name=name,
-        allocatable=_offered(status, faults),
+        allocatable=_whole(_offered(status, faults), meta),
         labels={HOSTNAME: name, **(labels or {})},
         taints=taints or (),
         # Where labels or taints cannot be read, nobody knows who may go there.
@@ -75,6 +76,17 @@ def _offered(status: Json, faults: list[str]) -> dict[str, int]:
             {name: 0},
             faults,
         )
+    return offered
+
+
+def _whole(offered: dict[str, int], meta: Json) -> dict[str, int]:
+    """
+    Count each GPU once where a system offers it as often as pods may share it.
+    """
+    said = meta.get("annotations")
+    devices = num_devices(said) if isinstance(said, Mapping) else None
+    if devices is not None and GPU in offered:
+        offered[GPU] = min(offered[GPU], devices)
     return offered
 
 

@@ -10,6 +10,7 @@ from sys import intern
 from typing import Any
 from weakref import WeakValueDictionary
 
+from adapters.kube.device_parts import asked_by_annotation, shared_by
 from adapters.kube.objects.constraints import (
     apart_of,
     demand_of,
@@ -104,7 +105,9 @@ class Reducer:
         if (owner := found.get("owner")) is not None:
             which = owner.api_version, owner.kind, owner.name, owner.uid
             found["owner"] = self._owners.setdefault(which, owner)
-        wants = self._wanted(spec, status, namespace, found.get("labels", _NONE))
+        labels, said = found.get("labels", _NONE), found.get("annotations", _NONE)
+        wants = self._wanted(spec, status, namespace, labels)
+        parts = tuple(asked_by_annotation(said))
         return PodRecord(
             namespace=intern(namespace),
             name=name,
@@ -114,9 +117,10 @@ class Reducer:
             demand=wants.demand,
             apart=wants.apart,
             repels=wants.repels,
-            unsupported=wants.unsupported,
+            unsupported=(*parts, *wants.unsupported) if parts else wants.unsupported,
             invalid=tuple(dict.fromkeys((*faults, *wants.invalid))),
             uncounted=wants.uncounted,
+            shared=(shared_by(said, wants.requests) if node else None),
             said="" if node else _said(status),
             **found,
         )

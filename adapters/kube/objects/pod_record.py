@@ -5,6 +5,7 @@ Pods as planning reads them: reduced from raw objects at once.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from adapters.kube.device_parts import SharedGpus
 from models.gangs import PodPhase
 from models.nodes import ANYWHERE, NodeDemand
 from models.resources import Resources
@@ -33,7 +34,8 @@ class PodRecord:
     ``said`` is what its condition says while it has no node; a record is the same
     whatever that is, for we write it ourselves.
     ``apart`` are the label selectors of its required anti-affinity by host, ``repels``
-    the rest of it.  ``volumes`` are the claims of volumes that it mounts.
+    the rest of it.  ``volumes`` are the claims of volumes that it mounts, ``shared``
+    the devices of which it has parts while it runs.
     """
 
     namespace: str
@@ -60,6 +62,7 @@ class PodRecord:
     volumes: tuple[str, ...] = ()
     invalid: tuple[str, ...] = ()
     uncounted: tuple[str, ...] = ()
+    shared: SharedGpus | None = None
     said: str = field(default="", compare=False)
 
     @property

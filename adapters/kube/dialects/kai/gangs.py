@@ -61,7 +61,6 @@ OWN_PRIORITY = 50
 """
 The priority of a PodGroup that names no class.
 """
-_PARTS = ("gpu-fraction", "gpu-memory")
 
 
 class Kai:
@@ -272,7 +271,7 @@ def _check_pods(
     pods: tuple[PodRecord, ...], leaves: frozenset[str], notes: Notes
 ) -> None:
     """
-    Refuse pods of a SubGroup that does not exist, and pods that want part of a GPU.
+    Refuse pods of a SubGroup that does not exist.
     """
     for pod in pods:
         leaf = pod.labels.get(SUBGROUP, "")
@@ -281,10 +280,6 @@ def _check_pods(
             where = f"pod {pod.name}: label {SUBGROUP}" if leaf else f"pod {pod.name}"
             said = "" if leaf else f", the pod names none in its label {SUBGROUP}"
             notes.refuse(Reason.CONFIG_CONFLICT, f"{where}: the PodGroup {what}{said}")
-        for word in _PARTS:
-            if pod.annotations.get(word):
-                what = "parts of a GPU are not planned"
-                notes.unsupported(f"pod {pod.name}: annotation {word}: {what}")
 
 
 DIALECT = Kai()

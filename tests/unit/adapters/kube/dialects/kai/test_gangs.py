@@ -298,16 +298,6 @@ def test_a_pod_must_be_in_a_subgroup_that_exists(spec, labels, expected):
     assert (said is None) if expected is None else (expected in said)
 
 
-@pytest.mark.parametrize("word", ["gpu-fraction", "gpu-memory"])
-def test_parts_of_a_gpu_are_refused(word):
-    found = claim(DIALECT, group(), pod(annotations=f"{MEMBER}, {word}: '0.5'"))
-
-    assert refusal(found) == (
-        f"UnsupportedConstraint: pod p: annotation {word}: "
-        "parts of a GPU are not planned"
-    )
-
-
 def test_a_group_is_read_again_only_when_something_changed():
     objects, pods = world(group(), pod(annotations=MEMBER))
     members = {"default/g": tuple(pods)}

@@ -1,0 +1,69 @@
+"""
+Parts of GPUs: each word that asks for one, in each system's words.
+"""
+
+from tests.pairs.pair import ABSENT, pair, pods, room
+
+PLAIN = [*room(), *pods("p", 1)]
+SECTION = "Parts of GPUs"
+
+
+def asked(*words):
+    """
+    Give a pair for each resource.
+    """
+    return [
+        pair(
+            PLAIN,
+            f"Pod/p-0 spec containers 0 resources limits {word}",
+            (ABSENT, "1"),
+            "p-0 1 on n",
+            f"p-0 UnsupportedConstraint …{word}]: parts of a GPU are not planned",
+            word=word,
+        )
+        for word in words
+    ]
+
+
+def noted(*words, key=""):
+    """
+    Give a pair for each annotation.
+    """
+    return [
+        pair(
+            PLAIN,
+            f"Pod/p-0 metadata annotations {key or word}",
+            (ABSENT, "0.5"),
+            "p-0 1 on n",
+            f"p-0 UnsupportedConstraint …annotation {key or word}: parts of a GPU…",
+            word=word,
+        )
+        for word in words
+    ]
+
+
+FRACTION = ("gpu-fraction", "gpu-memory", "gpu-fraction-num-devices")
+OWN = "nvidia.com/container.main.gpu-memory.request"
+RESOURCES = (
+    (
+        *("koordinator.sh/gpu", "koordinator.sh/gpu-core", "koordinator.sh/gpu-memory"),
+        *("koordinator.sh/gpu-memory-ratio", "koordinator.sh/gpu.shared"),
+    ),
+    ("aliyun.com/gpu-mem", "aliyun.com/gpu-core.percentage"),
+    ("volcano.sh/gpu-memory", "volcano.sh/gpu-number"),
+    (
+        *("volcano.sh/vgpu-number", "volcano.sh/vgpu-memory"),
+        *("volcano.sh/vgpu-memory-percentage", "volcano.sh/vgpu-cores"),
+    ),
+    ("nvidia.com/gpumem", "nvidia.com/gpumem-percentage", "nvidia.com/gpucores"),
+)
+ROWS = {
+    f"annotations {', '.join(f'`{word}`' for word in FRACTION)}": noted(*FRACTION),
+    "annotations that begin with `nvidia.com/container.`": noted(
+        "nvidia.com/container.", key=OWN
+    ),
+    **{
+        f"resources {', '.join(f'`{word}`' for word in words)}": asked(*words)
+        for words in RESOURCES
+    },
+}
