@@ -20,7 +20,7 @@ class Execution:
 
     turn: Turn
     done: Turn | None = None
-    error: Exception | None = None
+    error: BaseException | None = None
     thread: threading.Thread | None = None
 
     @property
@@ -57,7 +57,7 @@ def begin(turn: Turn, sink: Sink, clock: Clock, over: Callable[[], None]) -> Exe
         start = clock()
         try:
             receipts = sink.execute(turn.plan)
-        except Exception as error:  # noqa: BLE001 - raised again by the loop's thread
+        except BaseException as error:  # noqa: BLE001 - raised again by the loop's
             execution.error = error
         else:
             seconds = {**turn.seconds, "execute": clock() - start}

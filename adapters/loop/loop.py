@@ -20,6 +20,7 @@ from adapters.files import bundles
 from adapters.loop.execution import Execution, begin
 from adapters.loop.interfaces import Reporter, Turn
 from adapters.loop.parts import Parts
+from adapters.machine.backoff import Backoff
 from models.errors import PhalanxError, PlanRejectedError
 from models.plan import FailedTry, Plan
 from models.snapshot import Snapshot
@@ -27,7 +28,7 @@ from solver.next_round import next_moment
 
 _REMEMBER_EVERY = 30.0
 _AFTER_ERROR = 5.0
-_LONGEST_REST = 60.0
+_REST = Backoff(first=_AFTER_ERROR, longest=60.0)
 _AFTER_FAILURE = 0.5
 
 
@@ -215,8 +216,7 @@ class Loop:
         self._tell(_failed(error))
         self._drop("a round broke")
         self._quiet = None
-        doubled = _AFTER_ERROR * 2.0 ** min(self._errors - 1, 8)
-        self._rest = min(_LONGEST_REST, doubled)
+        self._rest = _REST.after(self._errors)
         return 0.0
 
     def _keep(

@@ -5,7 +5,6 @@ It answers from memory, in threads of its own, and never waits for the loop.
 """
 
 import socket
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,6 +14,7 @@ from urllib.parse import urlsplit
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 
+from adapters.machine.supervised import SupervisedThread
 from models.errors import PhalanxError
 
 _PATIENCE = 10.0
@@ -50,9 +50,7 @@ class HealthServer:
 
     def __init__(self, address: str, health: Health) -> None:
         self._server = _Server(_listening(address), health)
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, args=(0.1,), name="health", daemon=True
-        )
+        self.thread = SupervisedThread("health", self._serve)
 
     @property
     def port(self) -> int:
@@ -65,15 +63,19 @@ class HealthServer:
         """
         Begin to answer.
         """
-        self._thread.start()
+        self.thread.start()
 
     def stop(self) -> None:
         """
         Answer nobody any more.
         """
-        if self._thread.is_alive():
+        self.thread.stop()
+        if self.thread.is_alive:
             self._server.shutdown()
         self._server.server_close()
+
+    def _serve(self) -> None:
+        self._server.serve_forever(0.1)
 
 
 def _listening(address: str) -> socket.socket:

@@ -6,6 +6,7 @@ Every name, unit and label is listed in ``docs/reference/metrics.md``.
 
 from collections import Counter as Counts
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
@@ -19,11 +20,12 @@ from prometheus_client import (
     ProcessCollector,
     disable_created_metrics,
 )
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from adapters.compare.outcome import distance, gpus_of_nodes, label
 from adapters.loop.interfaces import Turn
+from adapters.machine.clock import monotonic
 from models.errors import PhalanxError, PlanRejectedError
 from models.plan import FailedTry
 from models.snapshot import Snapshot
@@ -34,26 +36,43 @@ _OUTCOMES = ("done", "idle", "skipped", "refused", "rejected", "dropped", "faile
 _LESSER_WAYS = ("without-evictions", "greedy")
 _RESULTS = ("done", "again", "refused", "skipped")
 Staleness = Callable[[], Mapping[str, float | None]]
+Numbers = Callable[[], Mapping[str, int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gauged:
+    """
+    What is asked for when somebody looks.
+
+    ``staleness`` gives, for each kind that is followed, the seconds since it was known
+    to be up to date, and none where it was not read yet; ``restarts`` how often each
+    thread was begun again, ``passed_by`` how many objects of a kind cannot be read.
+    """
+
+    staleness: Staleness = dict
+    restarts: Numbers = dict
+    passed_by: Numbers = dict
 
 
 class Metrics:
     """
     Counts what a loop tells; ``registry`` is what is exported.
 
-    ``staleness`` gives, for each kind that is followed, the seconds since it was known
-    to be up to date, and none where it was not read yet.
+    ``now`` is the time of day, and ``clock`` only ever grows; ``ticked_at`` is by it.
     """
 
     def __init__(
         self,
         *,
         now: Callable[[], float],
-        staleness: Staleness = dict,
+        clock: Callable[[], float] = monotonic,
+        gauged: Gauged | None = None,
         versions: Mapping[str, str] | None = None,
     ) -> None:
         self.registry = registry = CollectorRegistry()
-        self.ticked_at = now()
+        self.ticked_at = clock()
         self._now = now
+        self._clock = clock
         self._snapshot: Snapshot | None = None
         self._oldest: float | None = None
         # Twice as many series, and nobody asks for them.
@@ -150,7 +169,7 @@ class Metrics:
         )
         known = versions or {}
         build.labels(known.get("phalanx", ""), known.get("ortools", "")).set(1)
-        registry.register(_Looked(self._seen, self._waited, staleness))
+        registry.register(_Looked(self._seen, self._waited, gauged or Gauged()))
         for outcome in _OUTCOMES:
             self._rounds.labels(outcome)
         for result in _RESULTS:
@@ -174,8 +193,8 @@ class Metrics:
         """
         Note that the loop is alive.
         """
-        self.ticked_at = self._now()
-        self._tick.set(self.ticked_at)
+        self.ticked_at = self._clock()
+        self._tick.set(self._now())
 
     def leading(self, *, is_leader: bool) -> None:
         """
@@ -295,27 +314,43 @@ class _Looked(Collector):
         self,
         snapshot: Callable[[], Snapshot | None],
         waited: Callable[[], float],
-        staleness: Staleness,
+        gauged: Gauged,
     ) -> None:
         self._snapshot = snapshot
         self._waited = waited
-        self._staleness = staleness
+        self._gauged = gauged
 
     def collect(self) -> Iterator[Metric]:
         """
         Count.
         """
+        stale = self._gauged.staleness()
+        begun = CounterMetricFamily(
+            "phalanx_thread_restarts",
+            "How often each thread ended by mistake and was begun again.",
+            labels=["thread"],
+        )
+        for name, number in self._gauged.restarts().items():
+            begun.add_metric([name], number)
+        yield begun
+        yield _gauge(
+            "phalanx_objects_unread",
+            "Objects of each kind that cannot be read, and are left out or kept as "
+            "they were.",
+            "resource",
+            ((k, float(v)) for k, v in self._gauged.passed_by().items()),
+        )
         yield _gauge(
             "phalanx_source_staleness_seconds",
             "Seconds since a kind was known to be up to date; none before it was read.",
             "resource",
-            ((k, v) for k, v in self._staleness().items() if v is not None),
+            ((k, v) for k, v in stale.items() if v is not None),
         )
         yield _gauge(
             "phalanx_source_synced",
             "Whether a kind was read.",
             "resource",
-            ((k, float(v is not None)) for k, v in self._staleness().items()),
+            ((k, float(v is not None)) for k, v in stale.items()),
         )
         yield GaugeMetricFamily(
             "phalanx_longest_wait_seconds",

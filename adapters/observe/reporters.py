@@ -4,12 +4,12 @@ Several reporters as one, and the one that keeps the record of rounds.
 
 import logging
 import queue
-import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from adapters.loop.interfaces import Reporter, Turn
+from adapters.machine.supervised import SupervisedThread
 from adapters.observe.round_file import RoundFile
 from adapters.observe.round_record import alive_in, head_of, record_of
 from models.errors import PhalanxError, PlanRejectedError
@@ -119,21 +119,21 @@ class Recorder:
         self._before: Plan | None = None
         self._ran: set[str] = set()
         self._waiting: queue.Queue[Callable[[], None] | None] = queue.Queue()
-        self._thread = threading.Thread(target=self._run, name="record", daemon=True)
+        self.thread = SupervisedThread("record", self._run)
 
     def start(self) -> None:
         """
         Begin to write.
         """
-        self._thread.start()
+        self.thread.start()
 
     def stop(self, seconds: float = 2.0) -> None:
         """
         Write what there is, and end.
         """
+        self.thread.stop()
         self._waiting.put(None)
-        if self._thread.is_alive():
-            self._thread.join(seconds)
+        self.thread.join(seconds)
 
     def ticked(self) -> None:
         """

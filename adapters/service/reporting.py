@@ -14,9 +14,10 @@ from adapters.kube.status.reporter import StatusReporter
 from adapters.kube.status.writer import StatusWriter, Voice
 from adapters.kube.watch.source import ClusterSource
 from adapters.machine.clock import monotonic
+from adapters.machine.supervised import SupervisedThread, problems, restarts
 from adapters.observe.health import Health, HealthServer
 from adapters.observe.log import LogReporter
-from adapters.observe.metrics import Metrics
+from adapters.observe.metrics import Gauged, Metrics
 from adapters.observe.reporters import Recorder, Reporters
 from adapters.observe.round_file import RoundFile, kept_in
 from adapters.service.run_settings import Running
@@ -38,12 +39,20 @@ class Reporting:
         source: ClusterSource,
         transport: Transport,
         identity: str,
+        threads: Sequence[SupervisedThread] = (),
     ) -> None:
         run = settings.run
         self._settings = settings
         self._source = source
         self.metrics = Metrics(
-            now=time.time, staleness=source.staleness, versions=versions()
+            now=time.time,
+            clock=monotonic,
+            gauged=Gauged(
+                staleness=source.staleness,
+                restarts=lambda: restarts(self._threads),
+                passed_by=source.num_passed_by,
+            ),
+            versions=versions(),
         )
         notices = Notices(transport, identity, clock=monotonic, now=time.time)
         voice = Voice(
@@ -60,6 +69,13 @@ class Reporting:
         file = RoundFile(kept_in(run.folder, run.shard))
         self._recorder = Recorder(file, settings.policy, time.time)
         self._server = self._listening(run.listen)
+        self._threads = [
+            *threads,
+            *source.threads,
+            self._writer.thread,
+            self._recorder.thread,
+            *([] if self._server is None else [self._server.thread]),
+        ]
         self.reporter = Reporters(
             [
                 LogReporter(),
@@ -110,11 +126,15 @@ class Reporting:
 
     def _unhealthy(self) -> Sequence[str]:
         """
-        Say that the loop stands still, if it does: it looks again after every round.
+        Say that the loop stands still, or a thread is gone, which a restart may mend.
+
+        The loop looks again after every round.
         """
-        quiet = time.time() - self.metrics.ticked_at
+        quiet = monotonic() - self.metrics.ticked_at
         search = self._settings.policy.limits.seconds or _LONGEST_SEARCH
         limit = _STALLED_AFTER + 3 * self._settings.run.interval + 10 * search
-        if quiet <= limit:
-            return ()
-        return [f"the loop has not looked for {quiet:.0f} s, more than {limit:.0f} s"]
+        found = problems(self._threads)
+        if quiet > limit:
+            what = f"the loop has not looked for {quiet:.0f} s, more than {limit:.0f} s"
+            found.append(what)
+        return found

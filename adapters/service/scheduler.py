@@ -58,8 +58,9 @@ class Scheduler:
         )
         self._lease = self._made_lease() if run.leader_elect else None
         self._identity = self._lease.identity if self._lease else _identity()
+        threads = [self._lease.thread] if self._lease else []
         self.reporting = Reporting(
-            settings, self.source, self._transport, self._identity
+            settings, self.source, self._transport, self._identity, threads
         )
         self.loop = self._made_loop(self._lease or Always())
 

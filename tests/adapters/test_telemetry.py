@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families as parsed
 
 from adapters.observe.health import Health, HealthServer, ListenError
 from adapters.observe.log import JsonLines, LogReporter, TextLines
-from adapters.observe.metrics import Metrics
+from adapters.observe.metrics import Gauged, Metrics
 from adapters.observe.reporters import Recorder, Reporters
 from adapters.observe.round_file import RoundFile, read_rounds
 from adapters.observe.round_record import record_of
@@ -31,7 +31,11 @@ _ROW = re.compile(r"^\| `(phalanx_\w+)` \| (\w+) \|([^|]*)\|", re.MULTILINE)
 def metrics():
     return Metrics(
         now=lambda: 1000.0,
-        staleness=lambda: {"pods": 1.5, "nodes": None},
+        gauged=Gauged(
+            staleness=lambda: {"pods": 1.5, "nodes": None},
+            restarts=lambda: {"lease": 2},
+            passed_by=lambda: {"pods": 3},
+        ),
         versions={"phalanx": "1", "ortools": "9"},
     )
 
@@ -355,6 +359,22 @@ def test_the_longest_wait_goes_on_where_no_round_follows():
     now[0] += 50
 
     assert (0, 80) == (before, value(metrics, "phalanx_longest_wait_seconds"))
+
+
+def test_what_went_wrong_with_threads_and_objects_is_counted(metrics):
+    restarts = value(metrics, "phalanx_thread_restarts_total", thread="lease")
+
+    assert 2 == restarts
+    assert 3 == value(metrics, "phalanx_objects_unread", resource="pods")
+
+
+def test_a_clock_that_is_set_back_does_not_change_how_long_the_loop_was_still():
+    day, since = [1000.0], [50.0]
+    metrics = Metrics(now=lambda: day[0], clock=lambda: since[0])
+    metrics.ticked()
+    day[0] = 0.0
+
+    assert 50.0 == metrics.ticked_at
 
 
 def test_what_never_happened_is_counted_as_nothing(metrics):

@@ -54,10 +54,15 @@ def carry_out(
         threading.Thread(target=work.help, args=(deed,), name=f"bind-{n}", daemon=True)
         for n in range(min(threads, len(operations)) - 1)
     ]
+    begun = []
     for thread in crew:
-        thread.start()
+        try:
+            thread.start()
+        except RuntimeError:  # no more threads are to be had: fewer do it
+            break
+        begun.append(thread)
     work.help(deed)
-    for thread in crew:
+    for thread in begun:
         thread.join()
     if work.error is not None:
         raise work.error
@@ -87,7 +92,7 @@ class _Work:
         goes_on: Callable[[], bool],
     ) -> None:
         self.receipts: dict[int, Receipt] = {}
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
         self._operations = operations
         self._goes_on = goes_on
         self._changed = threading.Condition()
@@ -108,7 +113,7 @@ class _Work:
             gang, at = taken
             try:
                 receipt = deed(self._operations[at])
-            except Exception as error:  # noqa: BLE001 - raised by who waits for us
+            except BaseException as error:  # noqa: BLE001 - raised by who waits for us
                 self._break(error)
                 return
             self._give(gang, at, receipt)
@@ -161,7 +166,7 @@ class _Work:
             )
         gang.left.clear()
 
-    def _break(self, error: Exception) -> None:
+    def _break(self, error: BaseException) -> None:
         with self._changed:
             self.error = self.error or error
             self._changed.notify_all()

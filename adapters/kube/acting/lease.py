@@ -18,6 +18,7 @@ from typing import Any
 
 from adapters.kube.api.client import Transport
 from adapters.kube.api.errors import ClusterError, ConflictError, NotFoundError
+from adapters.machine.supervised import SupervisedThread
 
 _log = logging.getLogger(__name__)
 _API = "coordination.k8s.io/v1"
@@ -83,7 +84,7 @@ class Lease:
         self._seen: _Seen | None = None
         self._told = False
         self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="lease", daemon=True)
+        self.thread = SupervisedThread("lease", self._run)
 
     def is_held(self) -> bool:
         """
@@ -95,14 +96,15 @@ class Lease:
         """
         Begin to try.
         """
-        self._thread.start()
+        self.thread.start()
 
     def stop(self) -> None:
         """
         Lead no longer, and let the next one in at once.
         """
+        self.thread.stop()
         self._stopped.set()
-        self._thread.join(2 * self.times.retry)
+        self.thread.join(2 * self.times.retry)
         held = self.is_held()
         self._sure_until = 0.0
         if held:
@@ -143,7 +145,7 @@ class Lease:
             self.terms += held
             self._changed()
 
-    def _tried(self, now: float) -> bool:
+    def _tried(self, began: float) -> bool:
         """
         Tell whether the Lease is ours after one try.
         """
@@ -154,44 +156,45 @@ class Lease:
             path = self._path.rpartition("/")[0]
             self._transport.call("POST", path, body, rule=self._rule("create"))
             return True
-        spec = raw.get("spec") or {}
+        spec = _spec(raw)
         holder = str(spec.get("holderIdentity") or "")
-        if holder not in {"", self.identity} and not self._is_over(raw, holder, now):
+        if holder not in {"", self.identity} and not self._is_over(raw, holder, began):
             return False
         moved = holder != self.identity
-        transitions = int(spec.get("leaseTransitions") or 0) + moved
+        transitions = int(_number(spec.get("leaseTransitions"))) + moved
         body = self._written(raw, transitions=transitions, renewed=not moved)
         self._transport.call("PUT", self._path, body, rule=self._rule("update"))
         return True
 
-    def _is_over(self, raw: dict[str, Any], holder: str, now: float) -> bool:
+    def _is_over(self, raw: dict[str, Any], holder: str, began: float) -> bool:
         """
         Tell whether a holder has not renewed for as long as its Lease lasts.
 
-        We count from when we first saw what it wrote: its clock may differ from ours.
+        We count from when we first saw what it wrote, for its clock may differ from
+        ours: from the end of that read, since it may have renewed while we read or
+        slept, to the beginning of this one.
         """
-        version = str((raw.get("metadata") or {}).get("resourceVersion") or "")
+        meta = raw.get("metadata")
+        version = str(meta.get("resourceVersion")) if isinstance(meta, dict) else ""
         seen = self._seen
         if seen is None or (seen.holder, seen.version) != (holder, version):
-            self._seen = _Seen(holder, version, now)
+            self._seen = _Seen(holder, version, self._clock())
             return False
-        spec = raw.get("spec") or {}
-        lasts = float(spec.get("leaseDurationSeconds") or self.times.duration)
-        return now >= seen.at + max(lasts, self.times.duration)
+        lasts = _number(_spec(raw).get("leaseDurationSeconds"))
+        return began >= seen.at + max(lasts, self.times.duration)
 
     def _release(self) -> None:
         raw = self._transport.call("GET", self._path, rule=self._rule("get"))
-        spec = raw.get("spec") or {}
+        spec = _spec(raw)
         if spec.get("holderIdentity") == self.identity:
-            spec["holderIdentity"] = ""
-            spec["leaseDurationSeconds"] = 1
+            raw["spec"] = {**spec, "holderIdentity": "", "leaseDurationSeconds": 1}
             self._transport.call("PUT", self._path, raw, rule=self._rule("update"))
 
     def _written(
         self, raw: dict[str, Any], *, transitions: int, renewed: bool = False
     ) -> dict[str, Any]:
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-        old = raw.get("spec") or {}
+        old = _spec(raw)
         meta = raw.get("metadata") or {
             "name": self._name,
             "namespace": self._namespace,
@@ -219,3 +222,15 @@ class Lease:
             '{apiGroups: ["coordination.k8s.io"], resources: ["leases"], '
             f'verbs: ["{verb}"]}}'
         )
+
+
+def _spec(raw: dict[str, Any]) -> dict[str, Any]:
+    spec = raw.get("spec")
+    return spec if isinstance(spec, dict) else {}
+
+
+def _number(said: object) -> float:
+    """
+    Read a number that anybody may have written; 0 where it is none.
+    """
+    return float(said) if isinstance(said, int | float) and 0 <= said < 2**31 else 0.0

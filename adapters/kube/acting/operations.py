@@ -7,6 +7,7 @@ A conflict is read, not tried again blindly: the pod itself says what became of 
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from adapters.kube.api.client import Transport
@@ -18,13 +19,19 @@ from adapters.kube.api.errors import (
     ThrottledError,
 )
 from adapters.kube.watch.cache import Cache
+from adapters.machine.backoff import Backoff
 from adapters.machine.clock import monotonic
 from models.plan import Operation
 from models.receipt import Receipt, Result
 
 NOT_LEADING = "we are no longer sure to be the leader"
 _MOST_TRIES = 3
-_LONGEST_PAUSE = 5.0
+_BACKOFF = Backoff(first=0.2, longest=5.0)
+_SLICE = 0.5
+_BUDGET = "DisruptionBudget"
+"""
+The cause that a server names where a disruption budget, and not its own load, refuses.
+"""
 _Answer = tuple[Result, str]
 _DONE: _Answer = ("done", "")
 BIND_RULE = '{apiGroups: [""], resources: ["pods/binding"], verbs: ["create"]}'
@@ -32,10 +39,13 @@ EVICT_RULE = '{apiGroups: [""], resources: ["pods/eviction"], verbs: ["create"]}
 GET_RULE = '{apiGroups: [""], resources: ["pods"], verbs: ["get"]}'
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Deeds:
     """
     Carries out single operations, as long as ``allowed`` says that we may.
+
+    All operations of a round together wait for a busy server for ``patience`` seconds
+    after ``begin``, then no longer.
     """
 
     transport: Transport
@@ -43,6 +53,14 @@ class Deeds:
     allowed: Callable[[], bool]
     clock: Callable[[], float] = monotonic
     sleep: Callable[[float], None] = time.sleep
+    patience: float = 60.0
+    _until: float = inf
+
+    def begin(self) -> None:
+        """
+        Begin with the operations of a round.
+        """
+        self._until = self.clock() + self.patience
 
     def bind(self, operation: Operation) -> Receipt:
         """
@@ -73,17 +91,29 @@ class Deeds:
     ) -> _Answer:
         """
         Try, and wait where the server asks us to; other failures are never repeated.
+
+        A wait that would end after the round's time, or before no further try, is none.
         """
-        message = ""
-        for _ in range(_MOST_TRIES):
-            if not self.allowed():
-                return "skipped", NOT_LEADING
+        failures = 0
+        while self.allowed():
             try:
                 return act(operation)
             except ThrottledError as error:
-                message = str(error)
-                self.sleep(min(_LONGEST_PAUSE, error.seconds or 0.2))
-        return "again", message
+                failures += 1
+                pause = error.seconds or _BACKOFF.after(failures)
+                is_over = self.clock() + pause > self._until
+                if failures == _MOST_TRIES or is_over:
+                    return "again", str(error)
+                self._wait(pause)
+        return "skipped", NOT_LEADING
+
+    def _wait(self, seconds: float) -> None:
+        """
+        Wait, unless somebody else leads meanwhile.
+        """
+        while seconds > 0 and self.allowed():
+            self.sleep(min(seconds, _SLICE))
+            seconds -= _SLICE
 
     def _bound(self, operation: Operation) -> _Answer:
         record = self.cache.node(operation.node)
@@ -108,8 +138,7 @@ class Deeds:
         except ThrottledError:
             raise
         except AnswerError as error:
-            passes = error.status >= 500
-            return "again" if passes else "refused", _said(error)
+            return _kind(error), _said(error)
         except ClusterError as error:  # nobody knows what became of it
             return self._read(operation, error)
         return _DONE
@@ -144,11 +173,13 @@ class Deeds:
         except NotFoundError:
             return _DONE  # it has left already
         except ThrottledError as error:
-            return "again", f"a disruption budget holds it: {error.message}"
+            if _BUDGET in error.causes or "disruption budget" in error.message:
+                return "again", f"a disruption budget holds it: {error.message}"
+            raise
         except ConflictError as error:
             return "again", _said(error)
         except AnswerError as error:
-            return "again" if error.status >= 500 else "refused", _said(error)
+            return _kind(error), _said(error)
         except ClusterError as error:
             return "again", str(error)
         return _DONE
@@ -169,6 +200,15 @@ def _verdict(operation: Operation, raw: Mapping[str, Any]) -> _Answer | None:
     if meta.get("deletionTimestamp"):
         return "refused", f"pod {pod} is being deleted"
     return None
+
+
+def _kind(error: AnswerError) -> Result:
+    """
+    Tell what the server may take another time from what it refuses.
+
+    That it does not know us is no fault of the pod: a token was just replaced.
+    """
+    return "again" if error.status >= 500 or error.status == 401 else "refused"
 
 
 def _path(operation: Operation) -> str:

@@ -109,6 +109,7 @@ class ClusterSink:
             self._store.write(self._intent)
         except ClusterError as error:
             return [_skipped(step, str(error)) for step in steps]
+        self._deeds.begin()
         return carry_out(
             steps,
             self._done,

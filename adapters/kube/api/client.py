@@ -6,6 +6,8 @@ not used (decision 0002).
 """
 
 import json
+import logging
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,17 +19,22 @@ from urllib.parse import urlencode
 from adapters.kube.api.connection import Asked, Flow, Line, LineError, Reply, whole
 from adapters.kube.api.errors import (
     AnswerError,
+    CredentialsError,
     NotFoundError,
     UnreachableError,
     UnreadableError,
     answer_error,
 )
-from adapters.kube.api.list_pages import read_list
+from adapters.kube.api.list_pages import Pass, Take, read_list
 from adapters.kube.api.paths import called, path_of, rule_of, version_of
 from adapters.kube.api.resources import Raw, Resource
 from adapters.machine.clock import monotonic
+from models.errors import printable
 
+_log = logging.getLogger(__name__)
 _KNOWN_FOR = 1.0
+_RENEW_EVERY = 5.0
+_SHOWN = 4096
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
@@ -61,7 +68,8 @@ class Transport:
     One API server, as one user.
 
     ``server`` names it to people; ``headers`` gives what a request carries to say who
-    asks, asked for anew after a second since tokens expire.
+    asks, asked for anew after a second since tokens expire.  Where the server does not
+    know us, ``renew`` reads who we are once more, and the request is made again.
     """
 
     def __init__(
@@ -70,22 +78,29 @@ class Transport:
         line: Line,
         headers: Callable[[], Mapping[str, str]],
         timeouts: Timeouts,
+        renew: Callable[[], None] | None = None,
     ) -> None:
         self.server = server
         self.timeouts = timeouts
         self._line = line
         self._headers = headers
         self._who: tuple[float, Mapping[str, str]] = (-inf, {})
+        self._renew = renew
+        self._renewing = threading.Lock()
+        self._renewed_at = -inf
 
     def page(
         self,
         resource: Resource,
         limit: int,
         token: str,
-        take: Callable[[dict[str, Any]], None],
+        take: Take,
+        skip: Pass = lambda _: None,
     ) -> Page:
         """
         List one page, the first where there is no token; each object goes to ``take``.
+
+        One that cannot be read goes to ``skip``.
         """
         query = {"limit": str(limit)} | ({"continue": token} if token else {})
         what = f"list {called(resource)}"
@@ -101,12 +116,12 @@ class Transport:
             take(item)
 
         try:
-            meta = read_list(body, named).get("metadata") or {}
+            meta = read_list(body, named, skip).get("metadata") or {}
             return Page(
-                version=meta.get("resourceVersion") or "",
-                token=meta.get("continue") or "",
+                version=str(meta.get("resourceVersion") or ""),
+                token=str(meta.get("continue") or ""),
             )
-        except (ValueError, AttributeError) as error:
+        except (RecursionError, ValueError, AttributeError) as error:
             raise UnreadableError(f"cannot {what}: no list came back") from error
 
     def watch(self, resource: Resource, version: str, seconds: int) -> "Stream":
@@ -126,7 +141,7 @@ class Transport:
         rule = rule_of(resource, "watch")
         ask = _Ask("GET", path_of(resource), what, rule=rule, query=query)
         with _reaching(what):
-            flow = self._line.follow(self._asked(ask), self.timeouts.connect, silence)
+            flow = self._followed(ask, silence)
             if not _is_fine(flow.status):
                 raise _error(ask, whole(flow))
         return Stream(flow, what)
@@ -175,7 +190,7 @@ class Transport:
         body = self._body(ask)
         try:
             answer = json.loads(body)
-        except ValueError as error:
+        except (RecursionError, ValueError) as error:
             raise UnreadableError(f"cannot {ask.what}: no JSON came back") from error
         if not isinstance(answer, dict):
             raise UnreadableError(f"cannot {ask.what}: no object came back")
@@ -185,25 +200,70 @@ class Transport:
         """
         Send a request and give all of its answer as it came.
         """
-        patience = self.timeouts.connect, self.timeouts.read
         with _reaching(ask.what):
-            reply = whole(self._line.follow(self._asked(ask), *patience))
+            reply = whole(self._followed(ask, self.timeouts.read))
         if not _is_fine(reply.status):
             raise _error(ask, reply)
         return reply.body
 
-    def _asked(self, ask: "_Ask") -> Asked:
+    def _followed(self, ask: "_Ask", silence: float) -> Flow:
         """
-        Write a request with what it carries besides its body.
+        Send a request; once more where the server does not know us any longer.
+        """
+        who = self._known(ask.what)
+        flow = self._line.follow(_asked(ask, who), self.timeouts.connect, silence)
+        if flow.status != 401 or not self._is_renewed(who):
+            return flow
+        flow.close()
+        who = self._known(ask.what)
+        return self._line.follow(_asked(ask, who), self.timeouts.connect, silence)
+
+    def _known(self, what: str) -> Mapping[str, str]:
+        """
+        Give what says who we are; where it cannot be read, what said so last.
         """
         until, who = self._who
         if (now := monotonic()) >= until:
-            who = self._headers()
+            try:
+                who = self._headers()
+            except Exception as error:
+                said = printable(f"{type(error).__name__}: {error}")
+                if not who:
+                    said = f"what says who we are cannot be read: {said}"
+                    raise CredentialsError(f"cannot {what}: {said}") from error
+                _log.warning("credentials_not_read", extra={"fields": {"error": said}})
             self._who = now + _KNOWN_FOR, who
-        headers = {"Accept": JSON, **who}
-        if ask.body is not None:
-            headers["Content-Type"] = ask.form
-        return ask.method, ask.target, headers, ask.body
+        return who
+
+    def _is_renewed(self, used: Mapping[str, str]) -> bool:
+        """
+        Read who we are once more; tell whether there is something new to try.
+        """
+        with self._renewing:
+            now = monotonic()
+            if self._renew is None or self._who[1] != used:
+                return self._renew is not None  # another thread has read it
+            if now < self._renewed_at + _RENEW_EVERY:
+                return False
+            self._renewed_at = now
+            try:
+                self._renew()
+            except Exception as error:  # noqa: BLE001 - the answer says what is wrong
+                said = printable(f"{type(error).__name__}: {error}")
+                _log.warning("credentials_not_read", extra={"fields": {"error": said}})
+                return False
+            self._who = -inf, self._who[1]
+            return True
+
+
+def _asked(ask: "_Ask", who: Mapping[str, str]) -> Asked:
+    """
+    Write a request with what it carries besides its body.
+    """
+    headers = {"Accept": JSON, **who}
+    if ask.body is not None:
+        headers["Content-Type"] = ask.form
+    return ask.method, ask.target, headers, ask.body
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,30 +349,61 @@ def _error(ask: _Ask, reply: Reply) -> AnswerError:
     Give what an error status means.
     """
     after = reply.headers.get("retry-after") or ""
-    seconds = float(after) if after.isdecimal() else None
-    message = _message(reply.body)
-    return answer_error(ask.what, reply.status, message, rule=ask.rule, seconds=seconds)
+    said = _status(reply.body)
+    details = _details(said)
+    plain = reply.body[:_SHOWN].decode(errors="replace").strip()
+    causes = details.get("causes")
+    return answer_error(
+        ask.what,
+        reply.status,
+        str(said.get("message") or plain or "no message"),
+        rule=ask.rule,
+        seconds=_seconds(after or details.get("retryAfterSeconds")),
+        causes=[
+            str(cause.get("reason"))
+            for cause in (causes if isinstance(causes, list) else ())
+            if isinstance(cause, dict)
+        ],
+    )
+
+
+def _status(body: bytes) -> dict[str, Any]:
+    """
+    Read what a server says of an error; nothing where it is no Status.
+    """
+    try:
+        said = json.loads(body)
+    except (RecursionError, ValueError):
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def _details(status: Mapping[str, Any]) -> dict[str, Any]:
+    details = status.get("details")
+    return details if isinstance(details, dict) else {}
+
+
+def _seconds(said: object) -> float | None:
+    """
+    Read for how long we are asked to wait.
+    """
+    if isinstance(said, str) and said.isdecimal() and said.isascii():
+        said = int(said[:9])
+    return float(said) if isinstance(said, int) and 0 <= said < 10**9 else None
 
 
 def status_error(what: str, status: Mapping[str, Any], rule: str = "") -> AnswerError:
     """
     Give the error that a Status object inside a stream means.
     """
-    details = status.get("details") or {}
+    code = status.get("code")
     return answer_error(
         what,
-        int(status.get("code") or 0),
+        code if isinstance(code, int) else 0,
         str(status.get("message") or status.get("reason") or "no message"),
         rule=rule,
-        seconds=details.get("retryAfterSeconds"),
+        seconds=_seconds(_details(status).get("retryAfterSeconds")),
     )
-
-
-def _message(body: bytes) -> str:
-    try:
-        return str(json.loads(body)["message"])
-    except (ValueError, KeyError, TypeError):
-        return body.decode(errors="replace").strip() or "no message"
 
 
 def _why(error: BaseException) -> str:

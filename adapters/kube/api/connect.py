@@ -42,7 +42,13 @@ def connect(
     line: Line | None = direct_to(configuration)
     if line is None:
         line = Pooled(server, RESTClientObject(configuration).pool_manager)
-    return Transport(server, line, _headers_of(configuration), timeouts or Timeouts())
+    return Transport(
+        server,
+        line,
+        _headers_of(configuration),
+        timeouts or Timeouts(),
+        renew=lambda: _load(configuration, kubeconfig, context),
+    )
 
 
 def _load(configuration: Any, kubeconfig: str | None, context: str | None) -> None:

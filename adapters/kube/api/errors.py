@@ -81,16 +81,48 @@ class ConflictError(AnswerError):
 class ThrottledError(AnswerError):
     """
     The server asks us to come back later.
+
+    ``causes`` are the reasons that it names, such as ``DisruptionBudget``.
     """
 
-    def __init__(self, what: str, status: int, message: str, seconds: float) -> None:
+    def __init__(
+        self,
+        what: str,
+        status: int,
+        message: str,
+        seconds: float,
+        causes: Iterable[str] = (),
+    ) -> None:
         super().__init__(what, status, message)
         self.seconds = seconds
+        self.causes = tuple(causes)
 
 
 class UnreadableError(ClusterError):
     """
     An object or a line of the server is not what its kind is.
+    """
+
+
+class ObjectUnreadError(UnreadableError):
+    """
+    One object of the server cannot be read, which is no fault of the others.
+
+    ``is_gone`` says that it was deleted.
+    """
+
+    is_gone = False
+
+    def __init__(self, where: str, key: str, version: str, why: str) -> None:
+        self.key = key
+        self.version = version
+        self.why = why
+        super().__init__(f"{where} {printable(key)}: {printable(why)}")
+
+
+class CredentialsError(ClusterError):
+    """
+    What says who we are cannot be read now.
     """
 
 
@@ -132,6 +164,7 @@ def answer_error(
     *,
     rule: str = "",
     seconds: float | None = None,
+    causes: Iterable[str] = (),
 ) -> AnswerError:
     """
     Give the error that a status of the server means.
@@ -139,7 +172,7 @@ def answer_error(
     if status == 403:
         return ForbiddenError(what, message, rule)
     if status == 429 or (status == 503 and seconds is not None):
-        return ThrottledError(what, status, message, seconds or 0.0)
+        return ThrottledError(what, status, message, seconds or 0.0, causes)
     return _BY_STATUS.get(status, AnswerError)(what, status, message)
 
 

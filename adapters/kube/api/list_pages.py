@@ -10,43 +10,68 @@ from json import JSONDecodeError, JSONDecoder
 from re import compile as pattern
 from typing import Any
 
+from adapters.kube.api.unread import LARGEST, Unread, decoded, reason, unread
+
+Take = Callable[[dict[str, Any]], None]
+Pass = Callable[[Unread], None]
 _DECODER = JSONDecoder()
 _SPACE = pattern(r"[ \t\r\n]*")
 
 
-def read_list(body: bytes, take: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+def read_list(body: bytes, take: Take, skip: Pass) -> dict[str, Any]:
     """
     Give every object of a list to ``take``, and return all else that the list says.
+
+    What cannot be parsed, or is no object, is given to ``skip`` in its place.
 
     Raises
     ------
     ValueError
         When this is no JSON object.
     """
-    text = body.decode()
+    text = decoded(body)
     rest: dict[str, Any] = {}
     at = _past(text, 0, "{")
     while text[at : at + 1] != "}":
         key, at = _DECODER.raw_decode(text, at)
         at = _past(text, at, ":")
         if key == "items" and text[at : at + 1] == "[":
-            at = _items(text, at, take)
+            at = _items(text, at, take, skip)
         else:
             rest[key], at = _DECODER.raw_decode(text, at)
         at = _next(text, at, "}")
     return rest
 
 
-def _items(text: str, at: int, take: Callable[[dict[str, Any]], None]) -> int:
+def _items(text: str, at: int, take: Take, skip: Pass) -> int:
     """
     Read an array from its bracket on; give the place after it.
     """
     at = _past(text, at, "[")
     while text[at : at + 1] != "]":
-        item, at = _DECODER.raw_decode(text, at)
-        take(item)
+        at = _item(text, at, take, skip)
         at = _next(text, at, "]")
     return at + 1
+
+
+def _item(text: str, at: int, take: Take, skip: Pass) -> int:
+    """
+    Read one object, or pass it by; give the place after it.
+    """
+    try:
+        item, end = _DECODER.raw_decode(text, at)
+    except (RecursionError, ValueError) as error:
+        passed, end = unread(text, at, reason(error))
+        skip(passed)
+        return end
+    if not isinstance(item, dict):
+        skip(Unread(why="it is no mapping of fields"))
+    elif end - at > LARGEST:
+        passed, end = unread(text, at, f"its {end - at:,} characters are too many")
+        skip(passed)
+    else:
+        take(item)
+    return end
 
 
 def _next(text: str, at: int, end: str) -> int:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from adapters.kube.api.client import Transport
 from adapters.kube.api.resources import Place
 from adapters.kube.status.patches import Outcome, Written
+from adapters.machine.backoff import Backoff
 
 _log = logging.getLogger(__name__)
 RATE = 300.0
@@ -51,6 +52,12 @@ class WritePace:
     longest: float = 30.0
     muted: float = 300.0
     refresh: float = 60.0
+
+    def delay(self, failures: int) -> float:
+        """
+        Give the seconds to wait after some failures.
+        """
+        return Backoff(first=self.first, longest=self.longest).after(failures)
 
 
 class Wire:

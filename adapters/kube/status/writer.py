@@ -22,6 +22,7 @@ from adapters.kube.status.k8s_events import EVENTS, Notice, Notices, Regarding
 from adapters.kube.status.pods import Lookup, PodStatus
 from adapters.kube.status.rate_limit import BusyError, Wire, WritePace
 from adapters.kube.status.sayings import Saying, Told, sayings
+from adapters.machine.supervised import SupervisedThread
 from models.reasons import counted
 
 _log = logging.getLogger(__name__)
@@ -81,24 +82,24 @@ class StatusWriter:
         self._missed: deque[Told] = deque(maxlen=_MOST_MISSED)
         self._stopped = False
         self._hushed = False
-        self._thread = threading.Thread(target=self._run, name="status", daemon=True)
+        self.thread = SupervisedThread("status", self._run)
 
     def start(self) -> None:
         """
         Begin to write.
         """
-        self._thread.start()
+        self.thread.start()
 
     def stop(self, seconds: float = 2.0) -> None:
         """
         Let the request under way end, and write nothing more.
         """
+        self.thread.stop()
         with self._wake:
             self._stopped = True
             self._next = None
             self._wake.notify_all()
-        if self._thread.is_alive():
-            self._thread.join(seconds)
+        self.thread.join(seconds)
 
     def tell(self, told: Told) -> None:
         """
@@ -180,8 +181,7 @@ class StatusWriter:
                 _log.exception("status_failed", extra={"fields": {"round": told.round}})
                 whole, asked = True, 0.0
             told, failures = (None, 0) if whole else (told, failures + 1)
-            doubled = self._pace.first * 2.0 ** min(failures - 1, 10)
-            wait = max(asked, min(self._pace.longest, doubled))
+            wait = max(asked, self._pace.delay(failures))
 
     def _urgency(self, saying: Saying) -> tuple[int, int, int]:
         """
@@ -264,7 +264,7 @@ class StatusWriter:
         Wait, unless there is something newer to say.
         """
         with self._wake:
-            if self._thread.is_alive() and not self._is_outdated():
+            if self.thread.is_alive and not self._is_outdated():
                 self._wake.wait(seconds)
 
     def _is_outdated(self) -> bool:

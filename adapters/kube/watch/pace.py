@@ -6,6 +6,8 @@ import random
 from dataclasses import dataclass
 from enum import StrEnum
 
+from adapters.machine.backoff import Backoff
+
 
 class State(StrEnum):
     """
@@ -37,10 +39,10 @@ class Pace:
 
     def delay(self, failures: int) -> float:
         """
-        Give the seconds to wait after some failures: twice as many each, jittered.
+        Give the seconds to wait after some failures.
         """
-        doubled = self.first * 2.0 ** min(failures - 1, 16)
-        return min(self.longest, doubled) * random.uniform(0.5, 1.0)  # noqa: S311
+        backoff = Backoff(first=self.first, longest=self.longest, jitter=True)
+        return backoff.after(failures)
 
     def until_next_look(self) -> float:
         """

@@ -6,7 +6,7 @@ What is seen is reduced at once and handed to a shelf.  Nothing is decided here.
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
 from adapters.kube.api.client import Stream, Transport, status_error
@@ -16,6 +16,7 @@ from adapters.kube.api.errors import (
     ExpiredError,
     ForbiddenError,
     NotFoundError,
+    ObjectUnreadError,
     ThrottledError,
     UnreachableError,
     UnreadableError,
@@ -23,12 +24,17 @@ from adapters.kube.api.errors import (
 )
 from adapters.kube.api.paths import called
 from adapters.kube.api.resources import Raw, Resource
+from adapters.kube.api.unread import DEEPEST, Unread, too_deep
 from adapters.kube.api.watch_events import identity, number_of, parsed
+from adapters.kube.objects.fields import FieldError
 from adapters.kube.watch.pace import Pace, State
 from adapters.kube.watch.store import Shelf
 from adapters.machine.clock import monotonic
+from adapters.machine.supervised import SupervisedThread
+from models.errors import printable
 
 T = TypeVar("T")
+_MOST_PASSED = 1000
 _log = logging.getLogger(__name__)
 
 
@@ -36,7 +42,9 @@ class Reflector(Generic[T]):
     """
     Follows one resource in a thread of its own, from ``start`` to ``stop``.
 
-    ``settled`` is set once the resource was read or found missing.
+    ``settled`` is set once the resource was read or found missing.  An object that
+    cannot be read is passed by, and named in ``passed_by`` until it can be or is gone:
+    what was last read of it stands.
     """
 
     def __init__(
@@ -52,6 +60,7 @@ class Reflector(Generic[T]):
         self.resource = resource
         self.state = State.UNSYNCED
         self.error: ClusterError | None = None
+        self.passed_by: dict[str, str] = {}
         self._transport = transport
         self._shelf = shelf
         self._reduce = reduce
@@ -63,9 +72,7 @@ class Reflector(Generic[T]):
         self.settled = threading.Event()
         self._stopped = threading.Event()
         self._stream: Stream | None = None
-        self._thread = threading.Thread(
-            target=self._run, name=f"reflect-{called(resource)}", daemon=True
-        )
+        self.thread = SupervisedThread(f"reflect-{called(resource)}", self._run)
 
     @property
     def synced(self) -> bool:
@@ -93,12 +100,13 @@ class Reflector(Generic[T]):
         """
         Begin to follow.
         """
-        self._thread.start()
+        self.thread.start()
 
     def stop(self) -> None:
         """
         End at once; what still arrives is thrown away.
         """
+        self.thread.stop()
         self._stopped.set()
         if (stream := self._stream) is not None:
             stream.wake()
@@ -107,14 +115,19 @@ class Reflector(Generic[T]):
         """
         Wait for the thread, and tell whether it has ended.
         """
-        self._thread.join(seconds)
-        return not self._thread.is_alive()
+        return self.thread.join(seconds)
 
     def _run(self) -> None:
-        while not self._stopped.is_set():
-            delay = self._round()
-            if delay:
-                self._stopped.wait(delay)
+        try:
+            while not self._stopped.is_set():
+                delay = self._round()
+                if delay:
+                    self._stopped.wait(delay)
+        except BaseException as error:
+            self._version = ""  # whoever begins again reads all of it
+            what = f"{called(self.resource)}: {type(error).__name__}: {error}"
+            self.error = UnreadableError(printable(what))
+            raise
 
     def _round(self) -> float:
         """
@@ -143,14 +156,25 @@ class Reflector(Generic[T]):
         """
         began = self._clock()
         listed: dict[str, tuple[int, T]] = {}
+        passed: dict[str, str] = {}
+
+        def skip(found: Unread) -> None:
+            self._pass_by(found.key, found.why, passed)
+            if (held := self._shelf.records.get(found.key)) is not None:
+                listed[found.key] = number_of(found.version), held
 
         def take(raw: dict[str, Any]) -> None:
-            key, number = identity(raw, called(self.resource))
-            listed[key] = number, self._reduced(key, raw)
+            try:
+                key, number = identity(raw, called(self.resource))
+                listed[key] = number, self._reduced(key, raw)
+            except UnreadableError as error:
+                skip(_unread(raw, error))
 
         token = ""
         while True:
-            page = self._transport.page(self.resource, self._pace.limit, token, take)
+            page = self._transport.page(
+                self.resource, self._pace.limit, token, take, skip
+            )
             if self._stopped.is_set():
                 return
             token = page.token
@@ -159,6 +183,7 @@ class Reflector(Generic[T]):
         if not page.version:
             raise UnreadableError(f"{called(self.resource)}: a list without a version")
         self._shelf.replace(listed, page.version)
+        self.passed_by = passed
         self._version = page.version
         self._fresh = began
         if self.state is not State.SYNCED:
@@ -198,7 +223,16 @@ class Reflector(Generic[T]):
         """
         Take one event.
         """
-        event, raw = parsed(line, called(self.resource))
+        try:
+            event, raw = parsed(line, called(self.resource))
+        except ObjectUnreadError as error:
+            if error.is_gone:
+                self._shelf.drop(error.key, error.version)
+                self.passed_by.pop(error.key, None)
+            else:
+                self._pass_by(error.key, error.why, self.passed_by)
+            self._advance(error.version)
+            return
         if event == "ERROR":
             raise status_error(f"watch {called(self.resource)}", raw)
         version = raw["metadata"]["resourceVersion"]
@@ -206,6 +240,9 @@ class Reflector(Generic[T]):
             self._shelf.mark(version)
         elif not self._applied(event, raw, version):
             return
+        self._advance(version)
+
+    def _advance(self, version: str) -> None:
         self._version = version
         self._fresh = self._clock()
         self._healthy()
@@ -225,17 +262,43 @@ class Reflector(Generic[T]):
             )
         if event == "DELETED":
             self._shelf.drop(key, version)
-        else:
+            self.passed_by.pop(key, None)
+            return True
+        try:
             self._shelf.put(key, number, self._reduced(key, raw), version)
+        except ObjectUnreadError as error:
+            self._pass_by(key, error.why, self.passed_by)
+        else:
+            self.passed_by.pop(key, None)
         return True
 
     def _reduced(self, key: str, raw: Raw) -> T:
+        """
+        Keep of an object what is needed; whatever is odd in it is its own fault.
+        """
+        where = called(self.resource)
         try:
             return self._reduce(raw)
-        except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
-            raise UnreadableError(
-                f"{called(self.resource)} {key}: {type(error).__name__}: {error}"
-            ) from error
+        except FieldError as error:
+            raise ObjectUnreadError(where, key, "", str(error)) from error
+        except MemoryError:
+            raise
+        except Exception as error:
+            deep = too_deep(raw)
+            why = f"{type(error).__name__}: {error}"
+            if deep is not None:
+                why = f"{deep}: it is nested deeper than {DEEPEST} levels"
+            raise ObjectUnreadError(where, key, "", why) from error
+
+    def _pass_by(self, key: str, why: str, passed: dict[str, str]) -> None:
+        """
+        Note an object that is passed by, and say so, once for each cause.
+        """
+        key, why = key or "without a name", printable(why)
+        if self.passed_by.get(key) != why and passed.get(key) != why:
+            self._say("object_passed_by", object=printable(key), error=why)
+        if len(passed) < _MOST_PASSED:
+            passed[key] = why
 
     def _is_served(self) -> bool:
         """
@@ -285,3 +348,17 @@ class Reflector(Generic[T]):
     def _say(self, event: str, **fields: object) -> None:
         about = {"resource": called(self.resource), **fields}
         _log.info(event, extra={"fields": about})
+
+
+def _unread(raw: Raw, error: UnreadableError) -> Unread:
+    """
+    Name an object that was parsed and cannot be read, as far as it has a name.
+    """
+    why = error.why if isinstance(error, ObjectUnreadError) else str(error)
+    meta = raw.get("metadata")
+    words = {
+        word: value
+        for word in ("name", "namespace")
+        if isinstance(meta, Mapping) and isinstance(value := meta.get(word), str)
+    }
+    return Unread(why=why, **words)

@@ -10,9 +10,11 @@ from typing import Any
 from adapters.kube.api.client import Transport
 from adapters.kube.api.paths import called
 from adapters.kube.api.resources import Raw, Resource
+from adapters.kube.api.unread import DEEPEST, too_deep
 from adapters.kube.dialects.protocol import Dialect
 from adapters.kube.gangs.assemble import SCHEDULERS, Assembled, Assembler
 from adapters.kube.gangs.kinds import resources_of
+from adapters.kube.objects.fields import FieldError
 from adapters.kube.objects.node_pool import WHOLE, NodePool
 from adapters.kube.objects.node_record import node_record
 from adapters.kube.objects.pod_reader import Reducer
@@ -20,8 +22,11 @@ from adapters.kube.watch.cache import NODES, PODS, Cache, View
 from adapters.kube.watch.pace import Pace, State
 from adapters.kube.watch.reflector import Reflector
 from adapters.machine.clock import monotonic
+from adapters.machine.supervised import SupervisedThread
+from models.errors import printable
 from models.snapshot import Snapshot
 
+_MOST_TOLD = 20
 _LOOK = 0.1
 """
 The seconds after which we look again whether waiting is still of use.
@@ -65,6 +70,13 @@ class ClusterSource:
         self._assembler = Assembler(dialects, schedulers, pool)
         self._clock = clock
         self._now = now
+
+    @property
+    def threads(self) -> list[SupervisedThread]:
+        """
+        List the threads that follow the cluster.
+        """
+        return [followed.thread for followed in self.reflectors]
 
     @property
     def changed(self) -> threading.Event:
@@ -134,7 +146,7 @@ class ClusterSource:
         """
         self.view = view = self.cache.view(self.reflectors)
         self.made = self._assembler.assembled(
-            view.pods, view.nodes, view.objects, self._now()
+            view.pods, view.nodes, view.objects, self._now(), self.passed_by()
         )
         return self.made
 
@@ -150,6 +162,27 @@ class ClusterSource:
         """
         return {
             called(followed.resource): followed.staleness()
+            for followed in self.reflectors
+            if followed.state is not State.MISSING
+        }
+
+    def passed_by(self) -> list[str]:
+        """
+        Say which objects cannot be read, and why.
+        """
+        return [
+            f"{followed.resource.kind} {printable(key)} cannot be read, so it is left "
+            f"out, or kept as it was: {why}"
+            for followed in self.reflectors
+            for key, why in sorted(followed.passed_by.copy().items())[:_MOST_TOLD]
+        ]
+
+    def num_passed_by(self) -> dict[str, int]:
+        """
+        Count the objects of each kind that cannot be read.
+        """
+        return {
+            called(followed.resource): len(followed.passed_by)
             for followed in self.reflectors
             if followed.state is not State.MISSING
         }
@@ -177,6 +210,8 @@ def slim(raw: Raw) -> Raw:
     """
     Keep an object without what nobody reads: who wrote which field, and when.
     """
+    if (place := too_deep(raw)) is not None:
+        raise FieldError(place, f"it is nested deeper than {DEEPEST} levels")
     meta: Any = raw["metadata"]
     meta.pop("managedFields", None)
     return raw

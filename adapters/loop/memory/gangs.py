@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from adapters.loop.memory.promises import Promise, Promises
 from adapters.loop.memory.unchanged import Stillness, leaving_for_others
+from adapters.machine.backoff import Backoff
 from models.gangs import Gang, MatchPolicy, PodPhase, pod_sets
 from models.plan import Plan
 from models.receipt import Receipt
@@ -19,8 +20,10 @@ from models.snapshot import Snapshot
 from solver.next_snapshot import NOT_CHOSEN, is_live
 from solver.problem.gang_state import is_complete
 
-FIRST_PAUSE: Final = 5.0
-LONGEST_PAUSE: Final = 300.0
+BIND_BACKOFF: Final = Backoff(first=5.0, longest=300.0)
+"""
+How long a gang waits after binds that were refused.
+"""
 _FORGOTTEN_AFTER: Final = 600.0
 _SAME_BIRTH: Final = 5.0
 
@@ -249,18 +252,11 @@ class Memory:
         held.halved = len(failed) < len(receipts)
         tried = {receipt.result for receipt in failed}
         if "refused" in tried or (held.failures and "again" in tried):
-            held.again_at = now + pause_after(held.failures)
+            held.again_at = now + BIND_BACKOFF.after(held.failures + 1)
         elif held.halved:
             for receipt in failed:
                 self.promises.hold(Promise.of(receipt.operation))
         held.failures += bool(tried & {"refused", "again"})
-
-
-def pause_after(failures: int) -> float:
-    """
-    Give the seconds that a gang waits after one more failure: twice as long each time.
-    """
-    return min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(failures, 16))
 
 
 def _is_forgotten(held: GangMemory, now: float) -> bool:

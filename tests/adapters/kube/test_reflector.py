@@ -277,16 +277,16 @@ def test_a_refusal_of_what_is_installed_is_one(server, transport):
         assert State.UNSYNCED is reflector.state
 
 
-def test_an_object_that_cannot_be_read_is_named(server, transport):
+def test_an_object_without_a_name_is_told(server, transport):
     broken = raw_pod(0, 0)
     broken["metadata"]["name"] = 7
     server.put(PODS, broken)
     with Following(transport, PODS) as following:
         (reflector,) = following.reflectors
-        eventually(lambda: reflector.error)
+        eventually(lambda: reflector.passed_by)
 
-        assert str(reflector.error).startswith("pods team-0/7: ")
-        assert not reflector.synced
+        assert "without a name" in str(reflector.passed_by)
+        assert reflector.synced
 
 
 def test_staleness_grows_while_nothing_is_heard(server, transport):
@@ -323,3 +323,84 @@ def test_a_reflector_stops_at_once(server, transport):
 
         assert all(reflector.join(2.0) for reflector in following.reflectors)
         assert time.monotonic() - began < 5
+
+
+# --- objects that cannot be read ----------------------------------------------
+
+
+def deep(levels: int) -> object:
+    value: object = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+ODD = {
+    "nested as no parser goes": {"x": deep(900)},
+    "nested deeper than kinds are": {"x": {"y": deep(150)}},
+    "larger than any server takes": {"x": "y" * 5_000_000},
+}
+
+
+@pytest.mark.parametrize("case", ODD)
+def test_an_object_that_cannot_be_read_is_passed_by_and_told(server, transport, case):
+    server.put(GROUPS, group("before", minMember=1))
+    server.put(GROUPS, group("odd", **ODD[case]))
+    with Following(transport, GROUPS) as following:
+        (reflector,) = following.reflectors
+        eventually(lambda: reflector.synced)
+        listed = following.names(GROUPS)
+        server.put(GROUPS, group("late", **ODD[case]))
+        server.put(GROUPS, group("after", minMember=1))
+        eventually(lambda: "team/after" in following.held(GROUPS))
+        passed = dict(reflector.passed_by)
+        server.put(GROUPS, group("odd", minMember=2))
+        server.delete(GROUPS, "team/late")
+        eventually(lambda: not reflector.passed_by)
+
+        assert ["team/before"] == listed
+        assert {"team/odd", "team/late"} == set(passed)
+        assert ["team/after", "team/before", "team/odd"] == following.names(GROUPS)
+        assert 0 == reflector.thread.restarts
+        assert 1 == server.count("list", GROUPS)
+
+
+def test_an_object_that_can_no_longer_be_read_is_kept_as_it_was(server, transport):
+    server.put(PODS, raw_pod(0, 0, "node-1"))
+    server.put(PODS, raw_pod(1, 0))
+    key = "team-0/job-0-worker-0"
+    with Following(transport, PODS) as following:
+        eventually(lambda: len(following.held(PODS)) == 2)
+        odd = raw_pod(0, 0, "node-1")
+        server.put(PODS, odd | {"spec": {"nodeName": "no name of a node"}})
+        (reflector,) = following.reflectors
+        eventually(lambda: key in reflector.passed_by)
+        by_watch = following.held(PODS)[key].node
+        server.compact(PODS)
+        server.end(PODS)
+        eventually(lambda: server.count("list", PODS) == 2)
+        eventually(lambda: reflector.synced and len(following.held(PODS)) == 2)
+
+        assert ("node-1", "node-1") == (by_watch, following.held(PODS)[key].node)
+        assert "spec.nodeName" in reflector.passed_by[key]
+
+
+def test_a_thread_that_broke_begins_again_and_reads_all(server, transport):
+    fill(server, 2)
+    with Following(transport, PODS) as following:
+        (reflector,) = following.reflectors
+        eventually(lambda: len(following.held(PODS)) == 2)
+        take, broken = reflector._take, []
+
+        def broke(line: bytes) -> None:
+            if not broken:
+                broken.append(line)
+                raise SystemExit(1)
+            take(line)
+
+        reflector._take = broke
+        fill(server, 3)
+        eventually(lambda: len(following.held(PODS)) == 3, 10)
+
+        assert 1 == reflector.thread.restarts
+        assert 2 == server.count("list", PODS)

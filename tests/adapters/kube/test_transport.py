@@ -4,6 +4,7 @@ from contextlib import suppress
 
 import pytest
 
+from adapters.kube.api.client import Transport
 from adapters.kube.api.connect import connect
 from adapters.kube.api.errors import (
     AnswerError,
@@ -181,3 +182,74 @@ def test_a_pod_finds_its_own_server(tmp_path, monkeypatch):
 
     assert "https://10.0.0.1:443" == transport.server
     assert "bearer secret" == transport._headers()["authorization"]
+
+
+# --- who we are ---------------------------------------------------------------
+
+
+def test_who_is_not_known_any_longer_reads_its_token_again(tmp_path, server):
+    transport = transport_to(tmp_path, server)
+    server.put(PODS, raw_pod(0, 0))
+    transport.page(PODS, 10, "", print)
+    kubeconfig(tmp_path, server.url, token="new")  # noqa: S106 - nobody's
+    server.fault("list", PODS, "status", code=401)
+    found = []
+    transport.page(PODS, 10, "", found.append)
+    transport.close()
+
+    assert 1 == len(found)
+    assert {"authorization": "Bearer new"}.items() <= dict(transport._who[1]).items()
+
+
+def test_who_stays_unknown_is_told_so_and_asks_once(tmp_path, server):
+    transport = transport_to(tmp_path, server)
+    for _ in range(5):
+        server.fault("list", PODS, "status", code=401)
+    for _ in range(2):
+        with pytest.raises(AnswerError, match="answered 401"):
+            transport.page(PODS, 10, "", print)
+    transport.close()
+
+    assert 3 == server.count("list", PODS)
+
+
+def test_what_says_who_we_are_may_be_gone_for_a_moment(server, monkeypatch):
+    from adapters.kube.api import client as module
+    from adapters.kube.api.direct import Direct
+
+    monkeypatch.setattr(module, "_KNOWN_FOR", 0.0)
+    said = [{"authorization": "Bearer t"}, ValueError("empty"), {"x": "y"}]
+
+    def headers() -> dict[str, str]:
+        one = said.pop(0)
+        if isinstance(one, Exception):
+            raise one
+        return one
+
+    transport = Transport(server.url, Direct(server.url), headers, TIMEOUTS)
+    server.put(PODS, raw_pod(0, 0))
+    for _ in range(3):
+        found = []
+        transport.page(PODS, 10, "", found.append)
+        assert 1 == len(found)
+    transport.close()
+
+    assert not said
+
+
+def test_a_refusal_says_its_causes_and_how_long_to_wait(server, transport):
+    from adapters.kube.api.client import _Ask, _error
+    from adapters.kube.api.connection import Reply
+
+    ask = _Ask("POST", "/x", "evict")
+    body = (
+        b'{"message":"no","details":{"retryAfterSeconds":10,"causes":'
+        b'[{"reason":"DisruptionBudget"},7]}}'
+    )
+    budget = _error(ask, Reply(429, {}, body))
+    busy = _error(ask, Reply(429, {"retry-after": "1"}, b"Too many requests"))
+    odd = _error(ask, Reply(429, {"retry-after": "soon"}, b"[" * 5000))
+
+    assert (("DisruptionBudget",), 10.0) == (budget.causes, budget.seconds)
+    assert ((), 1.0, "Too many requests") == (busy.causes, busy.seconds, busy.message)
+    assert ((), 0.0) == (odd.causes, odd.seconds)

@@ -129,3 +129,60 @@ def test_a_leader_that_leaves_lets_the_next_one_in_at_once(store, clock):
     assert not one.is_held()
     assert two.is_held()
     assert [True] == told
+
+
+def test_a_lease_is_first_seen_when_its_read_ends(store, clock):
+    """
+    A candidate that slept in its read must not count that time to the holder.
+    """
+    leader, other = lease(store, clock), lease(store, clock, "two")
+    leader.attempt()
+
+    def slow(method: str, _path: str) -> None:
+        if method == "GET":
+            store.fault = lambda *_: None
+            clock.now += 16
+            leader.attempt()
+
+    store.fault = slow
+    other.attempt()
+    clock.now += 1.7
+    other.attempt()
+    early = other.is_held()
+    clock.now += 15
+    other.attempt()
+
+    assert (False, True) == (early, other.is_held())
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        [],
+        "x",
+        {"holderIdentity": "one", "leaseTransitions": "many"},
+        {"holderIdentity": 7, "leaseDurationSeconds": "x"},
+        {"holderIdentity": "two", "leaseDurationSeconds": -3},
+        {"holderIdentity": "two", "leaseDurationSeconds": 10**400},
+    ],
+)
+def test_a_lease_that_somebody_scribbled_on_is_taken_in_time(store, clock, spec):
+    one = lease(store, clock)
+    store.put(PATH, {"metadata": {"name": "phalanx", "namespace": "ns"}, "spec": spec})
+    one.attempt()
+    clock.now += 15
+    one.attempt()
+
+    assert one.is_held()
+
+
+def test_a_lease_goes_on_where_what_says_who_we_are_cannot_be_read(clock):
+    from adapters.kube.api.client import Timeouts, Transport
+
+    def empty() -> dict[str, str]:
+        raise ValueError("Token file exists but empty.")
+
+    one = lease(Transport("x", None, empty, Timeouts()), clock)
+    one.attempt()
+
+    assert not one.is_held()

@@ -132,7 +132,76 @@ def test_a_busy_server_is_waited_for(store, cache):
     store.fault = failing(ThrottledError("bind", 429, "later", 2.0), times=2)
 
     assert "done" == deeds.bind(STEP).result
-    assert [2.0, 2.0] == pauses
+    assert 4.0 == sum(pauses)
+
+
+def test_a_busy_server_is_waited_for_as_long_as_it_asks(store, cache):
+    pauses = []
+    deeds = Deeds(store, cache, lambda: True, sleep=pauses.append)
+    store.fault = failing(ThrottledError("bind", 429, "later", 30.0), times=1)
+
+    assert "done" == deeds.bind(STEP).result
+    assert 30.0 == sum(pauses)
+
+
+def test_nobody_waits_after_the_last_try(store, cache):
+    pauses = []
+    deeds = Deeds(store, cache, lambda: True, sleep=pauses.append)
+    store.fault = failing(ThrottledError("bind", 429, "later", 1.0))
+
+    assert "again" == deeds.bind(STEP).result
+    assert 2.0 == sum(pauses)
+    assert 3 == len(store.calls)
+
+
+def test_nobody_waits_beyond_the_time_of_a_round(store, cache):
+    pauses = []
+    deeds = Deeds(
+        store,
+        cache,
+        lambda: True,
+        clock=lambda: sum(pauses),
+        sleep=pauses.append,
+        patience=25.0,
+    )
+    store.fault = failing(ThrottledError("bind", 429, "later", 20.0))
+    deeds.begin()
+
+    assert "again" == deeds.bind(STEP).result
+    assert 20.0 == sum(pauses)
+    assert 2 == len(store.calls)
+
+
+def test_nobody_waits_who_no_longer_leads(store, cache):
+    pauses = []
+    deeds = Deeds(store, cache, lambda: len(pauses) < 3, sleep=pauses.append)
+    store.fault = failing(ThrottledError("bind", 429, "later", 30.0))
+
+    assert "skipped" == deeds.bind(STEP).result
+    assert 1.5 == sum(pauses)
+
+
+@pytest.mark.parametrize("act", ["bind", "evict"])
+def test_a_token_that_was_just_replaced_is_no_fault_of_the_pod(deeds, store, act):
+    store.fault = failing(answer_error(act, 401, "Unauthorized"))
+
+    assert "again" == getattr(deeds, act)(EVICTION).result
+
+
+def test_a_server_that_is_busy_is_no_disruption_budget(deeds, store):
+    busy = answer_error("evict", 429, "too many requests", seconds=1.0)
+    store.fault = failing(busy, times=1)
+
+    assert "done" == deeds.evict(EVICTION).result
+
+
+def test_a_disruption_budget_is_told_by_its_cause(deeds, store):
+    held = answer_error("evict", 429, "not now", causes=["DisruptionBudget"])
+    store.fault = failing(held)
+    receipt = deeds.evict(EVICTION)
+
+    assert "a disruption budget holds it: not now" == receipt.message
+    assert 1 == len(store.calls)
 
 
 def test_nothing_is_written_once_leading_is_in_doubt(store, cache):
@@ -158,7 +227,7 @@ def test_a_pod_that_has_left_need_not_leave(deeds, store):
 @pytest.mark.parametrize(
     ("error", "result"),
     [
-        (ThrottledError("evict", 429, "would violate the budget", 0.0), "again"),
+        (ThrottledError("evict", 429, "no", 0.0, ["DisruptionBudget"]), "again"),
         (answer_error("evict", 409, "another uid"), "again"),
         (AnswerError("evict", 500, "two budgets"), "again"),
         (answer_error("evict", 422, "no"), "refused"),

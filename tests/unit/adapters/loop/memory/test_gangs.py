@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.loop.memory.gangs import FIRST_PAUSE, LONGEST_PAUSE, Memory, pause_after
+from adapters.loop.memory.gangs import Memory
 from adapters.loop.memory.promises import Promise
 from models.gangs import MatchPolicy
 from models.reasons import Reason, Waiting
@@ -93,11 +93,6 @@ def test_a_refused_gang_waits_longer_each_time_and_forgets_it_when_bound():
 
     assert [5, 10, 20] == pauses
     assert 0 == seen(memory, subject, NOW).backoff
-
-
-def test_pauses_are_bounded():
-    assert FIRST_PAUSE == pause_after(0)
-    assert LONGEST_PAUSE == pause_after(60)
 
 
 def test_what_fails_in_passing_is_tried_at_once_where_it_was_to_be():
