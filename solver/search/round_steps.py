@@ -179,6 +179,8 @@ def _entitled_now(
     Start what is entitled and has room now, and learn the bounds of these tiers.
     """
     keys = tuple(key for key in tier_keys(problem) if key.name == "entitled")
+    if not keys:
+        return ready
     run = TierSearch(problem, watch, complete(problem, ready), budget, keys=keys)
     run.all_tiers()
     known.bounds.update(zip(keys, run.bounds, strict=True))
