@@ -43,6 +43,8 @@ def add_leaving(step: Step) -> None:
             for start in [step.small.starts[key]] if key in step.small.starts else []:
                 for runner in mine:
                     step.cp.add(step.leaves(runner) + start <= 1)
+            if not fact.needy and not fact.ordinary:
+                _add_mates(step, fact, mine)
 
 
 # --- who is protected -----------------------------------------------------------
@@ -153,6 +155,25 @@ def _add_role(step: Step, first: PodSet, later: list[Runner], left: Left) -> Non
     step.cp.add(left[first.name] >= first.minimum).only_enforce_if(stays)
     for runner in later:
         step.cp.add(step.leaves(runner) == 1).only_enforce_if(~stays)
+
+
+def _add_mates(step: Step, fact: GangFacts, mine: list[Runner]) -> None:
+    """
+    Ensure that no other of its group starts where a satisfied gang is evicted.
+    """
+    counts = PodPhase.RUNNING in COUNTED[fact.gang.match_policy]
+    left = {
+        leaf.name: total(
+            [
+                fact.counted[leaf.name],
+                *(-step.evicted(x) for x in mine if counts and x.leaf is leaf),
+            ]
+        )
+        for leaf in pod_sets(fact.gang.tree)
+    }
+    for mate in set(fact.gang.mates) & step.small.starts.keys():
+        okay = _holds(step, fact.gang.tree, left)
+        step.cp.add_implication(step.small.starts[mate], okay)
 
 
 def _add_whole(

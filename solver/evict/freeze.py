@@ -11,8 +11,10 @@ from dataclasses import replace
 import numpy as np
 
 from models.gangs import PodSet, pod_sets
+from models.reasons import Facts, Reason, Waiting
 from models.resources import Resources, add
 from solver.evict.beneficiaries import may_be_for
+from solver.evict.group_mates import mates_that_stay
 from solver.place.draft import Draft
 from solver.place.workspace import Workspace
 from solver.problem.core_pods import least_core
@@ -170,6 +172,7 @@ def with_facts(
     )
     gone = {one.gang for one in exits}
     held = {state.key for state in states}
+    left = _left_by_mates(problem, exits)
     stops = _stopping(problem, exits)
     return replace(
         problem,
@@ -180,12 +183,28 @@ def with_facts(
         units=tuple(
             unit
             for unit in problem.units
-            if not any(s.key in gone or s.key in held for s in unit.states)
+            if not any(s.key in {*gone, *held, *left} for s in unit.states)
         ),
+        blocked={**problem.blocked, **left},
         satisfied=problem.satisfied - stops,
         running_pods=problem.running_pods - len(exits),
         running_gpus=problem.running_gpus - sum(one.gpus for one in exits),
     )
+
+
+def _left_by_mates(problem: Problem, exits: Sequence[Exit]) -> dict[str, Waiting]:
+    """
+    Give the gangs that do not start since one of their group is evicted whole.
+    """
+    stopped = {one.gang for one in exits if one.whole and one.rule != "consolidate"}
+    found = {}
+    for unit in problem.units if stopped else ():
+        mates = mates_that_stay(problem, [unit]) & stopped if unit.starts else ()
+        if mates:
+            facts: Facts = {"mate": min(mates), "why": "leaves", "cause": "evicted"}
+            for state in unit.states:
+                found[state.key] = Waiting(Reason.WAITING_FOR_GROUP, facts)
+    return found
 
 
 def refitted(shapes: Shapes, room: Room) -> Shapes:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from models.gangs import Gang, PodSet, pod_sets
 from models.policy import Policy
 from models.resources import Resources, summed
+from solver.evict.group_mates import mates_that_stay, promised_mates
 from solver.problem.eligibility import gets_no_place, takes_no_work
 from solver.problem.gang_state import Standing, standing
 from solver.problem.leaving_pods import NOWHERE
@@ -156,6 +157,8 @@ class _Gathering:
             for name in budget.gangs:
                 self._budgets[name] = (*self._budgets.get(name, ()), at)
         starting = [s for u in problem.units if u.starts for s in u.states]
+        starters = [unit for unit in problem.units if unit.starts]
+        self._mates = mates_that_stay(problem, starters) | promised_mates(problem)
         self._starters = {state.gang.queue for state in starting}
         self._top: dict[str, int] = {}
         for unit in problem.units:
@@ -303,7 +306,8 @@ class _Gathering:
                 return
         hosts = tuple(self.index.get(pod.node or "", NOWHERE) for _, pod in pods)
         leaves = tuple(pod_sets(gang.tree))
-        if not loose and len(set(hosts)) == 1 and hosts[0] >= 0 and state.satisfied:
+        together = not loose and len(set(hosts)) == 1 and hosts[0] >= 0
+        if together and state.satisfied and gang.key not in self._mates:
             requests = (
                 _times(leaves[0].requests, len(pods))
                 if len(leaves) == 1

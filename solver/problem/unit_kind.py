@@ -21,8 +21,9 @@ class Place(NamedTuple):
     """
     Where the pods of a gang may be, and under which rules of queues.
 
-    ``demands`` are topologies with the leaves below them.  Running pods pin those:
-    ``pinned`` is then the gang's own name, else empty.
+    ``demands`` are topologies with the leaves below them.  Running pods pin those, and
+    who has mates starts only beside them: ``pinned`` is then the gang's own name, else
+    empty.
     """
 
     shapes: tuple[int, ...]
@@ -56,7 +57,8 @@ def place_of(shapes: Shapes, state: Standing) -> Place:
         for node in state.nodes
         if node.topology is not None
     )
-    pinned = bool(demands) and any(leaf.running for leaf in state.leaves)
+    runs = bool(demands) and any(leaf.running for leaf in state.leaves)
+    pinned = runs or bool(state.gang.mates)
     return Place(
         shapes=tuple(shapes.of_leaf[state.key, i] for i in range(len(state.leaves))),
         demands=demands,

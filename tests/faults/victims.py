@@ -106,6 +106,24 @@ FAULTS: tuple[Fault, ...] = (
         ("evict/reclaim/a-part-of-no-use-goes-with-its-gang",),
     ),
     Fault(
+        "mates-leave-beside-a-start",
+        "a gang of a group starts while another of it is evicted",
+        dropped("solver.encode.leaving.encoding:_keep_mates"),
+        ("groups/who-starts-keeps-the-others-of-its-group",),
+    ),
+    Fault(
+        "mates-start-beside-who-left",
+        "in idle room a gang starts though another of its group is evicted",
+        switch("solver.evict.freeze:_left_by_mates", always({})),
+        ("groups/nobody-starts-beside-a-gang-that-is-evicted",),
+    ),
+    Fault(
+        "promises-without-mates",
+        "a gang is evicted beside which another of its group has places reserved",
+        switch("solver.evict.group_mates:promised_mates", always(frozenset())),
+        ("groups/who-starts-later-keeps-the-others-of-its-group",),
+    ),
+    Fault(
         "parts-on-closed-nodes-stay",
         "parts of gangs on nodes that take no pods do not leave with their gang",
         in_model(

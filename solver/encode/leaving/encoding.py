@@ -30,6 +30,7 @@ from solver.encode.leaving.variables import (
 from solver.encode.quota import add_limits, placed
 from solver.encode.tiers import tier_sum
 from solver.encode.variables import Linear, TypeVars
+from solver.evict.group_mates import mates_that_stay, promised_mates
 from solver.evict.moved_gangs import Mover
 from solver.evict.victims import Victims
 from solver.problem.problem import Problem, Step
@@ -109,6 +110,7 @@ def encode_step(
     if problem.step is Step.ENTITLED:
         only_entitled(model, types)
     _start_or_leave(model, leaving, types)
+    _keep_mates(model, problem, leaving, types)
     add_rights(model, problem, leaving, types)
     _add_bounds(model, problem, leaving, types)
     return StepEncoding(
@@ -160,6 +162,24 @@ def _start_or_leave(
             at = index.get(state.key)
             if at is not None:
                 model.add(kind.starts.chosen + leaving.dead[at] <= 1)
+
+
+def _keep_mates(
+    model: cp_model.CpModel,
+    problem: Problem,
+    leaving: Leaving,
+    types: Sequence[TypeVars],
+) -> None:
+    """
+    Ensure that no gang is evicted whole beside which another of its group starts.
+    """
+    index = {wide.gang.key: at for at, wide in enumerate(leaving.victims.wide)}
+    for mate in sorted(promised_mates(problem) & index.keys()):
+        model.add(leaving.stopped(index[mate]) <= 0)
+    for kind in types:
+        mates = mates_that_stay(problem, [kind.sample]) & index.keys()
+        for mate in sorted(mates):
+            model.add(kind.starts.chosen + leaving.stopped(index[mate]) <= 1)
 
 
 def only_entitled(model: cp_model.CpModel, types: Sequence[TypeVars]) -> None:

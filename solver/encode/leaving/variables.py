@@ -73,6 +73,13 @@ class Leaving:
             return 1 if gang.state is None else gang.counts[account]
         return self._numbers[account]
 
+    def stopped(self, wide: int) -> cp_model.LinearExpr:
+        """
+        Give one if a wide gang is evicted whole, and not moved.
+        """
+        away = self.away.get(wide)
+        return self.dead[wide] if away is None else self.dead[wide] - away
+
     def evicted(self, account: int) -> Linear:
         """
         Count what is evicted of an account.

@@ -6,7 +6,7 @@ report where somebody must leave, and the first answer of every step with evicti
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,6 +20,7 @@ from solver.evict.greedy.clear_nodes import Cover, dearest
 from solver.evict.greedy.eviction_log import Going, Leavers
 from solver.evict.greedy.shortfalls import Counts, Dues
 from solver.evict.greedy.victim_table import MOVE, Table
+from solver.evict.group_mates import mates_that_stay, promised_mates
 from solver.evict.moved_gangs import Mover
 from solver.evict.victims import Victims
 from solver.place.complete import loaded
@@ -57,13 +58,23 @@ def evict_by_hand(
     problem
         The round cut to one step, in the room there will be.
     draft
-        The starts that need nobody to leave; they are kept as they are.
+        The starts that need nobody to leave; they are kept as they are, but for those
+        beside whom a mate must stay: these are started again when it is their turn.
     victims
         What may leave.
     movers
         What may be moved, where that was listed already.
     """
-    return _ByHand(problem, draft, victims, movers).run()
+    wide = {one.gang.key for one in victims.wide}
+    again = {
+        state.key
+        for unit in problem.units
+        if draft.starts(unit) and mates_that_stay(problem, [unit]) & wide
+        for state in unit.states
+    }
+    places = {key: rows for key, rows in draft.places.items() if key not in again}
+    kept = replace(draft, places=places, entitled=draft.entitled - again)
+    return _ByHand(problem, kept, victims, movers).run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +113,8 @@ class _ByHand:
         self.failed = Refusals(self.problem)
         self.misses = 0
         self.gained = 0
+        for at in self._wide(promised_mates(problem)):
+            self.leavers.offer(at, offered=False)
         for unit in problem.units:
             if draft.starts(unit):
                 counts = _placed(self.work, unit)
@@ -182,19 +195,24 @@ class _ByHand:
 
     def _left(self, unit: Unit) -> bool:
         """
-        Tell whether pods of a unit had to go: then it does not start.
+        Tell whether pods of a unit, or a whole mate, had to go: then it does not start.
         """
-        wide = (self.wide_of.get(state.key) for state in unit.states)
-        return any(at is not None and self.leavers.has_left(at) for at in wide)
+        own = self._wide([state.key for state in unit.states])
+        mates = self._wide(mates_that_stay(self.problem, [unit]))
+        return any(map(self.leavers.has_left, own)) or any(
+            map(self.leavers.stopped, mates)
+        )
 
     def _protect(self, unit: Unit, *, left: bool = False) -> None:
         """
-        Keep the running pods of a gang that starts, or offer them again.
+        Keep the running pods of a gang that starts and its mates, or offer them again.
         """
-        for state in unit.states:
-            wide = self.wide_of.get(state.key)
-            if wide is not None:
-                self.table.refresh(wide, frozenset(), left=left)
+        own = [state.key for state in unit.states]
+        for at in self._wide([*own, *mates_that_stay(self.problem, [unit])]):
+            self.leavers.offer(at, offered=left)
+
+    def _wide(self, gangs: Iterable[str]) -> list[int]:
+        return [self.wide_of[key] for key in gangs if key in self.wide_of]
 
     # --- one unit -----------------------------------------------------------------
 

@@ -113,6 +113,22 @@ class Leavers:
         """
         return wide in self._dead or bool(self._lost.get(wide))
 
+    def stopped(self, wide: int) -> bool:
+        """
+        Tell whether a wide gang is evicted whole, and not moved.
+        """
+        return wide in self._dead and any(
+            going.whole and going.item.wide == wide and going.leaver.rule != MOVED
+            for going in self.goings.values()
+        )
+
+    def offer(self, wide: int, *, offered: bool) -> None:
+        """
+        Let what is left of a wide gang be chosen next, or keep it.
+        """
+        lost = self._lost.get(wide, {}).keys()
+        self.table.refresh(wide, lost, left=offered and wide not in self._dead)
+
     # --- leaving ------------------------------------------------------------------
 
     def let_go(self, at: int, rule: int) -> tuple[int, Going] | None:
