@@ -1,0 +1,138 @@
+"""
+Plans many odd rounds: ``python -m tests.campaign --rounds 1000 --seed today``.
+
+Run from the top of the checkout.  Two processes share the rounds; each round that
+fails is made small and written as a file that ``phalanx scenario run`` takes.
+"""
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from adapters.files.yaml_writer import yaml_text
+from tests.odd.checks import complaint, kind
+from tests.odd.rounds import odd_round, read
+from tests.odd.shrink import shrunk
+from tests.odd.world import Part
+
+_LOT = 50
+
+
+@dataclass(frozen=True)
+class Failure:
+    """
+    A round that failed, made small, and why it did.
+    """
+
+    seed: str
+    why: str
+    document: Part
+
+
+def main() -> int:
+    """
+    Run a campaign and say what it found.
+    """
+    options = _options()
+    failures: list[Failure] = []
+    done = 0
+    began = time.monotonic()
+    lots = range(0, options.rounds, _LOT)
+    with ProcessPoolExecutor(options.processes) as pool:
+        tasks = [
+            pool.submit(
+                run_lot,
+                options.seed,
+                at,
+                min(_LOT, options.rounds - at),
+                options.exactly,
+            )
+            for at in lots
+        ]
+        for task in tasks:
+            if time.monotonic() - began > options.seconds:
+                pool.shutdown(cancel_futures=True)
+                break
+            found = task.result()
+            done += _LOT
+            for failure in found:
+                failures.append(failure)
+                _write(options.out, failure)
+    kinds = Counter(kind(failure.why) for failure in failures)
+    print(
+        f"seed {options.seed}: {min(done, options.rounds)} rounds, {len(failures)} fail"
+    )
+    for name, number in kinds.most_common():
+        print(f"{number:6} {name}")
+    return 1 if failures else 0
+
+
+def run_lot(seed: str, first: int, number: int, exactly: int) -> list[Failure]:
+    """
+    Plan some rounds in a row; every so many of them against the exact model.
+    """
+    return list(_failures(seed, first, number, exactly))
+
+
+def _failures(seed: str, first: int, number: int, exactly: int) -> Iterator[Failure]:
+    for at in range(first, first + number):
+        exact = bool(exactly) and at % exactly == 0
+        found = failure_of(f"{seed}-{at}", exact=exact)
+        if found is not None:
+            yield found
+
+
+def failure_of(seed: str, *, exact: bool) -> Failure | None:
+    """
+    Plan one round; where it fails, make it small.
+    """
+    document = odd_round(seed)
+    why = _complaint(document, exact=exact)
+    if why is None:
+        return None
+
+    def fails(other: Part) -> bool:
+        found = _complaint(other, exact=exact)
+        return found is not None and kind(found) == kind(why)
+
+    small = shrunk(document, fails)
+    return Failure(seed, _complaint(small, exact=exact) or why, small)
+
+
+def _complaint(document: Part, *, exact: bool) -> str | None:
+    scenario = read(document)
+    return None if scenario is None else complaint(scenario, exactly=exact)
+
+
+def _write(folder: Path, failure: Failure) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    rule = f"Seed {failure.seed}: {failure.why}"
+    text = yaml_text({**failure.document, "rule": rule})
+    (folder / f"{failure.seed}.yaml").write_text(text, encoding="utf-8")
+    print(f"{failure.seed}: {failure.why}", flush=True)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.campaign")
+    parser.add_argument("--rounds", type=int, default=1000)
+    parser.add_argument("--seed", default="0", help="any word; each gives other rounds")
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument(
+        "--exactly",
+        type=int,
+        default=0,
+        metavar="N",
+        help="hold each Nth round against the exact model",
+    )
+    parser.add_argument("--seconds", type=float, default=float("inf"))
+    parser.add_argument("--out", type=Path, default=Path("odd-rounds"))
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,134 @@
+"""
+What must hold of every round: it is planned, legal, and never worse than greedy's.
+"""
+
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+
+from benchmarks.quality import vector_of
+from exact import UndecidedError, best_first_step, best_later
+from models.errors import PlanRejectedError
+from models.gangs import PodPhase, pod_sets
+from models.plan import Plan, TierResult
+from models.scenario import Scenario
+from solver.problem.problem import problem_of
+from solver.round import decide
+
+Name = tuple[str, int | None]
+MOST_PODS = 14
+
+
+def complaint(scenario: Scenario, *, exactly: bool = False) -> str | None:
+    """
+    Say in one line what is wrong with a round; none where all is well.
+
+    Parameters
+    ----------
+    scenario
+        The round.
+    exactly
+        Whether the plan is held against the exact model as well.
+    """
+    plans = {}
+    for strategy in ("greedy", "solver"):
+        try:
+            plans[strategy] = decide(
+                scenario.snapshot, scenario.policy, strategy=strategy
+            )
+        except PlanRejectedError as error:
+            return f"{strategy} rejected: {error.violations[0]}"
+        except Exception as error:  # noqa: BLE001 - any crash is what is looked for
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            return f"{strategy} crashed: {error!r} in {where.name}"
+    better = _better(plans["greedy"], plans["solver"])
+    if better is not None:
+        return f"greedy is better: {better}"
+    if exactly and is_exact(scenario):
+        return _difference(scenario, plans["solver"])
+    return None
+
+
+def kind(found: str) -> str:
+    """
+    Name what a complaint is about, without its gangs and numbers.
+    """
+    first, _, rest = found.partition(": ")
+    return f"{first}: {rest.split(':')[0]}"
+
+
+# --- greedy ---------------------------------------------------------------------
+
+
+def _better(greedy: Plan, solver: Plan) -> str | None:
+    """
+    Name the first tier that differs, where greedy has the better value.
+    """
+    mine = {(tier.name, tier.band): tier for tier in greedy.tiers}
+    best = {(tier.name, tier.band): tier for tier in solver.tiers}
+    for name in _merged(greedy.tiers, solver.tiers):
+        tier = mine.get(name) or best[name]
+        values = [x[name].value if name in x else 0 for x in (mine, best)]
+        if values[0] != values[1]:
+            is_better = (values[0] > values[1]) == (tier.direction == "max")
+            text = f"{name[0]}: {values[0]}, and the solver has {values[1]}"
+            return text if is_better else None
+    return None
+
+
+def _merged(some: Sequence[TierResult], others: Sequence[TierResult]) -> Iterator[Name]:
+    """
+    Walk the tiers of two plans in their common order.
+    """
+    left, right = ([(tier.name, tier.band) for tier in x] for x in (some, others))
+    while left and right:
+        if left[0] == right[0]:
+            right.pop(0)
+            yield left.pop(0)
+        elif left[0] in right:
+            yield right.pop(0)
+        else:
+            yield left.pop(0)
+    yield from (*left, *right)
+
+
+# --- the exact model ------------------------------------------------------------
+
+
+def is_exact(scenario: Scenario) -> bool:
+    """
+    Tell whether the exact model knows all of a round, and is small enough.
+    """
+    snapshot, policy = scenario.snapshot, scenario.policy
+    pods = [p for g in snapshot.gangs for leaf in pod_sets(g.tree) for p in leaf.pods]
+    waiting = policy.waiting
+    return (
+        len(pods) <= MOST_PODS
+        and not any(pod.phase is PodPhase.RESERVED for pod in pods)
+        and not (
+            waiting.heads
+            and any(g.passed_over >= waiting.protect_after for g in snapshot.gangs)
+        )
+        and policy.has("entitled")
+    )
+
+
+def _difference(scenario: Scenario, plan: Plan) -> str | None:
+    """
+    Name the first tier in which a plan differs from the exact model.
+    """
+    snapshot, policy = scenario.snapshot, scenario.policy
+    shares = problem_of(snapshot, policy).shares
+    try:
+        first = best_first_step(snapshot, policy, shares)
+        later = best_later(snapshot, policy, shares, plan)
+    except UndecidedError:
+        return None
+    if first is None or later is None:
+        return "the exact model rejects: what the plan froze"
+    exact = {(name, band): value for name, band, value in (*first, *later)}
+    have: Mapping[Name, int] = vector_of(plan)
+    for name in (*exact, *(name for name in have if name not in exact)):
+        if exact.get(name, 0) != have.get(name, 0):
+            text = f"{exact.get(name, 0)}, and the solver has {have.get(name, 0)}"
+            return f"the exact model differs: {name[0]}: {text}"
+    return None

@@ -1,0 +1,61 @@
+"""
+Odd but legal rounds, drawn from a seed and written as files write them.
+"""
+
+from random import Random
+
+from adapters.files import scenario_of
+from models.errors import InputRejectedError
+from models.scenario import Scenario
+from tests.odd.clusters import add_budgets, add_nodes, add_queues
+from tests.odd.gangs import add_gangs
+from tests.odd.policies import draw_policy
+from tests.odd.world import Part, World
+
+ODDNESS = (0.02, 0.05, 0.1, 0.2)
+_MOST_DRAWS = 100
+
+
+def odd_round(seed: object) -> Part:
+    """
+    Draw a round that lint takes; the same one for the same seed.
+    """
+    for again in range(_MOST_DRAWS):
+        document = _draw(Random(f"odd-round-{seed}-{again}"))
+        if read(document) is not None:
+            return document
+    raise AssertionError(f"no legal round for seed {seed}")
+
+
+def read(document: Part) -> Scenario | None:
+    """
+    Read a round as a file would be; none where lint does not take it.
+    """
+    try:
+        return scenario_of("odd", document)
+    except InputRejectedError:
+        return None
+
+
+def _draw(chance: Random) -> Part:
+    world = World(chance, chance.choice(ODDNESS))
+    add_nodes(world)
+    add_queues(world)
+    add_gangs(world)
+    add_budgets(world)
+    given: Part = {
+        "nodes": world.nodes,
+        "topologies": [{"name": "t", "levels": ["zone", "rack"]}],
+        "gangs": world.gangs,
+    }
+    if world.queues:
+        given["queues"] = world.queues
+    if world.budgets:
+        given["budgets"] = world.budgets
+    if world.odd():
+        given["unchangedFor"] = world.duration()
+    document: Part = {"apiVersion": "phalanx/v1", "kind": "Scenario", "given": given}
+    policy = draw_policy(world)
+    if policy:
+        document["policy"] = policy
+    return document
