@@ -6,10 +6,12 @@ UV ?= uv
 
 BIN := .venv/bin
 PYTEST = $(BIN)/python -m pytest
+# Two processes, each with whole files: what a file computes once stays in one of them.
+PARALLEL ?= -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-slow test-all test-cluster lint format types contracts \
+.PHONY: help setup demo test coverage test-slow test-all test-cluster lint format types contracts \
 	scenarios house roles docs bench check lock clean
 
 help: ## list the targets
@@ -22,16 +24,21 @@ demo: setup ## run one round where greedy starts less than the solver
 	$(BIN)/phalanx plan scenarios/demo/fragmented.yaml --diff greedy
 
 test: setup ## run the tests, in a minute or two
-	$(PYTEST) -m "not slow and not cluster"
+	$(PYTEST) $(PARALLEL) -m "not slow and not cluster"
+
+coverage: setup ## run the tests and say which lines they never reach
+	$(PYTEST) $(PARALLEL) -m "not slow and not cluster" --cov=models --cov=solver \
+		--cov=adapters --cov-report=term:skip-covered
 
 test-slow: setup ## run the slow tests: hundreds of cases against the exact model
-	$(PYTEST) -m "slow and not cluster"
+	$(PYTEST) $(PARALLEL) -m "slow and not cluster" --timeout 3600
 
 test-all: setup ## run the slow tests too
-	$(PYTEST) -m "not cluster"
+	$(PYTEST) $(PARALLEL) -m "not cluster" --timeout 3600
 
 test-cluster: setup ## run the tests against a real API server (built once: 10 minutes)
-	@$(BIN)/python -m tests.cluster.binaries $(PYTEST) -m cluster tests/cluster
+	@$(BIN)/python -m tests.cluster.binaries $(PYTEST) -m cluster \
+		--timeout 1800 tests/cluster
 
 lint: setup ## check rules and format
 	$(BIN)/ruff check .

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from ortools.sat.python import cp_model
 
-from solver.encode.quota import Key, add_room, charge, placed
-from solver.encode.tree import add_minimums, add_role_order
+from solver.encode.k_of_n import add_minimums
+from solver.encode.queue_rows import Key, add_room, charge, placed
+from solver.encode.roles import add_role_order
 from solver.encode.variables import ChoiceVars, Count, Linear, RigidVars, TypeVars
 from solver.problem.never_starts import needed
 from solver.problem.problem import Problem, Step

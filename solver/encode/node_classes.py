@@ -16,25 +16,12 @@ import numpy as np
 
 from models.nodes import Node
 from models.topology import Domain, Topology
+from solver.encode.capacity_rows import CapacityRow, resource_rows
+from solver.encode.exclusive_hosts import host_rows
 from solver.problem.node_room import Bools, Ints
 from solver.problem.problem import Problem
 
 Level = tuple[str, str]
-MOST_PODS = 1_000_000
-"""
-No node holds more pods than this; no file may have more.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class CapacityRow:
-    """
-    Σ coefficient × count over shapes ≤ total; ``each`` is the most one node adds.
-    """
-
-    coefficients: tuple[int, ...]
-    total: int
-    each: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -379,8 +366,8 @@ def node_class(
     requests = problem.shapes.requests[list(shapes)]
     kinds, counts = np.unique(rooms, axis=0, return_counts=True)
     rows = [
-        *_resource_rows(requests, kinds, counts),
-        *_host_rows(problem, shapes, len(nodes)),
+        *resource_rows(requests, kinds, counts),
+        *host_rows(problem, shapes, len(nodes)),
     ]
     most = [
         min(
@@ -398,70 +385,3 @@ def node_class(
         uniform=len(kinds) == 1,
         domains=() if domains is None else tuple(int(d) for d in domains),
     )
-
-
-def _resource_rows(requests: Ints, kinds: Ints, counts: Ints) -> list[CapacityRow]:
-    """
-    Give the sum row of every binding resource, and its floor rows where they cut.
-
-    For every amount q that a shape asks for: Σ ⌊request / q⌋ ≤ Σ over nodes ⌊free / q⌋.
-    Where two amounts give the same sum, the smaller one cuts more.
-    """
-    rows = []
-    for r in range(requests.shape[1]):
-        free = kinds[:, r]
-        if (free < 0).all() or not requests[:, r].any():
-            continue
-        asked = [int(v) for v in requests[:, r]]
-        step = 0
-        for value in asked:
-            step = gcd(step, value)
-        total = int((free.clip(min=0) * counts).sum())
-        base = CapacityRow(
-            tuple(v // step for v in asked), total // step, int(free.max()) // step
-        )
-        rows.append(base)
-        last = -1
-        for q in sorted({v for v in asked if v > step}):
-            floor = int((free.clip(min=0) // q * counts).sum())
-            if floor == last:
-                continue
-            last = floor
-            row = CapacityRow(tuple(v // q for v in asked), floor, int(free.max()) // q)
-            if row.each <= 64 and not _implied(row, base):
-                rows.append(row)
-    return rows
-
-
-def _implied(row: CapacityRow, base: CapacityRow) -> bool:
-    return all(
-        a * base.total <= b * row.total
-        for a, b in zip(row.coefficients, base.coefficients, strict=True)
-    )
-
-
-def _host_rows(
-    problem: Problem, shapes: tuple[int, ...], num: int
-) -> list[CapacityRow]:
-    """
-    Keep exclusive pods of one gang on hosts of their own: at most one on each node.
-    """
-    tags: dict[str, list[int]] = {}
-    for i, shape in enumerate(shapes):
-        item = problem.shapes.items[shape]
-        if item.tag:
-            tags.setdefault(item.tag, []).append(i)
-    rows = []
-    for members in tags.values():
-        alone = [i for i in members if problem.shapes.items[shapes[i]].exclusive]
-        rows.append(_row_of(len(shapes), dict.fromkeys(alone, 1), num, 1))
-        for other in members:
-            if other not in alone and num == 1:
-                cap = MOST_PODS
-                terms = {other: 1, **dict.fromkeys(alone, cap)}
-                rows.append(_row_of(len(shapes), terms, cap, cap))
-    return rows
-
-
-def _row_of(size: int, terms: Mapping[int, int], total: int, each: int) -> CapacityRow:
-    return CapacityRow(tuple(terms.get(i, 0) for i in range(size)), total, each)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from models.resources import num_gpus
 from solver.encode.activation import borrow_weight
-from solver.encode.quota import placed
+from solver.encode.queue_rows import placed
 from solver.encode.variables import Linear, RigidVars, TypeVars
 from solver.place.draft import Draft
 from solver.problem.gang_state import Standing

@@ -16,6 +16,7 @@ from models.resources import Resources, add
 from solver.evict.beneficiaries import may_be_for
 from solver.evict.group_mates import mates_that_stay
 from solver.place.draft import Draft
+from solver.place.gang_order import Rank, rank_of
 from solver.place.workspace import Workspace
 from solver.problem.core_pods import least_core
 from solver.problem.gang_state import Standing, standing
@@ -84,13 +85,12 @@ def waiting_units(problem: Problem, draft: Draft) -> list[Unit]:
     def is_served(unit: Unit) -> bool:
         return problem.step is Step.ENTITLED or unit.key not in draft.entitled
 
-    def rank(unit: Unit) -> tuple[bool, int, int, str]:
+    def rank(unit: Unit) -> tuple[bool, Rank]:
         """
         Let those have the room there is for whom nobody may leave.
         """
         may = is_served(unit) and any(_may_ask(unit, claim) for claim in claims)
-        age = max(state.gang.age for state in unit.states)
-        return (may, -unit.band, -age, unit.key)
+        return (may, rank_of(unit))
 
     started = [u for u in sorted(problem.units, key=rank) if draft.starts(u)]
     waiting: list[Unit] = []

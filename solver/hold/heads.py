@@ -14,6 +14,7 @@ import numpy as np
 
 from models.reasons import Facts, counted
 from solver.hold.forecast import Forecast
+from solver.place.gang_order import oldest
 from solver.place.queue_ledger import Ledger
 from solver.problem.gang_state import Standing
 from solver.problem.lateness import needs_gpus, passed_over
@@ -108,8 +109,7 @@ def _first_in_line(problem: Problem) -> list[Unit]:
 
 
 def _by_rank(unit: Unit) -> tuple[int, int, int, str]:
-    age = max(state.gang.age for state in unit.states)
-    return (-unit.band, -passed_over(unit), -age, unit.key)
+    return (-unit.band, -passed_over(unit), -oldest(unit), unit.key)
 
 
 def _queue_of(problem: Problem, state: Standing) -> str:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from solver.place.draft import Draft
+from solver.place.gang_order import oldest, rank_of
 from solver.place.greedy import start
 from solver.place.place_gang import place_surplus
 from solver.place.refused_kinds import Refusals
@@ -34,7 +35,7 @@ def complete(problem: Problem, draft: Draft) -> Draft:
     for unit in sorted(late, key=_by_borrowing(problem)):
         _try(work, unit, failed, entitled=False)
     grown: set[object] = set()
-    for unit in sorted(problem.units, key=_by_band):
+    for unit in sorted(problem.units, key=rank_of):
         if not unit.starts or work.places(unit.states[0]) is not None:
             _grow(work, unit, grown)
     return work.draft()
@@ -59,15 +60,10 @@ def loaded(problem: Problem, draft: Draft) -> Workspace:
     return work
 
 
-def _by_band(unit: Unit) -> tuple[int, int, str]:
-    return (-unit.band, -max(s.gang.age for s in unit.states), unit.key)
-
-
 def _by_size(problem: Problem) -> Callable[[Unit], tuple[int, int, int, str]]:
     def rank(unit: Unit) -> tuple[int, int, int, str]:
         size = sum(problem.least_value[s.key] for s in unit.states)
-        age = max(s.gang.age for s in unit.states)
-        return (-unit.band, -size, -age, unit.key)
+        return (-unit.band, -size, -oldest(unit), unit.key)
 
     return rank
 

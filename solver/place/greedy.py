@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from heapq import heapify, heappop, heappush
 
 from solver.place.draft import Draft
+from solver.place.gang_order import oldest, rank_of
 from solver.place.place_gang import place_gang, place_surplus
 from solver.place.queue_ledger import Charge
 from solver.place.refused_kinds import Refusals
@@ -33,15 +34,11 @@ def fill_up(work: Workspace, order: Callable[[Workspace, list[Unit]], None]) -> 
     """
     waiting = [u for u in work.problem.units if u.starts and u.key not in work.placed]
     order(work, waiting)
-    for unit in sorted(work.problem.units, key=_by_rank):
+    for unit in sorted(work.problem.units, key=rank_of):
         for state in unit.states:
             if not unit.starts or state.key in work.placed:
                 place_surplus(work, state)
     return work.draft()
-
-
-def _by_rank(unit: Unit) -> tuple[int, int, str]:
-    return (-unit.band, -max(s.gang.age for s in unit.states), unit.key)
 
 
 def in_queue_order(work: Workspace, units: list[Unit]) -> None:
@@ -91,8 +88,7 @@ def _pass(work: Workspace, ranked: Sequence[Unit], *, entitled: bool) -> None:
 
 def _inside_queue(unit: Unit) -> tuple[int, int]:
     lowest = min(state.gang.priority for state in unit.states)
-    oldest = max(state.gang.age for state in unit.states)
-    return (lowest, oldest)
+    return (lowest, oldest(unit))
 
 
 def _standing_of(work: Workspace, queue: str) -> tuple[int, float]:

@@ -247,7 +247,7 @@ FAULTS: tuple[Fault, ...] = (
         "limits-stay-taken",
         "what leaves a queue makes no room below its limit",
         in_model(
-            switch("solver.encode.quota:add_limits", seeing(at3=lambda _: None)),
+            switch("solver.encode.queue_limit:add_limits", seeing(at3=lambda _: None)),
         ),
         (
             "evict/preempt/the-limit-of-a-queue-is-made-room-in",

@@ -151,7 +151,7 @@ FAULTS: tuple[Fault, ...] = (
         "one-child-too-few",
         "K − 1 of the children are enough",
         switch(
-            "solver.encode.tree:add_minimums",
+            "solver.encode.k_of_n:add_minimums",
             seeing(at1=tree_nodes(min_groups=lambda n: max(0, n.min_groups - 1))),
         ),
         (
@@ -179,7 +179,7 @@ FAULTS: tuple[Fault, ...] = (
         "only-the-first-k-children",
         "only the first K-subset of the children is tried",
         both(
-            switch("solver.encode.tree:add_minimums", _only_first_children),
+            switch("solver.encode.k_of_n:add_minimums", _only_first_children),
             FIRST_CHILDREN_BY_HAND,
         ),
         ("subgroups/only-the-second-subset-fits", "subgroups/only-the-last-pair-fits"),
@@ -206,7 +206,7 @@ FAULTS: tuple[Fault, ...] = (
         "min-pods-ignored",
         "a minimum over pods of several shapes is no constraint",
         switch(
-            "solver.encode.tree:add_minimums",
+            "solver.encode.k_of_n:add_minimums",
             seeing(at1=tree_nodes(min_pods=lambda _: 0)),
         ),
         ("subgroups/min-pods-are-placed-whole-or-not-at-all",),
@@ -214,7 +214,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "trees-without-minimums",
         "the nodes of a tree with a choice have no minimums",
-        switch("solver.encode.tree:add_minimums", always(None)),
+        switch("solver.encode.k_of_n:add_minimums", always(None)),
         (
             "subgroups/a-surplus-child-comes-whole-or-not",
             "peers/native-min-group-count",
@@ -235,7 +235,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "role-order-dropped",
         "a leaf may get pods before those it comes after",
-        switch("solver.encode.tree:add_role_order", always(None)),
+        switch("solver.encode.roles:add_role_order", always(None)),
         (
             "roles/executors-never-start-alone",
             "roles/surplus-of-a-later-role-waits-too",

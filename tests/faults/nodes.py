@@ -234,7 +234,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "a-resource-forgotten",
         "the model does not measure nodes in one of the resources",
-        switch("solver.encode.node_classes:_resource_rows", _later_resources),
+        switch("solver.encode.capacity_rows:resource_rows", _later_resources),
         ("tiers/pods", "topology/three-in-a-rack-of-seven-leave-one-idle"),
     ),
     Fault(
@@ -260,7 +260,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "no-host-rows",
         "the model does not know that exclusive pods need hosts of their own",
-        switch("solver.encode.node_classes:_host_rows", always([])),
+        switch("solver.encode.exclusive_hosts:host_rows", always([])),
         ("exclusive/missing-hosts-cost-no-other-gang-its-start",),
     ),
 )

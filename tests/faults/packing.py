@@ -27,7 +27,7 @@ FAULTS: tuple[Fault, ...] = (
         "floor-rows-dropped",
         "classes are sums over nodes, and what cannot be packed is not repaired",
         both(
-            switch("solver.encode.node_classes:_resource_rows", _sums_only),
+            switch("solver.encode.capacity_rows:resource_rows", _sums_only),
             NO_REPAIR,
         ),
         ("packing/nodes-of-five-hold-no-fifth-pair",),

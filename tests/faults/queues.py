@@ -80,13 +80,13 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "limit-rows-dropped",
         "the model knows neither limits nor quotas",
-        switch("solver.encode.quota:add_limits", always(None)),
+        switch("solver.encode.queue_limit:add_limits", always(None)),
         ("queues/limit-holds", "queues/surplus-stops-at-the-limit"),
     ),
     Fault(
         "limit-of-the-leaf-queue-only",
         "limits and quotas above the leaf queue are no constraints",
-        during("solver.encode.quota:add_limits", LEAF_QUEUE_ONLY),
+        during("solver.encode.queue_limit:add_limits", LEAF_QUEUE_ONLY),
         ("queues/limit-of-the-parent-holds",),
     ),
     Fault(
@@ -189,7 +189,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "borrowing-factor-always-one",
         "how much of its share a queue uses does not matter to borrowing",
-        switch("solver.score.tiers:borrow_factor", always(1)),
+        switch("solver.problem.problem:Problem.borrow_factor", always(1)),
         (
             "queues/borrowing-below-a-quarter-counts-four-fold",
             "queues/borrowing-below-three-quarters-counts-twice",
@@ -198,7 +198,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "borrowing-factor-of-the-least-used",
         "the resource of which a queue uses least decides its factor",
-        switch("solver.score.tiers:borrow_factor", _largest_factor),
+        switch("solver.problem.problem:Problem.borrow_factor", _largest_factor),
         ("queues/the-resource-used-most-sets-the-borrowing-factor",),
     ),
     Fault(

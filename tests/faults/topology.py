@@ -66,7 +66,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "required-dropped",
         "a required domain is no constraint where a tree has a choice",
-        switch("solver.encode.tree:_add_required", always(None)),
+        switch("solver.encode.required_topology:add_required_domain", always(None)),
         ("topology/a-gang-with-a-choice-keeps-to-one-rack",),
     ),
     Fault(
@@ -81,7 +81,9 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "children-leave-their-parent",
         "children with domains of their own may leave that of their parent",
-        switch("solver.encode.tree:_add_required", _not_below_others),
+        switch(
+            "solver.encode.required_topology:add_required_domain", _not_below_others
+        ),
         ("topology/a-better-hole-outside-the-parent-is-not-taken",),
     ),
     Fault(
@@ -138,7 +140,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "preferred-costs-nothing",
         "the model opens preferred domains for nothing",
-        switch("solver.encode.tree:_add_preferred", always(None)),
+        switch("solver.encode.preferred_topology:add_preferred_domains", always(None)),
         ("topology/preferred-racks-leave-room-for-most-surplus",),
     ),
     Fault(

@@ -20,7 +20,7 @@ from solver.encode.leaving.encoding import only_entitled
 from solver.encode.leaving.node_options import Conversion
 from solver.encode.leaving.variables import Leaving, add_leaving, released
 from solver.encode.node_classes import Classes, NodeClass, node_class
-from solver.encode.quota import add_limits
+from solver.encode.queue_limit import add_limits
 from solver.encode.tiers import tier_sum
 from solver.encode.variables import Linear, TypeVars, Var
 from solver.encode.without_topology import without_topology

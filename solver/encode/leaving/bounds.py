@@ -9,7 +9,7 @@ from ortools.sat.python import cp_model
 
 from models.resources import PODS
 from solver.encode.leaving.variables import Leaving, Piece, extend_by, units
-from solver.encode.quota import placed
+from solver.encode.queue_rows import placed
 from solver.encode.variables import Linear, RigidVars, StateVars, TypeVars, Var
 from solver.problem.problem import Problem, Step
 

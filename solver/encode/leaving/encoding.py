@@ -27,7 +27,8 @@ from solver.encode.leaving.variables import (
     lost_work,
     released,
 )
-from solver.encode.quota import add_limits, placed
+from solver.encode.queue_limit import add_limits
+from solver.encode.queue_rows import placed
 from solver.encode.tiers import tier_sum
 from solver.encode.variables import Linear, TypeVars
 from solver.evict.group_mates import mates_that_stay, promised_mates

@@ -25,6 +25,7 @@ from solver.evict.moved_gangs import Mover
 from solver.evict.victims import Victims
 from solver.place.complete import loaded
 from solver.place.draft import Draft
+from solver.place.gang_order import rank_of
 from solver.place.place_gang import place_gang
 from solver.place.queue_ledger import Charge
 from solver.place.refused_kinds import Refusals
@@ -126,7 +127,7 @@ class _ByHand:
         """
         Offer every unit that does not start what others hold, highest band first.
         """
-        units = sorted(self.problem.units, key=_by_rank)
+        units = sorted(self.problem.units, key=rank_of)
         for kind, lot in groupby(units, partial(lot_kind, self.problem)):
             self._start_all([u for u in lot if self._is_open(u)], kind)
         self._move_instead()
@@ -448,10 +449,6 @@ class _ByHand:
 def _by_pods(pair: tuple[int, Going]) -> tuple[bool, int, int]:
     serial, going = pair
     return (not going.whole, len(going.runners), serial)
-
-
-def _by_rank(unit: Unit) -> tuple[int, int, str]:
-    return (-unit.band, -max(s.gang.age for s in unit.states), unit.key)
 
 
 def _for_all_nodes(problem: Problem) -> Problem:

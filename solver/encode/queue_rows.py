@@ -1,53 +1,15 @@
 """
-Quotas: limits, guaranteed quota for non-preemptible work, and fair-share entitlement.
+Rows over queues: what gangs that are placed ask for, on every queue of their path.
 """
-
-from collections.abc import Mapping, Sequence
 
 from ortools.sat.python import cp_model
 
 from models.gangs import Gang
-from solver.encode.variables import ChoiceVars, Count, Linear, RigidVars, TypeVars
+from solver.encode.variables import ChoiceVars, Count, Linear, RigidVars
 from solver.problem.gang_state import Standing
 from solver.problem.problem import Problem
 
 Key = tuple[str, str]
-
-
-def add_limits(
-    model: cp_model.CpModel,
-    problem: Problem,
-    types: Sequence[TypeVars],
-    released: Mapping[Key, Linear] | None = None,
-) -> None:
-    """
-    Ensure that every queue on the path stays within its limit.
-
-    Σ placed pods × request ≤ limit − running; non-preemptible work keeps within quota
-    in the same way.  With ``released``, what leaves makes room below a limit.
-    """
-    limits: dict[Key, Linear] = {}
-    quotas: dict[Key, Linear] = {}
-    for kind in types:
-        for vars_ in kind.states:
-            gang = vars_.state.gang
-            pods = placed(vars_, kind.starts)
-            charge(problem, gang, vars_.state, pods, limits)
-            if not gang.preemptible:
-                charge(problem, gang, vars_.state, pods, quotas)
-    for rows, left_of in (
-        (limits, problem.queues.limit_left),
-        (quotas, problem.queues.quota_left),
-    ):
-        for (queue, resource), row in rows.items():
-            left = left_of(queue, resource)
-            if released is not None and rows is limits:
-                left = problem.queues.limit_left_later(queue, resource)
-                gone = released.get((queue, resource), Linear())
-                if left is not None and row.most > left:
-                    add_room(model, row, left, gone)
-            elif left is not None and row.most > left:
-                model.add(row.expression <= left)
 
 
 def placed(vars_: RigidVars | ChoiceVars, starts: Count) -> dict[int, Linear]:

@@ -1,0 +1,64 @@
+"""
+Minimums in a tree: pods of a leaf, K of the children of a node, pods below it.
+"""
+
+from collections.abc import Mapping
+
+from ortools.sat.python import cp_model
+
+from solver.encode.variables import Count, Linear
+from solver.problem.gang_state import Standing
+
+
+def add_minimums(
+    model: cp_model.CpModel,
+    state: Standing,
+    active: Mapping[int, Count],
+    totals: Mapping[int, Linear],
+) -> None:
+    """
+    Ensure that every active node is satisfied: leaf minimum, K children, pods below.
+
+    For a leaf need × active ≤ pods ≤ pending × active; for an inner node the sum of
+    live and active children ≥ K × active, and pods below ≥ missing × active.
+    """
+    for at, node in enumerate(state.nodes):
+        here = active.get(at)
+        if here is None or here.variable is None:
+            continue
+        on = here.variable
+        if node.parent >= 0:
+            above = active[node.parent].variable
+            if above is not None:
+                model.add_implication(on, above)
+        if node.leaf >= 0:
+            leaf = state.leaves[node.leaf]
+            pods = totals[node.leaf].expression
+            model.add(pods <= len(leaf.pending) * on)
+            model.add(pods >= max(1, leaf.need) * on)
+        else:
+            _add_inner(model, state, active, totals, at)
+
+
+def _add_inner(
+    model: cp_model.CpModel,
+    state: Standing,
+    active: Mapping[int, Count],
+    totals: Mapping[int, Linear],
+    at: int,
+) -> None:
+    node = state.nodes[at]
+    on = active[at].chosen
+    below = Linear()
+    for i in node.leaves:
+        below.extend(totals[i])
+    missing = max(1, node.min_pods - node.counted)
+    model.add(below.expression >= missing * on)
+    live = Linear()
+    for child in node.children:
+        if state.nodes[child].live:
+            live.constant += 1
+        elif child in active and active[child].variable is not None:
+            live.add(active[child].variable, 1, 1)
+    if live.constant < node.min_groups:
+        model.add(live.expression >= node.min_groups * on)
