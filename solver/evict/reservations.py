@@ -105,7 +105,7 @@ def _keep_unit(
     places: dict[str, Places] = {}
     for state in unit.states:
         found = _places(problem, state, promises.get(state.key, {}))
-        if found is None or (unit.starts and not _is_enough(state, found)):
+        if found is None or not _is_enough(state, found):
             return
         places[state.key] = found
     after = later.copy()

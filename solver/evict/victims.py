@@ -138,6 +138,15 @@ def victims_of(problem: Problem) -> Victims:
     return _Gathering(problem).run()
 
 
+def _promised(problem: Problem) -> set[str]:
+    """
+    Name the gangs that have the places of all they miss: what runs of them stays.
+    """
+    frozen = problem.frozen
+    units = (*frozen.units, *frozen.committed)
+    return {state.key for unit in units for state in unit.states}
+
+
 class _Gathering:
     """
     One walk over all gangs that run.
@@ -151,7 +160,7 @@ class _Gathering:
         self._known: dict[object, int] = {}
         self._known_rights: dict[object, Rights] = {}
         self._queues: dict[str, tuple[bool, bool, _Runtimes]] = {}
-        self._gone = {one.gang for one in problem.frozen.exits}
+        self._decided = {one.gang for one in problem.frozen.exits} | _promised(problem)
         self._budgets: dict[str, tuple[int, ...]] = {}
         for at, budget in enumerate(problem.snapshot.budgets):
             for name in budget.gangs:
@@ -191,7 +200,7 @@ class _Gathering:
         again = gang.evicted_ago
         if again is not None and again < self.policy.evict.again:
             return False
-        return not self._gone or gang.key not in self._gone
+        return not self._decided or gang.key not in self._decided
 
     def _rights(self, gang: Gang, seconds: int) -> Rights:
         """

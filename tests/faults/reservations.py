@@ -110,6 +110,15 @@ FAULTS: tuple[Fault, ...] = (
         ("evict/preempt/for-who-may-though-another-gets-its-room",),
     ),
     Fault(
+        "who-is-promised-leaves",
+        "pods leave of a gang that has the places of all it misses",
+        switch("solver.evict.victims:_promised", always(set())),
+        (
+            "evict/reservations/keeps-what-runs-of-its-gang",
+            "evict/preempt/not-who-was-promised-the-rest-in-this-plan",
+        ),
+    ),
+    Fault(
         "leaving-pods-are-no-room",
         "nobody is reserved where pods are leaving",
         switch("solver.problem.pod_counts:is_leaving", always(value=False)),
