@@ -3,14 +3,16 @@ What bounds a step of the small model: room, queues, budgets, and the policy.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from ortools.sat.python import cp_model
 
+from exact.facts import gpu_seconds
 from exact.step import (
     CONSOLIDATE,
     Place,
     Rows,
+    Runner,
     Stage,
     Step,
     Term,
@@ -20,7 +22,6 @@ from exact.step import (
     total,
 )
 from models.gangs import Gang, pod_sets
-from models.resources import num_gpus
 
 Counts = Mapping[Place, Term]
 
@@ -264,7 +265,8 @@ def _add_policy_bounds(step: Step) -> None:
         if most is not None:
             step.cp.add(total(terms) <= most)
     if evict.max_lost_per_gpu is not None and step.stage is not Stage.IDLE:
-        step.cp.add(lost_work(step) <= evict.max_lost_per_gpu * _gained(step))
+        gained = _gained(step, evict.max_lost_per_gpu)
+        step.cp.add(lost_work(step) <= gained)
 
 
 def _stale(step: Step, gang: Gang) -> bool:
@@ -276,10 +278,37 @@ def lost_work(step: Step) -> cp_model.LinearExpr:
     Give the GPU-seconds run by pods that leave in this step.
     """
     return total(
-        num_gpus(runner.leaf.requests) * runner.pod.seconds * step.leaves(runner)
-        for runner in step.runners
-        if runner.key not in step.frozen.departures and not _stale(step, runner.gang)
+        gpu_seconds(step.before, runner.leaf.requests, runner.pod.seconds)
+        * step.leaves(runner)
+        for runner in _counted(step)
     )
+
+
+def lost_age(step: Step) -> cp_model.LinearExpr:
+    """
+    Give the seconds that pods have run which leave in this step.
+    """
+    return total(x.pod.seconds * step.leaves(x) for x in _counted(step))
+
+
+def lost_size(step: Step) -> cp_model.LinearExpr:
+    """
+    Give the value of the pods that leave in this step.
+    """
+    return total(
+        step.before.gangs[x.gang.key].values[x.leaf.name] * step.leaves(x)
+        for x in _counted(step)
+    )
+
+
+def _counted(step: Step) -> Iterator[Runner]:
+    """
+    List the pods whose leaving in this step is a loss.
+    """
+    for runner in step.runners:
+        frozen = runner.key in step.frozen.departures
+        if not frozen and not _stale(step, runner.gang):
+            yield runner
 
 
 def lost_gangs(step: Step) -> cp_model.LinearExpr:
@@ -302,11 +331,7 @@ def lost_pods(step: Step) -> cp_model.LinearExpr:
     """
     Give the number of pods that leave in this step.
     """
-    return total(
-        step.leaves(runner)
-        for runner in step.runners
-        if runner.key not in step.frozen.departures and not _stale(step, runner.gang)
-    )
+    return total(step.leaves(runner) for runner in _counted(step))
 
 
 def lost_rank(step: Step) -> cp_model.LinearExpr:
@@ -317,18 +342,18 @@ def lost_rank(step: Step) -> cp_model.LinearExpr:
     levels = sorted({step.level(fact.gang) for fact in gangs})
     return total(
         levels.index(step.level(runner.gang)) * step.evicted(runner)
-        for runner in step.runners
-        if runner.key not in step.frozen.departures and not _stale(step, runner.gang)
+        for runner in _counted(step)
     )
 
 
-def _gained(step: Step) -> cp_model.LinearExpr:
+def _gained(step: Step, seconds: int) -> cp_model.LinearExpr:
     """
-    Give the GPUs of the pods that are reserved in this step.
+    Give the GPU-seconds that the pods reserved in this step run in some seconds.
     """
     mine = frozenset(step.beneficiaries())
     return total(
-        num_gpus(_requests(step, place[0], place[1])) * (var - step.now[place])
+        gpu_seconds(step.before, _requests(step, place[0], place[1]), seconds)
+        * (var - step.now[place])
         for place, var in step.small.binds.items()
         if place[0] in mine
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from exact.trees import least_value, satisfied
 from models.gangs import Gang, MatchPolicy, PodPhase, PodSet, Tree, pod_sets
-from models.resources import Resources, summed
+from models.resources import Resources, num_gpus, summed
 from models.snapshot import Snapshot
 
 COUNTED: Mapping[MatchPolicy, tuple[PodPhase, ...]] = {
@@ -89,6 +89,20 @@ def pod_value(requests: Resources, totals: Resources) -> int:
         if totals.get(name, 0) > 0
     ]
     return min(100 * 10**9, max([1, *parts]))
+
+
+def gpu_seconds(facts: Facts, requests: Resources, seconds: int) -> int:
+    """
+    Give what a pod runs in some seconds; one without GPUs by its part of the cluster.
+
+    A cluster without GPUs counts as a thousand.
+    """
+    totals = summed(node.allocatable for node in facts.snapshot.nodes)
+    gpus = num_gpus(requests)
+    if gpus:
+        return gpus * seconds
+    part = pod_value(requests, totals) * (num_gpus(totals) or 1000)
+    return (part * seconds + 10**9 - 1) // 10**9
 
 
 def _gang_facts(snapshot: Snapshot, totals: Resources, gang: Gang) -> GangFacts:

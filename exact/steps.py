@@ -9,9 +9,11 @@ from ortools.sat.python import cp_model
 from exact.bounds import (
     add_bounds,
     add_now,
+    lost_age,
     lost_gangs,
     lost_pods,
     lost_rank,
+    lost_size,
     lost_work,
 )
 from exact.facts import Facts, GangFacts, gather
@@ -114,6 +116,8 @@ def _losses(step: Step, name: str) -> Iterator[Entry]:
     yield f"{name}-gangs", None, -1, lost_gangs(step)
     yield f"{name}-pods", None, -1, lost_pods(step)
     yield f"{name}-rank", None, -1, lost_rank(step)
+    yield f"{name}-age", None, -1, lost_age(step)
+    yield f"{name}-size", None, -1, lost_size(step)
 
 
 def _third_tiers(step: Step) -> Iterator[Entry]:

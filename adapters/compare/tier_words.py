@@ -13,6 +13,8 @@ SCALES = {
     "borrowing": 16 * ONE_CLUSTER,
     "surplus": ONE_CLUSTER,
     "late": ONE_CLUSTER,
+    "disruption-size": ONE_CLUSTER,
+    "preemption-size": ONE_CLUSTER,
 }
 
 

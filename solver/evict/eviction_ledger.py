@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from models.gangs import pod_sets
 from models.plan import Rule
-from models.resources import Resources, add, num_gpus, summed
+from models.resources import Resources, add, summed
 from solver.problem.gang_state import Standing
 from solver.problem.leaving_pods import Exit
 from solver.problem.problem import Problem, Step, Unit
@@ -337,16 +337,6 @@ def asked_of(state: Standing, counts: Mapping[int, int]) -> dict[str, int]:
     for i, count in counts.items():
         add(total, state.leaves[i].pod_set.requests, count)
     return total
-
-
-def gpus_of(state: Standing, counts: Mapping[int, int]) -> int:
-    """
-    Count the GPUs of so many pods of each leaf.
-    """
-    return sum(
-        num_gpus(state.leaves[i].pod_set.requests) * count
-        for i, count in counts.items()
-    )
 
 
 def _is_less(

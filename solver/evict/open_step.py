@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from models.gangs import is_remembered
-from models.resources import num_gpus
 from solver.evict.beneficiaries import departures_of
 from solver.evict.freeze import freeze, refitted
 from solver.evict.greedy.evict import evict_by_hand
@@ -20,6 +19,7 @@ from solver.place.draft import Draft
 from solver.place.greedy import in_queue_order, start_entitled
 from solver.place.workspace import Workspace
 from solver.problem.gang_state import Standing
+from solver.problem.leaving_pods import loss_of
 from solver.problem.never_starts import needed
 from solver.problem.pod_shapes import shapes_of
 from solver.problem.problem import Problem, Step, Unit
@@ -66,12 +66,11 @@ class Opened:
         departures = [*departures_of(after).values()][-len(draft.exits) :]
         named = {name for one in departures for name in one.beneficiaries}
         gained = sum(
-            _gpus(unit, draft)
+            _gained(self.problem, unit, draft, most)
             for unit in self.now.units
             if named & {state.key for state in unit.states}
         )
-        lost = sum(one.gpus * one.pod.seconds for one in draft.exits)
-        return lost <= most * gained
+        return loss_of(draft.exits).work <= gained
 
 
 def open_step(problem: Problem, step: Step, ready: Draft) -> Opened | None:
@@ -147,9 +146,12 @@ def _without_profit(problem: Problem, draft: Draft, idle: Draft) -> Draft:
     )
 
 
-def _gpus(unit: Unit, draft: Draft) -> int:
+def _gained(problem: Problem, unit: Unit, draft: Draft, seconds: int) -> int:
+    """
+    Count the GPU-seconds that a unit runs in some seconds.
+    """
     return sum(
-        num_gpus(leaf.pod_set.requests) * len(hosts)
+        problem.values.work(leaf.pod_set.requests, seconds) * len(hosts)
         for state in unit.states
         for leaf, hosts in zip(state.leaves, draft.places[state.key], strict=True)
     )

@@ -17,7 +17,7 @@ from solver.problem.gang_state import Standing, standing
 from solver.problem.leaving_pods import NOWHERE
 from solver.problem.node_room import Ints
 from solver.problem.problem import Problem, Step
-from solver.problem.running_gangs import Runner, work_of
+from solver.problem.running_gangs import Runner, age_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,13 @@ class Thing:
     pods: tuple[Runner, ...]
     work: int
     gang: Gang
+
+    @property
+    def cost(self) -> tuple[int, int]:
+        """
+        What is lost with it that things of one sort may differ in: work, then age.
+        """
+        return self.work, age_of(self.pods)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +163,7 @@ class _Gathering:
         self.problem = problem
         self.policy: Policy = problem.policy
         self.index = problem.room.index
+        self._work_of = problem.runners.work_of
         self.found = Victims()
         self._known: dict[object, int] = {}
         self._known_rights: dict[object, Rights] = {}
@@ -322,7 +330,7 @@ class _Gathering:
                 if len(leaves) == 1
                 else summed(leaves[at].requests for at, _ in pods)
             )
-            thing = Thing(pods, work_of(gang, pods), gang)
+            thing = Thing(pods, self._work_of(gang, pods), gang)
             number = self.problem.runners.number_of(leaves[pods[0][0]].requests)
             self._add_small(thing, hosts[0], whole, number, requests)
             return
@@ -371,10 +379,10 @@ class _Gathering:
             row = self.found.on_node.setdefault(host, {}).setdefault(account, [])
             if state is None:
                 here = tuple(runners)
-                row.append(Thing(here, work_of(gang, here), gang))
+                row.append(Thing(here, self._work_of(gang, here), gang))
             else:
                 row.extend(
-                    Thing((runner,), work_of(gang, (runner,)), gang)
+                    Thing((runner,), self._work_of(gang, (runner,)), gang)
                     for runner in runners
                 )
         self.found.wide.append(

@@ -21,8 +21,9 @@ class Exit:
     A running pod that leaves its node, by which rule, and where it goes if it is moved.
 
     ``leaf`` is an index among the leaves of its gang in file order, ``host`` and
-    ``target`` are node indices; ``whole`` says that all of its gang leaves, ``band``
-    is the index of the gang's.
+    ``target`` are node indices; ``work`` is what it has done, in GPU-seconds, ``size``
+    its value; ``whole`` says that all of its gang leaves, ``band`` is the index of the
+    gang's.
     """
 
     gang: str
@@ -30,6 +31,8 @@ class Exit:
     pod: Pod
     host: int
     gpus: int
+    work: int
+    size: int
     rule: Rule
     whole: bool
     target: int = NOWHERE
@@ -40,12 +43,16 @@ class Exit:
 class Loss:
     """
     What is lost: GPU-seconds run, gangs that stop, pods, and the bands of pods evicted.
+
+    ``age`` adds up the seconds that pods have run, ``size`` what they are worth.
     """
 
     work: int = 0
     gangs: int = 0
     pods: int = 0
     rank: int = 0
+    age: int = 0
+    size: int = 0
 
     def __add__(self, other: "Loss") -> "Loss":
         """
@@ -56,27 +63,31 @@ class Loss:
             self.gangs + other.gangs,
             self.pods + other.pods,
             self.rank + other.rank,
+            self.age + other.age,
+            self.size + other.size,
         )
 
     @property
-    def measures(self) -> tuple[int, int, int, int]:
+    def measures(self) -> tuple[int, ...]:
         """
         The measures in the order in which they count.
         """
-        return self.work, self.gangs, self.pods, self.rank
+        return self.work, self.gangs, self.pods, self.rank, self.age, self.size
 
 
 def loss_of(exits: Iterable[Exit]) -> Loss:
     """
     Add up what some exits lose.
     """
-    work = pods = rank = 0
+    work = pods = rank = age = size = 0
     gangs: set[str] = set()
     for one in exits:
-        work += one.gpus * one.pod.seconds
+        work += one.work
         pods += 1
+        age += one.pod.seconds
+        size += one.size
         if one.rule != "consolidate":
             rank += one.band
             if one.whole:
                 gangs.add(one.gang)
-    return Loss(work, len(gangs), pods, rank)
+    return Loss(work, len(gangs), pods, rank, age, size)

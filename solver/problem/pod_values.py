@@ -5,13 +5,17 @@ Pod values: the common currency in which tiers count what starts.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from models.resources import Resources, summed
+from models.resources import Resources, num_gpus, summed
 from models.snapshot import Snapshot
 
 SCALE = 10**9
 LARGEST = 100 * SCALE
 """
 What fits nowhere may ask for any number of clusters; from here on it counts alike.
+"""
+WITHOUT_GPUS = 1000
+"""
+As many GPUs count as a whole cluster that has none.
 """
 
 
@@ -43,6 +47,18 @@ class PodValues:
         if known is None or known[0] is not requests:
             known = self._known[id(requests)] = (requests, self._price(requests))
         return known[1]
+
+    def work(self, requests: Resources, seconds: int) -> int:
+        """
+        Give the GPU-seconds that one pod runs in some seconds, rounded up.
+
+        Of a pod without GPUs they are those of its part of the cluster.
+        """
+        gpus = num_gpus(requests)
+        if gpus:
+            return gpus * seconds
+        total = num_gpus(self.totals) or WITHOUT_GPUS
+        return -(-self.of_pod(requests) * total * seconds // SCALE)
 
     def _price(self, requests: Resources) -> int:
         shares = [

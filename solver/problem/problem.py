@@ -111,7 +111,9 @@ class Problem:
     states: Mapping[str, Standing] = field(default_factory=dict)
     gangs: Mapping[str, Gang] = field(default_factory=dict)
     written: Mapping[str, Gang] = field(default_factory=dict)
-    runners: Runners = field(default_factory=lambda: Runners(Snapshot(), {}))
+    runners: Runners = field(
+        default_factory=lambda: Runners(Snapshot(), {}, PodValues({}))
+    )
 
     def weight(self, state: Standing) -> int:
         """
@@ -198,7 +200,7 @@ def problem_of(snapshot: Snapshot, policy: Policy) -> Problem:
         states=states,
         gangs=written | {gang.key: gang for gang in waiting},
         written=written,
-        runners=Runners(snapshot, room.index),
+        runners=Runners(snapshot, room.index, values),
         domains=domains,
         stuck=tuple(state for state in ready if state.key in blocked),
     )

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from models.gangs import Gang, Pod, PodPhase, PodSet, pod_sets
-from models.resources import Resources, num_gpus
+from models.resources import Resources
 from models.snapshot import Snapshot
 from solver.problem.gang_state import is_complete
+from solver.problem.pod_values import PodValues
 
 Runner = tuple[int, Pod]
 """
@@ -25,12 +26,14 @@ class Runners:
     Gangs of a single pod, and all others; read when first asked for.
     """
 
-    def __init__(self, snapshot: Snapshot, index: dict[str, int]) -> None:
+    def __init__(
+        self, snapshot: Snapshot, index: dict[str, int], values: PodValues
+    ) -> None:
         self.snapshot = snapshot
         self.index = index
+        self.values = values
         self._numbers: dict[int, int] = {}
         self._equal: dict[frozenset[tuple[str, int]], int] = {}
-        self._gpus: dict[int, int] = {}
 
     @cached_property
     def all(self) -> tuple[list[Single], list[tuple[Gang, tuple[Runner, ...]]]]:
@@ -48,7 +51,7 @@ class Runners:
                 host = self.index.get(pod.node or "", -1)
                 if host >= 0:
                     number = self.number_of(tree.requests)
-                    work = self._gpus[number] * pod.seconds
+                    work = self.values.work(tree.requests, pod.seconds)
                     singles.append((gang, pod, host, work, number))
                 continue
             runners = tuple(
@@ -61,6 +64,14 @@ class Runners:
                 others.append((gang, runners))
         return singles, others
 
+    def work_of(self, gang: Gang, pods: Iterable[Runner]) -> int:
+        """
+        Add up the GPU-seconds that some pods have run.
+        """
+        leaves = tuple(pod_sets(gang.tree))
+        work = self.values.work
+        return sum(work(leaves[at].requests, pod.seconds) for at, pod in pods)
+
     def number_of(self, requests: Resources) -> int:
         """
         Give equal requests one number.
@@ -71,16 +82,11 @@ class Runners:
                 frozenset(requests.items()), len(self._equal)
             )
             number = self._numbers[id(requests)] = known
-            self._gpus[number] = num_gpus(requests)
         return number
 
 
-def work_of(gang: Gang, pods: Iterable[Runner]) -> int:
+def age_of(pods: Iterable[Runner]) -> int:
     """
-    Add up the GPU-seconds that some pods have run.
+    Add up the seconds that some pods have run.
     """
-    tree = gang.tree
-    if isinstance(tree, PodSet):
-        return num_gpus(tree.requests) * sum(pod.seconds for _, pod in pods)
-    leaves = tuple(pod_sets(tree))
-    return sum(num_gpus(leaves[at].requests) * pod.seconds for at, pod in pods)
+    return sum(pod.seconds for _, pod in pods)

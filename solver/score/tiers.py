@@ -35,10 +35,14 @@ LOSSES: Mapping[str, tuple[Step, int]] = {
     "disruption-gangs": (Step.ENTITLED, 1),
     "disruption-pods": (Step.ENTITLED, 2),
     "disruption-rank": (Step.ENTITLED, 3),
+    "disruption-age": (Step.ENTITLED, 4),
+    "disruption-size": (Step.ENTITLED, 5),
     "preemption": (Step.BORROWING, 0),
     "preemption-gangs": (Step.BORROWING, 1),
     "preemption-pods": (Step.BORROWING, 2),
     "preemption-rank": (Step.BORROWING, 3),
+    "preemption-age": (Step.BORROWING, 4),
+    "preemption-size": (Step.BORROWING, 5),
 }
 """
 What is lost: for the starts of which step, and which of its measures.

@@ -189,7 +189,7 @@ class _Decoding:
             return
         things = sorted(
             self.victims.on_node[node][account],
-            key=lambda thing: (thing.work, thing.gang.key, -thing.pods[0][0]),
+            key=lambda thing: (thing.cost, thing.gang.key, -thing.pods[0][0]),
         )
         row = self.gone.setdefault(account, [])
         row += [(thing, node) for thing in things[:count]]
@@ -227,7 +227,7 @@ class _Decoding:
             if record.wide >= 0:
                 continue
             parting = self.leaving.parting[account]
-            things.sort(key=lambda item: (item[0].work, item[0].gang.key))
+            things.sort(key=lambda item: (item[0].cost, item[0].gang.key))
             moved = self._sum(parting.moved)
             moving[account] = things[:moved]
             preempted = self._sum(parting.preempted)
@@ -286,7 +286,8 @@ class _Decoding:
         whole: bool,
     ) -> None:
         leaves = tuple(pod_sets(gang.tree)) if runners else ()
-        band = self.encoding.problem.bands.of(gang.priority)
+        problem = self.encoding.problem
+        band, values = problem.bands.of(gang.priority), problem.values
         for (leaf, pod), node in runners:
             self.exits.append(
                 Exit(
@@ -295,6 +296,8 @@ class _Decoding:
                     pod=pod,
                     host=node,
                     gpus=num_gpus(leaves[leaf].requests),
+                    work=values.work(leaves[leaf].requests, pod.seconds),
+                    size=values.of_pod(leaves[leaf].requests),
                     rule=rule,
                     whole=whole,
                     band=band,

@@ -18,7 +18,6 @@ from solver.evict.open_step import Opened
 from solver.evict.victims import Account, Thing, Victims, vacated
 from solver.problem.node_room import Ints
 from solver.problem.problem import Problem
-from solver.problem.running_gangs import work_of
 
 Reals = npt.NDArray[np.float64]
 MOST_NODES = 600
@@ -76,7 +75,7 @@ def least_work(opened: Opened) -> int:
     if low == 0.0:
         return 0
     high = _largest(square, number)
-    unit = _unit(victims)
+    unit = _unit(problem, victims)
     return ceil(low * low / high / unit * (1 - MARGIN)) * unit
 
 
@@ -109,6 +108,7 @@ def _weights(
     """
     own = np.zeros(len(hosts))
     share = np.zeros((len(hosts), len(victims.wide)))
+    work_of = problem.runners.work_of
     work = np.array([work_of(wide.gang, wide.pods) for wide in victims.wide], float)
     for at, host in enumerate(hosts.tolist()):
         for index, things in victims.on_node.get(host, {}).items():
@@ -167,10 +167,11 @@ def _inner(low: float, high: float) -> tuple[float, float]:
     return low + step, high - step
 
 
-def _unit(victims: Victims) -> int:
+def _unit(problem: Problem, victims: Victims) -> int:
     """
     Give the greatest number that divides the work of all that may leave.
     """
+    work_of = problem.runners.work_of
     works = [work_of(wide.gang, wide.pods) for wide in victims.wide]
     works += [
         thing.work

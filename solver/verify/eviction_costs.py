@@ -7,30 +7,69 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from models.gangs import Gang, MatchPolicy, pod_sets
-from models.resources import num_gpus
+from models.resources import Resources, add, num_gpus
 from solver.verify.evidence import Evidence
 from solver.verify.gang_counts import WAITING, is_satisfied, tally
 from solver.verify.plan_steps import STALE
 from solver.verify.violation import Violation
 
 _MOST_BANDS = 8
+_GPUS_OF_A_CLUSTER_WITHOUT = 1000
 
 
 class _Cost(NamedTuple):
     """
     What is lost to others: GPU-seconds run, pods evicted, and pods moved.
+
+    ``age`` adds up for how long these pods have run, ``size`` what they are worth.
     """
 
     gpu_seconds: int
     evicted: int
     moved: int
+    age: int
+    size: int
+
+
+class _Scale:
+    """
+    What pods are worth: 10⁹ times their largest part of the cluster.
+    """
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.offered: dict[str, int] = {}
+        for node in evidence.snapshot.nodes:
+            add(self.offered, node.allocatable)
+        self.gpus = num_gpus(self.offered) or _GPUS_OF_A_CLUSTER_WITHOUT
+
+    def size(self, requests: Resources) -> int:
+        """
+        Give the value of one pod.
+        """
+        whole = 10**9
+        parts = [
+            -(-whole * amount // self.offered[name])
+            for name, amount in requests.items()
+            if self.offered.get(name, 0) > 0
+        ]
+        return min(100 * whole, max([1, *parts]))
+
+    def gpu_seconds(self, requests: Resources, seconds: int) -> int:
+        """
+        Give what one pod runs in some seconds; without GPUs by its part of all.
+        """
+        own = num_gpus(requests)
+        if own == 0:
+            return -(-self.size(requests) * self.gpus * seconds // 10**9)
+        return own * seconds
 
 
 def eviction_bounds(evidence: Evidence) -> Iterator[Violation]:
     """
     Ensure that no more is evicted, moved and lost than the policy allows in a round.
 
-    Lost GPU-seconds are allowed by the GPUs reserved for those that pods leave for.
+    Lost GPU-seconds are allowed by the GPUs reserved for those that pods leave for, and
+    by the part of the cluster that each of their pods without GPUs gets.
     """
     evict, cost = evidence.policy.evict, _cost(evidence)
     gangs = sum(
@@ -46,40 +85,39 @@ def eviction_bounds(evidence: Evidence) -> Iterator[Violation]:
         if most is not None and number > most:
             yield Violation("eviction-bound", name, f"{said}, at most {most} may be")
     if evict.max_lost_per_gpu is not None and cost.gpu_seconds:
-        gpus = _gained(evidence)
-        most = evict.max_lost_per_gpu * gpus
+        most = _gained(evidence, evict.max_lost_per_gpu)
         if cost.gpu_seconds > most:
-            message = (
-                f"{cost.gpu_seconds} GPU-seconds lost for {gpus} GPUs, "
-                f"at most {most} may be"
-            )
+            message = f"{cost.gpu_seconds} GPU-seconds lost, at most {most} may be"
             yield Violation("eviction-bound", "maxLostPerGpu", message)
 
 
 def _cost(evidence: Evidence) -> _Cost:
-    seconds = evicted = moved = 0
+    seconds = evicted = moved = age = size = 0
+    scale = _Scale(evidence)
     for step in evidence.taking:
         if step.operation.op == "Evict":
             evicted += 1
         else:
             moved += 1
         if step.pod is not None and step.leaf is not None:
-            seconds += num_gpus(step.leaf.requests) * step.pod.seconds
-    return _Cost(seconds, evicted, moved)
+            seconds += scale.gpu_seconds(step.leaf.requests, step.pod.seconds)
+            age += step.pod.seconds
+            size += scale.size(step.leaf.requests)
+    return _Cost(seconds, evicted, moved, age, size)
 
 
-def _gained(evidence: Evidence) -> int:
+def _gained(evidence: Evidence, seconds: int) -> int:
     """
-    Count the GPUs reserved for the gangs that pods leave for.
+    Count what is reserved for the gangs that pods leave for runs in some seconds.
     """
-    named = evidence.beneficiaries()
-    gpus = 0
+    named, scale = evidence.beneficiaries(), _Scale(evidence)
+    total = 0
     for key in named & evidence.cases.keys():
         case = evidence.cases[key]
         for leaf in pod_sets(case.gang.tree):
             pods = sum(case.deeds.reserved.get(leaf.name, {}).values())
-            gpus += num_gpus(leaf.requests) * pods
-    return gpus
+            total += scale.gpu_seconds(leaf.requests, seconds) * pods
+    return total
 
 
 def lost_claims(evidence: Evidence) -> Iterator[Violation]:
@@ -88,7 +126,8 @@ def lost_claims(evidence: Evidence) -> Iterator[Violation]:
 
     A plan does not tell its steps apart, so disruption and preemption are added up.
     """
-    claimed = {"": 0, "-gangs": 0, "-pods": 0, "-rank": 0}
+    kinds = ("", "-gangs", "-pods", "-rank", "-age", "-size")
+    claimed = dict.fromkeys(kinds, 0)
     listed = False
     for tier in evidence.plan.tiers:
         for first in ("disruption", "preemption"):
@@ -105,6 +144,8 @@ def lost_claims(evidence: Evidence) -> Iterator[Violation]:
         "": (cost.gpu_seconds, cost.gpu_seconds, "GPU-seconds"),
         "-gangs": (sure, at_most, "gangs evicted whole"),
         "-pods": (pods, pods, "pods"),
+        "-age": (cost.age, cost.age, "seconds that pods have run"),
+        "-size": (cost.size, cost.size, "of value of pods"),
     }
     rank = _rank(evidence)
     if rank is not None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from models.gangs import PodSet
 from models.nodes import ANYWHERE
+from models.resources import num_gpus
 from solver.encode.leaving.variables import lost_gangs
 from solver.encode.variables import Linear
 from solver.problem.problem import Frozen
@@ -342,6 +343,33 @@ FAULTS: tuple[Fault, ...] = (
             "evict/reclaim/least-work-is-lost",
             "evict/moves/three-nodes-become-two",
         ),
+    ),
+    Fault(
+        "work-without-gpus-costs-nothing",
+        "what runs without GPUs loses nothing when it leaves",
+        switch(
+            "solver.problem.pod_values:PodValues.work",
+            lambda _old: lambda _self, requests, seconds: num_gpus(requests) * seconds,
+        ),
+        (
+            "evict/reclaim/without-gpus-the-least-work-is-lost",
+            "evict/reclaim/work-without-gpus-counts-in-the-same-scale",
+        ),
+    ),
+    Fault(
+        "age-costs-nothing",
+        "for how long pods have run counts for nothing beside their work",
+        in_model(switch("solver.encode.leaving.variables:lost_age", always(Linear()))),
+        (
+            "evict/reclaim/of-equal-losses-the-youngest-goes",
+            "evict/preempt/of-equal-losses-the-youngest-goes",
+        ),
+    ),
+    Fault(
+        "size-costs-nothing",
+        "how large what leaves is counts for nothing",
+        in_model(switch("solver.encode.leaving.variables:lost_size", always(Linear()))),
+        ("evict/reclaim/of-equal-losses-the-smaller-unit-goes",),
     ),
     # --- moves
     Fault(

@@ -184,8 +184,9 @@ class BruteEvictions(Brute):
 
     def modesty(self, fact):
         queue = fact.path[0]
-        held = self.facts.held.get((queue, "nvidia.com/gpu"), 0)
-        share = self.shares[queue]["nvidia.com/gpu"]
+        (name,) = self.facts.named
+        held = self.facts.held.get((queue, name), 0)
+        share = self.shares[queue][name]
         if not share:
             return 1
         parts = (1, 2, 3)
@@ -276,19 +277,30 @@ class BruteEvictions(Brute):
         return all(most is None or number <= most for most, number in checks)
 
     def loss(self, gone):
-        work = gangs = rank = 0
+        work = gangs = rank = age = size = 0
         bands = sorted({fact.gang.priority for fact in self.facts.gangs.values()})
         by_gang = {}
         for key, leaf, pod in self.runners:
             rule = gone.get(f"default/{pod.name}")
             by_gang.setdefault(key, []).append(rule)
             if rule:
-                work += num_gpus(self.leaf[key, leaf].requests) * pod.seconds
+                work += self.ran(key, leaf, pod.seconds)
+                age += pod.seconds
+                size += self.facts.gangs[key].values[leaf]
             if rule in {"reclaim", "preempt"}:
                 rank += bands.index(self.band(key))
         for rules in by_gang.values():
             gangs += all(rule in {"reclaim", "preempt"} for rule in rules)
-        return work, gangs, len(gone), rank
+        return work, gangs, len(gone), rank, age, size
+
+    def ran(self, key, leaf, seconds):
+        """
+        Give GPU-seconds; a pod without GPUs has its part of those of the cluster.
+        """
+        gpus = num_gpus(self.leaf[key, leaf].requests)
+        every = sum(num_gpus(node.allocatable) for node in self.nodes.values()) or 1000
+        part = self.facts.gangs[key].values[leaf] * every
+        return gpus * seconds or -(-part * seconds // 10**9)
 
     # --- a whole plan -------------------------------------------------------------
 
@@ -311,11 +323,12 @@ class BruteEvictions(Brute):
     def pays(self, combo, gone):
         most = self.policy.evict.max_lost_per_gpu
         gained = sum(
-            num_gpus(self.demand(key, plan))
+            number * self.ran(key, leaf, most or 0)
             for key, (plan, _, how) in combo.items()
+            for (_, leaf, _), number in plan.items()
             if how != "bound"
         )
-        return most is None or self.loss(gone)[0] <= most * gained
+        return most is None or self.loss(gone)[0] <= gained
 
     def named(self, gone, combo, reserved):
         for key, _, pod in self.runners:

@@ -12,6 +12,7 @@ from models.gangs import PodPhase, pod_sets
 from models.plan import Operation, Plan
 from models.reasons import counted
 from models.snapshot import Snapshot
+from solver.problem.pod_values import PodValues
 
 MOST_ROWS = 20
 _MOST_NAMES = 2
@@ -30,6 +31,7 @@ _WORK = (
     "work lost: GPU-hours (GPU-h), the GPUs times how long their pods have run; "
     "that work starts anew"
 )
+_WITHOUT_GPUS = "a pod without GPUs counts as many as its part of the cluster has"
 
 
 @dataclass(slots=True)
@@ -80,6 +82,8 @@ def losses(
     rules = {loss.rule for loss in found}
     notes = [text for rule, text in _RULES.items() if rule in rules]
     notes.append(_WORK)
+    if any(loss.work and not loss.gpus for loss in found):
+        notes.append(_WITHOUT_GPUS)
     head, *rest = table.folded(inside)
     return [
         "",
@@ -182,15 +186,14 @@ def _losses(snapshot: Snapshot, plan: Plan) -> list[_Loss]:
     if not gone:
         return []
     size = gpus_of_pods(snapshot)
-    ran = _seconds(snapshot, {step.pod for step in gone})
+    lost = _work(snapshot, {step.pod for step in gone})
     found: dict[tuple[str, str, tuple[str, ...], bool], _Loss] = {}
     for step in gone:
         key = (step.gang, step.rule or "?", step.beneficiaries, step.op == "Move")
         loss = found.setdefault(key, _Loss(*key))
-        gpus = size.get(step.pod, 0)
         loss.pods += 1
-        loss.gpus += gpus
-        loss.work += gpus * ran.get(step.pod, 0)
+        loss.gpus += size.get(step.pod, 0)
+        loss.work += lost.get(step.pod, 0)
         loss.places[_from(step)] += 1
     return [found[key] for key in sorted(found)]
 
@@ -199,12 +202,13 @@ def _from(step: Operation) -> str:
     return f"{step.source}→{step.node}" if step.op == "Move" else step.node
 
 
-def _seconds(snapshot: Snapshot, names: set[str]) -> dict[str, int]:
+def _work(snapshot: Snapshot, names: set[str]) -> dict[str, int]:
     """
-    Give how long pods have run.
+    Give the GPU-seconds that pods have run.
     """
+    values = PodValues.of(snapshot)
     return {
-        name: pod.seconds
+        name: values.work(leaf.requests, pod.seconds)
         for gang in snapshot.gangs
         for leaf in pod_sets(gang.tree)
         for pod in leaf.pods

@@ -2,12 +2,12 @@
 The model of a step with evictions: starts, what leaves for them, and moved gangs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from ortools.sat.python import cp_model
 
-from models.resources import num_gpus
 from solver.encode.activation import add_footprints, add_type, gang_types
 from solver.encode.capacity import add_capacity
 from solver.encode.demand import Demand
@@ -21,9 +21,11 @@ from solver.encode.leaving.variables import (
     budget_rows,
     extend_by,
     gangs_touched,
+    lost_age,
     lost_gangs,
     lost_pods,
     lost_rank,
+    lost_size,
     lost_work,
     released,
 )
@@ -58,9 +60,23 @@ class StepEncoding(Encoding):
         losses = self.problem.frozen.losses[step]
         total = Linear(losses.measures[part])
         if step == self.problem.step:
-            make = (lost_work, lost_gangs, lost_pods, lost_rank)[part]
-            total.extend(make(self.leaving))
+            total.extend(self._lost(part))
         return total
+
+    def _lost(self, part: int) -> Linear:
+        """
+        Write a measure of what is lost in this step.
+        """
+        values = self.problem.values
+        measures: tuple[Callable[[Leaving], Linear], ...] = (
+            partial(lost_work, values=values),
+            lost_gangs,
+            lost_pods,
+            lost_rank,
+            lost_age,
+            partial(lost_size, values=values),
+        )
+        return measures[part](self.leaving)
 
     @property
     def placed_types(self) -> list[TypeVars]:
@@ -230,10 +246,11 @@ def _add_bounds(
         for kind in types:
             for vars_ in kind.states:
                 for i, pods in placed(vars_, kind.starts).items():
-                    gpus = num_gpus(vars_.state.leaves[i].pod_set.requests)
-                    extend_by(gained, pods, gpus * evict.max_lost_per_gpu)
+                    requests = vars_.state.leaves[i].pod_set.requests
+                    work = problem.values.work(requests, evict.max_lost_per_gpu)
+                    extend_by(gained, pods, work)
         some = model.new_bool_var("")
         gone = lost_pods(leaving)
         model.add(gone.expression <= gone.most * some)
-        row = lost_work(leaving)
+        row = lost_work(leaving, problem.values)
         model.add(row.expression <= gained.expression).only_enforce_if(some)

@@ -31,6 +31,10 @@ MOST_LEVELS = 4000
 Of more different amounts of free room than this on one node, not all are offered.
 """
 MOST_SUMS = 4096
+Costs = tuple[tuple[tuple[int, int], ...], ...]
+"""
+Per account the work and age of its things on one node, the cheapest first.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,7 @@ class Option:
 
     taken: tuple[int, ...]
     work: int
+    age: int
     bin: int
 
 
@@ -73,13 +78,13 @@ class Crowd:
     """
     A node with more choices than can be listed: its things one by one, and the bins.
 
-    ``rows`` are what one thing of each account holds, ``works`` what each loses.
+    ``rows`` are what one thing of each account holds, ``costs`` what each loses.
     """
 
     node: int
     accounts: tuple[int, ...]
     rows: tuple[tuple[int, ...], ...]
-    works: tuple[tuple[int, ...], ...]
+    costs: Costs
     free: tuple[int, ...]
     levels: tuple[Level, ...]
     base: int
@@ -118,7 +123,7 @@ def num_choices(victims: Victims) -> int:
     Count the choices of all unlike nodes, as many of each as would be listed.
     """
     kinds = {
-        tuple(sorted((at, *(t.work for t in things)) for at, things in here.items()))
+        tuple(sorted((at, *(t.cost for t in things)) for at, things in here.items()))
         for here in victims.on_node.values()
     }
     linked = {at for at, account in enumerate(victims.accounts) if account.wide >= 0}
@@ -229,8 +234,7 @@ class _Conversion:
         """
         domains, names = domains_of(self.problem, self.levels)
         groups: dict[object, list[int]] = {}
-        kinds: dict[object, tuple[object, tuple[int, ...], tuple[tuple[int, ...], ...]]]
-        kinds = {}
+        kinds: dict[object, tuple[object, tuple[int, ...], Costs]] = {}
         nodes = np.flatnonzero(self.allowed.any(axis=0) | self._linked())
         bits = [hash_row(column) for column in np.unique(self.allowed, axis=1).T]
         known = {
@@ -244,15 +248,15 @@ class _Conversion:
         for node in nodes.tolist():
             here = self.victims.on_node.get(node, {})
             accounts = tuple(sorted(here))
-            works = tuple(
-                tuple(sorted(thing.work for thing in here[a])) for a in accounts
+            costs = tuple(
+                tuple(sorted(thing.cost for thing in here[a])) for a in accounts
             )
             rows = tuple(self._row(a, here[a][0]) for a in accounts)
             sort = (
                 known[columns[node].tobytes()],
                 later[node].tobytes(),
                 tuple(row.tobytes() for row in rows),
-                tuple(len(work) for work in works),
+                tuple(map(len, costs)),
                 tuple(self.victims.accounts[a].wide >= 0 for a in accounts),
             )
             if sort not in self._contents:
@@ -266,12 +270,12 @@ class _Conversion:
             key = (
                 sort,
                 accounts,
-                works,
+                costs,
                 domains[node].tobytes(),
                 self.apart.get(node, 0),
             )
             groups.setdefault(key, []).append(node)
-            kinds.setdefault(key, (sort, accounts, works))
+            kinds.setdefault(key, (sort, accounts, costs))
         for contents in self._contents.values():
             _enumerate(contents)
         return self._numbered(groups, kinds, domains, names)
@@ -309,9 +313,7 @@ class _Conversion:
     def _numbered(
         self,
         groups: Mapping[object, list[int]],
-        kinds: Mapping[
-            object, tuple[object, tuple[int, ...], tuple[tuple[int, ...], ...]]
-        ],
+        kinds: Mapping[object, tuple[object, tuple[int, ...], Costs]],
         domains: Ints,
         names: tuple[tuple[tuple[str, ...], ...], ...],
     ) -> Conversion:
@@ -329,11 +331,11 @@ class _Conversion:
         crowds: list[Crowd] = []
         fits: dict[object, list[Bools]] = {}
         for key, nodes in groups.items():
-            sort, accounts, works = kinds[key]
+            sort, accounts, costs = kinds[key]
             contents, cut = self._contents[sort], cuts[sort]
             if contents.crowded:
                 crowds += [
-                    self._crowd(contents, cut, node, accounts, works, bins)
+                    self._crowd(contents, cut, node, accounts, costs, bins)
                     for node in nodes
                 ]
                 continue
@@ -341,7 +343,7 @@ class _Conversion:
                 frees = self._free(contents)[kept[sort]]
                 fits[sort] = [self._fits(contents, free) for free in frees]
             which = list(zip(kept[sort], fits[sort], strict=True))
-            options, base = _options_of(contents, cut, which, nodes[0], works, bins)
+            options, base = _options_of(contents, cut, which, nodes[0], costs, bins)
             bins.count({base, *(option.bin for option in options)}, len(nodes))
             found.append(Group(tuple(nodes), accounts, options, base))
         classes = bins_of(
@@ -356,7 +358,7 @@ class _Conversion:
         cut: Ints,
         node: int,
         accounts: tuple[int, ...],
-        works: tuple[tuple[int, ...], ...],
+        costs: Costs,
         bins: _Bins,
     ) -> Crowd:
         """
@@ -376,7 +378,7 @@ class _Conversion:
             node=node,
             accounts=accounts,
             rows=tuple(tuple(row.tolist()) for row in contents.rows),
-            works=works,
+            costs=costs,
             free=tuple(contents.free.tolist()),
             levels=tuple(
                 Level(number, tuple(need.tolist())) for number, need in needs.items()
@@ -431,21 +433,23 @@ def _options_of(
     cut: Ints,
     kept: Sequence[tuple[int, Bools]],
     node: int,
-    works: tuple[tuple[int, ...], ...],
+    costs: Costs,
     bins: _Bins,
 ) -> tuple[tuple[Option, ...], int]:
     """
     List the choices worth having with their bins, and the bin of the node as it is.
     """
-    sums = [[0, *accumulate(work)] for work in works]
+    works = [[0, *accumulate(work for work, _ in row)] for row in costs]
+    ages = [[0, *accumulate(age for _, age in row)] for row in costs]
     options = []
     base = -1
     for at, fits in kept:
         taken = contents.choices[at]
         number = bins.of(node, cut[at], fits)
         if any(taken):
-            work = sum(row[k] for row, k in zip(sums, taken, strict=True))
-            options.append(Option(taken, work, number))
+            work = sum(row[k] for row, k in zip(works, taken, strict=True))
+            age = sum(row[k] for row, k in zip(ages, taken, strict=True))
+            options.append(Option(taken, work, age, number))
         else:
             base = number
     return tuple(options), base

@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from ortools.sat.python import cp_model
 
 from models.gangs import pod_sets
-from models.resources import num_gpus
 from solver.encode.leaving.node_options import Conversion
 from solver.encode.variables import Linear, Var
 from solver.evict.moved_gangs import may_move_singly
 from solver.evict.victims import Account, Rights, Victims, Wide
 from solver.problem.gang_state import Standing
 from solver.problem.leaving_pods import NOWHERE
+from solver.problem.pod_values import PodValues
+from solver.problem.running_gangs import Runner, age_of
 
 
 @dataclass(slots=True)
@@ -56,6 +57,7 @@ class Leaving:
     joins: dict[tuple[int, int], Var] = field(default_factory=dict)
     crowd: dict[tuple[int, int], list[Var]] = field(default_factory=dict)
     crowd_work: Linear = field(default_factory=Linear)
+    crowd_age: Linear = field(default_factory=Linear)
     _numbers: list[int] | None = None
 
     def number_of(self, account: int) -> int:
@@ -151,12 +153,13 @@ def _add_crowd(model: cp_model.CpModel, leaving: Leaving, at: int) -> None:
     """
     crowd = leaving.conversion.crowds[at]
     freed = [Linear() for _ in crowd.free]
-    for account, row, works in zip(
-        crowd.accounts, crowd.rows, crowd.works, strict=True
+    for account, row, costs in zip(
+        crowd.accounts, crowd.rows, crowd.costs, strict=True
     ):
-        things = _things(model, leaving, at, account, len(works))
-        for thing, work in zip(things, works, strict=True):
+        things = _things(model, leaving, at, account, len(costs))
+        for thing, (work, age) in zip(things, costs, strict=True):
             leaving.crowd_work.add(thing, work, 1)
+            leaving.crowd_age.add(thing, age, 1)
             for total, amount in zip(freed, row, strict=True):
                 total.add(thing, amount, 1)
     joins = _add_joins(model, leaving, at)
@@ -411,7 +414,7 @@ def _moved_part(
 # --- what it costs ----------------------------------------------------------------
 
 
-def lost_work(leaving: Leaving) -> Linear:
+def lost_work(leaving: Leaving, values: PodValues) -> Linear:
     """
     Add up the GPU-seconds that are lost.
     """
@@ -423,12 +426,55 @@ def lost_work(leaving: Leaving) -> Linear:
     for at, wide in enumerate(leaving.victims.wide):
         leaves = tuple(pod_sets(wide.gang.tree))
         work = sum(
-            num_gpus(leaves[leaf].requests) * pod.seconds
-            for (leaf, pod), host in zip(wide.pods, wide.hosts, strict=True)
-            if host == NOWHERE
+            values.work(leaves[leaf].requests, pod.seconds)
+            for leaf, pod in _on_lost_nodes(wide)
         )
         total.add(leaving.dead[at], work, 1)
     return total
+
+
+def lost_age(leaving: Leaving) -> Linear:
+    """
+    Add up the seconds that pods have run which leave.
+    """
+    total = Linear()
+    for (g, o), taken in leaving.taken.items():
+        group = leaving.conversion.groups[g]
+        total.add(taken, group.options[o].age, len(group.nodes))
+    total.extend(leaving.crowd_age)
+    for at, wide in enumerate(leaving.victims.wide):
+        total.add(leaving.dead[at], age_of(_on_lost_nodes(wide)), 1)
+    return total
+
+
+def lost_size(leaving: Leaving, values: PodValues) -> Linear:
+    """
+    Add up what the pods are worth that leave.
+    """
+    total = Linear()
+    for at, account in enumerate(leaving.victims.accounts):
+        wide = leaving.victims.wide[account.wide] if account.wide >= 0 else None
+        if wide is None:
+            thing = account.sample
+            pods, gang = thing.pods, thing.gang
+        else:
+            gang = wide.gang
+            pods = wide.pods if wide.state is None else account.sample.pods
+        leaves = tuple(pod_sets(gang.tree))
+        size = sum(values.of_pod(leaves[leaf].requests) for leaf, _ in pods)
+        extend_by(total, leaving.gone[at], size)
+    return total
+
+
+def _on_lost_nodes(wide: Wide) -> list[Runner]:
+    """
+    List the pods of a gang on nodes that are gone: they leave with all of it only.
+    """
+    return [
+        runner
+        for runner, host in zip(wide.pods, wide.hosts, strict=True)
+        if host == NOWHERE
+    ]
 
 
 def lost_gangs(leaving: Leaving) -> Linear:

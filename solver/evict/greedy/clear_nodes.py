@@ -405,13 +405,13 @@ class Cover:
                 slack = slack - row
 
 
-def dearest(pair: tuple[int, Going]) -> tuple[int, bool, int, int, int]:
+def dearest(pair: tuple[int, Going]) -> tuple[int, bool, int, int, int, int]:
     """
     Rank who left by what is lost with it, most first.
     """
     serial, going = pair
-    work, whole, pods, band = going.rank
-    return (-work, not whole, -pods, -band, serial)
+    work, whole, pods, band, age = going.rank
+    return (-work, not whole, -pods, -band, -age, serial)
 
 
 def _within(values: NDArray[_Number], first: Ints, group: Ints) -> NDArray[_Number]:

@@ -14,7 +14,7 @@ from itertools import groupby
 
 import numpy as np
 
-from solver.evict.eviction_ledger import MOVED, HandRights, gpus_of
+from solver.evict.eviction_ledger import MOVED, HandRights
 from solver.evict.greedy.batches import lot_kind, lot_of
 from solver.evict.greedy.clear_nodes import Cover, dearest
 from solver.evict.greedy.eviction_log import Going, Leavers
@@ -377,13 +377,17 @@ class _ByHand:
         """
         if not self.leavers.since(mark.left):
             return True
-        gained = sum(gpus_of(state, placed[state.key]) for state in unit.states)
         most = self.problem.policy.evict.max_lost_per_gpu
         if most is not None:
+            gained = sum(
+                self.problem.values.work(state.leaves[i].pod_set.requests, most) * pods
+                for state in unit.states
+                for i, pods in placed[state.key].items()
+            )
             lost = sum(going.work for going in self.leavers.goings.values())
-            if lost > most * (self.gained + gained):
+            if lost > self.gained + gained:
                 return False
-        self.gained += gained
+            self.gained += gained
         return True
 
     # --- limits and shares ----------------------------------------------------------
@@ -413,7 +417,8 @@ class _ByHand:
         amounts = self.table.rows[:, column]
         costs = self.table.shared_cost / np.maximum(amounts, 1)
         order = np.flatnonzero((rules[self.table.sort] > 0) & (amounts > 0))
-        for at in order[np.argsort(costs[order], kind="stable")].tolist():
+        ranks = (self.table.size, self.table.age, costs)
+        for at in order[np.lexsort([rank[order] for rank in ranks])].tolist():
             sort = self.table.sort[at]
             if self.table.live[at] and rules[sort]:
                 if self.leavers.let_go(at, int(rules[sort])) is None:

@@ -9,21 +9,14 @@ from models.gangs import pod_sets
 from models.plan import Rule
 from models.resources import Resources, num_gpus, summed
 from solver.evict.eviction_ledger import MOVED, HandRights, Leaver
-from solver.evict.greedy.victim_table import (
-    MOVE,
-    PREEMPT,
-    RECLAIM,
-    Item,
-    Table,
-    work_of,
-)
+from solver.evict.greedy.victim_table import MOVE, PREEMPT, RECLAIM, Item, Table
 from solver.evict.moved_gangs import Mover, movers_of, with_pods
 from solver.place.place_gang import place_gang
 from solver.place.workspace import Workspace
 from solver.problem.leaving_pods import NOWHERE, Exit
 from solver.problem.node_room import Ints
 from solver.problem.problem import Unit
-from solver.problem.running_gangs import Runner
+from solver.problem.running_gangs import Runner, age_of
 
 _RULES: Mapping[int, Rule] = {RECLAIM: "reclaim", PREEMPT: "preempt", MOVE: MOVED}
 
@@ -49,11 +42,12 @@ class Going:
     unit: Unit | None = None
 
     @property
-    def rank(self) -> tuple[int, bool, int, int]:
+    def rank(self) -> tuple[int, bool, int, int, int]:
         """
-        What is lost with it: work, whether a gang stops, and pods of which band.
+        What is lost with it: work, whether a gang stops, pods of which band and age.
         """
-        return (self.work, self.whole, len(self.runners), self.leaver.band)
+        age = age_of(runner for runner, _ in self.runners)
+        return (self.work, self.whole, len(self.runners), self.leaver.band, age)
 
 
 class Leavers:
@@ -211,7 +205,7 @@ class Leavers:
             runners=runners,
             rooms=self._rooms(runners, [leaf.requests for leaf in leaves]),
             released=summed(leaves[leaf].requests for leaf, _ in left),
-            work=work_of(wide.gang, left),
+            work=self.table.problem.runners.work_of(wide.gang, left),
             whole=True,
             merged=tuple(one.leaver for one in before),
         )
@@ -433,6 +427,7 @@ class Leavers:
     def _exits(self, going: Going, *, whole: bool) -> Iterator[Exit]:
         leaves = tuple(pod_sets(going.item.gang.tree))
         targets = self._targets(going)
+        values = self.table.problem.values
         for (leaf, pod), host in going.runners:
             yield Exit(
                 gang=going.item.gang.key,
@@ -440,6 +435,8 @@ class Leavers:
                 pod=pod,
                 host=host,
                 gpus=num_gpus(leaves[leaf].requests),
+                work=values.work(leaves[leaf].requests, pod.seconds),
+                size=values.of_pod(leaves[leaf].requests),
                 rule=going.leaver.rule,
                 whole=whole,
                 band=going.leaver.band,

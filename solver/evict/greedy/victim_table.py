@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from models.gangs import Gang, PodSet, pod_sets
-from models.resources import Resources, is_gpu, num_gpus
+from models.resources import Resources, is_gpu
 from solver.evict.victims import Rights, Victims, Wide
 from solver.problem.leaving_pods import NOWHERE
 from solver.problem.node_room import Bools, Floats, Ints
 from solver.problem.problem import Problem, Step
-from solver.problem.running_gangs import Runner
+from solver.problem.running_gangs import Runner, age_of
 
 PER_GANG = 0.01
 PER_POD = 0.0001
@@ -64,6 +64,15 @@ class Table:
         self.sort: Ints = np.array([i.sort for i in self.items], dtype=np.int64)
         self.part_of: Ints = np.maximum(self.sort - len(victims.accounts), -1)
         self.cost: Floats = np.array([self._cost(i) for i in self.items], dtype=float)
+        values = problem.values
+        self.age: Ints = np.array([age_of(i.pods) for i in self.items], dtype=np.int64)
+        self.size: Ints = np.array(
+            [
+                sum(values.of_pod(self.requests(i.gang, leaf)) for leaf, _ in i.pods)
+                for i in self.items
+            ],
+            dtype=np.int64,
+        )
         self.live: Bools = np.ones(len(self.items), dtype=bool)
         self.wide_cost: Floats = np.zeros(len(victims.wide) + 1)
         self.wide_parts: Ints = np.ones(len(victims.wide) + 1, dtype=np.int64)
@@ -145,7 +154,7 @@ class Table:
                     wide=at,
                     pods=tuple(runners),
                     gang=wide.gang,
-                    work=work_of(wide.gang, runners),
+                    work=self.problem.runners.work_of(wide.gang, runners),
                 )
             )
             row = np.zeros(len(self.problem.room.resources), dtype=np.int64)
@@ -205,7 +214,7 @@ class Table:
         parts = {self.items[at].node: at for at in own if self.part_of[at] >= 0}
         self.live[list(parts.values())] = True
         self._refresh_singles(wide, gone, spare, parts)
-        work = work_of(record.gang, record.pods)
+        work = self.problem.runners.work_of(record.gang, record.pods)
         work -= sum(self.items[at].work for at in gone)
         each = PER_POD + PER_BAND * record.band
         self.wide_cost[wide] = work + PER_GANG + each * pods
@@ -266,7 +275,8 @@ class Table:
         Order the items of each node, cheapest first, for pods with GPUs or without.
         """
         if gpus not in self._orders:
-            self._orders[gpus] = Order(self.node, self._density(gpus=gpus))
+            ranks = (self.size, self.age, self._density(gpus=gpus))
+            self._orders[gpus] = Order(self.node, ranks)
         return self._orders[gpus]
 
     def _density(self, *, gpus: bool) -> Floats:
@@ -282,11 +292,11 @@ class Table:
 
 class Order:
     """
-    Items sorted by node, and on each node in some order.
+    Items sorted by node, and on each node by some ranks, of which the last counts most.
     """
 
-    def __init__(self, node: Ints, density: Floats) -> None:
-        self.items: Ints = np.lexsort((density, node))
+    def __init__(self, node: Ints, ranks: Sequence[Ints | Floats]) -> None:
+        self.items: Ints = np.lexsort((*ranks, node))
         self.node = node[self.items]
         edges = np.flatnonzero(np.diff(self.node, prepend=-1))
         self.first: Ints = edges
@@ -346,11 +356,3 @@ def spare_of(wide: Wide) -> int:
     if not state.nodes[0].live or not leaf.minimum:
         return len(leaf.running)
     return min(len(leaf.running), leaf.counted - leaf.minimum)
-
-
-def work_of(gang: Gang, runners: Sequence[Runner]) -> int:
-    """
-    Add up the GPU-seconds that some pods of a gang have run.
-    """
-    leaves = tuple(pod_sets(gang.tree))
-    return sum(num_gpus(leaves[leaf].requests) * pod.seconds for leaf, pod in runners)

@@ -97,12 +97,16 @@ def ran(member, *seconds):
 
 def first(case, policy=None):
     """
-    Give entitled values and what is lost in the first step.
+    Give entitled values and what is lost in the first step, up to the rank.
     """
     policy = policy or Policy()
     found = best_first_step(case, policy, problem_of(case, policy).shares)
     starts = sum(value for name, _, value in found if name == "entitled")
-    return starts > 0, [value for name, _, value in found if name != "entitled"]
+    return starts > 0, losses(found, "disruption")[:4]
+
+
+def losses(found, name):
+    return [value for tier, _, value in found if tier.startswith(name)]
 
 
 def two_queues(*gangs, number=1, gpus=4, **fields):
@@ -204,7 +208,19 @@ def test_other_starts_preempt_lower_bands_in_the_second_step(priority, lost):
     later = best_later(case, policy, shares, plan())
 
     assert (False, [0, 0, 0, 0]) == first(case)
-    assert lost == [n for name, _, n in later if name.startswith("preemption")]
+    assert lost == losses(later, "preemption")[:4]
+
+
+def test_of_equal_losses_the_youngest_goes_and_then_the_smallest():
+    waits = gang("w", minimum=1, gpus=1, queue="high")
+    old = ran(gang("old", minimum=1, gpus=1, queue="low", running=["n0"]), 40)
+    young = ran(gang("young", minimum=1, gpus=2, queue="low", running=["n0"]), 20)
+    third = ran(gang("third", minimum=1, gpus=1, queue="low", running=["n0"]), 41)
+    case = two_queues(waits, old, young, third)
+    shares = problem_of(case, Policy()).shares
+    found = best_first_step(case, Policy(), shares)
+
+    assert [40, 1, 1, 0, 20, 5 * 10**8] == losses(found, "disruption")
 
 
 def test_a_move_joins_two_holes():
@@ -256,7 +272,9 @@ def test_what_is_held_is_not_given_to_others_and_what_leaves_runs_no_more():
     idle = best_later(case, policy, problem_of(case, policy).shares, plan())
 
     lost = [("preemption", None, 0), ("preemption-gangs", None, 0)]
-    lost += [("preemption-pods", None, 0), ("preemption-rank", None, 0)]
+    lost += [
+        (f"preemption-{kind}", None, 0) for kind in ("pods", "rank", "age", "size")
+    ]
     starts = [("entitled", 0, 4 * 10**9), ("borrowing", 0, 0)]
     ends = [("gpus", None, 0), ("gangs", None, 0), ("order", None, 1)]
     assert [*lost, *starts, *ends] == found

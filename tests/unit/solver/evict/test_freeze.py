@@ -52,6 +52,8 @@ def leaves(problem, name, rule="reclaim", *, pods=None, targets=(), seconds=0):
             pod=replace(pod, seconds=seconds),
             host=problem.room.index.get(pod.node, NOWHERE),
             gpus=part.requests.get(GPU, 0),
+            work=part.requests.get(GPU, 0) * seconds,
+            size=problem.values.of_pod(part.requests),
             rule=rule,
             whole=len(chosen) == len(found),
             target=next(to, NOWHERE),

@@ -191,6 +191,8 @@ def test_who_left_in_an_earlier_step_does_not_leave_again():
         pod=pod,
         host=0,
         gpus=1,
+        work=0,
+        size=1,
         rule="reclaim",
         whole=True,
     )
@@ -207,6 +209,8 @@ def test_nothing_moves_when_earlier_steps_moved_as_much_as_they_may():
         pod=pod,
         host=0,
         gpus=1,
+        work=0,
+        size=1,
         rule="consolidate",
         whole=True,
         target=1,

@@ -26,6 +26,21 @@ def test_a_value_is_the_largest_share_of_the_cluster(requests, value):
     assert value == PodValues({GPU: 8, "cpu": 10}).of_pod(requests)
 
 
+@pytest.mark.parametrize(
+    ("totals", "requests", "work"),
+    [
+        ({GPU: 8, "cpu": 10}, {GPU: 2, "cpu": 9}, 120),
+        ({GPU: 8, "cpu": 10}, {"cpu": 5}, 240),
+        ({GPU: 8, "cpu": 10**6}, {"cpu": 1}, 1),
+        ({"cpu": 10}, {"cpu": 5}, 30_000),
+    ],
+)
+def test_work_is_gpus_times_seconds_or_the_same_part_of_the_cluster(
+    totals, requests, work
+):
+    assert work == PodValues(totals).work(requests, 60)
+
+
 def test_records_that_come_and_go_keep_their_own_values():
     values = PodValues({GPU: 100})
     found = [values.of_pod({GPU: number}) for number in range(1, 100)]

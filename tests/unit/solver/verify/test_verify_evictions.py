@@ -284,6 +284,7 @@ def test_a_gang_that_needs_none_of_its_pods_may_be_called_whole_or_not(gangs):
         tier("disruption", 0, direction="min"),
         tier("disruption-gangs", gangs, direction="min"),
         tier("disruption-pods", 1, direction="min"),
+        tier("disruption-size", 10**9, direction="min"),
     ]
 
     assert holds(given, *GOOD, tiers=tiers)

@@ -25,6 +25,11 @@ from tests.unit.solver.verify.verify_cases import (
     victim,
 )
 
+SIZE = 333_333_334
+"""
+The value of one node of three.
+"""
+
 
 def sides():
     given = snapshot(nodes(4), [victim(), needy(), needy("x")])
@@ -259,6 +264,7 @@ def bounds():
 def claims():
     given = snapshot(nodes(3), [aged(victim(), 10), needy()])
     said_ = {"disruption": 80, "disruption-gangs": 1, "disruption-pods": 1}
+    said_ |= {"disruption-age": 10, "disruption-size": SIZE}
     right = made(*GOOD, tiers=_tiers(said_))
     for name in said_:
         wrong = made(*GOOD, tiers=_tiers(said_ | {name: 2}))
@@ -274,6 +280,7 @@ def claims():
         "disruption-rank",
     )
     split = {"disruption": 0, "preemption": 80, "preemption-gangs": 1}
+    split |= {"disruption-age": 10, "preemption-size": SIZE}
     yield broken(
         "lost-claim",
         given,
