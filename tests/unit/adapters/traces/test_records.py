@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.files.bundles import save
+from adapters.files.bundles import Case, save
 from adapters.loop.interfaces import Turn
 from adapters.observe.reporters import Recorder
 from adapters.observe.round_file import RoundFile
@@ -169,7 +169,7 @@ def test_the_bundle_of_a_round_is_read_by_its_gangs(tmp_path):
         nodes=nodes(1),
         gangs=[gang("a", leaf("w", minimum=1, gpus=1), age=60, max_runtime=300)],
     )
-    path = save(tmp_path, "r1", seen, Policy(), "broken")
+    path = save(tmp_path, "r1", Case(seen, Policy()), ValueError("broken"))
 
     assert {"a": 300} == {name: job.duration for name, job in jobs(path).items()}
 
