@@ -62,6 +62,8 @@ scenarios: setup ## run every scenario with both strategies
 
 roles: setup ## write the roles of deploy/ anew, after a change of what is asked for
 	$(BIN)/phalanx config role > deploy/base/role.yaml
+	$(BIN)/phalanx config role --shard blue | sed '1,/^---$$/d' \
+		> deploy/overlays/shard/role.yaml
 
 docs: setup ## run the examples of the documents
 	$(PYTEST) tests/docs

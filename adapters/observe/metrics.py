@@ -46,12 +46,14 @@ class Gauged:
 
     ``staleness`` gives, for each kind that is followed, the seconds since it was known
     to be up to date, and none where it was not read yet; ``restarts`` how often each
-    thread was begun again, ``passed_by`` how many objects of a kind cannot be read.
+    thread was begun again, ``passed_by`` how many objects of a kind cannot be read;
+    ``intent`` the bytes of what is kept, and how many entries there was no room for.
     """
 
     staleness: Staleness = dict
     restarts: Numbers = dict
     passed_by: Numbers = dict
+    intent: Callable[[], tuple[int, int]] = lambda: (0, 0)
 
 
 class Metrics:
@@ -333,6 +335,17 @@ class _Looked(Collector):
         for name, number in self._gauged.restarts().items():
             begun.add_metric([name], number)
         yield begun
+        size, left_out = self._gauged.intent()
+        yield GaugeMetricFamily(
+            "phalanx_intent_bytes",
+            "The bytes of the intent and of what is remembered, as stored last.",
+            value=size,
+        )
+        yield GaugeMetricFamily(
+            "phalanx_intent_left_out",
+            "Gangs of which nothing is kept over a restart, since there is no room.",
+            value=left_out,
+        )
         yield _gauge(
             "phalanx_objects_unread",
             "Objects of each kind that cannot be read, and are left out or kept as "

@@ -5,7 +5,9 @@ Who tells what `phalanx run` does: the log, the cluster, metrics, the record of 
 import logging
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from adapters.kube.acting.intent import IntentStore
 from adapters.kube.api.client import Transport
 from adapters.kube.dialects.registry import dialects_of
 from adapters.kube.status.k8s_events import Notices
@@ -28,6 +30,17 @@ _STALLED_AFTER = 60.0
 _LONGEST_SEARCH = 60.0
 
 
+@dataclass(frozen=True, slots=True)
+class Own:
+    """
+    What is told of ourselves: our name, the threads that keep us leading, the intent.
+    """
+
+    identity: str
+    threads: Sequence[SupervisedThread]
+    store: IntentStore
+
+
 class Reporting:
     """
     All reporters as one, ``reporter``, and what they need, begun and ended together.
@@ -38,8 +51,7 @@ class Reporting:
         settings: Running,
         source: ClusterSource,
         transport: Transport,
-        identity: str,
-        threads: Sequence[SupervisedThread] = (),
+        own: Own,
     ) -> None:
         run = settings.run
         self._settings = settings
@@ -51,10 +63,11 @@ class Reporting:
                 staleness=source.staleness,
                 restarts=lambda: restarts(self._threads),
                 passed_by=source.num_passed_by,
+                intent=lambda: (own.store.size, own.store.left_out),
             ),
             versions=versions(),
         )
-        notices = Notices(transport, identity, clock=monotonic, now=time.time)
+        notices = Notices(transport, own.identity, clock=monotonic, now=time.time)
         voice = Voice(
             transport=transport,
             dialects=dialects_of(run.own_status, run.dialects),
@@ -70,7 +83,7 @@ class Reporting:
         self._recorder = Recorder(file, settings.policy, time.time)
         self._server = self._listening(run.listen)
         self._threads = [
-            *threads,
+            *own.threads,
             *source.threads,
             self._writer.thread,
             self._recorder.thread,

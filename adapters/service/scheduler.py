@@ -24,7 +24,7 @@ from adapters.loop.loop import Loop
 from adapters.loop.memory.gangs import Memory
 from adapters.loop.parts import Leadership, Parts, Pulse
 from adapters.loop.plan_round import planned
-from adapters.service.reporting import Reporting
+from adapters.service.reporting import Own, Reporting
 from adapters.service.run_settings import Running
 
 
@@ -58,15 +58,24 @@ class Scheduler:
         )
         self._lease = self._made_lease() if run.leader_elect else None
         self._identity = self._lease.identity if self._lease else _identity()
+        self._store = IntentStore(
+            self._transport,
+            (run.namespace, f"phalanx-{run.shard}-intent"),
+            self._identity,
+        )
         threads = [self._lease.thread] if self._lease else []
         self.reporting = Reporting(
-            settings, self.source, self._transport, self._identity, threads
+            settings,
+            self.source,
+            self._transport,
+            Own(self._identity, threads, self._store),
         )
         self.loop = self._made_loop(self._lease or Always())
 
     def __enter__(self) -> Self:
         resources = [r.resource for r in self.source.reflectors]
-        check(self._transport, needed(resources), self.settings.run.namespace)
+        run = self.settings.run
+        check(self._transport, needed(resources, run.shard), run.namespace)
         self.reporting.start()
         self.source.start()
         if self._lease is not None:
@@ -105,16 +114,11 @@ class Scheduler:
     def _made_loop(self, leadership: Leadership) -> Loop:
         run, policy = self.settings.run, self.settings.policy
         memory = Memory(policy.evict.stale_after)
-        store = IntentStore(
-            self._transport,
-            (run.namespace, f"phalanx-{run.shard}-intent"),
-            self._identity,
-        )
         deeds = Deeds(self._transport, self.source.cache, leadership.is_held)
         sink = ClusterSink(
             self.source.cache,
             deeds,
-            store,
+            self._store,
             memory,
             goes_on=self._goes_on,
             threads=run.threads,

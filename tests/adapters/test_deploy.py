@@ -51,6 +51,34 @@ def test_the_roles_are_what_run_asks_for_and_nothing_else(capsys):
     assert said == (BASE / "role.yaml").read_text(encoding="utf-8"), "make roles"
 
 
+def test_the_role_of_a_shard_is_what_run_asks_for_and_nothing_else(capsys):
+    overlay = DEPLOY / "overlays" / "shard"
+    shard = documents(overlay / "settings.yaml")[0]["run"]["shard"]
+    assert 0 == run(["config", "role", "--shard", shard])
+
+    _, own = yaml.safe_load_all(capsys.readouterr().out)
+    assert [own] == documents(overlay / "role.yaml"), "make roles"
+
+
+def test_objects_that_are_known_by_name_are_granted_by_name():
+    for rule in one(base(), "Role")["rules"]:
+        names = rule.get("resourceNames", [])
+
+        assert bool(names) == (rule["verbs"] != ["create"])
+        assert all(name.startswith("phalanx-default") for name in names)
+
+
+def test_an_api_server_may_listen_on_any_port_that_is_not_reserved():
+    egress = one(base(), "NetworkPolicy")["spec"]["egress"]
+    ports = [port for rule in egress for port in rule["ports"]]
+    for port in (443, 6443, 8443, 16443, 7443, 60000):
+        assert any(
+            one["protocol"] == "TCP"
+            and one["port"] <= port <= one.get("endPort", one["port"])
+            for one in ports
+        )
+
+
 def test_no_role_grants_everything_of_a_kind():
     granted = [rule for raw in base() for rule in raw.get("rules", [])]
     words = {
@@ -65,6 +93,7 @@ def test_no_role_grants_everything_of_a_kind():
 def test_every_file_of_a_folder_is_used_and_every_file_used_is_there(folder):
     listed = documents(folder / "kustomization.yaml")[0]
     used = set(listed["resources"])
+    used |= {patch["path"] for patch in listed.get("patches", []) if "path" in patch}
     for made in listed.get("configMapGenerator", []):
         used |= set(made["files"])
 

@@ -23,10 +23,25 @@ def grant(admin, user: str, space: str, *, without: Permission | None = None) ->
     Give a user the rules of ``deploy/``, all of them or all but one verb.
     """
     for kind, place in (("ClusterRole", ""), ("Role", space)):
-        granted = rules(kind)
+        granted = [_of_shards(rule) for rule in rules(kind)]
         if without is not None and without.own == bool(place):
             granted = [part for rule in granted for part in _less(rule, without)]
         bind(admin, user, kind, granted, place)
+
+
+def _of_shards(rule: dict) -> dict:
+    """
+    Name the objects of the shards that tests run beside those of the base.
+    """
+    names = rule.get("resourceNames")
+    if names is None:
+        return rule
+    more = [
+        name.replace("phalanx-default", f"phalanx-{shard}")
+        for shard in ("a", "b")
+        for name in names
+    ]
+    return rule | {"resourceNames": names + more}
 
 
 def _less(rule: dict, without: Permission) -> list[dict]:

@@ -116,6 +116,9 @@ def role(
             "--namespace", "-n", metavar="NAME", help="Where run keeps state."
         ),
     ] = "phalanx-system",
+    shard: Annotated[
+        str, typer.Option(metavar="NAME", help="The shard that run keeps state of.")
+    ] = "default",
     output: Annotated[
         Format, typer.Option("-o", "--output", metavar="yaml|json", help="How.")
     ] = Format.YAML,
@@ -130,7 +133,7 @@ def role(
     from adapters.kube.dialects.registry import dialects
     from adapters.kube.gangs.kinds import resources_of
 
-    both = roles(needed(resources_of(dialects())), name, namespace)
+    both = roles(needed(resources_of(dialects()), shard), name, namespace)
     if output is Format.JSON:
         emit(as_text({"apiVersion": "v1", "kind": "List", "items": both}, output))
         return

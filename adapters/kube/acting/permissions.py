@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from adapters.kube.acting.intent import names_of
 from adapters.kube.api.client import Transport
 from adapters.kube.api.errors import ClusterError
 from adapters.kube.api.resources import Resource
@@ -21,21 +22,24 @@ class Permission:
     """
     One verb on one resource, everywhere or inside our own namespace.
 
-    ``version`` is where the resource is served; of ``optional`` ones nothing is needed
-    where it is not.
+    With ``names`` it is needed of those objects only.  ``version`` is where the
+    resource is served; of ``optional`` ones nothing is needed where it is not.
     """
 
     group: str
     resource: str
     verb: str
     own: bool = False
+    names: tuple[str, ...] = ()
     version: str = "v1"
     optional: bool = False
 
     def __str__(self) -> str:
         where = " in its own namespace" if self.own else ""
+        named = ", ".join(f'"{name}"' for name in self.names)
+        names = f"resourceNames: [{named}], " if named else ""
         return (
-            f'{{apiGroups: ["{self.group}"], resources: ["{self.resource}"], '
+            f'{{apiGroups: ["{self.group}"], resources: ["{self.resource}"], {names}'
             f'verbs: ["{self.verb}"]}}{where}'
         )
 
@@ -48,20 +52,6 @@ ACTING = (
 """
 What binds and evicts.
 """
-KEEPING = (
-    *(
-        Permission(group="", resource="configmaps", verb=verb, own=True)
-        for verb in ("get", "create", "update")
-    ),
-    *(
-        Permission(group="coordination.k8s.io", resource="leases", verb=verb, own=True)
-        for verb in ("get", "create", "update")
-    ),
-)
-"""
-What keeps the intent and the Lease.
-"""
-
 TELLING = (
     Permission(group="", resource="pods/status", verb="patch"),
     *(
@@ -95,6 +85,27 @@ class RoleLacksError(ClusterError):
         self.rules = tuple(rules)
         noun = "a rule" if len(self.rules) == 1 else f"{len(self.rules)} rules"
         super().__init__(f"the role lacks {noun}: {'; '.join(self.rules)}")
+
+
+def keeping(shard: str) -> Iterator[Permission]:
+    """
+    Give what keeping the intent and the Lease of a shard needs.
+
+    Whoever makes an object has not named it yet for the server, so that is of any name.
+    """
+    intents = tuple(names_of(f"phalanx-{shard}-intent"))
+    for group, resource, names in (
+        ("", "configmaps", intents),
+        ("coordination.k8s.io", "leases", (f"phalanx-{shard}",)),
+    ):
+        for verb in ("get", "create", "update"):
+            yield Permission(
+                group=group,
+                resource=resource,
+                verb=verb,
+                own=True,
+                names=() if verb == "create" else names,
+            )
 
 
 def reading(resources: Iterable[Resource]) -> Iterator[Permission]:
@@ -134,11 +145,11 @@ def telling(resources: Iterable[Resource]) -> Iterator[Permission]:
                 )
 
 
-def needed(resources: Sequence[Resource]) -> list[Permission]:
+def needed(resources: Sequence[Resource], shard: str = "default") -> list[Permission]:
     """
     List all that the scheduler needs where some kinds are followed, each rule once.
     """
-    rules = [*ACTING, *KEEPING, *reading(resources), *telling(resources)]
+    rules = [*ACTING, *keeping(shard), *reading(resources), *telling(resources)]
     return list(dict.fromkeys(rules))
 
 
@@ -170,6 +181,13 @@ def check(
 
 
 def _is_granted(transport: Transport, asked: Permission, namespace: str) -> bool:
+    names = asked.names or ("",)
+    return all(_is_allowed(transport, asked, namespace, name) for name in names)
+
+
+def _is_allowed(
+    transport: Transport, asked: Permission, namespace: str, name: str
+) -> bool:
     resource, _, subresource = asked.resource.partition("/")
     attributes = {
         "group": asked.group,
@@ -177,7 +195,7 @@ def _is_granted(transport: Transport, asked: Permission, namespace: str) -> bool
         "subresource": subresource,
         "verb": asked.verb,
         "namespace": namespace if asked.own else "",
-    }
+    } | ({"name": name} if name else {})
     review = {
         "apiVersion": "authorization.k8s.io/v1",
         "kind": "SelfSubjectAccessReview",

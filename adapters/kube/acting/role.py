@@ -41,14 +41,20 @@ def rules_of(permissions: Iterable[Permission]) -> list[dict[str, Any]]:
     """
     Join what has the same verbs in the same group, in a fixed order.
     """
-    verbs: dict[tuple[str, str], set[str]] = {}
+    verbs: dict[tuple[str, str, tuple[str, ...]], set[str]] = {}
     for each in permissions:
-        verbs.setdefault((each.group, each.resource), set()).add(each.verb)
-    alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for (group, resource), some in sorted(verbs.items()):
+        of = each.group, each.resource, each.names
+        verbs.setdefault(of, set()).add(each.verb)
+    alike: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for (group, resource, names), some in sorted(verbs.items()):
         ordered = tuple(sorted(some, key=_ORDER.index))
-        alike.setdefault((group, ordered), []).append(resource)
+        alike.setdefault((group, names, ordered), []).append(resource)
     return [
-        {"apiGroups": [group], "resources": resources, "verbs": list(ordered)}
-        for (group, ordered), resources in alike.items()
+        {
+            "apiGroups": [group],
+            "resources": resources,
+            **({"resourceNames": list(names)} if names else {}),
+            "verbs": list(ordered),
+        }
+        for (group, names, ordered), resources in alike.items()
     ]

@@ -2,10 +2,12 @@
 A cluster as a sink of plans: intent first, then binds and evictions, gang by gang.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from adapters.kube.acting.executor import THREADS, carry_out
-from adapters.kube.acting.intent import MOST_BINDS, Intent, IntentStore
+from adapters.kube.acting.intent import MOST_BINDS, MOST_TEXT, IntentStore
+from adapters.kube.acting.intent_format import Intent
 from adapters.kube.acting.operations import Deeds
 from adapters.kube.api.errors import ClusterError
 from adapters.kube.watch.cache import Cache
@@ -16,6 +18,7 @@ from models.plan import Operation, Plan
 from models.receipt import Receipt
 from models.snapshot import Snapshot
 
+_log = logging.getLogger(__name__)
 _LEAVES = frozenset({"Evict", "Move"})
 
 
@@ -52,7 +55,8 @@ class ClusterSink:
         Begin to lead: what the last leader was about to bind is promised.
         """
         found = self._store.claim()
-        self._memory.restore(found.memory, now)
+        if lost := self._memory.restore(found.memory, now):
+            _log.warning("memory_left_out", extra={"fields": {"entries": lost}})
         self._memory.intended(found.binds, now)
         self._intent = found
 
@@ -108,6 +112,8 @@ class ClusterSink:
         try:
             self._store.write(self._intent)
         except ClusterError as error:
+            fields = {"error": str(error), "skipped": len(steps)}
+            _log.warning("intent_not_stored", extra={"fields": fields})
             return [_skipped(step, str(error)) for step in steps]
         self._deeds.begin()
         return carry_out(
@@ -124,14 +130,15 @@ class ClusterSink:
         """
         Part the binds that one intent can store from those left to the next round.
         """
-        if len(binds) <= MOST_BINDS:
+        room = min(MOST_BINDS, MOST_TEXT // max(map(_letters, binds), default=1))
+        if len(binds) <= room:
             return binds, frozenset()
         units: dict[str, list[Operation]] = {}
         for step in binds:
             units.setdefault(self._groups.get(step.gang, step.gang), []).append(step)
         taken: list[Operation] = []
         for unit in units.values():
-            if len(taken) + len(unit) <= MOST_BINDS or not taken:
+            if len(taken) + len(unit) <= room or not taken:
                 taken += unit
         return taken, frozenset(binds) - frozenset(taken)
 
@@ -142,6 +149,10 @@ class ClusterSink:
 
     def _done(self, step: Operation) -> Receipt:
         return self._deeds.bind(step) if step.op == "Bind" else self._deeds.evict(step)
+
+
+def _letters(step: Operation) -> int:
+    return len(step.gang) + len(step.pod) + len(step.node) + len(step.uid or "") + 16
 
 
 def _skipped(step: Operation, why: str) -> Receipt:

@@ -6,8 +6,8 @@ are promised.  It decides nothing: planning reads it as fields of the snapshot.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from math import ceil
+from dataclasses import dataclass, fields, replace
+from math import ceil, isfinite
 from typing import Any, Final
 
 from adapters.loop.memory.promises import Promise, Promises
@@ -52,7 +52,21 @@ class GangMemory:
         """
         Tell whether there is nothing to remember.
         """
-        return replace(self, born=0.0, seen=0.0) == GangMemory()
+        return not (
+            self.waited
+            or self.waits_since is not None
+            or self.evicted_at is not None
+            or self.failures
+            or self.again_at
+            or self.below_since is not None
+            or self.halved
+            or self.satisfied
+        )
+
+
+_BLANK: Final = {
+    each.name: each.default for each in fields(GangMemory) if each.name != "seen"
+}
 
 
 class Memory:
@@ -152,35 +166,36 @@ class Memory:
     def document(self) -> dict[str, Any]:
         """
         Give what is worth keeping over a restart, as plain values.
+
+        The gangs that it matters most for come first: there may be no room for all.
         """
-        blank = asdict(GangMemory())
-        gangs = {
-            key: {
-                word: value
-                for word, value in asdict(held).items()
-                if value != blank[word] and word != "seen"
-            }
-            for key, held in sorted(self.gangs.items())
-            if not held.is_blank()
-        }
+        some = ((key, held) for key, held in self.gangs.items() if not held.is_blank())
+        gangs = {key: _plain(held) for key, held in sorted(some, key=_importance)}
         kept: dict[str, Any] = {"gangs": gangs, "promises": self.promises.document()}
         if (unchanged := self._stillness.document()) is not None:
             kept["unchanged"] = unchanged
         return kept
 
-    def restore(self, document: Mapping[str, Any], now: float) -> None:
+    def restore(self, document: Mapping[str, Any], now: float) -> int:
         """
-        Take what was kept, in place of what we remember.
+        Take what was kept, in place of what we remember; count what is not as we write.
+
+        Another version may have written it: what it says besides is passed by, and
+        what it does not say has a default.
         """
-        known = {entry.name for entry in fields(GangMemory)}
-        self.gangs = {
-            key: GangMemory(**{w: v for w, v in said.items() if w in known}, seen=now)
-            for key, said in document.get("gangs", {}).items()
-        }
+        gangs, promises = document.get("gangs"), document.get("promises")
+        self.gangs, lost = {}, 0
+        for key, said in gangs.items() if isinstance(gangs, Mapping) else ():
+            if isinstance(said, Mapping):
+                self.gangs[key] = GangMemory(**_known(said), seen=now)
+            else:
+                lost += 1
         self._stillness, self._spared = Stillness(), {}
-        self._stillness.restore(document.get("unchanged"))
+        lost += not self._stillness.restore(document.get("unchanged"))
         self.promises = Promises()
-        self.promises.restore(document.get("promises", ()))
+        return lost + self.promises.restore(
+            promises if isinstance(promises, list) else ()
+        )
 
     def _of(self, gang: Gang, now: float) -> GangMemory:
         return self.gangs.setdefault(
@@ -257,6 +272,45 @@ class Memory:
             for receipt in failed:
                 self.promises.hold(Promise.of(receipt.operation))
         held.failures += bool(tried & {"refused", "again"})
+
+
+def _plain(held: GangMemory) -> dict[str, Any]:
+    """
+    Give what differs from a gang of which nothing is known; times to a tenth.
+    """
+    found: dict[str, Any] = {}
+    for word, blank in _BLANK.items():
+        value = getattr(held, word)
+        if value != blank:
+            found[word] = round(value, 1) if isinstance(value, float) else value
+    return found
+
+
+def _importance(entry: tuple[str, GangMemory]) -> tuple[bool, bool, float, str]:
+    """
+    Order gangs by what is lost with them: what is wrong, then who waited, the longest.
+    """
+    key, held = entry
+    wrong = held.satisfied or held.halved or held.below_since is not None
+    lately = held.failures > 0 or held.evicted_at is not None
+    since = held.born if held.waits_since is None else held.waits_since
+    return not wrong, not lately, since - held.waited, key
+
+
+def _known(said: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Give the words of a kept gang that we know, where they hold what they must.
+    """
+    found: dict[str, Any] = {}
+    for word, blank in _BLANK.items():
+        value: Any = said.get(word)
+        if isinstance(blank, bool) or not isinstance(value, int | float):
+            fits = isinstance(value, bool) and isinstance(blank, bool)
+        else:
+            fits = not isinstance(value, bool) and isfinite(value)
+        if fits:
+            found[word] = int(value) if word == "failures" else value
+    return found
 
 
 def _is_forgotten(held: GangMemory, now: float) -> bool:

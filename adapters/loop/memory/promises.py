@@ -139,13 +139,45 @@ class Promises:
         """
         return [asdict(held) for _, held in sorted(self._held.items())]
 
-    def restore(self, documents: Iterable[Mapping[str, Any]]) -> None:
+    def restore(self, documents: Iterable[object]) -> int:
         """
-        Take promises that were kept.
+        Take promises that were kept; count those that are not as we write them.
         """
+        lost = 0
         for said in documents:
-            requests = tuple((name, amount) for name, amount in said["requests"])
-            self.hold(Promise(**{**said, "requests": requests}))
+            promise = _read(said)
+            if promise is None:
+                lost += 1
+            else:
+                self.hold(promise)
+        return lost
+
+
+def _read(said: object) -> Promise | None:
+    """
+    Read a promise; what is said besides is passed by, what is not said has a default.
+    """
+    match said:
+        case {"gang": str(gang), "pod": str(pod), "node": str(node), **more}:
+            return _promise(gang, pod, node, more)
+        case _:
+            return None
+
+
+def _promise(gang: str, pod: str, node: str, more: Mapping[Any, object]) -> Promise:
+    uid, until, requests = (more.get(word) for word in ("uid", "until", "requests"))
+    return Promise(
+        gang=gang,
+        pod=pod,
+        node=node,
+        uid=uid if isinstance(uid, str) else None,
+        requests=tuple(
+            (row[0], row[1])
+            for row in (requests if isinstance(requests, list) else ())
+            if isinstance(row, list) and [type(w) for w in row[:2]] == [str, int]
+        ),
+        until=float(until) if isinstance(until, int | float) else 0.0,
+    )
 
 
 def _requests(

@@ -14,6 +14,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from typing import Any
 
+from pydantic import BaseModel, Field, StrictInt, ValidationError
+
 from models.gangs import PodPhase, PodSet, Tree, pod_sets
 from models.plan import Operation, Plan
 from models.snapshot import Snapshot
@@ -126,6 +128,31 @@ class _State:
         return True
 
 
+class _KeptWanted(BaseModel):
+    """
+    What a gang wants, as it was kept.
+    """
+
+    gang: str
+    tree: str
+    leaves: dict[str, str]
+    pods: StrictInt
+    ended: StrictInt
+
+
+class _Kept(BaseModel):
+    """
+    What was kept; fields of another version are passed by.
+    """
+
+    since: float
+    told: dict[str, StrictInt]
+    there: str
+    budgets: dict[str, tuple[str, StrictInt]]
+    gangs: dict[str, _KeptWanted]
+    others: str = Field(min_length=1)
+
+
 class Stillness:
     """
     Hears of every snapshot and every plan, and tells for how long nothing has changed.
@@ -187,21 +214,28 @@ class Stillness:
             **asdict(self._kept),
         }
 
-    def restore(self, document: Mapping[str, Any] | None) -> None:
+    def restore(self, document: object) -> bool:
         """
         Take what was kept; the first snapshot shows whether it is still so.
+
+        Tell whether it can be read: else nothing is known, which is no harm.
         """
         self.broken()
         if document is None:
-            return
-        self._since = float(document["since"])
-        self._told.update(document["told"])
+            return True
+        try:
+            read = _Kept.model_validate(document)
+        except ValidationError:
+            return False
+        self._since = read.since
+        self._told.update(read.told)
         self._state = _State(
-            document["there"],
-            {name: (gangs, n) for name, (gangs, n) in document["budgets"].items()},
-            {key: _Wanted(**held) for key, held in document["gangs"].items()},
-            document["others"],
+            read.there,
+            read.budgets,
+            {key: _Wanted(**held.model_dump()) for key, held in read.gangs.items()},
+            read.others,
         )
+        return True
 
     @property
     def _is_kept(self) -> bool:
