@@ -12,13 +12,17 @@ from adapters.loop.interfaces import Turn
 from models.errors import PhalanxError, PlanRejectedError, escaped
 from models.snapshot import Snapshot
 
+_MOST_WARNINGS = 50
 _log = logging.getLogger(__name__)
 
 
 class LogReporter:
     """
-    Says in the log what a loop does.
+    Says in the log what a loop does, and once what was not read or not obeyed.
     """
+
+    def __init__(self) -> None:
+        self._warned: frozenset[str] = frozenset()
 
     def ticked(self) -> None:
         """
@@ -46,6 +50,10 @@ class LogReporter:
         """
         Say what was planned.
         """
+        warnings = frozenset(turn.snapshot.warnings)
+        for warning in sorted(warnings - self._warned)[:_MOST_WARNINGS]:
+            _say("snapshot_warning", logging.WARNING, round=turn.name, warning=warning)
+        self._warned = warnings
         operations = Counter(step.op for step in turn.plan.operations)
         waiting = Counter(
             str(line.waiting.reason)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from adapters.csv_cells import as_given
+from adapters.machine.csv_cells import as_given
 from models.trace import Floor
 
 LONG = 12 * 3600

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from adapters.csv_cells import CsvWriter, csv_rows
 from adapters.machine.clock import monotonic
+from adapters.machine.csv_cells import CsvWriter, csv_rows
 from adapters.replay.gpu_use import USES
 from adapters.replay.job_state import NEVER, Fate
 from adapters.replay.world import World

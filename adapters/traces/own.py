@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from adapters.csv_cells import CsvWriter, as_given
+from adapters.machine.csv_cells import CsvWriter, as_given
 from adapters.traces.cells import Names, RowLeftOutError, duration, moment, safe, whole
 from adapters.traces.forms import MODEL_LABEL, Draft, Shelf
 from adapters.traces.row_faults import Tally, rejected

@@ -13,8 +13,8 @@ import yaml
 
 from adapters.cli.main import run
 from adapters.cli.terminal.output import Paint, Table, as_text, note, say
-from adapters.csv_cells import CsvWriter, csv_rows
 from adapters.kube.status.k8s_events import Notice, Regarding, _fit
+from adapters.machine.csv_cells import CsvWriter, csv_rows
 from adapters.observe.log import JsonLines, TextLines
 from adapters.reports.page.markdown import as_markdown
 from adapters.reports.page.page import Page, Section, Text

@@ -67,7 +67,7 @@ ROWS = {
         ),
     ],
     (
-        "label `pod-group/groups`, annotation "
+        "label or annotation `pod-group/groups`, annotation "
         "`gang.scheduling.koordinator.sh/groups`, of pods or PodGroup"
     ): [
         pair(
@@ -80,6 +80,7 @@ ROWS = {
         )
         for where, word in (
             (f"labels {LABEL}/groups", "pod-group/groups"),
+            (f"annotations {LABEL}/groups", "pod-group/groups"),
             (f"annotations {GANG}/groups", f"{GANG}/groups"),
         )
     ]

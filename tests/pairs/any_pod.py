@@ -61,7 +61,7 @@ ROWS = {
             word=".annotations",
         ),
         pair(
-            [*room(1), *pods("p", 2, owner=("batch/v1", "Job", "t"))],
+            [*room(1), *pods("p", 2, owner=("example.com/v1", "Crew", "t"))],
             "Pod/p-* metadata ownerReferences 0 controller",
             (True, False),
             "t DemandExceedsCluster",

@@ -15,12 +15,12 @@ PROSE = {
                 *room(),
                 queue("default"),
                 queue("q", limit=0),
-                *pods("p", 1, owner=("batch/v1", "Job", "t")),
+                *pods("t", 1),
             ],
-            f"Pod/p-0 metadata {kind} {label}",
+            f"Pod/t-0 metadata {kind} {label}",
             (ABSENT, "q"),
-            "t 1 on n",
-            "t QuotaExceedsMaximum",
+            "t-0 1 on n",
+            "t-0 QuotaExceedsMaximum",
         )
         for kind in ("labels", "annotations")
     ]

@@ -16,6 +16,7 @@ from tests.pairs import (
     native,
     parts,
     queues,
+    unread,
     volcano,
     workloads,
 )
@@ -23,7 +24,18 @@ from tests.pairs.pair import manifests, matches, outcome
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "dialects.md"
 MODULES = (
-    *(any_pod, parts, queues, kai, volcano, koordinator, ack, coscheduling, native),
+    *(
+        any_pod,
+        parts,
+        unread,
+        queues,
+        kai,
+        volcano,
+        koordinator,
+        ack,
+        coscheduling,
+        native,
+    ),
     workloads,
 )
 PAIRS = {

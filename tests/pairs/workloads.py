@@ -8,6 +8,7 @@ from tests.pairs.pair import ABSENT, obj, pair, pods, room
 JOBSET = "jobset.sigs.k8s.io"
 LWS = "leaderworkerset.sigs.k8s.io"
 KUBEFLOW = "training.kubeflow.org"
+KUEUE = "kueue.x-k8s.io/pod-group"
 SPARK = "sparkoperator.k8s.io/app-name"
 
 
@@ -115,8 +116,26 @@ def plain(version, kind, gpus=2, **spec):
     ]
 
 
+def volcano_job(gpus=8):
+    tasks = [{"name": "ps", "replicas": 1}, {"name": "worker", "replicas": 2}]
+    label = "volcano.sh/task-spec"
+    return [
+        *room(gpus),
+        obj("batch.volcano.sh/v1alpha1", "Job", "t", spec={"tasks": tasks}),
+        *pods("s", 1, labels={"volcano.sh/job-name": "t", label: "ps"}),
+        *pods("w", 2, labels={"volcano.sh/job-name": "t", label: "worker"}),
+    ]
+
+
+def kueue_group():
+    said = {f"{KUEUE}-total-count": "2"}
+    labels = {f"{KUEUE}-name": "t"}
+    return [*room(), *pods("p", 2, labels=labels, annotations=said)]
+
+
 WHOLE = "t 3 on n"
 SHORT = "t WaitingForPods"
+LONE = "warned: Job default/… is not among the objects…"
 LARGE = "t DemandExceedsCluster"
 
 SECTION = "Workloads"
@@ -127,7 +146,7 @@ ROWS = {
             f"Pod/worker-1 metadata labels {JOBSET}/jobset-name",
             ("t", ABSENT),
             WHOLE,
-            "t WaitingForPods; t-worker-0 1 on n",
+            f"t WaitingForPods; t-worker-0 1 on n; {LONE}",
             word=f"{JOBSET}/jobset-name",
         ),
         pair(
@@ -219,7 +238,7 @@ ROWS = {
             f"Pod/launcher-0 metadata labels {KUBEFLOW}/job-name",
             ("t", ABSENT),
             WHOLE,
-            "t WaitingForPods; t-launcher 1 on n",
+            f"t WaitingForPods; t-launcher 1 on n; {LONE}",
             word=f"{KUBEFLOW}/job-name",
         ),
         pair(
@@ -367,6 +386,69 @@ ROWS = {
             SHORT,
             word="spark-role",
         )
+    ],
+    "Job of Volcano": [
+        pair(
+            volcano_job(),
+            "Pod/w-1 metadata labels volcano.sh/job-name",
+            ("t", ABSENT),
+            WHOLE,
+            "t WaitingForPods; w-1 1 on n",
+            word="volcano.sh/job-name",
+        ),
+        pair(
+            volcano_job(),
+            "Pod/w-1 metadata labels volcano.sh/task-spec",
+            ("worker", "ps"),
+            WHOLE,
+            SHORT,
+            word="volcano.sh/task-spec",
+        ),
+    ],
+    "Job of Volcano whose pods name no PodGroup": [
+        pair(
+            volcano_job(),
+            "Job/t spec tasks 1 replicas",
+            (2, 3),
+            WHOLE,
+            SHORT,
+            word="replicas",
+        ),
+        pair(
+            volcano_job(2),
+            "Job/t spec minAvailable",
+            (ABSENT, 2),
+            LARGE,
+            "t 2 on n",
+            word="minAvailable",
+        ),
+    ],
+    "plain pods under Kueue": [
+        pair(
+            kueue_group(),
+            f"Pod/p-1 metadata labels {KUEUE}-name",
+            ("t", ABSENT),
+            "t 2 on n",
+            "p-1 1 on n; t WaitingForPods",
+            word=f"{KUEUE}-name",
+        ),
+        pair(
+            kueue_group(),
+            f"Pod/p-* metadata annotations {KUEUE}-fast-admission",
+            (ABSENT, "true"),
+            "t 2 on n",
+            "p-0 1 on n; p-1 1 on n",
+            word=f"{KUEUE}-fast-admission",
+        ),
+    ],
+    "group of plain pods under Kueue": [
+        pair(
+            kueue_group(),
+            f"Pod/p-* metadata annotations {KUEUE}-total-count",
+            ("2", "3"),
+            "t 2 on n",
+            SHORT,
+        ),
     ],
     "Job": [
         pair(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Self
 
-from adapters.csv_cells import CsvWriter
+from adapters.machine.csv_cells import CsvWriter
 from models.errors import escaped
 
 

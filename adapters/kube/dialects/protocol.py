@@ -22,9 +22,12 @@ from models.topology import Topology, TopologyDemand
 class Objects:
     """
     All raw objects of one cluster or of some manifests, by (API group, kind).
+
+    ``unread`` counts those among the manifests that are known and not read, by kind.
     """
 
     by_kind: Mapping[tuple[str, str], tuple[Raw, ...]] = field(default_factory=dict)
+    unread: Mapping[str, int] = field(default_factory=dict)
 
     def of(self, group: str, kind: str) -> tuple[Raw, ...]:
         """

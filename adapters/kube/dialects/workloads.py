@@ -49,6 +49,7 @@ class Workload:
     ``named_by`` are pod labels that hold the owner's name, for pods that another object
     controls; ``copy_by`` is a label that numbers copies, each a gang.  ``minimum``:
     ``all`` pods, ``one``, ``each`` pod a gang by itself, or the ``first`` roles alone.
+    ``unless`` is an annotation of pods that are no gang by these labels.
     ``first`` are the roles that all others come after, ``fixed`` those of a known size.
     ``size`` and ``least`` lead to the number of pods and to a minimum that is said.
     """
@@ -64,6 +65,7 @@ class Workload:
     first: tuple[str, ...] = ()
     fixed: Mapping[str, int] = field(default_factory=dict)
     minimum: Literal["all", "one", "each", "first"] = "all"
+    unless: str = ""
     size: Path = ()
     size_by: str = ""
     most: Path = ()
@@ -158,6 +160,21 @@ WORKLOADS: tuple[Workload, ...] = (
         minimum="first",
     ),
     Workload(
+        group="batch.volcano.sh",
+        kinds=("Job",),
+        named_by=("volcano.sh/job-name",),
+        roles_by=("volcano.sh/task-spec",),
+        roles=(Roles(at=("spec", "tasks"), name="name"),),
+        least=(("spec", "minAvailable"),),
+    ),
+    Workload(
+        group="kueue.x-k8s.io",
+        kinds=("PodGroup",),
+        named_by=("kueue.x-k8s.io/pod-group-name",),
+        unless="kueue.x-k8s.io/pod-group-fast-admission",
+        size_by="kueue.x-k8s.io/pod-group-total-count",
+    ),
+    Workload(
         group="batch",
         kinds=("Job",),
         size=("spec", "parallelism"),
@@ -210,4 +227,12 @@ RESOURCES: tuple[Resource, ...] = tuple(
 )
 """
 The owners that say more than their pods do; gangs are derived without them too.
+"""
+
+IN_MANIFESTS: tuple[Resource, ...] = (
+    Resource(group="apps", version="v1", plural="replicasets", kind="ReplicaSet"),
+    Resource(group="batch.volcano.sh", version="v1alpha1", plural="jobs", kind="Job"),
+)
+"""
+Owners that are read where somebody gives them, and looked for in no cluster.
 """

@@ -5,10 +5,10 @@ The order of the dialects, and what each means by what it leaves out, is data in
 ``dialects/table.py``.  What is wrong with one object is a fault of that object alone.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from adapters.kube.device_parts import SharedGpus, devices_held
 from adapters.kube.dialects.protocol import Claim, Dialect, Objects
 from adapters.kube.gangs.budgets import budgets_of
 from adapters.kube.gangs.build import GangMaker
@@ -18,14 +18,17 @@ from adapters.kube.gangs.queues import Homes, queues_of, topologies_of
 from adapters.kube.gangs.summary import Summary
 from adapters.kube.objects.anti_affinity import FOREIGN, separations
 from adapters.kube.objects.constraints import NAME_FIELD
+from adapters.kube.objects.device_parts import SharedGpus, devices_held
 from adapters.kube.objects.fields import FieldError
 from adapters.kube.objects.node_pool import WHOLE, NodePool
 from adapters.kube.objects.node_record import NodeRecord, node_record
 from adapters.kube.objects.pod_reader import Reducer, described
 from adapters.kube.objects.pod_record import PodRecord
+from adapters.kube.objects.unread import counted_kinds
 from adapters.machine.garbage import no_collection
 from models.gangs import Gang, PodPhase, pod_sets
 from models.nodes import Node
+from models.reasons import counted
 from models.resources import add, is_gpu, largest, num_gpus
 from models.snapshot import Snapshot
 
@@ -128,6 +131,7 @@ class Assembler:
         warnings += maker.warnings
         queues += homes.made(warnings)
         warnings += _empty(without_pods(objects, (*ours, *others)))
+        warnings += _unread(objects, ours)
         warnings += _half_read(others)
         records = list(_loaded(nodes, ours, others, gangs, warnings))
         budgets = list(budgets_of(objects, everybody, warnings))
@@ -207,6 +211,20 @@ def _empty(names: Sequence[str]) -> Iterator[str]:
             f"no pods are there of {', '.join(names[:3])}{more}: they are not made up, "
             "so submit or save the pods too"
         )
+
+
+def _unread(objects: Objects, ours: Iterable[PodRecord]) -> Iterator[str]:
+    """
+    Count what is known and not read: kinds of objects, and words of our pods.
+    """
+    words = Counter(word for pod in ours for word in pod.unread)
+    parts = [*counted_kinds(objects.unread)]
+    parts += [
+        f"{counted(number, 'pod')} with {word}"
+        for word, number in sorted(words.items())
+    ]
+    if parts:
+        yield f"not read: {', '.join(parts)}"
 
 
 def _half_read(others: Iterable[PodRecord]) -> Iterator[str]:

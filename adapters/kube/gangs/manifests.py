@@ -5,6 +5,7 @@ The time of the snapshot is the latest that an object speaks of, so that the sam
 objects always give the same plan.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from adapters.kube.api.errors import ManifestsRejectedError
 from adapters.kube.api.resources import Raw, Resource
 from adapters.kube.dialects.protocol import Objects
 from adapters.kube.dialects.registry import dialects
+from adapters.kube.dialects.workloads import IN_MANIFESTS
 from adapters.kube.gangs.assemble import Assembled, snapshot_of
 from adapters.kube.gangs.kinds import resources_of
 from adapters.kube.objects.fields import (
@@ -24,6 +26,7 @@ from adapters.kube.objects.fields import (
 )
 from adapters.kube.objects.names import is_label
 from adapters.kube.objects.pod_reader import named
+from adapters.kube.objects.unread import called, counted_kinds, is_unread
 from models.dialects import DialectChoice
 from models.errors import Problem
 
@@ -115,28 +118,35 @@ def objects_of(manifests: Iterable[Manifest], source: str = "") -> Objects:
     """
     known = {
         (resource.group, resource.kind): resource
-        for resource in resources_of(dialects())
+        for resource in (*resources_of(dialects()), *IN_MANIFESTS)
     }
     by_kind: dict[tuple[str, str], dict[tuple[str, str], Raw]] = {}
     problems: list[Problem] = []
     sources: list[str] = []
+    unread: Counter[str] = Counter()
     for manifest in manifests:
         if manifest.source not in sources:
             sources.append(manifest.source)
-        resource = known.get(manifest.kind)
+        version, kind = str(manifest.raw["apiVersion"]), manifest.kind
+        if is_unread(version, kind[1]):
+            unread[called(version, kind[1])] += 1
+            continue
+        resource = known.get(kind)
         if resource is None:
             continue
         at = _identity(manifest, resource, problems)
         if at is None:
             continue
-        there = by_kind.setdefault(manifest.kind, {})
+        there = by_kind.setdefault(kind, {})
         if at in there:
             shown = "/".join(filter(None, at))
             what = f"{manifest.raw['kind']} {shown} is written twice"
             problems.append(Problem(_where(manifest), what))
         there[at] = manifest.raw
     if not (by_kind or problems):
+        passed = ", ".join(counted_kinds(unread))
         what = "none of its objects is of a kind that is read"
+        what = f"{what}; not read: {passed}" if passed else what
         hint = "name files with pods and nodes"
         problems.append(Problem("file", what, hint))
     if problems:
@@ -145,7 +155,8 @@ def objects_of(manifests: Iterable[Manifest], source: str = "") -> Objects:
         by_kind={
             kind: tuple(named[at] for at in sorted(named))
             for kind, named in sorted(by_kind.items())
-        }
+        },
+        unread=unread,
     )
 
 

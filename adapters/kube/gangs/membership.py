@@ -2,7 +2,7 @@
 Which pods are which gang: what pods say, what groups claim, and who is heard first.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from adapters.kube.dialects.protocol import Claim, Dialect, Membership, Objects
@@ -106,11 +106,14 @@ class Memberships:
         alone = [entry for entry in said if not entry.memberships]
         placed = {pod for claim in claims.values() for pod in claim.placed}
         rest = [entry.pod for entry in alone if entry.pod.key not in placed]
+        unsized: list[str] = []
         for made in derived(rest, objects, groups):
+            unsized += filter(None, [made.unsized])
             groups[made.claim.key] = Grouped(
                 made.claim,
                 [_in_leaf(self._known[p.key].member, leaf) for p, leaf in made.members],
             )
+        warnings += _assumed(sorted(unsized))
         self._forget(len(ours) + len(others), (*said, *theirs))
         return {key: group for key, group in groups.items() if not group.is_over}
 
@@ -157,6 +160,20 @@ class Memberships:
                     what = f"{claim.key} is said by {names}: {first.dialect} is heard"
                     warnings.append(what)
         return claims
+
+
+def _assumed(names: Sequence[str]) -> Iterator[str]:
+    """
+    Say whose size nobody says, and what is taken for it.
+    """
+    if not names:
+        return
+    more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
+    verb, whose = ("is", "its gang") if len(names) == 1 else ("are", "each gang")
+    yield (
+        f"{', '.join(names[:3])}{more} {verb} not among the objects, so {whose} is "
+        "taken to be as large as the pods that are there"
+    )
 
 
 def _by_words(said: Iterable[_Said]) -> Iterable[tuple[Words, list[PodRecord]]]:

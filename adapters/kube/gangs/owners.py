@@ -14,9 +14,22 @@ from adapters.kube.dialects.defaults import QUEUE_LABELS
 from adapters.kube.dialects.defaults import WORKLOADS as DIALECT
 from adapters.kube.dialects.notes import conditions, named
 from adapters.kube.dialects.protocol import Claim, Objects
-from adapters.kube.dialects.workloads import ANY, RESOURCES, WORKLOADS, Workload
+from adapters.kube.dialects.workloads import (
+    ANY,
+    IN_MANIFESTS,
+    RESOURCES,
+    WORKLOADS,
+    Workload,
+)
 from adapters.kube.gangs.workload_trees import Members, plain, workload_tree
-from adapters.kube.objects.fields import FieldError, Json, mapping, records, seconds
+from adapters.kube.objects.fields import (
+    FieldError,
+    Json,
+    mapping,
+    records,
+    seconds,
+    text,
+)
 from adapters.kube.objects.pod_record import PodRecord
 from models.reasons import Reason, Waiting
 
@@ -48,10 +61,13 @@ class Identity:
 class Derived:
     """
     A gang derived from its pods: what is claimed of it, and the leaf of each pod.
+
+    ``unsized`` names the owner that would say its size and is not among the objects.
     """
 
     claim: Claim
     members: Sequence[tuple[PodRecord, str]]
+    unsized: str = ""
 
 
 def derived(
@@ -72,7 +88,7 @@ def derived(
     owners = Owners(objects)
     groups: dict[Identity, tuple[Workload, Members]] = {}
     for pod in pods:
-        identity, rule = identified(pod)
+        identity, rule = owners.of(pod)
         entry = groups.get(identity)
         if entry is None:
             entry = groups[identity] = (rule, [])
@@ -89,30 +105,17 @@ def derived(
         yield _gang(f"{identity.namespace}/{name}", identity, rule, members, owners)
 
 
-def identified(pod: PodRecord) -> tuple[Identity, Workload]:
-    """
-    Say which controller a pod belongs to, and by which rule.
-    """
+def _named_by_label(pod: PodRecord) -> tuple[Identity, Workload] | None:
     labels, owner = pod.labels, pod.owner
     for label, rule in _BY_LABEL:
         name = labels.get(label)
-        if name:
+        if name and (pod.annotations.get(rule.unless) or "false") == "false":
             kind = rule.kinds[0] if len(rule.kinds) == 1 else ""
             if owner is not None and owner.kind in rule.kinds:
                 kind, name = owner.kind, owner.name
             copy = labels.get(rule.copy_by, "") if rule.copy_by else ""
             return Identity(pod.namespace, kind, name, copy), rule
-    if owner is None:
-        return Identity(pod.namespace, "Pod", pod.name), _SINGLE
-    group = owner.api_version.rpartition("/")[0]
-    rule = _BY_OWNER.get((group, owner.kind), ANY)
-    if rule.minimum == "each":
-        return Identity(pod.namespace, "Pod", pod.name), _SINGLE
-    tail = f"-{labels.get(_HASH)}"
-    if owner.kind == "ReplicaSet" and owner.name.endswith(tail):
-        name = owner.name.removesuffix(tail)
-        return Identity(pod.namespace, "Deployment", name), rule
-    return Identity(pod.namespace, owner.kind or "Controller", owner.name), rule
+    return None
 
 
 def without_pods(objects: Objects, pods: Iterable[PodRecord]) -> list[str]:
@@ -128,15 +131,16 @@ def without_pods(objects: Objects, pods: Iterable[PodRecord]) -> list[str]:
     }
     if not wanted:
         return []
+    owners = Owners(objects)
     for pod in pods:
-        identity, rule = identified(pod)
+        identity, rule = owners.of(pod)
         for kind in (identity.kind,) if identity.kind else rule.kinds:
             wanted.pop((identity.namespace, kind, identity.name), None)
     return sorted(wanted.values())
 
 
-_WATCHED = {(resource.group, resource.kind) for resource in RESOURCES}
-_ENDS = {"Complete", "Completed", "Failed", "Succeeded"}
+_WATCHED = {(each.group, each.kind) for each in (*RESOURCES, *IN_MANIFESTS)}
+_ENDS = {"Complete", "Completed", "Failed", "Succeeded", "Terminated", "Aborted"}
 
 
 def _wants_pods(raw: Raw) -> bool:
@@ -149,6 +153,7 @@ def _wants_pods(raw: Raw) -> bool:
         if any(ref.get("controller") for ref in records(meta, "ownerReferences")):
             return False  # its pods are those of another
         ended = {c.get("type") for c in conditions(raw) if c.get("status") == "True"}
+        ended.add(mapping(status, "state").get("phase"))
     except FieldError:
         return False
     if spec.get("suspend") or status.get("completionTime") or ended & _ENDS:
@@ -198,6 +203,44 @@ class Owners:
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
         self._known: dict[tuple[str, str], dict[tuple[str, str], Raw]] = {}
+
+    def of(self, pod: PodRecord) -> tuple[Identity, Workload]:
+        """
+        Say which controller a pod belongs to, and by which rule.
+        """
+        labels, owner = pod.labels, pod.owner
+        if (found := _named_by_label(pod)) is not None:
+            return found
+        if owner is None:
+            return Identity(pod.namespace, "Pod", pod.name), _SINGLE
+        group = owner.api_version.rpartition("/")[0]
+        rule = _BY_OWNER.get((group, owner.kind), ANY)
+        if rule.minimum == "each":
+            return Identity(pod.namespace, "Pod", pod.name), _SINGLE
+        kind, name = owner.kind or "Controller", owner.name
+        if kind == "ReplicaSet":
+            tail = f"-{labels.get(_HASH)}"
+            above = self._deployment(pod.namespace, name)
+            if name.endswith(tail):
+                kind, name = "Deployment", name.removesuffix(tail)
+            elif above:
+                kind, name = "Deployment", above
+        return Identity(pod.namespace, kind, name), rule
+
+    def _deployment(self, namespace: str, name: str) -> str:
+        """
+        Give the Deployment that controls a ReplicaSet which is among the objects.
+        """
+        found = self._of("apps", "ReplicaSet").get((namespace, name))
+        if found is None:
+            return ""
+        try:
+            for each in records(mapping(found, "metadata"), "ownerReferences"):
+                if each.get("controller") is True and each.get("kind") == "Deployment":
+                    return text(each, "name")
+        except FieldError:
+            pass
+        return ""
 
     def find(self, identity: Identity, rule: Workload) -> Raw | None:
         """
@@ -256,7 +299,21 @@ def _gang(
         claim = replace(claim, refused=Waiting(Reason.INVALID_GANG, {"detail": what}))
     if not claim.tree.parts:
         members = [(pod, "") for pod, _ in members]
-    return Derived(claim, members)
+    return Derived(claim, members, _unsized(claim, identity, rule, members))
+
+
+def _unsized(claim: Claim, identity: Identity, rule: Workload, members: Members) -> str:
+    """
+    Name the owner that would say how large a gang is, where nobody else says it.
+    """
+    tree = claim.tree
+    known = claim.source or (tree.minimum, tree.min_pods) != (None, None)
+    told = rule.size or rule.size_by or rule.roles
+    if known or not told or rule.minimum == "one":
+        return ""
+    if any(rule.size_by in {**pod.labels, **pod.annotations} for pod, _ in members):
+        return ""
+    return f"{identity.kind} {identity.namespace}/{identity.name}"
 
 
 def queue_said(labels: Mapping[str, Any], annotations: Mapping[str, Any]) -> str | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import get_args
 
-from adapters.kube.device_parts import asked_by_resource
+from adapters.kube.objects.device_parts import asked_by_resource
 from adapters.kube.objects.fields import (
     FieldError,
     Json,

@@ -8,7 +8,7 @@ offered as far as it can be; the reader is told.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from adapters.kube.device_parts import num_devices
+from adapters.kube.objects.device_parts import num_devices
 from adapters.kube.objects.fields import Json, mapping, records, text, texts, tried
 from adapters.kube.objects.pod_reader import checked
 from adapters.kube.objects.requests import amounts

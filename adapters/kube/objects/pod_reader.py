@@ -10,7 +10,6 @@ from sys import intern
 from typing import Any
 from weakref import WeakValueDictionary
 
-from adapters.kube.device_parts import asked_by_annotation, shared_by
 from adapters.kube.objects.constraints import (
     apart_of,
     demand_of,
@@ -18,6 +17,7 @@ from adapters.kube.objects.constraints import (
     unsupported_of,
     volumes_of,
 )
+from adapters.kube.objects.device_parts import asked_by_annotation, shared_by
 from adapters.kube.objects.fields import (
     FieldError,
     Json,
@@ -33,6 +33,7 @@ from adapters.kube.objects.fields import (
 from adapters.kube.objects.names import is_label, is_subdomain
 from adapters.kube.objects.pod_record import Owner, PodRecord
 from adapters.kube.objects.requests import requests_of
+from adapters.kube.objects.unread import unread_words, why_waiting
 from models.gangs import PodPhase
 from models.nodes import ANYWHERE, NodeDemand
 from models.resources import PODS, Resources
@@ -107,7 +108,11 @@ class Reducer:
             found["owner"] = self._owners.setdefault(which, owner)
         labels, said = found.get("labels", _NONE), found.get("annotations", _NONE)
         wants = self._wanted(spec, status, namespace, labels)
-        parts = tuple(asked_by_annotation(said))
+        unread = unread_words(labels, said, spec)
+        alone = (
+            *asked_by_annotation(said),
+            *why_waiting(unread, labels, said, dict(wants.demand.selector)),
+        )
         return PodRecord(
             namespace=intern(namespace),
             name=name,
@@ -117,10 +122,11 @@ class Reducer:
             demand=wants.demand,
             apart=wants.apart,
             repels=wants.repels,
-            unsupported=(*parts, *wants.unsupported) if parts else wants.unsupported,
+            unsupported=(*alone, *wants.unsupported) if alone else wants.unsupported,
             invalid=tuple(dict.fromkeys((*faults, *wants.invalid))),
             uncounted=wants.uncounted,
-            shared=(shared_by(said, wants.requests) if node else None),
+            shared=shared_by(said, wants.requests) if node else None,
+            unread=unread,
             said="" if node else _said(status),
             **found,
         )

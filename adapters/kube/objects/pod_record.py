@@ -5,7 +5,7 @@ Pods as planning reads them: reduced from raw objects at once.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from adapters.kube.device_parts import SharedGpus
+from adapters.kube.objects.device_parts import SharedGpus
 from models.gangs import PodPhase
 from models.nodes import ANYWHERE, NodeDemand
 from models.resources import Resources
@@ -35,7 +35,8 @@ class PodRecord:
     whatever that is, for we write it ourselves.
     ``apart`` are the label selectors of its required anti-affinity by host, ``repels``
     the rest of it.  ``volumes`` are the claims of volumes that it mounts, ``shared``
-    the devices of which it has parts while it runs.
+    the devices of which it has parts while it runs, ``unread`` the words it says that
+    are known and not read.
     """
 
     namespace: str
@@ -63,6 +64,7 @@ class PodRecord:
     invalid: tuple[str, ...] = ()
     uncounted: tuple[str, ...] = ()
     shared: SharedGpus | None = None
+    unread: tuple[str, ...] = ()
     said: str = field(default="", compare=False)
 
     @property

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from adapters.csv_cells import csv_rows
+from adapters.machine.csv_cells import csv_rows
 
 PARTS = ("used", "incomplete", "fragmented", "quota", "held", "unwanted", "off")
 

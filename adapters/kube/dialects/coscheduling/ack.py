@@ -60,7 +60,7 @@ from models.reasons import Reason
 NAME = "ack"
 SATISFIED = frozenset({"Scheduled", "Running", "Finished", "Failed"})
 _MINIMUM = (label(LIGHT_MIN), annotation(GANG_MIN))
-_GROUPS = (label(LIGHT_GROUPS), annotation(GANG_GROUPS))
+_GROUPS = (label(LIGHT_GROUPS), annotation(LIGHT_GROUPS), annotation(GANG_GROUPS))
 _UNREAD = (annotation(GANG_MODE), annotation(GANG_TOTAL))
 _RESOURCES: tuple[Resource, ...] = (
     Resource(group=X_K8S, version=VERSION, plural="podgroups", kind=POD_GROUP),

@@ -208,17 +208,24 @@ def test_a_minimum_that_an_order_overrules_is_warned_of():
 
 
 SCENARIOS = Path(__file__).parents[5] / "scenarios" / "workloads"
+
+
+def _of(raw):
+    return f"{raw['kind']}.{raw['apiVersion'].rpartition('/')[0]}"
+
+
 SHOWN = {
     word
     for file in SCENARIOS.glob("*.yaml")
     for raw in yaml.safe_load(file.read_text(encoding="utf-8"))["given"]["manifests"]
     for word in (
-        raw["kind"],
-        *(owner["kind"] for owner in raw["metadata"].get("ownerReferences", ())),
+        *(_of(each) for each in (raw, *raw["metadata"].get("ownerReferences", ()))),
+        *raw["metadata"].get("labels", ()),
     )
 }
+KINDS = {f"{kind}.{rule.group}": rule for rule in WORKLOADS for kind in rule.kinds}
 
 
-@pytest.mark.parametrize("kind", [kind for rule in WORKLOADS for kind in rule.kinds])
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_the_table_has_a_scenario(kind):
-    assert kind in SHOWN
+    assert SHOWN & {kind, *KINDS[kind].named_by}

@@ -7,7 +7,7 @@ from copy import deepcopy
 
 import pytest
 
-from adapters.kube.device_parts import CONTRACTS
+from adapters.kube.objects.device_parts import CONTRACTS
 from models.resources import GPU, is_gpu
 from tests.helpers.manifests import (
     assembled,

@@ -1,0 +1,175 @@
+"""
+What is known and not read: kinds, and words of pods, each with what it would mean.
+
+A pod that such a word puts into a gang, a place or a reservation would be planned by
+half, so it waits; everything else here is counted and said.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from adapters.kube.objects.fields import Json
+from models.nodes import HOSTNAME
+from models.reasons import counted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadWord:
+    """
+    A label or annotation of pods; ``waits`` says that its pod is not planned.
+
+    ``placed`` is one that its own system carries out by a node selector: on the label
+    that it names, or on hosts.
+    """
+
+    key: str
+    means: str
+    waits: bool = True
+    placed: bool = False
+
+
+_KUEUE = "kueue.x-k8s.io"
+_KOORDINATOR = "scheduling.koordinator.sh"
+_DOMAIN = "one domain for all pods of a Kueue workload"
+WORDS: tuple[UnreadWord, ...] = (
+    UnreadWord(key=f"{_KUEUE}/podset-required-topology", means=_DOMAIN, placed=True),
+    UnreadWord(
+        key=f"{_KUEUE}/podset-slice-required-topology", means=_DOMAIN, placed=True
+    ),
+    UnreadWord(
+        key=f"{_KUEUE}/podset-slice-required-topology-constraints",
+        means=_DOMAIN,
+        placed=True,
+    ),
+    UnreadWord(
+        key=f"{_KUEUE}/podset-preferred-topology",
+        means="a preferred domain of a Kueue workload",
+        waits=False,
+    ),
+    UnreadWord(
+        key="yunikorn.apache.org/task-group-name", means="a task group of YuniKorn"
+    ),
+    UnreadWord(
+        key="yunikorn.apache.org/task-groups", means="the task groups of YuniKorn"
+    ),
+    UnreadWord(
+        key="yunikorn.apache.org/queue", means="a queue of YuniKorn", waits=False
+    ),
+    UnreadWord(key="godel.bytedance.com/pod-group-name", means="a PodGroup of Gödel"),
+    UnreadWord(key="fluence.pod-group", means="a group of Fluence"),
+    UnreadWord(key="fluence.group-size", means="the size of a group of Fluence"),
+    UnreadWord(
+        key=f"{_KOORDINATOR}/reservation-affinity", means="a reservation of Koordinator"
+    ),
+    UnreadWord(
+        key=f"{_KOORDINATOR}/device-allocate-hint", means="which devices must be taken"
+    ),
+    UnreadWord(
+        key=f"{_KOORDINATOR}/device-joint-allocate",
+        means="devices that must be close to one another",
+    ),
+    UnreadWord(
+        key=f"{_KOORDINATOR}/gpu-partition-spec",
+        means="how GPUs are linked",
+        waits=False,
+    ),
+)
+"""
+Words of pods; `docs/reference/dialects.md` lists them.
+"""
+
+FIELDS: Mapping[str, str] = {
+    "workloadRef": "gangs of scheduling.k8s.io/v1alpha1",
+}
+"""
+Fields of a pod's spec for which it waits.
+"""
+
+KINDS: Mapping[tuple[str, str], str] = {
+    (f"{_KUEUE}/*", "ClusterQueue"): "quotas",
+    (f"{_KUEUE}/*", "Cohort"): "quotas",
+    (f"{_KUEUE}/*", "LocalQueue"): "queues",
+    (f"{_KUEUE}/*", "ResourceFlavor"): "kinds of nodes",
+    (f"{_KUEUE}/*", "Topology"): "levels of nodes",
+    (f"{_KUEUE}/*", "Workload"): "what is admitted",
+    (f"{_KUEUE}/*", "WorkloadPriorityClass"): "priorities",
+    ("scheduling.k8s.io/v1alpha1", "Workload"): "gangs",
+    ("topology.volcano.sh/*", "HyperNode"): "levels of nodes",
+    ("nodeinfo.volcano.sh/*", "Numatopology"): "NUMA nodes",
+    ("flow.volcano.sh/*", "JobFlow"): "the order of jobs",
+    (f"{_KOORDINATOR}/*", "Reservation"): "nodes held for some pods",
+    (f"{_KOORDINATOR}/*", "Device"): "devices of nodes",
+    ("quota.koordinator.sh/*", "ElasticQuotaProfile"): "trees of quotas",
+    ("scheduling.godel.kubewharf.io/*", "PodGroup"): "gangs",
+    ("grove.io/*", "PodCliqueSet"): "gangs",
+    ("scheduler.grove.io/*", "PodGang"): "gangs",
+    ("workload.codeflare.dev/*", "AppWrapper"): "gangs",
+    ("resource.k8s.io/*", "ResourceClaim"): "devices by claim",
+    ("resource.k8s.io/*", "ResourceClaimTemplate"): "devices by claim",
+    ("resource.k8s.io/*", "ResourceSlice"): "devices of nodes",
+}
+"""
+What kinds of objects that are not read mean, by API version (any with ``*``) and kind.
+"""
+
+_READ_OF_OTHERS = frozenset({"Workload", "PodGroup", "Topology"})
+_WORDS = {word.key: word for word in WORDS}
+
+
+def is_unread(version: str, kind: str) -> bool:
+    """
+    Tell whether a kind of object is known and not read.
+    """
+    group = version.rpartition("/")[0]
+    return (version, kind) in KINDS or (f"{group}/*", kind) in KINDS
+
+
+def called(version: str, kind: str) -> str:
+    """
+    Name a kind that is not read; one that is read of others with its version.
+    """
+    return f"{kind} of {version}" if kind in _READ_OF_OTHERS else kind
+
+
+def counted_kinds(counts: Mapping[str, int]) -> Iterator[str]:
+    """
+    Write how many objects there are of each kind.
+    """
+    for kind, number in sorted(counts.items()):
+        alone = number == 1 or " of " in kind
+        yield f"{number:,} {kind}" if alone else counted(number, kind)
+
+
+def unread_words(
+    labels: Mapping[str, str], annotations: Mapping[str, str], spec: Json
+) -> tuple[str, ...]:
+    """
+    Name the words and fields of a pod that are known and not read.
+    """
+    fields = tuple(f"spec.{key}" for key in FIELDS if spec.get(key))
+    if _WORDS.keys().isdisjoint(labels) and _WORDS.keys().isdisjoint(annotations):
+        return fields
+    words = (key for key in _WORDS if key in labels or key in annotations)
+    return (*fields, *words)
+
+
+def why_waiting(
+    unread: Iterable[str],
+    labels: Mapping[str, str],
+    annotations: Mapping[str, str],
+    selector: Mapping[str, str],
+) -> Iterator[str]:
+    """
+    Say for which of its words that are not read a pod waits.
+    """
+    for name in unread:
+        word = _WORDS.get(name)
+        if word is None:
+            yield f"{name}: {FIELDS[name.removeprefix('spec.')]} are not planned"
+            continue
+        kind, said = "label", labels.get(name)
+        if said is None:
+            kind, said = "annotation", annotations[name]
+        is_placed = word.placed and (said in selector or HOSTNAME in selector)
+        if word.waits and not is_placed:
+            yield f"{kind} {name}: {word.means} is not planned"
