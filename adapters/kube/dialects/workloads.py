@@ -21,13 +21,14 @@ class Roles:
     ``at`` leads to a list, or to a mapping whose keys are the roles; ``name`` is the
     field of a list's entry that names it.  The number of pods is the product of the
     fields in ``pods``, each 1 where it is not said; ``least`` is the same for the
-    fewest, where the owner is elastic.
+    fewest, where the owner is elastic.  ``template`` leads on to what its pods are.
     """
 
     at: Path
     name: str = ""
     pods: tuple[Path, ...] = (("replicas",),)
     least: tuple[Path, ...] = ()
+    template: Path = ("template",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +53,9 @@ class Workload:
     ``unless`` is an annotation of pods that are no gang by these labels.
     ``first`` are the roles that all others come after, ``fixed`` those of a known size.
     ``size`` and ``least`` lead to the number of pods and to a minimum that is said.
+    ``templates`` lead to what the pods of a role that is not listed are, the first that
+    is there; ``copies`` to how many gangs there are; ``given`` are fields that its pods
+    get from elsewhere in the owner, ``queue`` is where it says its queue.
     """
 
     group: str
@@ -72,6 +76,10 @@ class Workload:
     least: tuple[Path, ...] = ()
     elastic: Path = ()
     late: tuple[Late, ...] = ()
+    copies: Path = ()
+    templates: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
+    given: Mapping[str, Path] = field(default_factory=dict)
+    queue: Path = ()
 
 
 _KUBEFLOW = "training.kubeflow.org"
@@ -89,6 +97,7 @@ WORKLOADS: tuple[Workload, ...] = (
                 at=("spec", "replicatedJobs"),
                 name="name",
                 pods=(("replicas",), ("template", "spec", "parallelism")),
+                template=("template", "spec", "template"),
             ),
         ),
         late=(
@@ -108,6 +117,14 @@ WORKLOADS: tuple[Workload, ...] = (
         size=("spec", "leaderWorkerTemplate", "size"),
         size_by=f"{_LWS}/size",
         late=(Late(at=("spec", "startupPolicy"), word="LeaderReady"),),
+        copies=("spec", "replicas"),
+        templates={
+            "leader": (
+                ("spec", "leaderWorkerTemplate", "leaderTemplate"),
+                ("spec", "leaderWorkerTemplate", "workerTemplate"),
+            ),
+            "worker": (("spec", "leaderWorkerTemplate", "workerTemplate"),),
+        },
     ),
     Workload(
         group="kubeflow.org",
@@ -148,6 +165,7 @@ WORKLOADS: tuple[Workload, ...] = (
         first=("head",),
         fixed={"head": 1},
         elastic=("spec", "enableInTreeAutoscaling"),
+        templates={"head": (("spec", "headGroupSpec", "template"),)},
     ),
     Workload(
         group="sparkoperator.k8s.io",
@@ -166,6 +184,11 @@ WORKLOADS: tuple[Workload, ...] = (
         roles_by=("volcano.sh/task-spec",),
         roles=(Roles(at=("spec", "tasks"), name="name"),),
         least=(("spec", "minAvailable"),),
+        given={
+            "schedulerName": ("spec", "schedulerName"),
+            "priorityClassName": ("spec", "priorityClassName"),
+        },
+        queue=("spec", "queue"),
     ),
     Workload(
         group="kueue.x-k8s.io",
@@ -179,12 +202,14 @@ WORKLOADS: tuple[Workload, ...] = (
         kinds=("Job",),
         size=("spec", "parallelism"),
         most=("spec", "completions"),
+        templates={"": (("spec", "template"),)},
     ),
     Workload(
         group="apps",
         kinds=("StatefulSet", "Deployment", "ReplicaSet"),
         minimum="one",
         size=("spec", "replicas"),
+        templates={"": (("spec", "template"),)},
     ),
     Workload(group="", kinds=("ReplicationController",), minimum="one"),
     Workload(group="apps", kinds=("DaemonSet",), minimum="each"),

@@ -9,9 +9,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from adapters.kube.api.resources import Raw
 from adapters.kube.dialects.protocol import Claim, Dialect, Objects
 from adapters.kube.gangs.budgets import budgets_of
 from adapters.kube.gangs.build import GangMaker
+from adapters.kube.gangs.made_up import made_up
 from adapters.kube.gangs.membership import Grouped, Memberships
 from adapters.kube.gangs.owners import without_pods
 from adapters.kube.gangs.queues import Homes, queues_of, topologies_of
@@ -56,15 +58,16 @@ def snapshot_of(
 ) -> Assembled:
     """
     Make a snapshot of raw objects, those of pods and nodes among them.
+
+    Where a workload has no pods yet they are made up.
     """
-    reducer, faults = Reducer(), []
-    pods: list[PodRecord] = []
+    reducer = Reducer()
+    faults: list[str] = []
     nodes: list[NodeRecord] = []
-    for raw in objects.of("", "Pod"):
-        try:
-            pods.append(reducer.pod(raw))
-        except FieldError as error:
-            faults.append(f"{described(raw)} is left out: {error}")
+    pods = _read(reducer, objects.of("", "Pod"), faults)
+    made = made_up(objects, pods)
+    pods += _read(reducer, made.pods, faults)
+    faults += made.warnings
     for raw in objects.of("", "Node"):
         try:
             nodes.append(node_record(raw))
@@ -72,6 +75,16 @@ def snapshot_of(
             faults.append(f"{described(raw)} is left out: {error}")
     assembler = Assembler(dialects, schedulers)
     return assembler.assembled(pods, nodes, objects, now, faults)
+
+
+def _read(reducer: Reducer, raws: Iterable[Raw], faults: list[str]) -> list[PodRecord]:
+    pods: list[PodRecord] = []
+    for raw in raws:
+        try:
+            pods.append(reducer.pod(raw))
+        except FieldError as error:
+            faults.append(f"{described(raw)} is left out: {error}")
+    return pods
 
 
 class Assembler:
@@ -201,14 +214,15 @@ class Assembler:
         )
 
 
-def _empty(names: Sequence[str]) -> Iterator[str]:
+def _empty(found: Iterable[tuple[str, str, str]]) -> Iterator[str]:
     """
     Say which workloads are not planned, since none of their pods is there.
     """
+    names = sorted(f"{kind} {namespace}/{name}" for namespace, kind, name in found)
     if names:
         more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
         yield (
-            f"no pods are there of {', '.join(names[:3])}{more}: they are not made up, "
+            f"no pods are there of {', '.join(names[:3])}{more}: they are not planned, "
             "so submit or save the pods too"
         )
 

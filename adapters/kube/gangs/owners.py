@@ -21,7 +21,12 @@ from adapters.kube.dialects.workloads import (
     WORKLOADS,
     Workload,
 )
-from adapters.kube.gangs.workload_trees import Members, plain, workload_tree
+from adapters.kube.gangs.workload_trees import (
+    Members,
+    at_path,
+    plain,
+    workload_tree,
+)
 from adapters.kube.objects.fields import (
     FieldError,
     Json,
@@ -118,25 +123,31 @@ def _named_by_label(pod: PodRecord) -> tuple[Identity, Workload] | None:
     return None
 
 
-def without_pods(objects: Objects, pods: Iterable[PodRecord]) -> list[str]:
+Workloads = Mapping[tuple[str, str, str], tuple[Workload | None, Raw]]
+"""
+Owners by namespace, kind and name, each with its rule and its object.
+"""
+
+
+def without_pods(objects: Objects, pods: Iterable[PodRecord]) -> Workloads:
     """
-    Name the workloads that should have pods and have none among the objects.
+    Find the workloads that should have pods and have none among the objects.
     """
-    wanted = {
-        (namespace, kind, name): f"{kind} {namespace}/{name}"
+    wanted: dict[tuple[str, str, str], tuple[Workload | None, Raw]] = {
+        (namespace, kind, name): (_BY_OWNER.get((group, kind)), raw)
         for (group, kind), raws in objects.by_kind.items()
         if (group, kind) in _WATCHED
         for namespace, name, raw in named(raws)
         if _wants_pods(raw)
     }
     if not wanted:
-        return []
+        return {}
     owners = Owners(objects)
     for pod in pods:
         identity, rule = owners.of(pod)
         for kind in (identity.kind,) if identity.kind else rule.kinds:
             wanted.pop((identity.namespace, kind, identity.name), None)
-    return sorted(wanted.values())
+    return dict(sorted(wanted.items()))
 
 
 _WATCHED = {(each.group, each.kind) for each in (*RESOURCES, *IN_MANIFESTS)}
@@ -290,7 +301,7 @@ def _gang(
         claim = replace(
             claim,
             tree=tree,
-            queue=_queue(owner or {}),
+            queue=_queue(owner or {}, rule),
             created=_created(owner or {}),
             warnings=tuple(warnings),
         )
@@ -327,9 +338,11 @@ def queue_said(labels: Mapping[str, Any], annotations: Mapping[str, Any]) -> str
     return None
 
 
-def _queue(owner: Json) -> str | None:
+def _queue(owner: Json, rule: Workload) -> str | None:
     meta = mapping(owner, "metadata")
-    return queue_said(mapping(meta, "labels"), mapping(meta, "annotations"))
+    said = queue_said(mapping(meta, "labels"), mapping(meta, "annotations"))
+    own = at_path(owner, rule.queue) if rule.queue and not said else None
+    return own if isinstance(own, str) and own else said
 
 
 def _created(owner: Json) -> float | None:

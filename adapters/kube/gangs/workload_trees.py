@@ -28,14 +28,14 @@ def workload_tree(
     What is said in vain is added to ``warnings``.
     """
     said = _said_minimum(members, owner)
-    sizes = _sizes(rule, members, owner)
+    sizes = sizes_of(rule, members, owner)
     if not any(role for role in sizes):
-        return _leaf(rule, said, _size(rule, members, owner))
+        return _leaf(rule, said, size_of(rule, members, owner))
     least = said
     for path in rule.least:
-        least = _number(owner, path) if least is None else least
+        least = number_at(owner, path) if least is None else least
     for late in rule.late:
-        if _at(owner, late.at) == late.word:
+        if at_path(owner, late.at) == late.word:
             if said is not None:
                 where = ".".join(late.at)
                 warnings.append(f"{MINIMUM} is not read, since {where} is {late.word}")
@@ -111,7 +111,7 @@ def _joined(parts: Sequence[Part], minimum: int | None) -> Part:
     return Part(parts=tuple(parts), min_pods=minimum, min_groups=0)
 
 
-def _sizes(rule: Workload, members: Members, owner: Json) -> dict[str, int]:
+def sizes_of(rule: Workload, members: Members, owner: Json) -> dict[str, int]:
     """
     Count the pods of each role: as the owner says, else as many as exist.
     """
@@ -119,13 +119,13 @@ def _sizes(rule: Workload, members: Members, owner: Json) -> dict[str, int]:
     for pod, role in members:
         there[role] = there.get(role, 0) + (pod.phase not in _FINISHED)
     sizes = {role: number for role, number in rule.fixed.items() if role in there}
-    total = _size(rule, members, owner)
+    total = size_of(rule, members, owner)
     if total is not None and rule.fixed:
         sizes |= rule.fixed
         sizes[rule.rest] = total - sum(rule.fixed.values())
     elif owner:
         sizes |= rule.fixed
-        for role, entry, roles in _roles(rule, owner):
+        for role, entry, roles in roles_of(rule, owner):
             sizes[role] = _product(entry, roles.pods)
     for role in sorted(there):
         sizes.setdefault(role, there[role])
@@ -136,18 +136,21 @@ def _fewest(rule: Workload, owner: Json) -> dict[str, int]:
     """
     Give the fewest pods of each role of an owner that says it is elastic.
     """
-    if not rule.elastic or _at(owner, rule.elastic) is not True:
+    if not rule.elastic or at_path(owner, rule.elastic) is not True:
         return {}
     return {
         role: _product(entry, roles.least)
-        for role, entry, roles in _roles(rule, owner)
-        if _at(entry, roles.least[0]) is not None
+        for role, entry, roles in roles_of(rule, owner)
+        if at_path(entry, roles.least[0]) is not None
     }
 
 
-def _roles(rule: Workload, owner: Json) -> Iterator[tuple[str, Json, Roles]]:
+def roles_of(rule: Workload, owner: Json) -> Iterator[tuple[str, Json, Roles]]:
+    """
+    Walk the roles that an owner lists, each with its entry.
+    """
     for roles in rule.roles:
-        listed = _at(owner, roles.at)
+        listed = at_path(owner, roles.at)
         if isinstance(listed, Mapping):
             for name, entry in listed.items():
                 if isinstance(entry, Mapping) and roles.name in {"", name}:
@@ -163,22 +166,22 @@ def _roles(rule: Workload, owner: Json) -> Iterator[tuple[str, Json, Roles]]:
 def _product(entry: Json, paths: Iterable[Path]) -> int:
     product = 1
     for path in paths:
-        number = _number(entry, path)
+        number = number_at(entry, path)
         product *= 1 if number is None else number
     return product
 
 
-def _size(rule: Workload, members: Members, owner: Json) -> int | None:
+def size_of(rule: Workload, members: Members, owner: Json) -> int | None:
     """
     Give the number of pods that a workload without listed roles has.
     """
-    size = _number(owner, rule.size) if rule.size else None
+    size = number_at(owner, rule.size) if rule.size else None
     if size is None and rule.size_by:
         for pod, _ in members:
             said = pod.annotations.get(rule.size_by) or pod.labels.get(rule.size_by)
             if said and said.isdecimal() and len(said) < 7:
                 return int(said)
-    most = _number(owner, rule.most) if rule.most else None
+    most = number_at(owner, rule.most) if rule.most else None
     if size is None or most is None:
         return size
     return min(size, most)
@@ -201,7 +204,10 @@ def _said_minimum(members: Members, owner: Json) -> int | None:
     return None
 
 
-def _at(raw: Json, path: Path) -> Any:
+def at_path(raw: Json, path: Path) -> Any:
+    """
+    Give what a path of fields leads to; nothing where it ends before.
+    """
     here: Any = raw
     for key in path:
         if not isinstance(here, Mapping):
@@ -210,9 +216,12 @@ def _at(raw: Json, path: Path) -> Any:
     return here
 
 
-def _number(raw: Json, path: Path) -> int | None:
+def number_at(raw: Json, path: Path) -> int | None:
+    """
+    Give the number of pods that a path leads to; none where it is not said.
+    """
     *above, last = path
-    inner = _at(raw, tuple(above))
+    inner = at_path(raw, tuple(above))
     if not isinstance(inner, Mapping):
         return None
     number = whole(inner, last, ".".join(above))
