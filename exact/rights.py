@@ -20,7 +20,7 @@ from exact.step import (
     weighted,
 )
 from exact.trees import tree_nodes
-from models.gangs import Tree, pod_sets
+from models.gangs import PodSet, Tree, pod_sets
 
 
 def add_rights(step: Step) -> None:
@@ -341,11 +341,29 @@ def _add_remembered(
 
 def _least(step: Step, key: str, resource: str) -> int:
     """
-    Give the least of a resource that a gang needs.
+    Give the least of a resource that a gang needs, of pods that empty nodes can hold.
     """
     gang = step.before.gangs[key].gang
     each = [leaf.requests.get(resource, 0) for leaf in pod_sets(gang.tree)]
+    most = [_most(step, leaf) for leaf in pod_sets(gang.tree)]
     return min(
         sum(number * amount for number, amount in zip(counts, each, strict=True))
         for counts in step.sets[key]
+        if all(number <= room for number, room in zip(counts, most, strict=True))
     )
+
+
+def _most(step: Step, leaf: PodSet) -> int:
+    """
+    Count the pods of a leaf that all nodes together hold when empty.
+    """
+    found = 0
+    for node in step.before.snapshot.nodes:
+        if leaf.demand.allows(node):
+            empty = [
+                max(0, node.allocatable.get(name, 0) - node.used.get(name, 0)) // amount
+                for name, amount in leaf.requests.items()
+                if amount
+            ]
+            found += min([len(leaf.pods), *empty])
+    return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from models.gangs import is_remembered
+from models.resources import add
 from solver.evict.beneficiaries import departures_of
 from solver.evict.freeze import freeze, refitted
 from solver.evict.greedy.evict import evict_by_hand
@@ -174,23 +174,15 @@ def _remembering(problem: Problem) -> Problem:
     """
     Count waiting gangs that were evicted against what their queues may claim.
     """
-    after = problem.policy.waiting.protect_after
-    evicted = [
-        state
-        for unit in problem.units
-        if unit.starts
-        for state in unit.states
-        if is_remembered(state.gang, after)
-    ]
+    waiting = [s for unit in problem.units if unit.starts for s in unit.states]
+    evicted = [state for state in waiting if state.key in problem.remembered]
     if not evicted:
         return problem
     queues = problem.queues
     booked: Amounts = {name: dict(row) for name, row in queues.booked.items()}
     for state in evicted:
         for queue in queues.path(state.gang.queue):
-            row = booked.setdefault(queue, {})
-            for name in queues.named:
-                row[name] = row.get(name, 0) + needed(state, name)
+            add(booked.setdefault(queue, {}), problem.remembered[state.key])
     return replace(problem, queues=replace(queues, booked=booked))
 
 
@@ -211,8 +203,7 @@ def was_evicted(problem: Problem, unit: Unit) -> bool:
     """
     Tell whether a unit had to go before: then nobody leaves for it.
     """
-    after = problem.policy.waiting.protect_after
-    return any(is_remembered(state.gang, after) for state in unit.states)
+    return any(state.key in problem.remembered for state in unit.states)
 
 
 def some_were_evicted(problem: Problem) -> bool:

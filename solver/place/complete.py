@@ -56,7 +56,7 @@ def loaded(problem: Problem, draft: Draft) -> Workspace:
             if state.key in draft.entitled:
                 core = least_core(state, places)
                 work.ledger.entitle(state, work.ledger.charge_of(state, core))
-    work.entitled = set(draft.entitled)
+    work.entitled = set(draft.entitled & work.placed.keys())
     return work
 
 

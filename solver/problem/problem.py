@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from models.gangs import Gang, PodPhase, pod_sets, released
+from models.gangs import Gang, PodPhase, is_remembered, pod_sets, released
 from models.policy import Policy
 from models.reasons import Waiting
-from models.resources import num_gpus
+from models.resources import Resources, num_gpus
 from models.snapshot import Snapshot
 from models.topology import Topology
 from solver.problem.domains import Domains
@@ -20,7 +20,7 @@ from solver.problem.eligibility import blocked_gangs
 from solver.problem.fair_share import fair_shares
 from solver.problem.gang_state import Standing, is_complete, least_need, standing
 from solver.problem.leaving_pods import Exit, Loss, Places
-from solver.problem.never_starts import Possible, structural_reasons
+from solver.problem.never_starts import Possible, needed, structural_reasons
 from solver.problem.node_room import Room, room_of
 from solver.problem.pod_counts import census_of
 from solver.problem.pod_shapes import Shapes, shapes_of
@@ -85,7 +85,8 @@ class Problem:
 
     ``states`` are the standings of all gangs that are not complete.  ``gangs`` are
     those of the snapshot, with reserved pods pending as everywhere in a round,
-    ``written`` as the snapshot has them.
+    ``written`` as the snapshot has them.  ``remembered`` are gangs that wait and were
+    evicted before, with the least they ask for of what could ever be placed.
     """
 
     snapshot: Snapshot
@@ -105,6 +106,7 @@ class Problem:
     running_gpus: int
     topologies: Mapping[str, Topology] = field(default_factory=dict)
     domains: Domains = field(default_factory=Domains)
+    remembered: Mapping[str, Resources] = field(default_factory=dict)
     stuck: tuple[Standing, ...] = ()
     frozen: Frozen = Frozen()
     step: Step = Step.IDLE
@@ -202,6 +204,11 @@ def problem_of(snapshot: Snapshot, policy: Policy) -> Problem:
         written=written,
         runners=Runners(snapshot, room.index, values),
         domains=domains,
+        remembered={
+            state.key: _least_living(state, possible, queues.named)
+            for state in starting
+            if is_remembered(state.gang, policy.waiting.protect_after)
+        },
         stuck=tuple(state for state in ready if state.key in blocked),
     )
 
@@ -215,6 +222,17 @@ def _as_pending(gang: Gang) -> Gang:
     ):
         return released(gang)
     return gang
+
+
+def _least_living(
+    state: Standing, possible: Possible, named: Iterable[str]
+) -> Resources:
+    """
+    Give the least that a gang asks for, of pods that empty nodes can hold.
+    """
+    living = possible.living(state)
+    places = None if living is None else living.__getitem__
+    return {name: needed(state, name, places) for name in named}
 
 
 def _num_satisfied(snapshot: Snapshot, states: Mapping[str, Standing]) -> int:

@@ -31,12 +31,10 @@ class StepSearch(TierSearch):
         opened: Opened,
         watch: Stopwatch,
         budget: Budget,
-        known: Mapping[TierKey, int],
     ) -> None:
         self.opened = opened
         super().__init__(opened.problem, watch, opened.first, budget, keys=opened.keys)
         self.relaxed = None
-        self.learn(known)
 
     def _model(self) -> Model:
         opened = self.opened

@@ -2,7 +2,7 @@
 The course of a round: its steps, one after the other, and then all that is idle.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from models.plan import ModelSize
@@ -38,17 +38,43 @@ be gained is worth a look.
 
 
 @dataclass(frozen=True, slots=True)
+class _Found:
+    """
+    Bounds of tiers, each beside the values of those before it.
+    """
+
+    bounds: dict[TierKey, int] = field(default_factory=dict)
+    values: dict[TierKey, int] = field(default_factory=dict)
+
+    def add(self, bounds: Mapping[TierKey, int], values: Mapping[TierKey, int]) -> None:
+        """
+        Take in newer bounds.
+        """
+        self.bounds.update(bounds)
+        self.values.update(values)
+
+    def teach(self, run: TierSearch) -> None:
+        """
+        Tell a search what holds for its values.
+        """
+        run.learn(self.bounds)
+        run.doubt(self.values)
+
+
+@dataclass(frozen=True, slots=True)
 class _Known:
     """
     Bounds of tiers from earlier steps.
 
-    ``sure`` is what holds whoever was frozen, ``bounds`` what holds for all that
-    follows.  ``least`` are those of steps that ended without a proof: what follows them
-    cannot prove that nothing more was possible.
+    ``sure`` is what holds whoever was frozen, ``steps`` what the steps found of those
+    for whom somebody may leave, ``idle`` what holds once anybody may start.  ``least``
+    are bounds of steps that ended without a proof: what follows them cannot prove that
+    nothing more was possible.
     """
 
     sure: Sure
-    bounds: dict[TierKey, int] = field(default_factory=dict)
+    steps: _Found = field(default_factory=_Found)
+    idle: _Found = field(default_factory=_Found)
     least: dict[TierKey, int] = field(default_factory=dict)
 
 
@@ -60,13 +86,13 @@ def search(problem: Problem, watch: Stopwatch) -> Outcome:
     budget = Budget(limits, problem.policy.seed, watch.spent, watch.lanes)
     known = _Known(Sure(problem))
     sizes = []
-    ready = Draft()
+    ready = entitled = Draft()
     for step in (Step.ENTITLED, Step.BORROWING):
         opened = open_step(problem, step, ready)
         watch.lap("greedy")
         if opened is None:
             if step is Step.ENTITLED and some_were_evicted(problem):
-                ready = _entitled_now(problem, ready, watch, budget, known)
+                ready = entitled = _entitled_now(problem, ready, watch, budget, known)
             continue
         budget.kept = max(0.0, budget.left) * KEPT
         run = _StepCourse(opened, watch, budget, known)
@@ -75,11 +101,14 @@ def search(problem: Problem, watch: Stopwatch) -> Outcome:
         sizes += run.sizes
         before = problem
         problem, ready = freeze(problem, best, step)
-        known.sure.learn(run.opened, known.bounds, before, problem)
+        known.sure.learn(run.opened, known.steps.bounds, before, problem)
+        if problem.frozen is not before.frozen:
+            entitled = Draft()
         watch.lap("decode")
         if run.leaves_more_to_start(best):
             ready = run.what_follows(problem, ready)
-    return _last_step(problem, ready, watch, budget, known, sizes)
+            entitled = ready if step is Step.ENTITLED else entitled
+    return _last_step(problem, (ready, entitled), watch, budget, known, sizes)
 
 
 class _StepCourse:
@@ -108,16 +137,17 @@ class _StepCourse:
         if len(self.opened.victims.on_node) > MANY_NODES:
             self._start_idle()
             self.coarse, closed = coarse_bounds(
-                self.opened, self.budget, self.known.bounds
+                self.opened, self.budget, self.known.steps.bounds
             )
             self.watch.lap("search")
             if closed:
-                self.known.bounds.update(self.coarse)
+                self.known.steps.add(self.coarse, self.coarse)
                 return self.opened.idle
         if self.budget.left > 0:
             self.opened = self.opened.by_hand()
             self.watch.lap("greedy")
-        run = StepSearch(self.opened, self.watch, self.budget, self.known.bounds)
+        run = StepSearch(self.opened, self.watch, self.budget)
+        self.known.steps.teach(run)
         run.tighten(self.coarse)
         if num_choices(self.opened.victims) <= self.budget.left * CHOICES_PER_UNIT:
             run.all_tiers()
@@ -126,8 +156,9 @@ class _StepCourse:
             self.watch.lap("search")
         self.sizes.append(run.size)
         found = run.found_bounds()
-        self.known.bounds.update(found)
-        for key, value in zip(run.keys, run.values, strict=True):
+        values = dict(zip(run.keys, run.values, strict=True))
+        self.known.steps.add(found, values)
+        for key, value in values.items():
             if key.name not in LOSSES and found[key] > value:
                 self.known.least[key] = found[key]
         return run.best
@@ -147,8 +178,9 @@ class _StepCourse:
         """
         if self.opened.problem.step is Step.ENTITLED:
             return _entitled_now(problem, ready, self.watch, self.budget, self.known)
-        for key in [key for key in self.known.bounds if key.name == "borrowing"]:
-            del self.known.bounds[key]
+        found = self.known.steps.bounds
+        for key in [key for key in found if key.name == "borrowing"]:
+            del found[key]
         lost = problem.frozen.losses[Step.BORROWING].pods
         return ready if lost else _entitled_of(ready)
 
@@ -160,7 +192,7 @@ class _StepCourse:
         keys = tuple(key for key in opened.keys if key.name not in LOSSES)
         now = replace(opened.now, step=Step.IDLE)
         run = TierSearch(now, self.watch, opened.idle, self.budget, keys=keys)
-        run.learn(self.known.bounds)
+        self.known.steps.teach(run)
         run.all_tiers()
         best = run.best
         if opened.problem.step is Step.ENTITLED:
@@ -183,7 +215,10 @@ def _entitled_now(
         return ready
     run = TierSearch(problem, watch, complete(problem, ready), budget, keys=keys)
     run.all_tiers()
-    known.bounds.update(zip(keys, run.bounds, strict=True))
+    known.idle.add(
+        dict(zip(keys, run.bounds, strict=True)),
+        dict(zip(keys, run.values, strict=True)),
+    )
     return _entitled_of(run.best)
 
 
@@ -195,7 +230,7 @@ def _entitled_of(draft: Draft) -> Draft:
 
 def _last_step(
     problem: Problem,
-    ready: Draft,
+    ready: Sequence[Draft],
     watch: Stopwatch,
     budget: Budget,
     known: _Known,
@@ -222,9 +257,11 @@ def _last_step(
     first = greedy(problem)
     watch.lap("greedy")
     run = TierSearch(problem, watch, first, budget)
-    if ready.places:
-        run.offer(complete(problem, ready))
-    run.learn(known.bounds)
+    for draft in ready:
+        if draft.places:
+            run.offer(complete(problem, draft))
+    known.steps.add(known.idle.bounds, known.idle.values)
+    known.steps.teach(run)
     run.all_tiers()
     least = (known.least.get(key, 0) for key in run.keys)
     bounds = [max(pair) for pair in zip(run.bounds, least, strict=True)]

@@ -75,12 +75,38 @@ class TierSearch:
         Take over bounds that earlier steps found; what is lost is not decided again.
         """
         for at, key in enumerate(self.keys):
-            if key.name in LOSSES and LOSSES[key.name][0] != self.problem.step:
+            if self._is_lost(key):
                 self.fixed.add(at)
             if key in known:
                 self.fixed.add(at)
                 self.trivial[at] = known[key]
                 self.bounds[at] = known[key]
+
+    def _is_lost(self, key: TierKey) -> bool:
+        """
+        Tell whether a tier counts what another step has lost.
+        """
+        return key.name in LOSSES and LOSSES[key.name][0] != self.problem.step
+
+    def doubt(self, values: Mapping[TierKey, int]) -> None:
+        """
+        Forget what was learned given other values of earlier tiers than there are now.
+
+        Parameters
+        ----------
+        values
+            Those beside which the bounds were found.
+        """
+        given = True
+        for at, key in enumerate(self.keys):
+            if key not in values or at not in self.fixed or self._is_lost(key):
+                continue
+            if not given:
+                self.trivial[at] = trivial_bound(self.problem, key)
+                self.bounds[at] = self.trivial[at]
+            given = given and self.values[at] == values[key]
+            if not given:
+                self.fixed.discard(at)
 
     def all_tiers(self) -> None:
         """

@@ -9,6 +9,7 @@ from models.nodes import ANYWHERE
 from models.resources import num_gpus
 from solver.encode.leaving.variables import lost_gangs
 from solver.encode.variables import Linear
+from solver.problem.never_starts import needed
 from solver.problem.problem import Frozen
 from tests.faults.changes import tiers_by
 from tests.faults.fault import Fault
@@ -181,6 +182,19 @@ FAULTS: tuple[Fault, ...] = (
         "others leave for a gang that was evicted itself",
         switch("solver.evict.open_step:was_evicted", always(value=False)),
         ("evict/reclaim/nobody-leaves-for-a-gang-that-was-evicted",),
+    ),
+    Fault(
+        "memory-of-pods-that-fit-nowhere",
+        "what was evicted counts with its cheapest pods, also where none fits",
+        switch(
+            "solver.problem.problem:_least_living",
+            lambda _old: (
+                lambda state, _possible, named: {
+                    name: needed(state, name) for name in named
+                }
+            ),
+        ),
+        ("evict/reclaim/what-was-evicted-counts-with-what-it-can-place",),
     ),
     Fault(
         "memory-on-the-leaf-queue-only",
