@@ -164,7 +164,7 @@ class Loop:
             return
         seen = parts.clock()
         name = _name(began)
-        plan = self._decided(snapshot, name)
+        plan = self._decided(snapshot, name, began)
         self._planned_at = parts.clock()
         self._spent = self._planned_at - start
         if plan is None:
@@ -185,13 +185,13 @@ class Loop:
             self._next = turn
             self._carry_out()
 
-    def _decided(self, snapshot: Snapshot, name: str) -> Plan | None:
+    def _decided(self, snapshot: Snapshot, name: str, began: float) -> Plan | None:
         """
         Give a plan; of one that breaks a rule keep what shows it, and nothing else.
         """
         parts = self.parts
         try:
-            return parts.planner(snapshot, parts.policy)
+            return parts.planner(snapshot, parts.policy_at(began))
         except PlanRejectedError as caught:
             error, bundle = caught, self._keep(name, snapshot, caught.failed, caught)
             self._tell(lambda to: to.rejected(snapshot, error, bundle))
@@ -229,12 +229,12 @@ class Loop:
         """
         Write a bundle; of a round without a snapshot, where it broke.
         """
-        folder = self.parts.folder
+        parts, folder = self.parts, self.parts.folder
         if folder is None:
             return None
         try:
             if snapshot is not None:
-                case = bundles.Case(snapshot, self.parts.policy, failed)
+                case = bundles.Case(snapshot, parts.policy_at(parts.now()), failed)
                 return bundles.save(folder, name, case, error)
             return None if error is None else bundles.trace(folder, name, error)
         except Exception as worse:  # noqa: BLE001 - what is lost is only the bundle
@@ -245,8 +245,11 @@ class Loop:
         """
         Note that there is nothing to do until something changes, or time changes it.
         """
-        moment = next_moment(snapshot, self.parts.policy)
-        self._quiet = _Quiet(revision, inf if moment is None else now + moment)
+        moment = next_moment(snapshot, self.parts.policy_at(now))
+        calm = self.parts.memory.calm_for(now) or inf
+        self._quiet = _Quiet(
+            revision, now + min(calm, inf if moment is None else moment)
+        )
 
     def _carry_out(self) -> None:
         """

@@ -13,6 +13,7 @@ from adapters.loop.interfaces import Planner, Reporter, Sink, Source, Turn
 from adapters.loop.memory.gangs import Memory
 from adapters.machine.clock import monotonic
 from models.policy import Policy
+from solver.fallback import NOBODY_LEAVES
 
 
 class WatchedSource(Source, Protocol):
@@ -100,3 +101,11 @@ class Parts:
     folder: Path | None = None
     clock: Callable[[], float] = monotonic
     now: Callable[[], float] = time.time
+
+    def policy_at(self, now: float) -> Policy:
+        """
+        Give the policy of a moment: in the first minutes of all nobody leaves.
+        """
+        if self.memory.calm_for(now) <= 0:
+            return self.policy
+        return self.policy.model_copy(update={"evict": NOBODY_LEAVES})

@@ -10,10 +10,14 @@ from pathlib import Path
 
 from adapters.loop.interfaces import Turn
 from models.errors import PhalanxError, PlanRejectedError, escaped
+from models.gangs import Gang, pod_sets
+from models.plan import Operation
+from models.resources import num_gpus
 from models.snapshot import Snapshot
 
 _MOST_WARNINGS = 50
 _log = logging.getLogger(__name__)
+_LEFT = frozenset({"Evict", "Move"})
 
 
 class LogReporter:
@@ -114,20 +118,23 @@ class LogReporter:
         """
         Say what was done, and each thing that was not.
         """
+        gangs = {gang.key: gang for gang in turn.snapshot.gangs}
         for receipt in turn.receipts:
+            if receipt.operation.op in _LEFT and receipt.result == "done":
+                _left(turn, receipt.operation, gangs.get(receipt.operation.gang))
             if receipt.result in {"again", "refused"}:
                 step = receipt.operation
-                _say(
-                    "operation_failed",
-                    logging.WARNING,
-                    round=turn.name,
-                    op=step.op,
-                    pod=step.pod,
-                    gang=step.gang,
-                    node=step.node,
-                    result=receipt.result,
-                    message=receipt.message,
-                )
+                fields: dict[str, object] = {
+                    "round": turn.name,
+                    "op": step.op,
+                    "pod": step.pod,
+                    "gang": step.gang,
+                    "node": step.node,
+                    **_why(step),
+                    "result": receipt.result,
+                    "message": receipt.message,
+                }
+                _log.warning("operation_failed", extra={"fields": fields})
         _say(
             "round_finished",
             round=turn.name,
@@ -144,6 +151,50 @@ class LogReporter:
             extra={"fields": {"error": f"{type(error).__name__}: {error}"}},
             exc_info=error,
         )
+
+
+def _left(turn: Turn, step: Operation, gang: Gang | None) -> None:
+    """
+    Say which pod was evicted or moved, for whom, by which rule, and what it loses.
+    """
+    seconds, gpus = _lost(gang, step.pod)
+    fields: dict[str, object] = {
+        "round": turn.name,
+        "pod": step.pod,
+        "gang": step.gang,
+        "node": step.source or step.node,
+    }
+    moved = step.op == "Move"
+    if moved:
+        fields["to"] = step.node
+    fields |= {
+        **_why(step),
+        "seconds_lost": seconds,
+        "gpus": gpus,
+        "gpu_seconds_lost": seconds * gpus,
+    }
+    _log.info("pod_moved" if moved else "pod_evicted", extra={"fields": fields})
+
+
+def _why(step: Operation) -> dict[str, object]:
+    """
+    Say by which rule a pod leaves, and for whom.
+    """
+    if step.op not in _LEFT:
+        return {}
+    return {"rule": step.rule, "for": list(step.beneficiaries)}
+
+
+def _lost(gang: Gang | None, name: str) -> tuple[int, int]:
+    """
+    Give how long a pod has run, and on how many GPUs.
+    """
+    own = name.rpartition("/")[2]
+    for leaf in () if gang is None else pod_sets(gang.tree):
+        for pod in leaf.pods:
+            if pod.name == own:
+                return pod.seconds, num_gpus(leaf.requests)
+    return 0, 0
 
 
 class JsonLines(logging.Formatter):

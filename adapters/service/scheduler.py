@@ -113,7 +113,7 @@ class Scheduler:
 
     def _made_loop(self, leadership: Leadership) -> Loop:
         run, policy = self.settings.run, self.settings.policy
-        memory = Memory(policy.evict.stale_after)
+        memory = Memory(policy.evict.stale_after, run.evict_after)
         deeds = Deeds(self._transport, self.source.cache, leadership.is_held)
         sink = ClusterSink(
             self.source.cache,

@@ -107,6 +107,19 @@ def test_every_file_of_settings_is_one(path):
     assert running(read_config(str(path)), {}, {"seconds": None}).run
 
 
+@pytest.mark.parametrize("path", sorted(DEPLOY.rglob("settings.yaml")), ids=str)
+def test_what_leaves_in_one_round_is_bounded_as_the_page_recommends(path):
+    page = (REPOSITORY / "docs" / "reference" / "files.md").read_text("utf-8")
+    recommended = yaml.safe_load(page.partition("```yaml\nevict: ")[2].split("\n")[0])
+    settings = running(read_config(str(path)), {}, {"seconds": None})
+
+    assert recommended == documents(path)[0]["policy"]["evict"]
+    evict = settings.policy.evict
+    assert None not in {evict.max_pods, evict.max_gangs, evict.max_moves}
+    assert evict.max_lost_per_gpu is not None
+    assert 600 == settings.run.evict_after
+
+
 def test_two_replicas_of_which_one_may_leave_and_one_leads(deployment, settings):
     budget = one(base(), "PodDisruptionBudget")["spec"]
     lease = one(base(), "Lease")["metadata"]

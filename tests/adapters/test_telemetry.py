@@ -17,11 +17,13 @@ from adapters.observe.reporters import Recorder, Reporters
 from adapters.observe.round_file import RoundFile, read_rounds
 from adapters.observe.round_record import record_of
 from models.errors import PlanRejectedError
+from models.gangs import Pod, PodPhase, PodSet
 from models.plan import FailedTry, Fallback, Operation
 from models.policy import Policy
 from models.receipt import Receipt
 from models.snapshot import Snapshot
 from tests.adapters.test_rounds import turned
+from tests.helpers.build import gang, snapshot
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
 _ROW = re.compile(r"^\| `(phalanx_\w+)` \| (\w+) \|([^|]*)\|", re.MULTILINE)
@@ -339,6 +341,43 @@ def test_a_line_of_the_log_is_json_or_text():
     text = TextLines().format(record)
     said = 'round=r1 results={"done": 2} why="we no longer lead"'
     assert text.endswith(f"info    round_finished {said}")
+
+
+def test_every_pod_that_leaves_is_a_line_of_the_log(caplog):
+    runs = PodSet(
+        name="",
+        minimum=1,
+        replicas=1,
+        requests={"nvidia.com/gpu": 4, "cpu": 2000},
+        pods=(Pod(name="x-0", phase=PodPhase.RUNNING, node="n0", seconds=90),),
+    )
+    subject = replace(gang("x", minimum=1), tree=runs)
+    how = {"gang": "default/x", "node": "n0", "beneficiaries": ("a/b", "a/c")}
+    evicted = Operation(op="Evict", pod="default/x-0", rule="reclaim", **how)
+    moved = replace(evicted, op="Move", node="n7", source="n0", rule="consolidate")
+    refused = replace(evicted, rule="preempt")
+    turn = replace(
+        turned(),
+        snapshot=snapshot(gangs=[subject]),
+        receipts=(
+            Receipt(operation=evicted, result="done"),
+            Receipt(operation=moved, result="done"),
+            Receipt(operation=refused, result="again", message="a budget"),
+        ),
+    )
+    with caplog.at_level("INFO"):
+        LogReporter().carried_out(turn)
+    first, second, third, _ = caplog.records
+    lost = {"seconds_lost": 90, "gpus": 4, "gpu_seconds_lost": 360}
+    who = {"pod": "default/x-0", "gang": "default/x", "for": ["a/b", "a/c"]}
+
+    assert ["pod_evicted", "pod_moved", "operation_failed"] == [
+        record.message for record in (first, second, third)
+    ]
+    said = who | lost | {"node": "n0", "rule": "reclaim"}
+    assert said == {key: first.fields[key] for key in said}
+    assert ("n0", "n7") == (second.fields["node"], second.fields["to"])
+    assert ("preempt", ["a/b", "a/c"]) == (third.fields["rule"], third.fields["for"])
 
 
 def test_a_hostile_text_stays_on_its_line():

@@ -324,6 +324,7 @@ class Scheduler:
 
 
 QUICK = {
+    "PHALANX_EVICT_AFTER": "0",
     "PHALANX_LEASE_DURATION": "3",
     "PHALANX_LEASE_RENEW": "2",
     "PHALANX_LEASE_RETRY": "0.3",

@@ -59,6 +59,10 @@ class ClusterSink:
             _log.warning("memory_left_out", extra={"fields": {"entries": lost}})
         self._memory.intended(found.binds, now)
         self._intent = found
+        if found == Intent():
+            self._memory.first_led = now
+            fields = {"seconds_without_evictions": self._memory.calm_for(now)}
+            _log.info("led_for_the_first_time", extra={"fields": fields})
 
     def hold(self, turn: Turn) -> None:
         """

@@ -73,13 +73,16 @@ class Memory:
     """
     What is remembered of all gangs, and the places that are promised.
 
-    ``stale_after`` is how many seconds a gang may stay in half by our fault.
+    ``stale_after`` is how many seconds a gang may stay in half by our fault; for
+    ``evict_after`` seconds after we led for the first time of all, nobody leaves.
     """
 
-    def __init__(self, stale_after: int = 60) -> None:
+    def __init__(self, stale_after: int = 60, evict_after: float = 0.0) -> None:
         self.gangs: dict[str, GangMemory] = {}
         self.promises = Promises()
+        self.first_led: float | None = None
         self._stale_after = stale_after
+        self._evict_after = evict_after
         self._stillness = Stillness()
         self._spared: dict[str, float | None] = {}
 
@@ -155,6 +158,16 @@ class Memory:
             held = self.gangs.setdefault(promise.gang, GangMemory(seen=now))
             held.halved = True
 
+    def calm_for(self, now: float) -> float:
+        """
+        Give the seconds for which nobody leaves yet; 0 once that is over.
+
+        A clock that was set back does not make it longer.
+        """
+        if self.first_led is None or now < self.first_led:
+            return 0.0
+        return max(0.0, self.first_led + self._evict_after - now)
+
     def backing_off(self, now: float) -> Iterator[float]:
         """
         Walk the seconds until gangs may be tried again.
@@ -172,6 +185,8 @@ class Memory:
         some = ((key, held) for key, held in self.gangs.items() if not held.is_blank())
         gangs = {key: _plain(held) for key, held in sorted(some, key=_importance)}
         kept: dict[str, Any] = {"gangs": gangs, "promises": self.promises.document()}
+        if self.first_led is not None:
+            kept["first_led"] = round(self.first_led, 1)
         if (unchanged := self._stillness.document()) is not None:
             kept["unchanged"] = unchanged
         return kept
@@ -184,6 +199,8 @@ class Memory:
         what it does not say has a default.
         """
         gangs, promises = document.get("gangs"), document.get("promises")
+        led = document.get("first_led")
+        self.first_led = float(led) if isinstance(led, int | float) else None
         self.gangs, lost = {}, 0
         for key, said in gangs.items() if isinstance(gangs, Mapping) else ():
             if isinstance(said, Mapping):

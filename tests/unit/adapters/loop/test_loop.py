@@ -12,7 +12,7 @@ from adapters.loop.parts import Parts, Pulse
 from models.errors import PhalanxError, PlanRejectedError
 from models.policy import Policy
 from models.receipt import Receipt
-from solver.fallback import decide_or_fall_back
+from solver.fallback import NOBODY_LEAVES, decide_or_fall_back
 from solver.round import STRATEGIES, decide, plan_greedily
 from solver.search.round_steps import search
 from solver.verify import verify
@@ -696,3 +696,30 @@ def test_keeping_promises_only_is_nothing_to_do(tmp_path):
 
     assert 1 == len(play.sink.held)
     assert 2 == play.source.looks
+
+
+# --- the first minutes of all -------------------------------------------------
+
+
+def test_in_the_first_minutes_of_all_nobody_leaves(play):
+    asked = []
+
+    def planner(given, policy):
+        asked.append(policy.evict)
+        return decide(given, policy)
+
+    memory = Memory(evict_after=600)
+    memory.first_led = play.time.now
+    play.loop.parts = replace(play.parts, planner=planner, memory=memory)
+    play.step()
+    play.finish()
+    play.step()
+    play.time.now += 599
+    play.source.change()
+    play.step()
+    play.time.now += 1  # nothing has changed, but the time is over
+    play.step()
+
+    assert [NOBODY_LEAVES] * (len(asked) - 1) == asked[:-1]
+    assert play.parts.policy.evict == asked[-1]
+    assert len(asked) >= 3

@@ -288,3 +288,18 @@ def test_a_moved_pod_that_is_bound_holds_no_other_place():
     memory.planned(here, plan(bind("g-1", "n1")), NOW + 1)
 
     assert 0 == len(memory.promises)
+
+
+def test_the_first_minutes_of_all_are_over_once_and_for_all():
+    memory = Memory(evict_after=600)
+    unknown = memory.calm_for(NOW)
+    memory.first_led = NOW
+    left = [memory.calm_for(NOW + s) for s in (0, 599, 600, 10**6, -1)]
+    again = Memory(evict_after=600)
+    again.restore(memory.document(), NOW + 30)
+
+    assert 0 == unknown
+    assert [600, 1, 0, 0, 0] == left
+    assert 570 == again.calm_for(NOW + 30)
+    assert 0 == again.restore({"gangs": {}}, NOW)
+    assert 0 == again.calm_for(NOW)

@@ -1,0 +1,82 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from adapters.kube.acting.intent import IntentStore
+from adapters.kube.acting.operations import Deeds
+from adapters.kube.acting.sink import ClusterSink
+from adapters.kube.api.errors import answer_error
+from adapters.kube.watch.cache import Cache
+from adapters.loop.interfaces import Turn
+from adapters.loop.memory.gangs import Memory
+from tests.adapters.kube.api_server import NODES, PODS
+from tests.helpers.build import bind, gang, plan, snapshot
+from tests.helpers.kube_store import Store
+
+NOW = 1_790_000_000.0
+GOLDEN = Path(__file__).parents[4] / "golden" / "intent"
+PATH = "/api/v1/namespaces/ns/configmaps/phalanx-intent"
+
+
+class Stage:
+    """
+    A sink over a store, whose operations are never reached.
+    """
+
+    def __init__(self) -> None:
+        self.api, self.memory = Store(), Memory(evict_after=600)
+        cache = Cache([PODS, NODES])
+        self.sink = ClusterSink(
+            cache,
+            Deeds(self.api, cache, lambda: True),
+            IntentStore(self.api, ("ns", "phalanx-intent"), "one"),
+            self.memory,
+        )
+
+
+@pytest.fixture
+def stage():
+    return Stage()
+
+
+def test_where_nothing_was_remembered_the_first_minutes_begin(stage):
+    stage.sink.open(NOW)
+
+    assert 600 == stage.memory.calm_for(NOW)
+
+
+def test_they_do_not_begin_where_another_version_has_led(stage):
+    stage.api.put(PATH, json.loads((GOLDEN / "0.1.0.json").read_text()))
+    stage.sink.open(NOW)
+
+    assert 0 == stage.memory.calm_for(NOW)
+    assert stage.memory.gangs
+
+
+def test_they_go_on_where_the_first_leader_ended_meanwhile(stage):
+    stage.sink.open(NOW)
+    stage.sink.remember()
+    after = Stage()
+    after.sink._store = IntentStore(stage.api, ("ns", "phalanx-intent"), "two")
+    after.sink.open(NOW + 100)
+
+    assert 500 == after.memory.calm_for(NOW + 100)
+
+
+def test_what_cannot_be_stored_is_told_and_nothing_is_bound(stage, caplog):
+    stage.sink.open(NOW)
+    step = bind("g-0", uid="u")
+    turn = Turn(snapshot(gangs=[gang("g", minimum=1)]), plan(step), (), "r", NOW, {})
+    stage.sink.hold(turn)
+
+    def fault(method: str, _path: str) -> None:
+        if method == "PUT":
+            raise answer_error("put", 422, "Too long")
+
+    stage.api.fault = fault
+    (receipt,) = stage.sink.execute(turn.plan)
+
+    assert "skipped" == receipt.result
+    assert "Too long" in receipt.message
+    assert "intent_not_stored" in [record.message for record in caplog.records]
