@@ -141,6 +141,7 @@ class Plan:
     model: ModelSize
     seconds: Mapping[str, float] | None = None
     fallback: "Fallback | None" = None
+    cut: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,32 +13,33 @@ import numpy as np
 from solver.hold.forecast import Forecast
 from solver.place.greedy import fill_up, start
 from solver.place.workspace import Workspace
+from solver.problem.budget import Budget
 from solver.problem.pod_shapes import kept_off
 from solver.problem.problem import Problem, Unit
 from solver.score.bounds import trivial_bound
 from solver.score.tiers import LOSSES, score, tier_keys
-from solver.search.outcome import Outcome, Stopwatch, tier_results
+from solver.search.outcome import Outcome, tier_results
 
 
-def plan_first_come(problem: Problem, watch: Stopwatch) -> Outcome:
+def plan_first_come(problem: Problem, budget: Budget) -> Outcome:
     """
     Start the oldest first, over all queues; what does not fit stops all behind it.
     """
     work = Workspace(problem)
     fill_up(work, _until_one_fails)
-    return _outcome(problem, work, watch)
+    return _outcome(problem, work, budget)
 
 
-def plan_best_fit(problem: Problem, watch: Stopwatch) -> Outcome:
+def plan_best_fit(problem: Problem, budget: Budget) -> Outcome:
     """
     Start the oldest first, over all queues, and pass over what does not fit.
     """
     work = Workspace(problem)
     fill_up(work, _all_that_fit)
-    return _outcome(problem, work, watch)
+    return _outcome(problem, work, budget)
 
 
-def plan_easy(problem: Problem, watch: Stopwatch) -> Outcome:
+def plan_easy(problem: Problem, budget: Budget) -> Outcome:
     """
     Start the oldest first, and behind one that does not fit what does not delay it.
 
@@ -49,11 +50,11 @@ def plan_easy(problem: Problem, watch: Stopwatch) -> Outcome:
     fill_up(work, _until_one_fails)
     waiting = [u for u in _by_age(problem.units) if u.key not in work.placed]
     if not waiting:
-        return _outcome(problem, work, watch)
+        return _outcome(problem, work, budget)
     bans = _bans(problem, work, waiting)
     work = Workspace(replace(problem, shapes=kept_off(problem.shapes, bans)))
     fill_up(work, _all_that_fit)
-    return _outcome(problem, work, watch)
+    return _outcome(problem, work, budget)
 
 
 def _by_age(units: Sequence[Unit]) -> list[Unit]:
@@ -103,12 +104,12 @@ def _ends_before(unit: Unit, moment: int | None) -> bool:
     return all(time is not None and time <= moment for time in times)
 
 
-def _outcome(problem: Problem, work: Workspace, watch: Stopwatch) -> Outcome:
+def _outcome(problem: Problem, work: Workspace, budget: Budget) -> Outcome:
     """
     Say what was drafted, with the bounds of arithmetic.
     """
     draft = work.draft()
-    watch.lap("greedy")
+    budget.watch.lap("greedy")
     keys = tier_keys(problem)
     values = score(problem, draft)
     bounds = [0 if key.name in LOSSES else trivial_bound(problem, key) for key in keys]

@@ -13,12 +13,12 @@ from models.errors import PlanRejectedError
 from models.plan import FailedTry, Fallback, Plan, Proof, TierResult, Way
 from models.policy import Evict, Policy
 from models.snapshot import Snapshot
+from solver.problem.budget import Clock
+from solver.problem.parallel import Lanes
 from solver.problem.problem import problem_of
-from solver.round import judged, propose
+from solver.round import budget_of, judged, propose
 from solver.score.bounds import trivial_bound
 from solver.score.tiers import tier_keys
-from solver.search.outcome import Clock, Stopwatch
-from solver.search.parallel import Lanes
 
 NOBODY_LEAVES = Evict(preempt=False, reclaim=False, consolidate=False, stale=False)
 """
@@ -50,8 +50,8 @@ def decide_or_fall_back(  # noqa: PLR0913 - as decide
     """
     Plan one round and verify it, in lesser ways where it fails; the plan says in which.
 
-    Parameters are those of ``decide``.  A limit in seconds is that of all ways
-    together.
+    Parameters are those of ``decide``.  All ways together have the limit of
+    one.
 
     Raises
     ------
@@ -60,20 +60,20 @@ def decide_or_fall_back(  # noqa: PLR0913 - as decide
     Exception
         What the first way raised, when every way failed, with a note of each other.
     """
-    watch = Stopwatch(clock, lanes)
+    budget = budget_of(policy, clock, lanes)
 
     def proposed(one: _Try) -> Plan:
         return propose(
             snapshot,
             one.policy,
-            watch,
+            budget,
             strategy=one.strategy,
             progress=progress,
             explained=explained,
         )
 
     def judge(plan: Plan) -> Plan:
-        return judged(snapshot, policy, plan, watch)
+        return judged(snapshot, policy, plan, budget.watch)
 
     return _first_that_holds(snapshot, _tries(policy, strategy), proposed, judge)
 
@@ -170,8 +170,9 @@ def _modest(snapshot: Snapshot, policy: Policy, plan: Plan) -> Plan:
         closed = bound == tier.value
         proof: Proof = "gap"
         if closed:
-            proof = "proven" if earlier else "conditional"
-        earlier = earlier and closed
+            sure = earlier and tier.proof == "proven"
+            proof = "proven" if sure else "conditional"
+        earlier = earlier and proof == "proven"
         tiers.append(replace(tier, bound=bound, proof=proof))
     status = "feasible" if plan.status == "optimal" and not earlier else plan.status
     return replace(plan, tiers=tuple(tiers), status=status)

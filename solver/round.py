@@ -2,7 +2,7 @@
 The round: a snapshot and a policy in, a verified plan out.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from models.errors import PlanRejectedError
@@ -21,20 +21,30 @@ from solver.place.draft import Draft
 from solver.place.greedy import greedy
 from solver.plan.placement import placement_of
 from solver.plan.plan import plan_of
-from solver.problem.problem import Problem, Step, problem_of
+from solver.problem.budget import Budget, Clock, Stopwatch
+from solver.problem.parallel import Lanes
+from solver.problem.problem import Problem, Step, Unit, problem_of
 from solver.score.bounds import trivial_bound
 from solver.score.tiers import LOSSES, score, tier_keys
 from solver.search.choices import Sure
-from solver.search.outcome import Clock, Outcome, Stopwatch, tier_results
-from solver.search.parallel import Lanes
+from solver.search.outcome import Outcome, tier_results
 from solver.search.round_steps import search
 from solver.verify import verify
 
-Strategy = Callable[[Problem, Stopwatch], Outcome]
+Strategy = Callable[[Problem, Budget], Outcome]
 PHASES = ("problem", "greedy", "build", "search", "decode", "verify")
+KEPT_FOR_REASONS = 0.1
+"""
+The part of the limit that the search leaves to saying why gangs wait.
+"""
+KEPT_FOR_RESERVED = 0.4
+"""
+The part that it leaves to asking whether reservations of lower bands should give way,
+where some band above them waits.
+"""
 
 
-def plan_greedily(problem: Problem, watch: Stopwatch) -> Outcome:
+def plan_greedily(problem: Problem, budget: Budget) -> Outcome:
     """
     Plan gang by gang; the bounds are those of arithmetic.
     """
@@ -46,7 +56,7 @@ def plan_greedily(problem: Problem, watch: Stopwatch) -> Outcome:
             sure.open = True
             problem, ready = freeze(problem, opened.by_hand().first, step)
     draft = greedy(problem)
-    watch.lap("greedy")
+    budget.watch.lap("greedy")
     keys = tier_keys(problem)
     values = score(problem, draft)
     bounds = [0 if key.name in LOSSES else trivial_bound(problem, key) for key in keys]
@@ -100,22 +110,31 @@ def decide(  # noqa: PLR0913 - who decides, and what may watch it
     PlanRejectedError
         When the plan breaks a rule; nothing of it may be carried out.
     """
-    watch = Stopwatch(clock, lanes)
+    budget = budget_of(policy, clock, lanes)
     plan = propose(
         snapshot,
         policy,
-        watch,
+        budget,
         strategy=strategy,
         progress=progress,
         explained=explained,
     )
-    return judged(snapshot, policy, plan, watch)
+    return judged(snapshot, policy, plan, budget.watch)
+
+
+def budget_of(
+    policy: Policy, clock: Clock | None = None, lanes: Lanes | None = None
+) -> Budget:
+    """
+    Give what a round may use up, all of it from now on.
+    """
+    return Budget(policy.limits, policy.seed, Stopwatch(clock, lanes))
 
 
 def propose(
     snapshot: Snapshot,
     policy: Policy,
-    watch: Stopwatch,
+    budget: Budget,
     *,
     strategy: str,
     progress: Callable[[str], None] | None = None,
@@ -128,11 +147,8 @@ def propose(
     tell("problem")
     bare = problem_of(snapshot, policy)
     tell("search")
-    outcome = _solved(bare, watch, strategy)
-    displaced = _outranked(outcome)
-    if displaced:
-        other = _solved(bare, watch, strategy, displaced)
-        outcome = _better_above(outcome, other, displaced)
+    with budget.keeping(KEPT_FOR_REASONS):
+        outcome = _chosen(bare, budget, strategy)
     tell("verify")
     problem = outcome.problem
     placement = placement_of(problem, outcome.draft)
@@ -141,11 +157,11 @@ def propose(
         replace(placement, departures=departures),
         outcome,
         strategy=strategy,
-        waiting=_reasons(bare, outcome) if explained else bare.blocked,
+        waiting=_reasons(bare, outcome, budget) if explained else bare.blocked,
         source=content_hash(snapshot) if explained else "",
     )
-    watch.lap("decode")
-    return plan
+    budget.watch.lap("decode")
+    return replace(plan, cut=tuple(sorted(budget.cut)))
 
 
 def judged(snapshot: Snapshot, policy: Policy, plan: Plan, watch: Stopwatch) -> Plan:
@@ -167,7 +183,7 @@ def judged(snapshot: Snapshot, policy: Policy, plan: Plan, watch: Stopwatch) -> 
     return replace(plan, seconds={**seconds, "total": watch.spent()})
 
 
-def _reasons(bare: Problem, outcome: Outcome) -> dict[str, Waiting]:
+def _reasons(bare: Problem, outcome: Outcome, budget: Budget) -> dict[str, Waiting]:
     """
     Say why gangs wait, as if no nodes were held; of heads, what is held for them.
     """
@@ -175,7 +191,8 @@ def _reasons(bare: Problem, outcome: Outcome) -> dict[str, Waiting]:
     shapes = problem.shapes
     if outcome.heads:
         shapes = refitted(bare.shapes, problem.room)
-    reasons = explain(replace(problem, shapes=shapes), outcome.draft, outcome.tiers)
+    unheld = replace(problem, shapes=shapes)
+    reasons = explain(unheld, outcome.draft, budget, outcome.tiers)
     for head in outcome.heads:
         unit = next((u for u in problem.units if u.key == head.key), None)
         if unit is None or outcome.draft.starts(unit):
@@ -187,16 +204,33 @@ def _reasons(bare: Problem, outcome: Outcome) -> dict[str, Waiting]:
     return reasons
 
 
+def _chosen(bare: Problem, budget: Budget, strategy: str) -> Outcome:
+    """
+    Plan with all that is reserved, and where that leaves out a higher band, without.
+    """
+    outcome = _solved(bare, budget, strategy)
+    displaced = _outranked(outcome)
+    if not displaced:
+        return outcome
+    if budget.left <= 0:
+        budget.cut.add("reservations")
+        return outcome
+    other = _solved(bare, budget, strategy, displaced)
+    return _better_above(outcome, other, displaced)
+
+
 def _solved(
-    bare: Problem, watch: Stopwatch, strategy: str, void: Collection[str] = ()
+    bare: Problem, budget: Budget, strategy: str, void: Collection[str] = ()
 ) -> Outcome:
     """
     Keep what was promised, hold nodes for those passed over too long, plan the rest.
     """
     problem = keep(bare, promises_of(bare), void)
     heads = heads_of(problem)
-    watch.lap("problem")
-    outcome = STRATEGIES[strategy](with_heads(problem, heads), watch)
+    budget.watch.lap("problem")
+    again = not void and _may_outrank(problem, problem.units)
+    with budget.keeping(KEPT_FOR_RESERVED if again else 0.0):
+        outcome = STRATEGIES[strategy](with_heads(problem, heads), budget)
     return replace(outcome, heads=heads)
 
 
@@ -205,17 +239,19 @@ def _outranked(outcome: Outcome) -> frozenset[str]:
     Name the gangs with reservations of a lower band than some gang that stays waiting.
     """
     problem = outcome.problem
+    waiting = [unit for unit in problem.units if not outcome.draft.starts(unit)]
+    return _may_outrank(problem, waiting)
+
+
+def _may_outrank(problem: Problem, waiting: Sequence[Unit]) -> frozenset[str]:
+    """
+    Name the gangs with reservations of a lower band than some that may evict.
+    """
     committed = problem.frozen.committed
     if not committed:
         return frozenset()
-    waiting = [
-        unit
-        for unit in problem.units
-        if unit.starts
-        and not was_evicted(problem, unit)
-        and not outcome.draft.starts(unit)
-    ]
-    highest = max((unit.band for unit in waiting), default=-1)
+    bands = (u.band for u in waiting if u.starts and not was_evicted(problem, u))
+    highest = max(bands, default=-1)
     return frozenset(
         state.key for u in committed if u.band < highest for state in u.states
     )

@@ -144,6 +144,7 @@ class PlanFile(PlanPart):
     model: ModelPart = ModelPart()
     seconds: dict[str, float] | None = None
     fallback: FallbackPart | None = None
+    cut: list[str] = []
 
 
 _BULK = Bulk(
@@ -219,6 +220,7 @@ def _plan(file: PlanFile) -> Plan:
         model=ModelSize(**size.model_dump()),
         seconds=file.seconds,
         fallback=_fallback(file.fallback),
+        cut=tuple(file.cut),
     )
 
 

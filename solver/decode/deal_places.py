@@ -20,6 +20,7 @@ from solver.encode.variables import (
 )
 from solver.place.draft import Draft
 from solver.place.workspace import Workspace
+from solver.problem.budget import Budget
 from solver.problem.gang_state import Standing
 from solver.problem.node_room import Bools
 from solver.problem.problem import Unit
@@ -55,14 +56,14 @@ class Want:
 Slots = dict[tuple[str, int], dict[int, int]]
 
 
-def decode(encoding: Encoding, value: Value) -> Decoded:
+def decode(encoding: Encoding, value: Value, budget: Budget) -> Decoded:
     """
     Turn the model's counts into a draft that holds on real nodes.
 
     What a class cannot pack gets a second chance anywhere it may be; a gang that still
     misses a core pod does not start, and what that leaves free is offered to others.
     """
-    slots, unpacked = _pack_all(encoding, value)
+    slots, unpacked = _pack_all(encoding, value, budget)
     work = Workspace(encoding.problem)
     wants, entitled = wants_of(encoding, value)
     dealer = _Dealer(encoding, work, slots)
@@ -73,7 +74,9 @@ def decode(encoding: Encoding, value: Value) -> Decoded:
     return Decoded(work.draft(), unpacked)
 
 
-def _pack_all(encoding: Encoding, value: Value) -> tuple[Slots, tuple[int, ...]]:
+def _pack_all(
+    encoding: Encoding, value: Value, budget: Budget
+) -> tuple[Slots, tuple[int, ...]]:
     capacity = encoding.capacity
     slots: Slots = {}
     unpacked = []
@@ -102,7 +105,7 @@ def _pack_all(encoding: Encoding, value: Value) -> tuple[Slots, tuple[int, ...]]
             continue
         touched = capacity.touched.get(at)
         limit = None if touched is None else value(touched)
-        packing, done = pack(encoding.problem, item.nodes, items, limit)
+        packing, done = pack(encoding.problem, item.nodes, items, limit, budget)
         if not done:
             unpacked.append(at)
         for (i, node), count in packing.slots.items():

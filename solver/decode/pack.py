@@ -8,11 +8,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from ortools.sat.python import cp_model
 
+from solver.encode.limited import limited_solver
+from solver.problem.budget import Budget
 from solver.problem.never_starts import num_fitting
 from solver.problem.node_room import Ints
 from solver.problem.problem import Problem
 
 EXACT_CELLS = 600
+EXACT_LIMIT = 0.2
+"""
+Deterministic units for one class.
+"""
 Pool = str
 
 
@@ -50,15 +56,21 @@ def pack(
     nodes: Sequence[int],
     items: Sequence[Item],
     most_touched: int | None,
+    budget: Budget,
 ) -> tuple[Packing, bool]:
     """
     Pack items onto nodes; say also whether everything fits as the model believes.
+
+    What does not fit at once is packed exactly, as far as the budget goes.
     """
     best = _by_fit(problem, nodes, items)
     if _is_done(best, most_touched):
         return best, True
     if len(nodes) * len(items) <= EXACT_CELLS:
-        exact = _exactly(problem, nodes, items, most_touched)
+        if budget.left <= 0:
+            budget.cut.add("packing")
+            return best, False
+        exact = _exactly(problem, nodes, items, most_touched, budget)
         if exact is not None:
             return exact, True
     return best, False
@@ -132,6 +144,7 @@ def _exactly(
     nodes: Sequence[int],
     items: Sequence[Item],
     most_touched: int | None,
+    budget: Budget,
 ) -> Packing | None:
     """
     Ask a small exact model for a packing of everything; none when there is none.
@@ -156,16 +169,18 @@ def _exactly(
         for (i, at), count in counts.items():
             model.add(count <= items[i].count * touched[at])
         model.add(cp_model.LinearExpr.sum(touched) <= most_touched)
-    return _solved(model, counts)
+    return _solved(model, counts, budget)
 
 
 def _solved(
-    model: cp_model.CpModel, counts: dict[tuple[int, int], cp_model.IntVar]
+    model: cp_model.CpModel,
+    counts: dict[tuple[int, int], cp_model.IntVar],
+    budget: Budget,
 ) -> Packing | None:
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.max_deterministic_time = 0.2
-    if solver.solve(model) not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
+    solver = limited_solver(budget, EXACT_LIMIT)
+    status = solver.solve(model)
+    budget.charge(solver.deterministic_time)
+    if status not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
         return None
     packing = Packing()
     for key, count in counts.items():

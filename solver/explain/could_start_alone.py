@@ -9,15 +9,21 @@ from ortools.sat.python import cp_model
 
 from solver.encode.demand import levels_of, pending_shapes
 from solver.encode.encoding import encode
+from solver.encode.limited import limited_solver
 from solver.encode.node_classes import classes_of
+from solver.problem.budget import Budget
 from solver.problem.node_room import Bools
 from solver.problem.problem import Problem, Unit
 
 LIMIT = 0.5
 MOST_NODES = 400
+NODES_PER_UNIT = 10_000
+"""
+Nodes for which building the model uses up one deterministic unit.
+"""
 
 
-def starts_alone(problem: Problem, unit: Unit) -> bool | None:
+def starts_alone(problem: Problem, unit: Unit, budget: Budget) -> bool | None:
     """
     Say yes or no by proof; none when the limit is reached first.
     """
@@ -31,11 +37,11 @@ def starts_alone(problem: Problem, unit: Unit) -> bool | None:
     starts = encoding.types[0].starts.variable
     assert starts is not None
     encoding.model.add(starts == 1)
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
+    budget.charge(int(fits.sum()) / NODES_PER_UNIT)
+    solver = limited_solver(budget, LIMIT)
     solver.parameters.linearization_level = 2
-    solver.parameters.max_deterministic_time = LIMIT
     status = solver.solve(encoding.model)
+    budget.charge(solver.deterministic_time)
     if status == cp_model.INFEASIBLE:
         return False
     if status in {cp_model.OPTIMAL, cp_model.FEASIBLE} and exact:

@@ -11,6 +11,7 @@ from solver.explain.protected import Protection
 from solver.place.draft import Draft
 from solver.place.place_gang import place_gang
 from solver.place.workspace import Workspace
+from solver.problem.budget import Budget
 from solver.problem.gang_state import Standing, least_need
 from solver.problem.never_starts import needed
 from solver.problem.problem import Problem, Unit
@@ -18,10 +19,16 @@ from solver.problem.unit_kind import names_of, unit_kind
 
 
 def explain(
-    problem: Problem, draft: Draft, tiers: Sequence[TierResult] = ()
+    problem: Problem,
+    draft: Draft,
+    budget: Budget,
+    tiers: Sequence[TierResult] = (),
 ) -> dict[str, Waiting]:
     """
     Name the reason of every gang that stays below its minimum, or is reserved.
+
+    Arithmetic and placing by hand come first, for all; what only a proof can tell is
+    asked as far as the budget goes, and undecided beyond that.
 
     Parameters
     ----------
@@ -29,21 +36,24 @@ def explain(
         The round with its facts.
     draft
         What starts now.
+    budget
+        What may still be used up.
     tiers
         What was proven about entitled starts.
     """
     reasons = dict(problem.blocked)
     work = Workspace(problem)
     protection = Protection(problem, tiers)
-    known: dict[object, Waiting] = {}
+    known: dict[object, Waiting | None] = {}
+    kinds: dict[object, list[Unit]] = {}
     for unit in problem.units:
-        if not unit.starts or draft.starts(unit):
-            continue
-        kind = _kind(problem, unit)
-        if kind not in known:
-            known[kind] = _reason(problem, work, unit, protection)
-        for state in unit.states:
-            reasons[state.key] = known[kind]
+        if unit.starts and not draft.starts(unit):
+            kinds.setdefault(_kind(problem, unit), []).append(unit)
+    for kind, (unit, *_) in kinds.items():
+        known[kind] = _by_hand(problem, work, unit, protection, budget)
+    for kind, units in kinds.items():
+        reason = known[kind] or _by_proof(problem, units[0], budget)
+        reasons |= {state.key: reason for unit in units for state in unit.states}
     return reasons | _reserved(problem)
 
 
@@ -71,14 +81,23 @@ def _kind(problem: Problem, unit: Unit) -> object:
     return (kind, unit.band, names_of(unit.states[0]))
 
 
-def _reason(
-    problem: Problem, work: Workspace, unit: Unit, protection: Protection
-) -> Waiting:
+def _by_hand(
+    problem: Problem,
+    work: Workspace,
+    unit: Unit,
+    protection: Protection,
+    budget: Budget,
+) -> Waiting | None:
+    """
+    Give the reason of a unit that needs no proof; none where only a proof can tell.
+    """
     for state in unit.states:
         waiting = _over_limit(problem, state)
         if waiting is not None:
             return waiting
     waiting = _short_of_room(problem, unit)
+    if budget.is_late:
+        return waiting
     if waiting is not None:
         return protection.reason(unit) or waiting
     mark = work.mark()
@@ -86,7 +105,7 @@ def _reason(
     work.undo(mark)
     if alone:
         return Waiting(Reason.LOWER_TIER_OR_PRIORITY)
-    return protection.reason(unit) or _alone_by_proof(problem, unit)
+    return protection.reason(unit)
 
 
 def _over_limit(problem: Problem, state: Standing) -> Waiting | None:
@@ -137,13 +156,16 @@ def _short_of_room(problem: Problem, unit: Unit) -> Waiting | None:
     return None
 
 
-def _alone_by_proof(problem: Problem, unit: Unit) -> Waiting:
+def _by_proof(problem: Problem, unit: Unit, budget: Budget) -> Waiting:
     """
     Ask the model whether the unit could start if it were alone.
     """
     from solver.explain.could_start_alone import starts_alone  # noqa: PLC0415
 
-    verdict = starts_alone(problem, unit)
+    if budget.left <= 0:
+        budget.cut.add("reasons")
+        return Waiting(Reason.SEARCH_LIMIT_REACHED)
+    verdict = starts_alone(problem, unit, budget)
     if verdict is True:
         return Waiting(Reason.LOWER_TIER_OR_PRIORITY)
     if verdict is None:

@@ -8,7 +8,8 @@ the answer is the same each time (decision 0006).
 
 from ortools.sat.python import cp_model
 
-from solver.search.goal import Budget, Goal
+from solver.problem.budget import Budget
+from solver.search.goal import Goal, solver_of
 from solver.search.parameters import (
     DIVING,
     IMPROVING,
@@ -69,10 +70,10 @@ class Attempts:
         limit: float,
         gap: float,
     ) -> Answer | None:
-        solver = self.budget.solver(manner, goal.gap * gap, limit)
+        solver = solver_of(self.budget, manner, goal.gap * gap, limit)
         solver.best_bound_callback = goal.tighten
         status = solver.solve(model if manner.hinted else unhinted(model))
-        self.budget.used += solver.deterministic_time
+        self.budget.charge(solver.deterministic_time)
         if status not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
             return None
         goal.tighten(solver.best_objective_bound)

@@ -26,6 +26,7 @@ from solver.evict.moved_gangs import Mover, with_pods
 from solver.evict.room_without import without
 from solver.evict.victims import Thing, Victims, Wide
 from solver.place.draft import Draft
+from solver.problem.budget import Budget
 from solver.problem.gang_state import Standing
 from solver.problem.leaving_pods import NOWHERE, Exit
 from solver.problem.pod_shapes import Shapes
@@ -102,11 +103,13 @@ def _with_levels(
     return [(topology, level) for topology, _, level in sorted(found)]
 
 
-def decode_step(encoding: StepEncoding, value: Value) -> tuple[Decoded, bool]:
+def decode_step(
+    encoding: StepEncoding, value: Value, budget: Budget
+) -> tuple[Decoded, bool]:
     """
     Turn an answer into a draft with exits; say whether all that moves found its place.
     """
-    return _Decoding(encoding, value).run()
+    return _Decoding(encoding, value, budget).run()
 
 
 @dataclass(slots=True)
@@ -124,9 +127,10 @@ class _Decoding:
     One answer being read: who leaves, which nodes that converts, and who goes where.
     """
 
-    def __init__(self, encoding: StepEncoding, value: Value) -> None:
+    def __init__(self, encoding: StepEncoding, value: Value, budget: Budget) -> None:
         self.encoding = encoding
         self.value = value
+        self.budget = budget
         self.leaving = encoding.leaving
         self.victims = encoding.leaving.victims
         self.bins: list[list[int]] = [[] for _ in encoding.classes.items]
@@ -149,6 +153,7 @@ class _Decoding:
                 classes=replace(self.encoding.classes, items=self._items()),
             ),
             self.value,
+            self.budget,
         )
         return self._with_targets(decoded)
 

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from solver.encode.node_classes import NodeClass
 from solver.evict.open_step import Opened
 from solver.place.draft import Draft
+from solver.problem.budget import Budget, Stopwatch
 from solver.score.tiers import LOSSES, TierKey, is_better, score
 from solver.search.eviction_model import StepModel, decode_step
-from solver.search.goal import Budget
-from solver.search.outcome import Stopwatch
 from solver.search.race import Answer
 from solver.search.tier_model import Model
 from solver.search.tier_search import SPLIT_WHOLE, TierSearch
@@ -57,7 +56,7 @@ class StepSearch(TierSearch):
     def _take(self, at: int, answer: Answer) -> tuple[int, ...]:
         model = self.model
         assert isinstance(model, StepModel)
-        decoded, moved = decode_step(model.step_encoding, answer.value)
+        decoded, moved = decode_step(model.step_encoding, answer.value, self.budget)
         if moved and self.opened.holds(decoded.draft):
             self._keep(at, decoded.draft)
         self.watch.lap("decode")

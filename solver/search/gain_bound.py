@@ -9,8 +9,9 @@ from ortools.sat.python import cp_model
 from solver.encode.leaving.aggregated import encode_coarsely
 from solver.evict.open_step import Opened
 from solver.evict.victims import vacated
+from solver.problem.budget import Budget
 from solver.score.tiers import LOSSES, TierKey, score
-from solver.search.goal import Budget, Goal
+from solver.search.goal import Goal, solver_of
 from solver.search.parameters import RELAXED
 
 PART = 0.1
@@ -59,7 +60,7 @@ def _ask(model: cp_model.CpModel, goal: Goal, budget: Budget) -> None:
     """
     Tighten the bound of a goal until it is near enough, or the limit is reached.
     """
-    solver = budget.solver(RELAXED, 0.0, budget.left * PART)
+    solver = solver_of(budget, RELAXED, 0.0, budget.left * PART)
 
     def learn(bound: float) -> None:
         """
@@ -71,6 +72,6 @@ def _ask(model: cp_model.CpModel, goal: Goal, budget: Budget) -> None:
 
     solver.best_bound_callback = learn
     status = solver.solve(model)
-    budget.used += solver.deterministic_time
+    budget.charge(solver.deterministic_time)
     if status in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
         goal.tighten(solver.best_objective_bound)

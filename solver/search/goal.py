@@ -1,18 +1,14 @@
 """
-The goal of one tier's search: the value in hand, its bound, and what may be used up.
+The goal of one tier's search: the value in hand, its bound, and a solver for it.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 from ortools.sat.python import cp_model
 
-from models.policy import Limits
-from solver.search.parallel import Lanes
+from solver.problem.budget import Budget
 from solver.search.parameters import Manner
-
-Clock = Callable[[], float]
 
 
 @dataclass(slots=True)
@@ -62,53 +58,24 @@ def whole(bound: float, *, up: bool) -> int:
     return int(-(-bound // 1)) if up else int(bound // 1)
 
 
-@dataclass(slots=True)
-class Budget:
+def solver_of(
+    budget: Budget, manner: Manner, gap: float, limit: float
+) -> cp_model.CpSolver:
     """
-    What is left of the limit, in deterministic units or in seconds.
+    Set a solver up for one manner, with a gap and a limit.
     """
-
-    limits: Limits
-    seed: int
-    spent: Clock
-    lanes: Lanes | None = None
-    used: float = 0.0
-    kept: float = 0.0
-
-    @property
-    def left(self) -> float:
-        """
-        Give what may still be used, besides what is kept for later.
-        """
-        if self.limits.seconds is not None:
-            return self.limits.seconds - self.spent() - self.kept
-        return self.limits.deterministic - self.used - self.kept
-
-    @property
-    def race_lanes(self) -> Lanes | None:
-        """
-        Give what two manners may run on at once; none where they take turns.
-        """
-        if self.limits.seconds is None or self.limits.workers == 1:
-            return None
-        return self.lanes
-
-    def solver(self, manner: Manner, gap: float, limit: float) -> cp_model.CpSolver:
-        """
-        Set a solver up for one manner, with a gap and a limit.
-        """
-        solver = cp_model.CpSolver()
-        parameters = solver.parameters
-        parameters.num_workers = 1
-        parameters.random_seed = self.seed
-        parameters.relative_gap_limit = gap
-        parameters.presolve_probing_deterministic_time_limit = 0.5
-        parameters.symmetry_level = 0
-        parameters.linearization_level = 2
-        share = min(limit, self.left)
-        if self.limits.seconds is not None:
-            parameters.max_time_in_seconds = max(0.01, share)
-        else:
-            parameters.max_deterministic_time = max(0.001, share)
-        manner.configure(solver)
-        return solver
+    solver = cp_model.CpSolver()
+    parameters = solver.parameters
+    parameters.num_workers = 1
+    parameters.random_seed = budget.seed
+    parameters.relative_gap_limit = gap
+    parameters.presolve_probing_deterministic_time_limit = 0.5
+    parameters.symmetry_level = 0
+    parameters.linearization_level = 2
+    share = min(limit, budget.left)
+    if budget.limits.seconds is not None:
+        parameters.max_time_in_seconds = max(0.01, share)
+    else:
+        parameters.max_deterministic_time = max(0.001, share)
+    manner.configure(solver)
+    return solver

@@ -2,7 +2,7 @@
 What a strategy answers: a draft, its tiers with bounds, and the effort it took.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from models.plan import ModelSize, Proof, TierResult
@@ -10,9 +10,6 @@ from solver.hold.heads import Head
 from solver.place.draft import Draft
 from solver.problem.problem import Problem
 from solver.score.tiers import LOSSES, TierKey
-from solver.search.parallel import Lanes
-
-Clock = Callable[[], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,30 +75,3 @@ def tier_results(
             )
         )
     return tuple(results)
-
-
-class Stopwatch:
-    """
-    Seconds per phase; without a clock every phase takes none.
-    """
-
-    def __init__(self, clock: Clock | None, lanes: Lanes | None = None) -> None:
-        self.is_running = clock is not None
-        self.clock = clock or (lambda: 0.0)
-        self.lanes = lanes
-        self.begun = self.last = self.clock()
-        self.seconds: dict[str, float] = {}
-
-    def lap(self, phase: str) -> None:
-        """
-        Book the time since the last lap under a phase.
-        """
-        now = self.clock()
-        self.seconds[phase] = self.seconds.get(phase, 0.0) + now - self.last
-        self.last = now
-
-    def spent(self) -> float:
-        """
-        Give the seconds since the start.
-        """
-        return self.clock() - self.begun

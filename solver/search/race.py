@@ -7,8 +7,9 @@ from functools import partial
 from ortools.sat.python import cp_model
 
 from solver.encode.variables import Var
-from solver.search.goal import Budget, Goal
-from solver.search.parallel import Lanes
+from solver.problem.budget import Budget
+from solver.problem.parallel import Lanes
+from solver.search.goal import Goal, solver_of
 from solver.search.parameters import FINE, HASTE, LANES, LANES_OF_MANY, MANY, Lane
 
 
@@ -111,7 +112,7 @@ class Race:
                 if self.over or self.budget.left <= 0:
                     break
                 gap = self.goal.gap * (FINE if self.fine else 1.0)
-                solver = self.budget.solver(manner, gap, self.limit * part)
+                solver = solver_of(self.budget, manner, gap, self.limit * part)
                 self.running.append(solver)
             solver.best_bound_callback = self._learn
             given = model if manner.hinted else plain

@@ -12,19 +12,23 @@ from solver.evict.open_step import Opened, open_step, some_were_evicted
 from solver.place.complete import complete
 from solver.place.draft import Draft
 from solver.place.greedy import greedy
+from solver.problem.budget import Budget, Stopwatch
 from solver.problem.problem import Problem, Step
 from solver.score.tiers import LOSSES, TierKey, tier_keys
 from solver.search.choices import Sure
 from solver.search.eviction_search import StepSearch
 from solver.search.gain_bound import coarse_bounds
-from solver.search.goal import Budget
-from solver.search.outcome import Outcome, Stopwatch, tier_results
+from solver.search.outcome import Outcome, tier_results
 from solver.search.spectral_bound import least_work
 from solver.search.tier_search import TierSearch
 
 KEPT = 0.4
 """
 The part of the limit that a step leaves to those after it.
+"""
+KEPT_FOR_LOSSES = 0.1
+"""
+The part of a step's limit that is left to the bound on what is lost.
 """
 CHOICES_PER_UNIT = 10_000
 """
@@ -78,12 +82,11 @@ class _Known:
     least: dict[TierKey, int] = field(default_factory=dict)
 
 
-def search(problem: Problem, watch: Stopwatch) -> Outcome:
+def search(problem: Problem, budget: Budget) -> Outcome:
     """
     Plan with the exact model, starting from greedy, step by step.
     """
-    limits = problem.policy.limits
-    budget = Budget(limits, problem.policy.seed, watch.spent, watch.lanes)
+    watch = budget.watch
     known = _Known(Sure(problem))
     sizes = []
     ready = entitled = Draft()
@@ -94,10 +97,9 @@ def search(problem: Problem, watch: Stopwatch) -> Outcome:
             if step is Step.ENTITLED and some_were_evicted(problem):
                 ready = entitled = _entitled_now(problem, ready, watch, budget, known)
             continue
-        budget.kept = max(0.0, budget.left) * KEPT
         run = _StepCourse(opened, watch, budget, known)
-        best = run.best()
-        budget.kept = 0.0
+        with budget.keeping(KEPT):
+            best = run.best()
         sizes += run.sizes
         before = problem
         problem, ready = freeze(problem, best, step)
@@ -150,9 +152,13 @@ class _StepCourse:
         self.known.steps.teach(run)
         run.tighten(self.coarse)
         if num_choices(self.opened.victims) <= self.budget.left * CHOICES_PER_UNIT:
-            run.all_tiers()
+            wide = bool(self.opened.victims.wide)
+            with self.budget.keeping(KEPT_FOR_LOSSES if wide else 0.0):
+                run.all_tiers()
+        elif self.budget.left <= 0:
+            self.budget.cut.add("search")
         if run.starts_all() and run.may_lose_less():
-            run.lose_at_least(least_work(self.opened))
+            run.lose_at_least(least_work(self.opened, self.budget))
             self.watch.lap("search")
         self.sizes.append(run.size)
         found = run.found_bounds()

@@ -16,6 +16,7 @@ from models.gangs import pod_sets
 from models.resources import num_gpus, summed
 from solver.evict.open_step import Opened
 from solver.evict.victims import Account, Thing, Victims, vacated
+from solver.problem.budget import Budget
 from solver.problem.node_room import Ints
 from solver.problem.problem import Problem
 
@@ -27,6 +28,10 @@ With more nodes than this the eigenvalues take too long.
 PROBES = 8
 """
 How many more shifts are tried after the first three.
+"""
+CUBES_PER_UNIT = 5e9
+"""
+Nodes, to the third power, whose eigenvalues use up one deterministic unit.
 """
 MARGIN = 1e-7
 """
@@ -45,7 +50,7 @@ class _Wanted:
     pods: int
 
 
-def least_work(opened: Opened) -> int:
+def least_work(opened: Opened, budget: Budget) -> int:
     """
     Give the GPU-seconds that are lost at least if every unit of a step starts.
 
@@ -65,16 +70,17 @@ def least_work(opened: Opened) -> int:
     most = (room[:, asked] // request[asked]).min(axis=1)
     most[~problem.shapes.allowed[wanted.shape]] = 0
     hosts = np.flatnonzero(most > 0)
-    if not 0 < len(hosts) <= MOST_NODES:
+    number = -(-wanted.pods // max(1, int(most.max(initial=0))))
+    if not number <= len(hosts) <= MOST_NODES:
         return 0
-    number = -(-wanted.pods // int(most.max()))
-    if number > len(hosts):
+    if budget.left <= 0:
+        budget.cut.add("losses")
         return 0
     sums, square = _weights(problem, victims, room, request, hosts)
     low = float(np.sort(sums)[:number].sum())
     if low == 0.0:
         return 0
-    high = _largest(square, number)
+    high = _largest(square, number, budget)
     unit = _unit(problem, victims)
     return ceil(low * low / high / unit * (1 - MARGIN)) * unit
 
@@ -135,13 +141,14 @@ def _goes_whole(victims: Victims, account: Account) -> bool:
     return account.wide >= 0 and victims.wide[account.wide].state is None
 
 
-def _largest(square: Reals, number: int) -> float:
+def _largest(square: Reals, number: int, budget: Budget) -> float:
     """
     Give the most that zᵀMz can be with so many ones, over shifts by a golden section.
     """
     ones = np.ones_like(square)
 
     def bound(shift: float) -> float:
+        budget.charge(len(square) ** 3 / CUBES_PER_UNIT)
         top = float(np.linalg.eigvalsh(square - shift * ones)[-1])
         return number * top + shift * number * number
 
@@ -150,6 +157,9 @@ def _largest(square: Reals, number: int) -> float:
     left, right = _inner(low, high)
     at_left, at_right = bound(left), bound(right)
     for _ in range(PROBES):
+        if budget.left <= 0:
+            budget.cut.add("losses")
+            break
         best = min(best, at_left, at_right)
         if at_left < at_right:
             high, right, at_right = right, left, at_left

@@ -16,12 +16,12 @@ from solver.encode.node_classes import NodeClass
 from solver.encode.without_topology import has_many_domains, without_topology
 from solver.place.complete import complete
 from solver.place.draft import Draft
+from solver.problem.budget import Budget, Stopwatch
 from solver.problem.problem import Problem
 from solver.score.bounds import trivial_bound
 from solver.score.tiers import LOSSES, TierKey, is_better, score, tier_keys
 from solver.search.attempts import Attempts
-from solver.search.goal import Budget, Goal
-from solver.search.outcome import Stopwatch
+from solver.search.goal import Goal
 from solver.search.race import Answer
 from solver.search.tabu import applies, improve
 from solver.search.tier_model import Model
@@ -34,6 +34,10 @@ FEW_PODS = 40
 MOST_TO_REPEAT = 2000
 REPACKING = 0.8
 STEPS_PER_UNIT = 10_000.0
+ROWS_PER_UNIT = 100_000
+"""
+Variables and rows of a model that is built again for one deterministic unit.
+"""
 TIE_BREAK = 0.25
 """
 The part of a deterministic share that goes to the last tier, which only breaks ties.
@@ -121,7 +125,10 @@ class TierSearch:
         for at in range(len(self.keys)):
             if self.values[at] == self.bounds[at] or at in self.fixed:
                 continue
-            if self.budget.left <= 0 or not self.problem.units:
+            if not self.problem.units:
+                break
+            if self.budget.left <= 0:
+                self.budget.cut.add("search")
                 break
             self._solve_tier(at)
         if packing:
@@ -143,7 +150,7 @@ class TierSearch:
 
         seed = self.problem.policy.seed
         draft = improve(self.problem, self.best, stop=is_over, seed=seed)
-        self.budget.used += steps / STEPS_PER_UNIT
+        self.budget.charge(steps / STEPS_PER_UNIT)
         self._keep(0, draft)
         self.watch.lap("search")
 
@@ -173,6 +180,8 @@ class TierSearch:
                 return
             if not self._refine([self.model.classes.items[c] for c in unpacked]):
                 return
+            size = self.model.size
+            self.budget.charge((size.variables + size.constraints) / ROWS_PER_UNIT)
 
     def _solve_relaxed(self, model: Model, at: int, share: float) -> bool:
         """
@@ -237,7 +246,7 @@ class TierSearch:
         """
         Decode an answer and keep it where it is better than the best so far.
         """
-        decoded = decode(self.model.encoding, answer.value)
+        decoded = decode(self.model.encoding, answer.value, self.budget)
         draft = decoded.draft
         if decoded.unpacked:
             draft = complete(self.problem, draft)

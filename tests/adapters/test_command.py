@@ -57,6 +57,7 @@ def test_plan_as_json_has_every_key(small, capsys):
         "model",
         "seconds",
         "fallback",
+        "cut",
     ] == list(document)
     assert document["seconds"] is None
     assert document["fallback"] is None

@@ -173,15 +173,27 @@ def _first(lines: list[GangLine], *, wide: bool) -> list[GangLine]:
     return lines if wide else lines[:MOST_ROWS]
 
 
+_CUT = {
+    "search": "the search",
+    "packing": "exact packing",
+    "losses": "the bound on what is lost",
+    "reservations": "whether reservations give way",
+    "reasons": "reasons",
+}
+
+
 def _effort(plan: Plan, width: int | None) -> list[str]:
-    words = {
+    status = {
         "optimal": "every tier proven",
         "feasible": "not every tier proven",
         "idle": "nothing to do",
     }
-    parts = [*_work(plan), words[plan.status], _repeatable(plan)]
+    parts = [*_work(plan), status[plan.status], _repeatable(plan)]
     if plan.fallback is not None:
         parts.insert(0, f"Planned again {WAYS[plan.fallback.way]}")
+    if plan.cut:
+        words = [_CUT.get(word, word) for word in plan.cut]
+        parts.append(f"the limit cut short {', '.join(words)}")
     return joined(parts, width)
 
 

@@ -33,12 +33,12 @@ def reclaims(problem):
     return problem.policy.evict.reclaim
 
 
-def wrong(problem, watch):
+def wrong(problem, budget):
     raise PlanRejectedError(["made-up: a rule"])
 
 
-def wrong_where_somebody_may_leave(problem, watch):
-    outcome = search(problem, watch)
+def wrong_where_somebody_may_leave(problem, budget):
+    outcome = search(problem, budget)
     if not reclaims(problem):
         return outcome
     return replace(outcome, tiers=broken(outcome.tiers))
@@ -54,19 +54,19 @@ def broken(tiers):
     )
 
 
-def wrong_always(problem, watch):
-    outcome = search(problem, watch)
+def wrong_always(problem, budget):
+    outcome = search(problem, budget)
     return replace(outcome, tiers=broken(outcome.tiers))
 
 
-def raising(problem, watch):
+def raising(problem, budget):
     raise KeyError("a cordoned node")
 
 
-def raising_where_somebody_may_leave(problem, watch):
+def raising_where_somebody_may_leave(problem, budget):
     if reclaims(problem):
-        raising(problem, watch)
-    return search(problem, watch)
+        raising(problem, budget)
+    return search(problem, budget)
 
 
 @pytest.fixture
@@ -169,10 +169,10 @@ def test_what_raised_first_is_raised_where_every_way_fails(solver, monkeypatch):
 
 
 def test_greedy_itself_falls_back_to_greedy_without_evictions(monkeypatch):
-    def picky(problem, watch):
+    def picky(problem, budget):
         if reclaims(problem):
             raise KeyError("x")
-        return plan_greedily(problem, watch)
+        return plan_greedily(problem, budget)
 
     monkeypatch.setitem(STRATEGIES, "greedy", picky)
     plan = decide_or_fall_back(FULL, Policy(), strategy="greedy")
@@ -181,7 +181,7 @@ def test_greedy_itself_falls_back_to_greedy_without_evictions(monkeypatch):
 
 
 def test_an_interrupt_is_no_failure(solver):
-    def stopped(problem, watch):
+    def stopped(problem, budget):
         raise KeyboardInterrupt
 
     solver(stopped)
@@ -253,8 +253,8 @@ def test_all_ways_together_have_the_limit_of_one(solver):
         now[0] += 0.1
         return now[0]
 
-    def slow(problem, watch):
-        seen.append(watch.spent())
+    def slow(problem, budget):
+        seen.append(budget.watch.spent())
         now[0] += 5.0
         raise KeyError("slow")
 

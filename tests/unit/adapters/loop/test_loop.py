@@ -386,13 +386,13 @@ def breaking(where):
     Make strategies that are wrong where somebody may leave: one raises, one breaks.
     """
 
-    def raising(problem, watch):
+    def raising(problem, budget):
         if problem.policy.evict.reclaim:
             raise KeyError("a cordoned node")
-        return search(problem, watch)
+        return search(problem, budget)
 
-    def wrong(problem, watch):
-        outcome = search(problem, watch)
+    def wrong(problem, budget):
+        outcome = search(problem, budget)
         if not problem.policy.evict.reclaim:
             return outcome
         tiers = (replace(tier, bound=tier.value - 1) for tier in outcome.tiers)
@@ -445,8 +445,8 @@ def test_what_lies_beside_old_bundles_goes_with_them(tmp_path, monkeypatch):
 def test_of_a_round_that_no_way_could_plan_every_rejected_plan_is_kept(
     tmp_path, monkeypatch
 ):
-    def wrong(problem, watch):
-        outcome = plan_greedily(problem, watch)
+    def wrong(problem, budget):
+        outcome = plan_greedily(problem, budget)
         tiers = (replace(tier, bound=tier.value - 1) for tier in outcome.tiers)
         return replace(outcome, tiers=tuple(tiers))
 

@@ -12,7 +12,7 @@ from solver.hold.heads import Head, head_facts, heads_of, with_heads
 from solver.place.draft import Draft
 from solver.place.greedy import greedy
 from solver.problem.problem import problem_of
-from solver.search.outcome import Stopwatch
+from solver.round import budget_of
 from solver.search.round_steps import search
 from tests.helpers.build import (
     gang,
@@ -583,7 +583,7 @@ STAYS = 3
 
 
 def by_search(problem):
-    return search(problem, Stopwatch(None)).draft
+    return search(problem, budget_of(problem.policy)).draft
 
 
 @dataclass

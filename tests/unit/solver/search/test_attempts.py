@@ -9,8 +9,9 @@ from ortools.sat.python import cp_model
 
 from adapters.machine.threads import ThreadLanes
 from models.policy import Limits
+from solver.problem.budget import Budget, Stopwatch
 from solver.search.attempts import Attempts
-from solver.search.goal import Budget, Goal, whole
+from solver.search.goal import Goal, whole
 from solver.search.parameters import DIVING, IMPROVING
 
 WEIGHTS = (31, 29, 23, 19, 17, 13, 11, 7)
@@ -31,9 +32,7 @@ def knapsack():
 
 
 def budget(**limits):
-    began = time.monotonic()
-    spent = lambda: time.monotonic() - began  # noqa: E731
-    return Budget(Limits(**limits), 0, spent, ThreadLanes())
+    return Budget(Limits(**limits), 0, Stopwatch(time.monotonic, ThreadLanes()))
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,11 @@ from random import Random
 import pytest
 
 from models.gangs import PodSet
-from models.policy import Policy
+from models.policy import Limits, Policy
 from solver.evict.open_step import open_step
 from solver.place.draft import Draft
 from solver.problem.problem import Step, problem_of
+from solver.round import budget_of
 from solver.search.spectral_bound import least_work
 from tests.helpers.build import gang, leaf, nodes, queue, requests, snapshot
 
@@ -60,9 +61,9 @@ def scattered(rnd, hosts, wanted, *, spare=False):
     return snapshot(nodes(hosts, SIZE), [*running, claim], QUEUES)
 
 
-def bound_of(given):
+def bound_of(given, budget=None):
     opened = open_step(problem_of(given, Policy()), Step.ENTITLED, Draft())
-    return least_work(opened)
+    return least_work(opened, budget or budget_of(Policy()))
 
 
 def cheapest(given, wanted):
@@ -104,6 +105,19 @@ def test_gangs_that_lie_apart_cost_more_than_their_pods():
     pods_there = 3 * SIZE * 100
 
     assert 2 * pods_there <= bound_of(given) <= cheapest(given, 3)
+
+
+def test_what_the_limit_cuts_short_is_a_weaker_bound_or_none():
+    given = scattered(Random(0), 8, 3)
+    whole, small, nothing = (
+        budget_of(Policy(limits=Limits(deterministic=units)))
+        for units in (4.0, 1e-9, 0.0)
+    )
+    bounds = [bound_of(given, budget) for budget in (whole, small, nothing)]
+
+    assert bounds[0] >= bounds[1] > bounds[2] == 0
+    assert [set(), {"losses"}, {"losses"}] == [b.cut for b in (whole, small, nothing)]
+    assert 0 < whole.used < 1e-4
 
 
 def test_gangs_of_two_roles_count_once_on_each_node():

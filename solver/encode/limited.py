@@ -1,0 +1,27 @@
+"""
+Solvers for small questions with a yes or a no, within what a round may use up.
+"""
+
+from ortools.sat.python import cp_model
+
+from solver.problem.budget import Budget
+
+LEAST = 0.001
+"""
+A solver needs some time to say that it has none, in deterministic units.
+"""
+
+
+def limited_solver(budget: Budget, most: float) -> cp_model.CpSolver:
+    """
+    Set a solver up that uses at most so many units, and no more than is left.
+    """
+    solver = cp_model.CpSolver()
+    parameters = solver.parameters
+    parameters.num_workers = 1
+    if budget.limits.seconds is None:
+        most = min(most, budget.left)
+    else:
+        parameters.max_time_in_seconds = max(LEAST, budget.left)
+    parameters.max_deterministic_time = max(LEAST, most)
+    return solver

@@ -1,0 +1,107 @@
+"""
+What a round may use up: one limit for all that it does, and the time it has taken.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Literal
+
+from models.policy import Limits
+from solver.problem.parallel import Lanes
+
+Clock = Callable[[], float]
+Work = Literal["search", "packing", "losses", "reservations", "reasons"]
+"""
+What a limit can cut short: the search for better plans, packing exactly what fits
+badly, the bound on what is lost, asking whether reservations of lower bands should
+give way, and saying why gangs wait.
+"""
+
+
+class Stopwatch:
+    """
+    Seconds per phase; without a clock every phase takes none.
+    """
+
+    def __init__(self, clock: Clock | None, lanes: Lanes | None = None) -> None:
+        self.is_running = clock is not None
+        self.clock = clock or (lambda: 0.0)
+        self.lanes = lanes
+        self.begun = self.last = self.clock()
+        self.seconds: dict[str, float] = {}
+
+    def lap(self, phase: str) -> None:
+        """
+        Book the time since the last lap under a phase.
+        """
+        now = self.clock()
+        self.seconds[phase] = self.seconds.get(phase, 0.0) + now - self.last
+        self.last = now
+
+    def spent(self) -> float:
+        """
+        Give the seconds since the start.
+        """
+        return self.clock() - self.begun
+
+
+@dataclass(slots=True)
+class Budget:
+    """
+    What is left of a round's limit, in deterministic units or in seconds.
+
+    All that may take longer than a pass over the input draws on it, from the first
+    search to the last reason.  ``kept`` is what is left to those who come later;
+    ``cut`` names what was left out or broken off for want of more.
+    """
+
+    limits: Limits
+    seed: int
+    watch: Stopwatch
+    used: float = 0.0
+    kept: float = 0.0
+    cut: set[Work] = field(default_factory=set)
+
+    @property
+    def left(self) -> float:
+        """
+        Give what may still be used, besides what is kept for later.
+        """
+        if self.limits.seconds is not None:
+            return self.limits.seconds - self.watch.spent() - self.kept
+        return self.limits.deterministic - self.used - self.kept
+
+    @property
+    def race_lanes(self) -> Lanes | None:
+        """
+        Give what two manners may run on at once; none where they take turns.
+        """
+        if self.limits.seconds is None or self.limits.workers == 1:
+            return None
+        return self.watch.lanes
+
+    @property
+    def is_late(self) -> bool:
+        """
+        Tell whether a limit in seconds is reached, so that nothing more is begun.
+        """
+        return self.limits.seconds is not None and self.left <= 0
+
+    def charge(self, units: float) -> None:
+        """
+        Use up some of a deterministic limit; the clock counts by itself.
+        """
+        self.used += units
+
+    @contextmanager
+    def keeping(self, part: float) -> Iterator[None]:
+        """
+        Keep a part of what is left for those who come later.
+        """
+        before = self.kept
+        self.kept += max(0.0, self.left) * part
+        try:
+            yield
+        finally:
+            self.kept = before
