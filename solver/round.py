@@ -11,23 +11,20 @@ from models.policy import Policy
 from models.reasons import Waiting
 from models.snapshot import Snapshot, content_hash
 from solver.baselines import plan_best_fit, plan_easy, plan_first_come
-from solver.evict.freeze import freeze, refitted
-from solver.evict.open_step import open_step, was_evicted
+from solver.evict.freeze import refitted
+from solver.evict.open_step import was_evicted
 from solver.evict.reservations import keep, promises_of
 from solver.evict.stale import stale_departures
 from solver.explain.reasons import explain
 from solver.hold.heads import head_facts, heads_of, with_heads
-from solver.place.draft import Draft
-from solver.place.greedy import greedy
 from solver.plan.placement import placement_of
 from solver.plan.plan import plan_of
 from solver.problem.budget import Budget, Clock, Stopwatch
 from solver.problem.parallel import Lanes
-from solver.problem.problem import Problem, Step, Unit, problem_of
-from solver.score.bounds import trivial_bound
-from solver.score.tiers import LOSSES, score, tier_keys
-from solver.search.choices import Sure
-from solver.search.outcome import Outcome, tier_results
+from solver.problem.problem import Problem, Unit, problem_of
+from solver.score.tiers import score, tier_keys
+from solver.search.greedy_steps import plan_greedily
+from solver.search.outcome import Outcome
 from solver.search.round_steps import search
 from solver.verify import verify
 
@@ -42,26 +39,6 @@ KEPT_FOR_RESERVED = 0.4
 The part that it leaves to asking whether reservations of lower bands should give way,
 where some band above them waits.
 """
-
-
-def plan_greedily(problem: Problem, budget: Budget) -> Outcome:
-    """
-    Plan gang by gang; the bounds are those of arithmetic.
-    """
-    ready = Draft()
-    sure = Sure(problem)
-    for step in (Step.ENTITLED, Step.BORROWING):
-        opened = open_step(problem, step, ready)
-        if opened is not None:
-            sure.open = True
-            problem, ready = freeze(problem, opened.by_hand().first, step)
-    draft = greedy(problem)
-    budget.watch.lap("greedy")
-    keys = tier_keys(problem)
-    values = score(problem, draft)
-    bounds = [0 if key.name in LOSSES else trivial_bound(problem, key) for key in keys]
-    tiers = tier_results(keys, values, bounds, sure.holds(keys, values))
-    return Outcome(problem=problem, draft=draft, tiers=tiers)
 
 
 STRATEGIES: Mapping[str, Strategy] = {

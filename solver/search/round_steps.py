@@ -14,10 +14,11 @@ from solver.place.draft import Draft
 from solver.place.greedy import greedy
 from solver.problem.budget import Budget, Stopwatch
 from solver.problem.problem import Problem, Step
-from solver.score.tiers import LOSSES, TierKey, tier_keys
-from solver.search.choices import Sure
+from solver.score.tiers import LOSSES, TierKey, is_better, score, tier_keys
+from solver.search.choices import Sure, widest_bound
 from solver.search.eviction_search import StepSearch
 from solver.search.gain_bound import coarse_bounds
+from solver.search.greedy_steps import plan_greedily
 from solver.search.outcome import Outcome, tier_results
 from solver.search.spectral_bound import least_work
 from solver.search.tier_search import TierSearch
@@ -90,6 +91,7 @@ def search(problem: Problem, budget: Budget) -> Outcome:
     known = _Known(Sure(problem))
     sizes = []
     ready = entitled = Draft()
+    bare, as_greedy = problem, True
     for step in (Step.ENTITLED, Step.BORROWING):
         opened = open_step(problem, step, ready)
         watch.lap("greedy")
@@ -106,11 +108,14 @@ def search(problem: Problem, budget: Budget) -> Outcome:
         known.sure.learn(run.opened, known.steps.bounds, before, problem)
         if problem.frozen is not before.frozen:
             entitled = Draft()
+            as_greedy = as_greedy and best is run.opened.first
         watch.lap("decode")
         if run.leaves_more_to_start(best):
             ready = run.what_follows(problem, ready)
             entitled = ready if step is Step.ENTITLED else entitled
-    return _last_step(problem, (ready, entitled), watch, budget, known, sizes)
+    by_hand = None if as_greedy else plan_greedily(bare, budget)
+    drafts = (ready, entitled)
+    return _last_step(problem, drafts, budget, known, sizes, by_hand)
 
 
 class _StepCourse:
@@ -237,10 +242,10 @@ def _entitled_of(draft: Draft) -> Draft:
 def _last_step(
     problem: Problem,
     ready: Sequence[Draft],
-    watch: Stopwatch,
     budget: Budget,
     known: _Known,
     sizes: Sequence[ModelSize],
+    by_hand: Outcome | None,
 ) -> Outcome:
     """
     Plan what is idle, given all that earlier steps decided.
@@ -251,18 +256,20 @@ def _last_step(
         The round with its facts.
     ready
         Starts of an earlier step that have room now.
-    watch
-        What measures the phases.
     budget
         What may still be used up.
     known
         Bounds of tiers from earlier steps.
     sizes
         The models built so far.
+    by_hand
+        Greedy's answer, where other steps led to it: it is taken where it is better.
+        Starts that follow in idle room count in the tiers of the steps before, and no
+        step looks ahead to them.
     """
     first = greedy(problem)
-    watch.lap("greedy")
-    run = TierSearch(problem, watch, first, budget)
+    budget.watch.lap("greedy")
+    run = TierSearch(problem, budget.watch, first, budget)
     for draft in ready:
         if draft.places:
             run.offer(complete(problem, draft))
@@ -271,10 +278,33 @@ def _last_step(
     run.all_tiers()
     least = (known.least.get(key, 0) for key in run.keys)
     bounds = [max(pair) for pair in zip(run.bounds, least, strict=True)]
-    sure = known.sure.holds(run.keys, run.values)
-    return Outcome(
+    found = Outcome(
         problem=problem,
         draft=run.best,
-        tiers=tier_results(run.keys, run.values, bounds, sure),
+        tiers=tier_results(
+            run.keys, run.values, bounds, known.sure.holds(run.keys, run.values)
+        ),
         model=max([run.size, *sizes], key=lambda size: size.variables),
     )
+    return found if by_hand is None else _no_worse(found, by_hand, bounds, known.sure)
+
+
+def _no_worse(
+    found: Outcome, by_hand: Outcome, bounds: Sequence[int], sure: Sure
+) -> Outcome:
+    """
+    Take greedy's answer where all its steps together come to more.
+
+    From the first tier that differs on only such bounds hold that need no step.
+    """
+    keys = tier_keys(sure.bare)
+    mine = score(found.problem, found.draft, keys)
+    theirs = score(by_hand.problem, by_hand.draft, keys)
+    if not is_better(keys, theirs, mine):
+        return found
+    same = [x == y for x, y in zip(mine, theirs, strict=True)].index(False)
+    wide = [widest_bound(sure.bare, key) for key in keys[same:]]
+    tiers = tier_results(
+        keys, theirs, [*bounds[:same], *wide], sure.holds(keys, theirs)
+    )
+    return replace(by_hand, tiers=tiers, model=found.model)

@@ -1,0 +1,34 @@
+"""
+Greedy, step by step: the baseline of every report, and what no search may fall behind.
+"""
+
+from solver.evict.freeze import freeze
+from solver.evict.open_step import open_step
+from solver.place.draft import Draft
+from solver.place.greedy import greedy
+from solver.problem.budget import Budget
+from solver.problem.problem import Problem, Step
+from solver.score.bounds import trivial_bound
+from solver.score.tiers import LOSSES, score, tier_keys
+from solver.search.choices import Sure
+from solver.search.outcome import Outcome, tier_results
+
+
+def plan_greedily(problem: Problem, budget: Budget) -> Outcome:
+    """
+    Plan gang by gang; the bounds are those of arithmetic.
+    """
+    ready = Draft()
+    sure = Sure(problem)
+    for step in (Step.ENTITLED, Step.BORROWING):
+        opened = open_step(problem, step, ready)
+        if opened is not None:
+            sure.open = True
+            problem, ready = freeze(problem, opened.by_hand().first, step)
+    draft = greedy(problem)
+    budget.watch.lap("greedy")
+    keys = tier_keys(problem)
+    values = score(problem, draft)
+    bounds = [0 if key.name in LOSSES else trivial_bound(problem, key) for key in keys]
+    tiers = tier_results(keys, values, bounds, sure.holds(keys, values))
+    return Outcome(problem=problem, draft=draft, tiers=tiers)
