@@ -17,7 +17,8 @@ from solver.problem.budget import Budget
 from solver.problem.pod_shapes import kept_off
 from solver.problem.problem import Problem, Unit
 from solver.score.bounds import trivial_bound
-from solver.score.tiers import LOSSES, score, tier_keys
+from solver.score.tier import LOSSES
+from solver.score.tiers import score, tier_keys
 from solver.search.outcome import Outcome, tier_results
 
 

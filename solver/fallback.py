@@ -156,7 +156,7 @@ def _modest(snapshot: Snapshot, policy: Policy, plan: Plan) -> Plan:
     if not policy.evicts(borrowing=False):
         return plan
     problem = problem_of(snapshot, policy)
-    most = {
+    most: dict[tuple[str, int | None], int] = {
         (key.name, key.label): trivial_bound(problem, key)
         for key in tier_keys(problem)
         if key.name in {"entitled", "borrowing"}

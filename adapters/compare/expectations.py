@@ -142,7 +142,7 @@ def _on(expect: Expect, _s: Snapshot, _p: Plan, outcome: Outcome) -> Iterator[st
 
 def _tiers(expect: Expect, _s: Snapshot, plan: Plan, _o: Outcome) -> Iterator[str]:
     values: Counter[str] = Counter()
-    known = set(LOSSES)
+    known: set[str] = set(LOSSES)
     for tier in plan.tiers:
         for name in {tier.name, label(tier)}:
             values[name] += tier.value

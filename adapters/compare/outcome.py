@@ -11,7 +11,7 @@ from models.plan import Plan, TierResult
 from models.resources import num_gpus
 from models.snapshot import Snapshot
 from solver.problem.gang_state import satisfied_after, standing
-from solver.score.tiers import LOSSES as EVERY_LOSS
+from solver.score.tier import LOSSES as EVERY_LOSS
 
 SATISFIED = frozenset({"Starting", "Growing", "Running", "Finished"})
 HOLDING = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})

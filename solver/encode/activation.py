@@ -19,10 +19,10 @@ from solver.encode.variables import (
 )
 from solver.problem.domains import OUTSIDE
 from solver.problem.gang_state import Standing
-from solver.problem.lateness import is_late
 from solver.problem.problem import Problem, Unit
 from solver.problem.running_domains import running_domains
 from solver.problem.unit_kind import gang_kind
+from solver.score.tiers import worth
 
 
 def gang_types(problem: Problem) -> list[tuple[Unit, ...]]:
@@ -40,20 +40,14 @@ def gang_types(problem: Problem) -> list[tuple[Unit, ...]]:
 
 def _kind(problem: Problem, unit: Unit) -> object:
     """
-    Name a unit's type: its kind, its surplus, and what its start is worth.
+    Name a unit's type: its kind, and what its start is worth.
     """
     state = unit.states[0]
     if len(unit.states) > 1 or not state.rigid or any(x.running for x in state.leaves):
         return unit.key
     if not unit.starts or not is_simple(problem, state):
         return unit.key
-    return (
-        gang_kind(problem.shapes, state),
-        tuple(len(leaf.pending) for leaf in state.leaves),
-        unit.band,
-        problem.policy.quarters(state.gang.age),
-        is_late(problem, unit),
-    )
+    return gang_kind(problem.shapes, state), *worth(problem, unit)
 
 
 def is_simple(problem: Problem, state: Standing) -> bool:

@@ -15,7 +15,7 @@ from solver.encode.queue_limit import add_limits
 from solver.encode.tiers import tier_sum
 from solver.encode.variables import Linear, TypeVars
 from solver.problem.problem import Problem
-from solver.score.tiers import TierKey, frozen_order
+from solver.score.tier import TierKey, tier_of
 
 
 @dataclass(slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class Encoding:
         if key.name == "packing":
             return self._packing()
         if key.name == "order":
-            return self._order()
+            return self._order(key)
         return tier_sum(self.problem, self.types, key)
 
     def _packing(self) -> Linear:
@@ -49,13 +49,13 @@ class Encoding:
             total.add(touched, item.hole**2, len(item.nodes))
         return total
 
-    def _order(self) -> Linear:
+    def _order(self, key: TierKey) -> Linear:
         """
         Count positions: the k-th start of a type is that of its k-th oldest gang.
         """
         problem = self.problem
         count = len(problem.positions)
-        total = Linear(frozen_order(problem))
+        total = Linear(tier_of("order").decided(problem, key))
         for kind in self.types:
             if not kind.sample.starts:
                 continue

@@ -3,41 +3,70 @@ Tiers: what each of them counts, as sums over the model's variables.
 """
 
 from collections.abc import Callable
+from typing import assert_never
 
 from models.resources import num_gpus
 from solver.encode.activation import borrow_weight
 from solver.encode.queue_rows import placed
 from solver.encode.variables import Linear, RigidVars, TypeVars
-from solver.place.draft import Draft
 from solver.problem.gang_state import Standing
 from solver.problem.lateness import late_value
 from solver.problem.problem import Problem
-from solver.problem.running_domains import frozen_spread, running_domains
-from solver.score.tiers import LOSSES, TierKey, frozen_surplus, score
+from solver.problem.running_domains import running_domains
+from solver.score.tier import AnyTier, TierKey, tier_of
 
 
 def tier_sum(problem: Problem, types: list[TypeVars], key: TierKey) -> Linear:
     """
     Write a tier's value over the model's variables; packing and order are elsewhere.
     """
-    total = Linear(_CONSTANTS.get(key.name, _frozen)(problem, key))
+    total = Linear(tier_of(key.name).decided(problem, key))
+    add = _rows_of(key.name)
     for kind in types:
-        _ADD[key.name](problem, kind, key, total)
+        add(problem, kind, key, total)
     return total
 
 
-def _frozen(problem: Problem, key: TierKey) -> int:
-    return score(problem, _NOTHING, [key])[0]
+_Rows = Callable[[Problem, TypeVars, TierKey, Linear], None]
 
 
-_NOTHING = Draft()
-_CONSTANTS: dict[str, Callable[[Problem, TierKey], int]] = {
-    "gpus": lambda problem, _: problem.running_gpus,
-    "pods": lambda problem, _: problem.running_pods,
-    "gangs": lambda problem, _: problem.satisfied,
-    "topology": lambda problem, _: frozen_spread(problem),
-    "surplus": lambda problem, _: frozen_surplus(problem),
-}
+def _rows_of(name: AnyTier) -> _Rows:  # noqa: C901, PLR0911 - one case for each
+    match name:
+        case "entitled":
+            return _entitled
+        case "borrowing":
+            return _borrowing
+        case "topology":
+            return _topology
+        case "surplus":
+            return _surplus
+        case "gpus":
+            return _gpus
+        case "pods":
+            return _pods
+        case "gangs":
+            return _gangs
+        case "late":
+            return _late
+        case "packing" | "order":
+            return _nothing
+        case (
+            "disruption"
+            | "disruption-gangs"
+            | "disruption-pods"
+            | "disruption-rank"
+            | "disruption-age"
+            | "disruption-size"
+            | "preemption"
+            | "preemption-gangs"
+            | "preemption-pods"
+            | "preemption-rank"
+            | "preemption-age"
+            | "preemption-size"
+        ):
+            return _nothing
+        case _:
+            assert_never(name)
 
 
 def _entitled(problem: Problem, kind: TypeVars, key: TierKey, total: Linear) -> None:
@@ -123,18 +152,3 @@ def _gangs(_problem: Problem, kind: TypeVars, _key: TierKey, total: Linear) -> N
 def _late(problem: Problem, kind: TypeVars, _key: TierKey, total: Linear) -> None:
     if weight := late_value(problem, kind.sample):
         total.add(kind.starts.variable, weight, kind.starts.upper)
-
-
-_ADD: dict[str, Callable[[Problem, TypeVars, TierKey, Linear], None]] = {
-    "entitled": _entitled,
-    **dict.fromkeys(LOSSES, _nothing),
-    "borrowing": _borrowing,
-    "topology": _topology,
-    "surplus": _surplus,
-    "pods": _pods,
-    "gpus": _gpus,
-    "gangs": _gangs,
-    "late": _late,
-    "packing": _nothing,
-    "order": _nothing,
-}

@@ -24,7 +24,8 @@ from solver.problem.never_starts import needed
 from solver.problem.pod_shapes import shapes_of
 from solver.problem.problem import Problem, Step, Unit
 from solver.problem.queue_tree import Amounts
-from solver.score.tiers import LOSSES, TierKey, is_better, score, tier_keys
+from solver.score.tier import LOSSES, TierKey
+from solver.score.tiers import is_better, score, tier_keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from solver.evict.open_step import Opened
 from solver.problem.never_starts import needed
 from solver.problem.problem import Problem, Step, Unit
 from solver.score.bounds import trivial_bound
-from solver.score.tiers import LOSSES, TierKey
+from solver.score.tier import LOSSES, TierKey
 
 
 @dataclass(slots=True)

@@ -32,7 +32,7 @@ from solver.problem.leaving_pods import NOWHERE, Exit
 from solver.problem.pod_shapes import Shapes
 from solver.problem.problem import Problem, Unit
 from solver.problem.running_gangs import Runner
-from solver.score.tiers import TierKey
+from solver.score.tier import TierKey
 from solver.search.tier_model import Model
 
 Value = Callable[[Var], int]

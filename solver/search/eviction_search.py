@@ -8,7 +8,8 @@ from solver.encode.node_classes import NodeClass
 from solver.evict.open_step import Opened
 from solver.place.draft import Draft
 from solver.problem.budget import Budget, Stopwatch
-from solver.score.tiers import LOSSES, TierKey, is_better, score
+from solver.score.tier import LOSSES, TierKey
+from solver.score.tiers import is_better, score
 from solver.search.eviction_model import StepModel, decode_step
 from solver.search.race import Answer
 from solver.search.tier_model import Model

@@ -10,7 +10,8 @@ from solver.encode.leaving.aggregated import encode_coarsely
 from solver.evict.open_step import Opened
 from solver.evict.victims import vacated
 from solver.problem.budget import Budget
-from solver.score.tiers import LOSSES, TierKey, score
+from solver.score.tier import LOSSES, TierKey
+from solver.score.tiers import score
 from solver.search.goal import Goal, solver_of
 from solver.search.parameters import RELAXED
 

@@ -9,7 +9,8 @@ from solver.place.greedy import greedy
 from solver.problem.budget import Budget
 from solver.problem.problem import Problem, Step
 from solver.score.bounds import trivial_bound
-from solver.score.tiers import LOSSES, score, tier_keys
+from solver.score.tier import LOSSES
+from solver.score.tiers import score, tier_keys
 from solver.search.choices import Sure
 from solver.search.outcome import Outcome, tier_results
 

@@ -9,7 +9,7 @@ from models.plan import ModelSize, Proof, TierResult
 from solver.hold.heads import Head
 from solver.place.draft import Draft
 from solver.problem.problem import Problem
-from solver.score.tiers import LOSSES, TierKey
+from solver.score.tier import LOSSES, TierKey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

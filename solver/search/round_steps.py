@@ -14,7 +14,8 @@ from solver.place.draft import Draft
 from solver.place.greedy import greedy
 from solver.problem.budget import Budget, Stopwatch
 from solver.problem.problem import Problem, Step
-from solver.score.tiers import LOSSES, TierKey, is_better, score, tier_keys
+from solver.score.tier import LOSSES, TierKey
+from solver.score.tiers import is_better, score, tier_keys
 from solver.search.choices import Sure, widest_bound
 from solver.search.eviction_search import StepSearch
 from solver.search.gain_bound import coarse_bounds

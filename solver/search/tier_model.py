@@ -12,7 +12,7 @@ from solver.encode.node_classes import Classes, classes_of
 from solver.encode.variables import Linear
 from solver.place.draft import Draft
 from solver.problem.problem import Problem
-from solver.score.tiers import TierKey
+from solver.score.tier import TierKey
 
 MOST_CLASSES = 600
 

@@ -19,7 +19,8 @@ from solver.place.draft import Draft
 from solver.problem.budget import Budget, Stopwatch
 from solver.problem.problem import Problem
 from solver.score.bounds import trivial_bound
-from solver.score.tiers import LOSSES, TierKey, is_better, score, tier_keys
+from solver.score.tier import LOSSES, TierKey
+from solver.score.tiers import is_better, score, tier_keys
 from solver.search.attempts import Attempts
 from solver.search.goal import Goal
 from solver.search.race import Answer

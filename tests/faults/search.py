@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from solver.encode.without_topology import without_topology
 from solver.problem.problem import Step
-from solver.score.tiers import LOSSES
+from solver.score.tier import LOSSES
 from tests.faults.changes import NO_REPAIR, tiers_by
 from tests.faults.fault import Fault
 from tests.faults.switch import Switch, always, becomes, both, saying, seeing, switch

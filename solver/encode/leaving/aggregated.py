@@ -27,7 +27,7 @@ from solver.encode.without_topology import without_topology
 from solver.evict.victims import Rights, Victims
 from solver.problem.node_room import Ints
 from solver.problem.problem import Problem, Step
-from solver.score.tiers import TierKey
+from solver.score.tier import TierKey
 
 
 @dataclass(slots=True)

@@ -37,7 +37,7 @@ from solver.evict.group_mates import mates_that_stay, promised_mates
 from solver.evict.moved_gangs import Mover
 from solver.evict.victims import Victims
 from solver.problem.problem import Problem, Step
-from solver.score.tiers import LOSSES, TierKey
+from solver.score.tier import LOSSES, TierKey
 
 
 @dataclass(slots=True, kw_only=True)

@@ -1,0 +1,398 @@
+"""
+The tiers, one record each: what it counts, what a draft adds, and the best it could.
+
+The rows of the model that say the same are in ``encode/tiers.py``.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, assert_never
+
+from models.plan import Direction
+from models.policy import TierName
+from models.resources import Resources, num_gpus
+from solver.place.draft import Draft
+from solver.problem.gang_state import Standing
+from solver.problem.lateness import is_late, late_value
+from solver.problem.leaving_pods import loss_of
+from solver.problem.problem import Problem, Step, Unit
+from solver.problem.running_domains import frozen_spread, running_cells, spread_of
+
+LossName = Literal[
+    "disruption",
+    "disruption-gangs",
+    "disruption-pods",
+    "disruption-rank",
+    "disruption-age",
+    "disruption-size",
+    "preemption",
+    "preemption-gangs",
+    "preemption-pods",
+    "preemption-rank",
+    "preemption-age",
+    "preemption-size",
+]
+AnyTier = TierName | LossName
+"""
+The tiers of policies, and the further measures of what is lost.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class TierKey:
+    """
+    One tier to solve: its name, its band's index and label, and its direction.
+    """
+
+    name: AnyTier
+    band: int | None
+    label: int | None
+    direction: Direction
+    gap: float
+
+
+LOSSES: Mapping[AnyTier, tuple[Step, int]] = {
+    "disruption": (Step.ENTITLED, 0),
+    "disruption-gangs": (Step.ENTITLED, 1),
+    "disruption-pods": (Step.ENTITLED, 2),
+    "disruption-rank": (Step.ENTITLED, 3),
+    "disruption-age": (Step.ENTITLED, 4),
+    "disruption-size": (Step.ENTITLED, 5),
+    "preemption": (Step.BORROWING, 0),
+    "preemption-gangs": (Step.BORROWING, 1),
+    "preemption-pods": (Step.BORROWING, 2),
+    "preemption-rank": (Step.BORROWING, 3),
+    "preemption-age": (Step.BORROWING, 4),
+    "preemption-size": (Step.BORROWING, 5),
+}
+"""
+What is lost: for the starts of which step, and which of its measures.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tier:
+    """
+    What a tier counts: what is decided already, and what a draft adds to it.
+
+    ``reach`` is the best that any draft can add, by arithmetic.  ``apart`` is what a
+    start's worth in the tier depends on besides the kind of its unit: units that differ
+    there are of several types in the model.
+    """
+
+    direction: Direction
+    decided: Callable[[Problem, TierKey], int]
+    added: Callable[[Problem, Draft, TierKey], int]
+    reach: Callable[[Problem, TierKey], int]
+    apart: Callable[[Problem, Unit], object] = lambda _problem, _unit: None
+    by_band: bool = False
+
+
+def tier_of(name: AnyTier) -> Tier:  # noqa: C901, PLR0911 - one case for each
+    """
+    Give the record of a tier.
+    """
+    match name:
+        case "entitled":
+            return _ENTITLED
+        case "borrowing":
+            return _BORROWING
+        case "topology":
+            return _TOPOLOGY
+        case "surplus":
+            return _SURPLUS
+        case "packing":
+            return _PACKING
+        case "gpus":
+            return _GPUS
+        case "pods":
+            return _PODS
+        case "gangs":
+            return _GANGS
+        case "late":
+            return _LATE
+        case "order":
+            return _ORDER
+        case (
+            "disruption"
+            | "disruption-gangs"
+            | "disruption-pods"
+            | "disruption-rank"
+            | "disruption-age"
+            | "disruption-size"
+            | "preemption"
+            | "preemption-gangs"
+            | "preemption-pods"
+            | "preemption-rank"
+            | "preemption-age"
+            | "preemption-size"
+        ):
+            return _LOSS
+        case _:
+            assert_never(name)
+
+
+# --- entitled and borrowing starts ------------------------------------------------
+
+
+def _started(problem: Problem, draft: Draft) -> list[Unit]:
+    return [unit for unit in problem.units if draft.starts(unit)]
+
+
+def _startable(problem: Problem) -> list[Unit]:
+    return [unit for unit in problem.units if unit.starts]
+
+
+def _in_band(units: Sequence[Unit], key: TierKey) -> Iterator[Standing]:
+    return (state for u in units if u.band == key.band for state in u.states)
+
+
+def _entitled(
+    problem: Problem, key: TierKey, units: Sequence[Unit], names: Collection[str]
+) -> int:
+    mine = (state for state in _in_band(units, key) if state.key in names)
+    return sum(map(problem.weight, mine))
+
+
+def _borrowing(
+    problem: Problem, key: TierKey, units: Sequence[Unit], entitled: Collection[str]
+) -> int:
+    mine = [state for state in _in_band(units, key) if state.key not in entitled]
+    queues = {state.gang.queue for state in mine}
+    factors = {queue: problem.borrow_factor(queue) for queue in queues}
+    return sum(problem.weight(state) * factors[state.gang.queue] for state in mine)
+
+
+def _most_entitled(problem: Problem, key: TierKey) -> int:
+    return sum(map(problem.weight, _in_band(_startable(problem), key)))
+
+
+def _band_and_age(problem: Problem, unit: Unit) -> object:
+    return unit.band, problem.policy.quarters(unit.states[0].gang.age)
+
+
+_ENTITLED = Tier(
+    direction="max",
+    decided=lambda problem, key: _entitled(
+        problem, key, problem.frozen.units, problem.frozen.entitled
+    ),
+    added=lambda problem, draft, key: _entitled(
+        problem, key, _started(problem, draft), draft.entitled
+    ),
+    reach=_most_entitled,
+    apart=_band_and_age,
+    by_band=True,
+)
+_BORROWING = Tier(
+    direction="max",
+    decided=lambda problem, key: _borrowing(
+        problem, key, problem.frozen.units, problem.frozen.entitled
+    ),
+    added=lambda problem, draft, key: _borrowing(
+        problem, key, _started(problem, draft), draft.entitled
+    ),
+    reach=lambda problem, key: _borrowing(problem, key, _startable(problem), ()),
+    apart=_band_and_age,
+    by_band=True,
+)
+
+
+# --- what is lost -----------------------------------------------------------------
+
+
+def _decided_loss(problem: Problem, key: TierKey) -> int:
+    step, part = LOSSES[key.name]
+    return problem.frozen.losses[step].measures[part]
+
+
+def _loss(problem: Problem, draft: Draft, key: TierKey) -> int:
+    step, part = LOSSES[key.name]
+    return loss_of(draft.exits).measures[part] if step == problem.step else 0
+
+
+def _nothing(_problem: Problem, _key: TierKey) -> int:
+    return 0
+
+
+_LOSS = Tier(direction="min", decided=_decided_loss, added=_loss, reach=_nothing)
+
+
+# --- where pods lie ---------------------------------------------------------------
+
+
+def _topology(problem: Problem, draft: Draft, _key: TierKey) -> int:
+    return sum(
+        spread_of(problem, state, draft.places.get(state.key))
+        for unit in problem.units
+        for state in unit.states
+    )
+
+
+def _least_topology(problem: Problem, _key: TierKey) -> int:
+    total = 0
+    for unit in problem.units:
+        for state in unit.states:
+            for node in state.nodes:
+                demand = node.topology
+                if demand is None or demand.preferred is None:
+                    continue
+                used = running_cells(problem, state, node, demand, demand.preferred)
+                total += max(0, len(used) - 1)
+    return total
+
+
+def _packing(problem: Problem, draft: Draft, _key: TierKey) -> int:
+    touched = {
+        host for places in draft.places.values() for hosts in places for host in hosts
+    }
+    return sum(int(problem.room.holes[host]) ** 2 for host in touched)
+
+
+_TOPOLOGY = Tier(
+    direction="min",
+    decided=lambda problem, _key: frozen_spread(problem),
+    added=_topology,
+    reach=_least_topology,
+)
+_PACKING = Tier(direction="min", decided=_nothing, added=_packing, reach=_nothing)
+
+
+# --- how much runs ----------------------------------------------------------------
+
+
+def _decided_surplus(problem: Problem, _key: TierKey) -> int:
+    """
+    Give the value of reserved pods beyond what their gangs need at least.
+    """
+    total = 0
+    for unit in problem.frozen.units:
+        for state in unit.states:
+            places = problem.frozen.places[state.key]
+            for leaf, hosts in zip(state.leaves, places, strict=True):
+                total += problem.values.of_pod(leaf.pod_set.requests) * len(hosts)
+            total -= problem.least_value[state.key]
+    return total
+
+
+def _surplus(problem: Problem, draft: Draft, _key: TierKey) -> int:
+    total = 0
+    for unit in problem.units:
+        for state in unit.states:
+            places = draft.places.get(state.key)
+            if places is None:
+                continue
+            for leaf, hosts in zip(state.leaves, places, strict=True):
+                if hosts:
+                    value = problem.values.of_pod(leaf.pod_set.requests)
+                    total += value * len(hosts)
+            if unit.starts:
+                total -= problem.least_value[state.key]
+    return total
+
+
+def _most_surplus(problem: Problem, _key: TierKey) -> int:
+    """
+    Value of every pending pod, less what each gang needs at least if it starts.
+    """
+    total = 0
+    for unit in problem.units:
+        more = sum(
+            problem.values.of_pod(leaf.pod_set.requests) * len(leaf.pending)
+            for state in unit.states
+            for leaf in state.leaves
+        )
+        if unit.starts:
+            more -= sum(problem.least_value[s.key] for s in unit.states)
+        total += max(0, more)
+    return total
+
+
+def _pods_to_come(_problem: Problem, unit: Unit) -> object:
+    return tuple(len(leaf.pending) for leaf in unit.states[0].leaves)
+
+
+def _placed(draft: Draft, problem: Problem, price: Callable[[Resources], int]) -> int:
+    return sum(
+        price(leaf.pod_set.requests) * draft.num_placed(state, i)
+        for unit in problem.units
+        for state in unit.states
+        for i, leaf in enumerate(state.leaves)
+    )
+
+
+def _pending(problem: Problem, price: Callable[[Resources], int]) -> int:
+    return sum(
+        len(leaf.pending) * price(leaf.pod_set.requests)
+        for unit in problem.units
+        for state in unit.states
+        for leaf in state.leaves
+    )
+
+
+_SURPLUS = Tier(
+    direction="max",
+    decided=_decided_surplus,
+    added=_surplus,
+    reach=_most_surplus,
+    apart=_pods_to_come,
+)
+_GPUS = Tier(
+    direction="max",
+    decided=lambda problem, _key: problem.running_gpus,
+    added=lambda problem, draft, _key: _placed(draft, problem, num_gpus),
+    reach=lambda problem, _key: _pending(problem, num_gpus),
+)
+_PODS = Tier(
+    direction="max",
+    decided=lambda problem, _key: problem.running_pods,
+    added=lambda problem, draft, _key: _placed(draft, problem, lambda _: 1),
+    reach=lambda problem, _key: _pending(problem, lambda _: 1),
+)
+
+
+# --- how many start ---------------------------------------------------------------
+
+
+def _gangs(problem: Problem, draft: Draft, _key: TierKey) -> int:
+    return sum(len(unit.states) for unit in problem.units if draft.starts(unit))
+
+
+def _most_gangs(problem: Problem, _key: TierKey) -> int:
+    return sum(len(unit.states) for unit in problem.units if unit.starts)
+
+
+def _late(problem: Problem, units: Sequence[Unit]) -> int:
+    return sum(late_value(problem, unit) for unit in units)
+
+
+def _place_in_order(problem: Problem, units: Sequence[Unit]) -> int:
+    """
+    Count positions from the end: the first in the policy's order counts most.
+    """
+    count = len(problem.positions)
+    return sum(
+        count - problem.positions[state.key] for unit in units for state in unit.states
+    )
+
+
+_GANGS = Tier(
+    direction="max",
+    decided=lambda problem, _key: problem.satisfied,
+    added=_gangs,
+    reach=_most_gangs,
+)
+_LATE = Tier(
+    direction="max",
+    decided=lambda problem, _key: _late(problem, problem.frozen.units),
+    added=lambda problem, draft, _key: _late(problem, _started(problem, draft)),
+    reach=lambda problem, _key: _late(problem, _startable(problem)),
+    apart=is_late,
+)
+_ORDER = Tier(
+    direction="max",
+    decided=lambda problem, _key: _place_in_order(problem, problem.frozen.units),
+    added=lambda problem, draft, _key: _place_in_order(
+        problem, _started(problem, draft)
+    ),
+    reach=lambda problem, _key: _place_in_order(problem, _startable(problem)),
+)
