@@ -54,7 +54,17 @@ class GangMaker:
     def gang(self, group: Grouped) -> Gang:
         """
         Make one gang; what is wrong with it is its reason to wait.
+
+        Of several faults the one that comes first is told, so the pods of a gang that
+        cannot be planned are in order: when a pod was heard of does not matter.
         """
+        made = self._gang(group)
+        if made.refused is None:
+            return made
+        ordered = sorted(group.members, key=lambda member: member.pod.name)
+        return self._gang(replace(group, members=ordered))
+
+    def _gang(self, group: Grouped) -> Gang:
         claim = group.claim
         namespace, _, name = claim.key.partition("/")
         plain = defaults_of(claim.dialect)

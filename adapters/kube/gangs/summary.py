@@ -5,6 +5,9 @@ What was read of a cluster and not planned: pods of others, kinds that are not t
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+_MOST_NAMES = 10
+_LONGEST = 1000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
@@ -29,11 +32,20 @@ class Summary:
         waiting, running = sum(self.ignored.values()), sum(self.load.values())
         if waiting or (running and not self.ours):
             others = sorted({*self.ignored, *self.load})
-            flags = " ".join(
-                f"--scheduler-name {name}" for name in (*self.schedulers, *others)
-            )
+            names = [*self.schedulers, *others[:_MOST_NAMES]]
+            flags = " ".join(f"--scheduler-name {_cut(name, 100)}" for name in names)
+            more = len(others) - _MOST_NAMES
             yield (
                 f"pods of other schedulers: {waiting:,} waiting, which are ignored, "
                 f"{running:,} on nodes, which are load; to plan them too: {flags}"
+                + (f" and {more:,} more" if more > 0 else "")
             )
-        yield from self.warnings
+        for warning in self.warnings:
+            yield _cut(warning, _LONGEST)
+
+
+def _cut(text: str, most: int) -> str:
+    """
+    Give a text that a tenant wrote as far as somebody reads it.
+    """
+    return text if len(text) <= most else f"{text[:most]}…"

@@ -39,6 +39,7 @@ from models.nodes import ANYWHERE, NodeDemand
 from models.resources import PODS, Resources
 
 _MOST_SHARED = 20_000  # templates with affinity are as many as gangs
+_LONGEST = 253
 _UNREAD = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})
 
 
@@ -358,5 +359,12 @@ def described(raw: Json) -> str:
     if not isinstance(meta, Mapping):
         return f"{kind} without metadata"
     name, namespace = meta.get("name"), meta.get("namespace")
-    where = f"{namespace}/" if isinstance(namespace, str) else ""
-    return f"{kind} {where}{name if isinstance(name, str) else shown(name)}"
+    where = f"{_short(namespace)}/" if isinstance(namespace, str) else ""
+    return f"{_short(kind)} {where}{_short(name)}"
+
+
+def _short(word: object) -> str:
+    """
+    Write a word as it is, where it may be one.
+    """
+    return word if isinstance(word, str) and len(word) <= _LONGEST else shown(word)

@@ -72,12 +72,12 @@ def requests_of(spec: Json, statuses: Iterable[Json], faults: list[str]) -> Amou
     given = _given(statuses, faults)
     total: Amounts = {}
     for index, container in enumerate(records(spec, "containers", "spec")):
-        place = f"spec.containers[{index}].resources"
+        place = f"spec.containers[{index}]"
         add(total, _of_container(container, place, given, faults))
     beside: Amounts = {}
     most: Amounts = {}
     for index, container in enumerate(records(spec, "initContainers", "spec")):
-        place = f"spec.initContainers[{index}].resources"
+        place = f"spec.initContainers[{index}]"
         asked = _of_container(container, place, given, faults)
         if container.get("restartPolicy") == "Always":
             add(beside, asked)
@@ -113,7 +113,8 @@ def _given(statuses: Iterable[Json], faults: list[str]) -> dict[str, Amounts]:
 def _of_container(
     container: Json, place: str, given: Mapping[str, Amounts], faults: list[str]
 ) -> Amounts:
-    asked = _asked(mapping(container, "resources"), place, faults)
+    resources = mapping(container, "resources", place)
+    asked = _asked(resources, f"{place}.resources", faults)
     if given and (already := given.get(text(container, "name"))) is not None:
         _raise_to(asked, already)
     return asked

@@ -512,6 +512,16 @@ def test_nodes_are_labelled_with_their_names_where_a_pod_asks_for_one():
     assert "n" == assembled(node("n"), asks).snapshot.nodes[0].labels[NAME_FIELD]
 
 
+def test_the_order_of_the_pods_of_a_gang_that_cannot_be_planned_does_not_matter():
+    large = pod("a", gpus=8, labels=in_group("g"), priority=1)
+    small = pod("b", gpus=2, labels=in_group("g"), priority=2, resourceClaims=[{}])
+    group = pod_group("g", 2)
+
+    said = gang_of(group, large, small)
+    assert said.refused is not None
+    assert gang_of(group, small, large) == said
+
+
 def test_the_order_of_the_objects_does_not_matter():
     raws = [node("n"), node("m"), *members(0, 1, 2), pod_group("g", 3), pod("x")]
 
