@@ -4,6 +4,7 @@ Raw pods to records: everything a round needs of a pod, and nothing else.
 A value that cannot be read is a fault of that pod alone: it is noted in the record.
 """
 
+import hashlib
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from sys import intern
@@ -40,6 +41,7 @@ from models.resources import PODS, Resources
 
 _MOST_SHARED = 20_000  # templates with affinity are as many as gangs
 _LONGEST = 253
+_LONGEST_KEY = 4096
 _UNREAD = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})
 
 
@@ -231,7 +233,11 @@ def _template(
         parts += [namespace, labels]
     if given:
         parts += [(s.get("name"), s["allocatedResources"]) for s in given]
-    return repr(parts)
+    written = repr(parts)
+    if len(written) <= _LONGEST_KEY:
+        return written
+    # A tenant may write a different one of a megabyte into each of many pods.
+    return hashlib.blake2b(written.encode(errors="surrogatepass")).hexdigest()
 
 
 def _said(status: Json) -> str:

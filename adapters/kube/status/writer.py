@@ -149,7 +149,7 @@ class StatusWriter:
             if _is_same(self._settled.get(key), saying):
                 continue
             self._settled.pop(key, None)
-            if self._gang(saying):
+            if self._told_or_left(saying):
                 self._settled[key] = saying
                 self._stood[key] = _stands(saying)
             else:
@@ -194,6 +194,19 @@ class StatusWriter:
             rank = 1 if before is None else 2
         priority, age = saying.weight
         return rank, -priority, -age
+
+    def _told_or_left(self, saying: Saying) -> bool:
+        """
+        Say what there is to say of one gang; one that is odd keeps nobody silent.
+        """
+        try:
+            return self._gang(saying)
+        except BusyError:
+            raise
+        except Exception:  # noqa: BLE001 - the next one is told all the same
+            fields = {"gang": saying.standing.key}
+            _log.exception("status_failed", extra={"fields": fields})
+            return True  # until there is something else to say
 
     def _gang(self, saying: Saying) -> bool:
         """

@@ -22,11 +22,11 @@ from adapters.kube.api.errors import (
     UnreadableError,
     is_lasting,
 )
-from adapters.kube.api.paths import called
+from adapters.kube.api.paths import called, version_of
 from adapters.kube.api.resources import Raw, Resource
 from adapters.kube.api.unread import DEEPEST, Unread, too_deep
 from adapters.kube.api.watch_events import identity, number_of, parsed
-from adapters.kube.objects.fields import FieldError
+from adapters.kube.objects.fields import FieldError, shown
 from adapters.kube.watch.pace import Pace, State
 from adapters.kube.watch.store import Shelf
 from adapters.machine.clock import monotonic
@@ -278,6 +278,7 @@ class Reflector(Generic[T]):
         """
         where = called(self.resource)
         try:
+            self._check_kind(raw)
             return self._reduce(raw)
         except FieldError as error:
             raise ObjectUnreadError(where, key, "", str(error)) from error
@@ -290,13 +291,23 @@ class Reflector(Generic[T]):
                 why = f"{deep}: it is nested deeper than {DEEPEST} levels"
             raise ObjectUnreadError(where, key, "", why) from error
 
+    def _check_kind(self, raw: Raw) -> None:
+        """
+        Refuse an object that says it is of another kind: its answer would go astray.
+        """
+        ours = {"kind": self.resource.kind, "apiVersion": version_of(self.resource)}
+        for word, wanted in ours.items():
+            if raw.get(word, wanted) != wanted:
+                raise FieldError(word, f"{shown(raw[word])} is not {wanted}")
+
     def _pass_by(self, key: str, why: str, passed: dict[str, str]) -> None:
         """
         Note an object that is passed by, and say so, once for each cause.
         """
         key, why = key or "without a name", printable(why)
         if self.passed_by.get(key) != why and passed.get(key) != why:
-            self._say("object_passed_by", object=printable(key), error=why)
+            about = {"resource": called(self.resource), "object": printable(key)}
+            _log.warning("object_passed_by", extra={"fields": {**about, "error": why}})
         if len(passed) < _MOST_PASSED:
             passed[key] = why
 

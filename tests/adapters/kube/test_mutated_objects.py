@@ -27,6 +27,7 @@ from adapters.kube.dialects.registry import dialects
 from adapters.kube.gangs.assemble import snapshot_of
 from adapters.kube.gangs.kinds import resources_of
 from adapters.kube.gangs.manifests import manifests_of, objects_of
+from adapters.kube.status.sayings import Told, sayings
 from adapters.kube.watch.pace import Pace
 from adapters.kube.watch.source import ClusterSource
 from models.errors import PhalanxError
@@ -65,12 +66,16 @@ def assert_bystanders_are_well(snapshot, why) -> None:
         assert reason.startswith(COUNTS), (said, why)
 
 
-def assert_planned(snapshot, why) -> None:
+def assert_planned_and_told(made, why) -> None:
     """
-    A round is planned of it, and the judge lets it pass.
+    A round is planned of it, the judge lets it pass, and every gang gets its answer.
     """
+    heard = {dialect.name: dialect for dialect in DIALECTS}
     with noting(why):
-        decide(snapshot, Policy(), strategy="greedy")
+        plan = decide(made.snapshot, Policy(), strategy="greedy")
+        for said in sayings(Told(round="r", now=NOW, assembled=made, plan=plan)):
+            if said.claim.source is not None and said.claim.dialect in heard:
+                list(heard[said.claim.dialect].answer(said.claim, said.standing))
 
 
 def assert_told(snapshot, why) -> None:
@@ -110,23 +115,23 @@ def read_as_files(number: int, seed: int, folder) -> None:
         which = chance.randrange(len(raws))
         raws[which] = mutated(raws[which], chance)
         why = f"{name}, seed {seed}-{at}: {str(raws[which])[:300]}"
-        made = snapshot_of_manifests([*raws, *BYSTANDERS], why)
+        made = assembled_of_manifests([*raws, *BYSTANDERS], why)
         if made is not None:
-            assert_bystanders_are_well(made, why)
-            assert_told(made, why)
+            assert_bystanders_are_well(made.snapshot, why)
+            assert_told(made.snapshot, why)
             if at % 10 == 0:
-                assert_planned(made, why)
+                assert_planned_and_told(made, why)
         if at % 20 == 0:
             read_from_disk(raws, folder / "mutated.json", chance, why)
 
 
-def snapshot_of_manifests(raws, why):
+def assembled_of_manifests(raws, why):
     """
-    Give the snapshot of manifests; none where they are refused.
+    Give what is made of manifests; nothing where they are refused.
     """
     with noting(why), suppress(PhalanxError):
         objects = objects_of(manifests_of("test", raws), "test")
-        return snapshot_of(objects, DIALECTS, NOW).snapshot
+        return snapshot_of(objects, DIALECTS, NOW)
     return None
 
 
@@ -145,6 +150,7 @@ def test_a_mutated_object_in_a_file_is_its_own_fault(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_50_000_mutated_objects_in_files_are_their_own_fault(tmp_path):
     read_as_files(50_000, 2, tmp_path)
 
@@ -353,7 +359,7 @@ class Cluster:
         assert_bystanders_are_well(snapshot, why)
         assert_told(snapshot, why)
         if self.server.version % 10 == 0:
-            assert_planned(snapshot, why)
+            assert_planned_and_told(self.source.made, why)
         for reflector in self.source.reflectors:
             assert reflector.thread.is_alive, (reflector.thread.name, why)
             assert 0 == reflector.thread.restarts, (reflector.thread.name, why)
@@ -410,6 +416,7 @@ def test_a_mutated_object_of_a_server_is_its_own_fault():
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.usefixtures("quiet")
 def test_50_000_mutated_objects_of_a_server_are_their_own_fault():
     with Cluster() as cluster:

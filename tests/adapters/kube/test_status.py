@@ -398,3 +398,25 @@ def test_who_stands_otherwise_is_told_before_those_never_told_of(volcano):
     volcano.writer.write(weighed(told, waits=(0, 0), **heavy))
 
     assert "waits" == names_written(volcano)[0]
+
+
+def test_a_gang_that_cannot_be_told_keeps_nobody_silent(volcano, monkeypatch, caplog):
+    writer = volcano.writer
+    write, broken = writer._groups.write, []
+
+    def odd(claim, standing):
+        if standing.key == "team/fits":
+            broken.append(standing.key)
+            raise RecursionError("odd")
+        return write(claim, standing)
+
+    monkeypatch.setattr(writer._groups, "write", odd)
+    told = volcano.told()
+    whole = writer.write(told)
+    writer.write(told)
+    failures = [r for r in caplog.records if r.message == "status_failed"]
+
+    assert whole
+    assert ["team/fits"] == broken  # once, until it stands otherwise
+    assert [{"gang": "team/fits"}] == [record.fields for record in failures]
+    assert "status" in volcano.server.object(PODS, "team/waits-1")
