@@ -127,6 +127,8 @@ class GangLine:
 class Plan:
     """
     Ordered operations with what they were made from and how good they are.
+
+    ``held`` are GPUs that idle since nodes are held, while work waits that fits there.
     """
 
     strategy: str
@@ -142,6 +144,7 @@ class Plan:
     seconds: Mapping[str, float] | None = None
     fallback: "Fallback | None" = None
     cut: tuple[str, ...] = ()
+    held: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -88,7 +88,9 @@ class Waiting(Part):
     ``heads`` are those of each leaf queue or of the whole cluster; of all heads the
     first ``firm`` hold their nodes against what is entitled elsewhere, too: of those
     that are entitled themselves, or were passed over for ``firm_after``.  Who needs
-    fewer ``gpus`` to start is no head.
+    fewer ``gpus`` to start is no head.  Of the GPU time of a ``window`` the part
+    ``budget`` may idle since it is held.  A head has its turn once it was passed over
+    for ``outweigh`` times as long as its turn holds up all others together.
     """
 
     protect_after: Seconds = Field(3600, alias="protectAfter")
@@ -97,6 +99,9 @@ class Waiting(Part):
     firm: int = Field(1, ge=0)
     firm_after: Seconds | None = Field(None, alias="firmAfter")
     gpus: int = Field(0, ge=0)
+    budget: float = Field(0.02, ge=0, le=1)
+    window: Seconds = Field(86400, gt=0)
+    outweigh: float = Field(2.0, ge=0, le=1000)
     idle: Literal["hold", "backfill"] = "backfill"
 
     @property

@@ -349,6 +349,8 @@ class Given(Spec):
     gangs: list[GangSpec] = Field(default_factory=list)
     budgets: list[BudgetSpec] = Field(default_factory=list)
     unchanged_for: Seconds | None = Field(None, alias="unchangedFor")
+    held: Seconds = 0
+    also_waiting: Number = Field(0, alias="alsoWaiting")
     manifests: list[dict[str, Any]] | None = None
     schedulers: list[PlainName] | None = None
     dialects: list[Annotated[DialectChoice, Field(strict=False)]] | None = None

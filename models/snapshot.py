@@ -22,6 +22,8 @@ class Snapshot:
     An empty ``queues`` means that no queue was said anywhere: one without bounds.
     ``unchanged_for`` is for how many seconds nothing but our own plans changed what is
     here: no gang came, ended or failed, and no node, queue or budget changed.
+    ``held`` are the GPU-seconds of the policy's last window that idled, held for heads,
+    while work waited that fits.  ``also_waiting`` gangs wait and are not listed.
     """
 
     nodes: tuple[Node, ...] = ()
@@ -30,6 +32,8 @@ class Snapshot:
     topologies: tuple[Topology, ...] = ()
     budgets: tuple[Budget, ...] = ()
     unchanged_for: int | None = None
+    held: int = 0
+    also_waiting: int = 0
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
 
@@ -50,6 +54,8 @@ def content_hash(snapshot: Snapshot) -> str:
         digest.update(b"\n")
     if snapshot.unchanged_for is not None:
         digest.update(str(snapshot.unchanged_for).encode())
+    if snapshot.held or snapshot.also_waiting:
+        digest.update(f"\n{snapshot.held} {snapshot.also_waiting}".encode())
     return f"sha256:{digest.hexdigest()}"
 
 

@@ -86,13 +86,15 @@ def _bans(
     head, *others = waiting
     room = replace(problem.room, free=work.stock.free, later=work.stock.free)
     nobody = np.zeros(len(room.nodes), dtype=bool)
-    seats = Forecast(replace(problem, room=room)).seats(head, nobody)
-    if not seats.nodes:
+    forecast = Forecast(replace(problem, room=room))
+    seats = forecast.seats_now(head, nobody) or forecast.seats_later(head, nobody)
+    if seats is None or not seats.nodes:
         return {}
+    moment = seats.start
     return {
         (state.key, leaf): seats.nodes
         for unit in others
-        if not _ends_before(unit, seats.start)
+        if not _ends_before(unit, moment)
         for state in unit.states
         for leaf in range(len(state.leaves))
     }

@@ -5,18 +5,29 @@ A quiet cluster is not planned again until then.
 """
 
 from collections.abc import Iterator, Mapping
+from math import ceil
 
 from models.gangs import Gang, PodPhase, pod_sets
 from models.policy import Policy
 from models.queues import Queue
 from models.snapshot import Snapshot
+from solver.hold.turns import budget_left
 from solver.problem.gang_state import is_complete
 from solver.problem.pod_counts import LONGEST_LEAVING
 
 
-def next_moment(snapshot: Snapshot, policy: Policy) -> int | None:
+def next_moment(snapshot: Snapshot, policy: Policy, held: int = 0) -> int | None:
     """
     Give the seconds until some rule's clock matters; none where none will.
+
+    Parameters
+    ----------
+    snapshot
+        What was, when it was decided last.
+    policy
+        What is wanted.
+    held
+        The GPUs that idle since then, held while work waits that fits.
     """
     unfinished = [gang for gang in snapshot.gangs if not is_complete(gang)]
     waiting = [gang for gang in unfinished if _waits(gang)]
@@ -25,7 +36,15 @@ def next_moment(snapshot: Snapshot, policy: Policy) -> int | None:
         moments += [m for gang in waiting for m in _while_waiting(gang, policy)]
         queues = {queue.name: queue for queue in snapshot.queues}
         moments += [m for g in snapshot.gangs for m in _protection(g, queues, policy)]
+        moments += [budget_ends(snapshot, policy, held)] if held else []
     return min((moment for moment in moments if moment > 0), default=None)
+
+
+def budget_ends(snapshot: Snapshot, policy: Policy, held: int) -> int:
+    """
+    Give the seconds until so many idle GPUs have used up the budget for holding.
+    """
+    return max(1, ceil(budget_left(snapshot, policy) / held))
 
 
 def _waits(gang: Gang) -> bool:

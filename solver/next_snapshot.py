@@ -74,7 +74,13 @@ def carry_out(snapshot: Snapshot, plan: Plan, seconds: int) -> Snapshot:
         0 < gang.backoff <= seconds for gang in snapshot.gangs
     )
     unchanged = 0 if changed else (snapshot.unchanged_for or 0) + seconds
-    return replace(snapshot, gangs=gangs, budgets=budgets, unchanged_for=unchanged)
+    return replace(
+        snapshot,
+        gangs=gangs,
+        budgets=budgets,
+        unchanged_for=unchanged,
+        held=snapshot.held + plan.held * seconds,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,10 @@ from solver.evict.open_step import was_evicted
 from solver.evict.reservations import keep, promises_of
 from solver.evict.stale import stale_departures
 from solver.explain.reasons import explain
-from solver.hold.heads import head_facts, heads_of, with_heads
+from solver.hold.heads import head_facts, heads_of
+from solver.hold.held_back import held_gpus
+from solver.hold.held_nodes import with_heads
+from solver.hold.turns import budget_left
 from solver.plan.placement import placement_of
 from solver.plan.plan import plan_of
 from solver.problem.budget import Budget, Clock, Stopwatch
@@ -206,9 +209,15 @@ def _solved(
     heads = heads_of(problem)
     budget.watch.lap("problem")
     again = not void and _may_outrank(problem, problem.units)
+    plan = STRATEGIES[strategy]
     with budget.keeping(KEPT_FOR_RESERVED if again else 0.0):
-        outcome = STRATEGIES[strategy](with_heads(problem, heads), budget)
-    return replace(outcome, heads=heads)
+        outcome = plan(with_heads(problem, heads), budget)
+        held = held_gpus(outcome.problem, outcome.draft, heads, bare.shapes)
+        if held and budget_left(bare.snapshot, bare.policy) <= 0:
+            # What was taken to cost nothing does.
+            heads, held = (), 0
+            outcome = plan(problem, budget)
+    return replace(outcome, heads=heads, held=held)
 
 
 def _outranked(outcome: Outcome) -> frozenset[str]:

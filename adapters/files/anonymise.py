@@ -95,6 +95,8 @@ class _Renamer:
             ),
             budgets=_sorted(map(self._budget, old.budgets), lambda b: b.name),
             unchanged_for=old.unchanged_for,
+            held=old.held,
+            also_waiting=old.also_waiting,
         )
 
     def _codes(self, letter: str, names: Iterable[Name]) -> dict[Name, str]:

@@ -36,6 +36,8 @@ def make_snapshot(given: Given) -> Snapshot:
         ),
         budgets=tuple(sorted(map(_budget, given.budgets), key=lambda b: b.name)),
         unchanged_for=given.unchanged_for,
+        held=given.held,
+        also_waiting=given.also_waiting,
         warnings=tuple(_warnings(given)),
     )
 

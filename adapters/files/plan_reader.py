@@ -145,6 +145,7 @@ class PlanFile(PlanPart):
     seconds: dict[str, float] | None = None
     fallback: FallbackPart | None = None
     cut: list[str] = []
+    held: int = 0
 
 
 _BULK = Bulk(
@@ -221,6 +222,7 @@ def _plan(file: PlanFile) -> Plan:
         seconds=file.seconds,
         fallback=_fallback(file.fallback),
         cut=tuple(file.cut),
+        held=file.held,
     )
 
 

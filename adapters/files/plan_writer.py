@@ -54,6 +54,7 @@ def plan_document(plan: Plan) -> dict[str, Any]:
         "seconds": _seconds(plan),
         "fallback": _fallback(plan),
         "cut": [*plan.cut],
+        "held": plan.held,
     }
 
 

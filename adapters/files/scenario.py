@@ -212,7 +212,12 @@ def _scenario(
             how[0] or file.given.schedulers or (),
             how[1] or file.given.dialects or (),
         ).snapshot
-        snapshot = replace(snapshot, unchanged_for=file.given.unchanged_for)
+        snapshot = replace(
+            snapshot,
+            unchanged_for=file.given.unchanged_for,
+            held=file.given.held,
+            also_waiting=file.given.also_waiting,
+        )
         faults = list(snapshot_faults(snapshot))
         if file.expect is not None:
             faults += expect_faults(file.expect, {g.key for g in snapshot.gangs})
@@ -247,6 +252,8 @@ def _merged(name: str, parts: Sequence[_Part]) -> ScenarioFile:
     given = Given.model_construct(
         None,
         unchanged_for=min((each for each in said if each is not None), default=None),
+        held=max((file.given.held for file in files), default=0),
+        also_waiting=sum(file.given.also_waiting for file in files),
         **{
             word: [spec for file in files for spec in getattr(file.given, word)]
             for word in _BULK.records

@@ -57,9 +57,14 @@ def changes(before: Snapshot, after: Snapshot) -> Iterator[Change]:
     """
     List what differs, by kind and name.
     """
-    quiet = before.unchanged_for, after.unchanged_for
-    if quiet[0] != quiet[1]:
-        yield Change("snapshot", "", "unchangedFor", *quiet)
+    clocks = {
+        "unchangedFor": (before.unchanged_for, after.unchanged_for),
+        "held": (before.held, after.held),
+        "alsoWaiting": (before.also_waiting, after.also_waiting),
+    }
+    for word, said in clocks.items():
+        if said[0] != said[1]:
+            yield Change("snapshot", "", word, *said)
     old, new = snapshot_document(before)["given"], snapshot_document(after)["given"]
     for word, noun in _NOUNS.items():
         ours, theirs = _by_name(old.get(word, ())), _by_name(new.get(word, ()))

@@ -64,6 +64,7 @@ def snapshot_document(
     said: Record = {word: list_ for word, list_ in given.items() if list_}
     if snapshot.unchanged_for is not None:
         said["unchangedFor"] = snapshot.unchanged_for
+    said |= _said(held=snapshot.held or None, alsoWaiting=snapshot.also_waiting or None)
     return {**head, "given": said}
 
 

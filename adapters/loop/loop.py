@@ -179,7 +179,7 @@ class Loop:
         self._tell(lambda to: to.planned(turn))
         if idle:
             parts.memory.planned(snapshot, plan, began)
-            self._quieten(snapshot, began, revision)
+            self._quieten(snapshot, began, revision, plan.held)
         else:
             self._quiet, self._acted_on = None, revision
             self._next = turn
@@ -241,11 +241,13 @@ class Loop:
             self._tell(_failed(worse))
             return None
 
-    def _quieten(self, snapshot: Snapshot, now: float, revision: int) -> None:
+    def _quieten(
+        self, snapshot: Snapshot, now: float, revision: int, held: int = 0
+    ) -> None:
         """
         Note that there is nothing to do until something changes, or time changes it.
         """
-        moment = next_moment(snapshot, self.parts.policy_at(now))
+        moment = next_moment(snapshot, self.parts.policy_at(now), held)
         calm = self.parts.memory.calm_for(now) or inf
         self._quiet = _Quiet(
             revision, now + min(calm, inf if moment is None else moment)

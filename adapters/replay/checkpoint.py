@@ -34,6 +34,7 @@ def keep(engine: Engine, key: str) -> None:
         "world": {name: getattr(world, name) for name in _WORLD},
         "ends": world.ends,
         "fates": [_written(fate) for fate in world.fates.values()],
+        "held": world.held.document(),
         "alone": [idx for idx in world.fates if _alone(engine, idx)],
         "meter": {
             **{name: getattr(meter, name) for name in ("level", "now", "begins")},
@@ -87,6 +88,7 @@ def restore(engine: Engine, document: dict[str, Any]) -> None:
         world.put_back(fate, alone=fate.idx in alone)
     for name in _WORLD:
         setattr(world, name, document["world"][name])
+    world.held.restore(document["held"])
     world.ends = [(end[0], end[1], end[2]) for end in document["ends"]]
     heapify(world.ends)
     meter = world.meter

@@ -23,9 +23,8 @@ class Load:
 
     def __init__(self) -> None:
         self.num_gangs = 0
-        self._pods: dict[Key, dict[str, Pod]] = {}
+        self._pods: dict[Key, dict[str, tuple[str, int]]] = {}
         self._requests: dict[Key, Resources] = {}
-        self._gangs: dict[Key, Gang | None] = {}
 
     def add(self, fate: Fate) -> None:
         """
@@ -36,8 +35,7 @@ class Load:
             requests = fate.role_of(pod).requests
             key = self._key(fate, requests)
             self._requests.setdefault(key, requests)
-            self._pods.setdefault(key, {})[pod] = Pod(pod, PodPhase.RUNNING, node)
-            self._gangs[key] = None
+            self._pods.setdefault(key, {})[pod] = node, fate.since[pod]
 
     def drop(self, fate: Fate) -> None:
         """
@@ -47,28 +45,26 @@ class Load:
         for pod in fate.places:
             key = self._key(fate, fate.role_of(pod).requests)
             del self._pods[key][pod]
-            self._gangs[key] = None
+            if not self._pods[key]:
+                del self._pods[key]
 
     def _key(self, fate: Fate, requests: Resources) -> Key:
         job = fate.job
         kind = tuple(sorted(requests.items()))
         return (job.queue, job.priority, job.preemptible, kind)
 
-    def gangs(self) -> list[Gang]:
+    def gangs(self, now: int) -> list[Gang]:
         """
         Give the gangs that stand for all of it.
         """
-        keys = [key for key, gang in self._gangs.items() if gang is None]
-        for key in keys:
-            if self._pods[key]:
-                self._gangs[key] = self._gang(key)
-            else:
-                del self._gangs[key]
-        return [gang for gang in self._gangs.values() if gang is not None]
+        return [self._gang(key, now) for key in self._pods]
 
-    def _gang(self, key: Key) -> Gang:
+    def _gang(self, key: Key, now: int) -> Gang:
         queue, priority, preemptible, kind = key
-        pods = tuple(pod for _, pod in sorted(self._pods[key].items()))
+        pods = tuple(
+            Pod(pod, PodPhase.RUNNING, node, now - since)
+            for pod, (node, since) in sorted(self._pods[key].items())
+        )
         asked = ".".join(f"{name}={amount}" for name, amount in kind)
         return Gang(
             name=f"{queue}.{priority}.{preemptible}.{asked}",

@@ -8,12 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from adapters.replay.intervals import interval_of_ratio
+
 Better = Literal["lower", "higher"]
-SAMPLES = 10_000
-FEWEST = 3
-"""
-The fewest pairs of which an interval is given.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,18 +123,15 @@ def _interval(
     above: "np.ndarray[Any, Any]", below: "np.ndarray[Any, Any]"
 ) -> dict[str, float | None]:
     """
-    Give a ratio of means with its 95 % interval over samples of the pairs.
+    Give a ratio of means with its 95 % interval, as far as the pairs tell.
     """
     if not below.mean():
         return {"mean": None, "low": None, "high": None}
     mean = _number(above.mean() / below.mean())
-    if len(above) < FEWEST:
+    found = interval_of_ratio(above, below)
+    if found is None:
         return {"mean": mean, "low": None, "high": None}
-    chosen = np.random.default_rng(0).integers(len(above), size=(SAMPLES, len(above)))
-    bottom = below[chosen].mean(axis=1)
-    good = bottom != 0
-    ratios = above[chosen].mean(axis=1)[good] / bottom[good]
-    low, high = np.percentile(ratios, [2.5, 97.5])
+    low, high = found
     return {"mean": mean, "low": _number(low), "high": _number(high)}
 
 

@@ -15,6 +15,7 @@ from adapters.replay.queue_usage import Books, Shares
 from adapters.replay.waiting_jobs import Kind, Line
 from models.policy import Policy, Waiting
 from models.resources import add, num_gpus
+from solver.hold.heads import LOOKED_AT
 
 DEPTH = 100
 """
@@ -107,7 +108,7 @@ class Window:
         """
         Show those that may be heads of their queue, as many for each priority.
         """
-        most = waiting.heads
+        most = LOOKED_AT * waiting.heads
         if not most or late < 0:
             return
         lines: dict[tuple[str, int], list[tuple[Rank, Kind, int]]] = {}

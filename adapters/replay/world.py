@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Literal
 
+from adapters.loop.memory.held import HeldTime
 from adapters.replay.free_nodes import Ground
 from adapters.replay.gpu_use import Meter
 from adapters.replay.job_state import NEVER, Fate
@@ -23,6 +24,7 @@ from models.receipt import Receipt
 from models.resources import GPU, add, summed
 from models.snapshot import Snapshot
 from models.trace import Floor, Job
+from solver.next_round import budget_ends
 
 Look = Literal["all", "kinds"]
 Need = Literal["plan", "empty", "full", "same"]
@@ -91,6 +93,7 @@ class World:
     ground: Ground = field(init=False)
     books: Books = field(init=False)
     meter: Meter = field(init=False)
+    held: HeldTime = field(default_factory=HeldTime)
     load: Load = field(default_factory=Load)
     _by_key: dict[str, Fate] = field(default_factory=dict)
 
@@ -201,6 +204,7 @@ class World:
         some = window.startable(empty=self.rules.evictions)
         if not some and not self.rules.evictions and not self._loose():
             self.changed, self.again = False, None
+            self.held.note(0, self.now)
             self.split()
             return "full"
         self.shares = self.books.shares(self._asked())
@@ -254,7 +258,7 @@ class World:
             fate.as_gang(self.now, self._passed_over(fate), clocks=clocks)
             for fate in fates.values()
         ]
-        gangs += self.load.gangs()
+        gangs += self.load.gangs(self.now)
         gangs.sort(key=_by_key)
         self._by_key = {f"default/{fate.job.name}": fate for fate in fates.values()}
         return Snapshot(
@@ -263,6 +267,8 @@ class World:
             queues=self.floor.queues,
             topologies=self.floor.topologies,
             unchanged_for=self.now - self.changed_at,
+            held=self.held.within(self.policy.waiting.window, self.now),
+            also_waiting=self.line.count - sum(idx in self.line for idx in self.shown),
         )
 
     # --- the sink ---------------------------------------------------------------------
@@ -285,7 +291,7 @@ class World:
             self._settle(fate)
         self._note_reasons(plan)
         self.changed = bool(plan.operations)
-        self.again = self._next_clock()
+        self.again = self._next_clock(plan.held)
         self.split()
         return [Receipt(operation=step, result="done") for step in plan.operations]
 
@@ -389,10 +395,11 @@ class World:
             if line.waiting is not None:
                 self._by_key[line.name].reason = line.waiting.reason
 
-    def _next_clock(self) -> int | None:
+    def _next_clock(self, held: int) -> int | None:
         """
         Give the next moment at which a rule's clock may change the plan.
         """
+        self.held.note(held, self.now)
         if self.rules.clocks:
             return self.now
         ageing = [step.after for step in self.policy.ageing]
@@ -401,6 +408,10 @@ class World:
         ]
         clocks = self.policy.clocks
         moments += [self._since(idx) + step for idx in self.shown for step in clocks]
+        if held:
+            spent = self.held.within(self.policy.waiting.window, self.now)
+            before = Snapshot(nodes=self.floor.nodes, held=spent)
+            moments.append(self.now + budget_ends(before, self.policy, held))
         return min((moment for moment in moments if moment > self.now), default=None)
 
     # --- what idle GPUs wait for ------------------------------------------------------

@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from adapters.replay.paired_measures import FEWEST, METRICS, SAMPLES, Metric
+from adapters.replay.intervals import interval_of_mean
+from adapters.replay.paired_measures import METRICS, Metric
 from adapters.study.grid import StudyError
 from models.errors import QuantityError
 from models.resources import parse_duration
@@ -141,17 +142,16 @@ def _entry(
 
 def interval(values: Sequence[float]) -> dict[str, float | None]:
     """
-    Give the mean with its 95 % interval over samples of the values.
+    Give the mean with its 95 % interval, as far as the values tell.
     """
     if not values:
         return {"mean": None, "low": None, "high": None}
     mean = round(float(np.mean(values)), 6)
-    if len(values) < FEWEST:
+    found = interval_of_mean(np.array(values))
+    if found is None:
         return {"mean": mean, "low": None, "high": None}
-    found = np.array(values)
-    chosen = np.random.default_rng(0).integers(len(found), size=(SAMPLES, len(found)))
-    low, high = np.percentile(found[chosen].mean(axis=1), [2.5, 97.5])
-    return {"mean": mean, "low": round(float(low), 6), "high": round(float(high), 6)}
+    low, high = found
+    return {"mean": mean, "low": round(low, 6), "high": round(high, 6)}
 
 
 def _judged(target: Target, found: Sequence[Result]) -> dict[str, Any]:

@@ -1,28 +1,28 @@
 """
 Protected heads: gangs passed over for too long, and the nodes that are held for them.
 
-Nothing is started here.  What may not use a held node gets pod shapes of its own, which
-do not fit there; everything that places pods obeys these as it obeys any shape.
+Nothing is started here.
 """
 
-import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from models.reasons import Facts, counted
-from solver.hold.forecast import Forecast
+from solver.hold.forecast import Forecast, Seats
+from solver.hold.turns import Turns
 from solver.place.gang_order import oldest
-from solver.place.queue_ledger import Ledger
+from solver.place.refused_kinds import Refusals
 from solver.problem.gang_state import Standing
-from solver.problem.lateness import needs_gpus, passed_over
-from solver.problem.never_starts import needed
-from solver.problem.pod_shapes import kept_off
+from solver.problem.lateness import needs_gpus, passed_over, unit_gpus
+from solver.problem.node_room import Bools
 from solver.problem.problem import Problem, Unit
-from solver.problem.unit_kind import unit_kind
 
+LOOKED_AT = 8
+"""
+How many of a line are looked at for each head that it may have.
+"""
 _MOST_NAMED = 4
 
 
@@ -31,44 +31,30 @@ class Head:
     """
     A unit that was passed over for too long, by its key, and the nodes held for it.
 
-    ``start`` is in how many seconds it is expected to start, 0 if it could now, and
-    none where nobody knows.
+    ``start`` is in how many seconds it starts at the latest if what runs ends by then,
+    0 if it could now, and none where nobody knows; ``likely`` is when it may.
     """
 
     key: str
     nodes: tuple[int, ...]
     start: int | None
     band: int
+    likely: int = 0
 
 
 def heads_of(problem: Problem) -> tuple[Head, ...]:
     """
-    Name the heads of all leaf queues, highest band first, and hold nodes for each.
+    Name the heads of all lines, highest band first, and hold nodes for each.
+
+    Of each line the first few that have room now and whose turn it is start first, and
+    for the first few of the others nodes are held if the budget has room for it.
     """
-    units = _first_in_line(problem)
-    if not units:
+    lines = _lines(problem)
+    if not lines:
         return ()
-    forecast = Forecast(problem)
-    taken = np.zeros(len(problem.room.nodes), dtype=bool)
-    heads = []
-    for unit in units:
-        seats = forecast.seats(unit, taken)
-        taken[list(seats.nodes)] = True
-        heads.append(
-            Head(key=unit.key, nodes=seats.nodes, start=seats.start, band=unit.band)
-        )
-    return tuple(heads)
-
-
-def with_heads(problem: Problem, heads: Sequence[Head]) -> Problem:
-    """
-    Keep others off the nodes that are held for heads.
-    """
-    holding = [head for head in heads if head.nodes]
-    if not holding:
-        return problem
-    bans = _Holds(problem, holding).bans()
-    return replace(problem, shapes=kept_off(problem.shapes, bans)) if bans else problem
+    choice = _Choice(problem)
+    found = (choice.head(unit, line) for unit, line in lines)
+    return tuple(head for head in found if head is not None)
 
 
 def head_facts(head: Head, problem: Problem) -> Facts:
@@ -85,145 +71,109 @@ def head_facts(head: Head, problem: Problem) -> Facts:
     return facts
 
 
-def _first_in_line(problem: Problem) -> list[Unit]:
+def _lines(problem: Problem) -> list[tuple[Unit, str]]:
     """
-    List the units that are heads: of each leaf queue, or of all, the first few.
+    List those passed over for too long that are looked at, with the line of each.
     """
     waiting = problem.policy.waiting
-    after, most = waiting.protect_after, waiting.heads
-    if not most:
+    if not waiting.heads:
         return []
     late = [
         unit
         for unit in problem.units
-        if unit.starts and passed_over(unit) >= after and needs_gpus(unit, waiting.gpus)
+        if unit.starts
+        and passed_over(unit) >= waiting.protect_after
+        and needs_gpus(unit, waiting.gpus)
     ]
     counts: Counter[str] = Counter()
-    heads = []
-    for unit in sorted(late, key=_by_rank):
-        line = _queue_of(problem, unit.states[0]) if waiting.heads_of == "queue" else ""
+    found = []
+    for unit in sorted(late, key=by_rank):
+        by_queue = waiting.heads_of == "queue"
+        line = queue_of(problem, unit.states[0]) if by_queue else ""
         counts[line] += 1
-        if counts[line] <= most:
-            heads.append(unit)
-    return heads
+        if counts[line] <= LOOKED_AT * waiting.heads:
+            found.append((unit, line))
+    return found
 
 
-def _by_rank(unit: Unit) -> tuple[int, int, int, str]:
+def by_rank(unit: Unit) -> tuple[int, int, int, str]:
+    """
+    Order units as they stand in line: highest band, passed over longest, oldest, name.
+    """
     return (-unit.band, -passed_over(unit), -oldest(unit), unit.key)
 
 
-def _queue_of(problem: Problem, state: Standing) -> str:
+def queue_of(problem: Problem, state: Standing) -> str:
     """
     Name the leaf queue of a gang; without any queue all gangs are in one.
     """
     return state.gang.queue if problem.queues.queues else ""
 
 
-class _Holds:
+class _Choice:
     """
-    Who may not use which held nodes.
+    The choice of heads: in the order of their lines, what earlier ones leave.
     """
 
-    def __init__(self, problem: Problem, heads: Sequence[Head]) -> None:
+    def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._heads = heads
-        units = {head.key: frozenset[str]() for head in heads}
-        self._units = [unit for unit in problem.units if unit.key in units]
-        for unit in self._units:
-            units[unit.key] = self._queues(unit)
-        self._queues_of_head: Mapping[str, frozenset[str]] = units
-        self._ledger = Ledger(problem)
-        self._firm = self._firm_ones()
-        self._known: dict[object, tuple[int, ...]] = {}
+        self._most = problem.policy.waiting.heads
+        self._forecast = Forecast(problem)
+        self._turns = Turns(problem)
+        self._taken: Bools = np.zeros(len(problem.room.nodes), dtype=bool)
+        self._failed = Refusals(problem)
+        self._first: Counter[str] = Counter()
+        self._held: Counter[str] = Counter()
+        self._asked = sum(unit_gpus(u) for u in problem.units if u.starts)
 
-    def bans(self) -> dict[tuple[str, int], tuple[int, ...]]:
+    def head(self, unit: Unit, line: str) -> Head | None:
         """
-        List for each leaf that is kept off some nodes which ones.
+        Make a unit a head, if its line has none before it and it is its turn.
         """
-        found = {}
-        for unit in self._problem.units:
-            nodes = self._kept_from(unit)
-            if nodes:
-                for state in unit.states:
-                    found.update(
-                        dict.fromkeys(
-                            ((state.key, i) for i in range(len(state.leaves))), nodes
-                        )
-                    )
-        return found
-
-    def _firm_ones(self) -> frozenset[str]:
-        """
-        Name the first few in line of all heads that are entitled or long overdue.
-        """
-        waiting = self._problem.policy.waiting
-        after = math.inf if waiting.firm_after is None else waiting.firm_after
-        may = [
-            u for u in self._units if passed_over(u) >= after or self._is_entitled(u)
-        ]
-        return frozenset(u.key for u in sorted(may, key=_by_rank)[: waiting.firm])
-
-    def _kind(self, unit: Unit) -> object:
-        """
-        Give equal keys to units that are held back alike.
-        """
-        if unit.key in self._queues_of_head:
-            return unit.key
-        kind = unit_kind(self._problem.shapes, unit.states)
-        return (kind, unit.states[0].gang.max_runtime, unit.band, unit.starts)
-
-    def _kept_from(self, unit: Unit) -> tuple[int, ...]:
-        """
-        List the nodes that are held against a unit.
-        """
-        kind = self._kind(unit)
-        if kind not in self._known:
-            entitled = self._is_entitled(unit)
-            against = [
-                h for h in self._heads if self._is_held(h, unit, entitled=entitled)
-            ]
-            nodes = {node for head in against for node in head.nodes}
-            self._known[kind] = tuple(sorted(nodes))
-        return self._known[kind]
-
-    def _is_held(self, head: Head, unit: Unit, *, entitled: bool) -> bool:
-        """
-        Tell whether a unit may not use what is held for a head.
-        """
-        if unit.key == head.key or (unit.starts and unit.band > head.band):
-            return False
-        if entitled and head.key not in self._firm:
-            elsewhere = self._queues(unit).isdisjoint(self._queues_of_head[head.key])
-            if elsewhere:
-                return False
-        time = self._run_time(unit)
-        return time is None or head.start is None or not 0 < time <= head.start
-
-    def _queues(self, unit: Unit) -> frozenset[str]:
-        return frozenset(_queue_of(self._problem, state) for state in unit.states)
-
-    def _run_time(self, unit: Unit) -> int | None:
-        """
-        Give how long a unit runs at most, where idle nodes may be used until then.
-        """
-        if self._problem.policy.waiting.idle == "hold":
+        full = min(self._first[line], self._held[line]) >= self._most
+        if full or not self._turns.has_turn(unit):
             return None
-        times = [state.gang.max_runtime for state in unit.states]
-        known = [time for time in times if time is not None]
-        return max(known) if len(known) == len(times) else None
+        seats = None
+        if not self._failed.covers(unit):
+            seats = self._forecast.seats_now(unit, self._taken)
+        counts = self._held if seats is None else self._first
+        if seats is None:
+            self._failed.note(unit)
+        if counts[line] >= self._most:
+            return None
+        if seats is None:
+            seats = self._affordable(unit)
+        if seats is None or not seats.nodes:
+            return None
+        counts[line] += 1
+        self._taken[list(seats.nodes)] = True
+        return Head(
+            key=unit.key,
+            nodes=seats.nodes,
+            start=seats.start,
+            band=unit.band,
+            likely=seats.likely,
+        )
 
-    def _is_entitled(self, unit: Unit) -> bool:
+    def _affordable(self, unit: Unit) -> Seats | None:
         """
-        Tell whether the fair share has room for a start, if it were the only one.
+        Find nodes to hold for a unit until it can start; none if that costs too much.
         """
-        if not unit.starts or not self._problem.policy.has("entitled"):
-            return False
-        ledger = self._ledger
-        charges = [
-            (state, {r: needed(state, r) for r in ledger.named})
-            for state in unit.states
-        ]
-        fits = ledger.entitle_all(charges)
-        for state, charge in charges if fits else ():
-            ledger.entitle(state, charge, -1)
-        return fits
+        seats = self._forecast.seats_later(unit, self._taken)
+        if seats is None:
+            return None
+        idle = self._idle(unit, seats)
+        fits = not idle or self._turns.has_turn(unit, idle)
+        return seats if fits and self._turns.affords(idle) else None
+
+    def _idle(self, unit: Unit, seats: Seats) -> int:
+        """
+        Give the GPU-seconds that idle at most while somebody waits who could use them.
+
+        What others ask for and other nodes have free needs no held node.
+        """
+        elsewhere = np.ones(len(self._taken), dtype=bool)
+        elsewhere[list(seats.nodes)] = False
+        free = int(self._problem.room.holes[elsewhere].sum())
+        pressed = max(0, self._asked - unit_gpus(unit) - free)
+        return min(seats.idle, pressed * seats.likely)

@@ -68,6 +68,7 @@ def plan_of(
         gangs=tuple(lines),
         operations=tuple(operations),
         model=outcome.model,
+        held=outcome.held,
     )
 
 

@@ -37,7 +37,14 @@ def needs_gpus(unit: Unit, least: int | None) -> bool:
     """
     Tell whether a unit cannot start without so many GPUs; any unit where none is said.
     """
-    return not least or sum(map(_gpus, unit.states)) >= least
+    return not least or unit_gpus(unit) >= least
+
+
+def unit_gpus(unit: Unit) -> int:
+    """
+    Give the fewest GPUs with which a unit can start.
+    """
+    return sum(map(_gpus, unit.states))
 
 
 def _gpus(state: Standing) -> int:

@@ -15,7 +15,7 @@ from solver.score.tier import LOSSES, TierKey
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """
-    A draft with one result per tier.
+    A draft with one result per tier, and the GPUs that idle for heads.
     """
 
     problem: Problem
@@ -23,6 +23,7 @@ class Outcome:
     tiers: tuple[TierResult, ...]
     model: ModelSize = field(default_factory=ModelSize)
     heads: tuple[Head, ...] = ()
+    held: int = 0
     seconds: Mapping[str, float] = field(default_factory=dict)
 
 

@@ -16,6 +16,7 @@ from solver.verify import (
     entitlement,
     eviction_costs,
     gangs,
+    held_idle,
     nodes,
     operations,
     plan_claims,
@@ -79,6 +80,7 @@ RULES: Final[dict[str, Rule]] = {
     "lost-claim": eviction_costs.lost_claims,
     "plan-status": plan_claims.plan_status,
     "gang-line": plan_claims.gang_lines,
+    "held-claim": held_idle.held_claims,
 }
 
 

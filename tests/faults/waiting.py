@@ -32,12 +32,12 @@ def _without_lines(old):
     Let each queue have heads of its own, whatever the policy says.
     """
 
-    def first_in_line(problem):
+    def lines(problem):
         waiting = problem.policy.waiting.model_copy(update={"heads_of": "queue"})
         policy = problem.policy.model_copy(update={"waiting": waiting})
         return old(replace(problem, policy=policy))
 
-    return first_in_line
+    return lines
 
 
 FAULTS: tuple[Fault, ...] = (
@@ -59,19 +59,19 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "heads-by-name",
         "of those passed over for long the first by name is the head",
-        switch("solver.hold.heads:_by_rank", lambda _old: lambda unit: unit.key),
+        switch("solver.hold.heads:by_rank", lambda _old: lambda unit: unit.key),
         ("waiting/the-longest-passed-over-gets-the-rack",),
     ),
     Fault(
         "heads-of-each-queue-always",
         "each queue has its heads, where one line was asked for, too",
-        switch("solver.hold.heads:_first_in_line", _without_lines),
+        switch("solver.hold.heads:_lines", _without_lines),
         ("waiting/one-head-of-the-whole-cluster",),
     ),
     Fault(
         "nobody-is-firm",
         "what is entitled elsewhere starts on held nodes of any head",
-        switch("solver.hold.heads:_Holds._firm_ones", always(frozenset())),
+        switch("solver.hold.held_nodes:_Holds._firm_ones", always(frozenset())),
         (
             "waiting/one-head-is-firm-unless-said",
             "waiting/a-head-long-overdue-is-firm-above-its-share",
@@ -80,7 +80,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "everybody-is-firm",
         "every head holds against what is entitled elsewhere",
-        switch("solver.hold.heads:_Holds._firm_ones", _everybody_is_firm),
+        switch("solver.hold.held_nodes:_Holds._firm_ones", _everybody_is_firm),
         (
             "waiting/only-the-first-in-line-is-firm",
             "waiting/a-head-not-yet-overdue-is-not-firm",
@@ -89,13 +89,15 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "never-firm-above-its-share",
         "a head that its share has no room for is never firm",
-        switch("solver.hold.heads:_Holds._firm_ones", _only_entitled_ones_are_firm),
+        switch(
+            "solver.hold.held_nodes:_Holds._firm_ones", _only_entitled_ones_are_firm
+        ),
         ("waiting/a-head-long-overdue-is-firm-above-its-share",),
     ),
     Fault(
         "heads-hold-against-everybody",
         "held nodes are held against higher bands and short work, too",
-        switch("solver.hold.heads:_Holds._is_held", _against_all_others),
+        switch("solver.hold.held_nodes:_Holds._is_held", _against_all_others),
         (
             "waiting/entitled-work-of-other-queues-is-not-held-back",
             "waiting/what-ends-before-the-head-starts-may-run",
@@ -104,7 +106,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "everything-ends-in-time",
         "whoever waits ends before a head is expected to start",
-        switch("solver.hold.heads:_Holds._run_time", always(1)),
+        switch("solver.hold.held_nodes:_Holds._run_time", always(1)),
         (
             "waiting/idle-nodes-are-left-idle-where-the-policy-holds",
             "waiting/the-last-end-sets-the-expected-start",
@@ -113,10 +115,46 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "run-times-are-not-known",
         "nobody is known to end before a head is expected to start",
-        switch("solver.hold.heads:_Holds._run_time", always(None)),
+        switch("solver.hold.held_nodes:_Holds._run_time", always(None)),
         (
             "waiting/what-ends-before-the-head-starts-may-run",
             "waiting/the-last-end-sets-the-expected-start",
+        ),
+    ),
+    Fault(
+        "no-budget-for-holding",
+        "as much may idle for heads as they like",
+        switch("solver.hold.turns:budget_left", always(10**12)),
+        ("waiting/nothing-idles-once-the-budget-is-used",),
+    ),
+    Fault(
+        "a-budget-of-nothing",
+        "nothing may idle for heads",
+        switch("solver.hold.turns:budget_left", always(0)),
+        (
+            "waiting/what-is-held-idles-within-the-budget",
+            "waiting/the-budget-is-the-policys",
+        ),
+    ),
+    Fault(
+        "all-idle-counts",
+        "what nobody else needs counts against the budget, too",
+        switch("solver.hold.heads:_Choice._idle", always(10**9)),
+        ("waiting/what-others-need-no-held-node-for-costs-nothing",),
+    ),
+    Fault(
+        "every-head-has-its-turn",
+        "a head goes first however many that holds up",
+        switch("solver.hold.turns:Turns.has_turn", always(True)),
+        ("waiting/a-head-waits-while-others-outweigh-it",),
+    ),
+    Fault(
+        "no-head-has-its-turn",
+        "no head goes first",
+        switch("solver.hold.turns:Turns.has_turn", always(False)),
+        (
+            "waiting/a-head-has-its-turn-when-it-outweighs-the-others",
+            "waiting/a-head-that-fits-now-starts",
         ),
     ),
     Fault(

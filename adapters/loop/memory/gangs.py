@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields, replace
 from math import ceil, isfinite
 from typing import Any, Final
 
+from adapters.loop.memory.held import HeldTime
 from adapters.loop.memory.promises import Promise, Promises
 from adapters.loop.memory.unchanged import Stillness, leaving_for_others
 from adapters.machine.backoff import Backoff
@@ -73,16 +74,21 @@ class Memory:
     """
     What is remembered of all gangs, and the places that are promised.
 
-    ``stale_after`` is how many seconds a gang may stay in half by our fault; for
-    ``evict_after`` seconds after we led for the first time of all, nobody leaves.
+    ``stale_after`` is how many seconds a gang may stay in half by our fault, ``window``
+    for how many it is remembered what idled for heads; for ``evict_after`` seconds
+    after we led for the first time of all, nobody leaves.
     """
 
-    def __init__(self, stale_after: int = 60, evict_after: float = 0.0) -> None:
+    def __init__(
+        self, stale_after: int = 60, evict_after: float = 0.0, window: int = 86400
+    ) -> None:
         self.gangs: dict[str, GangMemory] = {}
         self.promises = Promises()
         self.first_led: float | None = None
         self._stale_after = stale_after
         self._evict_after = evict_after
+        self._window = window
+        self._held = HeldTime()
         self._stillness = Stillness()
         self._spared: dict[str, float | None] = {}
 
@@ -94,7 +100,11 @@ class Memory:
         for key in [k for k, m in self.gangs.items() if _is_forgotten(m, now)]:
             del self.gangs[key]
         known = replace(snapshot, gangs=gangs)
-        known = replace(known, unchanged_for=self._stillness.seconds(known, now))
+        known = replace(
+            known,
+            unchanged_for=self._stillness.seconds(known, now),
+            held=self._held.within(self._window, now),
+        )
         return self.promises.applied(known, now)
 
     def planned(self, snapshot: Snapshot, plan: Plan, now: float) -> None:
@@ -115,6 +125,7 @@ class Memory:
             elif held is not None and held.waits_since is not None:
                 held.waited += max(0.0, now - held.waits_since)
                 held.waits_since = None
+        self._held.note(plan.held, now)
         self.promises.planned(snapshot, plan, now)
         self._stillness.planned(plan, now)
         gangs = {gang.key: gang for gang in snapshot.gangs}
@@ -189,6 +200,8 @@ class Memory:
             kept["first_led"] = round(self.first_led, 1)
         if (unchanged := self._stillness.document()) is not None:
             kept["unchanged"] = unchanged
+        if (held := self._held.document())["slots"]:
+            kept["held"] = held
         return kept
 
     def restore(self, document: Mapping[str, Any], now: float) -> int:
@@ -209,6 +222,8 @@ class Memory:
                 lost += 1
         self._stillness, self._spared = Stillness(), {}
         lost += not self._stillness.restore(document.get("unchanged"))
+        self._held = HeldTime()
+        self._held.restore({**document.get("held", {}), "gpus": 0})
         self.promises = Promises()
         return lost + self.promises.restore(
             promises if isinstance(promises, list) else ()

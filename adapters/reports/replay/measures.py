@@ -197,7 +197,7 @@ def _interval_note(rows: Sequence[Paired]) -> str:
         )
     return (
         f"Difference: mean over {pairs:,} pairs of replays of the same seed; interval: "
-        "bootstrap over the pairs. Not told apart: the interval holds zero."
+        "95 % by Fieller over the pairs. Not told apart: the interval holds zero."
     )
 
 

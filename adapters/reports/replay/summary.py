@@ -163,7 +163,7 @@ def certainty(folder: Folder, subject: str | None) -> str:
             "without an interval."
             if pairs < FEWEST_PAIRS
             else f"Means over {pairs} pairs of replays of the same seed, with 95 % "
-            f"bootstrap intervals below{_too_narrow(folder)}."
+            f"intervals below{_too_narrow(folder)}."
         )
     for name in results.strategies:
         planned, proven = (

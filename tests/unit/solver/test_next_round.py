@@ -35,6 +35,14 @@ def test_a_gang_that_is_passed_over_is_protected_in_time():
     assert 10 == moment(gang("g", minimum=1, passed_over=3590))
 
 
+def test_the_budget_for_holding_ends_in_time():
+    waits = gang("g", minimum=1, passed_over=86400, age=86400)
+    day = replace(snapshot(nodes(1), [waits]), held=8 * 86400 // 50 - 100)
+
+    assert 25 == next_moment(day, POLICY, 4)
+    assert None is next_moment(day, POLICY)
+
+
 def test_a_head_becomes_firm_in_time():
     policy = Policy.model_validate({"waiting": {"firmAfter": "2h"}})
 

@@ -2,6 +2,7 @@
 What tells the strategies of a replay apart.
 """
 
+from models.policy import Policy
 from tests.helpers.played import job, played, run
 
 LINE = [
@@ -40,7 +41,8 @@ def test_greedy_holds_nodes_for_who_was_passed_over_for_an_hour(tmp_path):
         job("wide", submit=1, pods=2),
         *(job(f"s-{at:02d}", submit=300 * at, duration=900) for at in range(60)),
     ]
-    greedy = played(tmp_path / "greedy", run(many))
+    policy = Policy.model_validate({"waiting": {"budget": 1, "outweigh": 0}})
+    greedy = played(tmp_path / "greedy", run(many, policy=policy))
     best = played(tmp_path / "best", run(many, strategy="best-fit"))
 
     assert int(greedy["wide"]["wait"]) < 6000

@@ -522,6 +522,31 @@ def claims():
         "listed twice": [line("a", "Starting", 1), line("a", "Starting", 1)],
         "no such gang": [line("a", "Starting", 1), line("c")],
     }
+    idle = snapshot(nodes(2), [gang("a"), gang("r", running=["n0"])])
+    for label, held in {"less than none": -1, "more than idle": 16}.items():
+        yield broken(
+            "held-claim",
+            idle,
+            replace(plan(), held=held),
+            replace(plan(), held=15),
+            label,
+        )
+    yield broken(
+        "held-claim",
+        replace(idle, held=8 * 3600),
+        replace(plan(), held=1),
+        plan(),
+        "after the budget",
+    )
+    yield broken(
+        "held-claim",
+        idle,
+        replace(plan(), held=1),
+        plan(),
+        "without heads",
+        policy=Policy.model_validate({"waiting": {"heads": 0}}),
+        allowing=POLICY,
+    )
     for label, said in lines.items():
         yield broken(
             "gang-line",

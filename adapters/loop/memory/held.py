@@ -1,0 +1,63 @@
+"""
+Held time: the GPU-seconds that idled for heads while work waited that fits.
+
+Counted by quarters of an hour, so that a day of it is kept in a hundred numbers.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+SLOT = 900
+
+
+class HeldTime:
+    """
+    How many GPUs idle so now, since when, and what it came to before.
+    """
+
+    def __init__(self) -> None:
+        self._gpus = 0
+        self._since = 0.0
+        self._slots: dict[int, float] = {}
+
+    def note(self, gpus: int, now: float) -> None:
+        """
+        Let so many GPUs idle from now on.
+        """
+        self._pass(now)
+        self._gpus = gpus
+
+    def within(self, window: int, now: float) -> int:
+        """
+        Add up the GPU-seconds of the last window, and forget what is older.
+        """
+        self._pass(now)
+        first = int((now - window) // SLOT) + 1
+        for slot in [slot for slot in self._slots if slot < first]:
+            del self._slots[slot]
+        return round(sum(self._slots.values()))
+
+    def _pass(self, now: float) -> None:
+        while self._gpus and self._since < now:
+            slot = int(self._since // SLOT)
+            until = min(now, (slot + 1) * SLOT)
+            more = self._gpus * (until - self._since)
+            self._slots[slot] = self._slots.get(slot, 0.0) + more
+            self._since = until
+        self._since = now
+
+    def document(self) -> dict[str, Any]:
+        """
+        Give what is worth keeping over a restart, as plain values.
+        """
+        slots = {str(slot): round(sum_) for slot, sum_ in sorted(self._slots.items())}
+        return {"gpus": self._gpus, "since": self._since, "slots": slots}
+
+    def restore(self, document: Mapping[str, Any]) -> None:
+        """
+        Take what was kept, in place of what we remember.
+        """
+        self._gpus = document.get("gpus", 0)
+        self._since = document.get("since", 0.0)
+        slots = document.get("slots", {})
+        self._slots = {int(slot): float(sum_) for slot, sum_ in slots.items()}

@@ -1,0 +1,239 @@
+"""
+Ends: when running pods are expected to end, for sure or likely, and the room of that.
+
+It knows what the snapshot says and nothing else.  A pod whose gang names its longest
+run time ends with it at the latest.  Of any other it takes as likely that it runs on
+for the mean of the time that it has run and of the median of all that run; of several
+on one node the last ends later than each, as the last of so many independent ends.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from statistics import median_high
+
+import numpy as np
+
+from models.gangs import Gang, Pod, PodPhase, pod_sets
+from models.resources import Resources, add, num_gpus
+from solver.problem.node_room import Bools, Floats, Ints
+from solver.problem.pod_counts import LOAD, is_leaving
+from solver.problem.pod_shapes import fitting
+from solver.problem.problem import Problem, Unit
+from solver.problem.queue_tree import Amounts, QueueTree
+
+SOONEST = 600
+"""
+Seconds that what runs is taken to run on at least, where nobody knows.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndKind:
+    """
+    Pods that end alike; ``path`` are the queues that pay for them, if any do.
+    """
+
+    requests: Resources
+    path: tuple[str, ...]
+    preemptible: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ends:
+    """
+    Pods that end, as columns: when, for sure or not, where (-1: nowhere), kind, owner.
+    """
+
+    kinds: tuple[EndKind, ...]
+    gangs: Mapping[str, int]
+    times: Ints
+    sure: Bools
+    nodes: Ints
+    kind_of: Ints
+    owners: Ints
+
+    def of_others(self, unit: Unit) -> "Ends":
+        """
+        Leave out the pods of a unit itself.
+        """
+        own = [self.gangs[s.key] for s in unit.states if s.key in self.gangs]
+        return self._only(~np.isin(self.owners, own)) if own else self
+
+    def for_sure(self) -> "Ends":
+        """
+        Keep those of which it is known when they end.
+        """
+        return self._only(self.sure)
+
+    def until(self, moment: int) -> "Ends":
+        """
+        Keep those that end until a moment.
+        """
+        return self._only(self.times <= moment)
+
+    def _only(self, chosen: Bools) -> "Ends":
+        return replace(
+            self,
+            times=self.times[chosen],
+            sure=self.sure[chosen],
+            nodes=self.nodes[chosen],
+            kind_of=self.kind_of[chosen],
+            owners=self.owners[chosen],
+        )
+
+    def freed(self, problem: Problem) -> Ints:
+        """
+        Add up by node the room that all these pods leave.
+        """
+        room = problem.room
+        rows = np.array([room.row(dict(kind.requests)) for kind in self.kinds])
+        here = self.nodes >= 0
+        free = np.zeros_like(room.free)
+        if here.any():
+            np.add.at(free, self.nodes[here], rows[self.kind_of[here]])
+        return free
+
+    def idle(self, problem: Problem, moment: int) -> Floats:
+        """
+        Add up by node the GPU-seconds that it idles until a moment if nobody starts.
+        """
+        holes = problem.room.holes if problem.room.gpus else 0 * problem.room.holes
+        idle = holes.astype(np.float64) * moment
+        ended = self.until(moment)
+        gpus = np.array([num_gpus(kind.requests) for kind in self.kinds], dtype=float)
+        here = ended.nodes >= 0
+        if here.any():
+            saved = gpus[ended.kind_of[here]] * (moment - ended.times[here])
+            np.add.at(idle, ended.nodes[here], saved)
+        return idle
+
+    def out_of(self, stage: Problem) -> Problem:
+        """
+        Take all these pods out of a stage.
+        """
+        queues = stage.queues
+        return replace(
+            with_room(stage, stage.room.free + self.freed(stage)),
+            queues=replace(
+                queues,
+                running=self._out_of(queues.running, queues),
+                fixed=self._out_of(queues.fixed, queues, fixed=True),
+            ),
+        )
+
+    def _out_of(
+        self, amounts: Amounts, queues: QueueTree, *, fixed: bool = False
+    ) -> Amounts:
+        """
+        Take these pods out of what runs, or of what runs and is not preemptible.
+        """
+        table = {name: dict(amounts.get(name, {})) for name in queues.queues}
+        counts = np.bincount(self.kind_of, minlength=len(self.kinds)).tolist()
+        for kind, number in zip(self.kinds, counts, strict=True):
+            if number and not (fixed and kind.preemptible):
+                for name in kind.path:
+                    if name in table:
+                        add(table[name], kind.requests, -number)
+        return table
+
+
+def with_room(stage: Problem, free: Ints) -> Problem:
+    """
+    Give a stage another room.
+    """
+    shapes = stage.shapes
+    fits = np.array([fitting(free, request) for request in shapes.requests])
+    return replace(
+        stage,
+        room=replace(stage.room, free=free, later=free),
+        shapes=replace(shapes, fits=shapes.allowed & fits),
+    )
+
+
+def typical_age(problem: Problem) -> int:
+    """
+    Give the median of the times that pods with GPUs have run; 0 where none runs.
+    """
+    ages = [
+        pod.seconds
+        for gang in problem.snapshot.gangs
+        for leaf in pod_sets(gang.tree)
+        if num_gpus(leaf.requests)
+        for pod in leaf.pods
+        if pod.phase is PodPhase.RUNNING
+    ]
+    return median_high(ages) if ages else 0
+
+
+def ends_of(problem: Problem) -> Ends:
+    """
+    List the pods that hold room, with when each is expected to end.
+    """
+    index = problem.room.index
+    kinds: dict[tuple[str, bool, bool, int], EndKind] = {}
+    numbers: dict[tuple[str, bool, bool, int], int] = {}
+    gangs: dict[str, int] = {}
+    rows: list[tuple[int, int, int, int, int]] = []
+    for gang in problem.snapshot.gangs:
+        for leaf in pod_sets(gang.tree):
+            for pod in leaf.pods:
+                if pod.phase not in LOAD:
+                    continue
+                runs = pod.phase is PodPhase.RUNNING
+                kind = (gang.queue, gang.preemptible, runs, id(leaf.requests))
+                if kind not in kinds:
+                    numbers[kind] = len(kinds)
+                    path = tuple(problem.queues.path(gang.queue)) if runs else ()
+                    kinds[kind] = EndKind(
+                        requests=leaf.requests, path=path, preemptible=gang.preemptible
+                    )
+                time = _end(gang, pod)
+                sure = time is not None
+                owner = gangs.setdefault(gang.key, len(gangs))
+                node = index.get(pod.node or "", -1)
+                ran = pod.seconds if time is None else time
+                rows.append((ran, sure, node, numbers[kind], owner))
+    times, sure_ones, nodes, kind_of, owners = (
+        np.array(rows, dtype=np.int64).reshape(-1, 5).T
+    )
+    is_sure = sure_ones.astype(bool)
+    return Ends(
+        kinds=tuple(kinds.values()),
+        gangs=gangs,
+        times=_likely(times, is_sure, nodes, typical_age(problem)),
+        sure=is_sure,
+        nodes=nodes,
+        kind_of=kind_of,
+        owners=owners,
+    )
+
+
+def _end(gang: Gang, pod: Pod) -> int | None:
+    """
+    Give in how many seconds a pod ends at the latest; none if nobody can say.
+    """
+    if is_leaving(pod):
+        return 0
+    if pod.phase is PodPhase.RUNNING and gang.max_runtime is not None:
+        return max(0, gang.max_runtime - pod.seconds)
+    return None
+
+
+def _likely(times: Ints, sure: Bools, nodes: Ints, typical: int) -> Ints:
+    """
+    Put a likely end in place of the time that a pod has run, where none is known.
+    """
+    rows = np.flatnonzero(~sure)
+    left = np.maximum(SOONEST, (times[rows] + typical) // 2)
+    found = times.copy()
+    on: dict[int, list[tuple[int, int]]] = {}
+    for row, node, seconds in zip(
+        rows.tolist(), nodes[rows].tolist(), left.tolist(), strict=True
+    ):
+        on.setdefault(node, []).append((seconds, row))
+    for pods in on.values():
+        later = 0.0
+        for at, (seconds, row) in enumerate(sorted(pods)):
+            later += 1.0 / (len(pods) - at)
+            found[row] = int(seconds * later)
+    return found

@@ -1,0 +1,139 @@
+"""
+Held nodes: who may not use what is held for heads.
+
+What may not gets pod shapes of its own, which do not fit there; everything that places
+pods obeys these as it obeys any shape.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from solver.hold.heads import Head, by_rank, queue_of
+from solver.place.queue_ledger import Ledger
+from solver.problem.lateness import passed_over
+from solver.problem.never_starts import needed
+from solver.problem.pod_shapes import kept_off
+from solver.problem.problem import Problem, Unit
+from solver.problem.unit_kind import unit_kind
+
+
+def with_heads(problem: Problem, heads: Sequence[Head]) -> Problem:
+    """
+    Keep others off the nodes that are held for heads.
+    """
+    holding = [head for head in heads if head.nodes]
+    if not holding:
+        return problem
+    bans = _Holds(problem, holding).bans()
+    return replace(problem, shapes=kept_off(problem.shapes, bans)) if bans else problem
+
+
+class _Holds:
+    """
+    Who may not use which held nodes.
+    """
+
+    def __init__(self, problem: Problem, heads: Sequence[Head]) -> None:
+        self._problem = problem
+        self._heads = heads
+        units = {head.key: frozenset[str]() for head in heads}
+        self._units = [unit for unit in problem.units if unit.key in units]
+        for unit in self._units:
+            units[unit.key] = self._queues(unit)
+        self._queues_of_head: Mapping[str, frozenset[str]] = units
+        self._ledger = Ledger(problem)
+        self._firm = self._firm_ones()
+        self._known: dict[object, tuple[int, ...]] = {}
+
+    def bans(self) -> dict[tuple[str, int], tuple[int, ...]]:
+        """
+        List for each leaf that is kept off some nodes which ones.
+        """
+        found = {}
+        for unit in self._problem.units:
+            nodes = self._kept_from(unit)
+            if nodes:
+                for state in unit.states:
+                    found.update(
+                        dict.fromkeys(
+                            ((state.key, i) for i in range(len(state.leaves))), nodes
+                        )
+                    )
+        return found
+
+    def _firm_ones(self) -> frozenset[str]:
+        """
+        Name the first few in line of all heads that are entitled or long overdue.
+        """
+        waiting = self._problem.policy.waiting
+        after = math.inf if waiting.firm_after is None else waiting.firm_after
+        may = [
+            u for u in self._units if passed_over(u) >= after or self._is_entitled(u)
+        ]
+        return frozenset(u.key for u in sorted(may, key=by_rank)[: waiting.firm])
+
+    def _kind(self, unit: Unit) -> object:
+        """
+        Give equal keys to units that are held back alike.
+        """
+        if unit.key in self._queues_of_head:
+            return unit.key
+        kind = unit_kind(self._problem.shapes, unit.states)
+        return (kind, unit.states[0].gang.max_runtime, unit.band, unit.starts)
+
+    def _kept_from(self, unit: Unit) -> tuple[int, ...]:
+        """
+        List the nodes that are held against a unit.
+        """
+        kind = self._kind(unit)
+        if kind not in self._known:
+            entitled = self._is_entitled(unit)
+            against = [
+                h for h in self._heads if self._is_held(h, unit, entitled=entitled)
+            ]
+            nodes = {node for head in against for node in head.nodes}
+            self._known[kind] = tuple(sorted(nodes))
+        return self._known[kind]
+
+    def _is_held(self, head: Head, unit: Unit, *, entitled: bool) -> bool:
+        """
+        Tell whether a unit may not use what is held for a head.
+        """
+        if unit.key == head.key or (unit.starts and unit.band > head.band):
+            return False
+        if entitled and head.key not in self._firm:
+            elsewhere = self._queues(unit).isdisjoint(self._queues_of_head[head.key])
+            if elsewhere:
+                return False
+        time = self._run_time(unit)
+        return time is None or head.start is None or not 0 < time <= head.start
+
+    def _queues(self, unit: Unit) -> frozenset[str]:
+        return frozenset(queue_of(self._problem, state) for state in unit.states)
+
+    def _run_time(self, unit: Unit) -> int | None:
+        """
+        Give how long a unit runs at most, where idle nodes may be used until then.
+        """
+        if self._problem.policy.waiting.idle == "hold":
+            return None
+        times = [state.gang.max_runtime for state in unit.states]
+        known = [time for time in times if time is not None]
+        return max(known) if len(known) == len(times) else None
+
+    def _is_entitled(self, unit: Unit) -> bool:
+        """
+        Tell whether the fair share has room for a start, if it were the only one.
+        """
+        if not unit.starts or not self._problem.policy.has("entitled"):
+            return False
+        ledger = self._ledger
+        charges = [
+            (state, {r: needed(state, r) for r in ledger.named})
+            for state in unit.states
+        ]
+        fits = ledger.entitle_all(charges)
+        for state, charge in charges if fits else ():
+            ledger.entitle(state, charge, -1)
+        return fits

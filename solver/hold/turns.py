@@ -1,0 +1,70 @@
+"""
+Turns: what it costs all others that a gang goes first, and what holding may cost.
+
+Whoever waits is held up by every GPU-second that idles for a head and by those that it
+runs for, each of the N that wait by one part in the cluster's GPUs.  A head has its
+turn once it was passed over for longer than all of them together are held up by it.
+"""
+
+from models.policy import Policy
+from models.resources import num_gpus
+from models.snapshot import Snapshot
+from solver.hold.ends import SOONEST, typical_age
+from solver.problem.lateness import passed_over, unit_gpus
+from solver.problem.problem import Problem, Unit
+
+
+class Turns:
+    """
+    The scales of one round: who outweighs what its turn costs, and the budget left.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        snapshot, policy = problem.snapshot, problem.policy
+        self._gpus = _cluster_gpus(snapshot)
+        self._outweigh = policy.waiting.outweigh
+        units = sum(unit.starts for unit in problem.units)
+        self._others = units + snapshot.also_waiting - 1
+        self._run_time = max(SOONEST, 2 * typical_age(problem))
+        self._left = budget_left(snapshot, policy)
+
+    def has_turn(self, unit: Unit, idle: int = 0) -> bool:
+        """
+        Tell whether a unit has waited for longer than its turn holds up all others.
+
+        Parameters
+        ----------
+        unit
+            The gangs that start together.
+        idle
+            The GPU-seconds that idle until it can start.
+        """
+        work = idle + unit_gpus(unit) * self._run_time
+        cost = self._outweigh * self._others * work
+        return passed_over(unit) * self._gpus >= cost
+
+    def affords(self, idle: int) -> bool:
+        """
+        Tell whether so many GPU-seconds may idle yet, and book them.
+        """
+        if idle > max(0, self._left):
+            return False
+        self._left -= idle
+        return True
+
+
+def budget_left(snapshot: Snapshot, policy: Policy) -> float:
+    """
+    Give the GPU-seconds that may idle yet in the present window, held for heads.
+    """
+    waiting = policy.waiting
+    whole = waiting.window * _cluster_gpus(snapshot)
+    return waiting.budget * whole - snapshot.held
+
+
+def _cluster_gpus(snapshot: Snapshot) -> int:
+    """
+    Count the GPUs of all nodes that take pods.
+    """
+    nodes = (node for node in snapshot.nodes if not node.unschedulable)
+    return sum(num_gpus(node.allocatable) for node in nodes)

@@ -1,0 +1,61 @@
+"""
+Rules about what a plan lets idle, held for gangs that were passed over for long.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from models.gangs import PodPhase, pod_sets
+from models.resources import num_gpus
+from solver.verify.evidence import Evidence
+from solver.verify.violation import Violation
+
+_ON_A_NODE = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})
+
+
+def held_claims(evidence: Evidence) -> Iterator[Violation]:
+    """
+    Ensure that no more idles for heads than there is, and nothing without a budget.
+
+    Held GPUs <= GPUs of nodes that take pods - used - running - bound; and none are
+    where the policy has no heads, or where the GPU-seconds of the window that idled so
+    before are budget x window x GPUs of nodes that take pods, or more.
+    """
+    held, waiting = evidence.plan.held, evidence.policy.waiting
+    if held == 0:
+        return
+    if held < 0 or not waiting.heads:
+        yield Violation("held-claim", "plan", f"{held} GPUs held, and there is no head")
+        return
+    nodes = [node for node in evidence.snapshot.nodes if not node.unschedulable]
+    whole = sum(num_gpus(node.allocatable) for node in nodes)
+    before = evidence.snapshot.held
+    if before >= waiting.budget * waiting.window * whole:
+        message = f"{held} GPUs held after {before} GPU-seconds, which was the budget"
+        yield Violation("held-claim", "plan", message)
+    taken = _taken(evidence)
+    idle = sum(
+        max(0, num_gpus(n.allocatable) - num_gpus(n.used) - taken[n.name])
+        for n in nodes
+    )
+    if held > idle:
+        message = f"{held} GPUs held of {idle} that are idle"
+        yield Violation("held-claim", "plan", message)
+
+
+def _taken(evidence: Evidence) -> Counter[str]:
+    """
+    Count by node the GPUs of pods that are there, or are bound by the plan.
+    """
+    taken: Counter[str] = Counter()
+    for gang in evidence.snapshot.gangs:
+        for leaf in pod_sets(gang.tree):
+            gpus = num_gpus(leaf.requests)
+            for pod in leaf.pods:
+                if gpus and pod.node and pod.phase in _ON_A_NODE:
+                    taken[pod.node] += gpus
+    for case in evidence.gaining():
+        for leaf in pod_sets(case.gang.tree):
+            for node, pods in case.deeds.bound.get(leaf.name, {}).items():
+                taken[node] += num_gpus(leaf.requests) * pods
+    return taken

@@ -1,0 +1,48 @@
+import json
+from dataclasses import replace
+
+import pytest
+
+from adapters.loop.memory.gangs import Memory
+from adapters.loop.memory.held import HeldTime
+from tests.helpers.build import nodes, plan, snapshot
+
+DAY = 86400
+NOW = 1_700_000_000.0
+
+
+def test_what_idles_adds_up_until_less_does():
+    held = HeldTime()
+    held.note(8, NOW)
+    held.note(2, NOW + 3600)
+    held.note(0, NOW + 7200)
+
+    assert 10 * 3600 == held.within(DAY, NOW + 9000)
+
+
+@pytest.mark.parametrize(("later", "left"), [(0, 8), (DAY - 900, 8), (DAY + 7200, 0)])
+def test_what_is_older_than_the_window_is_forgotten(later, left):
+    held = HeldTime()
+    held.note(8, NOW)
+    held.note(0, NOW + 1)
+
+    assert left == held.within(DAY, NOW + later)
+
+
+def test_a_day_of_it_is_kept_in_a_hundred_numbers():
+    held = HeldTime()
+    for minute in range(0, 3 * DAY, 60):
+        held.note(minute % 7, NOW + minute)
+        held.within(DAY, NOW + minute)
+
+    assert len(held.document()["slots"]) <= 97
+
+
+def test_rounds_know_what_idled_before_a_restart_and_not_what_did_in_between():
+    before, after = Memory(), Memory()
+    seen = snapshot(nodes(1))
+    before.planned(seen, replace(plan(), held=4), NOW)
+    assert 4 * 60 == before.applied(seen, NOW + 60).held
+    after.restore(json.loads(json.dumps(before.document())), NOW + 1000)
+
+    assert 4 * 60 == after.applied(seen, NOW + 1000).held
