@@ -44,7 +44,7 @@ class Possible:
     _totals: dict[int, int] = field(default_factory=dict)
     _by_domain: dict[tuple[int, str, str], Ints] = field(default_factory=dict)
     _living: dict[str, list[int] | None] = field(default_factory=dict)
-    _nowhere: dict[int, str] = field(default_factory=dict)
+    _nowhere: dict[int, Facts] = field(default_factory=dict)
     _sums: dict[object, Ints] = field(default_factory=dict)
 
     def per_node(self, shape: int) -> Ints:
@@ -165,7 +165,7 @@ class Possible:
     def _living_leaves(self, state: Standing) -> list[int]:
         return [i for i, pods in enumerate(self.living(state) or ()) if pods]
 
-    def why_nowhere(self, shape: int) -> str:
+    def why_nowhere(self, shape: int) -> Facts:
         """
         Say why a shape fits no empty node.
         """
@@ -212,7 +212,7 @@ def _no_fitting_node(state: Standing, possible: Possible) -> Waiting | None:
     for at, leaf in enumerate(state.leaves):
         if leaf.pending and not places(at):
             shape = possible.shapes.of_leaf[state.key, at]
-            facts: Facts = {"leaf": at, "detail": possible.why_nowhere(shape)}
+            facts: Facts = {"leaf": at, **possible.why_nowhere(shape)}
             return Waiting(Reason.NO_FITTING_NODE, facts)
     return None
 

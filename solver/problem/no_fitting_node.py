@@ -2,37 +2,54 @@
 Why a pod fits no node, even an empty one: the labels, taints and amounts in its way.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+
+import numpy as np
 
 from models.names import nearest
-from models.reasons import counted
+from models.nodes import LabelRule, Node, NodeDemand
+from models.reasons import Facts, counted, listed
 from models.resources import format_quantity
-from solver.problem.node_room import Room
-from solver.problem.pod_shapes import Shape, Shapes
+from solver.problem.node_room import Bools, Room
+from solver.problem.pod_shapes import Shape, Shapes, fitting
 
 
-def why_nowhere(room: Room, shapes: Shapes, shape: int) -> str:
+def why_nowhere(room: Room, shapes: Shapes, shape: int) -> Facts:
     """
     Say it with the numbers, and with the name that was perhaps meant.
+
+    Labels and taints that rule nodes out are facts of their own, too.
     """
     allowed = shapes.allowed[shape]
+    item = shapes.items[shape]
+    everywhere = np.ones(len(room.nodes), dtype=bool)
     if not allowed.any():
-        return _who_is_ruled_out(room, shapes.items[shape])
+        return _nobody_allowed(room, item, everywhere)
+    offered = {name for node in room.nodes for name, n in node.allocatable.items() if n}
     which = "node" if allowed.all() else "matching node"
     parts = []
     for column, name in enumerate(room.resources):
         asked = int(shapes.requests[shape, column])
         best = int(room.empty[allowed, column].max())
-        if asked and best <= 0 and not any(n.allocatable.get(name) for n in room.nodes):
-            return f"no node offers {name}{_meant(name, _offered(room))}"
+        if asked and best <= 0 and name not in offered:
+            detail = f"no node offers {name}{_meant(name, offered)}"
+            return {"detail": detail}
         if best < asked:
             have, wanted = (format_quantity(name, x) for x in (max(0, best), asked))
             parts.append(f"asks for {wanted} {name}, the largest {which} has {have}")
-    return "; ".join(parts) or "no node has enough of all resources at once"
+    text = "; ".join(parts) or f"no {which} has enough of all resources at once"
+    large = ~allowed & fitting(room.empty, shapes.requests[shape])
+    if not large.any():
+        return {"detail": text}
+    out = _ruled_out(room, item, large)
+    return {
+        **out,
+        "detail": f"{text}; of {_number(large)} large enough {out['detail']}",
+    }
 
 
-def _offered(room: Room) -> set[str]:
-    return {name for node in room.nodes for name in node.allocatable}
+def _number(nodes: Bools) -> str:
+    return counted(int(nodes.sum()), "node")
 
 
 def _meant(word: str, known: Collection[str]) -> str:
@@ -40,30 +57,88 @@ def _meant(word: str, known: Collection[str]) -> str:
     return f" (did you mean {found}?)" if found else ""
 
 
-def _who_is_ruled_out(room: Room, item: Shape) -> str:
+def _nobody_allowed(room: Room, item: Shape, everywhere: Bools) -> Facts:
     """
     Say why no node is allowed: a label that none has, else how many fail what.
     """
     if not room.nodes:
-        return "there is no node"
+        return {"detail": "there is no node"}
     for key, value in item.demand.selector:
         labels = {node.labels.get(key) for node in room.nodes} - {None}
         if value not in labels:
             found = _meant(value, [label for label in labels if label is not None])
-            return f"no node has the label {key}: {value}{found}"
-    counts = {
-        "lack its labels": 0,
-        "have taints it does not tolerate": 0,
-        "are unschedulable": 0,
-    }
-    for node in room.nodes:
-        if not item.demand.matches(node.labels):
-            counts["lack its labels"] += 1
+            detail = f"no node has the label {key}: {value}{found}"
+            return {"detail": detail, "labels": f"{key}={value}"}
+    out = _ruled_out(room, item, everywhere)
+    return {**out, "detail": f"of {_number(everywhere)} {out['detail']}"}
+
+
+def _ruled_out(room: Room, item: Shape, where: Bools) -> Facts:
+    """
+    Count what rules out nodes that may not be used, and name the labels and taints.
+    """
+    demand = item.demand
+    facts: Facts = {}
+    lacking = unschedulable = 0
+    tainted: list[Node] = []
+    nodes = [room.nodes[at] for at in np.flatnonzero(where)]
+    for node in nodes:
+        if not demand.matches(node.labels):
+            lacking += 1
         elif node.unschedulable:
-            counts["are unschedulable"] += 1
-        elif not item.demand.tolerates(node.taints):
-            counts["have taints it does not tolerate"] += 1
-    if item.banned:
-        counts["hold a pod of its gang"] = len(room.nodes) - sum(counts.values())
-    parts = [f"{number} {what}" for what, number in counts.items() if number]
-    return f"of {counted(len(room.nodes), 'node')} {', '.join(parts)}"
+            unschedulable += 1
+        elif not demand.tolerates(node.taints):
+            tainted.append(node)
+    parts = []
+    if lacking:
+        facts["labels"] = labels = listed(_labels(demand), "label")
+        parts.append(f"{lacking} lack its labels ({labels})")
+    if tainted:
+        facts["taints"] = taints = listed(_taints(demand, tainted), "taint")
+        parts.append(f"{len(tainted)} have taints it does not tolerate ({taints})")
+    if unschedulable:
+        parts.append(f"{unschedulable} are unschedulable")
+    holding = len(nodes) - lacking - len(tainted) - unschedulable
+    if holding:
+        parts.append(f"{holding} hold a pod of its gang")
+    return facts | {"detail": ", ".join(parts)}
+
+
+def _taints(demand: NodeDemand, nodes: Iterable[Node]) -> list[str]:
+    """
+    List the taints that keep a pod off some nodes, as kubectl writes them.
+    """
+    found = {
+        f"{taint.key}{'=' if taint.value else ''}{taint.value}:{taint.effect}"
+        for node in nodes
+        for taint in node.taints
+        if not demand.tolerates((taint,))
+    }
+    return sorted(found)
+
+
+def _labels(demand: NodeDemand) -> list[str]:
+    """
+    List what a pod asks of labels; of terms any one is enough.
+    """
+    wanted = [f"{key}={value}" for key, value in demand.selector]
+    terms = [" and ".join(map(_rule, term)) or "nothing" for term in demand.terms or ()]
+    return wanted + ([" or ".join(terms)] if terms else [])
+
+
+def _rule(rule: LabelRule) -> str:
+    values = ", ".join(rule.values)
+    match rule.operator:
+        case "In":
+            one = len(rule.values) == 1
+            return f"{rule.key}={values}" if one else f"{rule.key} in ({values})"
+        case "NotIn":
+            return f"{rule.key} not in ({values})"
+        case "Gt":
+            return f"{rule.key}>{values}"
+        case "Lt":
+            return f"{rule.key}<{values}"
+        case "Exists":
+            return rule.key
+        case "DoesNotExist":
+            return f"no {rule.key}"

@@ -4,8 +4,9 @@ What a gang that can never start is told, and what it asks for meanwhile.
 
 import pytest
 
-from models.nodes import NodeDemand, Taint
+from models.nodes import LabelRule, NodeDemand, Taint
 from models.policy import Evict, Policy
+from models.resources import CPU
 from solver.problem.problem import problem_of
 from solver.round import decide
 from tests.helpers.build import (
@@ -22,6 +23,11 @@ from tests.helpers.build import (
 )
 
 RACKS = (node("a", 4, zone="z", rack="r1"), node("b", 4, zone="z", rack="r2"))
+RULES = (
+    LabelRule(key="kind", operator="In", values=("y", "z")),
+    LabelRule(key="size", operator="Gt", values=("3",)),
+    LabelRule(key="kind", operator="DoesNotExist"),
+)
 TAINTED = node("t", taints=(Taint(key="team", value="red"),))
 
 
@@ -49,7 +55,7 @@ NEVER = {
     "too large for the nodes it may use": (
         (node("a", 8, labels={"kind": "x"}), node("b", 4, labels={"kind": "y"})),
         gang("g", gpus=6, demand=selector(kind="y")),
-        "asks for 6 nvidia.com/gpu, the largest matching node has 4",
+        "matching node has 4; of 1 node large enough 1 lack its labels (kind=y)",
     ),
     "misspelt resource": (
         nodes(2),
@@ -64,12 +70,46 @@ NEVER = {
     "taints and cordons": (
         (TAINTED, node("u", unschedulable=True), node("v", labels={"kind": "x"})),
         gang("g", demand=NodeDemand(terms=((), ()), tolerations=())),
-        "of 3 nodes 3 lack its labels",
+        "of 3 nodes 3 lack its labels (nothing or nothing)",
     ),
     "taints": (
         (TAINTED, node("u", unschedulable=True)),
         gang("g"),
-        "of 2 nodes 1 have taints it does not tolerate, 1 are unschedulable",
+        (
+            "of 2 nodes 1 have taints it does not tolerate (team=red:NoSchedule), "
+            "1 are unschedulable"
+        ),
+    ),
+    "taints where there is room": (
+        (TAINTED, node("small", 2)),
+        gang("g", gpus=4),
+        (
+            "asks for 4 nvidia.com/gpu, the largest matching node has 2; of 1 node "
+            "large enough 1 have taints it does not tolerate (team=red:NoSchedule)"
+        ),
+    ),
+    "two resources apart, but for a taint": (
+        (TAINTED, node("cpus", 0), node("gpus", allocatable={CPU: 1})),
+        gang("g", requests=requests(4, cpu=2000)),
+        (
+            "no matching node has enough of all resources at once; of 1 node large "
+            "enough 1 have taints it does not tolerate (team=red:NoSchedule)"
+        ),
+    ),
+    "labels of any kind": (
+        (node("a", labels={"kind": "x", "size": "3"}),),
+        gang(
+            "g",
+            demand=NodeDemand(
+                terms=(RULES, (LabelRule(key="old", operator="Exists"),))
+            ),
+        ),
+        "of 1 node 1 lack its labels (kind in (y, z) and size>3 and no kind or old)",
+    ),
+    "a resource of which every node has none": (
+        (node("a", allocatable={"pods": 0}),),
+        gang("g"),
+        "no node offers pods",
     ),
     "no node at all": ((), gang("g"), "there is no node"),
     "pods that fit one by one": (
