@@ -5,10 +5,13 @@ One integer per (leaf, node) and plain rows, solved tier by tier to proven optim
 shares nothing with the encoding, is never part of a round, and is not meant to be fast.
 """
 
+from exact.alone import starts_by_right as starts_by_right
+from exact.alone import starts_now as starts_now
 from exact.facts import Facts as Facts
 from exact.facts import gather as gather
 from exact.model import could_start as could_start
 from exact.needs import UndecidedError as UndecidedError
+from exact.needs import needs_of as needs_of
 from exact.search import best as best
 from exact.search import check_feasible as check_feasible
 from exact.steps import best_first_step as best_first_step

@@ -48,7 +48,16 @@ def best_first_step(
     shares
         The fair share per queue and named resource.
     """
-    step = _build(gather(snapshot), policy, shares, Stage.ENTITLED, Frozen())
+    return best_of_first_step(gather(snapshot), policy, shares)
+
+
+def best_of_first_step(
+    facts: Facts, policy: Policy, shares: Shares
+) -> list[Value] | None:
+    """
+    Give the best values of the first step of what was read from a snapshot.
+    """
+    step = _build(facts, policy, shares, Stage.ENTITLED, Frozen())
     return _optimise(step, _first_tiers(step))
 
 

@@ -5,7 +5,7 @@ Sentences are made here and nowhere else.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -46,8 +46,13 @@ NO_POD_GROUP = "no-pod-group"
 """
 The cause of a gang that waits since its own group object does not exist.
 """
+NAMES_OTHERS = ("to", "behind", "who")
+"""
+Facts that name other gangs, which change from round to round like numbers do.
+"""
 Fact = str | int
 Facts = dict[str, Fact]
+_MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,18 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def listed(names: Sequence[str], noun: str) -> str:
+    """
+    Name the first few, and say how many more there are.
+    """
+    shown = list(names[:_MOST_NAMED])
+    if len(names) > _MOST_NAMED:
+        shown.append(counted(len(names) - _MOST_NAMED, f"more {noun}"))
+    if len(shown) < 2:
+        return "".join(shown)
+    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
 @dataclass(frozen=True, slots=True)
 class _Shown:
     """
@@ -97,9 +114,37 @@ def _readable(facts: Mapping[str, Fact]) -> dict[str, _Shown]:
     mate = shown["mate"].fact if "mate" in shown else "?"
     own = facts.get("cause") == NO_POD_GROUP
     shown["whom"] = _Shown(f"its PodGroup {mate}" if own else f"{mate} of its group")
+    shown["others"] = _Shown(_others(shown))
+    if "evicting" in facts:
+        shown["though"] = _Shown(" if others left for it")
+    if "who" in facts:
+        shown["whose"] = _Shown(f": {shown['used'].fact} held by {facts['who']}")
     if "nearest" in facts:
         shown["near"] = _Shown(f" (did you mean {facts['nearest']}?)")
     return defaultdict(lambda: _Shown("?"), shown)
+
+
+def _others(shown: Mapping[str, _Shown]) -> str:
+    """
+    Say who gets what a gang needs, and how much; or behind whom it is held back.
+    """
+    if "behind" in shown:
+        return f"it is held back for {shown['behind'].fact}"
+    if "to" not in shown:
+        return "this plan gives what it needs to others"
+    fact = {key: one.fact for key, one in shown.items()}
+    amount = f"{fact['given']} of {fact['free']} free {fact['resource']}"
+    if "evicting" in fact:
+        amount = f"{fact['given']} {fact['resource']}"
+    elif "queue" in fact:
+        amount = (
+            f"{fact['given']} of {fact['free']} {fact['resource']} "
+            f"that queue {fact['queue']} may still take"
+        )
+    return (
+        f"this plan gives what it needs to {fact['to']}: {amount}, "
+        f"and it needs {fact['needs']}"
+    )
 
 
 def _amount(facts: Mapping[str, Fact], key: str) -> Fact:
@@ -112,8 +157,8 @@ def _amount(facts: Mapping[str, Fact], key: str) -> Fact:
     return fact
 
 
-_OPTIONAL = ("hint", "near", "where", "work")
-_AMOUNTS = {"needs", "free", "limit", "used", "total", "largest"}
+_OPTIONAL = ("hint", "near", "though", "where", "whose", "work")
+_AMOUNTS = {"needs", "free", "given", "limit", "used", "total", "largest"}
 _SENTENCES: dict[Reason, str] = {
     Reason.INVALID_GANG: "cannot be planned as written: {detail}",
     Reason.CONFIG_CONFLICT: "contradicts itself or its group: {detail}",
@@ -141,7 +186,7 @@ _SENTENCES: dict[Reason, str] = {
     ),
     Reason.PREEMPTION_PROTECTED: (
         "is entitled and needs {needs} {resource}; {free} are free, "
-        "and only protected work is in its way"
+        "and only protected work is in its way{whose}"
     ),
     Reason.INSUFFICIENT_CAPACITY: (
         "needs {needs} {resource}{where}, matching nodes have {free} free"
@@ -150,9 +195,7 @@ _SENTENCES: dict[Reason, str] = {
         "enough is free in total, but not in pieces that fit: "
         "there is room for {detail}"
     ),
-    Reason.LOWER_TIER_OR_PRIORITY: (
-        "could start alone; this plan gives what it needs to others"
-    ),
+    Reason.LOWER_TIER_OR_PRIORITY: "could start alone{though}; {others}",
     Reason.WAITING_FOR_PREEMPTION: (
         "has {pods:place} on {nodes:node}, and waits for others to leave"
     ),

@@ -28,7 +28,7 @@ def plan_first_come(problem: Problem, budget: Budget) -> Outcome:
     """
     work = Workspace(problem)
     fill_up(work, _until_one_fails)
-    return _outcome(problem, work, budget)
+    return _in_line(_outcome(problem, work, budget))
 
 
 def plan_best_fit(problem: Problem, budget: Budget) -> Outcome:
@@ -55,7 +55,16 @@ def plan_easy(problem: Problem, budget: Budget) -> Outcome:
     bans = _bans(problem, work, waiting)
     work = Workspace(replace(problem, shapes=kept_off(problem.shapes, bans)))
     fill_up(work, _all_that_fit)
-    return _outcome(problem, work, budget)
+    return replace(_outcome(problem, work, budget), first_in_line=waiting[0].key)
+
+
+def _in_line(outcome: Outcome) -> Outcome:
+    """
+    Name the first that did not fit, behind whom the others wait.
+    """
+    line = _by_age(outcome.problem.units)
+    first = next((u.key for u in line if not outcome.draft.starts(u)), "")
+    return replace(outcome, first_in_line=first)
 
 
 def _by_age(units: Sequence[Unit]) -> list[Unit]:

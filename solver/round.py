@@ -11,7 +11,6 @@ from models.policy import Policy
 from models.reasons import Waiting
 from models.snapshot import Snapshot, content_hash
 from solver.baselines import plan_best_fit, plan_easy, plan_first_come
-from solver.evict.freeze import refitted
 from solver.evict.open_step import was_evicted
 from solver.evict.reservations import keep, promises_of
 from solver.evict.stale import stale_departures
@@ -168,11 +167,7 @@ def _reasons(bare: Problem, outcome: Outcome, budget: Budget) -> dict[str, Waiti
     Say why gangs wait, as if no nodes were held; of heads, what is held for them.
     """
     problem = outcome.problem
-    shapes = problem.shapes
-    if outcome.heads:
-        shapes = refitted(bare.shapes, problem.room)
-    unheld = replace(problem, shapes=shapes)
-    reasons = explain(unheld, outcome.draft, budget, outcome.tiers)
+    reasons = explain(bare, outcome, budget)
     for head in outcome.heads:
         unit = next((u for u in problem.units if u.key == head.key), None)
         if unit is None or outcome.draft.starts(unit):

@@ -8,7 +8,7 @@ seen alone too.  Demand is well above capacity: greedy is often not optimal.
 
 from random import Random
 
-from benchmarks.case_alike import with_alike
+from benchmarks.cases.alike import with_alike
 from benchmarks.cases.gangs import count, grouped, make_gang, make_gangs
 from benchmarks.cases.parts import LEVELS, Case, add_nodes, make_queues, tree_nodes
 from models.gangs import Gang, Group, PodPhase, pod_sets

@@ -1,23 +1,45 @@
 """
-Protection: whether a gang that is entitled waits only for work that may not leave.
+Protection: who would make room for an entitled unit if nothing protected them.
+
+Evictions are tried by hand, for the unit alone: first as the rules allow, then as if
+nothing were protected.  So what is said of either has been seen to work.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from models.plan import TierResult
-from models.reasons import Facts, Reason, Waiting
-from solver.evict.freeze import refitted
-from solver.evict.open_step import may_claim
-from solver.evict.settled import is_settled
-from solver.evict.victims import vacated, victims_of
-from solver.place.place_gang import place_gang
+from models.gangs import Gang, Pod
+from models.reasons import Facts, Reason, Waiting, listed
+from solver.evict.freeze import refitted, requests_of
+from solver.evict.open_step import may_claim, open_step, was_evicted
+from solver.evict.victims import Victims, vacated, victims_of
+from solver.explain.could_start_alone import starts_alone
+from solver.explain.room_now import lacks, matching, places, strain
+from solver.place.draft import Draft
 from solver.place.workspace import Workspace
+from solver.problem.budget import Budget
+from solver.problem.leaving_pods import Exit
 from solver.problem.never_starts import needed
 from solver.problem.node_room import Ints
 from solver.problem.problem import Problem, Step, Unit
+from solver.problem.running_gangs import Runners
+
+NOT_PREEMPTIBLE = "not preemptible"
+TOO_YOUNG = "within its min runtime"
+IN_BUDGET = "kept by a disruption budget"
+JUST_EVICTED = "evicted a short while ago"
+
+MOST_TRIES = 40
+PODS_TRIED = 40_000
+"""
+Evictions are tried so often, or for so many running pods, whichever is less.
+"""
+PODS_PER_UNIT = 100_000
+"""
+Running pods for which one try uses up one deterministic unit.
+"""
 
 
 class Protection:
@@ -25,87 +47,189 @@ class Protection:
     What all that may leave would free, worked out when it is first asked for.
     """
 
-    def __init__(self, problem: Problem, tiers: Sequence[TierResult]) -> None:
-        self.problem = problem
-        self.open = problem.policy.evicts(borrowing=False)
-        self._closed = {
-            tier.band
-            for tier in tiers
-            if tier.name == "entitled" and tier.value == tier.bound
-        }
-        self._settled = is_settled(problem.snapshot, problem.policy)
-        self._work: Workspace | None = None
-        self._empty: Workspace | None = None
+    def __init__(self, problem: Problem, budget: Budget) -> None:
+        self._problem = problem
+        self._budget = budget
+        self._tries = min(MOST_TRIES, PODS_TRIED // (1 + problem.running_pods))
+        self._open = problem.policy.evicts(borrowing=False)
+        self._memory = tuple(
+            unit for unit in problem.units if unit.starts and was_evicted(problem, unit)
+        )
+        self._vacated: Problem | None = None
+        self._lifted: Problem | None = None
+
+    def may_ask(self, unit: Unit) -> bool:
+        """
+        Tell whether somebody may leave for a unit: it is entitled, and did not leave.
+        """
+        problem = self._problem
+        return (
+            self._open and may_claim(problem, unit) and not was_evicted(problem, unit)
+        )
+
+    def could_evict(self, unit: Unit) -> bool:
+        """
+        Tell whether a unit starts, if it is alone, with evictions that are allowed.
+        """
+        later = self._after_all_left()
+        if lacks(later, unit, later.room.free) or not self._try_once():
+            return False
+        return self._by_hand(self._problem, unit) is not None
 
     def reason(self, unit: Unit) -> Waiting | None:
         """
-        Say that a unit is entitled and only protected work is in its way, if so.
+        Say that only protected work is in the way of a unit, and whose, if so.
         """
-        if not self.open or not may_claim(self.problem, unit):
+        if not self._never_enough(unit) or not self._try_once():
             return None
-        vacated = self._vacated()
-        if not _places(self._emptied(), unit):
+        lifted = self._without_protection()
+        draft = self._by_hand(lifted, unit)
+        if draft is None:
             return None
-        if _places(vacated, unit):
-            label = self.problem.bands.labels.get(unit.band)
-            proven = label in self._closed and not self.problem.frozen.entitled
-            if self._settled or not proven:
-                return Waiting(Reason.LOWER_TIER_OR_PRIORITY)
-        return self._protected(unit, vacated)
+        found = [(one, why) for one in draft.exits if (why := self._protector(one))]
+        return self._protected(unit, found) if found else None
 
-    def _protected(self, unit: Unit, vacated: Workspace) -> Waiting:
-        problem = self.problem
-        best: tuple[float, Facts] | None = None
-        rows = [
-            problem.shapes.of_leaf[state.key, i]
-            for state in unit.states
-            for i in range(len(state.leaves))
-        ]
-        matching = problem.shapes.allowed[rows].any(axis=0)
-        for column, resource in enumerate(problem.room.resources):
-            needs = sum(needed(state, resource) for state in unit.states)
-            if not needs:
-                continue
-            total, free = (
-                int(table[matching, column].clip(min=0).sum())
-                for table in (problem.room.empty, problem.room.free)
-            )
-            loose = int(vacated.stock.free[matching, column].clip(min=0).sum()) - free
-            facts: Facts = {
-                "resource": resource,
-                "needs": needs,
-                "free": free,
-                "used": max(0, total - free - loose),
-            }
-            strain = needs / max(1, free)
-            if best is None or strain > best[0]:
-                best = (strain, facts)
-        return Waiting(Reason.PREEMPTION_PROTECTED, best[1] if best else {})
+    def _never_enough(self, unit: Unit) -> bool:
+        """
+        Tell whether a unit has no room by proof, even when all left that may.
+        """
+        later = self._after_all_left()
+        if lacks(later, unit, later.room.free):
+            return True
+        if places(Workspace(later), unit):
+            return False
+        return starts_alone(later, unit, self._budget) is False
 
-    def _vacated(self) -> Workspace:
+    def _try_once(self) -> bool:
         """
-        Give the room if all left that may for somebody who is entitled.
+        Take one try with evictions; say whether there was one.
         """
-        if self._work is None:
-            waiting = tuple(unit for unit in self.problem.units if unit.starts)
-            asked = replace(self.problem, units=waiting, step=Step.ENTITLED)
+        if self._tries <= 0 or self._budget.left <= 0:
+            return False
+        self._tries -= 1
+        self._budget.charge((1 + self._problem.running_pods) / PODS_PER_UNIT)
+        return True
+
+    def _by_hand(self, problem: Problem, unit: Unit) -> Draft | None:
+        alone = replace(problem, units=(unit, *self._memory))
+        opened = open_step(alone, Step.ENTITLED, Draft())
+        if opened is None:
+            return None
+        draft = opened.by_hand().first
+        return draft if draft.starts(unit) else None
+
+    def _after_all_left(self) -> Problem:
+        """
+        See the round in the room there is if all left that may for an entitled unit.
+        """
+        if self._vacated is None:
+            problem = self._problem
+            waiting = tuple(unit for unit in problem.units if unit.starts)
+            asked = replace(problem, units=waiting, step=Step.ENTITLED)
             later = replace(asked, room=replace(asked.room, free=asked.room.after))
-            self._work = self._with_room(vacated(later, victims_of(asked)))
-        return self._work
+            free = vacated(later, _unbudgeted(asked, victims_of(asked)))
+            self._vacated = _with_room(problem, free)
+        return self._vacated
 
-    def _emptied(self) -> Workspace:
-        if self._empty is None:
-            self._empty = self._with_room(self.problem.room.empty)
-        return self._empty
+    def _without_protection(self) -> Problem:
+        """
+        See the round as if nothing that runs were protected.
+        """
+        if self._lifted is None:
+            problem = self._problem
+            snapshot = problem.snapshot
+            gangs = tuple(replace(gang, preemptible=True) for gang in snapshot.gangs)
+            bare = replace(snapshot, gangs=gangs, budgets=(), unchanged_for=None)
+            queues = {
+                name: replace(queue, reclaim_min_runtime=0, preempt_min_runtime=0)
+                for name, queue in problem.queues.queues.items()
+            }
+            evict = problem.policy.evict.model_copy(update={"again": 0})
+            self._lifted = replace(
+                problem,
+                snapshot=bare,
+                policy=problem.policy.model_copy(update={"evict": evict}),
+                queues=replace(problem.queues, queues=queues),
+                runners=Runners(bare, problem.room.index, problem.values),
+                gangs={**problem.gangs, **{gang.key: gang for gang in gangs}},
+            )
+        return self._lifted
 
-    def _with_room(self, free: Ints) -> Workspace:
-        room = replace(self.problem.room, free=np.maximum(free, self.problem.room.free))
-        shapes = refitted(self.problem.shapes, room)
-        return Workspace(replace(self.problem, room=room, shapes=shapes))
+    def _protector(self, one: Exit) -> str:
+        """
+        Say what keeps a pod where it is, if anything does.
+        """
+        problem = self._problem
+        gang = problem.written[one.gang]
+        if not gang.preemptible:
+            return NOT_PREEMPTIBLE
+        again = problem.policy.evict.again
+        if gang.evicted_ago is not None and gang.evicted_ago < again:
+            return JUST_EVICTED
+        if self._is_young(gang, one.pod):
+            return TOO_YOUNG
+        budgets = problem.snapshot.budgets
+        kept = any(gang.key in x.gangs and x.allowed <= 0 for x in budgets)
+        return IN_BUDGET if kept else ""
+
+    def _is_young(self, gang: Gang, pod: Pod) -> bool:
+        queues = self._problem.queues
+        path = [queues.queues[name] for name in queues.path(gang.queue)]
+        least = max((queue.reclaim_min_runtime for queue in path), default=0)
+        return pod.seconds < least
+
+    def _protected(self, unit: Unit, found: Sequence[tuple[Exit, str]]) -> Waiting:
+        problem = self._problem
+        nodes = matching(problem, unit)
+        free = problem.room.free[nodes].clip(min=0).sum(axis=0)
+        column = strain(problem, unit, free)
+        resource = problem.room.resources[column]
+        held = {
+            one.gang: sum(
+                requests_of(problem, other).get(resource, 0)
+                for other, _ in found
+                if other.gang == one.gang
+            )
+            for one, _ in found
+        }
+        why = dict(_first(found))
+        names = sorted(held, key=lambda name: (-held[name], name))
+        facts: Facts = {
+            "resource": resource,
+            "needs": sum(needed(state, resource) for state in unit.states),
+            "free": int(free[column]),
+            "used": sum(held.values()),
+            "gangs": len(names),
+            "who": listed([f"{name} ({why[name]})" for name in names], "gang"),
+        }
+        return Waiting(Reason.PREEMPTION_PROTECTED, facts)
 
 
-def _places(work: Workspace, unit: Unit) -> bool:
-    mark = work.mark()
-    done = all(place_gang(work, state) for state in unit.states)
-    work.undo(mark)
-    return done
+def _first(found: Sequence[tuple[Exit, str]]) -> Iterator[tuple[str, str]]:
+    """
+    Walk gangs with what protects them, so that the first one found stays.
+    """
+    return ((one.gang, why) for one, why in reversed(found))
+
+
+def _unbudgeted(problem: Problem, victims: Victims) -> Victims:
+    """
+    Leave out what a budget lets nobody disturb.
+    """
+    closed = {at for at, x in enumerate(problem.snapshot.budgets) if x.allowed <= 0}
+    if not closed:
+        return victims
+    kept = {
+        node: {
+            at: things
+            for at, things in row.items()
+            if closed.isdisjoint(victims.accounts[at].budgets)
+        }
+        for node, row in victims.on_node.items()
+    }
+    return replace(victims, on_node=kept)
+
+
+def _with_room(problem: Problem, free: Ints) -> Problem:
+    room = replace(problem.room, free=np.maximum(free, problem.room.free))
+    return replace(problem, room=room, shapes=refitted(problem.shapes, room))

@@ -1,60 +1,71 @@
 """
-Why gangs wait: one primary reason each, by arithmetic on the room as it is.
+Why gangs wait: one primary reason each, true of what is free and runs now.
+
+What a reason claims has been shown: by sums, by places found by hand, or by the exact
+model.  Where that would cost too much a weaker reason is given, never a guess.
 """
 
-from collections.abc import Sequence
+from dataclasses import replace
 
-from models.plan import TierResult
-from models.reasons import Facts, Reason, Waiting
+from models.reasons import Facts, Reason, Waiting, listed
+from solver.evict.freeze import refitted
+from solver.evict.open_step import was_evicted
+from solver.explain.could_start_alone import starts_alone
 from solver.explain.fragments import pieces
 from solver.explain.protected import Protection
-from solver.place.draft import Draft
-from solver.place.place_gang import place_gang
+from solver.explain.room_now import lacks, limits_of, places
+from solver.explain.takers import Takers, limit_taken, room_taken
+from solver.place.complete import loaded
 from solver.place.workspace import Workspace
 from solver.problem.budget import Budget
-from solver.problem.gang_state import Standing, least_need
+from solver.problem.gang_state import least_need
 from solver.problem.never_starts import needed
 from solver.problem.problem import Problem, Unit
 from solver.problem.unit_kind import names_of, unit_kind
+from solver.search.outcome import Outcome
 
 
-def explain(
-    problem: Problem,
-    draft: Draft,
-    budget: Budget,
-    tiers: Sequence[TierResult] = (),
-) -> dict[str, Waiting]:
+def explain(bare: Problem, outcome: Outcome, budget: Budget) -> dict[str, Waiting]:
     """
     Name the reason of every gang that stays below its minimum, or is reserved.
 
-    Arithmetic and placing by hand come first, for all; what only a proof can tell is
-    asked as far as the budget goes, and undecided beyond that.
+    Sums and placing by hand come first, for all; what only a proof or a try with
+    evictions can tell is asked as far as the budget goes.
 
     Parameters
     ----------
-    problem
-        The round with its facts.
-    draft
-        What starts now.
+    bare
+        The round as it was given: nothing kept, held or decided yet.
+    outcome
+        What was decided.
     budget
         What may still be used up.
-    tiers
-        What was proven about entitled starts.
     """
-    reasons = dict(problem.blocked)
-    work = Workspace(problem)
-    protection = Protection(problem, tiers)
-    known: dict[object, Waiting | None] = {}
+    explainer = _Explainer(bare, outcome, budget)
     kinds: dict[object, list[Unit]] = {}
-    for unit in problem.units:
-        if unit.starts and not draft.starts(unit):
-            kinds.setdefault(_kind(problem, unit), []).append(unit)
-    for kind, (unit, *_) in kinds.items():
-        known[kind] = _by_hand(problem, work, unit, protection, budget)
+    for unit in _waiting(bare, outcome):
+        kinds.setdefault(explainer.kind(unit), []).append(unit)
+    known = {kind: explainer.by_hand(units[0]) for kind, units in kinds.items()}
+    reasons = dict(outcome.problem.blocked)
     for kind, units in kinds.items():
-        reason = known[kind] or _by_proof(problem, units[0], budget)
-        reasons |= {state.key: reason for unit in units for state in unit.states}
-    return reasons | _reserved(problem)
+        why = known[kind] or explainer.by_proof(units[0])
+        reasons |= {state.key: why for unit in units for state in unit.states}
+    return reasons | _reserved(outcome.problem)
+
+
+def _waiting(bare: Problem, outcome: Outcome) -> list[Unit]:
+    """
+    List the units that could be planned, and neither start nor lose anything.
+    """
+    frozen = outcome.problem.frozen
+    busy = {one.gang for one in frozen.exits}
+    busy.update(outcome.draft.places, frozen.places, frozen.bound)
+    busy.update(outcome.problem.blocked)
+    return [
+        unit
+        for unit in bare.units
+        if unit.starts and busy.isdisjoint(state.key for state in unit.states)
+    ]
 
 
 def _reserved(problem: Problem) -> dict[str, Waiting]:
@@ -73,64 +84,162 @@ def _reserved(problem: Problem) -> dict[str, Waiting]:
     return found
 
 
-def _kind(problem: Problem, unit: Unit) -> object:
+class _Explainer:
     """
-    Name what units have in common that are told the same, in the same words.
+    What is asked about each kind of waiting unit.
     """
-    kind = unit_kind(problem.shapes, unit.states)
-    return (kind, unit.band, names_of(unit.states[0]))
 
+    def __init__(self, bare: Problem, outcome: Outcome, budget: Budget) -> None:
+        self._bare = bare
+        self._outcome = outcome
+        self._budget = budget
+        self._now = Workspace(bare)
+        self._protection = Protection(bare, budget)
+        self._takers = Takers(bare, outcome.problem, outcome.draft)
+        self._heads = {head.key for head in outcome.heads}
+        self._left: tuple[Problem, Workspace] | None = None
 
-def _by_hand(
-    problem: Problem,
-    work: Workspace,
-    unit: Unit,
-    protection: Protection,
-    budget: Budget,
-) -> Waiting | None:
-    """
-    Give the reason of a unit that needs no proof; none where only a proof can tell.
-    """
-    for state in unit.states:
-        waiting = _over_limit(problem, state)
+    def kind(self, unit: Unit) -> object:
+        """
+        Name what units have in common that are told the same, in the same words.
+        """
+        if unit.key in self._heads:
+            return unit.key
+        kind = unit_kind(self._bare.shapes, unit.states)
+        evicted = was_evicted(self._bare, unit)
+        return (kind, unit.band, evicted, names_of(unit.states[0]))
+
+    def by_hand(self, unit: Unit) -> Waiting | None:
+        """
+        Give the reason of a unit, none where only a proof or evictions can tell.
+        """
+        waiting = _over_limit(self._bare, unit)
         if waiting is not None:
             return waiting
-    waiting = _short_of_room(problem, unit)
-    if budget.is_late:
-        return waiting
-    if waiting is not None:
-        return protection.reason(unit) or waiting
-    mark = work.mark()
-    alone = all(place_gang(work, state) for state in unit.states)
-    work.undo(mark)
-    if alone:
-        return Waiting(Reason.LOWER_TIER_OR_PRIORITY)
-    return protection.reason(unit)
+        short = _short_of_room(self._bare, unit)
+        if self._budget.is_late:
+            return short
+        if short is not None:
+            return None if self._protection.may_ask(unit) else short
+        return self._outranked(unit) if places(self._now, unit) else None
+
+    def by_proof(self, unit: Unit) -> Waiting:
+        """
+        Give the reason of a unit by the exact model, and by trying who could leave.
+        """
+        short = _short_of_room(self._bare, unit)
+        if self._budget.left <= 0:
+            return short or self._undecided()
+        if short is None:
+            alone = places(self._now, unit) or starts_alone(
+                self._bare, unit, self._budget
+            )
+            if alone:
+                return self._outranked(unit, proof=True) or self._undecided()
+            short = self._undecided() if alone is None else self._in_pieces(unit)
+        evictions = self._protection.may_ask(unit) and self._of_evictions(unit)
+        return evictions or short
+
+    def _undecided(self) -> Waiting:
+        self._budget.cut.add("reasons")
+        return Waiting(Reason.SEARCH_LIMIT_REACHED)
+
+    def _in_pieces(self, unit: Unit) -> Waiting:
+        pods = sum(least_need(s, lambda _: 1) or 0 for s in unit.states)
+        facts: Facts = {"pods": pods, "detail": pieces(self._bare, unit)}
+        return Waiting(Reason.FRAGMENTED, facts)
+
+    def _of_evictions(self, unit: Unit) -> Waiting | None:
+        """
+        Say what would happen if others could leave for an entitled unit.
+        """
+        if self._is_closed(unit, "entitled"):
+            facts = room_taken(self._bare, self._takers, unit, evicting=True)
+            if facts is not None and self._protection.could_evict(unit):
+                return Waiting(Reason.LOWER_TIER_OR_PRIORITY, facts)
+        return self._protection.reason(unit)
+
+    def _is_closed(self, unit: Unit, *names: str) -> bool:
+        """
+        Tell whether no more starts of some tiers are possible down to a unit's band.
+        """
+        label = self._bare.bands.labels.get(unit.band, 0)
+        tiers = [tier for tier in self._outcome.tiers if tier.name in names]
+        return len({tier.name for tier in tiers}) == len(names) and all(
+            tier.value == tier.bound
+            for tier in tiers
+            if tier.band is None or tier.band >= label
+        )
+
+    def _outranked(self, unit: Unit, *, proof: bool = False) -> Waiting | None:
+        """
+        Say who gets what a unit could have used, where it could start alone.
+        """
+        found = limit_taken(self._bare, self._takers, unit)
+        if found is None:
+            beside = self._starts_beside(unit, proof=proof)
+            if beside:
+                found = self._held_back(unit)
+            elif beside is False:
+                found = room_taken(self._bare, self._takers, unit)
+        return None if found is None else Waiting(Reason.LOWER_TIER_OR_PRIORITY, found)
+
+    def _starts_beside(self, unit: Unit, *, proof: bool) -> bool | None:
+        """
+        Tell whether a unit could start beside all that starts; none if not known.
+
+        It could not where that would have made the plan better.
+        """
+        left, work = self._rest()
+        if lacks(left, unit, left.room.free):
+            return False
+        if places(work, unit):
+            return True
+        closed = self._is_closed(unit, "entitled", "borrowing")
+        single = len(unit.states) == 1 and len(unit.states[0].leaves) == 1
+        if single or (closed and not self._heads):
+            return False
+        return starts_alone(left, unit, self._budget) if proof else None
+
+    def _rest(self) -> tuple[Problem, Workspace]:
+        """
+        Give what is left after all that this plan starts, as if no nodes were held.
+        """
+        if self._left is None:
+            outcome = self._outcome
+            problem = replace(
+                outcome.problem,
+                shapes=refitted(self._bare.shapes, outcome.problem.room),
+            )
+            work = loaded(problem, outcome.draft)
+            room = replace(problem.room, free=work.stock.free.copy())
+            shapes = refitted(problem.shapes, room)
+            self._left = replace(problem, room=room, shapes=shapes), work
+        return self._left
+
+    def _held_back(self, unit: Unit) -> Facts | None:
+        """
+        Name those for whom a unit is held back: heads, or the first in line.
+        """
+        ahead = [head.key for head in self._outcome.heads if head.nodes]
+        ahead = ahead or [x for x in (self._outcome.first_in_line,) if x]
+        if not ahead or unit.key in ahead:
+            return None
+        return {"gangs": len(ahead), "behind": listed(ahead, "gang")}
 
 
-def _over_limit(problem: Problem, state: Standing) -> Waiting | None:
-    queues = problem.queues
-    for name in queues.path(state.gang.queue):
-        for resource in queues.named:
-            needs = needed(state, resource)
-            rule = queues.queues[name].rule(resource)
-            left = queues.limit_left(name, resource)
-            checks = [(left, rule.limit, queues.running, "")]
-            if not state.gang.preemptible:
-                left = queues.quota_left(name, resource)
-                work = " of non-preemptible work"
-                checks.append((left, rule.quota, queues.fixed, work))
-            for left, limit, table, work in checks:
-                if left is not None and limit is not None and needs > left:
-                    facts: Facts = {
-                        "resource": resource,
-                        "needs": needs,
-                        "queue": name,
-                        "used": table.get(name, {}).get(resource, 0),
-                        "limit": limit,
-                    }
-                    facts |= {"work": work} if work else {}
-                    return Waiting(Reason.QUOTA_LIMIT_REACHED, facts)
+def _over_limit(problem: Problem, unit: Unit) -> Waiting | None:
+    for bound in limits_of(problem, unit):
+        if bound.needs > bound.left:
+            facts: Facts = {
+                "resource": bound.resource,
+                "needs": bound.needs,
+                "queue": bound.queue,
+                "used": bound.used,
+                "limit": bound.limit,
+            }
+            facts |= {"work": " of non-preemptible work"} if bound.fixed else {}
+            return Waiting(Reason.QUOTA_LIMIT_REACHED, facts)
     return None
 
 
@@ -154,22 +263,3 @@ def _short_of_room(problem: Problem, unit: Unit) -> Waiting | None:
                 facts |= {"where": " with its group"} if len(states) > 1 else {}
                 return Waiting(Reason.INSUFFICIENT_CAPACITY, facts)
     return None
-
-
-def _by_proof(problem: Problem, unit: Unit, budget: Budget) -> Waiting:
-    """
-    Ask the model whether the unit could start if it were alone.
-    """
-    from solver.explain.could_start_alone import starts_alone  # noqa: PLC0415
-
-    if budget.left <= 0:
-        budget.cut.add("reasons")
-        return Waiting(Reason.SEARCH_LIMIT_REACHED)
-    verdict = starts_alone(problem, unit, budget)
-    if verdict is True:
-        return Waiting(Reason.LOWER_TIER_OR_PRIORITY)
-    if verdict is None:
-        return Waiting(Reason.SEARCH_LIMIT_REACHED)
-    pods = sum(least_need(s, lambda _: 1) or 0 for s in unit.states)
-    facts: Facts = {"pods": pods, "detail": pieces(problem, unit)}
-    return Waiting(Reason.FRAGMENTED, facts)

@@ -16,6 +16,9 @@ from solver.score.tier import LOSSES, TierKey
 class Outcome:
     """
     A draft with one result per tier, and the GPUs that idle for heads.
+
+    ``first_in_line`` is the unit that found no room and that others wait behind, where
+    a strategy knows a line.
     """
 
     problem: Problem
@@ -24,6 +27,7 @@ class Outcome:
     model: ModelSize = field(default_factory=ModelSize)
     heads: tuple[Head, ...] = ()
     held: int = 0
+    first_in_line: str = ""
     seconds: Mapping[str, float] = field(default_factory=dict)
 
 

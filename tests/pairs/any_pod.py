@@ -197,14 +197,14 @@ ROWS = {
             "Pod/a spec nodeName",
             (ABSENT, "n"),
             FIRST,
-            "b LowerTierOrPriority",
+            "b InsufficientCapacity",
             word="spec.nodeName",
         ),
         pair(
             [*room(1), *running("a", 1), pod("b")],
             "Pod/a-0 metadata deletionTimestamp",
             (ABSENT, ago(0)),
-            "b LowerTierOrPriority",
+            "b InsufficientCapacity",
             "a-0 WaitingForPods; b reserve 1 on n",
             word="metadata.deletionTimestamp",
         ),
@@ -320,7 +320,7 @@ PROSE = {
             "PodDisruptionBudget/b status disruptionsAllowed",
             (1, 0),
             "g reserve 1 on n; v-0 evict 1 on n",
-            "g LowerTierOrPriority",
+            "g PreemptionProtected",
         )
     ],
 }

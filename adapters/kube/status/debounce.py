@@ -1,15 +1,17 @@
 """
-Sentences that stay as they are while only their numbers change.
+Sentences that stay as they are while only numbers and names of others change.
 
-What is free in a cluster changes every second; nobody wants ten thousand pods to be
-written anew for it.
+What is free in a cluster, and who gets it, changes every second; nobody wants ten
+thousand pods to be written anew for it.
 """
 
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
+from adapters.kube.dialects.protocol import Standing
 from adapters.kube.status.sayings import Saying, message_of
+from models.reasons import NAMES_OTHERS
 
 _NUMBERS = re.compile(r"[0-9]+")
 
@@ -17,7 +19,7 @@ _NUMBERS = re.compile(r"[0-9]+")
 @dataclass(frozen=True, slots=True)
 class _Kept:
     """
-    What was said of a gang, when, and its shape without numbers.
+    What was said of a gang, when, and its shape without numbers and names.
     """
 
     shape: tuple[str, str | None, str]
@@ -37,11 +39,10 @@ class Steady:
 
     def of(self, saying: Saying) -> Saying:
         """
-        Give what is to be said: the sentence of before where only numbers differ.
+        Give what is to be said: the sentence of before where only those differ.
         """
         standing, at = saying.standing, self._clock()
-        words = _NUMBERS.sub("#", standing.message or "")
-        shape = (standing.state, standing.reason, words)
+        shape = (standing.state, standing.reason, _words(standing))
         kept = self._kept.get(standing.key)
         if kept is None or kept.shape != shape or at - kept.at >= self._refresh:
             self._kept[standing.key] = _Kept(shape, saying, at)
@@ -55,3 +56,14 @@ class Steady:
         Forget the gangs that are gone.
         """
         self._kept = {key: kept for key, kept in self._kept.items() if key in keys}
+
+
+def _words(standing: Standing) -> str:
+    """
+    Give a sentence without its numbers and the names of other gangs.
+    """
+    words = standing.message or ""
+    for name in NAMES_OTHERS:
+        fact = standing.facts.get(name)
+        words = words.replace(str(fact), name) if fact else words
+    return _NUMBERS.sub("#", words)

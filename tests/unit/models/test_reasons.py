@@ -6,12 +6,25 @@ import string
 
 import pytest
 
-from models.reasons import _SENTENCES, Reason, Waiting, counted
+from models.reasons import _SENTENCES, Reason, Waiting, counted, listed
 
-FROM = {"whom": "mate"}
+FROM = {
+    "whom": ("mate",),
+    "others": ("to", "given", "free", "resource", "needs"),
+    "whose": ("who", "used"),
+    "though": (),
+}
 """
-Words of a sentence that are made of another fact.
+Words of a sentence that are made of other facts.
 """
+TAKEN = {
+    "resource": "nvidia.com/gpu",
+    "needs": 4,
+    "free": 8,
+    "given": 6,
+    "gangs": 2,
+    "to": "default/a and default/b",
+}
 
 
 @pytest.mark.parametrize("reason", Reason)
@@ -26,7 +39,7 @@ def test_every_reason_has_a_sentence_also_without_facts(reason):
 @pytest.mark.parametrize("reason", Reason)
 def test_sentences_give_every_fact_they_have(reason):
     named = {name for _, name, _, _ in string.Formatter().parse(_SENTENCES[reason])}
-    names = {FROM.get(name, name) for name in named if name}
+    names = {fact for name in named if name for fact in FROM.get(name, (name,))}
     facts = {name: f"<{name}>" for name in names}
 
     message = Waiting(reason, facts).message
@@ -60,3 +73,49 @@ def test_yielding_to_others_is_no_question_of_who_came_first():
     message = Waiting(Reason.LOWER_TIER_OR_PRIORITY).message
 
     assert "could start alone; this plan gives what it needs to others" == message
+
+
+def test_yielding_to_others_says_to_whom_and_how_much():
+    message = Waiting(Reason.LOWER_TIER_OR_PRIORITY, TAKEN).message
+
+    assert (
+        "could start alone; this plan gives what it needs to default/a and default/b: "
+        "6 of 8 free nvidia.com/gpu, and it needs 4"
+    ) == message
+
+
+def test_yielding_inside_a_limit_names_the_queue():
+    facts = TAKEN | {"queue": "team"}
+
+    assert "6 of 8 nvidia.com/gpu that queue team may still take" in (
+        Waiting(Reason.LOWER_TIER_OR_PRIORITY, facts).message
+    )
+
+
+def test_yielding_where_others_would_have_to_leave_says_so():
+    message = Waiting(Reason.LOWER_TIER_OR_PRIORITY, TAKEN | {"evicting": 1}).message
+
+    assert message.startswith("could start alone if others left for it; ")
+    assert "default/b: 6 nvidia.com/gpu, and it needs 4" in message
+
+
+def test_who_is_held_back_is_told_behind_whom():
+    facts = {"gangs": 1, "behind": "default/first"}
+
+    assert "could start alone; it is held back for default/first" == (
+        Waiting(Reason.LOWER_TIER_OR_PRIORITY, facts).message
+    )
+
+
+def test_protected_work_is_named():
+    facts = {"who": "default/a (not preemptible)", "used": 3, "resource": "cpu"}
+
+    assert "in its way: 3m held by default/a (not preemptible)" in (
+        Waiting(Reason.PREEMPTION_PROTECTED, facts).message
+    )
+
+
+def test_of_many_names_the_first_few_are_given():
+    assert ["", "a", "a and b", "a, b, c and 2 more gangs"] == [
+        listed(names, "gang") for names in ("", "a", "ab", "abcde")
+    ]

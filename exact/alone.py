@@ -1,0 +1,59 @@
+"""
+What gangs that start together could do if nobody else waited.
+"""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from ortools.sat.python import cp_model
+
+from exact.facts import Facts
+from exact.model import Shares, build
+from exact.needs import UndecidedError
+from exact.steps import best_of_first_step
+from models.policy import Policy
+
+
+def starts_now(facts: Facts, team: Collection[str]) -> bool:
+    """
+    Tell whether gangs could start together in what is free now, beside all that runs.
+    """
+    small = build(_only(facts, team), {})
+    if not set(team) <= set(small.starts):
+        return False
+    for key in team:
+        small.cp.add(small.starts[key] == 1)
+    return _is_possible(small.cp)
+
+
+def starts_by_right(
+    facts: Facts, policy: Policy, shares: Shares, team: Collection[str]
+) -> bool:
+    """
+    Tell whether gangs could start as entitled if those left who may leave for them.
+    """
+    found = best_of_first_step(_only(facts, team), policy, shares)
+    return found is not None and any(
+        value for name, _, value in found if name == "entitled"
+    )
+
+
+def _only(facts: Facts, team: Collection[str]) -> Facts:
+    """
+    Let nobody else wait; what runs stays where it is.
+    """
+    gangs = {
+        key: replace(fact, plannable=False) if fact.needy and key not in team else fact
+        for key, fact in facts.gangs.items()
+    }
+    return replace(facts, gangs=gangs)
+
+
+def _is_possible(model: cp_model.CpModel) -> bool:
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.max_deterministic_time = 60.0
+    status = solver.solve(model)
+    if status == cp_model.UNKNOWN:
+        raise UndecidedError("the small model ended undecided")
+    return status in {cp_model.OPTIMAL, cp_model.FEASIBLE}

@@ -1,0 +1,185 @@
+"""
+Takers: who gets the room that a waiting unit could have used, and how much of it.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from models.reasons import Facts, listed
+from solver.evict.freeze import requests_of
+from solver.explain.room_now import (
+    NEVER_SHORT,
+    fitting_nodes,
+    limits_of,
+    matching,
+    strain,
+)
+from solver.place.draft import Draft
+from solver.problem.gang_state import Standing
+from solver.problem.leaving_pods import NOWHERE, Places
+from solver.problem.never_starts import needed
+from solver.problem.node_room import Bools, Ints
+from solver.problem.problem import Problem, Unit
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """
+    Pods of one gang on one node: what they hold there.
+    """
+
+    gang: int
+    node: int
+    row: Ints
+
+
+class Takers:
+    """
+    The gangs that a plan binds, reserves or moves, with the room that each gets.
+    """
+
+    def __init__(self, bare: Problem, after: Problem, draft: Draft) -> None:
+        self._bare = bare
+        self.names: list[str] = []
+        given = list(self._given(after, draft))
+        number = len(bare.room.resources)
+        self._gangs = np.array([one.gang for one in given], dtype=np.int64)
+        self._nodes = np.array([one.node for one in given], dtype=np.int64)
+        self._rows = np.array([one.row for one in given], dtype=np.int64)
+        self._rows = self._rows.reshape(len(given), number)
+        self._below: dict[tuple[str, bool], Bools] = {}
+
+    def _given(self, after: Problem, draft: Draft) -> Iterator[_Given]:
+        frozen = after.frozen
+        for unit in (*after.units, *frozen.units, *frozen.committed):
+            for state in unit.states:
+                for table in (draft.places, frozen.places, frozen.bound):
+                    if state.key in table:
+                        yield from self._placed(state, table[state.key])
+                        break
+        for one in frozen.exits:
+            if one.target != NOWHERE:
+                row = self._bare.room.row(dict(requests_of(after, one)))
+                yield _Given(self._index(one.gang), one.target, row)
+
+    def _placed(self, state: Standing, places: Places) -> Iterator[_Given]:
+        at = self._index(state.key)
+        for leaf, hosts in zip(state.leaves, places, strict=True):
+            row = self._bare.room.row(dict(leaf.pod_set.requests))
+            for node, count in Counter(hosts).items():
+                yield _Given(at, node, row * count)
+
+    def _index(self, name: str) -> int:
+        if not self.names or self.names[-1] != name:
+            self.names.append(name)
+        return len(self.names) - 1
+
+    def on(self, nodes: Bools) -> "Share":
+        """
+        Give what each gets on some nodes.
+        """
+        chosen = nodes[self._nodes] if len(self._nodes) else np.zeros(0, dtype=bool)
+        return self._sum(chosen)
+
+    def in_queue(self, queue: str, *, fixed: bool) -> "Share":
+        """
+        Give what each gets below a queue; of non-preemptible gangs only if so asked.
+        """
+        key = (queue, fixed)
+        if key not in self._below:
+            gangs = [self._bare.gangs[name] for name in self.names]
+            path = self._bare.queues.path
+            below = [
+                queue in path(gang.queue) and not (fixed and gang.preemptible)
+                for gang in gangs
+            ]
+            self._below[key] = np.array(below, dtype=bool)
+        return self._sum(self._below[key][self._gangs])
+
+    def _sum(self, chosen: Bools) -> "Share":
+        amounts = np.zeros((len(self.names), self._rows.shape[1]), dtype=np.int64)
+        np.add.at(amounts, self._gangs[chosen], self._rows[chosen])
+        return Share(self.names, amounts)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """
+    What gangs get of some room: gangs × resources.
+    """
+
+    names: Sequence[str]
+    amounts: Ints
+
+    def __bool__(self) -> bool:
+        """
+        Tell whether anybody gets anything.
+        """
+        return bool(self.amounts.any())
+
+    def total(self, column: int) -> int:
+        """
+        Add up what all get of a resource.
+        """
+        return int(self.amounts[:, column].sum())
+
+    def facts(self, column: int) -> Facts:
+        """
+        Say who gets how much, those first that get most of one resource.
+        """
+        amounts = self.amounts[:, column]
+        several = [at for at in range(len(self.names)) if self.amounts[at].any()]
+        several.sort(key=lambda at: (-int(amounts[at]), self.names[at]))
+        names = list(dict.fromkeys(self.names[at] for at in several))
+        return {
+            "given": self.total(column),
+            "gangs": len(names),
+            "to": listed(names, "gang"),
+        }
+
+
+def room_taken(
+    bare: Problem, takers: Takers, unit: Unit, *, evicting: bool = False
+) -> Facts | None:
+    """
+    Say who gets what a unit could have used on the nodes where its pods fit now.
+
+    With evictions, on all nodes where its pods may be.
+    """
+    nodes = matching(bare, unit)
+    if not evicting:
+        nodes &= fitting_nodes(bare, unit)
+    share = takers.on(nodes)
+    if not share:
+        return None
+    free = bare.room.free[nodes].clip(min=0).sum(axis=0)
+    given = share.amounts.sum(axis=0)
+    column = strain(bare, unit, np.where(given, free - given, NEVER_SHORT))
+    resource = bare.room.resources[column]
+    facts: Facts = {
+        "resource": resource,
+        "needs": sum(needed(state, resource) for state in unit.states),
+        "free": int(free[column]),
+    }
+    return facts | ({"evicting": 1} if evicting else {}) | share.facts(column)
+
+
+def limit_taken(bare: Problem, takers: Takers, unit: Unit) -> Facts | None:
+    """
+    Say who gets what a unit could have used of a limit, or of a quota if it is fixed.
+    """
+    for one in limits_of(bare, unit):
+        share = takers.in_queue(one.queue, fixed=one.fixed)
+        column = bare.room.resources.index(one.resource)
+        if one.needs > one.left - share.total(column):
+            facts: Facts = {
+                "resource": one.resource,
+                "needs": one.needs,
+                "free": one.left,
+                "queue": one.queue,
+            }
+            return facts | share.facts(column)
+    return None

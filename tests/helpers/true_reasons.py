@@ -1,0 +1,228 @@
+"""
+Whether what a plan says to waiting gangs is true, by the exact model.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+from exact import gather, needs_of, starts_by_right, starts_now
+from models.gangs import pod_sets
+from models.plan import GangLine, Plan
+from models.policy import Policy
+from models.reasons import Reason, Waiting
+from models.snapshot import Snapshot
+from solver.explain.protected import (
+    IN_BUDGET,
+    JUST_EVICTED,
+    NOT_PREEMPTIBLE,
+    TOO_YOUNG,
+)
+from solver.problem.problem import problem_of
+
+_NAME = re.compile(r"[\w.-]+/[\w.-]+")
+
+
+class Truth:
+    """
+    One snapshot with its plan, and what the exact model says of each reason.
+    """
+
+    def __init__(self, snapshot: Snapshot, policy: Policy, plan: Plan):
+        self.snapshot = snapshot
+        self.policy = policy
+        self.plan = plan
+        self.facts = gather(snapshot)
+        self.shares = problem_of(snapshot, policy).shares
+        self.got = Counter(
+            op.gang for op in plan.operations if op.op in {"Bind", "Reserve", "Move"}
+        )
+        self.checks = {
+            Reason.LOWER_TIER_OR_PRIORITY: self._outranked,
+            Reason.PREEMPTION_PROTECTED: self._protected,
+            Reason.INSUFFICIENT_CAPACITY: self._short,
+            Reason.FRAGMENTED: self._in_pieces,
+            Reason.QUOTA_LIMIT_REACHED: self._over_limit,
+        }
+
+    def untrue(self) -> list[str]:
+        """
+        List what is wrong in the reasons of all gangs that are ready.
+        """
+        return [
+            f"{line.name}: {line.waiting.message}: {problem}"
+            for line in self.plan.gangs
+            if line.waiting is not None and self.facts.gangs[line.name].plannable
+            for problem in self._problems(line, line.waiting)
+        ]
+
+    def _problems(self, line: GangLine, waiting: Waiting) -> Iterator[str]:
+        check = self.checks.get(waiting.reason)
+        if check is not None:
+            yield from check(self._team(line), waiting.facts)
+
+    def _team(self, line: GangLine) -> set[str]:
+        return {line.name, *self.facts.gangs[line.name].mates}
+
+    # --- one reason after the other -------------------------------------------
+
+    def _outranked(self, team, facts):
+        names = _NAME.findall(str(facts.get("to", facts.get("behind", ""))))
+        if not names or len(names) != min(3, facts["gangs"]):
+            yield "does not say who"
+        if "evicting" in facts:
+            if not starts_by_right(self.facts, self.policy, self.shares, team):
+                yield "could not start alone, even with evictions"
+        elif not starts_now(self.facts, team):
+            yield "could not start alone"
+        if "behind" in facts:
+            return
+        if not all(self.got[name] for name in names):
+            yield "who is named gets nothing"
+        if facts["given"] <= 0:
+            yield "nothing is given to others"
+        if "evicting" in facts or "queue" in facts:
+            return
+        if starts_now(gather(self._carried(set())), team):
+            yield "could start beside the others"
+        whole = facts["gangs"] == len(names)
+        if whole and not starts_now(gather(self._carried(set(names))), team):
+            yield "could not start without those that are named"
+
+    def _protected(self, team, facts):
+        who = str(facts["who"])
+        names = _NAME.findall(who)
+        if not names or len(names) != min(3, facts["gangs"]):
+            yield "does not say who"
+        if starts_now(self.facts, team):
+            yield "could start alone"
+        if starts_by_right(self.facts, self.policy, self.shares, team):
+            yield "could start alone with evictions"
+        for name, why in re.findall(r"([\w.-]+/[\w.-]+) \(([^)]*)\)", who):
+            if not self._is_protected(name, why):
+                yield f"{name} is not {why}"
+        evict = self.policy.evict.model_copy(update={"again": 0})
+        policy = self.policy.model_copy(update={"evict": evict})
+        if not starts_by_right(gather(self._lifted()), policy, self.shares, team):
+            yield "could not start, were nothing protected"
+
+    def _short(self, team, facts):
+        if str(facts.get("where", "")).endswith("minResources"):
+            return
+        resource = facts["resource"]
+        options = [team] if facts.get("where") else [{name} for name in team]
+        numbers = [
+            (self._needs(some, resource), self._free(some, resource))
+            for some in options
+        ]
+        if (facts["needs"], facts["free"]) not in numbers:
+            yield f"the numbers are {numbers}"
+        if facts["needs"] <= facts["free"]:
+            yield "nothing is short"
+        if starts_now(self.facts, team):
+            yield "could start alone"
+
+    def _in_pieces(self, team, _facts):
+        if starts_now(self.facts, team):
+            yield "could start alone"
+        for resource in {r for key in team for r in self._asked(key)}:
+            if self._needs(team, resource) > self._free(team, resource):
+                yield f"{resource} is short"
+
+    def _over_limit(self, team, facts):
+        queue, resource = facts["queue"], facts["resource"]
+        table = self.facts.held_hard if "work" in facts else self.facts.held
+        if facts["used"] != table.get((queue, resource), 0):
+            yield "the queue uses another amount"
+        if facts["used"] + facts["needs"] <= facts["limit"]:
+            yield "the limit is not reached"
+        if starts_now(self.facts, team):
+            yield "could start alone"
+
+    # --- what is asked of a snapshot ------------------------------------------
+
+    def _asked(self, key):
+        leaves = pod_sets(self.facts.gangs[key].gang.tree)
+        return {name for leaf in leaves for name in leaf.requests}
+
+    def _needs(self, team, resource):
+        total = 0
+        for key in team:
+            fact = self.facts.gangs[key]
+            each = [x.requests.get(resource, 0) for x in pod_sets(fact.gang.tree)]
+            total += min(
+                sum(n * amount for n, amount in zip(counts, each, strict=True))
+                for counts in needs_of(fact)
+            )
+        return total
+
+    def _free(self, team, resource):
+        demands = [
+            leaf.demand
+            for key in team
+            for leaf in pod_sets(self.facts.gangs[key].gang.tree)
+        ]
+        return sum(
+            max(0, self.facts.free[node.name].get(resource, 0))
+            for node in self.snapshot.nodes
+            if any(demand.allows(node) for demand in demands)
+        )
+
+    def _carried(self, without):
+        """
+        See what is bound or reserved by the plan as load, but for some gangs.
+        """
+        requests = {
+            f"{gang.namespace}/{pod.name}": leaf.requests
+            for gang in self.snapshot.gangs
+            for leaf in pod_sets(gang.tree)
+            for pod in leaf.pods
+        }
+        load: dict[str, Counter] = {}
+        for op in self.plan.operations:
+            if op.op in {"Bind", "Reserve", "Move"} and op.gang not in without:
+                node = load.setdefault(op.node, Counter())
+                node.update(requests[op.pod])
+        nodes = tuple(
+            replace(node, used=Counter(node.used) + load.get(node.name, Counter()))
+            for node in self.snapshot.nodes
+        )
+        return replace(self.snapshot, nodes=nodes)
+
+    def _is_protected(self, name, why):
+        gang = self.facts.gangs[name].gang
+        queues = {queue.name: queue for queue in self.snapshot.queues}
+        match why:
+            case _ if why == NOT_PREEMPTIBLE:
+                return not gang.preemptible
+            case _ if why == IN_BUDGET:
+                budgets = self.snapshot.budgets
+                return any(name in x.gangs and x.allowed <= 0 for x in budgets)
+            case _ if why == TOO_YOUNG:
+                path = [queues[x] for x in self.facts.gangs[name].path]
+                least = max(queue.reclaim_min_runtime for queue in path)
+                pods = (pod for leaf in pod_sets(gang.tree) for pod in leaf.pods)
+                return any(pod.node and pod.seconds < least for pod in pods)
+            case _ if why == JUST_EVICTED:
+                return gang.evicted_ago < self.policy.evict.again
+        return False
+
+    def _lifted(self):
+        """
+        See the snapshot as if nothing that runs were protected.
+        """
+        return replace(
+            self.snapshot,
+            budgets=(),
+            queues=tuple(
+                replace(queue, reclaim_min_runtime=0, preempt_min_runtime=0)
+                for queue in self.snapshot.queues
+            ),
+            gangs=tuple(
+                replace(gang, preemptible=True)
+                if any(p.node for leaf in pod_sets(gang.tree) for p in leaf.pods)
+                else gang
+                for gang in self.snapshot.gangs
+            ),
+        )
