@@ -3,6 +3,7 @@ Bytes to plain values: where a text comes from, how large it may be, which langu
 """
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import BinaryIO, NoReturn
@@ -21,6 +22,7 @@ LARGEST_YAML = 32 * MEBIBYTE
 LARGEST_JSON = 256 * MEBIBYTE
 MOST_VALUES = 20_000_000
 _HEAD = 4096
+_KEY = re.compile(r"(?:#.*\n|---\s*\n|\s*\n)*[A-Za-z]\w*:(?:\s|$)")
 
 
 def read_text(path: str) -> tuple[str, str]:
@@ -70,11 +72,14 @@ def parse_documents(name: str, text: str) -> list[object]:
 
 def looks_like_json(name: str, text: str) -> bool:
     """
-    Tell JSON from YAML by the file's name, else by how the text begins.
+    Tell JSON from YAML by the file's name where it says YAML, else by how it begins.
     """
     if name.endswith((".yaml", ".yml")):
         return False
-    return name.endswith(".json") or text[:_HEAD].lstrip().startswith(("{", "["))
+    begins = text[:_HEAD].lstrip()
+    if begins.startswith(("{", "[")):
+        return True
+    return name.endswith(".json") and not _KEY.match(begins)
 
 
 def parse_json(text: str) -> object:

@@ -431,7 +431,7 @@ def test_the_plan_of_several_files_can_be_judged(parts, tmp_path, capsys):
     plan.write_text(capsys.readouterr().out)
 
     assert 0 == phalanx("verify", *parts, plan)
-    assert "holds: 3 operations, no rule broken\n" == capsys.readouterr().out
+    assert "holds: 3 operations, no rule broken\n" in capsys.readouterr().out
     assert 3 == phalanx("verify", parts[0], plan)
     assert capsys.readouterr().out.splitlines()[-1].startswith("broken: ")
 
