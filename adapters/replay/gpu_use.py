@@ -10,6 +10,10 @@ USES = ("used", "incomplete", "fragmented", "quota", "held", "unwanted", "off")
 """
 What a GPU may be doing, one of them at any time.
 """
+LONG = 2000
+"""
+After how many buckets in which nothing changes they are taken as one.
+"""
 Row = dict[str, int | float | str]
 
 
@@ -36,11 +40,16 @@ class Meter:
     def until(self, moment: int) -> Iterator[int]:
         """
         Let time pass; stops at the end of each bucket, which is then to be taken.
+
+        Nothing changes until the moment, so that many whole buckets are one long one.
         """
         while moment >= self.begins + self.bucket:
-            self._pass(self.begins + self.bucket)
+            count = (moment - self.begins) // self.bucket
+            long = self.now == self.begins and count > LONG
+            end = self.begins + self.bucket * (count if long else 1)
+            self._pass(end)
             yield self.begins
-            self._begin(self.begins + self.bucket)
+            self._begin(end)
         self._pass(moment)
 
     def _pass(self, moment: int) -> None:

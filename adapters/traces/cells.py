@@ -38,7 +38,9 @@ class RowLeftOutError(Exception):
         self.what = what
 
 
-def whole(text: str, *, least: int = 0, empty: int | None = None) -> int:
+def whole(
+    text: str, *, least: int = 0, most: int = 2**50, empty: int | None = None
+) -> int:
     """
     Read a whole number; 8.0 is one.
     """
@@ -48,10 +50,12 @@ def whole(text: str, *, least: int = 0, empty: int | None = None) -> int:
         number = float(text)
     except ValueError:
         raise RowLeftOutError("bad-number", text) from None
-    if not math.isfinite(number) or number != int(number) or abs(number) > 2**50:
+    if not math.isfinite(number):
         raise RowLeftOutError("bad-number", text)
-    if number < least:
-        raise RowLeftOutError("bad-number", text)
+    if not least <= number <= most:
+        raise RowLeftOutError("out-of-range", text)
+    if number != int(number):
+        raise RowLeftOutError("not-whole", text)
     return int(number)
 
 

@@ -84,7 +84,9 @@ def _draft(row: Row, line: int, names: Names, role: Role) -> Draft:
         duration=duration(row["duration"]),
         roles=(role,),
         queue=as_given(row.get("queue", "")) or "default",
-        priority=whole(row.get("priority", ""), least=-(2**31), empty=0),
+        priority=whole(
+            row.get("priority", ""), least=-(2**31), most=2**31 - 1, empty=0
+        ),
         preemptible=_truth(row.get("preemptible", ""), empty=True),
         failures=tuple(duration(text) for text in fails if text.strip()),
         estimate=duration(estimate) if estimate else None,
@@ -99,7 +101,7 @@ def _role(row: Row) -> Role:
         raise RowLeftOutError("no-pods", row.get("pods", ""))
     minimum = whole(row.get("min", ""), empty=pods)
     if not 1 <= minimum <= pods:
-        raise RowLeftOutError("bad-number", row.get("min", ""))
+        raise RowLeftOutError("min-above-pods", row.get("min", ""))
     requests = {PODS: 1, GPU: whole(row["gpus"], empty=0)}
     for column, resource in (("cpu", CPU), ("memory", MEMORY)):
         text = row.get(column, "")

@@ -5,6 +5,7 @@ Reading a trace: which form it has, its jobs in order, and what was done to them
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 
 from adapters.traces import forms, own
 from adapters.traces.forms import Draft
@@ -61,12 +62,30 @@ def form_of(file: TraceFile, said: str | None = None) -> str:
     if said == "round" or (said is None and file.name.endswith(_ROUNDS)):
         return "round"
     head = head_of(file)
+    _check_columns(file.name, head)
     form = said or next((f for f, word in _TELLING.items() if word in head), "own")
     if form == "own":
         own.check_head(file.name, head)
     else:
         need_columns(file.name, head, _COLUMNS[form])
     return form
+
+
+_OTHERS = {";": "a semicolon", "\t": "a tab", "|": "a bar"}
+
+
+def _check_columns(name: str, head: Sequence[str]) -> None:
+    """
+    Refuse columns that stand there twice, or with something else than commas between.
+    """
+    for sign, called in _OTHERS.items():
+        if len(head) == 1 and sign in head[0]:
+            what = f"has {called} between its columns; only commas are read"
+            raise rejected(name, what, "write it with commas")
+    twice = next((column for column in head if head.count(column) > 1), None)
+    if twice is not None:
+        what = f"has the column {twice!r} {head.count(twice)} times"
+        raise rejected(name, what, "name each column once")
 
 
 def _is_swf(file: TraceFile) -> bool:
@@ -128,9 +147,16 @@ def stream_trace(path: str, form: str | None = None) -> Stream:
 def _watched(file: TraceFile, form: str, tally: Tally) -> Iterator[Draft]:
     """
     Walk the drafts and count those that were submitted before the one above.
+
+    What the first of them counts from, all do: a date among seconds means nothing.
     """
     before = None
+    dated: bool | None = None
     for draft in FORMS[form](file, tally):
+        dated = draft.dated if dated is None else dated
+        if draft.dated != dated:
+            tally.leave_out("other-time", draft.line)
+            continue
         if before is not None and draft.submit < before:
             tally.repair("unsorted", draft.line)
         before = draft.submit
@@ -164,7 +190,7 @@ def read_trace(path: str, form: str | None = None) -> Trace:
         digest=file.digest(),
         begins=date_of(first) if drafts and drafts[0].dated else None,
         jobs=tuple(_job(draft, first) for draft in drafts),
-        notes=(*_notes(file, form), *_marks(file, form, NOTE)),
+        notes=(*_notes(file, form), *_marks(file, form, NOTE), *_gap(drafts)),
         parts=_marks(file, form, PART),
         repaired=dict(sorted(tally.repaired.items())),
         left_out=dict(sorted(tally.left_out.items())),
@@ -174,6 +200,33 @@ def read_trace(path: str, form: str | None = None) -> Trace:
 def _notes(file: TraceFile, form: str) -> tuple[str, ...]:
     known = form == "round" and RECORDS in file.path.suffixes
     return forms.NOTES["record" if known else form]
+
+
+LONG_GAP = 60 * 86400
+"""
+Seconds without a submission after which a time may be wrong.
+"""
+
+
+def _gap(drafts: Sequence[Draft]) -> Iterator[str]:
+    """
+    Say where nothing is submitted for so long that a time may be wrong.
+    """
+    gaps = [
+        (after.submit - before.submit, before, after)
+        for before, after in pairwise(drafts)
+    ]
+    longest, before, after = max(
+        gaps, key=lambda gap: gap[0], default=(0.0, None, None)
+    )
+    if before is None or after is None or longest <= LONG_GAP:
+        return
+    span = drafts[-1].submit - drafts[0].submit
+    if longest > span / 2:
+        yield (
+            f"nothing is submitted for {longest / 86400:,.0f} of {span / 86400:,.0f} "
+            f"days, between lines {before.line} and {after.line}: is a time wrong?"
+        )
 
 
 def _marks(file: TraceFile, form: str, kind: str) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import pytest
 
 from adapters.cli.main import run
 from adapters.cli.terminal.bar import Bar, clock
+from adapters.machine.folder_lock import alone_in
 from tests.helpers.played import files
 
 TRACE = """\
@@ -54,6 +55,34 @@ def test_the_same_command_writes_the_same_bytes(trace, tmp_path, capsys):
 
     capsys.readouterr()
     assert files(tmp_path / "one") == files(tmp_path / "two")
+
+
+def test_a_folder_into_which_another_process_writes_is_refused(trace, tmp_path, capsys):
+    folder = tmp_path / "out"
+    with alone_in(folder):
+        assert 1 == replay(trace, "--strategy", "greedy", "-O", str(folder))
+    said = capsys.readouterr().err
+    assert "another process writes into" in said
+    assert "Traceback" not in said
+
+    assert 0 == replay(trace, "--strategy", "greedy", "-O", str(folder))
+
+
+def test_a_gap_of_a_thousand_years_is_played_at_once_and_noted(tmp_path, capsys):
+    path = tmp_path / "gap.csv"
+    path.write_text("job,submit,duration,gpus\na,1970-01-01,5h,1\nb,2999-01-01,3h,1\n")
+    folder = tmp_path / "out"
+
+    assert 0 == replay(path, "--strategy", "greedy", "-O", str(folder))
+    assert "is a time wrong?" in capsys.readouterr().err
+    rows = (folder / "runs/greedy/seed-0/series.csv").read_text().splitlines()
+    assert len(rows) < 20
+    assert (
+        2
+        == json.loads((folder / "results.json").read_text())["runs"][0]["metrics"][
+            "jobs"
+        ]["done"]
+    )
 
 
 def test_a_second_call_plays_nothing_again(trace, tmp_path, capsys):

@@ -85,6 +85,7 @@ def replay(
 
     from adapters.cli.terminal.bar import Bar
     from adapters.cli.views.replay_view import lines_of
+    from adapters.machine.folder_lock import alone_in
     from adapters.replay.drawn_traces import poorly_drawn
     from adapters.replay.play import BLOCK, Run
     from adapters.replay.play_all import play_all, reached
@@ -112,12 +113,12 @@ def replay(
     if poor is not None:
         note(f"note: {poor}")
     folder = Path(to or f"replays/{jobs.name.partition('.')[0]}-{_safe(floor.name)}")
-    folder.mkdir(parents=True, exist_ok=True)
-    with Bar(_what(runs), reached(runs, folder)):
-        played = play_all(runs, folder, workers=workers)
-    if played < len(runs):
-        note(f"note: {len(runs) - played} of {len(runs)} were played before")
-    document = write_results(runs, folder)
+    with alone_in(folder):
+        with Bar(_what(runs), reached(runs, folder)):
+            played = play_all(runs, folder, workers=workers)
+        if played < len(runs):
+            note(f"note: {len(runs) - played} of {len(runs)} were played before")
+        document = write_results(runs, folder)
     if output is Format.JSON:
         emit(as_text(document, output))
     else:

@@ -88,6 +88,8 @@ def trace_and_floor(
     floor = with_queues(trace, floor_of(cluster), quotas)
     if not floor.queues and len({job.queue for job in trace.jobs}) > 1:
         note("note: no queue has a quota, so all queues of the trace are one line")
+    for text in trace.notes:
+        note(f"note: {text}")
     trace = fitted(trace, floor)
     return trace, floor
 

@@ -61,8 +61,10 @@ def test_times_may_have_units_and_dates(tmp_path):
         ("x,0,nan,1,1,q", "no-duration"),
         ("x,0,inf,1,1,q", "bad-number"),
         ("x,0,1e300,1,1,q", "bad-number"),
-        ("x,0,5,1.5,1,q", "bad-number"),
-        ("x,0,5,-1,1,q", "bad-number"),
+        ("x,0,5,1.5,1,q", "not-whole"),
+        ("x,0,5,-1,1,q", "out-of-range"),
+        ("x,0,5,one,1,q", "bad-number"),
+        ("x,2026-01-01,5,1,1,q", "other-time"),
         ("x,0,5,1,0,q", "no-pods"),
         ("x,0,5", "too-few-cells"),
         ("x,nan,5,1,1,q", "bad-time"),
@@ -74,6 +76,50 @@ def test_a_row_that_cannot_be_read_is_left_out_and_counted(tmp_path, row, rule):
     found = read(tmp_path, HEAD + f"a,0,5,1,1,q\n{row}\nb,9,5,1,1,q\n")
 
     assert ({rule: 1}, 2) == (found.left_out, len(found.jobs))
+
+
+@pytest.mark.parametrize(
+    ("row", "rule"),
+    [
+        ("3,2,0", "min-above-pods"),
+        ("0,2,0", "min-above-pods"),
+        ("2,2,9999999999", "out-of-range"),
+    ],
+)
+def test_a_minimum_and_a_priority_have_bounds(tmp_path, row, rule):
+    head = "submit,duration,gpus,min,pods,priority\n"
+    found = read(tmp_path, f"{head}0,5,1,1,1,0\n0,5,1,{row}\n0,5,1,2,2,0\n")
+
+    assert {rule: 1} == found.left_out
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        ("submit,duration,gpus,gpus", "has the column 'gpus' 2 times"),
+        ("submit;duration;gpus", "has a semicolon between its columns"),
+        ("submit\tduration\tgpus", "has a tab between its columns"),
+    ],
+)
+def test_columns_are_named_once_with_commas_between(tmp_path, head, said):
+    assert said in problem(tmp_path, f"{head}\n0,1,1,1\n")
+
+
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        (("1970-01-01", "1970-01-03", "2999-01-01"), "375,833 of 375,835 days"),
+        ((0, 1_700_000_000, 1_700_000_060), "19,676 of 19,676 days, between lines 2"),
+        ((0, 40 * 86400), None),
+        ((0, 70 * 86400, 150 * 86400, 230 * 86400), None),
+    ],
+)
+def test_a_gap_in_which_a_time_may_be_wrong_is_noted(tmp_path, times, said):
+    rows = "".join(f"j{at},{time},5,1,1,q\n" for at, time in enumerate(times))
+    notes = [note for note in read(tmp_path, HEAD + rows).notes if "wrong" in note]
+
+    assert bool(said) == bool(notes)
+    assert all(said in note for note in notes)
 
 
 def test_a_file_of_which_most_rows_are_wrong_is_refused_with_examples(tmp_path):

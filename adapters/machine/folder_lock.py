@@ -1,0 +1,45 @@
+"""
+A lock on a folder: of two processes that would write into it, the second is refused.
+
+It goes with its process, however that ends, so nothing is left to be cleaned up.
+"""
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from models.errors import PhalanxError, printable
+
+_NAME = ".lock"
+
+
+class FolderTakenError(PhalanxError):
+    """
+    Another process writes into the folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(
+            f"another process writes into {printable(str(folder))}: wait until it has "
+            "ended, or name another folder"
+        )
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """
+    Write into a folder alone.
+
+    Raises
+    ------
+    FolderTakenError
+        When somebody else does already.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / _NAME).open("w", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FolderTakenError(folder) from None
+        yield
