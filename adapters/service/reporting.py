@@ -17,9 +17,10 @@ from adapters.kube.status.writer import StatusWriter, Voice
 from adapters.kube.watch.source import ClusterSource
 from adapters.machine.clock import monotonic
 from adapters.machine.supervised import SupervisedThread, problems, restarts
+from adapters.observe.gauges import Gauged
 from adapters.observe.health import Health, HealthServer
 from adapters.observe.log import LogReporter
-from adapters.observe.metrics import Gauged, Metrics
+from adapters.observe.metrics import Metrics
 from adapters.observe.reporters import Recorder, Reporters
 from adapters.observe.round_file import RoundFile, kept_in
 from adapters.service.run_settings import Running
@@ -56,17 +57,13 @@ class Reporting:
         run = settings.run
         self._settings = settings
         self._source = source
-        self.metrics = Metrics(
-            now=time.time,
-            clock=monotonic,
-            gauged=Gauged(
-                staleness=source.staleness,
-                restarts=lambda: restarts(self._threads),
-                passed_by=source.num_passed_by,
-                intent=lambda: (own.store.size, own.store.left_out),
-            ),
-            versions=versions(),
+        gauged = Gauged(
+            staleness=source.staleness,
+            restarts=lambda: restarts(self._threads),
+            passed_by=source.num_passed_by,
+            intent=lambda: (own.store.size, own.store.left_out),
         )
+        self.metrics = Metrics(now=time.time, gauged=gauged, versions=versions())
         notices = Notices(transport, own.identity, clock=monotonic, now=time.time)
         voice = Voice(
             transport=transport,
@@ -82,21 +79,12 @@ class Reporting:
         file = RoundFile(kept_in(run.folder, run.shard))
         self._recorder = Recorder(file, settings.policy, time.time)
         self._server = self._listening(run.listen)
-        self._threads = [
-            *own.threads,
-            *source.threads,
-            self._writer.thread,
-            self._recorder.thread,
-            *([] if self._server is None else [self._server.thread]),
-        ]
-        self.reporter = Reporters(
-            [
-                LogReporter(),
-                self.metrics,
-                self._recorder,
-                StatusReporter(source, self._writer),
-            ]
-        )
+        ours = [self._writer.thread, self._recorder.thread]
+        self._threads = [*own.threads, *source.threads, *ours]
+        if self._server is not None:
+            self._threads.append(self._server.thread)
+        status = StatusReporter(source, self._writer)
+        self.reporter = Reporters([LogReporter(), self.metrics, self._recorder, status])
 
     @property
     def port(self) -> int | None:

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families as parsed
 
+from adapters.observe.gauges import Gauged
 from adapters.observe.health import Health, HealthServer, ListenError
 from adapters.observe.log import JsonLines, LogReporter, TextLines
-from adapters.observe.metrics import Gauged, Metrics
+from adapters.observe.metrics import Metrics
 from adapters.observe.reporters import Recorder, Reporters
 from adapters.observe.round_file import RoundFile, read_rounds
 from adapters.observe.round_record import record_of

@@ -50,23 +50,30 @@ def carry_out(
         Asked before a gang is begun; once it says no, those not begun are skipped.
     """
     work = _Work(operations, groups, goes_on)
-    crew = [
-        threading.Thread(target=work.help, args=(deed,), name=f"bind-{n}", daemon=True)
-        for n in range(min(threads, len(operations)) - 1)
-    ]
-    begun = []
-    for thread in crew:
-        try:
-            thread.start()
-        except RuntimeError:  # no more threads are to be had: fewer do it
-            break
-        begun.append(thread)
+    crew = _begun(work, deed, min(threads, len(operations)) - 1)
     work.help(deed)
-    for thread in begun:
+    for thread in crew:
         thread.join()
     if work.error is not None:
         raise work.error
     return [work.receipts[at] for at in range(len(operations))]
+
+
+def _begun(work: "_Work", deed: Deed, number: int) -> list[threading.Thread]:
+    """
+    Begin so many threads that help; where no more are to be had, fewer.
+    """
+    crew: list[threading.Thread] = []
+    for n in range(number):
+        thread = threading.Thread(
+            target=work.help, args=(deed,), name=f"bind-{n}", daemon=True
+        )
+        try:
+            thread.start()
+        except RuntimeError:
+            break
+        crew.append(thread)
+    return crew
 
 
 @dataclass(slots=True, eq=False)

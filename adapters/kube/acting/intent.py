@@ -79,10 +79,10 @@ class IntentStore:
         self._limit = form.LIMIT
         self._name = place[1]
         self._objects = [
-            _Object(transport, (place[0], _numbered(self._name, number)), identity)
+            _ConfigMap(transport, (place[0], _numbered(self._name, number)), identity)
             for number in range(MOST_OBJECTS)
         ]
-        self._aside = _Object(transport, (place[0], _unread(self._name)), identity)
+        self._aside = _ConfigMap(transport, (place[0], _unread(self._name)), identity)
         self._remembered: list[tuple[int, str]] = []
         self._remembered_at = 0.0
         self._lost = 0
@@ -176,7 +176,7 @@ class IntentStore:
 
     def _others(
         self, part: Part, faults: list[str]
-    ) -> Iterator[tuple["_Object", Part]]:
+    ) -> Iterator[tuple["_ConfigMap", Part]]:
         """
         Read the further objects that the first one lists.
         """
@@ -209,7 +209,7 @@ class IntentStore:
         _log.error("intent_set_aside", extra={"fields": fields})
 
 
-class _Object:
+class _ConfigMap:
     """
     One ConfigMap, and the version and content that we know it to have.
     """

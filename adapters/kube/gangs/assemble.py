@@ -143,9 +143,7 @@ class Assembler:
         )
         warnings += maker.warnings
         queues += homes.made(warnings)
-        warnings += _empty(without_pods(objects, (*ours, *others)))
-        warnings += _unread(objects, ours)
-        warnings += _half_read(others)
+        warnings += _passed_over(objects, ours, others)
         records = list(_loaded(nodes, ours, others, gangs, warnings))
         budgets = list(budgets_of(objects, everybody, warnings))
         summary = self._summary(ours, others, objects, warnings)
@@ -239,6 +237,17 @@ def _unread(objects: Objects, ours: Iterable[PodRecord]) -> Iterator[str]:
     ]
     if parts:
         yield f"not read: {', '.join(parts)}"
+
+
+def _passed_over(
+    objects: Objects, ours: Sequence[PodRecord], others: Sequence[PodRecord]
+) -> Iterator[str]:
+    """
+    Say what is there and plays no part, or not all that it should.
+    """
+    yield from _empty(without_pods(objects, (*ours, *others)))
+    yield from _unread(objects, ours)
+    yield from _half_read(others)
 
 
 def _half_read(others: Iterable[PodRecord]) -> Iterator[str]:

@@ -22,6 +22,7 @@ from adapters.kube.api.errors import (
     UnreadableError,
     is_lasting,
 )
+from adapters.kube.api.list_pages import Pass, Take
 from adapters.kube.api.paths import called, version_of
 from adapters.kube.api.resources import Raw, Resource
 from adapters.kube.api.unread import DEEPEST, Unread, too_deep
@@ -170,27 +171,34 @@ class Reflector(Generic[T]):
             except UnreadableError as error:
                 skip(_unread(raw, error))
 
-        token = ""
-        while True:
-            page = self._transport.page(
-                self.resource, self._pace.limit, token, take, skip
-            )
-            if self._stopped.is_set():
-                return
-            token = page.token
-            if not token:
-                break
-        if not page.version:
-            raise UnreadableError(f"{called(self.resource)}: a list without a version")
-        self._shelf.replace(listed, page.version)
+        version = self._pages(take, skip)
+        if version is None:
+            return
+        self._shelf.replace(listed, version)
         self.passed_by = passed
-        self._version = page.version
+        self._version = version
         self._fresh = began
         if self.state is not State.SYNCED:
             self._say("resource_synced", count=len(listed))
         self.state = State.SYNCED
         self.settled.set()
         self._healthy()
+
+    def _pages(self, take: Take, skip: Pass) -> str | None:
+        """
+        Read one page after the other, and give their version; none once we stop.
+        """
+        token, limit = "", self._pace.limit
+        while True:
+            page = self._transport.page(self.resource, limit, token, take, skip)
+            if self._stopped.is_set():
+                return None
+            token = page.token
+            if not token:
+                break
+        if not page.version:
+            raise UnreadableError(f"{called(self.resource)}: a list without a version")
+        return page.version
 
     def _watch(self) -> None:
         """

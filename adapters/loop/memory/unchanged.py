@@ -128,7 +128,7 @@ class _State:
         return True
 
 
-class _KeptWanted(BaseModel):
+class _StoredWanted(BaseModel):
     """
     What a gang wants, as it was kept.
     """
@@ -140,7 +140,7 @@ class _KeptWanted(BaseModel):
     ended: StrictInt
 
 
-class _Kept(BaseModel):
+class _StoredState(BaseModel):
     """
     What was kept; fields of another version are passed by.
     """
@@ -149,7 +149,7 @@ class _Kept(BaseModel):
     told: dict[str, StrictInt]
     there: str
     budgets: dict[str, tuple[str, StrictInt]]
-    gangs: dict[str, _KeptWanted]
+    gangs: dict[str, _StoredWanted]
     others: str = Field(min_length=1)
 
 
@@ -224,7 +224,7 @@ class Stillness:
         if document is None:
             return True
         try:
-            read = _Kept.model_validate(document)
+            read = _StoredState.model_validate(document)
         except ValidationError:
             return False
         self._since = read.since
