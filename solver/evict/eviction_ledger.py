@@ -300,12 +300,18 @@ class HandRights:
             }
             entitled = all(state.key in frozen.entitled for state in unit.states)
             self.start(unit, counts, entitled=entitled)
+        self.leave(frozen.exits)
+
+    def leave(self, exits: Iterable[Exit]) -> None:
+        """
+        Count pods that leave, those of one gang by one rule together.
+        """
         parts: dict[tuple[str, Rule], list[Exit]] = {}
-        for one in frozen.exits:
+        for one in exits:
             parts.setdefault((one.gang, one.rule), []).append(one)
-        for (_, rule), exits in parts.items():
+        for (_, rule), some in parts.items():
             if rule != "stale":
-                self._take_exits(exits)
+                self._take_exits(some)
 
     def _take_exits(self, exits: Sequence[Exit]) -> None:
         gang = self.problem.gangs[exits[0].gang]

@@ -9,6 +9,7 @@ import numpy as np
 
 from models.resources import add
 from solver.evict.beneficiaries import departures_of
+from solver.evict.eviction_ledger import HandRights
 from solver.evict.freeze import freeze, refitted
 from solver.evict.greedy.evict import evict_by_hand
 from solver.evict.moved_gangs import Mover, movers_of
@@ -56,15 +57,29 @@ class Opened:
         values = score(problem, first, keys), score(problem, idle, keys)
         return replace(self, first=first if is_better(keys, *values) else idle)
 
-    def holds(self, draft: Draft) -> bool:
+    def holds(self, draft: Draft, *, whole: bool = True) -> bool:
         """
-        Tell whether what a draft loses is within what those gain whom it is lost for.
+        Tell whether all who leave may, and lose no more than the policy allows.
+
+        Parameters
+        ----------
+        draft
+            An answer of the model.
+        whole
+            Whether it has all starts that the model made others leave for; what found
+            no place gives no right.
         """
         most = self.problem.policy.evict.max_lost_per_gpu
-        if most is None or not draft.exits:
+        if not draft.exits or (whole and most is None):
             return True
         after, _ = freeze(self.now, draft, self.now.step)
         departures = [*departures_of(after).values()][-len(draft.exits) :]
+        if not whole and not (
+            all(one.beneficiaries for one in departures) and self._may_leave(draft)
+        ):
+            return False
+        if most is None:
+            return True
         named = {name for one in departures for name in one.beneficiaries}
         gained = sum(
             _gained(self.problem, unit, draft, most)
@@ -72,6 +87,21 @@ class Opened:
             if named & {state.key for state in unit.states}
         )
         return loss_of(draft.exits).work <= gained
+
+    def _may_leave(self, draft: Draft) -> bool:
+        """
+        Tell whether the starts of a draft give the right to all its exits.
+        """
+        rights = HandRights(self.problem)
+        for unit in self.problem.units:
+            if draft.starts(unit):
+                counts = {
+                    s.key: {i: len(h) for i, h in enumerate(draft.places[s.key])}
+                    for s in unit.states
+                }
+                rights.start(unit, counts, entitled=unit.key in draft.entitled)
+        rights.leave(draft.exits)
+        return rights.hold()
 
 
 def open_step(problem: Problem, step: Step, ready: Draft) -> Opened | None:

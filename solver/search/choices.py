@@ -58,7 +58,7 @@ class Sure:
         may_follow = _may_follow(opened)
         for key in opened.keys:
             mine = key.name in LOSSES and LOSSES[key.name][0] == step
-            if mine or (key.name in gains and not may_follow):
+            if key in bounds and (mine or (key.name in gains and not may_follow)):
                 self.found[key] = bounds[key]
 
     def holds(self, keys: Sequence[TierKey], values: Sequence[int]) -> tuple[bool, ...]:

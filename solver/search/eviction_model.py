@@ -41,6 +41,8 @@ Value = Callable[[Var], int]
 class StepModel(Model):
     """
     An encoding of one step; nodes in ``split`` form bins of their own.
+
+    ``most`` are tiers that nobody may leave for, with what they reach without.
     """
 
     def __init__(
@@ -49,8 +51,10 @@ class StepModel(Model):
         keys: tuple[TierKey, ...],
         victims: Victims,
         movers: Sequence[Mover],
+        most: Mapping[TierKey, int],
     ) -> None:
         super().__init__(problem, keys)
+        self.most = most
         self.victims = victims
         self.movers = movers
         states = [mover.state for mover in movers]
@@ -68,7 +72,12 @@ class StepModel(Model):
             self.problem, self._shapes, self.levels, self.victims, self.split
         )
         self.exact = conversion.exact
-        return encode_step(self.problem, conversion, self.victims, self.movers)
+        encoding = encode_step(self.problem, conversion, self.victims, self.movers)
+        for key, value in self.most.items():
+            row = encoding.tier(key)
+            if row.variables:
+                encoding.model.add(row.expression <= value)
+        return encoding
 
     @property
     def step_encoding(self) -> StepEncoding:

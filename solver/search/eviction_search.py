@@ -8,6 +8,7 @@ from solver.encode.node_classes import NodeClass
 from solver.evict.open_step import Opened
 from solver.place.draft import Draft
 from solver.problem.budget import Budget, Stopwatch
+from solver.problem.problem import Step
 from solver.score.tier import LOSSES, TierKey
 from solver.score.tiers import is_better, score
 from solver.search.eviction_model import StepModel, decode_step
@@ -38,14 +39,19 @@ class StepSearch(TierSearch):
 
     def _model(self) -> Model:
         opened = self.opened
-        return StepModel(opened.problem, self.keys, opened.victims, opened.movers)
+        most = _without_anybody(opened)
+        return StepModel(opened.problem, self.keys, opened.victims, opened.movers, most)
 
     def all_tiers(self) -> None:
         """
         Solve every tier of the step that arithmetic does not prove already.
         """
-        for at in range(len(self.keys)):
+        model = self.model
+        assert isinstance(model, StepModel)
+        for at, key in enumerate(self.keys):
             if self.values[at] == self.bounds[at] or at in self.fixed:
+                continue
+            if key in model.most:
                 continue
             if self.budget.left <= 0:
                 break
@@ -58,7 +64,8 @@ class StepSearch(TierSearch):
         model = self.model
         assert isinstance(model, StepModel)
         decoded, moved = decode_step(model.step_encoding, answer.value, self.budget)
-        if moved and self.opened.holds(decoded.draft):
+        whole = not decoded.unpacked
+        if moved and self.opened.holds(decoded.draft, whole=whole):
             self._keep(at, decoded.draft)
         self.watch.lap("decode")
         return decoded.unpacked
@@ -114,7 +121,11 @@ class StepSearch(TierSearch):
         model = self.model
         assert isinstance(model, StepModel)
         bounds = self.bounds if model.exact else self.trivial
-        return dict(zip(self.keys, bounds, strict=True))
+        return {
+            key: bound
+            for key, bound, value in zip(self.keys, bounds, self.values, strict=True)
+            if key not in model.most or bound == value
+        }
 
     def _refine(self, classes: Sequence[NodeClass]) -> bool:
         """
@@ -143,3 +154,14 @@ class StepSearch(TierSearch):
             model.split[node] = 1 + apart[i // size * size]
         model.forget()
         return True
+
+
+def _without_anybody(opened: Opened) -> dict[TierKey, int]:
+    """
+    Give what is entitled in the second step, in which nobody leaves for it.
+    """
+    if opened.problem.step is Step.ENTITLED:
+        return {}
+    keys = tuple(key for key in opened.keys if key.name == "entitled")
+    values = score(opened.problem, opened.idle, keys)
+    return dict(zip(keys, values, strict=True))

@@ -59,6 +59,14 @@ class _Found:
         self.bounds.update(bounds)
         self.values.update(values)
 
+    def forget(self, *names: str) -> None:
+        """
+        Leave out all bounds of some tiers, or of all.
+        """
+        for key in list(self.bounds):
+            if not names or key.name in names:
+                del self.bounds[key]
+
     def teach(self, run: TierSearch) -> None:
         """
         Tell a search what holds for its values.
@@ -109,11 +117,14 @@ def search(problem: Problem, budget: Budget) -> Outcome:
         known.sure.learn(run.opened, known.steps.bounds, before, problem)
         if problem.frozen is not before.frozen:
             entitled = Draft()
+            known.idle.forget()
             as_greedy = as_greedy and best is run.opened.first
         watch.lap("decode")
         if run.leaves_more_to_start(best):
             ready = run.what_follows(problem, ready)
             entitled = ready if step is Step.ENTITLED else entitled
+    if some_were_evicted(problem):
+        known.steps.forget("entitled")
     by_hand = None if as_greedy else plan_greedily(bare, budget)
     drafts = (ready, entitled)
     return _last_step(problem, drafts, budget, known, sizes, by_hand)
@@ -171,7 +182,7 @@ class _StepCourse:
         values = dict(zip(run.keys, run.values, strict=True))
         self.known.steps.add(found, values)
         for key, value in values.items():
-            if key.name not in LOSSES and found[key] > value:
+            if key.name not in LOSSES and found.get(key, value) > value:
                 self.known.least[key] = found[key]
         return run.best
 
@@ -190,9 +201,7 @@ class _StepCourse:
         """
         if self.opened.problem.step is Step.ENTITLED:
             return _entitled_now(problem, ready, self.watch, self.budget, self.known)
-        found = self.known.steps.bounds
-        for key in [key for key in found if key.name == "borrowing"]:
-            del found[key]
+        self.known.steps.forget("borrowing")
         lost = problem.frozen.losses[Step.BORROWING].pods
         return ready if lost else _entitled_of(ready)
 

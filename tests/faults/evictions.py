@@ -184,6 +184,18 @@ FAULTS: tuple[Fault, ...] = (
         ("evict/reclaim/nobody-leaves-for-a-gang-that-was-evicted",),
     ),
     Fault(
+        "entitled-starts-in-the-second-step",
+        "in the second step others leave for what is entitled",
+        switch("solver.search.eviction_search:_without_anybody", always({})),
+        ("evict/moves/they-serve-what-borrows-and-nothing-else-later",),
+    ),
+    Fault(
+        "rights-of-who-found-no-place",
+        "who found no place still gives the right to evict",
+        switch("solver.evict.open_step:Opened.holds", always(value=True)),
+        ("evict/preempt/no-right-from-a-start-without-a-place",),
+    ),
+    Fault(
         "memory-of-pods-that-fit-nowhere",
         "what was evicted counts with its cheapest pods, also where none fits",
         switch(

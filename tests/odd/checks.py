@@ -10,6 +10,7 @@ from exact import UndecidedError, best_first_step, best_later
 from models.errors import PlanRejectedError
 from models.gangs import PodPhase, pod_sets
 from models.plan import Plan, TierResult
+from models.policy import Policy
 from models.scenario import Scenario
 from solver.problem.problem import problem_of
 from solver.round import decide
@@ -40,7 +41,8 @@ def complaint(scenario: Scenario, *, exactly: bool = False) -> str | None:
         except Exception as error:  # noqa: BLE001 - any crash is what is looked for
             where = traceback.extract_tb(error.__traceback__)[-1]
             return f"{strategy} crashed: {error!r} in {where.name}"
-    better = _better(plans["greedy"], plans["solver"])
+    same = _kept(scenario, plans["greedy"]) == _kept(scenario, plans["solver"])
+    better = _better(plans["greedy"], plans["solver"]) if same else None
     if better is not None:
         return f"greedy is better: {better}"
     if exactly and is_exact(scenario):
@@ -57,6 +59,20 @@ def kind(found: str) -> str:
 
 
 # --- greedy ---------------------------------------------------------------------
+
+
+def _kept(scenario: Scenario, plan: Plan) -> set[tuple[str, str | None]]:
+    """
+    Name the promised places that a plan keeps: whoever gives one up may do more.
+    """
+    promised = {
+        (gang.key, pod.node)
+        for gang in scenario.snapshot.gangs
+        for leaf in pod_sets(gang.tree)
+        for pod in leaf.pods
+        if pod.phase is PodPhase.RESERVED
+    }
+    return promised & {(op.gang, op.node) for op in plan.operations}
 
 
 def _better(greedy: Plan, solver: Plan) -> str | None:
@@ -108,7 +124,17 @@ def is_exact(scenario: Scenario) -> bool:
             waiting.heads
             and any(g.passed_over >= waiting.protect_after for g in snapshot.gangs)
         )
-        and policy.has("entitled")
+        and _in_known_order(policy)
+    )
+
+
+def _in_known_order(policy: Policy) -> bool:
+    """
+    Tell whether entitled starts, losses and borrowing come first, as the steps do.
+    """
+    names = [tier.name for tier in policy.tiers]
+    return names[:3] == ["entitled", "disruption", "borrowing"] or (
+        names[:2] == ["entitled", "disruption"] and "borrowing" not in names
     )
 
 
