@@ -27,6 +27,20 @@ def hint_values(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:
     """
     List what each variable would be in a draft.
     """
+    pairs = kept_starts(encoding, draft)
+    for kind in encoding.types:
+        for which, vars_ in enumerate(kind.states):
+            if isinstance(vars_, RigidVars):
+                pairs += _rigid(encoding, kind, which, vars_, draft)
+            else:
+                pairs += _choice(encoding, vars_, draft)
+    return pairs + _footprints(encoding, draft) + _loads(encoding, draft)
+
+
+def kept_starts(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:
+    """
+    List how many units of each type start in a draft, and how many are entitled.
+    """
     pairs: list[tuple[Var, int]] = []
     for kind in encoding.types:
         started = [u for u in kind.units if draft.starts(u)]
@@ -39,12 +53,7 @@ def hint_values(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:
             num = sum(unit.key in draft.entitled for unit in started)
             pairs.append((kind.entitled.variable, num))
         pairs += [(v, int(k < len(started))) for k, v in enumerate(kind.ranks)]
-        for which, vars_ in enumerate(kind.states):
-            if isinstance(vars_, RigidVars):
-                pairs += _rigid(encoding, kind, which, vars_, draft)
-            else:
-                pairs += _choice(encoding, vars_, draft)
-    return pairs + _footprints(encoding, draft) + _loads(encoding, draft)
+    return pairs
 
 
 def _footprints(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:

@@ -6,22 +6,24 @@ in seconds two lanes of manners race; else they take turns, the last winner firs
 the answer is the same each time (decision 0006).
 """
 
+from collections.abc import Sequence
+
 from ortools.sat.python import cp_model
 
+from solver.encode.variables import Var
 from solver.problem.budget import Budget
 from solver.search.goal import Goal, solver_of
 from solver.search.parameters import (
     DIVING,
+    FINE,
     IMPROVING,
-    MANY,
+    NEARBY,
     PASSES,
-    PROOF,
     RELAXED,
-    STAYING,
     WEIGHING,
     Manner,
 )
-from solver.search.race import Answer, Race, unhinted
+from solver.search.race import Answer, Race, hint_answer, unhinted
 
 
 class Attempts:
@@ -44,9 +46,6 @@ class Attempts:
         if lanes is not None:
             return Race(self.budget, goal, limit, lanes).run(model)
         best: Answer | None = None
-        if self.manners[0] is IMPROVING and len(model.proto.variables) > MANY:
-            self.manners = [DIVING, WEIGHING, IMPROVING, RELAXED]
-        self._turn(model, STAYING, goal, limit * PROOF, PASSES[0][0])
         for gap, parts in PASSES:
             for manner, part in zip(tuple(self.manners), parts, strict=False):
                 claim = None if best is None else best.claim
@@ -62,6 +61,38 @@ class Attempts:
                     self.manners.insert(0, manner)
         return best
 
+    def nearby(
+        self,
+        model: cp_model.CpModel,
+        kept: Sequence[tuple[Var, int]],
+        goal: Goal,
+        share: float,
+    ) -> Answer | None:
+        """
+        Solve a model with some variables kept at values that it can have.
+
+        What is found is a solution of the whole model, and becomes its hint where it
+        is better; a bound of the part that is left is none of the whole.
+        """
+        limit = min(share, self.budget.left) * NEARBY
+        if limit <= 0:
+            return None
+        part = model.clone()
+        for variable, value in kept:
+            domain = part.proto.variables[variable.index].domain
+            domain.clear()
+            domain.extend([value, value])
+        solver = solver_of(self.budget, part, IMPROVING, goal.gap * FINE, limit)
+        status = solver.solve(part)
+        self.budget.charge(solver.deterministic_time)
+        if status not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
+            return None
+        answer = Answer(solver)
+        if not goal.is_better(answer.claim, goal.value):
+            return None
+        hint_answer(model, answer)
+        return answer
+
     def _turn(
         self,
         model: cp_model.CpModel,
@@ -70,7 +101,7 @@ class Attempts:
         limit: float,
         gap: float,
     ) -> Answer | None:
-        solver = solver_of(self.budget, manner, goal.gap * gap, limit)
+        solver = solver_of(self.budget, model, manner, goal.gap * gap, limit)
         solver.best_bound_callback = goal.tighten
         status = solver.solve(model if manner.hinted else unhinted(model))
         self.budget.charge(solver.deterministic_time)

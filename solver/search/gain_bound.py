@@ -61,7 +61,7 @@ def _ask(model: cp_model.CpModel, goal: Goal, budget: Budget) -> None:
     """
     Tighten the bound of a goal until it is near enough, or the limit is reached.
     """
-    solver = solver_of(budget, RELAXED, 0.0, budget.left * PART)
+    solver = solver_of(budget, model, RELAXED, 0.0, budget.left * PART)
 
     def learn(bound: float) -> None:
         """

@@ -59,10 +59,10 @@ def whole(bound: float, *, up: bool) -> int:
 
 
 def solver_of(
-    budget: Budget, manner: Manner, gap: float, limit: float
+    budget: Budget, model: cp_model.CpModel, manner: Manner, gap: float, limit: float
 ) -> cp_model.CpSolver:
     """
-    Set a solver up for one manner, with a gap and a limit.
+    Set a solver up for a model and one manner, with a gap and a limit.
     """
     solver = cp_model.CpSolver()
     parameters = solver.parameters
@@ -77,5 +77,5 @@ def solver_of(
         parameters.max_time_in_seconds = max(0.01, share)
     else:
         parameters.max_deterministic_time = max(0.001, share)
-    manner.configure(solver)
+    manner.configure(solver, len(model.proto.variables))
     return solver

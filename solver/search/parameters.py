@@ -20,18 +20,19 @@ class Manner:
     presolved: bool
     branching: SatParameters.SearchBranching | None = None
 
-    def configure(self, solver: cp_model.CpSolver) -> None:
+    def configure(self, solver: cp_model.CpSolver, variables: int) -> None:
         """
-        Set the parameters in which manners differ.
+        Set the parameters in which manners differ, for a model with so many variables.
         """
         parameters = solver.parameters
         parameters.cp_model_presolve = self.presolved
+        if variables > MANY:
+            parameters.max_presolve_iterations = 1
         if self.branching is not None:
             parameters.search_branching = self.branching
             parameters.add_lp_constraints_lazily = False
 
 
-STAYING = Manner(hinted=True, presolved=False)
 DIVING = Manner(hinted=False, presolved=False, branching=cp_model.LP_SEARCH)
 WEIGHING = Manner(hinted=False, presolved=False, branching=cp_model.PSEUDO_COST_SEARCH)
 IMPROVING = Manner(hinted=True, presolved=True)
@@ -39,12 +40,12 @@ RELAXED = Manner(hinted=False, presolved=True, branching=cp_model.LP_SEARCH)
 
 MANY = 2000
 """
-In models with more variables than this, presolve takes longer than most proofs.
+In models with more variables than this one pass of presolve has done most of its work.
 """
 
-PROOF = 0.05
+NEARBY = 0.2
 """
-The part of the limit that goes to proving that what is in hand is best already.
+The most of a tier's share that goes to what can be had with the starts as they are.
 """
 
 FINE = 0.4
@@ -63,14 +64,9 @@ PASSES = ((FINE, (0.4, 0.3, 0.2)), (1.0, (0.2, 0.2, 0.2, 0.2)))
 Lane = tuple[tuple[Manner, float], ...]
 LANES: tuple[Lane, ...] = (
     ((DIVING, 0.45), (WEIGHING, 0.3), (RELAXED, 0.25)),
-    ((STAYING, 0.1), (IMPROVING, 0.9)),
-)
-LANES_OF_MANY: tuple[Lane, ...] = (
-    ((DIVING, 0.6), (RELAXED, 0.4)),
-    ((STAYING, 0.1), (WEIGHING, 0.4), (IMPROVING, 0.5)),
+    ((IMPROVING, 1.0),),
 )
 """
 The part of the gap at which manners may stop, and their parts of the limit in turn; and
-with two workers, what each of them tries, in small models and in those with many
-variables.
+with two workers, what each of them tries.
 """

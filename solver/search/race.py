@@ -10,7 +10,7 @@ from solver.encode.variables import Var
 from solver.problem.budget import Budget
 from solver.problem.parallel import Lanes
 from solver.search.goal import Goal, solver_of
-from solver.search.parameters import FINE, HASTE, LANES, LANES_OF_MANY, MANY, Lane
+from solver.search.parameters import FINE, HASTE, LANES, Lane
 
 
 class Answer:
@@ -27,6 +27,17 @@ class Answer:
         Give a variable's value.
         """
         return int(self.solver.value(variable))
+
+
+def hint_answer(model: cp_model.CpModel, answer: Answer) -> None:
+    """
+    Tell a model an answer as its first solution.
+    """
+    model.clear_hints()  # type: ignore[no-untyped-call]
+    hints = model.proto.solution_hint
+    values = answer.solver.response_proto.solution
+    hints.vars.extend(range(len(values)))
+    hints.values.extend(values)
 
 
 def unhinted(model: cp_model.CpModel) -> cp_model.CpModel:
@@ -64,12 +75,10 @@ class Race:
         """
         Run the lanes; give the best answer of those that have ended.
         """
-        many = len(model.proto.variables) > MANY
         plain = unhinted(model)
-        lanes = LANES_OF_MANY if many else LANES
-        self.open = len(lanes)
+        self.open = len(LANES)
         self.lanes.start(
-            [partial(self._run_lane, model.clone(), plain, lane) for lane in lanes]
+            [partial(self._run_lane, model.clone(), plain, lane) for lane in LANES]
         )
         self.lanes.wait(self._has_ended)
         self.lanes.wait(self._has_stopped)
@@ -112,7 +121,7 @@ class Race:
                 if self.over or self.budget.left <= 0:
                     break
                 gap = self.goal.gap * (FINE if self.fine else 1.0)
-                solver = solver_of(self.budget, manner, gap, self.limit * part)
+                solver = solver_of(self.budget, model, manner, gap, self.limit * part)
                 self.running.append(solver)
             solver.best_bound_callback = self._learn
             given = model if manner.hinted else plain

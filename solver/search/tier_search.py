@@ -12,6 +12,7 @@ from math import inf
 from models.plan import ModelSize
 from solver.decode.deal_places import decode
 from solver.decode.place_relaxed import deal
+from solver.encode.hint import kept_starts
 from solver.encode.node_classes import NodeClass
 from solver.encode.without_topology import has_many_domains, without_topology
 from solver.place.complete import complete
@@ -38,6 +39,10 @@ STEPS_PER_UNIT = 10_000.0
 ROWS_PER_UNIT = 100_000
 """
 Variables and rows of a model that is built again for one deterministic unit.
+"""
+BESIDE_STARTS = frozenset({"surplus", "topology", "packing", "gpus", "pods"})
+"""
+Tiers that count more than which gangs start: they can be bettered with starts kept.
 """
 TIE_BREAK = 0.25
 """
@@ -234,7 +239,7 @@ class TierSearch:
         answer = None
         if row.variables:
             model.aim(row, goal.direction, self.best)
-            answer = self.attempts.solve(model.encoding.model, goal, share)
+            answer = self._answer(model, at, goal, share)
         else:
             goal.tighten(row.constant)
         self.bounds[at] = goal.bound
@@ -242,6 +247,20 @@ class TierSearch:
         if answer is not None and goal.is_better(answer.claim, goal.value):
             return answer
         return None
+
+    def _answer(self, model: Model, at: int, goal: Goal, share: float) -> Answer | None:
+        """
+        Ask what can be had with the starts as they are, where more than they count.
+        """
+        encoding = model.encoding
+        near = None
+        if self.keys[at].name in BESIDE_STARTS:
+            kept = kept_starts(encoding, self.best)
+            near = self.attempts.nearby(encoding.model, kept, goal, share)
+        answer = self.attempts.solve(encoding.model, goal, share)
+        if near is None or (answer and not goal.is_better(near.claim, answer.claim)):
+            return answer
+        return near
 
     def _take(self, at: int, answer: Answer) -> tuple[int, ...]:
         """
