@@ -42,6 +42,8 @@ from models.resources import PODS, Resources
 _MOST_SHARED = 20_000  # templates with affinity are as many as gangs
 _LONGEST = 253
 _LONGEST_KEY = 4096
+_MOST_LETTERS = 16_384
+_KEPT_LETTERS = 512
 _UNREAD = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})
 
 
@@ -301,10 +303,22 @@ def _deleted(meta: Json) -> float | None:
 
 
 def _strings(meta: Json, key: str) -> Mapping[str, str]:
-    return {
+    """
+    Keep labels or annotations; where they are many letters, of each its beginning.
+
+    A server takes 256 KiB of a pod, which ten thousand of a tenant must not cost us;
+    and nothing of what is read is nearly as long.
+    """
+    found = {
         intern(name): value
         for name, value in texts(meta, key, "metadata").items()
         if name not in _UNREAD
+    }
+    if sum(map(len, found.values())) <= _MOST_LETTERS:
+        return found
+    return {
+        name: value if len(value) <= _KEPT_LETTERS else f"{value[:_KEPT_LETTERS]}…"
+        for name, value in found.items()
     }
 
 

@@ -322,3 +322,14 @@ def test_what_pods_of_gangs_that_are_gone_shared_is_forgotten():
     assert one.labels is same.labels
     assert one.owner is same.owner
     assert (1, 1) == (len(reducer._texts), len(reducer._owners))
+
+
+def test_annotations_of_many_letters_are_kept_as_far_as_they_are_read():
+    short = {"scheduling.x-k8s.io/pod-group": "g"}
+    few = pod_record(pod(annotations={**short, "a": "x" * 16_000}))
+    many = pod_record(pod(annotations={**short, "a": "x" * 16_000, "b": "y" * 200_000}))
+
+    assert 16_000 == len(few.annotations["a"])
+    assert short.items() <= many.annotations.items()
+    assert 2_000 > sum(map(len, many.annotations.values()))
+    assert () == many.invalid
