@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from ortools.sat.python import cp_model
 
+from exact.cores import core
 from exact.model import could_start
 from exact.step import (
     CONSOLIDATE,
@@ -70,7 +71,7 @@ def _largest(
     """
     Give the largest unit among some pods that leave by a rule, or nothing.
 
-    A pod is no larger than the unit that it is part of, so every pod may stand too.
+    A pod is no larger than the core that it is part of, so every pod may stand too.
     """
     sizes: list[Term] = [
         runner.leaf.requests.get(resource, 0) * step.gone[runner.key, rule]
@@ -87,11 +88,13 @@ def _largest(
 
 
 def _size(step: Step, key: str, node: Tree, resource: str) -> int:
-    names = {leaf.name for leaf in pod_sets(node)}
+    """
+    Give what the core of a tree node asks for.
+    """
+    pods = core(step.before.gangs[key], node)
     return sum(
-        runner.leaf.requests.get(resource, 0)
-        for runner in step.runners
-        if runner.gang.key == key and runner.leaf.name in names
+        leaf.requests.get(resource, 0) * pods.get(leaf.name, 0)
+        for leaf in pod_sets(node)
     )
 
 
@@ -103,7 +106,7 @@ def _add_holding(
     chosen: cp_model.IntVar,
 ) -> None:
     """
-    Ensure that every unit that leaves holds a chosen resource.
+    Ensure that every unit that leaves holds a chosen resource, or goes with a core.
     """
     for runner in runners:
         if runner.leaf.requests.get(resource, 0):

@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from models.gangs import pod_sets
 from models.plan import Rule
-from models.resources import Resources, add, summed
-from solver.problem.gang_state import Standing
+from models.resources import Resources, add
+from solver.evict.cores import Parts, parts_of
+from solver.problem.gang_state import Standing, standing
 from solver.problem.leaving_pods import Exit
 from solver.problem.problem import Problem, Step, Unit
 
@@ -22,14 +22,14 @@ MOVED: Rule = "consolidate"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaver:
     """
-    What leaves as one unit: of which gang, by which rule, and what it holds.
+    What leaves at one go: of which gang, by which rule, and what its units hold.
     """
 
     gang: str
     queue: str
     band: int
     rule: Rule
-    amounts: Resources
+    parts: Parts
     pods: int
     budgets: tuple[int, ...] = ()
 
@@ -37,26 +37,32 @@ class Leaver:
 @dataclass(slots=True)
 class _Sums:
     """
-    Units added up: their number, what they hold in all, and the sizes there are.
+    What leaves added up: its number, what it holds in all, and the largest units.
     """
 
     number: int = 0
     total: dict[str, int] = field(default_factory=dict)
     sizes: dict[str, dict[int, int]] = field(default_factory=dict)
+    held: Counter[str] = field(default_factory=Counter)
 
-    def add(self, row: Iterable[tuple[str, int]], sign: int) -> None:
+    def add(self, parts: Parts, sign: int) -> None:
         """
-        Add a unit, or take it out.
+        Add what leaves, or take it out.
         """
         self.number += sign
-        for name, amount in row:
+        for name in parts.held:
+            self.held[name] += sign
+        for name, amount in parts.amounts.items():
+            if not amount:
+                continue
             self.total[name] = self.total.get(name, 0) + sign * amount
             sizes = self.sizes.setdefault(name, {})
-            count = sizes.get(amount, 0) + sign
+            size = parts.largest[name]
+            count = sizes.get(size, 0) + sign
             if count:
-                sizes[amount] = count
+                sizes[size] = count
             else:
-                del sizes[amount]
+                del sizes[size]
 
     def largest(self, name: str) -> int:
         """
@@ -68,7 +74,7 @@ class _Sums:
         """
         Tell whether every unit holds something of a resource.
         """
-        return sum(self.sizes.get(name, {}).values()) == self.number
+        return self.held[name] == self.number
 
 
 @dataclass(slots=True)
@@ -87,13 +93,12 @@ class _Preempted:
         bands = self._started.setdefault(queue, {})
         add(bands.setdefault(band, {}), asked, sign)
 
-    def add(
-        self, queue: str, band: int, row: Sequence[tuple[str, int]], sign: int
-    ) -> None:
+    def add(self, leaver: Leaver, sign: int) -> None:
         """
-        Count a unit that leaves, or one that stays after all.
+        Count what leaves, or what stays after all.
         """
-        self.queues.setdefault(queue, {}).setdefault(band, _Sums()).add(row, sign)
+        bands = self.queues.setdefault(leaver.queue, {})
+        bands.setdefault(leaver.band, _Sums()).add(leaver.parts, sign)
 
     def may_lose(self, queue: str) -> bool:
         """
@@ -212,15 +217,13 @@ class HandRights:
                 del self._gangs[leaver.gang]
         for budget in leaver.budgets:
             self._budgets[budget] += sign * leaver.pods
-        row = [(name, amount) for name, amount in leaver.amounts.items() if amount]
         if leaver.rule == "preempt":
-            self._preempted.add(leaver.queue, leaver.band, row, sign)
+            self._preempted.add(leaver, sign)
             if self._is_now:
-                self._in_step.add(leaver.queue, leaver.band, row, sign)
+                self._in_step.add(leaver, sign)
         elif leaver.rule == "reclaim":
-            named = [pair for pair in row if pair[0] in self._named]
             for queue in self.path(leaver.queue):
-                self._reclaimed.setdefault(queue, _Sums()).add(named, sign)
+                self._reclaimed.setdefault(queue, _Sums()).add(leaver.parts, sign)
 
     def _is_right(self, leaver: Leaver) -> bool:
         if leaver.rule == "reclaim":
@@ -315,24 +318,22 @@ class HandRights:
 
     def _take_exits(self, exits: Sequence[Exit]) -> None:
         gang = self.problem.gangs[exits[0].gang]
-        leaves = tuple(pod_sets(gang.tree))
+        state = standing(gang)
         budgets = tuple(
             at
             for at, budget in enumerate(self.problem.snapshot.budgets)
             if gang.key in budget.gangs
         )
-        bundles = [exits] if exits[0].whole else [[one] for one in exits]
-        for bundle in bundles:
-            leaver = Leaver(
-                gang=gang.key,
-                queue=gang.queue,
-                band=self.problem.bands.of(gang.priority),
-                rule=bundle[0].rule,
-                amounts=summed(leaves[one.leaf].requests for one in bundle),
-                pods=len(bundle),
-                budgets=budgets,
-            )
-            self.add(leaver, 1)
+        leaver = Leaver(
+            gang=gang.key,
+            queue=gang.queue,
+            band=self.problem.bands.of(gang.priority),
+            rule=exits[0].rule,
+            parts=parts_of(state, Counter(one.leaf for one in exits)),
+            pods=len(exits),
+            budgets=budgets,
+        )
+        self.add(leaver, 1)
 
 
 def asked_of(state: Standing, counts: Mapping[int, int]) -> dict[str, int]:

@@ -9,7 +9,7 @@ from models.gangs import pod_sets
 from models.resources import Resources, add, format_quantity
 from solver.verify.beneficiaries import Ranks, home, start_priority
 from solver.verify.entitlement import entitled_starts, shares_of
-from solver.verify.evicted_units import units
+from solver.verify.evicted_units import Taken, taken
 from solver.verify.evidence import Evidence
 from solver.verify.gang_changes import Case
 from solver.verify.plan_steps import PREEMPT, RECLAIM, Amounts
@@ -20,7 +20,9 @@ from solver.verify.violation import Violation
 @dataclass(slots=True)
 class _Taken:
     """
-    Units that leave: per resource their sum, the largest, and which of them all hold.
+    Units that leave: their pods, and per resource their sum and the largest.
+
+    ``held`` are the resources that all of them hold.
     """
 
     number: int = 0
@@ -28,12 +30,11 @@ class _Taken:
     largest: dict[str, int] = field(default_factory=dict)
     held: frozenset[str] = frozenset()
 
-    def take(self, unit: Resources) -> None:
+    def take(self, gone: Taken) -> None:
         """
-        Add one unit.
+        Add what leaves of one gang.
         """
-        holds = frozenset([name for name, amount in unit.items() if amount > 0])
-        self._count(1, unit, unit, holds)
+        self._count(gone.pods, gone.total, gone.largest, gone.held)
 
     def merge(self, other: "_Taken") -> None:
         """
@@ -97,13 +98,13 @@ def reclaim_bounds(evidence: Evidence) -> Iterator[Violation]:
     every unit holds and some entitled start elsewhere asks for, with running - T +
     min(L, T) > fair share.
     """
-    taken = _reclaimed(evidence)
+    reclaimed = _reclaimed(evidence)
     starts = entitled_starts(evidence)
-    if not taken or (evidence.named and not starts):
+    if not reclaimed or (evidence.named and not starts):
         return
     asked = _asked(evidence, starts)
     running = rolled_up(evidence, evidence.running)
-    for queue, units_ in sorted(taken.items()):
+    for queue, units_ in sorted(reclaimed.items()):
         problem = _excess(evidence, asked, running.get(queue, {}), queue, units_)
         if problem:
             yield Violation("reclaim-bound", queue, problem)
@@ -114,12 +115,12 @@ def _reclaimed(evidence: Evidence) -> dict[str, _Taken]:
     Add up the units reclaimed in and below each queue.
     """
     own: dict[str, _Taken] = {}
-    for loss, unit in units(evidence.losses.values(), RECLAIM):
-        own.setdefault(loss.gang.queue, _Taken()).take(unit)
+    for loss, gone in taken(evidence.losses.values(), RECLAIM):
+        own.setdefault(loss.gang.queue, _Taken()).take(gone)
     total: dict[str, _Taken] = {}
-    for queue, taken in own.items():
+    for queue, found in own.items():
         for above in evidence.path(queue):
-            total.setdefault(above, _Taken()).merge(taken)
+            total.setdefault(above, _Taken()).merge(found)
     return total
 
 
@@ -165,26 +166,26 @@ def _excess(
     asked: _Asked,
     running: Mapping[str, int],
     queue: str,
-    taken: _Taken,
+    gone: _Taken,
 ) -> str:
     """
     Say why a queue may not lose some units; nothing where it may.
     """
-    lost = {name: taken.total.get(name, 0) for name in evidence.named}
+    lost = {name: gone.total.get(name, 0) for name in evidence.named}
     if queue in evidence.parents:
         for name, amount in lost.items():
             net = max(0, amount - asked.inside(queue, name))
             lost[name] = min(net, asked.least_outside(queue, name))
         if not any(lost.values()):
             return ""
-    problem = f"{taken.number} units reclaimed that share no resource with a start"
-    for name in sorted(taken.held & lost.keys()):
+    problem = f"{gone.number} pods reclaimed that share no resource with a start"
+    for name in sorted(gone.held & lost.keys()):
         net, have = lost[name], running.get(name, 0)
         if net == 0:
             return ""
         if not asked.is_outside(queue, name):
             continue
-        last = min(taken.largest[name], net)
+        last = min(gone.largest[name], net)
         before_last = have - net + last
         share = shares_of(evidence).at_least(queue, name, before_last - 1)
         if before_last > share:
@@ -210,11 +211,11 @@ def preempt_bounds(evidence: Evidence) -> Iterator[Violation]:
     rank = Ranks.of(evidence)
     called = {line.name for line in evidence.plan.gangs if line.entitled}
     claimed = _preempted_for(evidence, called)
-    victims: dict[tuple[str, bool], dict[int, list[Resources]]] = {}
-    for loss, unit in units(evidence.losses.values(), PREEMPT):
+    victims: dict[tuple[str, bool], dict[int, _Taken]] = {}
+    for loss, gone in taken(evidence.losses.values(), PREEMPT):
         side = (home(evidence, loss.gang), loss.gang.key in claimed)
         bands = victims.setdefault(side, {})
-        bands.setdefault(rank.band(loss.gang.priority), []).append(unit)
+        bands.setdefault(rank.band(loss.gang.priority), _Taken()).take(gone)
     starts: dict[tuple[str, bool], list[tuple[int, Resources]]] = {}
     for case in evidence.placing() if victims else ():
         side = (home(evidence, case.gang), case.gang.key in called)
@@ -244,40 +245,37 @@ def _preempted_for(evidence: Evidence, called: set[str]) -> set[str]:
     return found
 
 
-def _too_much(
-    bands: Mapping[int, list[Resources]], starts: list[tuple[int, Resources]]
-) -> str:
+def _too_much(bands: Mapping[int, _Taken], starts: list[tuple[int, Resources]]) -> str:
     """
     Say why a queue preempts too much; nothing where it does not.
     """
-    taken = _Taken()
+    gone = _Taken()
     above: dict[str, int] = {}
     rising = sorted(starts, key=lambda start: start[0])
     fine: frozenset[str] | None = None
     for band in sorted(bands, reverse=True):
         while rising and rising[-1][0] > band:
             add(above, rising.pop()[1])
-        for unit in bands[band]:
-            taken.take(unit)
+        gone.merge(bands[band])
         enough = frozenset(
             name
-            for name, amount in taken.total.items()
-            if amount - taken.largest.get(name, 0) < above.get(name, 0)
+            for name, amount in gone.total.items()
+            if amount - gone.largest.get(name, 0) < above.get(name, 0)
         )
         fine = enough if fine is None else fine & enough
-        if not fine & taken.held:
-            return _told(taken, above)
+        if not fine & gone.held:
+            return _told(gone, above)
     return ""
 
 
-def _told(taken: _Taken, above: Resources) -> str:
+def _told(gone: _Taken, above: Resources) -> str:
     parts = []
-    for name in sorted(taken.held):
-        rest = taken.total[name] - taken.largest[name]
+    for name in sorted(gone.held):
+        rest = gone.total[name] - gone.largest[name]
         less, more = (format_quantity(name, x) for x in (rest, above.get(name, 0)))
         parts.append(f"{name} {less} of {more}")
     what = ", ".join(parts) if parts else "no resource in common"
     return (
-        f"{taken.number} units preempted, without the largest against the starts of "
+        f"{gone.number} pods preempted, without the largest unit against the starts of "
         f"higher bands: {what}"
     )

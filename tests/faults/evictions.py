@@ -12,6 +12,7 @@ from solver.encode.variables import Linear
 from solver.problem.never_starts import needed
 from solver.problem.problem import Frozen
 from tests.faults.changes import tiers_by
+from tests.faults.evictions_by_hand import surplus_with_its_core
 from tests.faults.fault import Fault
 from tests.faults.queues import LEAF_QUEUE_ONLY
 from tests.faults.switch import (
@@ -66,6 +67,13 @@ def _whole_gangs(_old):
     return lambda _model, leaving: lost_gangs(leaving)
 
 
+def _never(_old):
+    """
+    Give a literal that is false.
+    """
+    return lambda model, *_: model.new_constant(0)
+
+
 FAULTS: tuple[Fault, ...] = (
     # --- reclaim
     Fault(
@@ -90,6 +98,21 @@ FAULTS: tuple[Fault, ...] = (
             "evict/reclaim/the-last-unit-may-take-it-below",
             "evict/reclaim/a-gang-that-goes-whole-is-one-unit",
         ),
+    ),
+    Fault(
+        "surplus-with-its-core",
+        "a gang that goes whole is one unit, with all its surplus",
+        in_model(switch("solver.evict.cores:core_of", surplus_with_its_core)),
+        (
+            "evict/reclaim/an-elastic-gang-does-not-go-whole-for-one-unit",
+            "evict/reclaim/the-core-of-a-tree-is-what-it-needs",
+        ),
+    ),
+    Fault(
+        "surplus-before-no-core",
+        "a surplus pod has to hold what is reclaimed, though it goes with a core",
+        in_model(switch("solver.encode.leaving.bounds:_emptied", _never)),
+        ("evict/reclaim/surplus-without-the-resource-goes-with-its-core",),
     ),
     Fault(
         "reclaim-at-the-share",

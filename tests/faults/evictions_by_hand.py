@@ -5,12 +5,35 @@ Faults of greedy where it evicts.
 from tests.faults.fault import Fault
 from tests.faults.switch import always, saying, switch
 
+
+def surplus_with_its_core(_old):
+    """
+    Count a tree node that is emptied as one unit, with all its surplus.
+    """
+
+    def count(state, t):
+        leaves = state.nodes[t].leaves
+        return {i: len(state.leaves[i].running) for i in leaves}
+
+    return count
+
+
 FAULTS: tuple[Fault, ...] = (
+    Fault(
+        "greedy-takes-surplus-with-its-core",
+        "greedy counts a gang that goes whole as one unit, with all its surplus",
+        switch("solver.evict.cores:core_of", surplus_with_its_core),
+        (
+            "evict/reclaim/an-elastic-gang-does-not-go-whole-for-one-unit",
+            "evict/reclaim/the-core-of-a-tree-is-what-it-needs",
+        ),
+        "greedy",
+    ),
     Fault(
         "greedy-evicts-without-rights",
         "greedy lets queues lose anything",
         switch("solver.evict.eviction_ledger:HandRights._is_right", always(value=True)),
-        ("evict/reclaim/an-elastic-gang-that-goes-whole-is-one-unit",),
+        ("evict/reclaim/where-the-cheapest-may-not-all-go-others-do",),
         "greedy",
     ),
     Fault(

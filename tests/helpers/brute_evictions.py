@@ -7,7 +7,7 @@ force without evictions.
 """
 
 from collections import Counter
-from itertools import product
+from itertools import combinations, product
 
 from exact.trees import satisfied, tree_nodes
 from models.gangs import PodPhase, PodSet, pod_sets
@@ -342,35 +342,85 @@ class BruteEvictions(Brute):
         return True
 
     def units(self, gone, rule):
+        """
+        List units by what they ask for; a surplus pod counts as holding what its core
+        does, where it goes with one.
+        """
         for key in sorted({key for key, _, _ in self.runners}):
-            for names in self.pieces(self.facts.gangs[key].gang.tree, gone, rule):
-                asked = Counter()
-                for k, leaf, pod in self.runners:
-                    if k == key and pod.name in names:
-                        for name, amount in self.leaf[k, leaf].requests.items():
-                            asked[name] += amount
-                yield key, asked
+            fact = self.facts.gangs[key]
+            for names, core in self.pieces(key, fact.gang.tree, gone, rule):
+                asked = self.asked(key, names)
+                yield key, asked, asked + self.asked(key, core)
 
-    def pieces(self, tree, gone, rule):
-        running = [
+    def asked(self, key, names):
+        total = Counter()
+        for k, leaf, pod in self.runners:
+            if k == key and pod.name in names:
+                total.update(self.leaf[k, leaf].requests)
+        return +total
+
+    def pieces(self, key, tree, gone, rule):
+        """
+        Split what leaves into units; with each the core of an emptied node above it.
+        """
+        mine = [x for x in self.alive(tree) if gone.get(f"default/{x}") == rule]
+        if mine and len(mine) == len(self.alive(tree)):
+            core = self.core(key, tree)
+            if core:
+                yield core, core
+            yield from (({name}, core) for name in mine if name not in core)
+        elif isinstance(tree, PodSet):
+            yield from (({name}, set()) for name in mine)
+        else:
+            for child in tree.children:
+                yield from self.pieces(key, child, gone, rule)
+
+    def alive(self, tree):
+        return [
             pod.name
             for leaf in pod_sets(tree)
             for pod in leaf.pods
             if pod.phase is PodPhase.RUNNING
         ]
-        mine = {name for name in running if gone.get(f"default/{name}") == rule}
-        if mine and len(mine) == len(running):
-            yield mine
-        elif isinstance(tree, PodSet):
-            yield from ({name} for name in mine)
-        else:
-            for child in tree.children:
-                yield from self.pieces(child, gone, rule)
+
+    def core(self, key, tree):
+        """
+        Take away all pods that may go while the node holds, the last ones first.
+        """
+        fact = self.facts.gangs[key]
+        root = tree is fact.gang.tree
+        names = self.alive(tree)
+        if fact.needy and root:
+            return set(names)
+        live = satisfied(tree, fact.counted) and any(
+            fact.counted[leaf.name] for leaf in pod_sets(tree)
+        )
+        if not live or fact.needy or fact.ordinary:
+            return set()
+        best = min(
+            (
+                part
+                for size in range(len(names) + 1)
+                for part in combinations(range(len(names)), size)
+                if self.suffices(key, tree, {names[i] for i in part})
+            ),
+            key=lambda part: (len(part), part),
+        )
+        return {names[i] for i in best}
+
+    def suffices(self, key, tree, names):
+        fact = self.facts.gangs[key]
+        after = Counter(fact.counted)
+        for leaf in pod_sets(tree):
+            for pod in leaf.pods:
+                running = pod.phase is PodPhase.RUNNING
+                after[leaf.name] -= running and pod.name not in names
+        return satisfied(tree, after)
 
     def reclaims(self, gone, combo):
         units = list(self.units(gone, "reclaim"))
         for name, queue in self.queues.items():
-            below = [asked for key, asked in units if name in self.path(key)]
+            below = [unit for key, *unit in units if name in self.path(key)]
             inner = self.is_inner(name)
             if below and not self.queue_may_lose(queue, below, combo, inner=inner):
                 return False
@@ -384,38 +434,38 @@ class BruteEvictions(Brute):
                 side.update(self.demand(key, plan))
         lost = {}
         for name in self.facts.named:
-            lost[name] = sum(unit[name] for unit in units)
+            lost[name] = sum(unit[name] for unit, _ in units)
             if inner:
                 lost[name] = min(max(0, lost[name] - within[name]), without[name])
         if inner and not any(lost.values()):
             return True
         for name, taken in lost.items():
-            largest = max(unit[name] for unit in units)
+            largest = max(unit[name] for unit, _ in units)
             running = self.facts.held.get((queue.name, name), 0)
             share = self.shares[queue.name].get(name, 0)
             above = running - taken + min(largest, taken) > share
-            if above and without[name] and all(unit[name] for unit in units):
+            if above and without[name] and all(held[name] for _, held in units):
                 return True
         return False
 
     def preempts(self, gone, combo):
         units = list(self.units(gone, "preempt"))
-        for queue in {self.path(key)[0] for key, _ in units}:
+        for queue in {self.path(key)[0] for key, *_ in units}:
             here = [
-                (self.band(key), asked)
-                for key, asked in units
+                (self.band(key), *unit)
+                for key, *unit in units
                 if self.path(key)[0] == queue
             ]
-            names = {name for _, asked in here for name in asked}
+            names = {name for _, asked, _ in here for name in asked}
             if not any(self.preempts_of(queue, here, name, combo) for name in names):
                 return False
         return True
 
     def preempts_of(self, queue, units, name, combo):
-        if not all(asked[name] for _, asked in units):
+        if not all(held[name] for _, _, held in units):
             return False
-        for band in {band for band, _ in units}:
-            high = [asked[name] for b, asked in units if b >= band]
+        for band in {band for band, *_ in units}:
+            high = [asked[name] for b, asked, _ in units if b >= band]
             here = {
                 key: plan
                 for key, (plan, entitled, _) in combo.items()

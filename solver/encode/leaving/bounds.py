@@ -124,10 +124,7 @@ class _Largest:
                 if piece.emptied is None:
                     goes.extend(piece.exists)
                 else:
-                    whole = self.model.new_bool_var("")
-                    self.model.add_implication(whole, piece.emptied)
-                    self.model.add(piece.exists.expression >= piece.needs * whole)
-                    goes.add(whole, 1, 1)
+                    goes.add(_emptied(self.model, piece, piece.emptied), 1, 1)
             self.model.add(pick <= goes.expression)
         if len(self.chosen) > 1:
             self.model.add_at_most_one(self.chosen)
@@ -253,10 +250,7 @@ class _Reclaim:
         inside: Sequence[Start] | None,
     ) -> None:
         model = self.model
-        for piece in pieces:
-            if piece.number is not None and not piece.amounts.get(name):
-                most = piece.number.most
-                model.add(piece.number.expression <= most - most * pick)
+        _add_holding(model, pieces, name, pick)
         asked = _sum(outside, name)
         model.add(asked.expression >= 1).only_enforce_if(pick)
         largest = _Largest(model)
@@ -280,6 +274,38 @@ class _Reclaim:
         model.add(credit <= largest.total.expression)
         model.add(credit <= lost)
         model.add(lost - credit <= excess - 1).only_enforce_if(pick)
+
+
+def _emptied(model: cp_model.CpModel, piece: Piece, emptied: Var) -> Var:
+    """
+    Give a literal that implies that all below a tree node leave by one rule.
+    """
+    whole = model.new_bool_var("")
+    model.add_implication(whole, emptied)
+    model.add(piece.exists.expression >= piece.needs * whole)
+    return whole
+
+
+def _add_holding(
+    model: cp_model.CpModel, pieces: Sequence[Piece], name: str, pick: Var
+) -> None:
+    """
+    Ensure that every unit that goes holds a picked resource, or goes with a core.
+    """
+    for piece in pieces:
+        if piece.number is None or piece.amounts.get(name):
+            continue
+        free = [
+            _emptied(model, core, core.emptied)
+            for core in pieces
+            if core.emptied is not None
+            and core.wide == piece.wide
+            and set(piece.leaves) <= set(core.leaves)
+            and core.amounts.get(name)
+        ]
+        most = piece.number.most
+        allowed = cp_model.LinearExpr.sum([1 - pick, *free])
+        model.add(piece.number.expression <= most * allowed)
 
 
 def _all_hold(pieces: Sequence[Piece], name: str) -> bool:
@@ -324,10 +350,7 @@ def _add_preempt(
                 row = cp_model.LinearExpr.sum(picks)
                 model.add(piece.number.expression <= most * row)
         for name, pick in zip(names, picks, strict=True):
-            for piece in mine:
-                if piece.number is not None and not piece.amounts.get(name):
-                    most = piece.number.most
-                    model.add(piece.number.expression <= most - most * pick)
+            _add_holding(model, mine, name, pick)
             for band in sorted({piece.band for piece in mine}):
                 _add_band(model, name, pick, band, mine, here)
         for band in sorted({piece.band for piece in mine}):

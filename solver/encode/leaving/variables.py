@@ -13,6 +13,7 @@ from ortools.sat.python import cp_model
 from models.gangs import pod_sets
 from solver.encode.leaving.node_options import Conversion
 from solver.encode.variables import Linear, Var
+from solver.evict.cores import core_amounts
 from solver.evict.moved_gangs import may_move_singly
 from solver.evict.victims import Account, Rights, Victims, Wide
 from solver.problem.gang_state import Standing
@@ -575,18 +576,27 @@ def units(leaving: Leaving, part: str) -> Iterator["Piece"]:
                     amounts[name] = amounts.get(name, 0) + amount
         else:
             amounts = dict(account.requests)
-        yield Piece(account.queue, account.band, amounts, number, number)
+        yield Piece(
+            queue=account.queue,
+            band=account.band,
+            amounts=amounts,
+            number=number,
+            exists=number,
+            wide=account.wide,
+            leaves=(account.leaf,),
+        )
     for at, wide in enumerate(victims.wide):
         if wide.state is not None:
             yield from _bundles(leaving, part, at, wide, wide.state)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
     """
     Units of one size: how many go, and a sum that is positive only if one does.
 
-    A bundle of pods counted elsewhere has no ``number``; it is there for its size.
+    A core, whose pods are counted elsewhere, has no ``number``; it is there for its
+    size.  ``leaves`` are those of the gang ``wide`` of which it is.
     """
 
     queue: str
@@ -594,6 +604,8 @@ class Piece:
     amounts: dict[str, int]
     number: Linear | None
     exists: Linear
+    wide: int
+    leaves: tuple[int, ...]
     needs: int = 1
     emptied: Var | None = None
 
@@ -602,7 +614,7 @@ def _bundles(
     leaving: Leaving, part: str, at: int, wide: Wide, state: Standing
 ) -> Iterator[Piece]:
     """
-    Walk the tree nodes that may be emptied: all pods below one are a unit together.
+    Walk the tree nodes that may be emptied: their cores are units.
     """
     for t, node in enumerate(state.nodes):
         empty = leaving.emptied.get((at, t))
@@ -615,12 +627,17 @@ def _bundles(
                 exists.extend(getattr(leaving.parting[account], part))
         if not exists.variables:
             continue
-        amounts: dict[str, int] = {}
-        for i in node.leaves:
-            leaf = state.leaves[i]
-            for name, amount in leaf.pod_set.requests.items():
-                amounts[name] = amounts.get(name, 0) + amount * len(leaf.running)
-        yield Piece(wide.gang.queue, wide.band, amounts, None, exists, running, empty)
+        yield Piece(
+            queue=wide.gang.queue,
+            band=wide.band,
+            amounts=core_amounts(state, t),
+            number=None,
+            exists=exists,
+            wide=at,
+            leaves=node.leaves,
+            needs=running,
+            emptied=empty,
+        )
 
 
 def budget_rows(leaving: Leaving) -> dict[int, Linear]:

@@ -2,17 +2,20 @@
 Leavers: who was let go by hand, and what that changed; everybody may be brought back.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from models.gangs import pod_sets
 from models.plan import Rule
 from models.resources import Resources, num_gpus, summed
+from solver.evict.cores import as_one, parts_of
 from solver.evict.eviction_ledger import MOVED, HandRights, Leaver
 from solver.evict.greedy.victim_table import MOVE, PREEMPT, RECLAIM, Item, Table
 from solver.evict.moved_gangs import Mover, movers_of, with_pods
 from solver.place.place_gang import place_gang
 from solver.place.workspace import Workspace
+from solver.problem.gang_state import standing
 from solver.problem.leaving_pods import NOWHERE, Exit
 from solver.problem.node_room import Ints
 from solver.problem.problem import Unit
@@ -158,7 +161,7 @@ class Leavers:
                 queue=account.queue,
                 band=account.band,
                 rule=_RULES[rule],
-                amounts=account.requests,
+                parts=as_one(account.requests),
                 pods=len(item.pods),
                 budgets=account.budgets,
             ),
@@ -198,7 +201,10 @@ class Leavers:
                 queue=wide.gang.queue,
                 band=wide.band,
                 rule=_RULES[rule],
-                amounts=summed(leaves[leaf].requests for leaf, _ in wide.pods),
+                parts=parts_of(
+                    wide.state or standing(wide.gang),
+                    Counter(leaf for leaf, _ in wide.pods),
+                ),
                 pods=len(wide.pods),
                 budgets=wide.budgets,
             ),
@@ -392,7 +398,7 @@ class Leavers:
             queue=evicted.queue,
             band=evicted.band,
             rule=MOVED,
-            amounts=evicted.amounts,
+            parts=evicted.parts,
             pods=evicted.pods,
             budgets=evicted.budgets,
         )

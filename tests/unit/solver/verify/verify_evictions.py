@@ -210,7 +210,7 @@ def trees():
         group("h", leaf("z", 2, gpus=3, running=["n1", "n1"])),
         min_groups=1,
     )
-    given = snapshot(nodes(2), [tree, needy("w", gpus=3)])
+    given = snapshot(nodes(2), [tree, needy("w", gpus=4)])
     x, y, z = (
         [evict(f"v-{name}-{i}", at, gang="v") for i in range(number)]
         for name, at, number in (("x", "n0", 2), ("y", "n0", 1), ("z", "n1", 2))

@@ -10,6 +10,7 @@ import pytest
 from adapters.files import scenario_of
 from benchmarks.cases.victims import victim_case
 from models.gangs import pod_sets
+from solver.evict.cores import as_one
 from solver.evict.eviction_ledger import HandRights, Leaver
 from solver.evict.greedy.evict import evict_by_hand
 from solver.evict.moved_gangs import movers_of
@@ -202,7 +203,7 @@ def test_trees_go_whole():
             }
             for name, node in (("a", "n0"), ("b", "n0"), ("c", "n1"))
         ],
-        "minGroups": 1,
+        "minGroups": 3,
     }
 
     draft = planned(reclaimable([tree, waits("want")]))
@@ -354,7 +355,7 @@ def leaver(rule, gpus, queue="batch", band=0):
         queue=queue,
         band=band,
         rule=rule,
-        amounts={GPU: gpus},
+        parts=as_one({GPU: gpus}),
         pods=1,
     )
 
@@ -377,7 +378,7 @@ def test_unit_without_the_resource_is_not_preempted_beside_one_with_it():
         waits("want", gpus=4, priority=20),
     ]
     rights = rights_of(gangs, Step.BORROWING)
-    other = replace(leaver("preempt", 0, "prod"), amounts={"cpu": 1000})
+    other = replace(leaver("preempt", 0, "prod"), parts=as_one({"cpu": 1000}))
 
     assert rights.take(leaver("preempt", 3, "prod"))
     assert not rights.take(other)
