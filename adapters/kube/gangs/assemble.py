@@ -136,7 +136,7 @@ class Assembler:
         queues = queues_of(self._dialects, objects, warnings)
         topologies = topologies_of(self._dialects, objects, warnings)
         homes = Homes(queues)
-        maker = GangMaker(objects, homes, apart, now)
+        maker = GangMaker(objects, homes, apart, now, (*ours, *others))
         gangs = sorted(
             (maker.gang(group) for group in grouped.values()),
             key=lambda gang: (gang.namespace, gang.name),

@@ -3,7 +3,7 @@ Claims and pods to gangs: priority, queue, tree, and what keeps a gang from plan
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from adapters.kube.dialects.defaults import Defaults, defaults_of
@@ -43,9 +43,10 @@ class GangMaker:
         homes: Homes,
         apart: Separations,
         now: float,
+        pods: Iterable[PodRecord] = (),
     ) -> None:
         self._classes = priority_classes(objects)
-        self._volumes = Volumes(objects)
+        self._volumes = Volumes(objects, pods)
         self._homes = homes
         self._apart = apart
         self._now = now
@@ -65,6 +66,7 @@ class GangMaker:
         return self._gang(replace(group, members=ordered))
 
     def _gang(self, group: Grouped) -> Gang:
+        group = self._without_taken(group)
         claim = group.claim
         namespace, _, name = claim.key.partition("/")
         plain = defaults_of(claim.dialect)
@@ -112,6 +114,28 @@ class GangMaker:
             ),
             refused=refused,
         )
+
+    def _without_taken(self, group: Grouped) -> Grouped:
+        """
+        Hold back pods whose claim another has, where enough others can start.
+        """
+        taken = self._volumes.taken
+        held = [m for m in group.members if m.pod.key in taken] if taken else []
+        least = group.claim.tree.minimum
+        alive = sum(member.pod.phase not in _FINISHED for member in group.members)
+        if not held or least is None or alive - len(held) < least:
+            return group
+        for member in held:
+            why = taken[member.pod.key]
+            self.warnings.append(f"pod {member.pod.key} cannot start: {why}")
+        gated = {
+            member.pod.key: replace(
+                member, pod=replace(member.pod, phase=PodPhase.GATED, volumes=())
+            )
+            for member in held
+        }
+        members = [gated.get(member.pod.key, member) for member in group.members]
+        return replace(group, members=members)
 
     def _tree(self, name: str, group: Grouped) -> tuple[Tree, Waiting | None]:
         alone = self._apart.exclusive

@@ -163,8 +163,9 @@ def _wants_pods(raw: Raw) -> bool:
         status = mapping(raw, "status")
         if any(ref.get("controller") for ref in records(meta, "ownerReferences")):
             return False  # its pods are those of another
-        ended = {c.get("type") for c in conditions(raw) if c.get("status") == "True"}
-        ended.add(mapping(status, "state").get("phase"))
+        held = [each for each in conditions(raw) if each.get("status") == "True"]
+        ended = {text(each, "type", "status.conditions") for each in held}
+        ended.add(text(mapping(status, "state"), "phase", "status.state"))
     except FieldError:
         return False
     if spec.get("suspend") or status.get("completionTime") or ended & _ENDS:
@@ -268,9 +269,8 @@ class Owners:
         known = self._known.get((group, kind))
         if known is None:
             known = self._known[group, kind] = {
-                (meta.get("namespace") or "default", meta.get("name", "")): raw
-                for raw in self._objects.of(group, kind)
-                if isinstance(meta := raw.get("metadata"), Mapping)
+                (namespace, name): raw
+                for namespace, name, raw in named(self._objects.of(group, kind))
             }
         return known
 

@@ -15,6 +15,7 @@ from adapters.kube.objects.fields import (
     records,
     text,
     texts,
+    words,
 )
 from models.nodes import (
     ANYWHERE,
@@ -30,6 +31,7 @@ NAME_FIELD = "field:metadata.name"
 The key under which a rule on a node's name stands among rules on its labels.
 """
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_APART = "spec.affinity.podAntiAffinity"
 _AFFINITY = "spec.affinity.nodeAffinity"
 _OPERATORS = get_args(Operator)
 _WHOLE = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
@@ -128,7 +130,7 @@ def repels_of(
     found: list[Json] = []
     for term in _terms_of(spec, "podAntiAffinity"):
         if not _is_by_host(term, namespace):
-            named = tuple(items(term, "namespaces"))
+            named = tuple(words(term, "namespaces", _APART))
             over = None if term.get("namespaceSelector") is not None else named
             spaces = (namespace,) if over == () else over
             found.append({"namespaces": spaces, "selector": _selector(term, labels)})
@@ -141,7 +143,7 @@ def _terms_of(spec: Json, word: str) -> tuple[Json, ...]:
 
 
 def _is_by_host(term: Json, namespace: str) -> bool:
-    others = {*items(term, "namespaces")} - {namespace}
+    others = {*words(term, "namespaces", _APART)} - {namespace}
     by_name = term.get("topologyKey") == HOSTNAME
     return by_name and not others and term.get("namespaceSelector") is None
 
@@ -152,11 +154,11 @@ def _selector(term: Json, labels: Mapping[str, str]) -> Json:
     """
     if term.get("labelSelector") is None:
         return {"matchExpressions": [{"key": "", "operator": "Exists"}]}
-    selector = mapping(term, "labelSelector")
+    selector = _plain(mapping(term, "labelSelector", _APART))
     own = [
         {"key": key, "operator": operator, "values": [labels[key]]}
         for word, operator in (("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn"))
-        for key in items(term, word)
+        for key in words(term, word, _APART)
         if key in labels
     ]
     if not own:
@@ -165,6 +167,19 @@ def _selector(term: Json, labels: Mapping[str, str]) -> Json:
         **selector,
         "matchExpressions": [*records(selector, "matchExpressions"), *own],
     }
+
+
+def _plain(selector: Json) -> Json:
+    """
+    Judge the types of all that a selector says.
+    """
+    place = f"{_APART}.labelSelector"
+    texts(selector, "matchLabels", place)
+    for raw in records(selector, "matchExpressions", place):
+        text(raw, "key", place)
+        text(raw, "operator", place)
+        words(raw, "values", place)
+    return selector
 
 
 def selects(selector: Json, labels: Mapping[str, str]) -> bool:
@@ -209,8 +224,8 @@ def unsupported_of(spec: Json, namespace: str) -> Iterator[str]:
 
 def _tolerations_by_number(spec: Json) -> Iterator[str]:
     for index, raw in enumerate(records(spec, "tolerations", "spec")):
-        if raw.get("operator") in {"Lt", "Gt"}:
-            field = f"spec.tolerations[{index}].operator"
+        field = f"spec.tolerations[{index}].operator"
+        if text(raw, "operator", f"spec.tolerations[{index}]") in {"Lt", "Gt"}:
             yield f"{field}: {raw['operator']} is not planned"
 
 

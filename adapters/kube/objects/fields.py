@@ -49,6 +49,17 @@ def items(raw: Json, key: str, place: str = "") -> Sequence[Any]:
     raise FieldError(joined(place, key), f"{shown(value)} is not a list")
 
 
+def words(raw: Json, key: str, place: str = "") -> Sequence[str]:
+    """
+    Give a field that holds a list of texts.
+    """
+    value = items(raw, key, place)
+    for item in value:
+        if not isinstance(item, str):
+            raise FieldError(joined(place, key), f"{shown(item)} is not text")
+    return value
+
+
 def records(raw: Json, key: str, place: str = "") -> Sequence[Json]:
     """
     Give a field that holds a list of mappings.
