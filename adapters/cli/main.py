@@ -1,86 +1,13 @@
 """
-The command ``phalanx``: its tree, its help, and the one place where errors end.
+The command ``phalanx``: where it begins, and the one place where errors end.
+
+Nothing large is imported before somebody can be told that it was interrupted.
 """
 
 import io
 import sys
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
-from adapters.cli.commands import (
-    bench,
-    compare,
-    config,
-    describe,
-    get,
-    plan,
-    replay,
-    report,
-    scenario,
-    snapshot,
-    study,
-    trace,
-    verify,
-    version,
-)
-from adapters.cli.commands import run as run_command
-from adapters.cli.options.shared import Asked
-from adapters.cli.terminal.output import ReaderGoneError
 
 INTERRUPTED = 130
-# Rich's help and tracebacks would cost a tenth of a second on every call.
-app = typer.Typer(
-    name="phalanx",
-    help="An optimizing gang scheduler for Kubernetes GPU clusters.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command("plan")(plan.plan)
-app.command("verify")(verify.verify)
-app.command("run")(run_command.run)
-app.add_typer(scenario.app, name="scenario")
-app.command("compare")(compare.compare)
-app.command("report")(report.report)
-app.command("replay")(replay.replay)
-app.add_typer(trace.app, name="trace")
-app.add_typer(study.app, name="study")
-app.command("bench")(bench.bench)
-app.add_typer(get.app, name="get")
-app.add_typer(describe.app, name="describe")
-app.add_typer(snapshot.app, name="snapshot")
-app.add_typer(config.app, name="config")
-app.command("version")(version.version)
-
-
-def _version(asked: bool) -> None:
-    if asked:
-        version.version()
-        raise typer.Exit
-
-
-@app.callback()
-def options(
-    context: typer.Context,
-    *,
-    show_version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_version, is_eager=True, help="Show all versions."
-        ),
-    ] = False,
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Add the traceback to an error.")
-    ] = False,
-) -> None:
-    """
-    Plan gangs on Kubernetes GPU clusters, proven or with a bound.
-    """
-    del show_version
-    context.obj = Asked(debug=debug)
 
 
 def main() -> None:
@@ -91,9 +18,15 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A terminal without UTF-8 shows a question mark where we write a dot.
             stream.reconfigure(errors="replace")
-    called = Path(sys.argv[0]).name
+    called = sys.argv[0].rpartition("/")[2]
     plugin = called.startswith("kubectl-")
-    sys.exit(run(sys.argv[1:], called.replace("-", " ") if plugin else "phalanx"))
+    try:
+        code = run(sys.argv[1:], called.replace("-", " ") if plugin else "phalanx")
+    except KeyboardInterrupt:
+        # So early, or so late, that nobody else could say it.
+        sys.stderr.write("interrupted; nothing was written\n")
+        code = INTERRUPTED
+    sys.exit(code)
 
 
 def run(arguments: list[str], name: str = "phalanx") -> int:
@@ -102,6 +35,9 @@ def run(arguments: list[str], name: str = "phalanx") -> int:
 
     ``name`` is how it was called, in what it says of its use.
     """
+    from adapters.cli.app import app
+    from adapters.cli.terminal.output import ReaderGoneError
+
     debug = "--debug" in arguments
     words = [word for word in arguments if word != "--debug"]
     try:

@@ -58,6 +58,7 @@ def test_plan_as_json_has_every_key(small, capsys):
         "seconds",
         "fallback",
         "cut",
+        "held",
     ] == list(document)
     assert document["seconds"] is None
     assert document["fallback"] is None
@@ -590,3 +591,32 @@ def test_it_says_how_it_was_called(called, name, capsys, monkeypatch):
 
     assert 0 == ended.value.code
     assert f"Usage: {name} get gangs" in capsys.readouterr().out
+
+
+def test_an_interrupt_while_the_command_is_loaded_is_no_traceback():
+    code = (
+        "import sys\n"
+        "from adapters.cli import main\n"
+        "class Interrupted:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'adapters.cli.app':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupted())\n"
+        "sys.argv = ['phalanx', 'plan', 'x']\n"
+        "main.main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+
+    assert 130 == done.returncode
+    assert "interrupted; nothing was written\n" == done.stderr
+
+
+def test_nothing_large_is_loaded_before_an_interrupt_can_be_told():
+    code = "import sys, adapters.cli.main; print('typer' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+
+    assert "False\n" == done.stdout

@@ -1,0 +1,78 @@
+"""
+The tree of the command: what ``phalanx`` is made of, and its help.
+"""
+
+from typing import Annotated
+
+import typer
+
+from adapters.cli.commands import (
+    bench,
+    compare,
+    config,
+    describe,
+    get,
+    plan,
+    replay,
+    report,
+    scenario,
+    snapshot,
+    study,
+    trace,
+    verify,
+    version,
+)
+from adapters.cli.commands import run as run_command
+from adapters.cli.options.shared import Asked
+
+# Rich's help and tracebacks would cost a tenth of a second on every call.
+app = typer.Typer(
+    name="phalanx",
+    help="An optimizing gang scheduler for Kubernetes GPU clusters.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("plan")(plan.plan)
+app.command("verify")(verify.verify)
+app.command("run")(run_command.run)
+app.add_typer(scenario.app, name="scenario")
+app.command("compare")(compare.compare)
+app.command("report")(report.report)
+app.command("replay")(replay.replay)
+app.add_typer(trace.app, name="trace")
+app.add_typer(study.app, name="study")
+app.command("bench")(bench.bench)
+app.add_typer(get.app, name="get")
+app.add_typer(describe.app, name="describe")
+app.add_typer(snapshot.app, name="snapshot")
+app.add_typer(config.app, name="config")
+app.command("version")(version.version)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        version.version()
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    context: typer.Context,
+    *,
+    show_version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show all versions."
+        ),
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Add the traceback to an error.")
+    ] = False,
+) -> None:
+    """
+    Plan gangs on Kubernetes GPU clusters, proven or with a bound.
+    """
+    del show_version
+    context.obj = Asked(debug=debug)
