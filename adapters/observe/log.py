@@ -17,6 +17,7 @@ from models.snapshot import Snapshot
 
 _MOST_WARNINGS = 50
 _log = logging.getLogger(__name__)
+_MOST_NAMED = 10
 _LEFT = frozenset({"Evict", "Move"})
 
 
@@ -182,7 +183,11 @@ def _why(step: Operation) -> dict[str, object]:
     """
     if step.op not in _LEFT:
         return {}
-    return {"rule": step.rule, "for": list(step.beneficiaries)}
+    named = list(step.beneficiaries[:_MOST_NAMED])
+    more = len(step.beneficiaries) - _MOST_NAMED
+    if more > 0:
+        named.append(f"and {more:,} more")
+    return {"rule": step.rule, "for": named}
 
 
 def _lost(gang: Gang | None, name: str) -> tuple[int, int]:

@@ -57,6 +57,7 @@ class Reporting:
         run = settings.run
         self._settings = settings
         self._source = source
+        self._threads: list[SupervisedThread] = []
         gauged = Gauged(
             staleness=source.staleness,
             restarts=lambda: restarts(self._threads),
@@ -80,7 +81,7 @@ class Reporting:
         self._recorder = Recorder(file, settings.policy, time.time)
         self._server = self._listening(run.listen)
         ours = [self._writer.thread, self._recorder.thread]
-        self._threads = [*own.threads, *source.threads, *ours]
+        self._threads += [*own.threads, *source.threads, *ours]
         if self._server is not None:
             self._threads.append(self._server.thread)
         status = StatusReporter(source, self._writer)

@@ -194,7 +194,8 @@ def read_as_before(api) -> tuple[dict, Memory]:
     """
 
     def unpacked(word: str) -> dict:
-        return json.loads(gzip.decompress(held(api)[word]))
+        data = held(api)
+        return json.loads(gzip.decompress(data[word])) if word in data else {}
 
     said, memory = unpacked("intent"), unpacked("memory")
     binds = [
@@ -231,6 +232,18 @@ def test_the_version_before_reads_what_we_write_and_we_read_it_again(api):
     assert memory.document() | {"unchanged": None} == before.document() | {
         "unchanged": None
     }
+
+
+def test_the_version_before_reads_what_fits_into_the_first_of_many_objects(api):
+    one = store(api)
+    one.claim()
+    one._limit = 64 * 1024
+    one.write(Intent(round="r", binds=some_binds(5_000), memory=some_memory(3_000)))
+    said, before = read_as_before(api)
+
+    assert "r" == said["round"]
+    assert 0 < len(said["binds"]) < 5_000
+    assert {} == before.gangs
 
 
 @pytest.mark.parametrize("spread", [False, True])
