@@ -110,7 +110,7 @@ def _add_units(step: Step, fact: GangFacts, mine: list[Runner]) -> None:
 
     ``step.emptied`` says that all running pods below a tree node leave by one rule.
     """
-    left = _counted_after(step, fact, mine)
+    left = _counted_after(step, fact, mine, moved=False)
     for node in tree_nodes(fact.gang.tree):
         below = _below(node, mine)
         for rule in (RECLAIM, PREEMPT) if below else ():
@@ -126,16 +126,22 @@ def _add_units(step: Step, fact: GangFacts, mine: list[Runner]) -> None:
                 _add_role(step, first, _below(leaf, mine), left)
 
 
-def _counted_after(step: Step, fact: GangFacts, mine: list[Runner]) -> Left:
+def _counted_after(
+    step: Step, fact: GangFacts, mine: list[Runner], *, moved: bool = True
+) -> Left:
     """
-    Count what is left of each leaf, of pods that count.
+    Count what is left of each leaf, of pods that count; ``moved`` ones leave, too.
     """
     counts = PodPhase.RUNNING in COUNTED[fact.gang.match_policy]
     return {
         leaf.name: total(
             [
                 fact.counted[leaf.name],
-                *(-step.leaves(x) for x in mine if counts and x.leaf.name == leaf.name),
+                *(
+                    -(step.leaves(x) if moved else step.evicted(x))
+                    for x in mine
+                    if counts and x.leaf.name == leaf.name
+                ),
             ]
         )
         for leaf in pod_sets(fact.gang.tree)
@@ -154,23 +160,14 @@ def _add_role(step: Step, first: PodSet, later: list[Runner], left: Left) -> Non
     stays = step.cp.new_bool_var("")
     step.cp.add(left[first.name] >= first.minimum).only_enforce_if(stays)
     for runner in later:
-        step.cp.add(step.leaves(runner) == 1).only_enforce_if(~stays)
+        step.cp.add(step.evicted(runner) == 1).only_enforce_if(~stays)
 
 
 def _add_mates(step: Step, fact: GangFacts, mine: list[Runner]) -> None:
     """
     Ensure that no other of its group starts where a satisfied gang is evicted.
     """
-    counts = PodPhase.RUNNING in COUNTED[fact.gang.match_policy]
-    left = {
-        leaf.name: total(
-            [
-                fact.counted[leaf.name],
-                *(-step.evicted(x) for x in mine if counts and x.leaf is leaf),
-            ]
-        )
-        for leaf in pod_sets(fact.gang.tree)
-    }
+    left = _counted_after(step, fact, mine, moved=False)
     for mate in set(fact.gang.mates) & step.small.starts.keys():
         okay = _holds(step, fact.gang.tree, left)
         step.cp.add_implication(step.small.starts[mate], okay)

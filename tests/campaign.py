@@ -42,14 +42,15 @@ def main() -> int:
     failures: list[Failure] = []
     done = 0
     began = time.monotonic()
-    lots = range(0, options.rounds, _LOT)
+    last = options.first + options.rounds
+    lots = range(options.first, last, _LOT)
     with ProcessPoolExecutor(options.processes) as pool:
         tasks = [
             pool.submit(
                 run_lot,
                 options.seed,
                 at,
-                min(_LOT, options.rounds - at),
+                min(_LOT, last - at),
                 options.exactly,
             )
             for at in lots
@@ -120,6 +121,7 @@ def _write(folder: Path, failure: Failure) -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.campaign")
     parser.add_argument("--rounds", type=int, default=1000)
+    parser.add_argument("--first", type=int, default=0, metavar="N")
     parser.add_argument("--seed", default="0", help="any word; each gives other rounds")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument(

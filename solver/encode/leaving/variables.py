@@ -402,9 +402,11 @@ def _moved_part(
         leaving.drifting[at] = single
         moved.add(single, 1, number)
         dead = leaving.dead[account.wide]
+        firsts = wide.state.leaves[account.leaf].after
         for t, node in enumerate(wide.state.nodes):
             empty = leaving.emptied.get((account.wide, t), dead)
-            if node.live and account.leaf in node.leaves:
+            mine = node.live and account.leaf in node.leaves
+            if mine or (node.leaf in firsts and node.live):
                 model.add(single <= number * ~empty)
         model.add(single <= number * ~dead)
         model.add(single <= gone.expression)
