@@ -133,16 +133,16 @@ class Assembler:
             del grouped[key]
         everybody = {FOREIGN: others} | {k: g.pods for k, g in grouped.items()}
         apart = separations(everybody)
-        queues = queues_of(self._dialects, objects, warnings)
+        said = queues_of(self._dialects, objects, warnings)
         topologies = topologies_of(self._dialects, objects, warnings)
-        homes = Homes(queues)
+        homes = Homes(said)
         maker = GangMaker(objects, homes, apart, now, (*ours, *others))
         gangs = sorted(
             (maker.gang(group) for group in grouped.values()),
             key=lambda gang: (gang.namespace, gang.name),
         )
         warnings += maker.warnings
-        queues += homes.made(warnings)
+        queues = said.usable + homes.made(warnings)
         warnings += _passed_over(objects, ours, others)
         records = list(_loaded(nodes, ours, others, gangs, warnings))
         budgets = list(budgets_of(objects, everybody, warnings))

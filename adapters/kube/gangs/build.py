@@ -77,6 +77,7 @@ class GangMaker:
         if torn is None and _NAME.fullmatch(queue) is None:
             detail = f"the queue {shown(queue)} is no name"
             torn = Waiting(Reason.INVALID_GANG, {"detail": detail})
+        torn = torn or self._homes.lost(queue)
         refused = claim.refused
         if refused is None or refused.reason not in _AS_WRITTEN:
             found = broken or unclear or torn or self._refused(group)

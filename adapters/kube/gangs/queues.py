@@ -2,27 +2,86 @@
 The queues and topologies of all dialects together, and the queue of who names none.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from adapters.kube.dialects.defaults import Defaults
 from adapters.kube.dialects.protocol import Dialect, Objects
 from adapters.kube.objects.fields import shown
 from adapters.kube.objects.names import is_subdomain
 from models.queues import Queue
+from models.reasons import Reason, Waiting
 from models.topology import Topology
 
 _PLAIN = ("default", "default-queue")
 _MADE_UP = (*_PLAIN, "phalanx-default")
 
 
+@dataclass(frozen=True, slots=True)
+class Queues:
+    """
+    The queues that can be used, and why gangs of each of the others wait.
+    """
+
+    usable: list[Queue]
+    lost: Mapping[str, Waiting]
+
+    @property
+    def are_said(self) -> bool:
+        """
+        Tell whether there are rules at all, be it that none can be used.
+        """
+        return bool(self.usable or self.lost)
+
+
 def queues_of(
     dialects: Iterable[Dialect], objects: Objects, warnings: list[str]
-) -> list[Queue]:
+) -> Queues:
     """
     Read the queues; of two of one name the one of the dialect heard first holds.
 
     Those whose parents lead round in a circle are left out, and those above which one
     is missing.
+    """
+    found = _said(dialects, objects, warnings)
+    lost: dict[str, Waiting] = {}
+    for name in sorted(found):
+        path, last = _path(name, found)
+        if last is None:
+            continue
+        if last in path:
+            ring = " → ".join([*path[path.index(last) :], last])
+            detail = f"the parents of queue {name} lead round in a circle: {ring}"
+            lost[name] = Waiting(Reason.CONFIG_CONFLICT, {"detail": detail})
+            what = "its parents lead round in a circle"
+        else:
+            lost[name] = _not_there(last)
+            what = f"above it, {last} does not exist"
+        warnings.append(f"queue {name} is left out: {what}")
+    return Queues([found[name] for name in sorted(found) if name not in lost], lost)
+
+
+def _not_there(queue: str) -> Waiting:
+    return Waiting(Reason.QUEUE_NOT_FOUND, {"queue": queue})
+
+
+def _path(name: str, queues: Mapping[str, Queue]) -> tuple[list[str], str | None]:
+    """
+    List a queue with those above it, and what stops there: one twice, or one missing.
+    """
+    path = [name]
+    while True:
+        at = queues[path[-1]].parent
+        if at is None or at in path or at not in queues:
+            return path, at
+        path.append(at)
+
+
+def _said(
+    dialects: Iterable[Dialect], objects: Objects, warnings: list[str]
+) -> dict[str, Queue]:
+    """
+    Read the queues as they are said.
     """
     found: dict[str, Queue] = {}
     said_by: dict[str, str] = {}
@@ -38,36 +97,7 @@ def queues_of(
             else:
                 what = f"said by {heard} and {dialect.name}: {heard} is heard"
                 warnings.append(f"queue {queue.name} is {what}")
-    for name in [name for name in found if _is_in_a_circle(name, found)]:
-        what = "its parents lead round in a circle"
-        warnings.append(f"queue {name} is left out: {what}")
-        del found[name]
-    for name, lost in [(name, _lost_above(name, found)) for name in sorted(found)]:
-        if lost is not None:
-            what = f"above it, {lost} does not exist"
-            warnings.append(f"queue {name} is left out: {what}")
-            del found[name]
-    return [found[name] for name in sorted(found)]
-
-
-def _is_in_a_circle(name: str, queues: dict[str, Queue]) -> bool:
-    at, seen = queues[name].parent, {name}
-    while at in queues:
-        if at in seen:
-            return True
-        seen.add(at)
-        at = queues[at].parent
-    return False
-
-
-def _lost_above(name: str, queues: dict[str, Queue]) -> str | None:
-    """
-    Name the parent that is missing above a queue; none where all are there.
-    """
-    at = queues[name].parent
-    while at in queues:
-        at = queues[at].parent
-    return at
+    return found
 
 
 def topologies_of(
@@ -91,7 +121,9 @@ class Homes:
     Finds the queue of gangs that name none; makes one where there must be one.
     """
 
-    def __init__(self, queues: Sequence[Queue]) -> None:
+    def __init__(self, said: Queues) -> None:
+        queues = said.usable
+        self._said = said
         parents = {queue.parent for queue in queues}
         self._names = {queue.name for queue in queues}
         self._leaves = self._names - parents
@@ -110,13 +142,26 @@ class Homes:
         there = next((name for name in wanted if name in self._leaves), None)
         if there is not None:
             return there
-        if plain.has_queues or not self._names:
+        if plain.has_queues or not self._said.are_said:
             return plain.queue
         if self._made is None:
             free = next(name for name in _MADE_UP if name not in self._names)
             self._made = Queue(name=free, priority=self._lowest)
         self._guests += 1
         return self._made.name
+
+    def lost(self, queue: str) -> Waiting | None:
+        """
+        Say why gangs of a queue wait that cannot be used as it is said.
+
+        Where none can be used there are rules all the same, so that who names another
+        one waits as well.
+        """
+        known = self._said.lost.get(queue)
+        made = self._made is not None and self._made.name == queue
+        if known is None and not self._names and self._said.are_said and not made:
+            return _not_there(queue)
+        return known
 
     def made(self, warnings: list[str]) -> list[Queue]:
         """

@@ -4,6 +4,8 @@ The queues of all dialects together: who is heard, what is left out, who names n
 
 import pytest
 
+from models.policy import Policy
+from solver.round import decide
 from tests.helpers.manifests import GPU, assembled, obj, pod, pod_group
 
 VOLCANO = "scheduling.volcano.sh/v1beta1"
@@ -148,6 +150,28 @@ def test_queues_in_a_circle_are_left_out_with_all_below_them():
     assert [f"queue {name} is left out" for name in "abc"] == [
         text.partition(":")[0] for text in warnings
     ]
+
+
+@pytest.mark.parametrize("more", [(), (kai("d"),)])
+def test_gangs_of_queues_that_are_left_out_wait_and_are_told_why(more):
+    pods = [
+        pod(name, labels={"kai.scheduler/queue": name}) for name in ("c", "e", "none")
+    ]
+    ring = [kai("a", parentQueue="b"), kai("b", parentQueue="a")]
+    below = [kai("c", parentQueue="a"), kai("e", parentQueue="gone")]
+    snapshot = assembled(*ring, *below, *more, *pods).snapshot
+    waiting = decide(snapshot, Policy()).gangs
+
+    told = [line.waiting for line in waiting if line.waiting]
+
+    assert ["ConfigConflict", "QueueNotFound", "QueueNotFound"] == [
+        why.reason.value for why in told
+    ]
+    assert [
+        "the parents of queue c lead round in a circle: a → b → a",
+        "queue gone does not exist",
+        "queue none does not exist",
+    ] == [why.message.rpartition("group: ")[2] for why in told]
 
 
 FAULTS = {
