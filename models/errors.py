@@ -76,6 +76,12 @@ class InputRejectedError(PhalanxError):
         return type(self), (self.source, self.problems)
 
 
+class WrongUseError(PhalanxError):
+    """
+    Somebody asked for what there is not, or in words that mean nothing.
+    """
+
+
 class QuantityError(PhalanxError, ValueError):
     """
     A text is not a Kubernetes quantity or duration.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from models.errors import PhalanxError
+from models.errors import WrongUseError
 
 _log = logging.getLogger(__name__)
 KEPT_BYTES = 16 * 2**20
@@ -27,7 +27,7 @@ The most gangs that one record lists.
 """
 
 
-class NoRecordError(PhalanxError):
+class NoRecordError(WrongUseError):
     """
     There is no record of rounds where one was looked for.
     """

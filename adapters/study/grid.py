@@ -12,14 +12,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from adapters.study.case import Case
-from models.errors import PhalanxError
+from models.errors import WrongUseError
 from models.policy import Policy
 
 MOST_CASES = 100_000
 _RANGE = re.compile(r"(\d{1,6})\.\.(\d{1,6})(?::(\d{1,6}))?")
 
 
-class StudyError(PhalanxError):
+class StudyError(WrongUseError):
     """
     What is to be studied cannot be.
     """

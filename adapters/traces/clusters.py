@@ -11,6 +11,7 @@ from adapters.traces.cells import RowLeftOutError, safe, whole
 from adapters.traces.forms import MEBIBYTE, MODEL_LABEL
 from adapters.traces.row_faults import Tally, rejected
 from adapters.traces.rows import MACHINES, Row, TraceFile, head_of, rows_of
+from models.errors import printable
 from models.nodes import HOSTNAME, Node
 from models.queues import Queue, QueueResource
 from models.resources import CPU, DEFAULT_PODS, GPU, MEMORY, MOST_GPUS, PODS
@@ -40,6 +41,9 @@ def floor_of(text: str) -> Floor:
         return _fewer(_table(some[1]), int(some[2]))
     if text.removesuffix(".gz").endswith(".csv"):
         return _table(text)
+    if not Path(text).exists():
+        hint = "say 60x8, 10x8+20x4, a list of machines as CSV, or a snapshot"
+        raise rejected(printable(text), "is no cluster: no size, and no file", hint)
     return _snapshot(text)
 
 

@@ -326,7 +326,7 @@ def test_scenario_new_makes_one_that_holds(tmp_path, capsys):
     assert 0 == phalanx("scenario", "lint", path)
     assert 0 == phalanx("scenario", "run", path)
     capsys.readouterr()
-    assert 1 == phalanx("scenario", "new", path)
+    assert 2 == phalanx("scenario", "new", path)
     said = capsys.readouterr().err
     assert "File exists" in said
     assert "do: name another path" in said

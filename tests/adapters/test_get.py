@@ -215,9 +215,9 @@ def test_gangs_of_a_recorded_round_are_those_that_it_decided_on(recorded, capsys
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("get", "gangs", "trian"), 1, "no gang 'trian'"),
-        (("get", "gangs", "trian"), 1, "did you mean train?"),
-        (("describe", "node", "n-9"), 1, "did you mean n-1?"),
+        (("get", "gangs", "trian"), 2, "no gang 'trian'"),
+        (("get", "gangs", "trian"), 2, "did you mean train?"),
+        (("describe", "node", "n-9"), 2, "did you mean n-1?"),
         (("get", "gangs", "--sort-by", "gpu"), 2, "did you mean gpus?"),
         (("get", "gangs", "-l", "a=b"), 2, "no labels"),
         (("get", "nodes", "-l", "a in b"), 2, "is not a part of a selector"),
@@ -232,13 +232,13 @@ def test_a_wrong_question_is_answered_with_what_to_do(busy, capsys, words, code,
 def test_a_record_that_is_not_there_is_named(tmp_path, capsys):
     path = tmp_path / "none.jsonl"
 
-    assert 1 == phalanx("get", "rounds", "--rounds", path)
+    assert 2 == phalanx("get", "rounds", "--rounds", path)
     assert str(path) in capsys.readouterr().err
-    assert 1 == phalanx("describe", "round", "--rounds", path)
+    assert 2 == phalanx("describe", "round", "--rounds", path)
 
 
 def test_a_round_of_another_name_is_not_there(recorded, capsys):
-    assert 1 == phalanx("describe", "round", "r7", "--rounds", recorded)
+    assert 2 == phalanx("describe", "round", "r7", "--rounds", recorded)
     assert "no round 'r7'" in capsys.readouterr().err
 
 

@@ -156,8 +156,13 @@ def gangs(
             and labelled(has.get(row.key, {}))
             and wanted.is_named(row.key)
         ]
-        known = [gang.key for gang in seen.snapshot.gangs]
-        _all_there("gang", wanted, known, seen.source)
+        gangs = seen.snapshot.gangs
+        _all_there("gang", wanted, [gang.key for gang in gangs], seen.source)
+        queues = {gang.queue for gang in gangs}
+        queues |= {each.name for each in seen.snapshot.queues}
+        if wanted.queue is not None and wanted.queue not in queues:
+            known = sorted(queues)
+            raise listed_source.NotThereError("queue", wanted.queue, known, seen.source)
         return found
 
     where = _where(file, scheduler_name, kubeconfig, context)

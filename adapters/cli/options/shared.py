@@ -53,11 +53,20 @@ Workers = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Search threads.")
 ]
 NoColor = Annotated[bool, typer.Option("--no-color", help="Never use colour.")]
+
+
+def _named(names: list[str] | None) -> list[str] | None:
+    if any(not name.strip() for name in names or ()):
+        raise typer.BadParameter("a scheduler has a name, such as phalanx")
+    return names
+
+
 SchedulerNames = Annotated[
     list[str] | None,
     typer.Option(
         "--scheduler-name",
         metavar="NAME",
+        callback=_named,
         help="Whose pods are planned, of manifests; phalanx if none is named.",
     ),
 ]

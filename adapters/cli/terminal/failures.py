@@ -15,7 +15,12 @@ from adapters.kube.api.errors import (
 from adapters.reports.page.extra import ExtraMissingError
 from adapters.reports.replay.results import ResultsRejectedError
 from adapters.traces.row_faults import TraceRejectedError
-from models.errors import InputRejectedError, PhalanxError, PlanRejectedError
+from models.errors import (
+    InputRejectedError,
+    PhalanxError,
+    PlanRejectedError,
+    WrongUseError,
+)
 from models.reasons import counted
 
 FAILED = 1
@@ -66,13 +71,21 @@ def report(error: BaseException, command: str) -> int:
 
 def _failed(error: BaseException, where: str) -> int:
     match error:
+        case WrongUseError():
+            _say(str(error), where, "correct it and try again")
+            return WRONG_USE
         case PhalanxError():
             return _say(str(error), where, "correct it and try again")
+        case FileExistsError() | NotADirectoryError() | IsADirectoryError():
+            _say(
+                error.strerror or "exists",
+                str(error.filename or where),
+                "name another path",
+            )
+            return WRONG_USE
         case OSError():
             what = error.strerror or str(error)
-            exists = isinstance(error, FileExistsError)
-            todo = "name another path" if exists else "check the file"
-            return _say(what, str(error.filename or where), todo)
+            return _say(what, str(error.filename or where), "check the file")
         case MemoryError():
             what = "the machine has not enough memory"
             return _say(what, where, "use a smaller input")

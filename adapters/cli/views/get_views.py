@@ -64,12 +64,13 @@ def gangs_of(seen: Seen) -> Listing[GangRow]:
     ]
     return Listing(
         kind="GangList",
+        by_name=True,
         columns=columns,
         name=lambda row: row.key,
         document=GangRow.document,
         state=lambda row: row.state,
         foot=partial(_gangs, seen),
-        empty=f"No gangs in {seen.source}.",
+        empty=_none_of(seen),
     )
 
 
@@ -212,6 +213,7 @@ def nodes_of(seen: Seen) -> Listing[NodeRow]:
     ]
     return Listing(
         kind="NodeList",
+        by_name=True,
         columns=columns,
         name=lambda row: row.name,
         document=NodeRow.document,
@@ -303,6 +305,7 @@ def recorded_gangs(record: Record) -> Listing[Record]:
     more = f", nor are {left_out:,} that wait" if left_out else ""
     return Listing(
         kind="GangList",
+        by_name=True,
         columns=columns,
         name=lambda row: str(row["name"]),
         document=dict,
@@ -368,3 +371,13 @@ def _state(row: Record, *states: str) -> str:
 def _seconds(row: Record) -> str:
     spent = (row.get("seconds") or {}).get("round") or {}
     return f"{sum(spent.values()):.2f}" if spent else NOTHING
+
+
+def _none_of(seen: Seen) -> str:
+    """
+    Say that there is no gang, or that none of those there are was asked for.
+    """
+    number = len(seen.snapshot.gangs)
+    if not number:
+        return f"No gangs in {seen.source}."
+    return f"None of the {counted(number, 'gang')} in {seen.source} is like that."

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from models.errors import PhalanxError
+from models.errors import WrongUseError
 from models.names import nearest
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ Context = Annotated[
 ]
 
 
-class NotThereError(PhalanxError):
+class NotThereError(WrongUseError):
     """
     Nothing has the name that somebody asked for.
     """

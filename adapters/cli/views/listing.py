@@ -3,6 +3,7 @@ Rows of any kind as a table, as JSON, YAML, CSV or names, once or as they change
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
@@ -46,7 +47,7 @@ class Column(Generic[T]):
         """
         Give what a row is sorted by.
         """
-        return self.cell(row) if self.by is None else self.by(row)
+        return _natural(self.cell(row)) if self.by is None else self.by(row)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +56,7 @@ class Listing(Generic[T]):
     How rows of one kind are shown; ``kind`` is that of the list in JSON.
 
     ``foot`` sums the rows up for eyes; ``empty`` is said where there is no row.
+    ``by_name`` says that rows have no order of their own.
     """
 
     kind: str
@@ -64,6 +66,7 @@ class Listing(Generic[T]):
     state: Callable[[T], str]
     foot: Callable[[Sequence[T]], str]
     empty: str
+    by_name: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,7 +209,9 @@ def _bare(cell: str) -> str:
 def _sorted(listing: Listing[T], rows: Iterable[T], look: Look) -> list[T]:
     found = list(rows)
     if look.sort is None:
-        return found
+        if not listing.by_name:
+            return found
+        return sorted(found, key=lambda row: _natural(listing.name(row)))
     word, down = look.sort.removeprefix("-").upper(), look.sort.startswith("-")
     column = next((c for c in listing.columns if c.head == word), None)
     if column is None:
@@ -215,6 +220,19 @@ def _sorted(listing: Listing[T], rows: Iterable[T], look: Look) -> list[T]:
         hint = f", did you mean {meant}?" if meant else f": {', '.join(heads)}"
         raise typer.BadParameter(f"nothing is sorted by {look.sort!r}{hint}")
     return sorted(found, key=column.key, reverse=down)
+
+
+_DIGITS = re.compile(r"([0-9]+)")
+
+
+def _natural(text: str) -> list[tuple[int, str]]:
+    """
+    Order texts as people count: a-2 comes before a-10.
+    """
+    return [
+        (len(digits := part.lstrip("0")), digits) if at % 2 else (0, part)
+        for at, part in enumerate(_DIGITS.split(text))
+    ]
 
 
 def span(seconds: float) -> str:
