@@ -129,19 +129,43 @@ def open_step(problem: Problem, step: Step, ready: Draft) -> Opened | None:
     idle = _without_evictions(now, ready, keys)
     if all(idle.starts(unit) for unit in units):
         return None
+    return _opened(problem, now, idle)
+
+
+def may_open(problem: Problem, step: Step) -> Opened | None:
+    """
+    Look whether a step could make anybody leave, whatever the step before it decides.
+
+    Parameters
+    ----------
+    problem
+        The round before the earlier step.
+    step
+        Whose starts may make others leave.
+    """
+    if not problem.policy.evicts(borrowing=step is Step.BORROWING):
+        return None
+    units = _candidates(problem, step)
+    now = replace(problem, units=units, step=step)
+    return _opened(problem, now, Draft()) if units else None
+
+
+def _opened(problem: Problem, now: Problem, idle: Draft) -> Opened | None:
+    """
+    Gather who may leave in a step; none where nobody may, and nobody does.
+    """
     settled = is_settled(problem.snapshot, problem.policy)
     victims = Victims() if settled else victims_of(now)
     leaving = bool((problem.room.later > problem.room.free).any())
     if not victims.accounts and not leaving:
         return None
     movers = movers_of(victims)
-    later = _later(now, movers)
     return Opened(
-        problem=later,
+        problem=_later(now, movers),
         now=now,
         victims=victims,
         movers=movers,
-        keys=keys,
+        keys=_keys(problem, now.step),
         idle=idle,
         first=idle,
         left_out=some_were_evicted(problem),

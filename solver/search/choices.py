@@ -10,10 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from solver.evict.open_step import Opened
+from solver.place.draft import Draft
 from solver.problem.never_starts import needed
 from solver.problem.problem import Problem, Step, Unit
 from solver.score.bounds import trivial_bound
 from solver.score.tier import LOSSES, TierKey
+from solver.search.tier_search import TierSearch
 
 
 @dataclass(slots=True)
@@ -58,7 +60,7 @@ class Sure:
         may_follow = _may_follow(opened)
         for key in opened.keys:
             mine = key.name in LOSSES and LOSSES[key.name][0] == step
-            if key in bounds and (mine or (key.name in gains and not may_follow)):
+            if key in bounds and (mine or key.name in gains) and not may_follow:
                 self.found[key] = bounds[key]
 
     def holds(self, keys: Sequence[TierKey], values: Sequence[int]) -> tuple[bool, ...]:
@@ -92,6 +94,107 @@ def _without_entitled(problem: Problem, key: TierKey) -> Problem:
             or not _may_be_entitled(problem, unit)
         ),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """
+    Bounds of tiers, each beside the values of those before it.
+    """
+
+    bounds: dict[TierKey, int] = field(default_factory=dict)
+    values: dict[TierKey, int] = field(default_factory=dict)
+
+    def add(self, bounds: Mapping[TierKey, int], values: Mapping[TierKey, int]) -> None:
+        """
+        Take in newer bounds.
+        """
+        self.bounds.update(bounds)
+        self.values.update(values)
+
+    def forget(self, *names: str) -> None:
+        """
+        Leave out all bounds of some tiers, or of all.
+        """
+        for key in list(self.bounds):
+            if not names or key.name in names:
+                del self.bounds[key]
+
+    def copy(self) -> "Found":
+        """
+        Copy the tables, so that more may be learned of either.
+        """
+        return Found(dict(self.bounds), dict(self.values))
+
+    def teach(self, run: TierSearch) -> None:
+        """
+        Tell a search what holds for its values.
+        """
+        run.learn(self.bounds)
+        run.doubt(self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """
+    Bounds of tiers from earlier steps.
+
+    ``sure`` is what holds whoever was frozen, ``steps`` what the steps found of those
+    for whom somebody may leave, ``idle`` what holds once anybody may start.  ``least``
+    are bounds of steps that ended without a proof: what follows them cannot prove that
+    nothing more was possible.
+    """
+
+    sure: Sure
+    steps: Found = field(default_factory=Found)
+    idle: Found = field(default_factory=Found)
+    least: dict[TierKey, int] = field(default_factory=dict)
+
+    def copy(self) -> "Known":
+        """
+        Copy what is known, so that more may be learned of either.
+        """
+        sure = replace(self.sure, found=dict(self.sure.found))
+        return Known(sure, self.steps.copy(), self.idle.copy(), dict(self.least))
+
+    def forget(self, keys: Sequence[TierKey]) -> None:
+        """
+        Forget what steps found of some tiers.
+        """
+        for key in keys:
+            self.steps.bounds.pop(key, None)
+            self.steps.values.pop(key, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """
+    A step as it was decided: the round before it, its values, and what was known then.
+    """
+
+    opened: Opened
+    before: Problem
+    draft: Draft
+    values: tuple[int, ...]
+    known: Known
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """
+    A round at its end: what was decided on the way, and the values and bounds of it.
+
+    ``is_greedy`` says that greedy has frozen the same.
+    """
+
+    problem: Problem
+    draft: Draft
+    keys: tuple[TierKey, ...]
+    values: tuple[int, ...]
+    bounds: tuple[int, ...]
+    sure: Sure
+    decided: tuple[Decided, ...]
+    is_greedy: bool
 
 
 def _may_choose(opened: Opened, before: Problem, after: Problem) -> bool:

@@ -65,7 +65,7 @@ class StepModel(Model):
         }
         self._shapes = sorted({*pending_shapes(problem), *moved})
         self.exact = True
-        self.levels = _with_levels(problem, self.levels, states)
+        self.levels = with_levels(problem, self.levels, states)
 
     def _build(self) -> Encoding:
         conversion = convert(
@@ -95,9 +95,12 @@ class StepModel(Model):
         hint_step(self.step_encoding, best)
 
 
-def _with_levels(
+def with_levels(
     problem: Problem, levels: list[tuple[str, str]], states: Sequence[Standing]
 ) -> list[tuple[str, str]]:
+    """
+    Add the topology levels that some gangs ask for, the outermost first.
+    """
     found = {
         (topology, problem.topologies[topology].levels.index(level), level)
         for topology, level in levels
@@ -118,7 +121,7 @@ def decode_step(
     """
     Turn an answer into a draft with exits; say whether all that moves found its place.
     """
-    return _Decoding(encoding, value, budget).run()
+    return Decoding(encoding, value, budget).run()
 
 
 @dataclass(slots=True)
@@ -131,7 +134,7 @@ class _Moved:
     units: list[Unit]
 
 
-class _Decoding:
+class Decoding:
     """
     One answer being read: who leaves, which nodes that converts, and who goes where.
     """
@@ -148,7 +151,10 @@ class _Decoding:
         self.moved: list[_Moved] = []
 
     def run(self) -> tuple[Decoded, bool]:
-        self._assign_nodes()
+        """
+        Give the draft, and whether all that moves found its place.
+        """
+        self.assign_nodes()
         moving = self._choose_rules()
         self._make_movers(moving)
         problem = without(self.encoding.problem, self.exits)
@@ -159,14 +165,14 @@ class _Decoding:
                 self.encoding,
                 problem=problem,
                 types=types,
-                classes=replace(self.encoding.classes, items=self._items()),
+                classes=replace(self.encoding.classes, items=self.items()),
             ),
             self.value,
             self.budget,
         )
         return self._with_targets(decoded)
 
-    def _assign_nodes(self) -> None:
+    def assign_nodes(self) -> None:
         """
         Deal the options of each group to its nodes, in their order.
         """
@@ -179,7 +185,7 @@ class _Decoding:
                     for account, count in zip(
                         group.accounts, option.taken, strict=True
                     ):
-                        self._take(account, node, count)
+                        self.take(account, node, count)
                 at += number
             for node in group.nodes[at:]:
                 self._join(group.base, node)
@@ -192,13 +198,16 @@ class _Decoding:
             self._join(joined[0] if joined else crowd.base, crowd.node)
             for account in crowd.accounts:
                 things = self.leaving.crowd.get((c, account), ())
-                self._take(account, crowd.node, sum(map(self.value, things)))
+                self.take(account, crowd.node, sum(map(self.value, things)))
 
     def _join(self, number: int, node: int) -> None:
         if number >= 0:
             self.bins[number].append(node)
 
-    def _take(self, account: int, node: int, count: int) -> None:
+    def take(self, account: int, node: int, count: int) -> None:
+        """
+        Let so many things of an account leave a node, the least loss first.
+        """
         if not count:
             return
         things = sorted(
@@ -208,7 +217,7 @@ class _Decoding:
         row = self.gone.setdefault(account, [])
         row += [(thing, node) for thing in things[:count]]
 
-    def _items(self) -> tuple[NodeClass, ...]:
+    def items(self) -> tuple[NodeClass, ...]:
         """
         Give every bin the nodes that are converted to it.
         """

@@ -2,7 +2,7 @@
 The course of a round: its steps, one after the other, and then all that is idle.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from models.plan import ModelSize
@@ -16,7 +16,8 @@ from solver.problem.budget import Budget, Stopwatch
 from solver.problem.problem import Problem, Step
 from solver.score.tier import LOSSES, TierKey
 from solver.score.tiers import is_better, score, tier_keys
-from solver.search.choices import Sure, widest_bound
+from solver.search.choices import Decided, Finished, Known, Sure, widest_bound
+from solver.search.choose import keep_open
 from solver.search.eviction_search import StepSearch
 from solver.search.gain_bound import coarse_bounds
 from solver.search.greedy_steps import plan_greedily
@@ -43,91 +44,156 @@ be gained is worth a look.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """
-    Bounds of tiers, each beside the values of those before it.
-    """
-
-    bounds: dict[TierKey, int] = field(default_factory=dict)
-    values: dict[TierKey, int] = field(default_factory=dict)
-
-    def add(self, bounds: Mapping[TierKey, int], values: Mapping[TierKey, int]) -> None:
-        """
-        Take in newer bounds.
-        """
-        self.bounds.update(bounds)
-        self.values.update(values)
-
-    def forget(self, *names: str) -> None:
-        """
-        Leave out all bounds of some tiers, or of all.
-        """
-        for key in list(self.bounds):
-            if not names or key.name in names:
-                del self.bounds[key]
-
-    def teach(self, run: TierSearch) -> None:
-        """
-        Tell a search what holds for its values.
-        """
-        run.learn(self.bounds)
-        run.doubt(self.values)
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """
-    Bounds of tiers from earlier steps.
-
-    ``sure`` is what holds whoever was frozen, ``steps`` what the steps found of those
-    for whom somebody may leave, ``idle`` what holds once anybody may start.  ``least``
-    are bounds of steps that ended without a proof: what follows them cannot prove that
-    nothing more was possible.
-    """
-
-    sure: Sure
-    steps: _Found = field(default_factory=_Found)
-    idle: _Found = field(default_factory=_Found)
-    least: dict[TierKey, int] = field(default_factory=dict)
-
-
 def search(problem: Problem, budget: Budget) -> Outcome:
     """
     Plan with the exact model, starting from greedy, step by step.
+
+    Which of equally good evictions is frozen is chosen by what follows from them.
     """
-    watch = budget.watch
-    known = _Known(Sure(problem))
-    sizes = []
-    ready = entitled = Draft()
-    bare, as_greedy = problem, True
-    for step in (Step.ENTITLED, Step.BORROWING):
-        opened = open_step(problem, step, ready)
-        watch.lap("greedy")
-        if opened is None:
-            if step is Step.ENTITLED and some_were_evicted(problem):
-                ready = entitled = _entitled_now(problem, ready, watch, budget, known)
-            continue
-        run = _StepCourse(opened, watch, budget, known)
-        with budget.keeping(KEPT):
-            best = run.best()
-        sizes += run.sizes
-        before = problem
-        problem, ready = freeze(problem, best, step)
-        known.sure.learn(run.opened, known.steps.bounds, before, problem)
+    course = _Course(budget)
+    found, sure = keep_open(course.whole(problem), course.again, budget)
+    outcome = Outcome(
+        problem=found.problem,
+        draft=found.draft,
+        tiers=tier_results(found.keys, found.values, found.bounds, sure),
+        model=max(course.sizes, key=lambda size: size.variables),
+    )
+    if found.is_greedy:
+        return outcome
+    return _no_worse(found, outcome, plan_greedily(problem, budget), sure)
+
+
+class _Course:
+    """
+    The steps of a round, from any of them on.
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self.watch = budget.watch
+        self.budget = budget
+        self.sizes: list[ModelSize] = []
+
+    def whole(self, problem: Problem) -> Finished:
+        """
+        Take all steps.
+        """
+        start = _Now(problem, Known(Sure(problem)))
+        return self._from(Step.ENTITLED, start)
+
+    def again(self, decided: Decided, draft: Draft) -> Finished:
+        """
+        Freeze something else in a step, and take the steps after it once more.
+
+        What the step found holds beside its own values only.
+        """
+        opened = decided.opened
+        step = opened.now.step
+        now = _Now(decided.before, decided.known.copy())
+        values = score(opened.problem, draft, opened.keys)
+        if values != decided.values:
+            now.known.forget(opened.keys)
+        self._freeze(replace(decided, draft=draft, values=values), now)
+        return self._from(Step(step + 1), now)
+
+    def _from(self, start: Step, now: "_Now") -> Finished:
+        for step in (Step.ENTITLED, Step.BORROWING):
+            if step < start:
+                continue
+            opened = open_step(now.problem, step, now.ready)
+            self.watch.lap("greedy")
+            if opened is None:
+                if step is Step.ENTITLED and some_were_evicted(now.problem):
+                    now.ready = now.entitled = self._entitled(now)
+                continue
+            run = _StepCourse(opened, self.watch, self.budget, now.known)
+            with self.budget.keeping(KEPT):
+                best = run.best()
+            self.sizes += run.sizes
+            known = now.known.copy()
+            self._freeze(Decided(run.opened, now.problem, best, run.values, known), now)
+        return self._last(now)
+
+    def _freeze(self, decided: Decided, now: "_Now") -> None:
+        """
+        Freeze a step, and start what may follow it for which nobody leaves.
+
+        Gangs that were evicted follow, and those that a step with this exit must not
+        serve: of the band of who is preempted, or beyond what a bound allows.
+        """
+        opened, draft, before = decided.opened, decided.draft, decided.before
+        problem, now.ready = freeze(before, draft, opened.now.step)
+        now.problem = problem
+        now.decided = (*now.decided, decided)
+        now.known.sure.learn(opened, now.known.steps.bounds, before, problem)
         if problem.frozen is not before.frozen:
-            entitled = Draft()
-            known.idle.forget()
-            as_greedy = as_greedy and best is run.opened.first
-        watch.lap("decode")
-        if run.leaves_more_to_start(best):
-            ready = run.what_follows(problem, ready)
-            entitled = ready if step is Step.ENTITLED else entitled
-    if some_were_evicted(problem):
-        known.steps.forget("entitled")
-    by_hand = None if as_greedy else plan_greedily(bare, budget)
-    drafts = (ready, entitled)
-    return _last_step(problem, drafts, budget, known, sizes, by_hand)
+            now.entitled = Draft()
+            now.known.idle.forget()
+            now.is_greedy = now.is_greedy and draft is opened.first
+        self.watch.lap("decode")
+        if not draft.exits and not opened.left_out:
+            return
+        if opened.now.step is Step.ENTITLED:
+            now.ready = now.entitled = self._entitled(now)
+            return
+        now.known.steps.forget("borrowing")
+        if not problem.frozen.losses[Step.BORROWING].pods:
+            now.ready = _entitled_of(now.ready)
+
+    def _entitled(self, now: "_Now") -> Draft:
+        return _entitled_now(now.problem, now.ready, self.watch, self.budget, now.known)
+
+    def _last(self, now: "_Now") -> Finished:
+        """
+        Plan what is idle, given all that earlier steps decided.
+        """
+        problem, known = now.problem, now.known
+        if some_were_evicted(problem):
+            known.steps.forget("entitled")
+        first = greedy(problem)
+        self.watch.lap("greedy")
+        run = TierSearch(problem, self.watch, first, self.budget)
+        for draft in (now.ready, now.entitled):
+            if draft.places:
+                run.offer(complete(problem, draft))
+        known.steps.add(known.idle.bounds, known.idle.values)
+        known.steps.teach(run)
+        run.all_tiers()
+        self.sizes.append(run.size)
+        least = (known.least.get(key, 0) for key in run.keys)
+        bounds = map(max, zip(run.bounds, least, strict=True))
+        return Finished(
+            problem=problem,
+            draft=run.best,
+            keys=run.keys,
+            values=run.values,
+            bounds=tuple(map(_beyond, run.keys, run.values, bounds)),
+            sure=known.sure,
+            decided=now.decided,
+            is_greedy=now.is_greedy,
+        )
+
+
+def _beyond(key: TierKey, value: int, bound: int) -> int:
+    """
+    Keep a bound on the far side of a value: a later step may pass what one found.
+    """
+    return max(value, bound) if key.direction == "max" else min(value, bound)
+
+
+@dataclass(slots=True)
+class _Now:
+    """
+    A round on its way: what it has frozen, what is ready, and what is known.
+
+    ``is_greedy`` says that greedy has frozen the same.
+    """
+
+    problem: Problem
+    known: Known
+    ready: Draft = field(default_factory=Draft)
+    entitled: Draft = field(default_factory=Draft)
+    decided: tuple[Decided, ...] = ()
+    is_greedy: bool = True
 
 
 class _StepCourse:
@@ -140,7 +206,7 @@ class _StepCourse:
         opened: Opened,
         watch: Stopwatch,
         budget: Budget,
-        known: _Known,
+        known: Known,
     ) -> None:
         self.opened = opened
         self.watch = watch
@@ -148,6 +214,7 @@ class _StepCourse:
         self.known = known
         self.coarse: dict[TierKey, int] = {}
         self.sizes: list[ModelSize] = []
+        self.values: tuple[int, ...] = ()
 
     def best(self) -> Draft:
         """
@@ -161,6 +228,8 @@ class _StepCourse:
             self.watch.lap("search")
             if closed:
                 self.known.steps.add(self.coarse, self.coarse)
+                problem, keys = self.opened.problem, self.opened.keys
+                self.values = score(problem, self.opened.idle, keys)
                 return self.opened.idle
         if self.budget.left > 0:
             self.opened = self.opened.by_hand()
@@ -178,6 +247,7 @@ class _StepCourse:
             run.lose_at_least(least_work(self.opened, self.budget))
             self.watch.lap("search")
         self.sizes.append(run.size)
+        self.values = run.values
         found = run.found_bounds()
         values = dict(zip(run.keys, run.values, strict=True))
         self.known.steps.add(found, values)
@@ -185,25 +255,6 @@ class _StepCourse:
             if key.name not in LOSSES and found.get(key, value) > value:
                 self.known.least[key] = found[key]
         return run.best
-
-    def leaves_more_to_start(self, best: Draft) -> bool:
-        """
-        Tell whether starts of the same tiers may follow for which nobody leaves.
-
-        Gangs that were evicted follow, and those that a step with this exit must not
-        serve: of the band of who is preempted, or beyond what a bound allows.
-        """
-        return bool(best.exits) or self.opened.left_out
-
-    def what_follows(self, problem: Problem, ready: Draft) -> Draft:
-        """
-        Start what is entitled without any eviction; what borrows follows at the end.
-        """
-        if self.opened.problem.step is Step.ENTITLED:
-            return _entitled_now(problem, ready, self.watch, self.budget, self.known)
-        self.known.steps.forget("borrowing")
-        lost = problem.frozen.losses[Step.BORROWING].pods
-        return ready if lost else _entitled_of(ready)
 
     def _start_idle(self) -> None:
         """
@@ -226,7 +277,7 @@ def _entitled_now(
     ready: Draft,
     watch: Stopwatch,
     budget: Budget,
-    known: _Known,
+    known: Known,
 ) -> Draft:
     """
     Start what is entitled and has room now, and learn the bounds of these tiers.
@@ -249,72 +300,23 @@ def _entitled_of(draft: Draft) -> Draft:
     return Draft(places=places, entitled=entitled)
 
 
-def _last_step(
-    problem: Problem,
-    ready: Sequence[Draft],
-    budget: Budget,
-    known: _Known,
-    sizes: Sequence[ModelSize],
-    by_hand: Outcome | None,
-) -> Outcome:
-    """
-    Plan what is idle, given all that earlier steps decided.
-
-    Parameters
-    ----------
-    problem
-        The round with its facts.
-    ready
-        Starts of an earlier step that have room now.
-    budget
-        What may still be used up.
-    known
-        Bounds of tiers from earlier steps.
-    sizes
-        The models built so far.
-    by_hand
-        Greedy's answer, where other steps led to it: it is taken where it is better.
-        Starts that follow in idle room count in the tiers of the steps before, and no
-        step looks ahead to them.
-    """
-    first = greedy(problem)
-    budget.watch.lap("greedy")
-    run = TierSearch(problem, budget.watch, first, budget)
-    for draft in ready:
-        if draft.places:
-            run.offer(complete(problem, draft))
-    known.steps.add(known.idle.bounds, known.idle.values)
-    known.steps.teach(run)
-    run.all_tiers()
-    least = (known.least.get(key, 0) for key in run.keys)
-    bounds = [max(pair) for pair in zip(run.bounds, least, strict=True)]
-    found = Outcome(
-        problem=problem,
-        draft=run.best,
-        tiers=tier_results(
-            run.keys, run.values, bounds, known.sure.holds(run.keys, run.values)
-        ),
-        model=max([run.size, *sizes], key=lambda size: size.variables),
-    )
-    return found if by_hand is None else _no_worse(found, by_hand, bounds, known.sure)
-
-
 def _no_worse(
-    found: Outcome, by_hand: Outcome, bounds: Sequence[int], sure: Sure
+    found: Finished, outcome: Outcome, by_hand: Outcome, sure: Sequence[bool]
 ) -> Outcome:
     """
     Take greedy's answer where all its steps together come to more.
 
-    From the first tier that differs on only such bounds hold that need no step.
+    Starts that follow in idle room count in the tiers of the steps before, and no step
+    looks ahead to them.  From the first tier that differs on only such bounds hold that
+    need no step.
     """
-    keys = tier_keys(sure.bare)
-    mine = score(found.problem, found.draft, keys)
+    keys, mine = found.keys, found.values
     theirs = score(by_hand.problem, by_hand.draft, keys)
     if not is_better(keys, theirs, mine):
-        return found
+        return outcome
     same = [x == y for x, y in zip(mine, theirs, strict=True)].index(False)
-    wide = [widest_bound(sure.bare, key) for key in keys[same:]]
-    tiers = tier_results(
-        keys, theirs, [*bounds[:same], *wide], sure.holds(keys, theirs)
-    )
-    return replace(by_hand, tiers=tiers, model=found.model)
+    bare = found.sure.bare
+    wide = [widest_bound(bare, key) for key in keys[same:]]
+    holds = [*sure[:same], *(v == w for v, w in zip(theirs[same:], wide, strict=True))]
+    tiers = tier_results(keys, theirs, [*found.bounds[:same], *wide], holds)
+    return replace(by_hand, tiers=tiers, model=outcome.model)

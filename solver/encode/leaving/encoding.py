@@ -2,7 +2,7 @@
 The model of a step with evictions: starts, what leaves for them, and moved gangs.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -30,7 +30,7 @@ from solver.encode.leaving.variables import (
     released,
 )
 from solver.encode.queue_limit import add_limits
-from solver.encode.queue_rows import placed
+from solver.encode.queue_rows import Key, placed
 from solver.encode.tiers import tier_sum
 from solver.encode.variables import Linear, TypeVars
 from solver.evict.group_mates import mates_that_stay, promised_mates
@@ -115,21 +115,12 @@ def encode_step(
     ]
     leaving = add_leaving(model, victims, conversion)
     mover_types = [
-        _add_mover(model, problem, conversion, demand, leaving, mover)
+        add_mover(model, problem, conversion, demand, leaving, mover)
         for mover in movers
     ]
     add_footprints(model, demand)
     capacity = add_capacity(model, classes, demand, leaving.sizes)
-    paths = {a.queue: problem.queues.path(a.queue) for a in victims.accounts}
-    gone = released(leaving, paths, problem.queues.named)
-    add_limits(model, problem, types, gone)
-    add_entitlement(model, problem, types, gone)
-    if problem.step is Step.ENTITLED:
-        only_entitled(model, types)
-    _start_or_leave(model, leaving, types)
-    _keep_mates(model, problem, leaving, types)
-    add_rights(model, problem, leaving, types)
-    _add_bounds(model, problem, leaving, types)
+    add_step_rules(model, problem, leaving, types, released_by(problem, leaving))
     return StepEncoding(
         problem=problem,
         model=model,
@@ -143,7 +134,36 @@ def encode_step(
     )
 
 
-def _add_mover(
+def released_by(problem: Problem, leaving: Leaving) -> dict[Key, Linear]:
+    """
+    Add up what queues no longer hold once all have left who do.
+    """
+    accounts = leaving.victims.accounts
+    paths = {a.queue: problem.queues.path(a.queue) for a in accounts}
+    return released(leaving, paths, problem.queues.named)
+
+
+def add_step_rules(
+    model: cp_model.CpModel,
+    problem: Problem,
+    leaving: Leaving,
+    types: Sequence[TypeVars],
+    gone: Mapping[Key, Linear],
+) -> None:
+    """
+    Ensure what queues, rights and the policy allow the starts of a step.
+    """
+    add_limits(model, problem, types, gone)
+    add_entitlement(model, problem, types, gone)
+    if problem.step is Step.ENTITLED:
+        only_entitled(model, types)
+    _start_or_leave(model, leaving, types)
+    _keep_mates(model, problem, leaving, types)
+    add_rights(model, problem, leaving, types)
+    _add_bounds(model, problem, leaving, types)
+
+
+def add_mover(
     model: cp_model.CpModel,
     problem: Problem,
     conversion: Conversion,

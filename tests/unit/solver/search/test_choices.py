@@ -6,12 +6,13 @@ import pytest
 
 from models.policy import Policy
 from solver.round import decide
+from solver.search import choose
 from tests.helpers.build import gang, node, queue, snapshot
 
 QUEUES = (queue("guest", quota=0), queue("owner", quota=8))
 
 
-def proofs(*more, hole="b"):
+def planned(*more, hole="b"):
     """
     Plan for a gang that gets a full node; another one has room for a third of it.
     """
@@ -19,7 +20,11 @@ def proofs(*more, hole="b"):
     hog = gang("hog", queue="guest", gpus=8, minimum=1, running=["a"])
     claim = gang("claim", queue="owner", gpus=2, minimum=3, replicas=3)
     case = snapshot(nodes, [hog, claim, *more], QUEUES)
-    return {tier.name: tier.proof for tier in decide(case, Policy()).tiers}
+    return decide(case, Policy())
+
+
+def proofs(*more, hole="b"):
+    return {tier.name: tier.proof for tier in planned(*more, hole=hole).tiers}
 
 
 def borrower(gpus=2):
@@ -37,7 +42,21 @@ def test_who_is_evicted_and_what_it_costs_is_proven_by_the_step():
 
 
 @pytest.mark.parametrize("hole", ["b", "0"])
-def test_nothing_is_proven_that_another_choice_could_better(hole):
+def test_nothing_is_proven_that_another_choice_could_better(hole, monkeypatch):
+    monkeypatch.setattr(choose, "MOST_CELLS", 0)
     found = proofs(borrower(3), hole=hole)
 
     assert "conditional" == found["borrowing"]
+
+
+@pytest.mark.parametrize("hole", ["b", "0"])
+def test_the_whole_round_proves_that_no_other_choice_is_better(hole):
+    assert {"proven"} == set(proofs(borrower(3), hole=hole).values())
+
+
+@pytest.mark.parametrize("hole", ["b", "0"])
+def test_the_choice_that_leaves_most_to_later_tiers_is_made(hole):
+    plan = planned(borrower(), hole=hole)
+
+    assert {hole} == {op.node for op in plan.operations if op.op == "Bind"}
+    assert {"proven"} == {tier.proof for tier in plan.tiers}

@@ -1,0 +1,223 @@
+"""
+Reserved starts: a start of a step is bound unless it has no room now.
+
+It has none where what is bound beside it leaves too little, on a node or below a limit;
+or it is the only one for which somebody may leave who does.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ortools.sat.python import cp_model
+
+from models.plan import Rule
+from solver.encode.encoding import Encoding
+from solver.encode.leaving.variables import Leaving
+from solver.encode.queue_rows import Key, charge, placed
+from solver.encode.variables import Linear, TypeVars, Var
+from solver.evict.beneficiaries import may_be_for
+from solver.place.gang_order import rank_of
+from solver.problem.problem import Problem, Step, Unit
+
+Claim = tuple[Rule, str, int]
+"""
+A rule, and the queue and band of who leaves by it.
+"""
+PARTS: Mapping[Rule, str] = {
+    "reclaim": "reclaimed",
+    "preempt": "preempted",
+    "consolidate": "moved",
+}
+
+
+def add_reservations(
+    starts: Encoding, bound: Encoding, held: Sequence[TypeVars], leaving: Leaving
+) -> None:
+    """
+    Ensure that who is reserved has no room now, or is needed by somebody who leaves.
+
+    Parameters
+    ----------
+    starts
+        All starts of a step with their places; no two of them share a shape.
+    bound
+        Those that have room now, in the same shapes.
+    held
+        Those that are reserved.
+    leaving
+        Who leaves.
+    """
+    model = starts.model
+    asking = _Asking(model, leaving)
+    for kind, own in zip(held, starts.types, strict=True):
+        short, needed = model.new_bool_var(""), model.new_bool_var("")
+        model.add(short + needed == kind.starts.chosen)
+        before = [
+            other
+            for other in bound.types
+            if not asking.is_after(other.sample, kind.sample)
+        ]
+        why = [
+            *_short_of_room(starts, bound, own.sample, before),
+            *_short_of_limits(starts, bound, own, before),
+        ]
+        model.add_bool_or([~short, *why])
+        served = _served(starts, own, kind.starts.chosen)
+        asking.add(kind.sample, short, needed, served)
+    asking.close()
+
+
+def _served(starts: Encoding, own: TypeVars, held: Var) -> Var:
+    """
+    Give a literal that holds only where others may leave for a reserved start.
+
+    In the step of those that borrow nobody leaves for entitled ones.
+    """
+    entitled = own.entitled.variable
+    if starts.problem.step is Step.ENTITLED or entitled is None:
+        return held
+    served = starts.model.new_bool_var("")
+    starts.model.add_implication(served, held)
+    starts.model.add(served + entitled <= 1)
+    return served
+
+
+def _short_of_room(
+    starts: Encoding, bound: Encoding, unit: Unit, before: Sequence[TypeVars]
+) -> Iterator[Var]:
+    """
+    Walk literals that say of a node that it has no room for the pods of a unit on it.
+    """
+    model, problem = starts.model, bound.problem
+    mine = _shapes_of(problem, [unit])
+    earlier = _shapes_of(problem, [kind.sample for kind in before])
+    others = {item.nodes: at for at, item in enumerate(bound.classes.items)}
+    for at, item in enumerate(starts.classes.items):
+        own = {s: v for s, v in starts.capacity.class_terms(at).items() if s in mine}
+        here = others.get(item.nodes)
+        beside = {} if here is None else bound.capacity.class_terms(here)
+        beside = {s: v for s, v in beside.items() if s in earlier}
+        for column in range(len(problem.room.resources)) if own else ():
+            row = _asked(problem, own, column)
+            if not row.variables:
+                continue
+            short = model.new_bool_var("")
+            model.add(row.expression >= 1).only_enforce_if(short)
+            row.extend(_asked(problem, beside, column))
+            free = int(problem.room.free[item.nodes[0], column])
+            model.add(row.expression >= free + 1).only_enforce_if(short)
+            yield short
+
+
+def _shapes_of(problem: Problem, units: Sequence[Unit]) -> set[int]:
+    return {
+        problem.shapes.of_leaf[state.key, i]
+        for unit in units
+        for state in unit.states
+        for i, leaf in enumerate(state.leaves)
+        if leaf.pending
+    }
+
+
+def _asked(problem: Problem, terms: Mapping[int, Sequence[Var]], column: int) -> Linear:
+    row = Linear()
+    for shape, counts in terms.items():
+        for count in counts:
+            row.add(count, int(problem.shapes.requests[shape, column]), 1)
+    return row
+
+
+def _short_of_limits(
+    starts: Encoding, bound: Encoding, own: TypeVars, before: Sequence[TypeVars]
+) -> Iterator[Var]:
+    """
+    Walk literals that say of a queue that its limit leaves no room for a unit.
+    """
+    model, problem = starts.model, bound.problem
+    queues = problem.queues
+    for hard, left_of in ((False, queues.limit_left), (True, queues.quota_left)):
+        rows: dict[Key, Linear] = {}
+        for kind in (own, *before):
+            for vars_ in kind.states:
+                gang = vars_.state.gang
+                if not (hard and gang.preemptible):
+                    pods = placed(vars_, kind.starts)
+                    charge(problem, gang, vars_.state, pods, rows)
+        for (queue, name), row in rows.items():
+            left = left_of(queue, name)
+            mine = any(
+                queue in queues.path(state.gang.queue) for state in own.sample.states
+            )
+            if mine and left is not None:
+                short = model.new_bool_var("")
+                model.add(row.expression >= left + 1).only_enforce_if(short)
+                yield short
+
+
+class _Asking:
+    """
+    Who of those who leave could do so for none that has no room.
+    """
+
+    def __init__(self, model: cp_model.CpModel, leaving: Leaving) -> None:
+        self.model = model
+        self.alone: dict[Claim, Var] = {}
+        self.needed: list[Var] = []
+        self.gone = _claims(leaving)
+        self.asking: dict[Claim, list[Var]] = {claim: [] for claim in self.gone}
+        for claim, gone in self.gone.items():
+            self.alone[claim] = model.new_bool_var("")
+            model.add(gone.expression >= 1).only_enforce_if(self.alone[claim])
+
+    def is_after(self, one: Unit, other: Unit) -> bool:
+        """
+        Tell whether a unit is bound only in the room that another one leaves it.
+
+        Those go first for whom nobody may leave, then those that come first anyway.
+        """
+        asked = self._claims_for(other)
+        return rank_of(one)[:2] > rank_of(other)[:2] and asked <= self._claims_for(one)
+
+    def _claims_for(self, unit: Unit) -> set[Claim]:
+        return {
+            claim
+            for claim in self.alone
+            if any(may_be_for(state, unit.band, *claim) for state in unit.states)
+        }
+
+    def add(self, unit: Unit, short: Var, needed: Var, served: Var) -> None:
+        """
+        Ensure that a unit is needed only where nobody else may ask for who leaves.
+        """
+        mine = sorted(self._claims_for(unit))
+        for claim in mine:
+            self.asking[claim].append(served)
+        claims = [self.alone[claim] for claim in mine]
+        for literal in claims:
+            self.model.add_at_most_one([short, literal])
+        self.model.add_bool_or([~needed, *claims])
+        self.needed.append(needed)
+
+    def close(self) -> None:
+        """
+        Ensure that somebody is reserved for each who leaves, and no more than needed.
+        """
+        for claim, gone in self.gone.items():
+            some = cp_model.LinearExpr.sum(self.asking[claim])
+            self.model.add(gone.expression <= gone.most * some)
+        needed = cp_model.LinearExpr.sum(self.needed)
+        alone = cp_model.LinearExpr.sum([*self.alone.values()])
+        self.model.add(needed <= alone)
+
+
+def _claims(leaving: Leaving) -> dict[Claim, Linear]:
+    """
+    Count who leaves by each rule, per queue and band.
+    """
+    found: dict[Claim, Linear] = {}
+    for at, account in enumerate(leaving.victims.accounts):
+        for rule, part in PARTS.items():
+            row: Linear = getattr(leaving.parting[at], part)
+            if row.variables:
+                claim = rule, account.queue, account.band
+                found.setdefault(claim, Linear()).extend(row)
+    return found

@@ -1,0 +1,379 @@
+"""
+A step in the model of the whole round, node by node: who leaves, who has room now.
+
+Its room is not its own affair: what it leaves over is that of all that follows.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ortools.sat.python import cp_model
+
+from models.gangs import pod_sets
+from solver.encode.activation import add_footprints, add_type
+from solver.encode.capacity import add_capacity
+from solver.encode.demand import Demand, pending_shapes
+from solver.encode.encoding import Encoding
+from solver.encode.leaving.encoding import (
+    StepEncoding,
+    add_mover,
+    add_step_rules,
+    released_by,
+)
+from solver.encode.leaving.node_options import Conversion
+from solver.encode.leaving.reserved_starts import add_reservations
+from solver.encode.leaving.variables import Leaving, add_leaving
+from solver.encode.node_classes import Classes, Level, classes_of
+from solver.encode.queue_limit import add_limits
+from solver.encode.queue_rows import Key
+from solver.encode.variables import ChoiceVars, Count, Linear, StateVars, TypeVars, Var
+from solver.evict.freeze import refitted
+from solver.evict.open_step import Opened
+from solver.evict.victims import Thing, Victims, vacated
+from solver.problem.problem import Problem, Unit
+
+Things = dict[tuple[int, int], list[Var]]
+"""
+(node, account) → whether each of its things leaves, the one that loses least first.
+"""
+_MANY = 1 << 20
+
+
+@dataclass(slots=True, kw_only=True)
+class Stage:
+    """
+    A step in the model of the round.
+
+    ``bound`` are its starts that have room now, ``held`` those that are reserved;
+    ``gone`` is what has left queues with it, ``lost`` says which gangs lose something.
+    """
+
+    opened: Opened
+    encoding: StepEncoding
+    things: Things
+    bound: Encoding
+    held: list[TypeVars]
+    gone: Mapping[Key, Linear]
+    lost: dict[str, Var] = field(default_factory=dict)
+
+    def freed(self, node: int, column: int) -> Linear:
+        """
+        Add up what those who leave hold on a node.
+        """
+        row = Linear()
+        leaving = self.encoding.leaving
+        victims = leaving.victims
+        name = self.opened.now.room.resources[column]
+        for account, things in victims.on_node.get(node, {}).items():
+            if goes_whole(victims, account):
+                dead = leaving.dead[victims.accounts[account].wide]
+                row.add(dead, sum(_held(thing, name) for thing in things), 1)
+                continue
+            literals = self.things[node, account]
+            for literal, thing in zip(literals, in_order(things), strict=True):
+                row.add(literal, _held(thing, name), 1)
+        return row
+
+
+def _held(thing: Thing, name: str) -> int:
+    leaves = tuple(pod_sets(thing.gang.tree))
+    return sum(leaves[leaf].requests.get(name, 0) for leaf, _ in thing.pods)
+
+
+def load(encoding: Encoding, node: int, column: int) -> Linear:
+    """
+    Add up what is placed on a node of one resource.
+    """
+    row = Linear()
+    requests = encoding.problem.shapes.requests
+    for at, item in enumerate(encoding.classes.items):
+        if item.nodes == (node,):
+            for shape, counts in encoding.capacity.class_terms(at).items():
+                for count in counts:
+                    row.add(count, int(requests[shape, column]), _MANY)
+    return row
+
+
+def add_stage(
+    model: cp_model.CpModel,
+    opened: Opened,
+    levels: Sequence[Level],
+    before: Mapping[Key, Linear],
+    *,
+    is_first: bool,
+) -> Stage:
+    """
+    Ensure what a step asks of those who leave and of its starts, but for its room.
+
+    Parameters
+    ----------
+    model
+        The model of the round.
+    opened
+        The step.
+    levels
+        The topology levels that its starts, and what is moved, ask for.
+    before
+        What has left queues in earlier steps.
+    is_first
+        Whether this step ends with the least that can be lost.
+    """
+    opened = _apart(opened)
+    victims = opened.victims
+    problem = _vacated(opened.problem, victims)
+    classes = _node_classes(problem, levels, [mover.unit for mover in opened.movers])
+    demand = Demand()
+    types = [
+        add_type(model, problem, classes, demand, [unit]) for unit in problem.units
+    ]
+    leaving, things = _add_things(model, victims, classes, is_first=is_first)
+    conversion = leaving.conversion
+    mover_types = [
+        add_mover(model, problem, conversion, demand, leaving, mover)
+        for mover in opened.movers
+    ]
+    add_footprints(model, demand)
+    gone = _with(before, released_by(problem, leaving))
+    add_step_rules(model, problem, leaving, types, gone)
+    encoding = StepEncoding(
+        problem=problem,
+        model=model,
+        classes=classes,
+        types=types,
+        demand=demand,
+        capacity=add_capacity(model, classes, demand),
+        leaving=leaving,
+        movers=opened.movers,
+        mover_types=mover_types,
+    )
+    bound = placing(model, opened.now, levels)
+    _want_no_more(model, bound)
+    add_limits(model, opened.now, bound.types)
+    held = [
+        _held_part(model, kind, ready)
+        for kind, ready in zip(types, bound.types, strict=True)
+    ]
+    add_reservations(encoding, bound, held, leaving)
+    return Stage(
+        opened=opened,
+        encoding=encoding,
+        things=things,
+        bound=bound,
+        held=held,
+        gone=gone,
+        lost=_add_lost(model, leaving, things),
+    )
+
+
+def _apart(opened: Opened) -> Opened:
+    """
+    Give every leaf that needs a place a shape of its own.
+    """
+    moved = [mover.unit for mover in opened.movers]
+    return replace(
+        opened,
+        problem=_with_own_shapes(opened.problem, (*opened.problem.units, *moved)),
+        now=_with_own_shapes(opened.now, opened.now.units),
+    )
+
+
+def _with_own_shapes(problem: Problem, units: Sequence[Unit]) -> Problem:
+    leaves = [
+        (state.key, i)
+        for unit in units
+        for state in unit.states
+        for i in range(len(state.leaves))
+    ]
+    shapes = problem.shapes
+    rows = [shapes.of_leaf[leaf] for leaf in leaves]
+    own = replace(
+        shapes,
+        items=tuple(shapes.items[row] for row in rows),
+        of_leaf={leaf: at for at, leaf in enumerate(leaves)},
+        requests=shapes.requests[rows],
+        allowed=shapes.allowed[rows],
+        fits=shapes.fits[rows],
+    )
+    return replace(problem, shapes=own)
+
+
+def _vacated(problem: Problem, victims: Victims) -> Problem:
+    """
+    See a step as if everybody had left who may.
+    """
+    free = vacated(problem, victims)
+    room = replace(problem.room, free=free, later=free)
+    return replace(problem, room=room, shapes=refitted(problem.shapes, room))
+
+
+def _node_classes(
+    problem: Problem, levels: Sequence[Level], moved: Sequence[Unit] = ()
+) -> Classes:
+    """
+    Make every node a class of its own.
+    """
+    units = (*problem.units, *moved)
+    shapes = pending_shapes(replace(problem, units=units))
+    number = len(problem.room.nodes)
+    apart = {node: 1 + node for node in range(number)}
+    return classes_of(problem, shapes, levels, apart, number)
+
+
+def placing(
+    model: cp_model.CpModel, problem: Problem, levels: Sequence[Level]
+) -> Encoding:
+    """
+    Ensure that starts have places in what is free, without any rule of queues.
+    """
+    classes = _node_classes(problem, levels)
+    demand = Demand()
+    types = [
+        add_type(model, problem, classes, demand, [unit]) for unit in problem.units
+    ]
+    add_footprints(model, demand)
+    return Encoding(
+        problem=problem,
+        model=model,
+        classes=classes,
+        types=types,
+        demand=demand,
+        capacity=add_capacity(model, classes, demand),
+    )
+
+
+def _want_no_more(model: cp_model.CpModel, encoding: Encoding) -> None:
+    """
+    Ensure that no more places are taken than are wanted.
+    """
+    wanted: dict[int, Linear] = {}
+    for (shape, _), row in encoding.demand.sums.items():
+        wanted.setdefault(shape, Linear()).extend(row)
+    taken: dict[int, list[Var]] = {}
+    for at in range(len(encoding.classes.items)):
+        for shape, counts in encoding.capacity.class_terms(at).items():
+            taken.setdefault(shape, []).extend(counts)
+    for shape, counts in taken.items():
+        model.add(cp_model.LinearExpr.sum(counts) <= wanted[shape].expression)
+
+
+def _add_things(
+    model: cp_model.CpModel, victims: Victims, classes: Classes, *, is_first: bool
+) -> tuple[Leaving, Things]:
+    """
+    Count one by one what leaves each node; of like things the least loss goes first.
+    """
+    counts = [Linear() for _ in victims.accounts]
+    things: Things = {}
+    work, age = Linear(), Linear()
+    for node, account, ordered in _apart_things(victims, whole=False):
+        literals = [model.new_bool_var("") for _ in ordered]
+        things[node, account] = literals
+        for literal, thing in zip(literals, ordered, strict=True):
+            counts[account].add(literal, 1, 1)
+            work.add(literal, thing.cost[0], 1)
+            age.add(literal, thing.cost[1], 1)
+        for i in range(1, len(ordered) if is_first else 0):
+            if ordered[i - 1].cost < ordered[i].cost:
+                model.add_implication(literals[i], literals[i - 1])
+    conversion = Conversion((), (), classes, exact=True)
+    leaving = add_leaving(model, victims, conversion, counts)
+    for _, account, parts in _apart_things(victims, whole=True):
+        dead = leaving.dead[victims.accounts[account].wide]
+        for thing in parts:
+            work.add(dead, thing.cost[0], 1)
+            age.add(dead, thing.cost[1], 1)
+    leaving.crowd_work.extend(work)
+    leaving.crowd_age.extend(age)
+    return leaving, things
+
+
+def _apart_things(
+    victims: Victims, *, whole: bool
+) -> Iterator[tuple[int, int, list[Thing]]]:
+    """
+    Walk what may leave each node, or the parts of gangs that only go whole.
+    """
+    for node, here in sorted(victims.on_node.items()):
+        for account, row in sorted(here.items()):
+            if goes_whole(victims, account) is whole:
+                yield node, account, in_order(row)
+
+
+def goes_whole(victims: Victims, account: int) -> bool:
+    """
+    Tell whether the things of an account are parts of a gang without a choice.
+    """
+    wide = victims.accounts[account].wide
+    return wide >= 0 and victims.wide[wide].state is None
+
+
+def in_order(things: Sequence[Thing]) -> list[Thing]:
+    """
+    Sort things of one account on one node as they are taken.
+    """
+    return sorted(things, key=lambda x: (x.cost, x.gang.key, -x.pods[0][0]))
+
+
+def _add_lost(
+    model: cp_model.CpModel,
+    leaving: Leaving,
+    things: Mapping[tuple[int, int], Sequence[Var]],
+) -> dict[str, Var]:
+    """
+    Ensure that a gang of which something leaves is known to have lost it.
+    """
+    victims = leaving.victims
+    lost: dict[str, Var] = {}
+
+    def say(key: str, literal: Var) -> None:
+        if key not in lost:
+            lost[key] = model.new_bool_var("")
+        model.add_implication(literal, lost[key])
+
+    for (node, account), literals in things.items():
+        ordered = in_order(victims.on_node[node][account])
+        for literal, thing in zip(literals, ordered, strict=True):
+            say(thing.gang.key, literal)
+    for at, dead in leaving.dead.items():
+        say(victims.wide[at].gang.key, dead)
+    return lost
+
+
+def _held_part(model: cp_model.CpModel, kind: TypeVars, ready: TypeVars) -> TypeVars:
+    """
+    Ensure that what starts in a step is either bound or reserved.
+    """
+    held = model.new_bool_var("")
+    model.add(held + ready.starts.chosen == kind.starts.chosen)
+    return TypeVars(
+        units=kind.units,
+        starts=Count(held, 1),
+        entitled=Count(None, 0),
+        states=[_held_state(model, vars_, held) for vars_ in kind.states],
+    )
+
+
+def _held_state(model: cp_model.CpModel, vars_: StateVars, held: Var) -> StateVars:
+    """
+    Count the pods of a start where it is reserved.
+    """
+    if not isinstance(vars_, ChoiceVars):
+        return replace(vars_, active={}, surplus={}, footprint=None)
+    counts = {}
+    for key, count in vars_.counts.items():
+        part = model.new_int_var(0, count.upper, "")
+        model.add(part == count.chosen).only_enforce_if(held)
+        model.add(part == 0).only_enforce_if(~held)
+        counts[key] = Count(part, count.upper)
+    return replace(vars_, counts=counts, used={}, core={}, core_active={})
+
+
+def _with(one: Mapping[Key, Linear], other: Mapping[Key, Linear]) -> dict[Key, Linear]:
+    """
+    Add two tables of sums up.
+    """
+    total: dict[Key, Linear] = {}
+    for table in (one, other):
+        for key, row in table.items():
+            total.setdefault(key, Linear()).extend(row)
+    return total

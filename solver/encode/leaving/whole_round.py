@@ -1,0 +1,230 @@
+"""
+The whole round in one model: who leaves, who is reserved, and what is idle after that.
+
+A step's starts are bound or reserved, as freezing would have it; what they leave is the
+room of all that follows.  Its bounds hold for every choice of a step, and its answers
+say which choice leads to them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ortools.sat.python import cp_model
+
+from solver.encode.encoding import Encoding
+from solver.encode.entitlement import add_entitlement
+from solver.encode.leaving.round_stage import Stage, add_stage, load, placing
+from solver.encode.node_classes import Level
+from solver.encode.queue_limit import add_limits
+from solver.encode.queue_rows import Key, add_room, placed
+from solver.encode.tiers import tier_sum
+from solver.encode.variables import Linear, TypeVars, Var
+from solver.evict.open_step import Opened
+from solver.problem.problem import Problem, Step, Unit
+from solver.score.tier import LOSSES, TierKey
+
+
+@dataclass(slots=True, kw_only=True)
+class RoundEncoding:
+    """
+    All steps that may still make somebody leave, and all that starts in idle room.
+    """
+
+    model: cp_model.CpModel
+    stages: dict[Step, Stage]
+    idle: Encoding
+
+    @property
+    def held(self) -> list[TypeVars]:
+        """
+        All starts that are reserved.
+        """
+        return [kind for stage in self.stages.values() for kind in stage.held]
+
+    def tier(self, key: TierKey) -> Linear:
+        """
+        Write a tier's value in the whole round.
+        """
+        idle = self.idle
+        if key.name in LOSSES:
+            stage = self.stages.get(LOSSES[key.name][0])
+            return (idle if stage is None else stage.encoding).tier(key)
+        match key.name:
+            case "packing" | "gpus" | "pods" | "gangs":
+                return idle.tier(key)
+            case "order":
+                return replace(idle, types=[*idle.types, *self.held]).tier(key)
+            case "topology":
+                staying = [kind for kind in idle.types if not _may_leave(kind.sample)]
+                return tier_sum(idle.problem, staying, key)
+            case _:
+                return tier_sum(idle.problem, [*idle.types, *self.held], key)
+
+
+def _may_leave(unit: Unit) -> bool:
+    return any(
+        state.gang.preemptible and any(leaf.running for leaf in state.leaves)
+        for state in unit.states
+    )
+
+
+def encode_round(
+    problem: Problem,
+    opened: Mapping[Step, Opened],
+    levels: Mapping[Step, Sequence[Level]],
+) -> RoundEncoding:
+    """
+    Build the model of a round from its first step that may still choose.
+
+    Parameters
+    ----------
+    problem
+        The round before that step.
+    opened
+        The steps in which somebody may leave, in their order.
+    levels
+        The topology levels that each step asks for; the last one is that of idle room.
+    """
+    model = cp_model.CpModel()
+    stages: dict[Step, Stage] = {}
+    gone: Mapping[Key, Linear] = {}
+    for step, one in opened.items():
+        stage = add_stage(model, one, levels[step], gone, is_first=not stages)
+        stages[step], gone = stage, stage.gone
+    idle = placing(model, problem, levels[Step.IDLE])
+    found = RoundEncoding(model=model, stages=stages, idle=idle)
+    _add_queues(found, gone)
+    _add_all_room(found)
+    _add_links(found)
+    return found
+
+
+def _add_queues(encoding: RoundEncoding, gone: Mapping[Key, Linear]) -> None:
+    """
+    Ensure limits now and later, and that all entitled starts fit the fair shares.
+    """
+    model, idle = encoding.model, encoding.idle
+    add_limits(model, idle.problem, idle.types)
+    everything = [*encoding.held, *idle.types]
+    add_limits(model, idle.problem, everything, gone)
+    first = encoding.stages.get(Step.ENTITLED)
+    borrowing = replace(idle.problem, step=Step.BORROWING)
+    makes_room = {} if first is None else first.gone
+    add_entitlement(model, borrowing, everything, makes_room)
+    for step, stage in encoding.stages.items():
+        for kind, own in zip(stage.held, stage.encoding.types, strict=True):
+            _entitle(model, step, kind, own)
+
+
+def _entitle(
+    model: cp_model.CpModel, step: Step, kind: TypeVars, own: TypeVars
+) -> None:
+    """
+    Ensure that a reserved start is entitled as its step says.
+    """
+    entitled, starts = kind.entitled.variable, kind.starts.chosen
+    if step is Step.ENTITLED:
+        model.add(starts == (0 if entitled is None else entitled))
+    elif entitled is not None:
+        most = own.entitled.variable
+        model.add(entitled <= (0 if most is None else most))
+
+
+# --- room -------------------------------------------------------------------------
+
+
+def _add_all_room(encoding: RoundEncoding) -> None:
+    """
+    Ensure that all that is reserved and bound has room, on every node.
+    """
+    room = encoding.idle.problem.room
+    for node in range(len(room.nodes)):
+        for column in range(len(room.resources)):
+            _add_node_room(encoding, node, column)
+
+
+def _add_node_room(encoding: RoundEncoding, node: int, column: int) -> None:
+    """
+    Ensure that later steps get what is free without and with what earlier ones decided.
+    """
+    model = encoding.model
+    later = int(encoding.idle.problem.room.later[node, column])
+    reserved, freed = Linear(), Linear()
+    for stage in encoding.stages.values():
+        wanted = load(stage.encoding, node, column)
+        bound = load(stage.bound, node, column)
+        leaves = stage.freed(node, column)
+        add_room(model, wanted, later, leaves)
+        if reserved.variables:
+            add_room(model, _sum(wanted, reserved), later, _sum(freed, leaves))
+            add_room(model, _sum(bound, reserved), later, freed)
+        reserved = _sum(reserved, wanted)
+        reserved.extend(bound, -1)
+        freed = _sum(freed, leaves)
+    idle = load(encoding.idle, node, column)
+    add_room(model, _sum(idle, reserved), later, freed)
+
+
+def _sum(one: Linear, other: Linear) -> Linear:
+    total = Linear()
+    total.extend(one)
+    total.extend(other)
+    return total
+
+
+# --- who starts once --------------------------------------------------------------
+
+
+def _add_links(encoding: RoundEncoding) -> None:
+    """
+    Ensure that nobody starts twice, and that who lost something gets nothing.
+    """
+    model = encoding.model
+    taken: dict[str, list[Var]] = {}
+    lost: dict[str, list[Var]] = {}
+    for stage in encoding.stages.values():
+        for kind in stage.encoding.types:
+            _start_unless(model, kind, taken.get(kind.sample.key, ()))
+            for state in kind.sample.states:
+                _start_unless(model, kind, lost.get(state.key, ()))
+        for kind in stage.held:
+            taken.setdefault(kind.sample.key, []).append(kind.starts.chosen)
+        for key, literal in stage.lost.items():
+            for other in lost.get(key, ()):
+                model.add_at_most_one([literal, other])
+            lost.setdefault(key, []).append(literal)
+        _split_reserved(model, stage)
+    for kind in encoding.idle.types:
+        _start_unless(model, kind, taken.get(kind.sample.key, ()))
+        for state in kind.sample.states:
+            _start_unless(model, kind, lost.get(state.key, ()))
+
+
+def _start_unless(
+    model: cp_model.CpModel, kind: TypeVars, literals: Sequence[Var]
+) -> None:
+    """
+    Ensure that a unit gets nothing where any of some literals holds.
+    """
+    for literal in literals:
+        if kind.starts.variable is not None:
+            model.add(kind.starts.variable + literal <= 1)
+            continue
+        for vars_ in kind.states:
+            for row in placed(vars_, kind.starts).values():
+                if row.variables:
+                    model.add(row.expression <= row.most * (1 - literal))
+
+
+def _split_reserved(model: cp_model.CpModel, stage: Stage) -> None:
+    """
+    Ensure that what is bound of a step has the places that the step found for it.
+    """
+    of_node = {item.nodes: at for at, item in enumerate(stage.encoding.classes.items)}
+    for at, item in enumerate(stage.bound.classes.items):
+        mine = stage.bound.capacity.class_terms(at)
+        here = of_node.get(item.nodes)
+        wanted = {} if here is None else stage.encoding.capacity.class_terms(here)
+        for shape, counts in mine.items():
+            row = cp_model.LinearExpr.sum(counts)
+            model.add(row <= cp_model.LinearExpr.sum(wanted.get(shape, [])))

@@ -1,0 +1,205 @@
+"""
+Choosing among equally good evictions by what follows from them.
+
+Tier by tier the whole round is asked as one model: its bound holds for every choice of
+a step, and where it claims more than what was frozen led to, that choice is tried.
+"""
+
+from collections.abc import Callable
+
+from solver.encode.demand import levels_of
+from solver.encode.leaving.whole_round import RoundEncoding, encode_round
+from solver.encode.node_classes import Level
+from solver.encode.variables import Linear
+from solver.evict.beneficiaries import departures_of
+from solver.evict.open_step import Opened, may_open
+from solver.place.draft import Draft
+from solver.problem.budget import Budget
+from solver.problem.problem import Step
+from solver.score.tier import TierKey
+from solver.score.tiers import is_better, score
+from solver.search.attempts import Attempts
+from solver.search.choices import Decided, Finished, widest_bound
+from solver.search.eviction_model import with_levels
+from solver.search.goal import Goal
+from solver.search.race import Answer
+from solver.search.round_decoding import decode_stage
+
+MOST_CELLS = 3000
+"""
+Nodes times waiting and movable gangs, of which the whole round is asked as one model.
+"""
+MOST_TRIES = 10
+PART = 0.5
+"""
+The part of what is left that one tier of the whole round may use up.
+"""
+Again = Callable[[Decided, Draft], Finished]
+
+
+def keep_open(
+    found: Finished, again: Again, budget: Budget
+) -> tuple[Finished, tuple[bool, ...]]:
+    """
+    Find the choice that leads to the best round, as far as the model can carry it.
+
+    Parameters
+    ----------
+    found
+        The round with the choices that were frozen first.
+    again
+        Takes the steps after one of them again, with another choice.
+    budget
+        What may still be used up.
+
+    Returns
+    -------
+    The best round found, and of each tier whether no choice is better in it.
+    """
+    sure = found.sure.holds(found.keys, found.values)
+    for at, decided in enumerate(found.decided):
+        if decided.known.sure.open or not found.sure.open:
+            break
+        later = [one.known.sure for one in found.decided[at + 1 :]]
+        if not next(iter(later), found.sure).open:
+            continue
+        if not all(sure) and not _is_large(decided):
+            return _Choice(found, decided, again, budget).best()
+    return found, sure
+
+
+def _is_large(decided: Decided) -> bool:
+    opened = decided.opened
+    gangs = len(decided.before.units) + len(opened.movers) + len(opened.now.units)
+    return len(decided.before.room.nodes) * gangs > MOST_CELLS
+
+
+class _Choice:
+    """
+    The search for the best choice of one step, with all that follows it.
+    """
+
+    def __init__(
+        self,
+        found: Finished,
+        decided: Decided,
+        again: Again,
+        budget: Budget,
+    ) -> None:
+        self.found = found
+        self.decided = decided
+        self.again = again
+        self.budget = budget
+        self.watch = budget.watch
+        self.attempts = Attempts(budget)
+        self.tries = MOST_TRIES
+        self.encoding = self._encode()
+
+    def _encode(self) -> RoundEncoding:
+        before, opened = self.decided.before, self.decided.opened
+        steps: dict[Step, Opened] = {opened.now.step: opened}
+        if opened.now.step is Step.ENTITLED:
+            second = may_open(before, Step.BORROWING)
+            if second is not None:
+                steps[Step.BORROWING] = second
+        levels: dict[Step, list[Level]] = {Step.IDLE: levels_of(before)}
+        for step, one in steps.items():
+            states = [mover.state for mover in one.movers]
+            levels[step] = with_levels(one.problem, levels_of(one.problem), states)
+        encoding = encode_round(before, steps, levels)
+        self.watch.lap("build")
+        return encoding
+
+    def best(self) -> tuple[Finished, tuple[bool, ...]]:
+        """
+        Go through the tiers until one stays open.
+        """
+        keys = self.found.keys
+        proven: list[bool] = []
+        while len(proven) < len(keys):
+            at = len(proven)
+            if self.found.values[at] != self.found.bounds[at]:
+                break
+            if not self._is_sure(at):
+                break
+            proven.append(True)
+            row = self.encoding.tier(keys[at])
+            self._lock(row, keys[at], self.found.values[at])
+        return self.found, (*proven, *[False] * (len(keys) - len(proven)))
+
+    def _is_sure(self, at: int) -> bool:
+        """
+        Tell whether a tier has its best value; try what promises a better one.
+        """
+        while True:
+            known = self.found.sure.holds(self.found.keys, self.found.values)
+            if known[at]:
+                return True
+            answer, bound = self._ask(at)
+            if bound == self.found.values[at]:
+                return True
+            if answer is None or not self.tries or not self._try(answer):
+                return False
+
+    def _ask(self, at: int) -> tuple[Answer | None, int]:
+        """
+        Ask the whole round for the best value of a tier.
+        """
+        key, value = self.found.keys[at], self.found.values[at]
+        row = self.encoding.tier(key)
+        if not row.variables:
+            return None, row.constant
+        model = self.encoding.model
+        if key.direction == "max":
+            model.maximize(row.expression)
+        else:
+            model.minimize(row.expression)
+        widest = widest_bound(self.decided.before, key)
+        goal = Goal(key.direction, 0.0, value, widest)
+        if self.budget.left <= 0:
+            self.budget.cut.add("search")
+            return None, widest
+        answer = self.attempts.solve(model, goal, self.budget.left * PART)
+        self.watch.lap("search")
+        if answer is None or not goal.is_better(answer.claim, value):
+            answer = None
+        return answer, goal.bound
+
+    def _try(self, answer: Answer) -> bool:
+        """
+        Freeze what an answer chose; tell whether that leads to a better round.
+        """
+        self.tries -= 1
+        opened = self.decided.opened
+        stage = self.encoding.stages[opened.now.step]
+        decoded, moved = decode_stage(stage, answer.value, self.budget)
+        self.watch.lap("decode")
+        draft = decoded.draft
+        values = score(opened.problem, draft, opened.keys)
+        chosen = tuple(_value(stage.encoding.tier(key), answer) for key in opened.keys)
+        if not moved or values != chosen or not opened.holds(draft):
+            return False
+        other = self.again(self.decided, draft)
+        named = (one.beneficiaries for one in departures_of(other.problem).values())
+        if not all(named) or not is_better(
+            self.found.keys, other.values, self.found.values
+        ):
+            return False
+        self.found = other
+        return True
+
+    def _lock(self, row: Linear, key: TierKey, value: int) -> None:
+        if row.variables:
+            model = self.encoding.model
+            if key.direction == "max":
+                model.add(row.expression >= value)
+            else:
+                model.add(row.expression <= value)
+
+
+def _value(row: Linear, answer: Answer) -> int:
+    """
+    Give what a sum comes to in an answer.
+    """
+    pairs = zip(row.variables, row.coefficients, strict=True)
+    return row.constant + sum(weight * answer.value(var) for var, weight in pairs)

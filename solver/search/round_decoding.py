@@ -1,0 +1,39 @@
+"""
+Answers of the whole round, turned into drafts of one of its steps.
+"""
+
+from dataclasses import replace
+
+from solver.decode.deal_places import Decoded
+from solver.encode.leaving.encoding import StepEncoding
+from solver.encode.leaving.round_stage import Stage
+from solver.encode.node_classes import NodeClass
+from solver.problem.budget import Budget
+from solver.search.eviction_model import Decoding, Value
+
+
+def decode_stage(stage: Stage, value: Value, budget: Budget) -> tuple[Decoded, bool]:
+    """
+    Turn an answer of the whole round into a draft of one of its steps.
+    """
+    encoding = replace(stage.encoding, problem=stage.opened.problem)
+    return _StageDecoding(encoding, stage, value, budget).run()
+
+
+class _StageDecoding(Decoding):
+    """
+    One answer of the whole round being read: nodes stand alone in it.
+    """
+
+    def __init__(
+        self, encoding: StepEncoding, stage: Stage, value: Value, budget: Budget
+    ) -> None:
+        super().__init__(encoding, value, budget)
+        self.stage = stage
+
+    def assign_nodes(self) -> None:
+        for (node, account), things in self.stage.things.items():
+            self.take(account, node, sum(map(self.value, things)))
+
+    def items(self) -> tuple[NodeClass, ...]:
+        return self.encoding.classes.items
