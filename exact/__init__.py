@@ -11,7 +11,6 @@ from exact.facts import Facts as Facts
 from exact.facts import gather as gather
 from exact.model import could_start as could_start
 from exact.needs import UndecidedError as UndecidedError
-from exact.needs import needs_of as needs_of
 from exact.search import best as best
 from exact.search import check_feasible as check_feasible
 from exact.steps import best_first_step as best_first_step

@@ -54,6 +54,8 @@ class Pod:
 class PodSet:
     """
     A leaf: ``replicas`` pods of one shape, of which ``minimum`` are needed.
+
+    ``gates`` name what its gated pods wait for; they decide nothing.
     """
 
     name: str
@@ -65,6 +67,7 @@ class PodSet:
     exclusive: bool = False
     after: tuple[str, ...] = ()
     topology: TopologyDemand | None = None
+    gates: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -115,6 +115,7 @@ def _readable(facts: Mapping[str, Fact]) -> dict[str, _Shown]:
     own = facts.get("cause") == NO_POD_GROUP
     shown["whom"] = _Shown(f"its PodGroup {mate}" if own else f"{mate} of its group")
     shown["others"] = _Shown(_others(shown))
+    shown["lacking"] = _Shown(_lacking(facts))
     if "evicting" in facts:
         shown["though"] = _Shown(" if others left for it")
     if "who" in facts:
@@ -122,6 +123,17 @@ def _readable(facts: Mapping[str, Fact]) -> dict[str, _Shown]:
     if "nearest" in facts:
         shown["near"] = _Shown(f" (did you mean {facts['nearest']}?)")
     return defaultdict(lambda: _Shown("?"), shown)
+
+
+def _lacking(facts: Mapping[str, Fact]) -> str:
+    """
+    Say which gates hold pods back, and how many of the others nobody has made yet.
+    """
+    if "gated" not in facts:
+        return ""
+    gates = f" {facts['gates']}" if "gates" in facts else ""
+    text = f": {facts['gated']} held back by scheduling gates{gates}"
+    return f"{text}, {facts['missing']} not created yet" if "missing" in facts else text
 
 
 def _others(shown: Mapping[str, _Shown]) -> str:
@@ -165,7 +177,9 @@ _SENTENCES: dict[Reason, str] = {
     Reason.UNSUPPORTED_CONSTRAINT: "asks for something not planned yet: {detail}",
     Reason.QUEUE_NOT_FOUND: "queue {queue} does not exist{near}",
     Reason.QUEUE_CLOSED: "queue {queue} is closed",
-    Reason.WAITING_FOR_PODS: "needs {needs:pod}{where}, has {have} that may start",
+    Reason.WAITING_FOR_PODS: (
+        "needs {needs:pod}{where}, has {have} that may start{lacking}"
+    ),
     Reason.WAITING_FOR_GROUP: "{whom} {why}",
     Reason.TIMED_OUT: "was marked as timed out by its own system",
     Reason.NO_FITTING_NODE: "pod {pod} fits no node, even an empty one: {detail}",
@@ -181,7 +195,7 @@ _SENTENCES: dict[Reason, str] = {
         "needs {needs} {resource}, queue {queue} may never hold more than {limit}{work}"
     ),
     Reason.QUOTA_LIMIT_REACHED: (
-        "needs {needs} {resource}, "
+        "needs {needs} {resource}{where}, "
         "queue {queue} uses {used} of the {limit} it may hold{work}"
     ),
     Reason.PREEMPTION_PROTECTED: (

@@ -242,6 +242,7 @@ class TreeSpec(Spec):
     created: Number | None = None
     names: list[PlainName] | None = None
     gated: Number = 0
+    gates: list[str] = Field(default_factory=list)
     succeeded: Number = 0
     failed: Number = 0
     requests: Demand = Field(default_factory=dict)
@@ -262,6 +263,7 @@ LEAF_FIELDS = {
     "created": "created",
     "names": "names",
     "gated": "gated",
+    "gates": "gates",
     "succeeded": "succeeded",
     "failed": "failed",
     "requests": "requests",

@@ -64,7 +64,7 @@ _AT_ONCE = 1000
 
 def _written(value: object) -> object:
     """
-    Give the fields of a record, in their order.
+    Give the fields of a record that decide anything, in their order.
     """
     getter = _FIELDS.get(type(value))
     if getter is not None:
@@ -72,7 +72,8 @@ def _written(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
     if is_dataclass(value):
-        _FIELDS[type(value)] = attrgetter(*(entry.name for entry in fields(value)))
+        names = (entry.name for entry in fields(value) if entry.compare)
+        _FIELDS[type(value)] = attrgetter(*names)
     return _FIELDS[type(value)](value)
 
 

@@ -190,6 +190,7 @@ class _Renamer:
             demand=self._demand(tree.demand),
             after=tuple(sorted(self._leaves[leaf] for leaf in tree.after)),
             topology=topology,
+            gates=(),
             pods=tuple(
                 replace(pod, node=pod.node and self._nodes[pod.node])
                 for pod in tree.pods

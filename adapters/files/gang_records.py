@@ -103,6 +103,7 @@ class GangMaker:
             exclusive=spec.exclusive,
             after=tuple(sorted(set(spec.after))),
             topology=self._topology(spec.topology),
+            gates=tuple(sorted(set(spec.gates))),
         )
 
     def _share(self, record: T) -> T:

@@ -257,6 +257,7 @@ def _leaf(leaf: PodSet, stem: str) -> Record:
     return {
         **record,
         **_said(
+            gates=list(leaf.gates),
             requests=_amounts(requests, **{PODS: 1}),
             **_demand(leaf.demand),
             exclusive=leaf.exclusive,

@@ -30,6 +30,7 @@ class Seen:
     What was seen at one moment; ``source`` says where.
 
     ``whys`` are of gangs that wait, ``whys_from`` says whose they are, in words.
+    ``starting`` are those that a round would start, where one was tried.
     ``labels`` are those of the gangs' objects, by the
     gang's key: none where the source has no labels at all.  ``dialects`` names the
     system each gang was read from.
@@ -40,20 +41,22 @@ class Seen:
     source: str
     whys: Mapping[str, Why] = field(default_factory=dict)
     whys_from: str = ""
+    starting: frozenset[str] = frozenset()
     labels: Mapping[str, Mapping[str, str]] | None = None
     dialects: Mapping[str, str] = field(default_factory=dict)
 
 
-def planned_whys(snapshot: Snapshot, policy: Policy) -> dict[str, Why]:
+def tried(snapshot: Snapshot, policy: Policy) -> tuple[dict[str, Why], frozenset[str]]:
     """
-    Say why gangs wait where nobody has said it yet: as greedy would.
+    Try a round where nobody has said anything yet: why gangs wait, and which start.
     """
     plan = decide_or_fall_back(snapshot, policy, strategy="greedy")
-    return {
+    whys = {
         line.name: Why(line.waiting.reason.value, line.waiting.message)
         for line in plan.gangs
         if line.waiting is not None
     }
+    return whys, frozenset(x.name for x in plan.gangs if x.state == "Starting")
 
 
 def certain_whys(snapshot: Snapshot, policy: Policy) -> dict[str, Why]:

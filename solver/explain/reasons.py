@@ -239,6 +239,7 @@ def _over_limit(problem: Problem, unit: Unit) -> Waiting | None:
                 "limit": bound.limit,
             }
             facts |= {"work": " of non-preemptible work"} if bound.fixed else {}
+            facts |= {"where": " with its group"} if len(unit.states) > 1 else {}
             return Waiting(Reason.QUOTA_LIMIT_REACHED, facts)
     return None
 

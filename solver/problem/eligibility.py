@@ -2,12 +2,12 @@
 Who may be planned at all: the reasons that need no look at capacity.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from models.gangs import Gang, MatchPolicy
-from models.reasons import Facts, Reason, Waiting
+from models.gangs import Gang, MatchPolicy, PodPhase
+from models.reasons import Facts, Reason, Waiting, listed
 from models.snapshot import Snapshot
-from solver.problem.gang_state import Standing, least_need
+from solver.problem.gang_state import Leaf, Standing, least_need
 from solver.problem.node_room import Room
 from solver.problem.queue_tree import QueueTree
 
@@ -135,21 +135,33 @@ def _readiness(state: Standing) -> Waiting | None:
         return None
     if least_need(state, lambda _: 1) is not None:
         return None
-    facts = _short_leaf(state) or _short_node(state)
+    leaf = next((x for x in state.leaves if x.need > len(x.pending)), None)
+    facts = _short_node(state) if leaf is None else _short_leaf(leaf)
+    facts |= _held_back(state.leaves if leaf is None else (leaf,))
     if _only_counts_waiting(state):
         facts["where"] = f"{facts.get('where', '')} (running pods do not count)"
     return Waiting(Reason.WAITING_FOR_PODS, facts)
 
 
-def _short_leaf(state: Standing) -> Facts | None:
-    for leaf in state.leaves:
-        if leaf.need > len(leaf.pending):
-            facts: Facts = {
-                "have": leaf.counted + len(leaf.pending),
-                "needs": leaf.minimum,
-            }
-            return facts | ({"where": f" in {leaf.path}"} if leaf.path else {})
-    return None
+def _short_leaf(leaf: Leaf) -> Facts:
+    facts: Facts = {
+        "have": leaf.counted + len(leaf.pending),
+        "needs": leaf.minimum,
+    }
+    return facts | ({"where": f" in {leaf.path}"} if leaf.path else {})
+
+
+def _held_back(leaves: Sequence[Leaf]) -> Facts:
+    """
+    Count the pods that gates hold back, and those that do not exist yet.
+    """
+    sets = [leaf.pod_set for leaf in leaves]
+    gated = sum(pod.phase is PodPhase.GATED for x in sets for pod in x.pods)
+    missing = sum(max(0, x.replicas - len(x.pods)) for x in sets)
+    gates = sorted({gate for x in sets for gate in x.gates})
+    facts: Facts = {"gated": gated} if gated else {}
+    facts |= {"gates": listed(gates, "gate")} if gated and gates else {}
+    return facts | ({"missing": missing} if missing else {})
 
 
 def _short_node(state: Standing) -> Facts:

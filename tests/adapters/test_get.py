@@ -259,6 +259,15 @@ def test_describe_shows_a_gang_on_one_screen(busy, capsys):
     assert len(shown) < 25
 
 
+def test_describe_says_of_a_gang_that_could_start_that_it_does(capsys):
+    file = "scenarios/demo/fragmented.yaml"
+    starts = table(capsys, "describe", "gang", "eval-sweep", "-f", file)
+    waits = table(capsys, "describe", "gang", "agent-rl", "-f", file)
+
+    assert "Next         starts in the next round" in starts
+    assert not [line for line in waits if line.startswith("Next")]
+
+
 def test_describe_gives_a_gang_as_files_write_it(busy, capsys):
     assert 0 == phalanx("describe", "gang", "other/short", "-f", busy, "-o", "json")
     document = json.loads(capsys.readouterr().out)

@@ -2,9 +2,37 @@
 Faults of reasons: what a waiting gang is told.
 """
 
+from models.gangs import pod_sets
+from solver.place.draft import Draft
+from solver.problem.leaving_pods import Exit
 from tests.faults.changes import no_reason
 from tests.faults.fault import Fault
-from tests.faults.switch import always, switch
+from tests.faults.switch import always, saying, switch
+
+
+def _all_leave(protection, unit):
+    """
+    Let all that runs leave for a unit, whether or not it then starts.
+    """
+    exits = tuple(
+        Exit(
+            gang=gang.key,
+            leaf=0,
+            pod=pod,
+            host=0,
+            rule="reclaim",
+            whole=True,
+            gpus=0,
+            work=0,
+            size=0,
+        )
+        for gang in protection._problem.snapshot.gangs
+        for leaf in pod_sets(gang.tree)
+        for pod in leaf.pods
+        if pod.node
+    )
+    return Draft(places={unit.key: ()}, exits=exits)
+
 
 FAULTS: tuple[Fault, ...] = (
     Fault(
@@ -54,5 +82,38 @@ FAULTS: tuple[Fault, ...] = (
         "a gang that no packing holds is said to yield to others",
         switch("solver.explain.could_start_alone:starts_alone", always(value=True)),
         ("reasons/fragmented", "peers/kueue-scattered-gpus-do-not-admit"),
+    ),
+    Fault(
+        "protection-not-seen",
+        "nobody is told that protected work is in its way",
+        no_reason("solver.explain.protected:Protection.reason"),
+        (
+            "evict/protected/when-nothing-is-preemptible",
+            "reasons/protected-by-its-min-runtime",
+        ),
+    ),
+    Fault(
+        "protection-assumed",
+        "whoever is entitled is told of protected work, whatever it would take",
+        switch(
+            "solver.explain.protected:Protection._by_hand",
+            lambda _old: lambda self, _problem, unit: _all_leave(self, unit),
+        ),
+        ("reasons/protected-work-that-would-not-be-enough",),
+    ),
+    Fault(
+        "takers-not-seen",
+        "nobody is told that others get what it needs",
+        no_reason("solver.explain.reasons:_Explainer._outranked"),
+        ("reasons/lower-tier-or-priority",),
+    ),
+    Fault(
+        "limits-of-each-gang-alone",
+        "what gangs of a group need of a limit is not added up",
+        switch(
+            "solver.explain.room_now:_by_queue",
+            saying(lambda found, *_: {name: some[:1] for name, some in found.items()}),
+        ),
+        ("reasons/quota-limit-of-a-whole-group",),
     ),
 )

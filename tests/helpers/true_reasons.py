@@ -5,10 +5,12 @@ Whether what a plan says to waiting gangs is true, by the exact model.
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 
-from exact import gather, needs_of, starts_by_right, starts_now
-from models.gangs import pod_sets
+from exact import UndecidedError, gather, starts_by_right, starts_now
+from exact.trees import least_value
+from models.gangs import PodPhase, pod_sets
 from models.plan import GangLine, Plan
 from models.policy import Policy
 from models.reasons import Reason, Waiting
@@ -59,8 +61,9 @@ class Truth:
 
     def _problems(self, line: GangLine, waiting: Waiting) -> Iterator[str]:
         check = self.checks.get(waiting.reason)
-        if check is not None:
-            yield from check(self._team(line), waiting.facts)
+        with suppress(UndecidedError):  # a tree too large for the exact model
+            if check is not None:
+                yield from check(self._team(line), waiting.facts)
 
     def _team(self, line: GangLine) -> set[str]:
         return {line.name, *self.facts.gangs[line.name].mates}
@@ -150,23 +153,33 @@ class Truth:
         total = 0
         for key in team:
             fact = self.facts.gangs[key]
-            each = [x.requests.get(resource, 0) for x in pod_sets(fact.gang.tree)]
-            total += min(
-                sum(n * amount for n, amount in zip(counts, each, strict=True))
-                for counts in needs_of(fact)
-            )
+            tree = fact.gang.tree
+            each = {x.name: x.requests.get(resource, 0) for x in pod_sets(tree)}
+            total += least_value(tree, fact.counted, fact.pending, each)
         return total
 
     def _free(self, team, resource):
-        demands = [
-            leaf.demand
-            for key in team
-            for leaf in pod_sets(self.facts.gangs[key].gang.tree)
-        ]
         return sum(
             max(0, self.facts.free[node.name].get(resource, 0))
             for node in self.snapshot.nodes
-            if any(demand.allows(node) for demand in demands)
+            if any(self._allows(self.facts.gangs[key].gang, node) for key in team)
+        )
+
+    def _allows(self, gang, node):
+        """
+        Tell whether some pod of a gang may be on a node, beside those that run there.
+        """
+        leaves = list(pod_sets(gang.tree))
+        here = [
+            leaf
+            for leaf in leaves
+            for pod in leaf.pods
+            if pod.phase is PodPhase.RUNNING and pod.node == node.name
+        ]
+        return any(
+            leaf.demand.allows(node)
+            and not any(leaf.exclusive or other.exclusive for other in here)
+            for leaf in leaves
         )
 
     def _carried(self, without):

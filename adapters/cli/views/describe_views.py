@@ -34,6 +34,7 @@ def gang_lines(seen: Seen, row: GangRow) -> list[str]:
         "Gang": row.key,
         "State": row.state,
         "Reason": f"{row.why.reason}: {row.why.message}" if row.why else "",
+        "Next": "starts in the next round" if row.key in seen.starting else "",
         "Queue": row.queue,
         "Priority": f"{gang.priority}, {'' if gang.preemptible else 'not '}preemptible",
         "Age": span(gang.age),

@@ -107,16 +107,18 @@ class Where:
 
     def _read(self) -> "Seen":
         from adapters.files import read_scenarios
-        from adapters.inventory.listed import Seen, planned_whys
+        from adapters.inventory.listed import Seen, tried
         from adapters.service.settings import effective
 
         scenario = read_scenarios(self.files, self.schedulers)
         policy = effective(scenario.policy, {}).policy
+        whys, starting = tried(scenario.snapshot, policy)
         return Seen(
             snapshot=scenario.snapshot,
             policy=policy,
             source=scenario.source,
-            whys=planned_whys(scenario.snapshot, policy),
+            whys=whys,
+            starting=starting,
             whys_from="as greedy would give them; `phalanx plan` gives the solver's",
         )
 

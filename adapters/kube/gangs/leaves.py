@@ -120,6 +120,14 @@ def wanted_by(members: Sequence[Member]) -> tuple[Resources, NodeDemand]:
     return (best.requests, best.demand) if best is not None else (_UNKNOWN, ANYWHERE)
 
 
+def gates_of(members: Sequence[Member]) -> tuple[str, ...]:
+    """
+    Name the gates that hold pods back, each once.
+    """
+    gated = (m.pod for m in members if m.pod.phase is PodPhase.GATED)
+    return tuple(sorted({gate for pod in gated for gate in pod.gates}))
+
+
 def pod_of(pod: PodRecord, now: float) -> Pod:
     """
     Make the record of a pod as planning counts it.

@@ -15,6 +15,7 @@ from adapters.kube.gangs.leaves import (
     ROOT,
     Member,
     by_index,
+    gates_of,
     is_unfinished,
     pod_of,
     shapes_of,
@@ -251,6 +252,7 @@ class _Maker:
             exclusive=any(m.exclusive and is_unfinished(m.pod) for m in members),
             after=tuple(sorted({self._name(said) for said in part.after})),
             topology=part.topology,
+            gates=gates_of(members),
         )
 
 

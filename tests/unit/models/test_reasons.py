@@ -13,6 +13,7 @@ FROM = {
     "others": ("to", "given", "free", "resource", "needs"),
     "whose": ("who", "used"),
     "though": (),
+    "lacking": ("gated", "gates", "missing"),
 }
 """
 Words of a sentence that are made of other facts.
@@ -119,3 +120,11 @@ def test_of_many_names_the_first_few_are_given():
     assert ["", "a", "a and b", "a, b, c and 2 more gangs"] == [
         listed(names, "gang") for names in ("", "a", "ab", "abcde")
     ]
+
+
+def test_pods_that_lack_are_told_apart():
+    facts = {"needs": 4, "have": 1, "gated": 2, "gates": "x.io/a", "missing": 1}
+
+    assert Waiting(Reason.WAITING_FOR_PODS, facts).message.endswith(
+        ": 2 held back by scheduling gates x.io/a, 1 not created yet"
+    )

@@ -1,0 +1,153 @@
+"""
+What a waiting gang is told: whom, where and how much.
+"""
+
+import pytest
+
+from models.policy import Evict, Policy, Waiting
+from models.reasons import Reason
+from solver.round import decide
+from tests.helpers.build import gang, node, nodes, queue, snapshot
+
+CALM = Evict(preempt=False, reclaim=False, consolidate=False)
+
+
+def told(case, name, *, strategy="solver", policy=None):
+    plan = decide(case, policy or Policy(evict=CALM), strategy=strategy)
+    (line,) = [line for line in plan.gangs if line.name == f"default/{name}"]
+    return line.waiting
+
+
+@pytest.mark.parametrize("strategy", ["solver", "greedy"])
+def test_who_gets_what_a_gang_needs_is_named_with_the_amounts(strategy):
+    first = [gang(f"first-{i}", priority=5, gpus=2) for i in range(4)]
+    case = snapshot(nodes(1), [*first, gang("late", gpus=1)])
+
+    waiting = told(case, "late", strategy=strategy)
+
+    assert Reason.LOWER_TIER_OR_PRIORITY == waiting.reason
+    assert {
+        "resource": "nvidia.com/gpu",
+        "needs": 1,
+        "free": 8,
+        "given": 8,
+        "gangs": 4,
+        "to": "default/first-0, default/first-1, default/first-2 and 1 more gang",
+    } == waiting.facts
+
+
+def test_what_others_get_elsewhere_is_not_counted():
+    small = node("small", 2, labels={"kind": "x"})
+    case = snapshot(
+        [small, node("large", 8)],
+        [gang("big", priority=5, gpus=8), gang("a", gpus=2, age=9), gang("b", gpus=2)],
+    )
+
+    waiting = told(case, "b")
+
+    assert 2 == waiting.facts["gangs"]
+    assert 10 == waiting.facts["free"]
+
+
+def test_who_takes_what_a_limit_leaves_is_named_with_the_queue():
+    queues = [queue("q", limit=3), queue("other", quota=8)]
+    case = snapshot(
+        nodes(2),
+        [
+            gang("first", queue="q", priority=5, gpus=2),
+            gang("late", queue="q", gpus=2),
+            gang("elsewhere", queue="other", gpus=4),
+        ],
+        queues,
+    )
+
+    waiting = told(case, "late")
+
+    assert ("q", 3, 2, 2, "default/first") == tuple(
+        waiting.facts[name] for name in ("queue", "free", "given", "needs", "to")
+    )
+
+
+def test_a_group_is_told_that_it_needs_more_than_a_limit_leaves():
+    mates = ("left", "right")
+    gangs = [gang(name, queue="q", mates=mates, gpus=3) for name in mates]
+    case = snapshot(nodes(1), gangs, [queue("q", limit=5)])
+
+    waiting = told(case, "left")
+
+    assert Reason.QUOTA_LIMIT_REACHED == waiting.reason
+    assert waiting.message.startswith("needs 6 nvidia.com/gpu with its group, queue q ")
+
+
+@pytest.mark.parametrize("strategy", ["fifo", "easy"])
+def test_who_waits_in_line_is_told_behind_whom(strategy):
+    running = gang("runs", gpus=4, running=["n0"])
+    first = gang("first", gpus=8, age=60)
+    case = snapshot(nodes(1), [running, first, gang("late", gpus=4)])
+
+    waiting = told(case, "late", strategy=strategy)
+
+    assert {"gangs": 1, "behind": "default/first"} == waiting.facts
+    assert Reason.INSUFFICIENT_CAPACITY == told(case, "first", strategy=strategy).reason
+
+
+def test_who_is_kept_off_held_nodes_is_told_for_whom_they_are_held():
+    running = gang("runs", gpus=4, running=["n0"])
+    head = gang("head", gpus=8, passed_over=7200)
+    case = snapshot(nodes(1), [running, head, gang("late", gpus=4)])
+    policy = Policy(evict=CALM, waiting=Waiting(idle="hold"))
+
+    assert {"gangs": 1, "behind": "default/head"} == (
+        told(case, "late", policy=policy).facts
+    )
+    assert 1 == told(case, "head", policy=policy).facts["held"]
+
+
+def test_who_is_protected_is_named_with_what_protects_them():
+    guests = [
+        gang(f"g{i}", queue="guest", preemptible=False, gpus=3, running=["n0"])
+        for i in range(2)
+    ]
+    queues = [queue("guest", quota=0), queue("owner", quota=8)]
+    case = snapshot(nodes(1), [*guests, gang("claim", queue="owner", gpus=8)], queues)
+
+    waiting = told(case, "claim", policy=Policy())
+
+    assert Reason.PREEMPTION_PROTECTED == waiting.reason
+    assert {
+        "resource": "nvidia.com/gpu",
+        "needs": 8,
+        "free": 2,
+        "used": 6,
+        "gangs": 2,
+        "who": "default/g0 (not preemptible) and default/g1 (not preemptible)",
+    } == waiting.facts
+
+
+def test_equal_work_that_fills_the_cluster_is_not_called_protected():
+    case = snapshot(nodes(1), [gang("runs", gpus=8, running=["n0"]), gang("g", gpus=8)])
+
+    for strategy in ("solver", "greedy"):
+        waiting = told(case, "g", strategy=strategy, policy=Policy())
+
+        assert Reason.INSUFFICIENT_CAPACITY == waiting.reason
+        assert 0 == waiting.facts["free"]
+
+
+def test_who_could_start_by_evictions_is_told_who_gets_them_instead():
+    queues = [queue("guest", quota=0), queue("owner", quota=8)]
+    guests = [gang(f"v{i}", queue="guest", gpus=4, running=["n0"]) for i in range(2)]
+    case = snapshot(
+        nodes(1),
+        [
+            *guests,
+            gang("first", queue="owner", priority=5, gpus=8),
+            gang("late", queue="owner", gpus=8),
+        ],
+        queues,
+    )
+
+    waiting = told(case, "late", policy=Policy())
+
+    assert Reason.LOWER_TIER_OR_PRIORITY == waiting.reason
+    assert ("default/first", 1) == (waiting.facts["to"], waiting.facts["evicting"])
