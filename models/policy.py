@@ -81,7 +81,7 @@ class Evict(Part):
         return frozenset({"preempt", "reclaim", "consolidate", "stale"})
 
 
-class Waiting(Part):
+class WaitingPolicy(Part):
     """
     When a gang that is passed over becomes the protected head.
 
@@ -181,7 +181,7 @@ class Policy(Part):
     evict: Evict = Evict()
     bands: tuple[int, ...] | None = Field(None, max_length=7)
     ageing: tuple[AgeStep, ...] = Field(DEFAULT_AGEING, min_length=1, max_length=8)
-    waiting: Waiting = Waiting()
+    waiting: WaitingPolicy = WaitingPolicy()
     limits: Limits = Limits()
     seed: int = Field(0, ge=0, le=2**31 - 1)
 

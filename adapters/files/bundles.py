@@ -20,7 +20,7 @@ MOST_KEPT: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class FailedRound:
     """
     What a round saw and wanted; ``failed`` are the ways in which it was planned.
     """
@@ -30,7 +30,9 @@ class Case:
     failed: Sequence[FailedTry] = ()
 
 
-def save(folder: Path, name: str, case: Case, error: Exception | None = None) -> Path:
+def save(
+    folder: Path, name: str, case: FailedRound, error: Exception | None = None
+) -> Path:
     """
     Write a bundle and let the oldest go; give its path.
 

@@ -5,7 +5,7 @@ Checked files to records: names given, defaults filled in, equal things shared.
 from collections.abc import Iterable, Mapping
 
 from adapters.files.checks import expanded
-from adapters.files.gang_records import GangMaker
+from adapters.files.gang_records import FileGangMaker
 from models.gangs import Budget, Gang
 from models.nodes import HOSTNAME, Node, Taint
 from models.queues import Queue, QueueResource
@@ -44,7 +44,7 @@ def make_snapshot(given: Given) -> Snapshot:
 
 def _gangs(given: Given) -> tuple[Gang, ...]:
     names = [topology.name for topology in given.topologies]
-    maker = GangMaker(names[0] if len(names) == 1 else None)
+    maker = FileGangMaker(names[0] if len(names) == 1 else None)
     gangs = [maker.gang(spec, name) for spec in given.gangs for name in expanded(spec)]
     gangs.sort(key=lambda gang: (gang.namespace, gang.name))
     return tuple(gangs)

@@ -24,7 +24,7 @@ from models.topology import TopologyDemand
 T = TypeVar("T", bound=Hashable)
 
 
-class GangMaker:
+class FileGangMaker:
     """
     Makes the gangs of one file; equal demands become one object.
     """

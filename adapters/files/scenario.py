@@ -52,7 +52,7 @@ _LARGEST_SALVAGED = 8 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _FilePart:
     """
     One file that was read: its name, its text, and what it holds.
     """
@@ -106,7 +106,7 @@ def read_scenarios(
     """
     with no_collection():
         read = _read_parts(opened(paths))
-        parts = [part for part in read if isinstance(part, _Part)]
+        parts = [part for part in read if isinstance(part, _FilePart)]
         manifests = [part for part in read if isinstance(part, _Manifests)]
         name = ", ".join(part.name for part in parts)
         if not parts:
@@ -130,18 +130,18 @@ def scenario_of(name: str, document: object) -> Scenario:
     """
     Judge a document that is already plain values, as a file would be.
     """
-    part = _Part(name, "", _validated(name, None, document))
+    part = _FilePart(name, "", _validated(name, None, document))
     faults = file_faults(part.file)
     if faults:
         raise InputRejectedError(name, located(faults, "", yaml=False))
     return _scenario(name, part.file)
 
 
-def _read_parts(paths: Sequence[str]) -> list[_Part | _Manifests]:
+def _read_parts(paths: Sequence[str]) -> list[_FilePart | _Manifests]:
     """
     Read every file, so that the problems of all are known before one is refused.
     """
-    parts: list[_Part | _Manifests] = []
+    parts: list[_FilePart | _Manifests] = []
     refused: list[InputRejectedError] = []
     for path in paths:
         try:
@@ -157,7 +157,7 @@ def _read_parts(paths: Sequence[str]) -> list[_Part | _Manifests]:
                 raise
             refused.append(error)
             continue
-        parts.append(_Part(name, text, file))
+        parts.append(_FilePart(name, text, file))
     if refused:
         raise InputRejectedError(
             ", ".join(error.source for error in refused),
@@ -242,7 +242,7 @@ def _rejected(
     return InputRejectedError(name, located(faults, text or "", yaml=yaml))
 
 
-def _merged(name: str, parts: Sequence[_Part]) -> ScenarioFile:
+def _merged(name: str, parts: Sequence[_FilePart]) -> ScenarioFile:
     files = [part.file for part in parts]
     policies = [file.policy for file in files if file.policy is not None]
     if len(policies) > 1:
@@ -270,7 +270,7 @@ def _merged(name: str, parts: Sequence[_Part]) -> ScenarioFile:
     )
 
 
-def _problems(parts: Sequence[_Part], faults: Sequence[Fault]) -> list[Problem]:
+def _problems(parts: Sequence[_FilePart], faults: Sequence[Fault]) -> list[Problem]:
     """
     Say in which file each fault is, with its place and line there.
     """
@@ -289,7 +289,7 @@ def _problems(parts: Sequence[_Part], faults: Sequence[Fault]) -> list[Problem]:
 
 
 def _owner(
-    parts: Sequence[_Part], path: tuple[str | int, ...]
+    parts: Sequence[_FilePart], path: tuple[str | int, ...]
 ) -> tuple[int, tuple[str | int, ...]]:
     """
     Find the file that a place of the merged snapshot comes from, and the place there.

@@ -234,7 +234,9 @@ class Loop:
             return None
         try:
             if snapshot is not None:
-                case = bundles.Case(snapshot, parts.policy_at(parts.now()), failed)
+                case = bundles.FailedRound(
+                    snapshot, parts.policy_at(parts.now()), failed
+                )
                 return bundles.save(folder, name, case, error)
             return None if error is None else bundles.trace(folder, name, error)
         except Exception as worse:  # noqa: BLE001 - what is lost is only the bundle

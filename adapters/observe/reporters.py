@@ -101,7 +101,7 @@ class Reporters:
                 _log.exception("report_failed", extra={"fields": fields})
 
 
-class Recorder:
+class RoundRecorder:
     """
     Appends what became of each round to a file, in a thread of its own.
 

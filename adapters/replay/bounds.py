@@ -13,7 +13,7 @@ from models.trace import Job
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class ScheduleBounds:
     """
     Lower bounds of times in seconds, and an upper one of the part of GPU time used.
     """
@@ -38,7 +38,7 @@ class Bounds:
         }
 
 
-def bounds_of(jobs: Sequence[Job], gpus: int, every: int) -> Bounds:
+def bounds_of(jobs: Sequence[Job], gpus: int, every: int) -> ScheduleBounds:
     """
     Bound what can be reached without failures and evictions.
 
@@ -52,7 +52,9 @@ def bounds_of(jobs: Sequence[Job], gpus: int, every: int) -> Bounds:
         Seconds between rounds, 0 if a round follows every event.
     """
     if not jobs:
-        return Bounds(mean_jct=0, mean_wait=0, median_wait=0, makespan=0, used=0)
+        return ScheduleBounds(
+            mean_jct=0, mean_wait=0, median_wait=0, makespan=0, used=0
+        )
     first = [-(-job.submit // every) * every if every else job.submit for job in jobs]
     least = sorted(at - job.submit for at, job in zip(first, jobs, strict=True))
     durations = sum(job.duration for job in jobs) / len(jobs)
@@ -60,7 +62,7 @@ def bounds_of(jobs: Sequence[Job], gpus: int, every: int) -> Bounds:
     fluid = shortest_first(jobs, gpus)
     mean_jct = max(durations + waits, fluid)
     longest = max(at + job.duration for at, job in zip(first, jobs, strict=True))
-    return Bounds(
+    return ScheduleBounds(
         mean_jct=mean_jct,
         mean_wait=mean_jct - durations,
         median_wait=least[(len(least) - 1) // 2],

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from adapters.replay.waiting_jobs import Kind, Shape
+from adapters.replay.waiting_jobs import JobKind, Shape
 from models.nodes import Node, NodeDemand
 from models.resources import GPU, Resources
 from models.trace import Job
@@ -83,7 +83,7 @@ class Ground:
             count = self._at_most[shape] = self._count(shape, self.empty)
         return count
 
-    def starts(self, kind: Kind, *, empty: bool = False) -> int:
+    def starts(self, kind: JobKind, *, empty: bool = False) -> int:
         """
         Count the jobs of a kind that could start at most, each role by itself.
         """

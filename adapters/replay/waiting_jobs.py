@@ -24,7 +24,7 @@ What is equal for pods that fit the same nodes: requests, demand, exclusive.
 
 
 @dataclass(slots=True)
-class Kind:
+class JobKind:
     """
     Jobs that differ in name and age only, and those of them that wait.
 
@@ -39,7 +39,7 @@ class Kind:
     line: list[Place] = field(default_factory=list)
 
 
-class Line:
+class WaitingJobs:
     """
     All waiting jobs, with what they ask for by queue.
     """
@@ -48,8 +48,8 @@ class Line:
         self._jobs = jobs
         self._numbers: dict[Hashable, int] = {}
         self._of_roles: dict[int, tuple[Hashable, tuple[Role, ...]]] = {}
-        self._mine: dict[int, tuple[Kind, int]] = {}
-        self.kinds: dict[int, Kind] = {}
+        self._mine: dict[int, tuple[JobKind, int]] = {}
+        self.kinds: dict[int, JobKind] = {}
         self.count = 0
         self.gpus: dict[str, int] = defaultdict(int)
         self.counts: dict[str, int] = defaultdict(int)
@@ -88,7 +88,7 @@ class Line:
         """
         return self._mine[idx][1] < 0
 
-    def waiting(self) -> Iterator[Kind]:
+    def waiting(self) -> Iterator[JobKind]:
         """
         Walk the kinds of which somebody waits.
         """
@@ -97,7 +97,7 @@ class Line:
     def __contains__(self, idx: int) -> bool:
         return idx in self._mine
 
-    def _count(self, kind: Kind, sign: int) -> None:
+    def _count(self, kind: JobKind, sign: int) -> None:
         queue = kind.job.queue
         self.count += sign
         self.counts[queue] += sign
@@ -105,7 +105,7 @@ class Line:
         self.tally[kind.job.priority] += sign
         add(self.demand[queue], kind.total, sign)
 
-    def kind_of(self, job: Job) -> Kind:
+    def kind_of(self, job: Job) -> JobKind:
         """
         Find the kind of a job, whether it waits or not.
         """
@@ -130,14 +130,14 @@ class Line:
             known = self._of_roles[id(job.roles)] = (key, job.roles)
         return known[0]
 
-    def _new(self, job: Job) -> Kind:
+    def _new(self, job: Job) -> JobKind:
         need: dict[str, int] = {}
         total: dict[str, int] = {}
         for role in job.roles:
             add(need, role.requests, role.minimum)
             add(total, role.requests, role.pods)
         shapes = tuple((shape_of(r), r.minimum) for r in job.roles if r.minimum)
-        return Kind(job, need, total, job.gpus, shapes)
+        return JobKind(job, need, total, job.gpus, shapes)
 
 
 def shape_of(role: Role) -> Shape:

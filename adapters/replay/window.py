@@ -12,8 +12,8 @@ from itertools import islice
 
 from adapters.replay.free_nodes import Ground, headroom
 from adapters.replay.queue_usage import Books, Shares
-from adapters.replay.waiting_jobs import Kind, Line
-from models.policy import Policy, Waiting
+from adapters.replay.waiting_jobs import JobKind, WaitingJobs
+from models.policy import Policy, WaitingPolicy
 from models.resources import add, num_gpus
 from solver.hold.heads import LOOKED_AT
 
@@ -26,10 +26,10 @@ Since = Callable[[int], int]
 """
 Tells since which round a job is passed over.
 """
-Prefix = dict[int, tuple[Kind, int]]
+Prefix = dict[int, tuple[JobKind, int]]
 
 
-def oldest(line: Line) -> list[int]:
+def oldest(line: WaitingJobs) -> list[int]:
     """
     Show the oldest of all queues, for strategies that know one line only.
     """
@@ -37,7 +37,7 @@ def oldest(line: Line) -> list[int]:
     return [idx for _, _, idx in islice(places, DEPTH)]
 
 
-def may_start(kind: Kind, ground: Ground, books: Books) -> int:
+def may_start(kind: JobKind, ground: Ground, books: Books) -> int:
     """
     Count the jobs of a kind that could start in the room there is, at most.
     """
@@ -52,7 +52,9 @@ class Window:
     Chooses what one round is shown: of each kind, so many of the oldest.
     """
 
-    def __init__(self, line: Line, ground: Ground, books: Books, since: Since) -> None:
+    def __init__(
+        self, line: WaitingJobs, ground: Ground, books: Books, since: Since
+    ) -> None:
         self._line = line
         self._since = since
         self._ground = ground
@@ -98,20 +100,20 @@ class Window:
             for _, _, idx in islice(kind.line, count)
         )
 
-    def _show(self, kind: Kind, count: int) -> None:
+    def _show(self, kind: JobKind, count: int) -> None:
         count = min(count, len(kind.line))
         _, have = self._shown.get(id(kind), (kind, 0))
         if count > have:
             self._shown[id(kind)] = (kind, count)
 
-    def _show_heads(self, waiting: Waiting, late: int) -> None:
+    def _show_heads(self, waiting: WaitingPolicy, late: int) -> None:
         """
         Show those that may be heads of their queue, as many for each priority.
         """
         most = LOOKED_AT * waiting.heads
         if not most or late < 0:
             return
-        lines: dict[tuple[str, int], list[tuple[Rank, Kind, int]]] = {}
+        lines: dict[tuple[str, int], list[tuple[Rank, JobKind, int]]] = {}
         for kind in self._line.waiting():
             if num_gpus(kind.need) < waiting.gpus:
                 continue
@@ -132,7 +134,7 @@ class Window:
         """
         if sum(count > 0 for count in self._line.tally.values()) <= 1:
             return
-        oldest: dict[int, Kind] = {}
+        oldest: dict[int, JobKind] = {}
         for kind in self._line.waiting():
             known = oldest.setdefault(kind.job.priority, kind)
             if kind.line[0] < known.line[0]:
@@ -146,7 +148,7 @@ class Window:
         """
         if not shares:
             return
-        lines: dict[str, list[Kind]] = {}
+        lines: dict[str, list[JobKind]] = {}
         for kind in self._line.waiting():
             lines.setdefault(kind.job.queue, []).append(kind)
         for queue, kinds in lines.items():
@@ -154,7 +156,7 @@ class Window:
                 self._fill(queue, shares[queue], kinds)
 
     def _fill(
-        self, queue: str, share: Mapping[str, int], kinds: Iterable[Kind]
+        self, queue: str, share: Mapping[str, int], kinds: Iterable[JobKind]
     ) -> None:
         asked = dict(self._books.used[queue])
         largest = sorted(kinds, key=lambda kind: (-kind.gpus, kind.line[0]))

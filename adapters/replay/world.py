@@ -15,7 +15,7 @@ from adapters.replay.gpu_use import Meter
 from adapters.replay.job_state import NEVER, Fate
 from adapters.replay.merged_load import Load
 from adapters.replay.queue_usage import Books, Shares
-from adapters.replay.waiting_jobs import Line
+from adapters.replay.waiting_jobs import WaitingJobs
 from adapters.replay.window import Window, may_start, oldest
 from models.gangs import Gang
 from models.plan import Operation, Plan
@@ -89,7 +89,7 @@ class World:
     changed: bool = True
     changed_at: int = 0
     again: int | None = None
-    line: Line = field(init=False)
+    line: WaitingJobs = field(init=False)
     ground: Ground = field(init=False)
     books: Books = field(init=False)
     meter: Meter = field(init=False)
@@ -98,7 +98,7 @@ class World:
     _by_key: dict[str, Fate] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.line = Line(self.jobs)
+        self.line = WaitingJobs(self.jobs)
         self.ground = Ground(self.floor.nodes, self.jobs)
         totals = summed(node.allocatable for node in self.floor.nodes)
         add(totals, summed(node.used for node in self.floor.nodes), -1)

@@ -21,7 +21,7 @@ from adapters.observe.gauges import Gauged
 from adapters.observe.health import Health, HealthServer
 from adapters.observe.log import LogReporter
 from adapters.observe.metrics import Metrics
-from adapters.observe.reporters import Recorder, Reporters
+from adapters.observe.reporters import Reporters, RoundRecorder
 from adapters.observe.round_file import RoundFile, kept_in
 from adapters.service.run_settings import Running
 from solver.plan.plan import versions
@@ -78,7 +78,7 @@ class Reporting:
             voice, clock=monotonic, pace=WritePace(rate=run.status_rate)
         )
         file = RoundFile(kept_in(run.folder, run.shard))
-        self._recorder = Recorder(file, settings.policy, time.time)
+        self._recorder = RoundRecorder(file, settings.policy, time.time)
         self._server = self._listening(run.listen)
         ours = [self._writer.thread, self._recorder.thread]
         self._threads += [*own.threads, *source.threads, *ours]

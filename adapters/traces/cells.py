@@ -120,7 +120,7 @@ class Names:
 
     def __init__(self, tally: Tally) -> None:
         self._tally = tally
-        self._known = _Seen()
+        self._known = _SeenCells()
         self._numbers: Iterator[int] = iter(range(1, 2**62))
 
     def take(self, wanted: str, line: int) -> str:
@@ -141,7 +141,7 @@ class Names:
         return name
 
 
-class _Seen:
+class _SeenCells:
     """
     Texts that were seen, by eight bytes of each: a set of them takes ten times as much.
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from adapters.traces.forms import NO_REQUESTS, Shelf
+from adapters.traces.forms import NO_REQUESTS, SharedRecords
 from adapters.traces.row_faults import rejected
 from models.reasons import counted
 from models.resources import CPU, MEMORY
@@ -73,7 +73,7 @@ def with_requests(trace: Trace, lender: Trace, seed: int) -> Trace:
     if not urns:
         what = "lends nothing: no pod in it asks for CPU or memory"
         raise rejected(lender.name, what, "a list of openb pods does, for example")
-    shelf = Shelf()
+    shelf = SharedRecords()
     scaled: Counter[int] = Counter()
     jobs = []
     for job in trace.jobs:

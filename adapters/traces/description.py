@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from adapters.traces.read import Stream, date_of
+from adapters.traces.read import TraceStream, date_of
 from models.trace import Job
 
 _SIZES = ((0, "0"), (1, "1"), (7, "2-7"), (15, "8-15"), (63, "16-63"))
@@ -69,7 +69,7 @@ def _rough(length: int) -> int:
     return length if digits <= 0 else length // 10**digits * 10**digits
 
 
-def portrait_of(stream: Stream) -> dict[str, Any]:
+def portrait_of(stream: TraceStream) -> dict[str, Any]:
     """
     Read a trace of any length; count jobs and add up their work, by size and by queue.
     """

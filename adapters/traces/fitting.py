@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from adapters.replay.free_nodes import Ground, headroom
 from adapters.replay.queue_usage import Books
-from adapters.replay.waiting_jobs import Line
+from adapters.replay.waiting_jobs import WaitingJobs
 from models.trace import Floor, Job, Trace
 
 RULES: Mapping[str, str] = {
@@ -25,7 +25,7 @@ def fitted(trace: Trace, floor: Floor) -> Trace:
     """
     ground = Ground(floor.nodes, trace.jobs)
     books = Books(floor.queues, {})
-    line = Line(trace.jobs)
+    line = WaitingJobs(trace.jobs)
     kept: list[Job] = []
     counts: Counter[str] = Counter()
     for job in trace.jobs:
@@ -42,7 +42,7 @@ def fitted(trace: Trace, floor: Floor) -> Trace:
     return replace(trace, jobs=tuple(jobs), left_out=left_out)
 
 
-def _refusal(job: Job, ground: Ground, books: Books, line: Line) -> str | None:
+def _refusal(job: Job, ground: Ground, books: Books, line: WaitingJobs) -> str | None:
     if books.queues and job.queue not in books.queues:
         return "no-such-queue"
     kind = line.kind_of(job)

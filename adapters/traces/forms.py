@@ -33,7 +33,7 @@ Roles = tuple[Role, ...]
 
 
 @dataclass(slots=True)
-class Draft:
+class JobDraft:
     """
     A job as its row says it, with its moment of submission in the file's own count.
     """
@@ -52,7 +52,7 @@ class Draft:
 
 
 @dataclass
-class Shelf:
+class SharedRecords:
     """
     Roles that were made before: equal ones are one object.
     """
@@ -88,16 +88,16 @@ class Shelf:
         return self.take((Role(pods=pods, minimum=pods, requests=requests),))
 
 
-def philly(file: TraceFile, tally: Tally) -> Iterator[Draft]:
+def philly(file: TraceFile, tally: Tally) -> Iterator[JobDraft]:
     """
     Read jobs of the Philly cluster as derived for the Sia simulator.
     """
-    shelf = Shelf()
+    shelf = SharedRecords()
     for line, row in rows_of(file, tally):
         try:
             submit, dated = moment(row["timestamp"])
             gpus = _some_gpus(row["num_gpus"])
-            yield Draft(
+            yield JobDraft(
                 name=f"job-{line - 1:06d}",
                 submit=submit,
                 duration=_duration(row["duration"], tally, line),
@@ -117,11 +117,11 @@ def _some_gpus(text: str) -> int:
     return gpus
 
 
-def openb(file: TraceFile, tally: Tally) -> Iterator[Draft]:
+def openb(file: TraceFile, tally: Tally) -> Iterator[JobDraft]:
     """
     Read pods of the openb trace; each is a gang of one.
     """
-    names, shelf = Names(tally), Shelf()
+    names, shelf = Names(tally), SharedRecords()
     for line, row in rows_of(file, tally):
         try:
             yield _openb_pod(row, line, names, shelf)
@@ -129,7 +129,7 @@ def openb(file: TraceFile, tally: Tally) -> Iterator[Draft]:
             tally.leave_out(error.rule, line, error.what)
 
 
-def _openb_pod(row: Row, line: int, names: Names, shelf: Shelf) -> Draft:
+def _openb_pod(row: Row, line: int, names: Names, shelf: SharedRecords) -> JobDraft:
     gpus = whole(row["num_gpu"])
     if gpus and whole(row["gpu_milli"], empty=1000) < 1000:
         raise RowLeftOutError("shares-gpu", row["name"])
@@ -146,7 +146,7 @@ def _openb_pod(row: Row, line: int, names: Names, shelf: Shelf) -> Draft:
     }
     asked = {name: amount for name, amount in requests.items() if amount}
     role = Role(pods=1, minimum=1, requests=asked, demand=_models(row["gpu_spec"]))
-    return Draft(
+    return JobDraft(
         name=names.take(row["name"], line),
         submit=submit,
         duration=ran,
@@ -180,7 +180,7 @@ class _App:
     alone: dict[str, bool] = field(default_factory=dict)
 
 
-def dlrm(file: TraceFile, tally: Tally) -> Iterator[Draft]:
+def dlrm(file: TraceFile, tally: Tally) -> Iterator[JobDraft]:
     """
     Read applications of disaggregated inference: gangs of two roles.
     """
@@ -191,7 +191,7 @@ def dlrm(file: TraceFile, tally: Tally) -> Iterator[Draft]:
             last = max(last, _instance(apps, line, row))
         except RowLeftOutError as error:
             tally.leave_out(error.rule, line, error.what)
-    names, shelf = Names(tally), Shelf()
+    names, shelf = Names(tally), SharedRecords()
     for name, app in apps.items():
         begins = app.begins or 0.0
         ends = last if app.endless or app.ends is None else app.ends
@@ -201,7 +201,7 @@ def dlrm(file: TraceFile, tally: Tally) -> Iterator[Draft]:
             _role_of(role.lower(), pods, alone=app.alone[role])
             for role, pods in sorted(app.roles.items())
         )
-        yield Draft(
+        yield JobDraft(
             name=names.take(name.replace("_", "-"), app.line),
             submit=begins,
             duration=max(0, round(ends - begins)),
@@ -247,11 +247,11 @@ def _role_of(name: str, pods: list[dict[str, int]], *, alone: bool) -> Role:
     return Role(name=name, pods=count, minimum=count, requests=largest, exclusive=alone)
 
 
-def swf(file: TraceFile, tally: Tally) -> Iterator[Draft]:
+def swf(file: TraceFile, tally: Tally) -> Iterator[JobDraft]:
     """
     Read the Standard Workload Format; a processor counts as one GPU.
     """
-    names, shelf = Names(tally), Shelf()
+    names, shelf = Names(tally), SharedRecords()
     for line, text in lines_of(file, tally):
         if not text.strip() or text.lstrip().startswith(";"):
             continue
@@ -266,7 +266,9 @@ def swf(file: TraceFile, tally: Tally) -> Iterator[Draft]:
             tally.leave_out(error.rule, line, error.what)
 
 
-def _swf_job(cells: list[str], line: int, names: Names, shelf: Shelf) -> Draft:
+def _swf_job(
+    cells: list[str], line: int, names: Names, shelf: SharedRecords
+) -> JobDraft:
     number = [float(seconds(cell)) for cell in cells]
     ran, used, asked, limit = number[3], number[4], number[7], number[8]
     if cells[10] == "5" and ran <= 0:
@@ -279,7 +281,7 @@ def _swf_job(cells: list[str], line: int, names: Names, shelf: Shelf) -> Draft:
     submit, _ = moment(cells[1])
     if submit < 0:
         raise RowLeftOutError("bad-time", cells[1])
-    return Draft(
+    return JobDraft(
         name=names.take(f"job-{cells[0]}", line),
         submit=submit,
         duration=duration(cells[3]),

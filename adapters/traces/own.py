@@ -9,7 +9,7 @@ from pathlib import Path
 
 from adapters.machine.csv_cells import CsvWriter, as_given
 from adapters.traces.cells import Names, RowLeftOutError, duration, moment, safe, whole
-from adapters.traces.forms import MODEL_LABEL, Draft, Shelf
+from adapters.traces.forms import MODEL_LABEL, JobDraft, SharedRecords
 from adapters.traces.row_faults import Tally, rejected
 from adapters.traces.rows import (
     MARKS,
@@ -44,12 +44,12 @@ _TRUE = frozenset({"true", "yes", "1", ""})
 _FALSE = frozenset({"false", "no", "0"})
 
 
-def own(file: TraceFile, tally: Tally) -> Iterator[Draft]:
+def own(file: TraceFile, tally: Tally) -> Iterator[JobDraft]:
     """
     Read jobs in our own form; rows of one job stand together.
     """
-    names, shelf = Names(tally), Shelf()
-    draft: Draft | None = None
+    names, shelf = Names(tally), SharedRecords()
+    draft: JobDraft | None = None
     said = ""
     for line, row in rows_of(file, tally):
         try:
@@ -69,16 +69,16 @@ def own(file: TraceFile, tally: Tally) -> Iterator[Draft]:
         yield _shelved(draft, shelf)
 
 
-def _shelved(draft: Draft, shelf: Shelf) -> Draft:
+def _shelved(draft: JobDraft, shelf: SharedRecords) -> JobDraft:
     draft.roles = shelf.take(draft.roles)
     return draft
 
 
-def _draft(row: Row, line: int, names: Names, role: Role) -> Draft:
+def _draft(row: Row, line: int, names: Names, role: Role) -> JobDraft:
     submit, dated = moment(row["submit"])
     fails = row.get("fails", "").split(";")
     estimate = row.get("estimate", "")
-    return Draft(
+    return JobDraft(
         submit=submit,
         dated=dated,
         duration=duration(row["duration"]),

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 from adapters.traces import forms, own
-from adapters.traces.forms import Draft
+from adapters.traces.forms import JobDraft
 from adapters.traces.round_traces import RECORDS, rounds
 from adapters.traces.row_faults import Tally, rejected
 from adapters.traces.rows import (
@@ -26,7 +26,7 @@ MOST_JOBS = 5_000_000
 """
 The most jobs that are held in memory at once.
 """
-Reader = Callable[[TraceFile, Tally], Iterator[Draft]]
+Reader = Callable[[TraceFile, Tally], Iterator[JobDraft]]
 FORMS: Mapping[str, Reader] = {
     "own": own.own,
     "philly": forms.philly,
@@ -99,7 +99,7 @@ def _is_swf(file: TraceFile) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class TraceStream:
     """
     A trace of any length, job by job in the order of the file.
 
@@ -117,7 +117,7 @@ class Stream:
     dated: Callable[[], bool]
 
 
-def stream_trace(path: str, form: str | None = None) -> Stream:
+def stream_trace(path: str, form: str | None = None) -> TraceStream:
     """
     Open a trace to be read as a stream.
     """
@@ -132,7 +132,7 @@ def stream_trace(path: str, form: str | None = None) -> Stream:
                 dated.append(draft.dated)
             yield _job(draft, 0)
 
-    return Stream(
+    return TraceStream(
         name=file.path.name,
         form=form,
         tally=tally,
@@ -144,7 +144,7 @@ def stream_trace(path: str, form: str | None = None) -> Stream:
     )
 
 
-def _watched(file: TraceFile, form: str, tally: Tally) -> Iterator[Draft]:
+def _watched(file: TraceFile, form: str, tally: Tally) -> Iterator[JobDraft]:
     """
     Walk the drafts and count those that were submitted before the one above.
 
@@ -208,7 +208,7 @@ Seconds without a submission after which a time may be wrong.
 """
 
 
-def _gap(drafts: Sequence[Draft]) -> Iterator[str]:
+def _gap(drafts: Sequence[JobDraft]) -> Iterator[str]:
     """
     Say where nothing is submitted for so long that a time may be wrong.
     """
@@ -240,7 +240,7 @@ def date_of(stamp: float) -> str:
     return datetime.fromtimestamp(stamp, UTC).isoformat()
 
 
-def _job(draft: Draft, first: float) -> Job:
+def _job(draft: JobDraft, first: float) -> Job:
     return Job(
         name=draft.name,
         submit=int(draft.submit - first),

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from adapters.observe.round_file import read_rounds
 from adapters.traces.cells import Names
-from adapters.traces.forms import Draft, Shelf
+from adapters.traces.forms import JobDraft, SharedRecords
 from adapters.traces.row_faults import Tally
 from adapters.traces.rows import TraceFile
 from models.resources import LONGEST_SECONDS
@@ -43,7 +43,7 @@ class _Asks(_Record):
     roles: tuple[_AskedRole, ...] | None = None
 
 
-class _Item(_Record):
+class _RecordedGang(_Record):
     name: str
     queue: str
     state: str
@@ -51,7 +51,7 @@ class _Item(_Record):
 
 
 class _Gangs(_Record):
-    items: tuple[_Item, ...] = ()
+    items: tuple[_RecordedGang, ...] = ()
     ended: tuple[str, ...] = ()
 
 
@@ -74,15 +74,15 @@ class _Begun:
     asks: _Asks | None
 
 
-def recorded(file: TraceFile, tally: Tally) -> Iterator[Draft]:
+def recorded(file: TraceFile, tally: Tally) -> Iterator[JobDraft]:
     """
     Read every gang that a loop saw start, and when it ended.
 
     Of one that had to start again the last run counts, from its first submission on.
     """
-    shelf, names = Shelf(), Names(tally)
+    shelf, names = SharedRecords(), Names(tally)
     begun: dict[str, _Begun] = {}
-    drafts: list[Draft] = []
+    drafts: list[JobDraft] = []
 
     def end(key: str, moment: float | None) -> None:
         draft = _draft(key, begun.pop(key), moment, tally)
@@ -126,7 +126,9 @@ def _begin(begun: dict[str, _Begun], found: _Round, number: int, moment: float) 
         begun[item.name] = _Begun(number, moment - age, moment, item.queue, item.asks)
 
 
-def _draft(key: str, begun: _Begun, ended: float | None, tally: Tally) -> Draft | None:
+def _draft(
+    key: str, begun: _Begun, ended: float | None, tally: Tally
+) -> JobDraft | None:
     """
     Make a job of a gang, unless the record does not say enough.
     """
@@ -143,7 +145,7 @@ def _draft(key: str, begun: _Begun, ended: float | None, tally: Tally) -> Draft 
         tally.leave_out(rule, begun.line, key)
         return None
     ran = asks.max_runtime if ended is None else max(0, round(ended - begun.start))
-    return Draft(
+    return JobDraft(
         name=key,
         submit=begun.submit,
         duration=ran or 0,

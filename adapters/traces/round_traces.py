@@ -5,7 +5,7 @@ Rounds as traces: the gangs of a scenario or snapshot, or those that a loop reco
 from collections.abc import Iterator
 
 from adapters.traces.cells import Names, RowLeftOutError
-from adapters.traces.forms import Draft, Shelf
+from adapters.traces.forms import JobDraft, SharedRecords
 from adapters.traces.row_faults import Tally
 from adapters.traces.rows import TraceFile
 from models.gangs import Gang, PodSet, plain_roles
@@ -14,7 +14,7 @@ from models.trace import Role
 RECORDS = ".jsonl"
 
 
-def rounds(file: TraceFile, tally: Tally) -> Iterator[Draft]:
+def rounds(file: TraceFile, tally: Tally) -> Iterator[JobDraft]:
     """
     Read our own rounds: a scenario or snapshot, or the record that a loop keeps.
     """
@@ -25,7 +25,7 @@ def rounds(file: TraceFile, tally: Tally) -> Iterator[Draft]:
     return recorded(file, tally)
 
 
-def _snapshot(file: TraceFile, tally: Tally) -> Iterator[Draft]:
+def _snapshot(file: TraceFile, tally: Tally) -> Iterator[JobDraft]:
     """
     Read what waits in one round, and what runs.
 
@@ -33,7 +33,7 @@ def _snapshot(file: TraceFile, tally: Tally) -> Iterator[Draft]:
     """
     from adapters.files import read_scenario  # noqa: PLC0415 - pulls in the schemas
 
-    names, shelf = Names(tally), Shelf()
+    names, shelf = Names(tally), SharedRecords()
     gangs = read_scenario(str(file.path)).snapshot.gangs
     for number, gang in enumerate(gangs, 1):
         tally.rows += 1
@@ -43,13 +43,13 @@ def _snapshot(file: TraceFile, tally: Tally) -> Iterator[Draft]:
             tally.leave_out(error.rule, number, error.what)
 
 
-def _draft(gang: Gang, number: int, names: Names, shelf: Shelf) -> Draft:
+def _draft(gang: Gang, number: int, names: Names, shelf: SharedRecords) -> JobDraft:
     if gang.max_runtime is None:
         raise RowLeftOutError("no-duration", gang.key)
     roles = plain_roles(gang)
     if roles is None:
         raise RowLeftOutError("tree", gang.key)
-    return Draft(
+    return JobDraft(
         name=names.take(gang.name, number),
         submit=-float(gang.age),
         duration=gang.max_runtime,

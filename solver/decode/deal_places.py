@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solver.decode.pack import Item, pack
+from solver.decode.pack import PackedPods, pack
 from solver.encode.encoding import Encoding
 from solver.encode.variables import (
     Cell,
@@ -89,7 +89,7 @@ def _pack_all(
                 value(capacity.loose[shape, at]) if (shape, at) in capacity.loose else 0
             )
             if count:
-                items.append(Item("", shape, count))
+                items.append(PackedPods("", shape, count))
             for topology, table in capacity.scoped.items():
                 for index, part in enumerate(item.parts):
                     count = (
@@ -100,7 +100,7 @@ def _pack_all(
                     if count:
                         nodes = tuple(position[n] for n in part.nodes)
                         pool = "" if shared else topology
-                        items.append(Item(pool, shape, count, nodes))
+                        items.append(PackedPods(pool, shape, count, nodes))
         if not items:
             continue
         touched = capacity.touched.get(at)

@@ -23,7 +23,7 @@ Pool = str
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class PackedPods:
     """
     Some pods of one shape for a class; ``nodes`` are the positions that may hold them.
     """
@@ -54,7 +54,7 @@ class Packing:
 def pack(
     problem: Problem,
     nodes: Sequence[int],
-    items: Sequence[Item],
+    items: Sequence[PackedPods],
     most_touched: int | None,
     budget: Budget,
 ) -> tuple[Packing, bool]:
@@ -82,7 +82,9 @@ def _is_done(packing: Packing, most_touched: int | None) -> bool:
     return most_touched is None or packing.num_touched <= most_touched
 
 
-def _by_fit(problem: Problem, nodes: Sequence[int], items: Sequence[Item]) -> Packing:
+def _by_fit(
+    problem: Problem, nodes: Sequence[int], items: Sequence[PackedPods]
+) -> Packing:
     """
     Put the largest items first, each onto the fullest nodes that take it.
     """
@@ -104,7 +106,7 @@ def _by_fit(problem: Problem, nodes: Sequence[int], items: Sequence[Item]) -> Pa
 
 def _put(
     problem: Problem,
-    item: Item,
+    item: PackedPods,
     index: int,
     free: Ints,
     packing: Packing,
@@ -142,7 +144,7 @@ def _put(
 def _exactly(
     problem: Problem,
     nodes: Sequence[int],
-    items: Sequence[Item],
+    items: Sequence[PackedPods],
     most_touched: int | None,
     budget: Budget,
 ) -> Packing | None:
@@ -193,7 +195,7 @@ def _add_nodes(
     model: cp_model.CpModel,
     problem: Problem,
     nodes: Sequence[int],
-    items: Sequence[Item],
+    items: Sequence[PackedPods],
     counts: dict[tuple[int, int], cp_model.IntVar],
 ) -> None:
     free = problem.room.free[list(nodes)]
@@ -212,7 +214,7 @@ def _add_nodes(
 def _keep_hosts_apart(
     model: cp_model.CpModel,
     problem: Problem,
-    items: Sequence[Item],
+    items: Sequence[PackedPods],
     counts: dict[tuple[int, int], cp_model.IntVar],
     here: Sequence[int],
     at: int,

@@ -43,7 +43,7 @@ def deal(
     asked: dict[str, list[Want]] = {}
     for want in wants:
         asked.setdefault(want.unit.key, []).append(want)
-    hands = [_Hand(units[key], asked[key]) for key in asked]
+    hands = [_RelaxedGang(units[key], asked[key]) for key in asked]
     work = Workspace(problem)
     failed = [
         hand
@@ -58,7 +58,7 @@ def deal(
     return work.draft(), [hand.unit.key for hand in failed]
 
 
-class _Hand:
+class _RelaxedGang:
     """
     One unit, as the answer wants it: no leaf has more pending pods than are wanted.
     """
@@ -129,8 +129,8 @@ def _cut(state: Standing, counts: Mapping[tuple[str, int], int]) -> Standing:
 
 def _by_hardship(
     problem: Problem, first: Collection[str]
-) -> Callable[[_Hand], tuple[bool, int, int, int, str]]:
-    def rank(hand: _Hand) -> tuple[bool, int, int, int, str]:
+) -> Callable[[_RelaxedGang], tuple[bool, int, int, int, str]]:
+    def rank(hand: _RelaxedGang) -> tuple[bool, int, int, int, str]:
         unit = hand.unit
         leaves = [leaf for state in unit.states for leaf in state.leaves]
         widest = max(num_gpus(leaf.pod_set.requests) for leaf in leaves)

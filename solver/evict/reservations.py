@@ -57,7 +57,7 @@ def promises_of(problem: Problem) -> dict[str, Promise]:
 
 
 @dataclass(slots=True)
-class _Kept:
+class _KeptPlaces:
     """
     Units with their places, and whether they are bound now or later.
     """
@@ -86,7 +86,7 @@ def keep(
         return problem
     now = Workspace(problem)
     later = problem.room.later.copy()
-    kept = _Kept([], {}, {})
+    kept = _KeptPlaces([], {}, {})
     for unit in sorted(problem.units, key=lambda unit: (-unit.band, unit.key)):
         held = [s.key in promises and s.key not in void for s in unit.states]
         if all(held) if unit.starts else any(held):
@@ -100,7 +100,7 @@ def _keep_unit(
     promises: Mapping[str, Promise],
     now: Workspace,
     later: Ints,
-    kept: _Kept,
+    kept: _KeptPlaces,
 ) -> None:
     places: dict[str, Places] = {}
     for state in unit.states:
@@ -183,7 +183,7 @@ def _is_together(
     return True
 
 
-def _with_kept(problem: Problem, kept: _Kept, later: Ints) -> Problem:
+def _with_kept(problem: Problem, kept: _KeptPlaces, later: Ints) -> Problem:
     """
     Book kept reservations in room, queues and counts.
     """

@@ -29,18 +29,18 @@ def place_gang(work: Workspace, state: Standing) -> bool:
         if leaf.need
     ):
         return False
-    return _Hand(work, state).place(0, None)
+    return _Placing(work, state).place(0, None)
 
 
 def place_surplus(work: Workspace, state: Standing) -> int:
     """
     Place pods beyond what is needed, leaf by leaf; say how many.
     """
-    return _Hand(work, state).surplus(0, None)
+    return _Placing(work, state).surplus(0, None)
 
 
 @dataclass
-class _Hand:
+class _Placing:
     """
     One gang being placed, and how often something may still be tried for it.
     """
@@ -253,7 +253,7 @@ class _Row:
     """
 
     def __init__(
-        self, hand: _Hand, at: int, order: list[int], mask: Bools | None
+        self, hand: _Placing, at: int, order: list[int], mask: Bools | None
     ) -> None:
         node = hand.state.nodes[at]
         live = [child for child in order if hand.live(child)]

@@ -20,7 +20,7 @@ from solver.problem.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class _LogEntry:
     """
     Pods of one leaf placed at one go.
     """
@@ -44,7 +44,7 @@ class Workspace:
         self.placed: dict[str, dict[int, list[int]]] = {}
         self.entitled: set[str] = set()
         self.frugal = _is_frugal(problem.policy)
-        self._log: list[_Step] = []
+        self._log: list[_LogEntry] = []
 
     def mark(self) -> int:
         """
@@ -81,7 +81,7 @@ class Workspace:
         row = self.placed.setdefault(state.key, {}).setdefault(leaf, [])
         row.extend(np.repeat(hosts, counts).tolist())
         self.ledger.take(state, leaf, total)
-        self._log.append(_Step(state, leaf, hosts, counts, total))
+        self._log.append(_LogEntry(state, leaf, hosts, counts, total))
 
     def release(self, state: Standing, leaf: int, host: int) -> None:
         """

@@ -41,7 +41,7 @@ _GOLDEN = 0.381966
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _WantedRoom:
     """
     Pods of one shape that all get a place.
     """
@@ -85,7 +85,7 @@ def least_work(opened: Opened, budget: Budget) -> int:
     return ceil(low * low / high / unit * (1 - MARGIN)) * unit
 
 
-def _most_wanted(problem: Problem) -> _Wanted | None:
+def _most_wanted(problem: Problem) -> _WantedRoom | None:
     """
     Choose the shape with the largest pods, of units without a choice of pods.
     """
@@ -103,7 +103,7 @@ def _most_wanted(problem: Problem) -> _Wanted | None:
     if not shapes:
         return None
     best = max(shapes, key=lambda shape: (size[shape], pods[shape], -shape))
-    return _Wanted(best, pods[best])
+    return _WantedRoom(best, pods[best])
 
 
 def _weights(

@@ -72,7 +72,7 @@ def improve(
     items = _items_of(problem)
     if not items.keys:
         return best
-    run = _Packing(items, items.bins_of(best), seed)
+    run = _Assignment(items, items.bins_of(best), seed)
     while not stop():
         if run.overflows:
             run.step()
@@ -142,7 +142,7 @@ def _weight(problem: Problem, state: Standing, tier: str | None) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Items:
+class _SinglePods:
     """
     Pods and usable nodes as arrays; sizes are scaled by powers of two, so exact.
 
@@ -200,7 +200,7 @@ class _Items:
         return bool(((load <= problem.room.free) | (load == 0)).all())
 
 
-def _items_of(problem: Problem) -> _Items:
+def _items_of(problem: Problem) -> _SinglePods:
     states = [unit.states[0] for unit in problem.units]
     tier = _first_tier(problem)
     fits = problem.shapes.fits
@@ -213,7 +213,7 @@ def _items_of(problem: Problem) -> _Items:
     columns = _deciding(requests, room)
     scale = np.exp2(-np.round(np.log2(room[:, columns].max(axis=0, initial=1))))
     allowed = problem.shapes.allowed[np.ix_(shapes, nodes)]
-    return _Items(
+    return _SinglePods(
         keys=tuple(state.key for state in states),
         shapes=shapes,
         nodes=nodes,
@@ -253,7 +253,7 @@ def _runs_out_first(first: int, later: int, requests: Floats, room: Floats) -> b
     return bool(most * (1 + 1e-9) <= least)
 
 
-def _most_pods(items: _Items) -> int:
+def _most_pods(items: _SinglePods) -> int:
     """
     Bound how many pods fit: the smallest ones of each resource into all of its room.
     """
@@ -264,7 +264,7 @@ def _most_pods(items: _Items) -> int:
 # --- the search -------------------------------------------------------------------
 
 
-class _Packing:
+class _Assignment:
     """
     A packing that may overflow, and the best one that did not.
 
@@ -273,7 +273,7 @@ class _Packing:
     that the number of pods inside never falls.
     """
 
-    def __init__(self, items: _Items, bins: Ints, seed: int) -> None:
+    def __init__(self, items: _SinglePods, bins: Ints, seed: int) -> None:
         self.items = items
         self.steps = 0
         self.best = bins

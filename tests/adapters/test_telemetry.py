@@ -14,7 +14,7 @@ from adapters.observe.gauges import Gauged
 from adapters.observe.health import Health, HealthServer, ListenError
 from adapters.observe.log import JsonLines, LogReporter, TextLines
 from adapters.observe.metrics import Metrics
-from adapters.observe.reporters import Recorder, Reporters
+from adapters.observe.reporters import Reporters, RoundRecorder
 from adapters.observe.round_file import RoundFile, read_rounds
 from adapters.observe.round_record import record_of
 from models.errors import PlanRejectedError
@@ -269,7 +269,7 @@ def test_one_that_fails_keeps_nothing_from_the_others(metrics, caplog):
 
 def test_rounds_are_recorded_once_with_what_came_of_them(tmp_path):
     path = tmp_path / "rounds.jsonl"
-    recorder = Recorder(RoundFile(path), Policy(), lambda: 1000.0)
+    recorder = RoundRecorder(RoundFile(path), Policy(), lambda: 1000.0)
     recorder.start()
     tell_all(recorder)
     idle = turned(number=0, receipts=(), name="r3")
@@ -287,7 +287,7 @@ def test_rounds_are_recorded_once_with_what_came_of_them(tmp_path):
 
 def test_a_round_that_only_keeps_places_is_recorded_once(tmp_path):
     path = tmp_path / "rounds.jsonl"
-    recorder = Recorder(RoundFile(path), Policy(), lambda: 1000.0)
+    recorder = RoundRecorder(RoundFile(path), Policy(), lambda: 1000.0)
     turn = turned(receipts=())
     step = Operation(op="Reserve", pod="default/a-0", gang="default/a", node="n0")
     keeps = replace(turn, plan=replace(turn.plan, operations=(step,)), name="keeps")
@@ -303,7 +303,7 @@ def test_a_round_that_only_keeps_places_is_recorded_once(tmp_path):
 
 def test_rounds_that_find_all_as_it_was_are_recorded_once(tmp_path):
     path = tmp_path / "rounds.jsonl"
-    recorder = Recorder(RoundFile(path), Policy(), lambda: 1000.0)
+    recorder = RoundRecorder(RoundFile(path), Policy(), lambda: 1000.0)
     binds = turned()
     waits = turned(number=1, receipts=())
     waits = replace(waits, plan=replace(waits.plan, operations=()))

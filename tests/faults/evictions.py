@@ -91,7 +91,7 @@ FAULTS: tuple[Fault, ...] = (
         in_model(
             during(
                 "solver.encode.leaving.bounds:_Reclaim.add",
-                switch("solver.encode.leaving.bounds:_Largest.add", always(None)),
+                switch("solver.encode.leaving.bounds:_LargestUnit.add", always(None)),
             )
         ),
         (
@@ -250,7 +250,7 @@ FAULTS: tuple[Fault, ...] = (
         in_model(
             during(
                 "solver.encode.leaving.bounds:_add_preempt",
-                switch("solver.encode.leaving.bounds:_Largest.add", always(None)),
+                switch("solver.encode.leaving.bounds:_LargestUnit.add", always(None)),
             )
         ),
         (

@@ -62,7 +62,7 @@ FAULTS: tuple[Fault, ...] = (
         "greedy-takes-the-dearest",
         "greedy takes the dearest victims first",
         switch(
-            "solver.evict.greedy.victim_table:Table._cost",
+            "solver.evict.greedy.victim_table:VictimTable._cost",
             saying(lambda cost, *_: 1e6 - cost),
         ),
         (

@@ -41,7 +41,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-without-roles",
         "greedy gives pods to a leaf before those it comes after",
-        switch("solver.place.place_gang:_Hand._roles_reached", always(value=True)),
+        switch("solver.place.place_gang:_Placing._roles_reached", always(value=True)),
         (
             "roles/executors-never-start-alone",
             "roles/surplus-of-a-later-role-waits-too",

@@ -128,7 +128,7 @@ FAULTS: tuple[Fault, ...] = (
         "parts of gangs on nodes that take no pods do not leave with their gang",
         in_model(
             switch(
-                "solver.encode.leaving.node_options:_Conversion._linked",
+                "solver.encode.leaving.node_options:_Converter._linked",
                 saying(lambda found, *_: found & False),
             )
         ),
@@ -139,7 +139,7 @@ FAULTS: tuple[Fault, ...] = (
         "a crowded node is of no use unless somebody leaves it",
         in_model(
             switch(
-                "solver.encode.leaving.node_options:_Conversion._crowd",
+                "solver.encode.leaving.node_options:_Converter._crowd",
                 saying(lambda crowd, *_: replace(crowd, base=-1)),
             )
         ),

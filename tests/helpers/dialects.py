@@ -11,7 +11,7 @@ from pathlib import Path
 
 import yaml
 
-from adapters.kube.dialects.protocol import Objects, Standing
+from adapters.kube.dialects.protocol import GroupStanding, Objects
 from adapters.kube.dialects.registry import dialects
 from adapters.kube.gangs.assemble import snapshot_of
 from adapters.kube.objects.pod_reader import pod_record
@@ -170,7 +170,7 @@ def standing(state="Waiting", **said):
     """
     counts = dict.fromkeys(("running", "succeeded", "failed", "binding"), 0)
     base = {"key": "default/g", "minimum": 5, "total": 5, "round": "r1", "now": 0.0}
-    return Standing(state=state, **{**base, **counts, **said})
+    return GroupStanding(state=state, **{**base, **counts, **said})
 
 
 def after(found, writes):
@@ -240,7 +240,7 @@ def _standing_of(line, snapshot, pods):
         for pod in leaf.pods
     )
     waiting = line.waiting
-    return Standing(
+    return GroupStanding(
         key=line.name,
         state=line.state,
         minimum=line.pods.minimum,

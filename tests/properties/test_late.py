@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.quality import exact_vector, vector_of
 from exact import check_feasible
-from models.policy import Policy, Tier, Waiting
+from models.policy import Policy, Tier, WaitingPolicy
 from solver.problem.problem import problem_of
 from solver.round import decide
 from solver.verify import verify
@@ -30,7 +30,7 @@ def waited(seed):
 
 
 def wanting(*tiers):
-    return Policy(evict=CALM, waiting=Waiting(heads=0), tiers=tiers)
+    return Policy(evict=CALM, waiting=WaitingPolicy(heads=0), tiers=tiers)
 
 
 @pytest.mark.parametrize("gpus", [None, 2, 4])

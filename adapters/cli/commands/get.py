@@ -73,7 +73,7 @@ Most = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Wanted:
+class _WantedRows:
     """
     Which rows are wanted; what is not said lets every row through.
     """
@@ -129,7 +129,7 @@ def gangs(
     List gangs: how each stands, and why it waits.
     """
     del everywhere
-    wanted = _Wanted(
+    wanted = _WantedRows(
         names=tuple(names or ()),
         namespace=namespace,
         labels=labels,
@@ -191,7 +191,7 @@ def queues(
     from adapters.cli.views.get_views import queues_of
     from adapters.inventory.queues import queue_rows
 
-    wanted = _Wanted(names=tuple(names or ()), state=state)
+    wanted = _WantedRows(names=tuple(names or ()), state=state)
 
     def rows(seen: "Seen") -> Iterable[Any]:
         known = [queue.name for queue in seen.snapshot.queues]
@@ -227,7 +227,7 @@ def nodes(
     from adapters.cli.views.get_views import nodes_of
     from adapters.inventory.nodes import node_rows
 
-    wanted = _Wanted(names=tuple(names or ()), state=state, labels=labels)
+    wanted = _WantedRows(names=tuple(names or ()), state=state, labels=labels)
 
     def rows(seen: "Seen") -> Iterable[Any]:
         known = [node.name for node in seen.snapshot.nodes]
@@ -270,7 +270,7 @@ def rounds(
     from adapters.observe.round_file import read_rounds
 
     path = record_path(rounds_path)
-    wanted = _Wanted(names=tuple(names or ()), state=state)
+    wanted = _WantedRows(names=tuple(names or ()), state=state)
 
     def rows() -> Iterable[Any]:
         every = list(read_rounds(path))
@@ -293,7 +293,7 @@ def rounds(
 
 def _recorded(
     record: dict[str, Any],
-    wanted: _Wanted,
+    wanted: _WantedRows,
     look: Look,
     watching: bool,
 ) -> None:
@@ -375,7 +375,7 @@ def _look(form: Format, sort: str | None, *, no_color: bool, no_headers: bool) -
     )
 
 
-def _labels_of(seen: "Seen", wanted: _Wanted) -> "dict[str, Labels]":
+def _labels_of(seen: "Seen", wanted: _WantedRows) -> "dict[str, Labels]":
     if wanted.labels and seen.labels is None:
         raise typer.BadParameter("the gangs of files have no labels to select by")
     return dict(seen.labels or {})
@@ -385,7 +385,7 @@ def _is(wanted: str | None, word: str) -> bool:
     return wanted is None or wanted.lower() == word.lower()
 
 
-def _all_there(kind: str, wanted: _Wanted, known: list[str], where: str) -> None:
+def _all_there(kind: str, wanted: _WantedRows, known: list[str], where: str) -> None:
     """
     Refuse a name that nothing has.
     """

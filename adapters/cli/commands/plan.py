@@ -83,7 +83,9 @@ def plan(
     if diff not in {None, "greedy"}:
         raise typer.BadParameter("the plan can be compared with greedy only")
     flags = {"seconds": seconds, "seed": seed, "workers": workers}
-    source = _Source(tuple(files), tuple(scheduler_name or ()), tuple(dialect or ()))
+    source = _PlanSource(
+        tuple(files), tuple(scheduler_name or ()), tuple(dialect or ())
+    )
     scenario, made, greedy = _decided(
         source, name, flags, against=diff is not None or output in _FOR_EYES
     )
@@ -117,7 +119,7 @@ def plan(
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
+class _PlanSource:
     """
     Where the snapshot comes from; of manifests, whose pods are planned, and how read.
     """
@@ -128,7 +130,7 @@ class _Source:
 
 
 def _decided(
-    source: _Source, name: str, flags: dict[str, float | None], *, against: bool
+    source: _PlanSource, name: str, flags: dict[str, float | None], *, against: bool
 ) -> "tuple[Scenario, Plan, Plan | None]":
     from adapters.cli.terminal.progress import Progress
     from adapters.files import read_scenarios

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from adapters.cli.views.listing import Column, Listing, span
+from adapters.cli.views.listing import ListColumn, Listing, span
 from adapters.compare.outcome import percent
 from adapters.inventory.gangs import GangRow
 from adapters.inventory.listed import Seen
@@ -27,11 +27,11 @@ def gangs_of(seen: Seen) -> Listing[GangRow]:
     """
     Show gangs as they are now.
     """
-    columns: list[Column[GangRow]] = [
-        Column("NAME", lambda row: row.key),
-        Column("QUEUE", lambda row: row.queue),
-        Column("STATE", lambda row: row.state),
-        Column(
+    columns: list[ListColumn[GangRow]] = [
+        ListColumn("NAME", lambda row: row.key),
+        ListColumn("QUEUE", lambda row: row.queue),
+        ListColumn("STATE", lambda row: row.state),
+        ListColumn(
             "PODS",
             lambda row: f"{row.pods[PodPhase.RUNNING]:,}/{row.total:,}",
             by=lambda row: row.total,
@@ -41,26 +41,28 @@ def gangs_of(seen: Seen) -> Listing[GangRow]:
                 "pods_total": lambda row: row.total,
             },
         ),
-        Column("MIN", lambda row: f"{row.minimum:,}", wide=True, right=True),
-        Column(
+        ListColumn("MIN", lambda row: f"{row.minimum:,}", wide=True, right=True),
+        ListColumn(
             "GPUS", lambda row: f"{row.gpus:,}", by=lambda row: row.gpus, right=True
         ),
-        Column(
+        ListColumn(
             "PRIORITY",
             lambda row: str(row.priority),
             by=lambda row: row.priority,
             wide=True,
             right=True,
         ),
-        Column(
+        ListColumn(
             "AGE",
             lambda row: span(row.seconds),
             by=lambda row: row.seconds,
             plain={"age_seconds": lambda row: row.seconds},
         ),
-        Column("REASON", lambda row: row.why.reason if row.why else NOTHING),
-        Column("NODES", lambda row: " ".join(row.nodes) or NOTHING, wide=True),
-        Column("MESSAGE", lambda row: row.why.message if row.why else "", wide=True),
+        ListColumn("REASON", lambda row: row.why.reason if row.why else NOTHING),
+        ListColumn("NODES", lambda row: " ".join(row.nodes) or NOTHING, wide=True),
+        ListColumn(
+            "MESSAGE", lambda row: row.why.message if row.why else "", wide=True
+        ),
     ]
     return Listing(
         kind="GangList",
@@ -105,17 +107,17 @@ def queues_of(seen: Seen) -> Listing[QueueRow]:
     def by(pick: Any) -> Any:  # noqa: ANN401 - a key
         return lambda row: -1 if row.gpus is None else pick(row.gpus) or 0
 
-    columns: list[Column[QueueRow]] = [
-        Column("NAME", lambda row: row.name),
-        Column("PARENT", lambda row: row.queue.parent or NOTHING),
-        Column("STATE", lambda row: row.state),
-        Column(
+    columns: list[ListColumn[QueueRow]] = [
+        ListColumn("NAME", lambda row: row.name),
+        ListColumn("PARENT", lambda row: row.queue.parent or NOTHING),
+        ListColumn("STATE", lambda row: row.state),
+        ListColumn(
             "RUNNING",
             lambda row: f"{row.gangs.get('Running', 0):,}",
             by=lambda row: row.gangs.get("Running", 0),
             right=True,
         ),
-        Column(
+        ListColumn(
             "WAITING",
             lambda row: f"{sum(row.gangs.get(word, 0) for word in _WAITS):,}",
             by=lambda row: sum(row.gangs.get(word, 0) for word in _WAITS),
@@ -124,11 +126,13 @@ def queues_of(seen: Seen) -> Listing[QueueRow]:
     ]
     for head, pick in _HOLDINGS.items():
         cell, key = amount(pick), by(pick)
-        columns.append(Column(head, cell, by=key, right=True))
+        columns.append(ListColumn(head, cell, by=key, right=True))
     for resource in _others(seen):
         for head, pick in _HOLDINGS.items():
             word = f"{resource.upper()} {head.removeprefix('GPUS ')}"
-            columns.append(Column(word, amount(pick, resource), wide=True, right=True))
+            columns.append(
+                ListColumn(word, amount(pick, resource), wide=True, right=True)
+            )
     return Listing(
         kind="QueueList",
         columns=columns,
@@ -171,10 +175,10 @@ def nodes_of(seen: Seen) -> Listing[NodeRow]:
         return lambda row: format_quantity(resource, row.free.get(resource, 0))
 
     levels = [level for known in seen.snapshot.topologies for level in known.levels]
-    columns: list[Column[NodeRow]] = [
-        Column("NAME", lambda row: row.name),
-        Column("STATE", lambda row: row.state),
-        Column(
+    columns: list[ListColumn[NodeRow]] = [
+        ListColumn("NAME", lambda row: row.name),
+        ListColumn("STATE", lambda row: row.state),
+        ListColumn(
             "GPUS USED",
             lambda row: f"{row.gpus_used:,}/{row.gpus:,}",
             by=lambda row: row.gpus_used,
@@ -184,26 +188,26 @@ def nodes_of(seen: Seen) -> Listing[NodeRow]:
                 "gpus": lambda row: row.gpus,
             },
         ),
-        Column(
+        ListColumn(
             "FREE",
             lambda row: f"{row.free.get(GPU, 0):,}",
             by=lambda row: row.free.get(GPU, 0),
             right=True,
         ),
-        Column(
+        ListColumn(
             "PODS", lambda row: f"{row.pods:,}", by=lambda row: row.pods, right=True
         ),
-        Column(
+        ListColumn(
             "GANGS",
             lambda row: f"{len(row.gangs):,}",
             by=lambda row: len(row.gangs),
             right=True,
         ),
-        Column("FREE CPU", free(CPU), wide=True, right=True),
-        Column("FREE MEMORY", free(MEMORY), wide=True, right=True),
-        Column("FREE PODS", free(PODS), wide=True, right=True),
+        ListColumn("FREE CPU", free(CPU), wide=True, right=True),
+        ListColumn("FREE MEMORY", free(MEMORY), wide=True, right=True),
+        ListColumn("FREE PODS", free(PODS), wide=True, right=True),
         *(
-            Column(
+            ListColumn(
                 level.rpartition("/")[2].upper(),
                 lambda row, level=level: row.node.labels.get(level, NOTHING),  # type: ignore[misc]
                 wide=True,
@@ -242,31 +246,35 @@ def rounds_of(now: float, path: str) -> Listing[Record]:
     """
     Show recorded rounds.
     """
-    columns: list[Column[Record]] = [
-        Column("NAME", lambda row: str(row["name"])),
-        Column("OUTCOME", lambda row: str(row["outcome"])),
-        Column("PLAN", lambda row: str(row.get("status") or NOTHING)),
-        Column("STARTED", lambda row: _state(row, "Starting", "Growing"), right=True),
-        Column("WAITING", lambda row: _state(row, "Waiting", "Reserved"), right=True),
-        Column("BOUND", lambda row: done(row, "Bind"), right=True),
-        Column("EVICTED", lambda row: done(row, "Evict", "Move"), right=True),
-        Column("FAILED", failed, right=True),
-        Column("GPUS", lambda row: f"{row.get('gpus', 0):,}", right=True),
-        Column("GAP", widest),
-        Column("SECONDS", _seconds, right=True),
-        Column(
+    columns: list[ListColumn[Record]] = [
+        ListColumn("NAME", lambda row: str(row["name"])),
+        ListColumn("OUTCOME", lambda row: str(row["outcome"])),
+        ListColumn("PLAN", lambda row: str(row.get("status") or NOTHING)),
+        ListColumn(
+            "STARTED", lambda row: _state(row, "Starting", "Growing"), right=True
+        ),
+        ListColumn(
+            "WAITING", lambda row: _state(row, "Waiting", "Reserved"), right=True
+        ),
+        ListColumn("BOUND", lambda row: done(row, "Bind"), right=True),
+        ListColumn("EVICTED", lambda row: done(row, "Evict", "Move"), right=True),
+        ListColumn("FAILED", failed, right=True),
+        ListColumn("GPUS", lambda row: f"{row.get('gpus', 0):,}", right=True),
+        ListColumn("GAP", widest),
+        ListColumn("SECONDS", _seconds, right=True),
+        ListColumn(
             "AGE",
             lambda row: span(now - moment(row)),
             by=moment,
             plain={"age_seconds": lambda row: round(now - moment(row))},
         ),
-        Column("BEGAN", lambda row: str(row["began"]), wide=True),
-        Column(
+        ListColumn("BEGAN", lambda row: str(row["began"]), wide=True),
+        ListColumn(
             "SNAPSHOT",
             lambda row: str(row.get("snapshot") or NOTHING)[:19],
             wide=True,
         ),
-        Column("WHY", lambda row: str(row.get("why") or NOTHING), wide=True),
+        ListColumn("WHY", lambda row: str(row.get("why") or NOTHING), wide=True),
     ]
     return Listing(
         kind="RoundList",
@@ -284,20 +292,20 @@ def recorded_gangs(record: Record) -> Listing[Record]:
     Show the gangs of a recorded round.
     """
     pods = {"PODS": "total", "BINDING": "binding", "RUNNING": "running"}
-    columns: list[Column[Record]] = [
-        Column("NAME", lambda row: str(row["name"])),
-        Column("QUEUE", lambda row: str(row["queue"])),
-        Column("STATE", lambda row: str(row["state"])),
+    columns: list[ListColumn[Record]] = [
+        ListColumn("NAME", lambda row: str(row["name"])),
+        ListColumn("QUEUE", lambda row: str(row["queue"])),
+        ListColumn("STATE", lambda row: str(row["state"])),
         *(
-            Column(
+            ListColumn(
                 head,
                 lambda row, word=word: f"{row['pods'][word]:,}",  # type: ignore[misc]
                 right=True,
             )
             for head, word in pods.items()
         ),
-        Column("REASON", lambda row: str(row["reason"] or NOTHING)),
-        Column("MESSAGE", lambda row: str(row["message"] or ""), wide=True),
+        ListColumn("REASON", lambda row: str(row["reason"] or NOTHING)),
+        ListColumn("MESSAGE", lambda row: str(row["message"] or ""), wide=True),
     ]
     states = record.get("gangs", {}).get("states", {})
     steady = sum(states.get(word, 0) for word in ("Running", "Finished"))

@@ -28,7 +28,7 @@ COLOURS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Column(Generic[T]):
+class ListColumn(Generic[T]):
     """
     One column: its head, its cell, and what rows are sorted by instead of the cell.
 
@@ -60,7 +60,7 @@ class Listing(Generic[T]):
     """
 
     kind: str
-    columns: Sequence[Column[T]]
+    columns: Sequence[ListColumn[T]]
     name: Callable[[T], str]
     document: Callable[[T], dict[str, Any]]
     state: Callable[[T], str]

@@ -37,7 +37,7 @@ _WANTED = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _TierLine:
     """
     One tier of a plan beside greedy's.
     """
@@ -80,15 +80,17 @@ def tiers(
     return [*(table.lines() if kept else []), *noted(notes, width)]
 
 
-def _lines(plan: Plan, greedy: Plan | None) -> list[_Line]:
+def _lines(plan: Plan, greedy: Plan | None) -> list[_TierLine]:
     if greedy is None:
-        return [_Line(tier_name(plan.tiers, tier), tier, None) for tier in plan.tiers]
+        return [
+            _TierLine(tier_name(plan.tiers, tier), tier, None) for tier in plan.tiers
+        ]
     pairs = paired_tiers(plan, greedy)
     every = [tier for tier, _ in pairs]
-    return [_Line(tier_name(every, tier), tier, other) for tier, other in pairs]
+    return [_TierLine(tier_name(every, tier), tier, other) for tier, other in pairs]
 
 
-def _row(line: _Line, *, wide: bool) -> tuple[str, ...]:
+def _row(line: _TierLine, *, wide: bool) -> tuple[str, ...]:
     tier = line.tier
     return (
         line.name,
@@ -99,7 +101,7 @@ def _row(line: _Line, *, wide: bool) -> tuple[str, ...]:
     )
 
 
-def _empty(every: list[_Line], kept: list[_Line]) -> list[str]:
+def _empty(every: list[_TierLine], kept: list[_TierLine]) -> list[str]:
     """
     Name the tiers that are not shown, all bands of one as one.
     """

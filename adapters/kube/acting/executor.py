@@ -77,7 +77,7 @@ def _begun(work: "_Work", deed: Deed, number: int) -> list[threading.Thread]:
 
 
 @dataclass(slots=True, eq=False)
-class _Gang:
+class _GangWork:
     """
     The operations of one gang, or gang group, that are left, and what stopped it.
     """
@@ -103,14 +103,14 @@ class _Work:
         self._operations = operations
         self._goes_on = goes_on
         self._changed = threading.Condition()
-        gangs: dict[str, _Gang] = {}
+        gangs: dict[str, _GangWork] = {}
         for at, operation in enumerate(operations):
             name = groups.get(operation.gang, operation.gang)
-            gang = gangs.setdefault(name, _Gang(name))
+            gang = gangs.setdefault(name, _GangWork(name))
             gang.left.append(at)
         self._gangs = deque(gangs.values())
-        self._waiting: dict[str, _Gang] = {}
-        self._open: deque[_Gang] = deque()
+        self._waiting: dict[str, _GangWork] = {}
+        self._open: deque[_GangWork] = deque()
 
     def help(self, deed: Deed) -> None:
         """
@@ -125,7 +125,7 @@ class _Work:
                 return
             self._give(gang, at, receipt)
 
-    def _take(self) -> tuple[_Gang, int] | None:
+    def _take(self) -> tuple[_GangWork, int] | None:
         """
         Give the next operation, those of begun gangs first; none at the end.
         """
@@ -151,7 +151,7 @@ class _Work:
                 self._changed.wait()
             return None
 
-    def _give(self, gang: _Gang, at: int, receipt: Receipt) -> None:
+    def _give(self, gang: _GangWork, at: int, receipt: Receipt) -> None:
         with self._changed:
             self.receipts[at] = receipt
             led = self._waiting.pop(gang.name, None)
@@ -162,7 +162,7 @@ class _Work:
                 self._open.append(gang)
             self._changed.notify_all()
 
-    def _skip(self, gang: _Gang) -> None:
+    def _skip(self, gang: _GangWork) -> None:
         if gang in self._open:
             self._open.remove(gang)
         for at in gang.left:

@@ -46,7 +46,7 @@ class LeaseTimes:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _SeenLease:
     """
     What a Lease held when we first saw it so, and when that was.
     """
@@ -81,7 +81,7 @@ class Lease:
         self._changed = changed
         self._clock = clock
         self._sure_until = 0.0
-        self._seen: _Seen | None = None
+        self._seen: _SeenLease | None = None
         self._told = False
         self._stopped = threading.Event()
         self.thread = SupervisedThread("lease", self._run)
@@ -178,7 +178,7 @@ class Lease:
         version = str(meta.get("resourceVersion")) if isinstance(meta, dict) else ""
         seen = self._seen
         if seen is None or (seen.holder, seen.version) != (holder, version):
-            self._seen = _Seen(holder, version, self._clock())
+            self._seen = _SeenLease(holder, version, self._clock())
             return False
         lasts = _number(_spec(raw).get("leaseDurationSeconds"))
         return began >= seen.at + max(lasts, self.times.duration)

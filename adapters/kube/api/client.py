@@ -16,7 +16,14 @@ from math import inf
 from typing import Any
 from urllib.parse import urlencode
 
-from adapters.kube.api.connection import Asked, Flow, Line, LineError, Reply, whole
+from adapters.kube.api.connection import (
+    Asked,
+    Connections,
+    Flow,
+    LineError,
+    Reply,
+    whole,
+)
 from adapters.kube.api.errors import (
     AnswerError,
     CredentialsError,
@@ -54,7 +61,7 @@ class Timeouts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class ListPage:
     """
     The resource version of a list, and the token of its next page.
     """
@@ -75,7 +82,7 @@ class Transport:
     def __init__(
         self,
         server: str,
-        line: Line,
+        line: Connections,
         headers: Callable[[], Mapping[str, str]],
         timeouts: Timeouts,
         renew: Callable[[], None] | None = None,
@@ -96,7 +103,7 @@ class Transport:
         token: str,
         take: Take,
         skip: Pass = lambda _: None,
-    ) -> Page:
+    ) -> ListPage:
         """
         List one page, the first where there is no token; each object goes to ``take``.
 
@@ -117,7 +124,7 @@ class Transport:
 
         try:
             meta = read_list(body, named, skip).get("metadata") or {}
-            return Page(
+            return ListPage(
                 version=str(meta.get("resourceVersion") or ""),
                 token=str(meta.get("continue") or ""),
             )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from adapters.kube.api.client import Timeouts, Transport
-from adapters.kube.api.connection import Line
+from adapters.kube.api.connection import Connections
 from adapters.kube.api.direct import direct_to
 from adapters.kube.api.errors import KubeconfigError
 from adapters.kube.api.pooled import Pooled
@@ -39,7 +39,7 @@ def connect(
     configuration.connection_pool_maxsize = connections
     configuration.retries = False  # ours: urllib3 would sleep where nobody sees it
     server = str(configuration.host).rstrip("/")
-    line: Line | None = direct_to(configuration)
+    line: Connections | None = direct_to(configuration)
     if line is None:
         line = Pooled(server, RESTClientObject(configuration).pool_manager)
     return Transport(

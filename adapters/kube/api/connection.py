@@ -89,7 +89,7 @@ class Flow(Protocol):
         ...
 
 
-class Line(Protocol):
+class Connections(Protocol):
     """
     A way to one server.
     """

@@ -150,7 +150,7 @@ def said_of(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class GroupStanding:
     """
     What a dialect answers about: a gang's counts now, and what this round decided.
 
@@ -205,7 +205,7 @@ class Dialect(Protocol):
         Read this dialect's topologies, and warn as for queues.
         """
 
-    def answer(self, claim: Claim, standing: Standing) -> Iterable[Write]:
+    def answer(self, claim: Claim, standing: GroupStanding) -> Iterable[Write]:
         """
         Say what was decided of a gang, in this dialect's phases, conditions, reasons.
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 
 from adapters.kube.dialects.coscheduling.ack import Ack
-from adapters.kube.dialects.coscheduling.keys import Rules
+from adapters.kube.dialects.coscheduling.keys import KeyRules
 from adapters.kube.dialects.coscheduling.koordinator import Koordinator
 from adapters.kube.dialects.coscheduling.plugin import Coscheduling
 from adapters.kube.dialects.coscheduling.shared import Family
@@ -18,7 +18,10 @@ from adapters.kube.dialects.protocol import Dialect
 from adapters.kube.dialects.volcano.gangs import DIALECTS as VOLCANO_SHAPED
 from models.dialects import DialectChoice
 
-_ALONE = {DialectChoice.KOORDINATOR: Rules.KOORDINATOR, DialectChoice.ACK: Rules.ACK}
+_ALONE = {
+    DialectChoice.KOORDINATOR: KeyRules.KOORDINATOR,
+    DialectChoice.ACK: KeyRules.ACK,
+}
 
 
 def dialects(choices: Iterable[DialectChoice] = ()) -> tuple[Dialect, ...]:

@@ -44,7 +44,7 @@ class Grouped:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _PodSaid:
     """
     What a pod says.
 
@@ -65,7 +65,7 @@ class Memberships:
 
     def __init__(self, dialects: Sequence[Dialect]) -> None:
         self._dialects = dialects
-        self._known: dict[str, _Said] = {}
+        self._known: dict[str, _PodSaid] = {}
         self._words: dict[Words, Words] = {}
 
     def grouped(
@@ -117,7 +117,7 @@ class Memberships:
         self._forget(len(ours) + len(others), (*said, *theirs))
         return {key: group for key, group in groups.items() if not group.is_over}
 
-    def _said(self, pod: PodRecord) -> _Said:
+    def _said(self, pod: PodRecord) -> _PodSaid:
         key = pod.key
         known = self._known.get(key)
         if known is not None and known.pod is pod:
@@ -129,17 +129,17 @@ class Memberships:
         queue = queue_said(pod.labels, pod.annotations)
         member = Member(pod, leaf, index_of(pod), queue)
         agreed = len({membership for _, membership in said}) <= 1
-        known = self._known[key] = _Said(pod, said, member, agreed)
+        known = self._known[key] = _PodSaid(pod, said, member, agreed)
         return known
 
-    def _forget(self, number: int, said: Iterable[_Said]) -> None:
+    def _forget(self, number: int, said: Iterable[_PodSaid]) -> None:
         if len(self._known) > _MOST_FORGOTTEN * number + 1000:
             self._known = {entry.pod.key: entry for entry in said}
             words = (entry.memberships for entry in self._known.values())
             self._words = {said: said for said in words}
 
     def _claims(
-        self, said: Sequence[_Said], objects: Objects, warnings: list[str]
+        self, said: Sequence[_PodSaid], objects: Objects, warnings: list[str]
     ) -> dict[str, Claim]:
         """
         Hear the dialects in their order; the first that claims a gang is believed.
@@ -176,7 +176,7 @@ def _assumed(names: Sequence[str]) -> Iterator[str]:
     )
 
 
-def _by_words(said: Iterable[_Said]) -> Iterable[tuple[Words, list[PodRecord]]]:
+def _by_words(said: Iterable[_PodSaid]) -> Iterable[tuple[Words, list[PodRecord]]]:
     """
     Put together the pods that say the same.
     """
@@ -192,7 +192,7 @@ def _by_words(said: Iterable[_Said]) -> Iterable[tuple[Words, list[PodRecord]]]:
     return found.values()
 
 
-def _named_by(said: Iterable[_Said]) -> dict[str, PodRecord]:
+def _named_by(said: Iterable[_PodSaid]) -> dict[str, PodRecord]:
     """
     Give the gangs that pods name, each with one of the pods.
     """
@@ -204,7 +204,7 @@ def _named_by(said: Iterable[_Said]) -> dict[str, PodRecord]:
 
 
 def _groups(
-    said: Sequence[_Said], claims: Mapping[str, Claim], dialects: Sequence[Dialect]
+    said: Sequence[_PodSaid], claims: Mapping[str, Claim], dialects: Sequence[Dialect]
 ) -> dict[str, Grouped]:
     """
     Put pods into the gangs that they name, or into which a claim puts them.
@@ -249,7 +249,9 @@ def _leaf(words: Words, claim: Claim, dialects: Sequence[Dialect]) -> str:
     return words[0][1].leaf
 
 
-def _note_conflict(entry: _Said, group: Grouped, dialects: Sequence[Dialect]) -> None:
+def _note_conflict(
+    entry: _PodSaid, group: Grouped, dialects: Sequence[Dialect]
+) -> None:
     """
     Note that a pod names two gangs.
     """

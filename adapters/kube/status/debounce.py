@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
-from adapters.kube.dialects.protocol import Standing
+from adapters.kube.dialects.protocol import GroupStanding
 from adapters.kube.status.sayings import Saying, message_of
 from models.reasons import NAMES_OTHERS
 
@@ -17,7 +17,7 @@ _NUMBERS = re.compile(r"[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _KeptSentence:
     """
     What was said of a gang, when, and its shape without numbers and names.
     """
@@ -35,7 +35,7 @@ class Steady:
     def __init__(self, clock: Callable[[], float], refresh: float) -> None:
         self._clock = clock
         self._refresh = refresh
-        self._kept: dict[str, _Kept] = {}
+        self._kept: dict[str, _KeptSentence] = {}
 
     def of(self, saying: Saying) -> Saying:
         """
@@ -45,7 +45,7 @@ class Steady:
         shape = (standing.state, standing.reason, _words(standing))
         kept = self._kept.get(standing.key)
         if kept is None or kept.shape != shape or at - kept.at >= self._refresh:
-            self._kept[standing.key] = _Kept(shape, saying, at)
+            self._kept[standing.key] = _KeptSentence(shape, saying, at)
             return saying
         before = kept.saying.standing
         same = replace(standing, message=before.message, facts=before.facts)
@@ -58,7 +58,7 @@ class Steady:
         self._kept = {key: kept for key, kept in self._kept.items() if key in keys}
 
 
-def _words(standing: Standing) -> str:
+def _words(standing: GroupStanding) -> str:
     """
     Give a sentence without its numbers and the names of other gangs.
     """

@@ -11,10 +11,15 @@ from dataclasses import replace
 from typing import Any
 
 from adapters.kube.api.resources import Place, Raw
-from adapters.kube.dialects.protocol import Claim, Dialect, Standing, Write
+from adapters.kube.dialects.protocol import Claim, Dialect, GroupStanding, Write
 from adapters.kube.objects.fields import FieldError, mapping, text
 from adapters.kube.status.k8s_events import Regarding
-from adapters.kube.status.patches import Outcome, patch_group, read_group, version_in
+from adapters.kube.status.patches import (
+    PatchOutcome,
+    patch_group,
+    read_group,
+    version_in,
+)
 from adapters.kube.status.rate_limit import Wire
 
 _TRIES = 3
@@ -46,7 +51,7 @@ class GroupStatus:
         self._newer: dict[Place, Raw] = {}
         self._refused: dict[Place, Raw] = {}
 
-    def write(self, claim: Claim, standing: Standing) -> bool:
+    def write(self, claim: Claim, standing: GroupStanding) -> bool:
         """
         Write what a gang's dialect says of it; tell whether it is said.
         """
@@ -74,7 +79,7 @@ class GroupStatus:
             for place in [place for place in known if place not in places]:
                 del known[place]
 
-    def _written(self, dialect: Dialect, claim: Claim, standing: Standing) -> bool:
+    def _written(self, dialect: Dialect, claim: Claim, standing: GroupStanding) -> bool:
         """
         Write all of an answer; no when somebody else was faster.
         """
@@ -96,13 +101,13 @@ class GroupStatus:
             written = patch_group(self._wire.transport, write, version)
             made(version_in(written.answer))
         outcome = self._wire.sent("group", place, written)
-        if outcome is Outcome.DONE:
+        if outcome is PatchOutcome.DONE:
             self._keep(place, written.answer)
-        elif outcome is Outcome.INVALID:
+        elif outcome is PatchOutcome.INVALID:
             self._refused[place] = write.patch
-        elif outcome is Outcome.CONFLICT:
+        elif outcome is PatchOutcome.CONFLICT:
             fresh = read_group(self._wire.transport, write)
-            if self._wire.sent("group", place, fresh) is Outcome.DONE:
+            if self._wire.sent("group", place, fresh) is PatchOutcome.DONE:
                 self._keep(place, fresh.answer)
                 return False
         return True

@@ -14,7 +14,7 @@ from typing import Any
 from adapters.kube.api.client import Transport
 from adapters.kube.api.paths import path_of, rule_of
 from adapters.kube.api.resources import Raw, Resource
-from adapters.kube.status.patches import Outcome, Written, send
+from adapters.kube.status.patches import PatchOutcome, Written, send
 from models.errors import escaped
 
 EVENTS = Resource(
@@ -79,7 +79,7 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class EventLimits:
     """
     How much may be said.
 
@@ -117,13 +117,13 @@ class Notices:
         *,
         clock: Callable[[], float],
         now: Callable[[], float],
-        bounds: Bounds | None = None,
+        bounds: EventLimits | None = None,
     ) -> None:
         self._transport = transport
         self._instance = instance[:128]
         self._clock = clock
         self._now = now
-        self._bounds = bounds or Bounds()
+        self._bounds = bounds or EventLimits()
         self._objects: dict[Regarding, _Object] = {}
         self.held_back = 0
 
@@ -143,7 +143,7 @@ class Notices:
             return None
         about.credit -= 1.0
         written = self._put(notice, name, about.seen[name], known=last is not None)
-        if written.outcome is Outcome.DONE:
+        if written.outcome is PatchOutcome.DONE:
             about.said[name] = at
             about.seen[name] = 0
         return written
@@ -189,10 +189,10 @@ class Notices:
         """
         if not known:
             written = self._made(notice, name)
-            if written.outcome is not Outcome.CONFLICT:
+            if written.outcome is not PatchOutcome.CONFLICT:
                 return written
         written = self._counted(notice, name, times)
-        if written.outcome is Outcome.GONE:  # events are forgotten after an hour
+        if written.outcome is PatchOutcome.GONE:  # events are forgotten after an hour
             return self._made(notice, name)
         return written
 
@@ -209,7 +209,7 @@ class Notices:
         path = path_of(EVENTS, notice.regarding.namespace, name)
         rule = rule_of(EVENTS, "patch")
         found = send(self._transport, "GET", path, rule=rule_of(EVENTS, "get"))
-        if found.outcome is not Outcome.DONE:
+        if found.outcome is not PatchOutcome.DONE:
             return found
         count = max(1, _count(found.answer)) + max(1, times)
         series = {"count": count, "lastObservedTime": micro(self._now())}

@@ -28,7 +28,7 @@ from adapters.kube.objects.fields import FieldError, mapping, text
 PODS = next(resource for resource in NEEDED if resource.plural == "pods")
 
 
-class Outcome(StrEnum):
+class PatchOutcome(StrEnum):
     """
     What became of a write.
 
@@ -53,7 +53,7 @@ class Written:
     ``seconds`` is how long the server asks us to wait.
     """
 
-    outcome: Outcome
+    outcome: PatchOutcome
     answer: Mapping[str, Any] | None = None
     error: ClusterError | None = None
     seconds: float = 0.0
@@ -75,7 +75,7 @@ def send(
         answer = transport.call(method, path, body, rule=rule, form=form)
     except ClusterError as error:
         return _failed(error)
-    return Written(outcome=Outcome.DONE, answer=answer)
+    return Written(outcome=PatchOutcome.DONE, answer=answer)
 
 
 def patch_group(transport: Transport, write: Write, version: str) -> Written:
@@ -154,20 +154,20 @@ def _failed(error: ClusterError) -> Written:
     return Written(outcome=_outcome(error), error=error, seconds=seconds)
 
 
-def _outcome(error: ClusterError) -> Outcome:
+def _outcome(error: ClusterError) -> PatchOutcome:
     match error:
         case ConflictError():
-            return Outcome.CONFLICT
+            return PatchOutcome.CONFLICT
         case NotFoundError():
-            return Outcome.GONE
+            return PatchOutcome.GONE
         case ForbiddenError():
-            return Outcome.FORBIDDEN
+            return PatchOutcome.FORBIDDEN
         case ThrottledError():
-            return Outcome.LATER
+            return PatchOutcome.LATER
         case AnswerError() if 400 <= error.status < 500 and error.status != 401:
-            return Outcome.INVALID
+            return PatchOutcome.INVALID
         case _:
-            return Outcome.LATER
+            return PatchOutcome.LATER
 
 
 def _holds_list(value: object) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from adapters.kube.api.resources import Place
 from adapters.kube.dialects.notes import moment
 from adapters.kube.objects.pod_record import PodRecord
-from adapters.kube.status.patches import Outcome, patch_pod
+from adapters.kube.status.patches import PatchOutcome, patch_pod
 from adapters.kube.status.rate_limit import Wire
 from adapters.kube.status.sayings import Saying
 from models.gangs import PodPhase
@@ -46,9 +46,9 @@ class PodStatus:
                 self._wire.transport, pod.key, pod.uid, saying.message, when
             )
             outcome = self._wire.sent("pod", place, written)
-            if outcome in {Outcome.DONE, Outcome.INVALID}:
+            if outcome in {PatchOutcome.DONE, PatchOutcome.INVALID}:
                 self._told[pod.uid] = saying.message
-            elif outcome is Outcome.FORBIDDEN:
+            elif outcome is PatchOutcome.FORBIDDEN:
                 return True
         return True
 

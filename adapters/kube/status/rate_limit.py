@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from adapters.kube.api.client import Transport
 from adapters.kube.api.resources import Place
-from adapters.kube.status.patches import Outcome, Written
+from adapters.kube.status.patches import PatchOutcome, Written
 from adapters.machine.backoff import Backoff
 
 _log = logging.getLogger(__name__)
@@ -94,7 +94,7 @@ class Wire:
         until = self._muted.get((place[0], place[2]))
         return until is not None and self.clock() < until
 
-    def sent(self, what: str, place: Place, written: Written) -> Outcome:
+    def sent(self, what: str, place: Place, written: Written) -> PatchOutcome:
         """
         Count a request that was made, and take the time that it may take.
 
@@ -104,14 +104,14 @@ class Wire:
             When nothing more should be asked of the server for now.
         """
         self._counted(what, written.outcome.value)
-        if written.outcome is Outcome.LATER:
+        if written.outcome is PatchOutcome.LATER:
             raise BusyError(written.seconds)
-        if written.outcome is Outcome.FORBIDDEN:
+        if written.outcome is PatchOutcome.FORBIDDEN:
             self._muted[place[0], place[2]] = self.clock() + self.pace.muted
             rule = getattr(written.error, "rule", "")
             fields = {"rule": rule, "seconds": self.pace.muted}
             _log.warning("status_forbidden", extra={"fields": fields})
-        if written.outcome is Outcome.INVALID:
+        if written.outcome is PatchOutcome.INVALID:
             where = "/".join(filter(None, place))
             fields = {"object": where, "error": str(written.error)}
             _log.warning("status_refused", extra={"fields": fields})

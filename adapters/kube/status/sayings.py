@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from adapters.kube.dialects.protocol import Claim, Standing
+from adapters.kube.dialects.protocol import Claim, GroupStanding
 from adapters.kube.gangs.assemble import Assembled
 from models.errors import escaped
 from models.gangs import Gang, PodPhase, pod_sets
@@ -52,7 +52,7 @@ class Saying:
     """
 
     claim: Claim
-    standing: Standing
+    standing: GroupStanding
     message: str = ""
     pods: tuple[tuple[str, str], ...] = ()
     bound: tuple[tuple[str, str], ...] = ()
@@ -122,7 +122,7 @@ def _saying(
             elif pod.phase in _WAITS:
                 waits.append((key, pod.uid))
     waiting = line.waiting
-    standing = Standing(
+    standing = GroupStanding(
         key=line.name,
         state=line.state,
         minimum=line.pods.minimum,
@@ -149,7 +149,7 @@ def _saying(
     )
 
 
-def message_of(standing: Standing) -> str:
+def message_of(standing: GroupStanding) -> str:
     """
     Write what a pod without a node is told: the reason of its gang, then a sentence.
     """

@@ -25,7 +25,7 @@ _EMPTY = PodSet(name="", minimum=0, replicas=0, requests={}, pods=())
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _WantedGang:
     """
     What a gang wants: all that time and our plans do not change, and so many pods.
 
@@ -39,7 +39,7 @@ class _Wanted:
     pods: int
     ended: int
 
-    def is_still(self, after: "_Wanted", told: int) -> bool:
+    def is_still(self, after: "_WantedGang", told: int) -> bool:
         """
         Tell whether a gang wants the same, of which some pods were told to leave.
         """
@@ -52,7 +52,7 @@ class _Wanted:
             and self.ended <= after.ended <= self.ended + told
         )
 
-    def digested(self) -> "_Wanted":
+    def digested(self) -> "_WantedGang":
         """
         Give it in few bytes.
         """
@@ -62,7 +62,7 @@ class _Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class _State:
+class _KnownGang:
     """
     What there is, and what is wanted of it.
 
@@ -72,11 +72,11 @@ class _State:
 
     there: object
     budgets: Mapping[str, tuple[object, int]]
-    gangs: Mapping[str, _Wanted]
+    gangs: Mapping[str, _WantedGang]
     others: str = ""
 
     @classmethod
-    def of(cls, snapshot: Snapshot) -> "_State":
+    def of(cls, snapshot: Snapshot) -> "_KnownGang":
         """
         Take what matters of a snapshot.
         """
@@ -86,19 +86,19 @@ class _State:
             dict(_wanted(snapshot)),
         )
 
-    def digested(self, apart: Collection[str]) -> "_State":
+    def digested(self, apart: Collection[str]) -> "_KnownGang":
         """
         Give it in few bytes: each gang of ``apart`` by itself, the others as one.
         """
         others = {key: held for key, held in self.gangs.items() if key not in apart}
-        return _State(
+        return _KnownGang(
             digest(self.there),
             {name: (digest(gangs), n) for name, (gangs, n) in self.budgets.items()},
             {k: held.digested() for k, held in self.gangs.items() if k in apart},
             digest(others),
         )
 
-    def is_still(self, after: "_State", told: Mapping[str, int]) -> bool:
+    def is_still(self, after: "_KnownGang", told: Mapping[str, int]) -> bool:
         """
         Tell whether nothing has changed but what we did.
 
@@ -115,7 +115,7 @@ class _State:
             and self._have_still(after, told)
         )
 
-    def _have_still(self, after: "_State", told: Mapping[str, int]) -> bool:
+    def _have_still(self, after: "_KnownGang", told: Mapping[str, int]) -> bool:
         if not after.gangs.keys() <= self.gangs.keys():
             return False
         for key, before in self.gangs.items():
@@ -160,10 +160,10 @@ class Stillness:
 
     def __init__(self) -> None:
         self._seen: Snapshot | None = None
-        self._state: _State | None = None
+        self._state: _KnownGang | None = None
         self._since = 0.0
         self._told: Counter[str] = Counter()
-        self._kept: _State | None = None
+        self._kept: _KnownGang | None = None
 
     def seconds(self, snapshot: Snapshot, now: float) -> int | None:
         """
@@ -172,7 +172,7 @@ class Stillness:
         self._seen = snapshot
         if self._state is None:
             return None
-        state = _State.of(snapshot)
+        state = _KnownGang.of(snapshot)
         if self._is_kept:
             state = state.digested(self._state.gangs)
         if not self._state.is_still(state, self._told):
@@ -195,7 +195,7 @@ class Stillness:
         if not leaving or self._seen is None:
             return
         if self._state is None:
-            self._state, self._since = _State.of(self._seen), now
+            self._state, self._since = _KnownGang.of(self._seen), now
         self._told.update(step.gang for step in leaving)
         self._kept = None
 
@@ -229,10 +229,10 @@ class Stillness:
             return False
         self._since = read.since
         self._told.update(read.told)
-        self._state = _State(
+        self._state = _KnownGang(
             read.there,
             read.budgets,
-            {key: _Wanted(**held.model_dump()) for key, held in read.gangs.items()},
+            {key: _WantedGang(**held.model_dump()) for key, held in read.gangs.items()},
             read.others,
         )
         return True
@@ -261,7 +261,7 @@ def leaving_for_others(plan: Plan) -> Iterator[Operation]:
             yield step
 
 
-def _wanted(snapshot: Snapshot) -> Iterator[tuple[str, _Wanted]]:
+def _wanted(snapshot: Snapshot) -> Iterator[tuple[str, _WantedGang]]:
     """
     Walk the gangs without what time and our plans change.
     """
@@ -281,7 +281,7 @@ def _wanted(snapshot: Snapshot) -> Iterator[tuple[str, _Wanted]]:
         here = phases.total() - ended - phases[PodPhase.TERMINATING]
         leaves = {leaf.name: _bare(leaf) for leaf in pod_sets(gang.tree)}
         tree = _shape(gang.tree)
-        yield gang.key, _Wanted(timeless, tree, leaves, here, ended)
+        yield gang.key, _WantedGang(timeless, tree, leaves, here, ended)
 
 
 def _bare(leaf: PodSet) -> PodSet:

@@ -22,7 +22,7 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ChartPart:
     """
     A part of a whole, and the role of its colour.
     """
@@ -32,7 +32,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ChartPiece:
     """
     How much of a row, or of a moment, a part takes.
     """
@@ -49,8 +49,8 @@ class Bars:
     """
 
     rows: Sequence[str]
-    parts: Sequence[Part]
-    pieces: Sequence[Piece]
+    parts: Sequence[ChartPart]
+    pieces: Sequence[ChartPiece]
     axis: Axis
 
 
@@ -104,7 +104,7 @@ class Areas:
     """
 
     moments: Sequence[float]
-    parts: Sequence[Part]
+    parts: Sequence[ChartPart]
     shares: Sequence[Sequence[float]]
     time: Axis
     axis: Axis

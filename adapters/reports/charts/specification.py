@@ -15,9 +15,9 @@ from adapters.reports.charts.charts import (
     Axis,
     Bars,
     Chart,
+    ChartPart,
     Lines,
     Pairs,
-    Part,
     Points,
     Spans,
     Strip,
@@ -240,7 +240,7 @@ def _series(ranks: Iterable[int]) -> tuple[alt.Color, alt.Shape, alt.StrokeDash]
     )
 
 
-def _parts(parts: Sequence[Part]) -> alt.Color:
+def _parts(parts: Sequence[ChartPart]) -> alt.Color:
     return alt.Color(
         "part:N",
         scale=alt.Scale(
@@ -428,7 +428,7 @@ def _strip(chart: Strip, paper: Paper) -> tuple[Layers, int]:
                 ),
             ),
             y2="y2:Q",
-            color=_parts([Part(role, role) for role in roles]),
+            color=_parts([ChartPart(role, role) for role in roles]),
         )
     )
     return rects, max(1, len(chart.rows)) * thin

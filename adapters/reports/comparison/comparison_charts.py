@@ -10,7 +10,14 @@ from adapters.compare.outcome import distance, first_difference, paired_tiers
 from adapters.compare.pairs import Pair, Side
 from adapters.compare.verdict import verdict
 from adapters.files.plan_writer import started
-from adapters.reports.charts.charts import Axis, Bars, Pairs, Part, Piece, Points
+from adapters.reports.charts.charts import (
+    Axis,
+    Bars,
+    ChartPart,
+    ChartPiece,
+    Pairs,
+    Points,
+)
 from adapters.reports.charts.number_text import (
     count_axis,
     number,
@@ -85,7 +92,9 @@ def _by_tier(apart: Sequence[Pair]) -> Figure:
     rows = [name for name in names if any((name, sign) in counts for sign in (1, -1))]
     words = {1: "solver better", -1: "greedy better"}
     pieces = [
-        Piece(name, words[sign], counts[name, sign]) for name in rows for sign in words
+        ChartPiece(name, words[sign], counts[name, sign])
+        for name in rows
+        for sign in words
     ]
     most = max(sum(counts[name, sign] for sign in words) for name in rows)
     return Figure(
@@ -99,7 +108,10 @@ def _by_tier(apart: Sequence[Pair]) -> Figure:
                 "",
                 Bars(
                     rows=rows,
-                    parts=[Part("solver better", "s0"), Part("greedy better", "s1")],
+                    parts=[
+                        ChartPart("solver better", "s0"),
+                        ChartPart("greedy better", "s1"),
+                    ],
                     pieces=pieces,
                     axis=count_axis(most, "cases"),
                 ),
@@ -288,10 +300,10 @@ def both(before: int, after: int) -> Cell:
 # --- how sure that is ------------------------------------------------------------
 
 _CERTAINTIES = (
-    Part("proven", "good"),
-    Part("up to 1 %", "h2"),
-    Part("up to 5 %", "fragmented"),
-    Part("more than 5 %", "bad"),
+    ChartPart("proven", "good"),
+    ChartPart("up to 1 %", "h2"),
+    ChartPart("up to 5 %", "fragmented"),
+    ChartPart("more than 5 %", "bad"),
 )
 
 
@@ -318,7 +330,9 @@ def gaps(pairs: Sequence[Pair]) -> list[Block]:
                 Bars(
                     rows=["solver"],
                     parts=_CERTAINTIES,
-                    pieces=[Piece("solver", name, n) for name, n in counts.items()],
+                    pieces=[
+                        ChartPiece("solver", name, n) for name, n in counts.items()
+                    ],
                     axis=count_axis(len(pairs), "cases"),
                 ),
             )
@@ -363,9 +377,9 @@ def _widest(open_ones: Sequence[Pair]) -> Figure:
                 "",
                 Bars(
                     rows=names,
-                    parts=[Part("gap", "s0")],
+                    parts=[ChartPart("gap", "s0")],
                     pieces=[
-                        Piece(name, "gap", 100 * gap_of(pair))
+                        ChartPiece(name, "gap", 100 * gap_of(pair))
                         for name, pair in zip(names, shown, strict=True)
                     ],
                     axis=Axis(title="widest gap, %", low=0, high=max(most, 0.1)),

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TypeVar
 
-from adapters.reports.charts.charts import Areas, Axis, Lines, Part
+from adapters.reports.charts.charts import Areas, Axis, ChartPart, Lines
 from adapters.reports.charts.number_text import (
     NOTHING,
     natural,
@@ -147,7 +147,7 @@ def _shares(
     ]
     return Areas(
         moments=[moment / unit for moment in (*moments, _end(series))],
-        parts=[Part(*_WORDS[part]) for part in seen],
+        parts=[ChartPart(*_WORDS[part]) for part in seen],
         shares=[[*values, values[-1]] for values in shares],
         time=time,
         axis=Axis(title="% of all GPUs", low=0, high=100),

@@ -30,14 +30,14 @@ class ResultsRejectedError(InputRejectedError):
     """
 
 
-class _Record(BaseModel):
+class _ResultRecord(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 _Kind = TypeVar("_Kind", bound=BaseModel)
 
 
-class Trace(_Record):
+class TraceFacts(_ResultRecord):
     """
     What was played.
     """
@@ -55,7 +55,7 @@ class Trace(_Record):
     left_out: dict[Name, Number] = Field(default={}, alias="leftOut")
 
 
-class NodeClass(_Record):
+class NodeModel(_ResultRecord):
     """
     Equal nodes of the cluster.
     """
@@ -64,7 +64,7 @@ class NodeClass(_Record):
     gpus: float
 
 
-class QueueLine(_Record):
+class QueueLine(_ResultRecord):
     """
     One queue of the cluster.
     """
@@ -74,7 +74,7 @@ class QueueLine(_Record):
     limit: Number = None
 
 
-class Cluster(_Record):
+class Cluster(_ResultRecord):
     """
     What it was played on.
     """
@@ -83,12 +83,12 @@ class Cluster(_Record):
     nodes: int = 0
     gpus: float = 0
     load: Number = None
-    classes: tuple[NodeClass, ...] = ()
+    classes: tuple[NodeModel, ...] = ()
     queues: tuple[QueueLine, ...] = ()
     notes: tuple[Name, ...] = ()
 
 
-class Settings(_Record):
+class ReplaySettings(_ResultRecord):
     """
     How it was played.
     """
@@ -102,7 +102,7 @@ class Settings(_Record):
     policy: dict[str, Any] = {}
 
 
-class Run(_Record):
+class PlayedRun(_ResultRecord):
     """
     One strategy with one seed.
     """
@@ -138,7 +138,7 @@ def _inside(at: Any, name: str) -> Any:  # noqa: ANN401 - plain values
     return at.get(name) if isinstance(at, Mapping) else None
 
 
-class Interval(_Record):
+class Interval(_ResultRecord):
     """
     A mean with its 95 % interval, where there are enough pairs for one.
     """
@@ -148,7 +148,7 @@ class Interval(_Record):
     high: Number = None
 
 
-class Paired(_Record):
+class Paired(_ResultRecord):
     """
     One measure of one strategy beside the baseline's.
     """
@@ -166,7 +166,7 @@ class Paired(_Record):
     bound: Number = None
 
 
-class Largest(_Record):
+class LargestRounds(_ResultRecord):
     """
     One job whose waits differ much.
     """
@@ -181,28 +181,28 @@ class Largest(_Record):
     reason: Name | None = None
 
 
-class Results(_Record):
+class Results(_ResultRecord):
     """
     All that ``results.json`` says.
     """
 
     kind: Name
     regime: Name = ""
-    trace: Trace
+    trace: TraceFacts
     cluster: Cluster = Cluster()
-    settings: Settings = Settings()
+    settings: ReplaySettings = ReplaySettings()
     versions: dict[Name, Name | None] = {}
     seeds: tuple[int, ...] = ()
     strategies: tuple[Name, ...]
     baseline: Name | None = None
-    runs: tuple[Run, ...]
+    runs: tuple[PlayedRun, ...]
     bounds: tuple[dict[str, Any], ...] = ()
     paired: tuple[Paired, ...] = ()
-    largest: tuple[Largest, ...] = ()
+    largest: tuple[LargestRounds, ...] = ()
     not_modelled: tuple[Name, ...] = Field(default=(), alias="notModelled")
 
 
-class BySize(_Record):
+class BySize(_ResultRecord):
     """
     Decision times of the rounds that were shown so many gangs.
     """
@@ -213,7 +213,7 @@ class BySize(_Record):
     p99: Number = None
 
 
-class RunTimes(_Record):
+class RunTimes(_ResultRecord):
     """
     Decision times of one run.
     """
@@ -224,7 +224,7 @@ class RunTimes(_Record):
     by_size: tuple[BySize, ...] = Field(default=(), alias="bySize")
 
 
-class Timings(_Record):
+class Timings(_ResultRecord):
     """
     All that ``timings.json`` says.
     """
@@ -244,20 +244,20 @@ class Folder:
     timings: Timings
     timings_document: dict[str, Any]
 
-    def run(self, strategy: str) -> Run | None:
+    def run(self, strategy: str) -> PlayedRun | None:
         """
         Give the first run of a strategy, the one that is drawn.
         """
         runs = [run for run in self.results.runs if run.strategy == strategy]
         return min(runs, key=lambda run: run.seed, default=None)
 
-    def runs(self, strategy: str) -> list[Run]:
+    def runs(self, strategy: str) -> list[PlayedRun]:
         """
         Give all runs of a strategy.
         """
         return [run for run in self.results.runs if run.strategy == strategy]
 
-    def file(self, run: Run, name: str) -> Path:
+    def file(self, run: PlayedRun, name: str) -> Path:
         """
         Say where a table of a run lies; ``load`` has judged the run's folder.
         """

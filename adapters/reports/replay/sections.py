@@ -16,7 +16,7 @@ from adapters.reports.page.page import (
     Tone,
 )
 from adapters.reports.replay.measures import mean_of
-from adapters.reports.replay.results import Folder, Largest
+from adapters.reports.replay.results import Folder, LargestRounds
 from models.errors import printable
 from models.reasons import Reason, counted
 
@@ -89,7 +89,7 @@ def largest(folder: Folder) -> list[Block]:
     return blocks
 
 
-def _largest_of(name: str, baseline: str, lines: list[Largest]) -> Grid:
+def _largest_of(name: str, baseline: str, lines: list[LargestRounds]) -> Grid:
     return Grid(
         caption=f"The {counted(len(lines), 'job')} whose waits differ most: "
         f"{name} beside {baseline}",
@@ -129,7 +129,7 @@ def _apart(before: float | None, after: float | None) -> Cell:
     return Cell(f"+{text}" if after > before else text, after - before, tone)
 
 
-def _both_why(baseline: str, name: str, line: Largest) -> str:
+def _both_why(baseline: str, name: str, line: LargestRounds) -> str:
     before = _why(line.baseline_reason, line.baseline_wait)
     after = _why(line.reason, line.wait)
     if before == after:

@@ -29,7 +29,7 @@ from adapters.reports.page.page import (
     Text,
 )
 from adapters.reports.replay.results import Cluster, Folder
-from adapters.reports.replay.tables import Job, TableError, read_jobs, read_series
+from adapters.reports.replay.tables import PlayedJob, TableError, read_jobs, read_series
 from models.errors import printable
 from models.reasons import counted
 
@@ -56,7 +56,7 @@ _KEYS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class StripWindow:
     """
     A part of the replay that is looked at.
     """
@@ -103,7 +103,7 @@ def strips(folder: Folder, wanted: Sequence[tuple[float, float]]) -> list[Block]
     return [figure, Text(missing)] if missing else [figure]
 
 
-def _stays(jobs: Iterable[Job]) -> list[Stay]:
+def _stays(jobs: Iterable[PlayedJob]) -> list[Stay]:
     """
     Take apart where the last attempt of each job ran, and when.
     """
@@ -167,23 +167,23 @@ def _peaks(stays: Sequence[Stay]) -> dict[str, int]:
 
 def _windows(
     folder: Folder, stays: Sequence[Stay], wanted: Sequence[tuple[float, float]]
-) -> list[Window]:
+) -> list[StripWindow]:
     """
     Take what was asked for; else the whole, the day most waits, the day that differs.
     """
     ends = [stay.high for stay in stays if stay.high != float("inf")]
     last = max([stay.low for stay in stays] + ends) or 1.0
-    found = [Window(_said(low, high), low, high) for low, high in wanted]
-    whole = Window("The whole replay", 0.0, last)
+    found = [StripWindow(_said(low, high), low, high) for low, high in wanted]
+    whole = StripWindow("The whole replay", 0.0, last)
     if last < 3 * DAY:
         return [*found, whole]
     crowded, different = _days(folder)
     if crowded is not None:
         name = f"Day {crowded + 1}, when most GPUs were waited for"
-        found.append(Window(name, crowded * DAY, (crowded + 1) * DAY))
+        found.append(StripWindow(name, crowded * DAY, (crowded + 1) * DAY))
     if different not in (None, crowded):
         name = f"Day {different + 1}, when their use differs most"
-        found.append(Window(name, different * DAY, (different + 1) * DAY))
+        found.append(StripWindow(name, different * DAY, (different + 1) * DAY))
     return [*found, whole]
 
 
@@ -228,7 +228,7 @@ def _figure(
     stays: dict[str, list[Stay]],
     nodes: list[str],
     room: dict[str, float],
-    windows: Sequence[Window],
+    windows: Sequence[StripWindow],
 ) -> Figure:
     per_row = -(-len(nodes) // MOST_ROWS)
     views = _views(stays, nodes, room, windows, per_row)
@@ -268,7 +268,7 @@ def _figure(
         numbers=Grid(
             caption="Nodes in each window",
             columns=[
-                Column("Window"),
+                Column("StripWindow"),
                 Column("Strategy"),
                 Column("GPUs used", right=True),
                 Column("Idle cells", right=True),
@@ -281,12 +281,12 @@ def _figure(
 
 
 @dataclass(frozen=True, slots=True)
-class _View:
+class _StripView:
     """
     One strategy in one window: what it uses of all GPUs, how full each cell is.
     """
 
-    window: Window
+    window: StripWindow
     name: str
     used: float
     full: NDArray[np.float64]
@@ -297,9 +297,9 @@ def _views(
     stays: dict[str, list[Stay]],
     nodes: list[str],
     room: dict[str, float],
-    windows: Sequence[Window],
+    windows: Sequence[StripWindow],
     per_row: int,
-) -> list[_View]:
+) -> list[_StripView]:
     names = _names(nodes, per_row)
     found = []
     for window in windows:
@@ -310,7 +310,7 @@ def _views(
                 steps = min(MOST_STEPS, -(-int(window.high - window.low) // HOUR))
                 _, fine = _fullness(each, nodes, room, window, per_row, steps)
             chart = replace(_strip(full, names, window), levels=_levels(fine))
-            found.append(_View(window, name, used, full, chart))
+            found.append(_StripView(window, name, used, full, chart))
     return found
 
 
@@ -325,7 +325,7 @@ def _fullness(
     stays: Sequence[Stay],
     nodes: Sequence[str],
     room: dict[str, float],
-    window: Window,
+    window: StripWindow,
     per_row: int,
     steps: int = NUM_BUCKETS,
 ) -> tuple[float, NDArray[np.float64]]:
@@ -371,7 +371,9 @@ def _levels(full: NDArray[np.float64]) -> list[str]:
     return ["".join(map(str, np.searchsorted(limits, row))) for row in full]
 
 
-def _strip(full: NDArray[np.float64], names: Sequence[str], window: Window) -> Strip:
+def _strip(
+    full: NDArray[np.float64], names: Sequence[str], window: StripWindow
+) -> Strip:
     """
     Join neighbours of one level into runs.
     """

@@ -51,7 +51,7 @@ class Queues:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class PlayedJob:
     """
     What a report needs to know of one job.
     """
@@ -95,7 +95,7 @@ def read_queues(path: Path) -> Queues:
     return found
 
 
-def read_jobs(folder: Path) -> Iterator[Job]:
+def read_jobs(folder: Path) -> Iterator[PlayedJob]:
     """
     Read ``jobs.csv`` or ``jobs.parquet``, job by job.
     """
@@ -104,7 +104,7 @@ def read_jobs(folder: Path) -> Iterator[Job]:
     packed = folder / "jobs.parquet"
     rows = _packed_rows(packed, names) if packed.is_file() else _rows(path, names)
     for queue, gpus, start, end, wait, nodes in rows:
-        yield Job(
+        yield PlayedJob(
             queue=queue or "",
             gpus=_number(gpus) or 0.0,
             start=_number(start),

@@ -17,7 +17,7 @@ from adapters.reports.charts.number_text import (
 from adapters.reports.charts.palette import ranks
 from adapters.reports.charts.series import point_keys, which_seed
 from adapters.reports.page.page import Block, Cell, Column, Figure, Grid, Panel, Text
-from adapters.reports.replay.results import Folder, Run
+from adapters.reports.replay.results import Folder, PlayedRun
 
 _SIZE_ORDER = ("0", "1", "2-7", "8-15", "16-63", "64+")
 
@@ -80,7 +80,7 @@ def waits(folder: Folder) -> list[Block]:
     ]
 
 
-def _by_size(run: Run | None) -> dict[str, dict[str, Any]]:
+def _by_size(run: PlayedRun | None) -> dict[str, dict[str, Any]]:
     rows = run.find("wait.bySize") if run is not None else None
     if not isinstance(rows, list):
         return {}

@@ -97,7 +97,7 @@ def add_rights(
 
 
 @dataclass
-class _Largest:
+class _LargestUnit:
     """
     The size of the largest unit that goes: one amount may be chosen of those that do.
     """
@@ -231,7 +231,7 @@ class _Reclaim:
         Ensure Σ units − the largest < running − F, and that somebody outside asks.
         """
         gone = _amount(pieces, name)
-        largest = _Largest(self.model)
+        largest = _LargestUnit(self.model)
         largest.add(pieces, name)
         some = self.model.new_bool_var("")
         self.model.add(gone.expression <= gone.most * some)
@@ -253,7 +253,7 @@ class _Reclaim:
         _add_holding(model, pieces, name, pick)
         asked = _sum(outside, name)
         model.add(asked.expression >= 1).only_enforce_if(pick)
-        largest = _Largest(model)
+        largest = _LargestUnit(model)
         largest.add(pieces, name)
         excess = self._excess(queue, name)
         gone = _amount(pieces, name)
@@ -391,7 +391,7 @@ def _add_band(
     high = [piece for piece in pieces if piece.band >= band]
     gone = _amount(high, name)
     above = _sum([start for start in starts if start.band > band], name)
-    largest = _Largest(model)
+    largest = _LargestUnit(model)
     largest.add(high, name)
     row = Linear()
     row.extend(gone)

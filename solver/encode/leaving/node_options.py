@@ -50,7 +50,7 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class NodeGroup:
     """
     Nodes with the same contents: their accounts, and what may be done with one of them.
 
@@ -96,7 +96,7 @@ class Conversion:
     All groups and crowds, the bins as classes of one node each, and whether all is in.
     """
 
-    groups: tuple[Group, ...]
+    groups: tuple[NodeGroup, ...]
     crowds: tuple[Crowd, ...]
     classes: Classes
     exact: bool
@@ -159,7 +159,7 @@ def convert(
     apart
         Nodes that form bins of their own, with a tag.
     """
-    return _Conversion(problem, shapes, levels, victims, apart).run()
+    return _Converter(problem, shapes, levels, victims, apart).run()
 
 
 class _Bins:
@@ -204,7 +204,7 @@ class _Bins:
         return [(*sample, number) for sample, number in pairs]
 
 
-class _Conversion:
+class _Converter:
     """
     The work of one conversion.
     """
@@ -327,7 +327,7 @@ class _Conversion:
             if not self._contents[sort].crowded
         }
         bins = _Bins(domains, self.apart)
-        found: list[Group] = []
+        found: list[NodeGroup] = []
         crowds: list[Crowd] = []
         fits: dict[object, list[Bools]] = {}
         for key, nodes in groups.items():
@@ -345,7 +345,7 @@ class _Conversion:
             which = list(zip(kept[sort], fits[sort], strict=True))
             options, base = _options_of(contents, cut, which, nodes[0], costs, bins)
             bins.count({base, *(option.bin for option in options)}, len(nodes))
-            found.append(Group(tuple(nodes), accounts, options, base))
+            found.append(NodeGroup(tuple(nodes), accounts, options, base))
         classes = bins_of(
             self.problem, self.shapes, self.levels, bins.samples(), (domains, names)
         )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from models.resources import is_gpu
 from solver.evict.eviction_ledger import MOVED
 from solver.evict.greedy.eviction_log import Going, Leavers
-from solver.evict.greedy.victim_table import Order, Table
+from solver.evict.greedy.victim_table import Order, VictimTable
 from solver.place.workspace import Workspace
 from solver.problem.core_pods import pod_cost
 from solver.problem.gang_state import Standing, TreeNode
@@ -71,7 +71,7 @@ class Cover:
     """
 
     work: Workspace
-    table: Table
+    table: VictimTable
     leavers: Leavers
     state: Standing
     counts: Mapping[int, int]

@@ -19,7 +19,7 @@ from solver.evict.greedy.batches import lot_kind, lot_of
 from solver.evict.greedy.clear_nodes import Cover, dearest
 from solver.evict.greedy.eviction_log import Going, Leavers
 from solver.evict.greedy.shortfalls import Counts, Dues
-from solver.evict.greedy.victim_table import MOVE, Table
+from solver.evict.greedy.victim_table import MOVE, VictimTable
 from solver.evict.group_mates import mates_that_stay, promised_mates
 from solver.evict.moved_gangs import Mover
 from solver.evict.victims import Victims
@@ -107,7 +107,7 @@ class _ByHand:
         self.rights = HandRights(problem)
         self.dues = Dues(self.work, self.rights)
         self.dues.count_later()
-        self.table = Table(self.problem, victims)
+        self.table = VictimTable(self.problem, victims)
         self.leavers = Leavers(self.work, self.table, self.rights, movers)
         self.wide_of = {wide.gang.key: at for at, wide in enumerate(victims.wide)}
         self.booked: dict[str, Counts] = {}

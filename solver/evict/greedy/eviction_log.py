@@ -11,7 +11,13 @@ from models.plan import Rule
 from models.resources import Resources, num_gpus, summed
 from solver.evict.cores import as_one, parts_of
 from solver.evict.eviction_ledger import MOVED, HandRights, Leaver
-from solver.evict.greedy.victim_table import MOVE, PREEMPT, RECLAIM, Item, Table
+from solver.evict.greedy.victim_table import (
+    MOVE,
+    PREEMPT,
+    RECLAIM,
+    VictimRow,
+    VictimTable,
+)
 from solver.evict.moved_gangs import Mover, movers_of, with_pods
 from solver.place.place_gang import place_gang
 from solver.place.workspace import Workspace
@@ -33,7 +39,7 @@ class Going:
     count as part of it.  ``unit`` is what got a new place, if anything did.
     """
 
-    item: Item
+    item: VictimRow
     at: int
     leaver: Leaver
     runners: tuple[tuple[Runner, int], ...]
@@ -61,7 +67,7 @@ class Leavers:
     def __init__(
         self,
         work: Workspace,
-        table: Table,
+        table: VictimTable,
         rights: HandRights,
         movers: Sequence[Mover] | None,
     ) -> None:
@@ -148,7 +154,7 @@ class Leavers:
         self._apply(self._serial, going, 1)
         return self._serial, going
 
-    def _alone(self, at: int, item: Item, rule: int) -> Going:
+    def _alone(self, at: int, item: VictimRow, rule: int) -> Going:
         """
         See a small gang, or a spare pod, as what leaves.
         """
@@ -172,7 +178,7 @@ class Leavers:
             whole=item.wide < 0,
         )
 
-    def _whole(self, at: int, item: Item, rule: int) -> Going | None:
+    def _whole(self, at: int, item: VictimRow, rule: int) -> Going | None:
         """
         See all that is left of a wide gang as what leaves.
 

@@ -30,7 +30,7 @@ RECLAIM, PREEMPT, MOVE = 1, 2, 3
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class VictimRow:
     """
     What leaves a node: a small gang, a spare pod, or a part of a gang that goes whole.
 
@@ -45,7 +45,7 @@ class Item:
     work: int
 
 
-class Table:
+class VictimTable:
     """
     All items, with what they hold and cost; ``live`` are those that may leave next.
     """
@@ -53,7 +53,7 @@ class Table:
     def __init__(self, problem: Problem, victims: Victims) -> None:
         self.problem = problem
         self.victims = victims
-        self.items: list[Item] = []
+        self.items: list[VictimRow] = []
         self.of_wide: dict[int, list[int]] = {}
         self.singles: dict[int, dict[int, list[int]]] = {}
         self._rows_of: dict[int, tuple[Resources, Ints]] = {}
@@ -115,7 +115,7 @@ class Table:
                 for thing in things:
                     at = len(self.items)
                     self.items.append(
-                        Item(
+                        VictimRow(
                             node=node,
                             sort=account,
                             wide=record.wide,
@@ -148,7 +148,7 @@ class Table:
         for node, runners in on.items():
             self.of_wide.setdefault(at, []).append(len(self.items))
             self.items.append(
-                Item(
+                VictimRow(
                     node=node,
                     sort=len(self.victims.accounts) + at,
                     wide=at,
@@ -182,7 +182,7 @@ class Table:
         found += range(last, last + len(self.victims.wide))
         return np.array(found, dtype=np.int64)
 
-    def _cost(self, item: Item) -> float:
+    def _cost(self, item: VictimRow) -> float:
         if item.wide >= 0:
             band = self.victims.wide[item.wide].band
             return item.work + (PER_POD + PER_BAND * band) * len(item.pods)

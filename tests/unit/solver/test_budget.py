@@ -12,7 +12,7 @@ from adapters.files import read_scenario
 from models.policy import Limits, Policy
 from models.reasons import Reason
 from models.resources import CPU, GPU, PODS
-from solver.decode.pack import Item, pack
+from solver.decode.pack import PackedPods, pack
 from solver.problem.budget import Budget, Stopwatch
 from solver.problem.problem import problem_of
 from solver.round import STRATEGIES, budget_of, decide
@@ -154,7 +154,9 @@ def packable():
     problem = problem_of(snapshot(nodes(2, 10), waits), Policy())
     of_leaf = problem.shapes.of_leaf
     pods = {"a": 2, "b": 4}
-    items = [Item("", of_leaf[f"default/{name}", 0], n) for name, n in pods.items()]
+    items = [
+        PackedPods("", of_leaf[f"default/{name}", 0], n) for name, n in pods.items()
+    ]
     return problem, items
 
 

@@ -15,8 +15,8 @@ from adapters.kube.dialects.coscheduling.answer import (
 )
 from adapters.kube.dialects.coscheduling.gangs import (
     Group,
-    Notes,
-    Said,
+    GroupNotes,
+    GroupSaid,
     check_names,
     created_at,
     first,
@@ -42,7 +42,7 @@ from adapters.kube.dialects.coscheduling.keys import (
     VERSION,
     X_K8S,
     Found,
-    Rules,
+    KeyRules,
     annotation,
     label,
 )
@@ -53,7 +53,7 @@ from adapters.kube.dialects.coscheduling.text_values import (
     minimum_of,
     policy_of,
 )
-from adapters.kube.dialects.protocol import Claim, Part, Standing, Write
+from adapters.kube.dialects.protocol import Claim, GroupStanding, Part, Write
 from models.gangs import MatchPolicy
 from models.reasons import Reason
 
@@ -76,7 +76,7 @@ class Ack(Family):
     __slots__ = ()
     name = NAME
     resources = _RESOURCES
-    rules = Rules.ACK
+    rules = KeyRules.ACK
 
     def read(self, found: Found, quotas: Quotas) -> Claim:
         """
@@ -84,7 +84,7 @@ class Ack(Family):
         """
         return _claim(found, quotas)
 
-    def answer(self, claim: Claim, standing: Standing) -> Iterable[Write]:
+    def answer(self, claim: Claim, standing: GroupStanding) -> Iterable[Write]:
         """
         Say what was decided, in ACK's counters, phases and messages.
         """
@@ -98,7 +98,7 @@ class Ack(Family):
 
 
 def _claim(found: Found, quotas: Quotas) -> Claim:
-    notes = Notes(found.key)
+    notes = GroupNotes(found.key)
     group = read_group(found.group, notes)
     check_names(found, notes)
     pods = found.speakers
@@ -128,7 +128,7 @@ def _claim(found: Found, quotas: Quotas) -> Claim:
     )
 
 
-def _minimum(found: Found, group: Group, notes: Notes) -> int | None:
+def _minimum(found: Found, group: Group, notes: GroupNotes) -> int | None:
     by_pods = said_by_pods(found.speakers, _MINIMUM, notes)
     said = first(notes, by_pods, said_in_spec(group.minimum, "spec.minMember"))
     if said is not None:
@@ -145,7 +145,7 @@ def _minimum(found: Found, group: Group, notes: Notes) -> int | None:
     return None
 
 
-def _policy(found: Found, group: Group, notes: Notes) -> MatchPolicy | None:
+def _policy(found: Found, group: Group, notes: GroupNotes) -> MatchPolicy | None:
     """
     Read the match policy: by label any, by annotation ``once-satisfied`` alone.
 
@@ -164,8 +164,8 @@ def _policy(found: Found, group: Group, notes: Notes) -> MatchPolicy | None:
     return None
 
 
-def _or_nothing(said: Said | None) -> Said:
-    return said if said is not None else Said("", "")
+def _or_nothing(said: GroupSaid | None) -> GroupSaid:
+    return said if said is not None else GroupSaid("", "")
 
 
 def _by_annotation(found: Found) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from adapters.kube.api.resources import Raw
 from adapters.kube.dialects.coscheduling.keys import SIGS, VERSION
 from adapters.kube.dialects.notes import moment
-from adapters.kube.dialects.protocol import Claim, Standing, Write, said_of
+from adapters.kube.dialects.protocol import Claim, GroupStanding, Write, said_of
 from adapters.kube.objects.fields import FieldError, mapping, seconds
 from models.reasons import counted
 
@@ -41,7 +41,7 @@ KOORDINATOR_PHASES = Phases(
 
 def answers(
     claim: Claim,
-    standing: Standing,
+    standing: GroupStanding,
     sentence: str,
     api_group: str,
     phases: Phases | None,
@@ -78,7 +78,7 @@ def answers(
 
 
 def _reasons(
-    claim: Claim, standing: Standing, sentence: str, api: tuple[str, str]
+    claim: Claim, standing: GroupStanding, sentence: str, api: tuple[str, str]
 ) -> Iterator[Write]:
     """
     Keep the reason as an annotation; an event tells of every new one, and of a start.
@@ -99,7 +99,7 @@ def _reasons(
         yield said_of(claim, api, {}, event=("Normal", "Scheduled", message))
 
 
-def _num_placed(standing: Standing) -> int:
+def _num_placed(standing: GroupStanding) -> int:
     """
     Count the pods that have, had or get a node.
     """
@@ -107,7 +107,7 @@ def _num_placed(standing: Standing) -> int:
     return standing.running + standing.binding + ended
 
 
-def _counted(standing: Standing) -> dict[str, object]:
+def _counted(standing: GroupStanding) -> dict[str, object]:
     return {
         "running": standing.running,
         "succeeded": standing.succeeded,
@@ -115,7 +115,7 @@ def _counted(standing: Standing) -> dict[str, object]:
     }
 
 
-def _phased(status: Raw, standing: Standing, phases: Phases) -> dict[str, object]:
+def _phased(status: Raw, standing: GroupStanding, phases: Phases) -> dict[str, object]:
     """
     Give the phase, and the time at which scheduling began.
     """
@@ -126,7 +126,7 @@ def _phased(status: Raw, standing: Standing, phases: Phases) -> dict[str, object
     return found
 
 
-def _phase(standing: Standing, phases: Phases) -> str:
+def _phase(standing: GroupStanding, phases: Phases) -> str:
     least = max(1, standing.minimum)
     alive = standing.running + standing.succeeded
     if standing.succeeded >= least:
@@ -142,7 +142,7 @@ def _phase(standing: Standing, phases: Phases) -> str:
     return phases.complete if standing.total >= least else "Pending"
 
 
-def _is_abandoned(status: Raw, standing: Standing) -> bool:
+def _is_abandoned(status: Raw, standing: GroupStanding) -> bool:
     """
     Tell whether a PodGroup has been scheduling for too long to be followed any more.
     """

@@ -34,7 +34,7 @@ _ENDED = frozenset({"Finished", "Failed"})
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class GroupSaid:
     """
     A value with the field that says it.
     """
@@ -44,7 +44,7 @@ class Said:
 
 
 @dataclass(slots=True)
-class Notes:
+class GroupNotes:
     """
     What is wrong with one gang: the first thing that stops it, and all warnings.
     """
@@ -92,7 +92,7 @@ class Group:
         return self.phase in _ENDED
 
 
-def read_group(raw: Raw | None, notes: Notes) -> Group:
+def read_group(raw: Raw | None, notes: GroupNotes) -> Group:
     """
     Read a PodGroup of either API group; a field that cannot be read stops the gang.
     """
@@ -116,7 +116,7 @@ def read_group(raw: Raw | None, notes: Notes) -> Group:
         return Group()
 
 
-def _min_member(spec: Raw, notes: Notes) -> int | None:
+def _min_member(spec: Raw, notes: GroupNotes) -> int | None:
     """
     Read ``spec.minMember``: at least 1 where it is said.
     """
@@ -128,7 +128,7 @@ def _min_member(spec: Raw, notes: Notes) -> int | None:
     return minimum
 
 
-def _timeout(spec: Raw, notes: Notes) -> int | None:
+def _timeout(spec: Raw, notes: GroupNotes) -> int | None:
     """
     Read ``spec.scheduleTimeoutSeconds``; what is not above 0 is as if not said.
     """
@@ -157,7 +157,7 @@ def totals(raw: Raw, key: str, place: str) -> dict[str, int]:
     return found
 
 
-def check_names(found: Found, notes: Notes) -> None:
+def check_names(found: Found, notes: GroupNotes) -> None:
     """
     Refuse a gang whose name breaks the rule, or whose pods name another one as well.
     """
@@ -186,8 +186,12 @@ def _naming(found: Found) -> str:
 
 
 def said_by_pods(
-    pods: Sequence[PodRecord], words: Sequence[Word], notes: Notes, *, must: bool = True
-) -> Said | None:
+    pods: Sequence[PodRecord],
+    words: Sequence[Word],
+    notes: GroupNotes,
+    *,
+    must: bool = True,
+) -> GroupSaid | None:
     """
     Give what a gang's pods say: each by its first word, all of them the same.
 
@@ -204,7 +208,7 @@ def said_by_pods(
         if not said:
             continue
         if len(said) > 1:
-            first(notes, *(Said(value, str(word)) for value, word in said))
+            first(notes, *(GroupSaid(value, str(word)) for value, word in said))
         heard.setdefault(said[0][0], (pod, said[0][1]))
     if not heard:
         return None
@@ -216,28 +220,28 @@ def said_by_pods(
             notes.refuse(Reason.CONFIG_CONFLICT, str(word), what)
         else:
             notes.warn(str(word), f"{what}; the first is used")
-    return Said(value, str(word))
+    return GroupSaid(value, str(word))
 
 
-def said_by_group(group: Group, words: Iterable[Word]) -> Said | None:
+def said_by_group(group: Group, words: Iterable[Word]) -> GroupSaid | None:
     """
     Give what a group object says by label or annotation.
     """
     for word in words:
         value = word.of(group.labels, group.annotations)
         if value is not None:
-            return Said(value, str(word))
+            return GroupSaid(value, str(word))
     return None
 
 
-def said_in_spec(value: int | None, where: str) -> Said | None:
+def said_in_spec(value: int | None, where: str) -> GroupSaid | None:
     """
     Give what a field of a group object says.
     """
-    return None if value is None else Said(str(value), where)
+    return None if value is None else GroupSaid(str(value), where)
 
 
-def first(notes: Notes, *sources: Said | None) -> Said | None:
+def first(notes: GroupNotes, *sources: GroupSaid | None) -> GroupSaid | None:
     """
     Give what the first source says; one after it that says otherwise is warned of.
     """
@@ -260,7 +264,7 @@ def created_at(group: Group, pods: Sequence[PodRecord]) -> float | None:
     return min((pod.created for pod in pods if pod.created is not None), default=None)
 
 
-def missing(found: Found, notes: Notes) -> None:
+def missing(found: Found, notes: GroupNotes) -> None:
     """
     Let a gang wait whose pods name a PodGroup that does not exist.
     """

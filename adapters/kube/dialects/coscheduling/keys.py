@@ -103,7 +103,7 @@ Where a pod names its gang; the first that is said is heard.
 """
 
 
-class Rules(StrEnum):
+class KeyRules(StrEnum):
     """
     Whose rules hold for a gang.
     """
@@ -123,7 +123,7 @@ class Found:
     """
 
     key: str
-    rules: Rules
+    rules: KeyRules
     pods: tuple[PodRecord, ...] = ()
     speakers: tuple[PodRecord, ...] = ()
     group: Raw | None = None
@@ -183,15 +183,15 @@ class Finder:
     def __init__(self) -> None:
         self._objects: Objects | None = None
         self._members: Mapping[str, tuple[PodRecord, ...]] = {}
-        self._found: dict[Rules | None, dict[str, tuple[_Source, Found]]] = {}
-        self._listed: dict[Rules | None, tuple[Found, ...]] = {}
+        self._found: dict[KeyRules | None, dict[str, tuple[_Source, Found]]] = {}
+        self._listed: dict[KeyRules | None, tuple[Found, ...]] = {}
 
     def found(
         self,
         objects: Objects,
         members: Mapping[str, tuple[PodRecord, ...]],
         *,
-        family: Rules | None = None,
+        family: KeyRules | None = None,
     ) -> tuple[Found, ...]:
         """
         List every gang of group objects and of pods, by key, and whose rules hold.
@@ -216,7 +216,7 @@ _Source = tuple[tuple[PodRecord, ...], Raw | None, Raw | None]
 def _found_gangs(
     objects: Objects,
     members: Mapping[str, tuple[PodRecord, ...]],
-    family: Rules | None,
+    family: KeyRules | None,
     known: Mapping[str, tuple[_Source, Found]],
 ) -> Iterable[tuple[str, tuple[_Source, Found]]]:
     """
@@ -233,12 +233,12 @@ def _found_gangs(
             yield key, (source, _found(key, source, family))
 
 
-def _found(key: str, source: _Source, family: Rules | None) -> Found:
+def _found(key: str, source: _Source, family: KeyRules | None) -> Found:
     pods, sigs, x_k8s = source
     speakers = _speakers(pods)
     names = any(_sigs_name(pod) for pod in speakers)
     plugin = any(PLUGIN in pod.labels for pod in speakers)
-    rules, group, api_group = Rules.PLUGINS, x_k8s, X_K8S
+    rules, group, api_group = KeyRules.PLUGINS, x_k8s, X_K8S
     if x_k8s is None:
         is_plugin = plugin and not names
     else:
@@ -246,8 +246,8 @@ def _found(key: str, source: _Source, family: Rules | None) -> Found:
     if not is_plugin:
         light = any(map(_is_light, speakers)) or _labelled(sigs)
         newer = x_k8s is not None and (light or sigs is None)
-        rules = family or (Rules.ACK if light or newer else Rules.KOORDINATOR)
-        if rules is Rules.KOORDINATOR or not newer:
+        rules = family or (KeyRules.ACK if light or newer else KeyRules.KOORDINATOR)
+        if rules is KeyRules.KOORDINATOR or not newer:
             group, api_group = sigs, SIGS
     return Found(
         key=key,

@@ -12,8 +12,8 @@ from adapters.kube.api.resources import Resource
 from adapters.kube.dialects.coscheduling.answer import KOORDINATOR_PHASES, answers
 from adapters.kube.dialects.coscheduling.gangs import (
     Group,
-    Notes,
-    Said,
+    GroupNotes,
+    GroupSaid,
     check_names,
     created_at,
     first,
@@ -39,7 +39,7 @@ from adapters.kube.dialects.coscheduling.keys import (
     VERSION,
     X_K8S,
     Found,
-    Rules,
+    KeyRules,
     Word,
     annotation,
     label,
@@ -59,7 +59,7 @@ from adapters.kube.dialects.coscheduling.text_values import (
     number,
     policy_of,
 )
-from adapters.kube.dialects.protocol import Claim, Objects, Part, Standing, Write
+from adapters.kube.dialects.protocol import Claim, GroupStanding, Objects, Part, Write
 from adapters.kube.objects.fields import shown
 from models.gangs import MatchPolicy, PodPhase
 from models.queues import Queue
@@ -96,7 +96,7 @@ class Koordinator(Family):
     annotations_first: bool = True
     name = NAME
     resources = _RESOURCES
-    rules = Rules.KOORDINATOR
+    rules = KeyRules.KOORDINATOR
 
     def queues(self, objects: Objects, warnings: list[str]) -> Iterable[Queue]:
         """
@@ -104,7 +104,7 @@ class Koordinator(Family):
         """
         return koordinator_queues(objects, warnings)
 
-    def answer(self, claim: Claim, standing: Standing) -> Iterable[Write]:
+    def answer(self, claim: Claim, standing: GroupStanding) -> Iterable[Write]:
         """
         Say what was decided, in Koordinator's counters, phases and messages.
         """
@@ -116,7 +116,7 @@ class Koordinator(Family):
         """
         Read one gang by annotations and PodGroup, in their order.
         """
-        notes = Notes(found.key)
+        notes = GroupNotes(found.key)
         group = read_group(found.group, notes)
         check_names(found, notes)
         check_gathering(found, group, notes)
@@ -152,10 +152,10 @@ class Koordinator(Family):
         found: Found,
         group: Group,
         words: tuple[Word, ...],
-        notes: Notes,
+        notes: GroupNotes,
         *,
         must: bool = True,
-    ) -> Said | None:
+    ) -> GroupSaid | None:
         """
         Give what pods and PodGroup say by label or annotation, in their order.
         """
@@ -163,10 +163,12 @@ class Koordinator(Family):
         by_group = said_by_group(group, words)
         return first(notes, *self._ordered(by_pods, by_group))
 
-    def _ordered(self, by_pods: Said | None, *others: Said | None) -> list[Said | None]:
+    def _ordered(
+        self, by_pods: GroupSaid | None, *others: GroupSaid | None
+    ) -> list[GroupSaid | None]:
         return [by_pods, *others] if self.annotations_first else [*others, by_pods]
 
-    def _minimum(self, found: Found, group: Group, notes: Notes) -> int | None:
+    def _minimum(self, found: Found, group: Group, notes: GroupNotes) -> int | None:
         by_pods = said_by_pods(found.speakers, _MINIMUM, notes)
         spec = said_in_spec(group.minimum, "spec.minMember")
         noted = said_by_group(group, _MINIMUM[1:])
@@ -183,7 +185,7 @@ class Koordinator(Family):
         return None
 
     def _total(
-        self, found: Found, group: Group, minimum: int | None, notes: Notes
+        self, found: Found, group: Group, minimum: int | None, notes: GroupNotes
     ) -> int | None:
         """
         Read how many pods there will be: it informs, and is never below the minimum.
@@ -200,7 +202,7 @@ class Koordinator(Family):
             notes.warn(said.where, f"{total} is below the minimum: {minimum} holds")
         return max(total, minimum, len(found.pods))
 
-    def _mode(self, found: Found, group: Group, notes: Notes) -> str:
+    def _mode(self, found: Found, group: Group, notes: GroupNotes) -> str:
         words = (_MODE,)
         said = self._heard(found, group, words, notes, must=False)
         if said is None or said.value in {"", "Strict"}:
@@ -211,7 +213,7 @@ class Koordinator(Family):
         notes.warn(said.where, "NonStrict is as Strict: no part of a gang holds room")
         return "NonStrict"
 
-    def _waiting_time(self, found: Found, group: Group, notes: Notes) -> int:
+    def _waiting_time(self, found: Found, group: Group, notes: GroupNotes) -> int:
         words = (_WAIT,)
         said = said_by_pods(found.speakers, words, notes, must=False)
         instead = DEFAULT_SECONDS if group.timeout is None else group.timeout
@@ -245,7 +247,7 @@ def _timed_out(found: Found, group: Group) -> bool:
     )
 
 
-def _sentence(rejected: str, standing: Standing) -> str:
+def _sentence(rejected: str, standing: GroupStanding) -> str:
     """
     Say why a gang waits as Koordinator does: a failed check, or a rejection.
     """

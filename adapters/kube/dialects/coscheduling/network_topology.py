@@ -6,7 +6,7 @@ import json
 
 from adapters.kube.dialects.coscheduling.gangs import (
     Group,
-    Notes,
+    GroupNotes,
     said_by_group,
     said_by_pods,
 )
@@ -22,7 +22,7 @@ from models.reasons import Reason
 _SPEC, _INDEX = (annotation(GANG_TOPOLOGY),), (annotation(GANG_INDEX),)
 
 
-def check_gathering(found: Found, group: Group, notes: Notes) -> None:
+def check_gathering(found: Found, group: Group, notes: GroupNotes) -> None:
     """
     Refuse gathering by network layers where it is a must; else say that it is unread.
     """

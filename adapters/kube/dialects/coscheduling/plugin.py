@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from adapters.kube.api.resources import Resource
 from adapters.kube.dialects.coscheduling.answer import PLUGIN_PHASES, answers
 from adapters.kube.dialects.coscheduling.gangs import (
-    Notes,
+    GroupNotes,
     check_names,
     created_at,
     missing,
@@ -21,7 +21,7 @@ from adapters.kube.dialects.coscheduling.keys import (
     VERSION,
     X_K8S,
     Found,
-    Rules,
+    KeyRules,
 )
 from adapters.kube.dialects.coscheduling.queues import (
     ELASTIC_QUOTA,
@@ -30,7 +30,7 @@ from adapters.kube.dialects.coscheduling.queues import (
     plugin_queues,
 )
 from adapters.kube.dialects.coscheduling.shared import Family
-from adapters.kube.dialects.protocol import Claim, Objects, Part, Standing, Write
+from adapters.kube.dialects.protocol import Claim, GroupStanding, Objects, Part, Write
 from models.gangs import MatchPolicy
 from models.queues import Queue
 from models.reasons import Reason
@@ -53,7 +53,7 @@ class Coscheduling(Family):
     __slots__ = ()
     name = NAME
     resources = _RESOURCES
-    rules = Rules.PLUGINS
+    rules = KeyRules.PLUGINS
 
     def read(self, found: Found, quotas: Quotas) -> Claim:
         """
@@ -67,7 +67,7 @@ class Coscheduling(Family):
         """
         return plugin_queues(objects, warnings)
 
-    def answer(self, claim: Claim, standing: Standing) -> Iterable[Write]:
+    def answer(self, claim: Claim, standing: GroupStanding) -> Iterable[Write]:
         """
         Say what was decided, in the phases and messages of scheduler-plugins.
         """
@@ -76,7 +76,7 @@ class Coscheduling(Family):
 
 
 def _claim(found: Found, quotas: Quotas) -> Claim:
-    notes = Notes(found.key)
+    notes = GroupNotes(found.key)
     group = read_group(found.group, notes)
     check_names(found, notes)
     if found.group is None:
@@ -100,7 +100,7 @@ def _claim(found: Found, quotas: Quotas) -> Claim:
     )
 
 
-def _sentence(claim: Claim, standing: Standing) -> str:
+def _sentence(claim: Claim, standing: GroupStanding) -> str:
     """
     Say why a gang waits: too few siblings, a gap in its resources, or a rejection.
     """

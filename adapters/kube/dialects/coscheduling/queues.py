@@ -12,7 +12,7 @@ from math import gcd
 from typing import TypeVar
 
 from adapters.kube.api.resources import Raw
-from adapters.kube.dialects.coscheduling.gangs import Notes
+from adapters.kube.dialects.coscheduling.gangs import GroupNotes
 from adapters.kube.dialects.coscheduling.keys import (
     PREEMPTIBLE,
     QUOTA_NAME,
@@ -89,7 +89,7 @@ class Quotas:
             return UNBOUNDED if quota is None else _space(quota)
         return None
 
-    def queue_of_gang(self, pods: Sequence[PodRecord], notes: Notes) -> str | None:
+    def queue_of_gang(self, pods: Sequence[PodRecord], notes: GroupNotes) -> str | None:
         """
         Name the queue of a gang; pods that name two of them stop it.
         """

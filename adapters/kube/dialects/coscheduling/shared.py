@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar
 
-from adapters.kube.dialects.coscheduling.keys import FINDER, Found, Rules, membership
+from adapters.kube.dialects.coscheduling.keys import FINDER, Found, KeyRules, membership
 from adapters.kube.dialects.coscheduling.queues import Quotas, quotas_of
 from adapters.kube.dialects.kept_claims import Remembered
 from adapters.kube.dialects.protocol import Claim, Membership, Objects
@@ -29,12 +29,12 @@ class Family(ABC):
     ``owns_status``: no controller is there, so phases and counters are written, too.
     """
 
-    family: Rules | None = None
+    family: KeyRules | None = None
     owns_status: bool = False
     remembered: Remembered = field(
         default_factory=Remembered, init=False, repr=False, compare=False
     )
-    rules: ClassVar[Rules]
+    rules: ClassVar[KeyRules]
 
     def membership(self, pod: PodRecord) -> Membership | None:
         """

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, Decimal
 
-from adapters.kube.dialects.coscheduling.gangs import Notes, Said
+from adapters.kube.dialects.coscheduling.gangs import GroupNotes, GroupSaid
 from adapters.kube.objects.fields import shown
 from adapters.kube.objects.names import is_label, is_subdomain
 from models.gangs import MatchPolicy
@@ -31,14 +31,14 @@ _GO_DURATION = re.compile(rf"[+-]?(?:0|(?:{_GO_PART.pattern})+)")
 _LONGEST_DURATION = 64
 
 
-def number(said: Said) -> int | None:
+def number(said: GroupSaid) -> int | None:
     """
     Read a whole number as Go does; none where it is not one.
     """
     return int(said.value) if _WHOLE.fullmatch(said.value) else None
 
 
-def minimum_of(said: Said, notes: Notes) -> int | None:
+def minimum_of(said: GroupSaid, notes: GroupNotes) -> int | None:
     """
     Read a minimum of pods; what is no number from 0 on stops the gang.
     """
@@ -68,7 +68,7 @@ def go_seconds(text: str) -> int | None:
     return whole_seconds if 0 < whole_seconds <= LONGEST_SECONDS else None
 
 
-def mates_of(said: Said | None, notes: Notes) -> tuple[str, ...]:
+def mates_of(said: GroupSaid | None, notes: GroupNotes) -> tuple[str, ...]:
     """
     Read a list of gangs that start together, ``namespace/name`` each.
 
@@ -108,10 +108,10 @@ def _listed(text: str) -> list[str] | None:
 
 
 def policy_of(
-    said: Said | None,
+    said: GroupSaid | None,
     allowed: Sequence[MatchPolicy],
     default: MatchPolicy | None,
-    notes: Notes,
+    notes: GroupNotes,
 ) -> MatchPolicy | None:
     """
     Read a match policy; a word that is not allowed here is the default.

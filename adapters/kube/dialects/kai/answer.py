@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from adapters.kube.api.resources import Raw
 from adapters.kube.dialects.notes import conditions, moment
-from adapters.kube.dialects.protocol import Claim, Standing, Write, said_of
+from adapters.kube.dialects.protocol import Claim, GroupStanding, Write, said_of
 from adapters.kube.objects.fields import FieldError, mapping
 from models.reasons import Reason
 from models.resources import format_quantity
@@ -25,7 +25,7 @@ LAST_EVICTION = "kai.scheduler/last-eviction-timestamp"
 _QUOTA = frozenset({Reason.QUOTA_LIMIT_REACHED, Reason.QUOTA_EXCEEDS_MAXIMUM})
 
 
-def answers(claim: Claim, standing: Standing) -> Iterator[Write]:
+def answers(claim: Claim, standing: GroupStanding) -> Iterator[Write]:
     """
     Say what was decided of one PodGroup; nothing that it says already.
     """
@@ -59,7 +59,7 @@ def latest(raw: Raw | None) -> Mapping[str, object] | None:
     return max(found, key=_transition, default=None)
 
 
-def _mark(claim: Claim, source: Raw, standing: Standing) -> Iterator[Write]:
+def _mark(claim: Claim, source: Raw, standing: GroupStanding) -> Iterator[Write]:
     """
     Write why the gang waits, as the last condition, and an event.
     """
@@ -88,7 +88,7 @@ def _mark(claim: Claim, source: Raw, standing: Standing) -> Iterator[Write]:
     yield said_of(claim, _API, {}, event=("Normal", said, f"{word}: {message}"))
 
 
-def _reason(standing: Standing) -> tuple[str, str, dict[str, object]]:
+def _reason(standing: GroupStanding) -> tuple[str, str, dict[str, object]]:
     """
     Choose KAI's reason, its message and the details of the queue.
     """
@@ -140,7 +140,7 @@ def _over_quota(
     return "OverLimit", message, details
 
 
-def _times(claim: Claim, source: Raw, standing: Standing) -> Iterator[Write]:
+def _times(claim: Claim, source: Raw, standing: GroupStanding) -> Iterator[Write]:
     """
     Keep the times of the last start, the last eviction, and of falling short.
     """

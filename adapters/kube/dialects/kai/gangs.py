@@ -27,7 +27,13 @@ from adapters.kube.dialects.notes import (
     named,
     priority_classes,
 )
-from adapters.kube.dialects.protocol import Claim, Membership, Objects, Standing, Write
+from adapters.kube.dialects.protocol import (
+    Claim,
+    GroupStanding,
+    Membership,
+    Objects,
+    Write,
+)
 from adapters.kube.objects.fields import (
     FieldError,
     Json,
@@ -125,7 +131,7 @@ class Kai:
         """
         yield from kai_topologies(objects.of("kai.scheduler", "Topology"), warnings)
 
-    def answer(self, claim: Claim, standing: Standing) -> Iterable[Write]:
+    def answer(self, claim: Claim, standing: GroupStanding) -> Iterable[Write]:
         """
         Write the condition of this node pool, and the times that KAI keeps.
         """

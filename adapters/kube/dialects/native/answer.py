@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from adapters.kube.api.resources import Raw
 from adapters.kube.dialects.notes import conditions, moment, named
-from adapters.kube.dialects.protocol import Claim, Part, Standing, Write
+from adapters.kube.dialects.protocol import Claim, GroupStanding, Part, Write
 from adapters.kube.objects.fields import FieldError, mapping, whole
 from models.reasons import Reason
 
@@ -22,7 +22,7 @@ _AS_WRITTEN = _ERRORS | {Reason.INVALID_GANG, Reason.UNSUPPORTED_CONSTRAINT}
 _STARTED = frozenset({"Starting", "Growing", "Running", "Finished"})
 
 
-def answers(claim: Claim, standing: Standing) -> Iterator[Write]:
+def answers(claim: Claim, standing: GroupStanding) -> Iterator[Write]:
     """
     Say what was decided of a group, and of those below it where all are alike.
 
@@ -44,7 +44,7 @@ def answers(claim: Claim, standing: Standing) -> Iterator[Write]:
             yield from _group(raw, standing, message)
 
 
-def _group(raw: Raw, standing: Standing, message: str) -> Iterator[Write]:
+def _group(raw: Raw, standing: GroupStanding, message: str) -> Iterator[Write]:
     """
     Write the condition of one group, unless it holds already or forever.
 
@@ -68,13 +68,13 @@ def _group(raw: Raw, standing: Standing, message: str) -> Iterator[Write]:
         yield _write(raw, {}, ("Warning", "FailedScheduling", message))
 
 
-def _reason(kind: str, standing: Standing) -> str:
+def _reason(kind: str, standing: GroupStanding) -> str:
     if standing.reason == Reason.INVALID_GANG:
         return "Invalid" if kind == COMPOSITE else "SchedulerError"
     return "SchedulerError" if standing.reason in _ERRORS else "Unschedulable"
 
 
-def _message(raw: Raw, standing: Standing, *, alone: bool) -> str:
+def _message(raw: Raw, standing: GroupStanding, *, alone: bool) -> str:
     """
     Write the scheduler's sentence, with the counts of a group alone, and what we know.
     """
@@ -96,7 +96,7 @@ def _message(raw: Raw, standing: Standing, *, alone: bool) -> str:
     )
 
 
-def _disrupted(standing: Standing) -> dict[str, object]:
+def _disrupted(standing: GroupStanding) -> dict[str, object]:
     return {
         "type": "DisruptionTarget",
         "status": "True",
@@ -106,7 +106,7 @@ def _disrupted(standing: Standing) -> dict[str, object]:
 
 
 def _written(
-    raw: Raw, condition: dict[str, object], standing: Standing
+    raw: Raw, condition: dict[str, object], standing: GroupStanding
 ) -> Iterator[Write]:
     """
     Write a condition beside the others; its time changes only with its status.

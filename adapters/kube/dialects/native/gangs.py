@@ -14,7 +14,7 @@ from adapters.kube.dialects.kept_claims import Remembered
 from adapters.kube.dialects.native.answer import COMPOSITE, GROUP, PODGROUP, answers
 from adapters.kube.dialects.native.tree import (
     Forest,
-    Node,
+    GroupNode,
     forest_of,
     keys_of,
     leaves_below,
@@ -32,7 +32,13 @@ from adapters.kube.dialects.notes import (
     named,
     priority_classes,
 )
-from adapters.kube.dialects.protocol import Claim, Membership, Objects, Standing, Write
+from adapters.kube.dialects.protocol import (
+    Claim,
+    GroupStanding,
+    Membership,
+    Objects,
+    Write,
+)
 from adapters.kube.objects.fields import FieldError, Json, items, mapping, text
 from adapters.kube.objects.names import is_subdomain
 from adapters.kube.objects.pod_record import PodRecord
@@ -102,7 +108,7 @@ class Native:
 
     def _claim(
         self,
-        node: Node,
+        node: GroupNode,
         members: Mapping[str, tuple[PodRecord, ...]],
         around: tuple[PriorityClasses, Mapping[str, frozenset[str]]],
     ) -> Claim:
@@ -139,7 +145,7 @@ class Native:
         for key in sorted(found):
             yield Topology(name=topology_of(key), levels=(key,))
 
-    def answer(self, claim: Claim, standing: Standing) -> Iterable[Write]:
+    def answer(self, claim: Claim, standing: GroupStanding) -> Iterable[Write]:
         """
         Write whether the group was scheduled for the first time, once and for all.
         """
@@ -147,7 +153,7 @@ class Native:
 
 
 def _claim(
-    nodes: Sequence[Node],
+    nodes: Sequence[GroupNode],
     forest: Forest,
     members: Mapping[str, tuple[PodRecord, ...]],
     around: tuple[PriorityClasses, Mapping[str, frozenset[str]]],
@@ -192,7 +198,7 @@ def _claim(
     return replace(claim, refused=notes.refused, warnings=tuple(notes.warnings))
 
 
-def _is_over(node: Node) -> bool:
+def _is_over(node: GroupNode) -> bool:
     """
     Tell a group that was scheduled once from one whose pods are still to come.
 
@@ -207,7 +213,7 @@ def _is_over(node: Node) -> bool:
     )
 
 
-def _priority(node: Node, classes: PriorityClasses, notes: Notes) -> int | None:
+def _priority(node: GroupNode, classes: PriorityClasses, notes: Notes) -> int | None:
     """
     Give a group's priority: the number where it is said, else that of its class.
     """
@@ -222,7 +228,9 @@ def _priority(node: Node, classes: PriorityClasses, notes: Notes) -> int | None:
     return value
 
 
-def _judge(node: Node, workloads: Mapping[str, frozenset[str]], notes: Notes) -> None:
+def _judge(
+    node: GroupNode, workloads: Mapping[str, frozenset[str]], notes: Notes
+) -> None:
     """
     Judge the fields of one group that are not of its tree.
     """
@@ -268,7 +276,7 @@ def _disruption(spec: Json, where: str, notes: Notes) -> None:
         )
 
 
-def _one_workload(nodes: Iterable[Node], notes: Notes) -> None:
+def _one_workload(nodes: Iterable[GroupNode], notes: Notes) -> None:
     names = {text(mapping(node.spec, "workloadRef"), "workloadName") for node in nodes}
     if len(names - {""}) > 1:
         said = ", ".join(sorted(names - {""}))

@@ -20,7 +20,7 @@ How many groups may stand above one another, the PodGroup among them.
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class GroupNode:
     """
     One group object, and the key of the group that it is below.
 
@@ -56,19 +56,19 @@ class Forest:
     All groups: those on top, those whose parent is missing, those in a circle.
     """
 
-    children: Mapping[str, tuple[Node, ...]]
-    roots: tuple[Node, ...] = ()
-    orphans: tuple[tuple[Node, str], ...] = ()
-    circles: tuple[Node, ...] = ()
-    _none: tuple[Node, ...] = field(default=(), repr=False)
+    children: Mapping[str, tuple[GroupNode, ...]]
+    roots: tuple[GroupNode, ...] = ()
+    orphans: tuple[tuple[GroupNode, str], ...] = ()
+    circles: tuple[GroupNode, ...] = ()
+    _none: tuple[GroupNode, ...] = field(default=(), repr=False)
 
-    def under(self, node: Node) -> tuple[Node, ...]:
+    def under(self, node: GroupNode) -> tuple[GroupNode, ...]:
         """
         List the groups right below one; a PodGroup has none.
         """
         return self.children.get(node.key, ()) if node.kind == COMPOSITE else self._none
 
-    def below(self, node: Node) -> Iterator[Node]:
+    def below(self, node: GroupNode) -> Iterator[GroupNode]:
         """
         Walk a group and all below it.
         """
@@ -83,9 +83,9 @@ def forest_of(groups: Iterable[Raw], composites: Iterable[Raw]) -> Forest:
     """
     nodes = [*_nodes(COMPOSITE, composites), *_nodes(PODGROUP, groups)]
     above = {node.key: node for node in nodes if node.kind == COMPOSITE}
-    children: dict[str, list[Node]] = defaultdict(list)
-    roots: list[Node] = []
-    orphans: list[tuple[Node, str]] = []
+    children: dict[str, list[GroupNode]] = defaultdict(list)
+    roots: list[GroupNode] = []
+    orphans: list[tuple[GroupNode, str]] = []
     for node in nodes:
         if not node.parent:
             roots.append(node)
@@ -107,19 +107,19 @@ def forest_of(groups: Iterable[Raw], composites: Iterable[Raw]) -> Forest:
     return Forest(forest.children, forest.roots, forest.orphans, lost)
 
 
-def _nodes(kind: str, raws: Iterable[Raw]) -> Iterator[Node]:
+def _nodes(kind: str, raws: Iterable[Raw]) -> Iterator[GroupNode]:
     for namespace, name, raw in named(raws):
         try:
             spec = mapping(raw, "spec")
             above = text(spec, "parentCompositePodGroupName", "spec")
         except FieldError as error:
-            yield Node(kind, namespace, name, "", raw, {}, str(error))
+            yield GroupNode(kind, namespace, name, "", raw, {}, str(error))
             continue
         parent = f"{namespace}/{above}" if above else ""
-        yield Node(kind, namespace, name, parent, raw, spec)
+        yield GroupNode(kind, namespace, name, parent, raw, spec)
 
 
-def part_of(node: Node, forest: Forest, notes: Notes, depth: int = 1) -> Part:
+def part_of(node: GroupNode, forest: Forest, notes: Notes, depth: int = 1) -> Part:
     """
     Read a group with all below it.
 
@@ -145,7 +145,7 @@ def part_of(node: Node, forest: Forest, notes: Notes, depth: int = 1) -> Part:
     )
 
 
-def leaves_below(node: Node, forest: Forest) -> Mapping[str, str]:
+def leaves_below(node: GroupNode, forest: Forest) -> Mapping[str, str]:
     """
     Map the PodGroups below a group to the paths of their leaves.
     """
@@ -196,7 +196,7 @@ def _names(spec: Json) -> Iterator[str]:
             yield from _names(template)
 
 
-def _needed(node: Node, word: str, notes: Notes) -> int:
+def _needed(node: GroupNode, word: str, notes: Notes) -> int:
     where = f"{node.where}.schedulingPolicy"
     policy = mapping(node.spec, "schedulingPolicy", node.where)
     if len(policy) != 1 or not policy.keys() <= {"basic", "gang"}:
@@ -210,7 +210,7 @@ def _needed(node: Node, word: str, notes: Notes) -> int:
     return least or 1
 
 
-def _topology(node: Node) -> TopologyDemand | None:
+def _topology(node: GroupNode) -> TopologyDemand | None:
     keys = keys_of(node.spec)
     if len(keys) > 1:
         what = f"{len(keys)} topologies are said, one may be"

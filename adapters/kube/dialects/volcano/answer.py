@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from adapters.kube.api.resources import Raw
 from adapters.kube.dialects.notes import conditions, moment
-from adapters.kube.dialects.protocol import Claim, Standing, Write, said_of
+from adapters.kube.dialects.protocol import Claim, GroupStanding, Write, said_of
 from adapters.kube.objects.fields import FieldError, mapping
 from models.reasons import Reason
 
@@ -45,7 +45,7 @@ class Served:
     version: str
 
 
-def answers(served: Served, claim: Claim, standing: Standing) -> Iterator[Write]:
+def answers(served: Served, claim: Claim, standing: GroupStanding) -> Iterator[Write]:
     """
     Say what was decided of one PodGroup; nothing that it says already.
     """
@@ -74,7 +74,7 @@ def answers(served: Served, claim: Claim, standing: Standing) -> Iterator[Write]
         yield said_of(claim, api, {}, event=event)
 
 
-def _condition(standing: Standing) -> dict[str, object] | None:
+def _condition(standing: GroupStanding) -> dict[str, object] | None:
     """
     Give the condition of this round; none where nothing was decided.
     """
@@ -91,7 +91,7 @@ def _condition(standing: Standing) -> dict[str, object] | None:
     }
 
 
-def _unschedulable(standing: Standing) -> tuple[str, str]:
+def _unschedulable(standing: GroupStanding) -> tuple[str, str]:
     """
     Choose Volcano's reason, and write its sentence with the counts.
     """
@@ -113,7 +113,7 @@ def _unschedulable(standing: Standing) -> tuple[str, str]:
     return "NotEnoughResources", _short_of_resources(standing)
 
 
-def _short_of_resources(standing: Standing) -> str:
+def _short_of_resources(standing: GroupStanding) -> str:
     ready = standing.running + standing.succeeded + standing.binding
     pending = standing.total - ready - standing.failed
     counts = sorted(
@@ -151,7 +151,7 @@ def _says(source: Raw, condition: dict[str, object]) -> bool:
     )
 
 
-def _counted(claim: Claim, standing: Standing, status: Raw) -> dict[str, object]:
+def _counted(claim: Claim, standing: GroupStanding, status: Raw) -> dict[str, object]:
     return {
         "phase": _phase(claim, standing, str(status.get("phase") or "Pending")),
         "running": standing.running,
@@ -160,7 +160,7 @@ def _counted(claim: Claim, standing: Standing, status: Raw) -> dict[str, object]
     }
 
 
-def _phase(claim: Claim, standing: Standing, before: str) -> str:
+def _phase(claim: Claim, standing: GroupStanding, before: str) -> str:
     """
     Give the phase at the end of a session.
     """
@@ -176,7 +176,7 @@ def _phase(claim: Claim, standing: Standing, before: str) -> str:
     return "Pending"
 
 
-def _lets_in(claim: Claim, standing: Standing) -> bool:
+def _lets_in(claim: Claim, standing: GroupStanding) -> bool:
     """
     Tell whether nothing but room is missing, so that pods may be made.
     """
@@ -185,11 +185,11 @@ def _lets_in(claim: Claim, standing: Standing) -> bool:
     return standing.reason in _LET_IN and not _at_gate(standing)
 
 
-def _at_gate(standing: Standing) -> bool:
+def _at_gate(standing: GroupStanding) -> bool:
     return "minResources" in str(standing.facts.get("where", ""))
 
 
-def _event(standing: Standing) -> tuple[str, str, str]:
+def _event(standing: GroupStanding) -> tuple[str, str, str]:
     if standing.reason is None:
         return "Normal", "Scheduled", "pod group is ready"
     resource = standing.facts.get("resource")

@@ -20,7 +20,13 @@ from adapters.kube.dialects.notes import (
     named,
     priority_classes,
 )
-from adapters.kube.dialects.protocol import Claim, Membership, Objects, Standing, Write
+from adapters.kube.dialects.protocol import (
+    Claim,
+    GroupStanding,
+    Membership,
+    Objects,
+    Write,
+)
 from adapters.kube.dialects.volcano.answer import Served, answers
 from adapters.kube.dialects.volcano.queues import queue_notes, volcano_queues
 from adapters.kube.dialects.volcano.subgroups import network, subgroups
@@ -130,7 +136,7 @@ class VolcanoShaped:
         del objects, warnings
         return ()
 
-    def answer(self, claim: Claim, standing: Standing) -> Iterable[Write]:
+    def answer(self, claim: Claim, standing: GroupStanding) -> Iterable[Write]:
         """
         Write phase, counters and condition, as the scheduler of this system does.
         """

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.files.bundles import Case, save
+from adapters.files.bundles import FailedRound, save
 from adapters.loop.interfaces import Turn
-from adapters.observe.reporters import Recorder
+from adapters.observe.reporters import RoundRecorder
 from adapters.observe.round_file import RoundFile
 from adapters.traces import read_trace
 from adapters.traces.row_faults import TraceRejectedError
@@ -31,7 +31,7 @@ class Kept:
 
     def __init__(self, path, *gangs):
         self.seen = snapshot(nodes=nodes(2), gangs=gangs)
-        self.recorder = Recorder(RoundFile(path), Policy(), lambda: BEGAN)
+        self.recorder = RoundRecorder(RoundFile(path), Policy(), lambda: BEGAN)
         self.recorder.start()
         self.rounds = 0
 
@@ -169,7 +169,7 @@ def test_the_bundle_of_a_round_is_read_by_its_gangs(tmp_path):
         nodes=nodes(1),
         gangs=[gang("a", leaf("w", minimum=1, gpus=1), age=60, max_runtime=300)],
     )
-    path = save(tmp_path, "r1", Case(seen, Policy()), ValueError("broken"))
+    path = save(tmp_path, "r1", FailedRound(seen, Policy()), ValueError("broken"))
 
     assert {"a": 300} == {name: job.duration for name, job in jobs(path).items()}
 

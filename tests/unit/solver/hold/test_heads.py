@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from models.gangs import pod_sets
-from models.policy import Policy, Tier, Waiting
+from models.policy import Policy, Tier, WaitingPolicy
 from solver.hold.heads import head_facts, heads_of
 from solver.hold.held_nodes import with_heads
 from solver.place.draft import Draft
@@ -36,7 +36,7 @@ A policy that asks neither what a turn costs others nor what idles for it.
 
 
 def waiting(**fields):
-    return Policy(waiting=Waiting(**fields))
+    return Policy(waiting=WaitingPolicy(**fields))
 
 
 def since(gang, seconds):

@@ -5,7 +5,7 @@ Who is late: how long units were passed over, and how many GPUs they need.
 import pytest
 from pydantic import ValidationError
 
-from models.policy import Policy, Tier, Waiting
+from models.policy import Policy, Tier, WaitingPolicy
 from solver.encode.activation import gang_types
 from solver.hold.heads import heads_of
 from solver.problem.lateness import is_late, needs_gpus, passed_over
@@ -17,7 +17,7 @@ DAY = 86_400
 
 def ask(*gangs, after=2, gpus=None, heads=0, least=0):
     tiers = (Tier(name="late", after=after * DAY, gpus=gpus), Tier(name="gangs"))
-    policy = Policy(tiers=tiers, waiting=Waiting(heads=heads, gpus=least))
+    policy = Policy(tiers=tiers, waiting=WaitingPolicy(heads=heads, gpus=least))
     return problem_of(
         snapshot([node("n", allocatable={"amd.com/gpu": 2})], gangs), policy
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from adapters.kube.dialects.protocol import Claim, Objects, Standing
+from adapters.kube.dialects.protocol import Claim, GroupStanding, Objects
 from adapters.kube.dialects.registry import dialects
 from adapters.kube.objects.pod_reader import pod_record
 from adapters.kube.objects.pod_record import PodRecord
@@ -110,7 +110,7 @@ def standing(key="default/g", **fields_):
     counts = dict.fromkeys(
         ("minimum", "total", "running", "succeeded", "failed", "binding"), 0
     )
-    return Standing(**{"key": key, "state": "Waiting", **counts, **fields_})
+    return GroupStanding(**{"key": key, "state": "Waiting", **counts, **fields_})
 
 
 def manifests(file: Path):

@@ -1,9 +1,9 @@
 import pytest
 
 from adapters.kube.api.errors import ConflictError
-from adapters.kube.status.k8s_events import Bounds, Notice, Notices, Regarding
+from adapters.kube.status.k8s_events import EventLimits, Notice, Notices, Regarding
 
-BOUNDS = Bounds(burst=2, every=10.0, again=30.0, known=100)
+BOUNDS = EventLimits(burst=2, every=10.0, again=30.0, known=100)
 
 
 class Server:

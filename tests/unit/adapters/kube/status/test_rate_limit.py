@@ -1,10 +1,10 @@
 import pytest
 
-from adapters.kube.status.patches import Outcome, Written
+from adapters.kube.status.patches import PatchOutcome, Written
 from adapters.kube.status.rate_limit import Wire, WritePace
 
 PLACE = ("", "v1", "pods", "team", "one")
-DONE = Written(outcome=Outcome.DONE)
+DONE = Written(outcome=PatchOutcome.DONE)
 
 
 class Wired:

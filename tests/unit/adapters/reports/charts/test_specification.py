@@ -12,10 +12,10 @@ from adapters.reports.charts.charts import (
     Areas,
     Axis,
     Bars,
+    ChartPart,
+    ChartPiece,
     Lines,
     Pairs,
-    Part,
-    Piece,
     Points,
     Span,
     Spans,
@@ -43,8 +43,8 @@ LOG = Axis(
 CHARTS = {
     "bars": Bars(
         rows=[HOSTILE, "b"],
-        parts=[Part("one", "s0"), Part("two", "s1")],
-        pieces=[Piece(HOSTILE, "one", 3), Piece("b", "two", 4)],
+        parts=[ChartPart("one", "s0"), ChartPart("two", "s1")],
+        pieces=[ChartPiece(HOSTILE, "one", 3), ChartPiece("b", "two", 4)],
         axis=Axis(title="cases", low=0, high=4),
     ),
     "spans": Spans(
@@ -58,7 +58,7 @@ CHARTS = {
     ),
     "areas": Areas(
         moments=[0, 1, 3],
-        parts=[Part("used", "used"), Part(HOSTILE, "unwanted")],
+        parts=[ChartPart("used", "used"), ChartPart(HOSTILE, "unwanted")],
         shares=[[20, 90, 90], [80, 10, 10]],
         time=TIME,
         axis=SHARE,

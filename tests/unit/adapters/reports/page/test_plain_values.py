@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from adapters.reports.charts.charts import Areas, Axis, Lines, Part
+from adapters.reports.charts.charts import Areas, Axis, ChartPart, Lines
 from adapters.reports.page.page import (
     Cell,
     Column,
@@ -69,7 +69,7 @@ def test_table_below_a_chart_is_shown_too():
 def test_areas_are_named_by_their_parts():
     chart = Areas(
         moments=[0, 1],
-        parts=[Part("used", "used"), Part("idle", "unwanted")],
+        parts=[ChartPart("used", "used"), ChartPart("idle", "unwanted")],
         shares=[[2 / 3, 1], [1 / 3, 0]],
         time=TIME,
         axis=SHARE,

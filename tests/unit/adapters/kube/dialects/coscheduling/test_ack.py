@@ -5,7 +5,7 @@ ACK: each documented word changes the claim, the reason or a warning.
 import pytest
 
 from adapters.kube.dialects.coscheduling.ack import ACK, Ack
-from adapters.kube.dialects.coscheduling.keys import Rules
+from adapters.kube.dialects.coscheduling.keys import KeyRules
 from models.gangs import MatchPolicy, PodPhase
 from models.reasons import Reason
 from tests.unit.adapters.kube.dialects.family import (
@@ -24,7 +24,7 @@ from tests.unit.adapters.kube.dialects.family import (
     why,
 )
 
-ALONE = Ack(family=Rules.ACK)
+ALONE = Ack(family=KeyRules.ACK)
 LIGHT = {f"{LABEL}/name": "g", f"{LABEL}/min-available": "3"}
 NOTED = {f"{GANG}/name": "g", f"{GANG}/min-available": "2"}
 

@@ -4,7 +4,7 @@ Koordinator: each documented word changes the claim, the reason or a warning.
 
 import pytest
 
-from adapters.kube.dialects.coscheduling.keys import Rules
+from adapters.kube.dialects.coscheduling.keys import KeyRules
 from adapters.kube.dialects.coscheduling.koordinator import DIALECT, Koordinator
 from models.gangs import MatchPolicy, PodPhase
 from models.queues import QueueResource
@@ -370,7 +370,7 @@ def test_the_topology_index_is_said_to_be_unread():
 
 def test_labels_of_acks_form_are_acks_unless_it_is_said_otherwise():
     labels = {f"{LABEL}/name": "g", f"{LABEL}/min-available": "2"}
-    alone = Koordinator(family=Rules.KOORDINATOR)
+    alone = Koordinator(family=KeyRules.KOORDINATOR)
 
     assert [] == claims(DIALECT, [pod(labels=labels)])
     assert 2 == claim(alone, [pod(labels=labels)]).tree.minimum
@@ -379,7 +379,7 @@ def test_labels_of_acks_form_are_acks_unless_it_is_said_otherwise():
 def test_the_label_for_the_minimum_is_read_before_the_annotation():
     labels = {f"{LABEL}/name": "g", f"{LABEL}/min-available": "2"}
     both = pod(labels=labels, notes={f"{GANG}/min-available": "3"})
-    made = claim(Koordinator(family=Rules.KOORDINATOR), [both])
+    made = claim(Koordinator(family=KeyRules.KOORDINATOR), [both])
 
     assert 2 == made.tree.minimum
     assert "gives way" in made.warnings[0]
