@@ -51,15 +51,16 @@ def read_cases(name: str = "kai") -> list[Case]:
 
 def _case(record: dict) -> Case:
     other = record["other"]
+    gangs = record["scenario"]["given"]["gangs"]
+    spaces = {gang["name"]: gang.get("namespace", "default") for gang in gangs}
     return Case(
         name=record["id"],
         needs=tuple(record["needs"]),
         document=record["scenario"],
-        running={_full(name): pods for name, pods in other["running"].items()},
+        running={
+            name if "/" in name else f"{spaces.get(name, 'default')}/{name}": pods
+            for name, pods in other["running"].items()
+        },
         evictions=other["evictions"],
         rounds=other["rounds"],
     )
-
-
-def _full(name: str) -> str:
-    return name if "/" in name else f"default/{name}"

@@ -31,6 +31,13 @@ def test_rounds_are_legal_and_end_at_least_as_well(name):
     assert not found.worse or name in listed(), found.worse
 
 
+@pytest.mark.parametrize("name", PLAIN)
+def test_whatever_ran_in_the_end_is_a_gang_of_its_case(name):
+    gangs = {gang.key for gang in CASES[name].snapshot.gangs}
+
+    assert set() == CASES[name].running.keys() - gangs
+
+
 @pytest.mark.parametrize("name", OTHERS)
 def test_cases_beyond_whole_gpus_wait_for_their_features(name):
     pytest.skip(f"{name} needs {', '.join(CASES[name].needs)}")
