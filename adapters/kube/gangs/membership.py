@@ -133,7 +133,7 @@ class Memberships:
         return known
 
     def _forget(self, number: int, said: Iterable[_PodSaid]) -> None:
-        if len(self._known) > _MOST_FORGOTTEN * number + 1000:
+        if max(len(self._known), len(self._words)) > _MOST_FORGOTTEN * number + 1000:
             self._known = {entry.pod.key: entry for entry in said}
             words = (entry.memberships for entry in self._known.values())
             self._words = {said: said for said in words}

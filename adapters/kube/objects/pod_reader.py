@@ -4,7 +4,6 @@ Raw pods to records: everything a round needs of a pod, and nothing else.
 A value that cannot be read is a fault of that pod alone: it is noted in the record.
 """
 
-import hashlib
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from sys import intern
@@ -41,7 +40,7 @@ from models.resources import PODS, Resources
 
 _MOST_SHARED = 20_000  # templates with affinity are as many as gangs
 _LONGEST = 253
-_LONGEST_KEY = 4096
+_LONGEST_KEY = 8192
 _MOST_LETTERS = 16_384
 _KEPT_LETTERS = 512
 _UNREAD = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})
@@ -145,6 +144,9 @@ class Reducer:
             if isinstance(entry, Mapping) and entry.get("allocatedResources")
         ]
         key = _template(spec, namespace, labels, given)
+        if len(key) > _LONGEST_KEY:
+            # A tenant may write another megabyte of affinity into each of many pods.
+            return _wants(spec, namespace, labels, given)
         found = self._wants.get(key)
         if found is None:
             if len(self._wants) >= _MOST_SHARED:
@@ -235,11 +237,7 @@ def _template(
         parts += [namespace, labels]
     if given:
         parts += [(s.get("name"), s["allocatedResources"]) for s in given]
-    written = repr(parts)
-    if len(written) <= _LONGEST_KEY:
-        return written
-    # A tenant may write a different one of a megabyte into each of many pods.
-    return hashlib.blake2b(written.encode(errors="surrogatepass")).hexdigest()
+    return repr(parts)
 
 
 def _said(status: Json) -> str:

@@ -5,7 +5,10 @@ Objects to a snapshot: who is heard, what is refused, what is load.
 import pytest
 
 from adapters.kube.dialects.protocol import Part
+from adapters.kube.dialects.registry import dialects
+from adapters.kube.gangs.assemble import Assembler
 from adapters.kube.objects.constraints import NAME_FIELD
+from adapters.kube.objects.pod_reader import pod_record
 from models.gangs import Group, MatchPolicy, PodPhase
 from models.reasons import Reason
 from tests.helpers.manifests import (
@@ -17,6 +20,7 @@ from tests.helpers.manifests import (
     in_group,
     node,
     obj,
+    objects,
     pod,
     pod_group,
     refusal,
@@ -699,3 +703,15 @@ def test_time_is_given_and_not_asked_for():
 
     assert 0 == gang_of(running).tree.pods[0].seconds
     assert 9 == gang_of(running, now=NOW + 9.5).tree.pods[0].seconds
+
+
+def test_what_pods_said_before_is_forgotten():
+    """
+    One pod may name another group each second, for as long as it likes.
+    """
+    assembler = Assembler(dialects())
+    for number in range(3000):
+        one = pod_record(pod(labels=in_group(f"group-{number}")))
+        assembler.assembled([one], [], objects(), NOW)
+
+    assert 2000 > len(assembler._memberships._words)

@@ -333,3 +333,15 @@ def test_annotations_of_many_letters_are_kept_as_far_as_they_are_read():
     assert short.items() <= many.annotations.items()
     assert 2_000 > sum(map(len, many.annotations.values()))
     assert () == many.invalid
+
+
+def test_what_only_one_pod_asks_for_at_great_length_is_not_remembered():
+    reducer = Reducer()
+    for number in range(10):
+        rule = {"key": "zone", "operator": "In", "values": [f"{number}" * 10_000]}
+        term = {"nodeSelectorTerms": [{"matchExpressions": [rule]}]}
+        word = "requiredDuringSchedulingIgnoredDuringExecution"
+        record = reducer.pod(pod(affinity={"nodeAffinity": {word: term}}))
+        assert record.demand.terms
+
+    assert not reducer._wants
