@@ -128,6 +128,8 @@ class _Course:
         if problem.frozen is not before.frozen:
             now.entitled = Draft()
             now.known.idle.forget()
+            if opened.now.step is Step.BORROWING:
+                now.known.steps.forget("entitled")
             now.is_greedy = now.is_greedy and draft is opened.first
         self.watch.lap("decode")
         if not draft.exits and not opened.left_out:

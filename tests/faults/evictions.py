@@ -74,6 +74,13 @@ def _never(_old):
     return lambda model, *_: model.new_constant(0)
 
 
+def _whatever_was_placed(old):
+    """
+    Take every answer as if all its starts had found their places.
+    """
+    return lambda self, draft, **_: old(self, draft)
+
+
 FAULTS: tuple[Fault, ...] = (
     # --- reclaim
     Fault(
@@ -215,7 +222,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "rights-of-who-found-no-place",
         "who found no place still gives the right to evict",
-        switch("solver.evict.open_step:Opened.holds", always(value=True)),
+        switch("solver.evict.open_step:Opened.holds", _whatever_was_placed),
         ("evict/preempt/no-right-from-a-start-without-a-place",),
     ),
     Fault(

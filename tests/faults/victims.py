@@ -82,7 +82,7 @@ FAULTS: tuple[Fault, ...] = (
         dropped("solver.encode.leaving.variables:_keep_roles"),
         (
             "evict/reclaim/what-comes-first-does-not-leave-what-comes-after",
-            "evict/reclaim/what-comes-after-leaves-alone",
+            "evict/moves/no-single-pod-whose-earlier-role-leaves",
         ),
     ),
     Fault(
@@ -109,7 +109,7 @@ FAULTS: tuple[Fault, ...] = (
         "mates-leave-beside-a-start",
         "a gang of a group starts while another of it is evicted",
         dropped("solver.encode.leaving.encoding:_keep_mates"),
-        ("groups/who-starts-keeps-the-others-of-its-group",),
+        ("groups/who-starts-later-keeps-the-others-of-its-group",),
     ),
     Fault(
         "mates-start-beside-who-left",
@@ -231,7 +231,7 @@ FAULTS: tuple[Fault, ...] = (
         "who was evicted may be evicted again at once",
         switch(
             "solver.evict.victims:_Gathering._may_leave",
-            lambda _old: lambda self, gang: gang.key not in self._gone,
+            lambda _old: lambda self, gang: gang.key not in self._decided,
         ),
         (
             "evict/policy/again-601s",

@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from adapters.files import scenario_of
 from models.policy import Policy
 from solver.round import decide
 from solver.verify import verify
@@ -80,3 +81,25 @@ def test_every_plan_is_legal_in_odd_states(seed, strategy):
     snapshot, policy = odd(seed)
 
     decide(snapshot, policy, strategy=strategy)
+
+
+@pytest.mark.parametrize("strategy", ["solver", "greedy"])
+def test_a_share_may_be_used_more_once_pods_leave_for_work_that_borrows(strategy):
+    gpu = "nvidia.com/gpu"
+    node = {"allocatable": {gpu: 8, "cpu": 32}}
+    gangs = [
+        {"name": "a", "queue": "y", "min": 1, "requests": {"cpu": 16}},
+        {"name": "b", "priority": 100, "min": 1, "requests": {gpu: 3}},
+        {"name": "c", "queue": "y", "min": 2, "requests": {gpu: 4, "cpu": 16}},
+        {"name": "d", "requests": {gpu: 4, "cpu": 1}, "running": [{"node": "n1"}]},
+        {"name": "e", "requests": {gpu: 2, "cpu": 16}, "running": [{"node": "n0"}]},
+    ]
+    given = {
+        "nodes": [{"name": "n0", **node}, {"name": "n1", **node}],
+        "queues": [{"name": "x"}, {"name": "y", "resources": {gpu: {}}}],
+        "gangs": [{"queue": "x", "min": 1, **gang} for gang in gangs],
+    }
+    document = {"apiVersion": "phalanx/v1", "kind": "Snapshot", "given": given}
+    scenario = scenario_of("test", document)
+
+    decide(scenario.snapshot, scenario.policy, strategy=strategy)
