@@ -13,7 +13,7 @@ from solver.evict.open_step import was_evicted
 from solver.explain.could_start_alone import starts_alone
 from solver.explain.fragments import pieces
 from solver.explain.protected import Protection
-from solver.explain.room_now import lacks, limits_of, places
+from solver.explain.room_now import lacks, limits_of, matching, places
 from solver.explain.takers import Takers, limit_taken, room_taken
 from solver.place.complete import loaded
 from solver.place.workspace import Workspace
@@ -97,6 +97,7 @@ class _Explainer:
         self._protection = Protection(bare, budget)
         self._takers = Takers(bare, outcome.problem, outcome.draft)
         self._heads = {head.key for head in outcome.heads}
+        self._known_short: dict[str, Waiting | None] = {}
         self._left: tuple[Problem, Workspace] | None = None
 
     def kind(self, unit: Unit) -> object:
@@ -116,7 +117,7 @@ class _Explainer:
         waiting = _over_limit(self._bare, unit)
         if waiting is not None:
             return waiting
-        short = _short_of_room(self._bare, unit)
+        short = self._short(unit)
         if self._budget.is_late:
             return short
         if short is not None:
@@ -127,7 +128,7 @@ class _Explainer:
         """
         Give the reason of a unit by the exact model, and by trying who could leave.
         """
-        short = _short_of_room(self._bare, unit)
+        short = self._short(unit)
         if self._budget.left <= 0:
             return short or self._undecided()
         if short is None:
@@ -139,6 +140,14 @@ class _Explainer:
             short = self._undecided() if alone is None else self._in_pieces(unit)
         evictions = self._protection.may_ask(unit) and self._of_evictions(unit)
         return evictions or short
+
+    def _short(self, unit: Unit) -> Waiting | None:
+        """
+        Say of which resource too little is free, if of any; asked once a unit.
+        """
+        if unit.key not in self._known_short:
+            self._known_short[unit.key] = _short_of_room(self._bare, unit)
+        return self._known_short[unit.key]
 
     def _undecided(self) -> Waiting:
         self._budget.cut.add("reasons")
@@ -248,19 +257,14 @@ def _short_of_room(problem: Problem, unit: Unit) -> Waiting | None:
     """
     Compare what a gang needs, then what its whole group needs, with what is free.
     """
-    single = [(state,) for state in unit.states]
-    for states in (*single, unit.states) if len(single) > 1 else single:
-        rows = [
-            problem.shapes.of_leaf[state.key, i]
-            for state in states
-            for i in range(len(state.leaves))
-        ]
-        matching = problem.shapes.allowed[rows].any(axis=0)
+    single = [replace(unit, states=(state,)) for state in unit.states]
+    for part in (*single, unit) if len(single) > 1 else single:
+        free = problem.room.free[matching(problem, part)].clip(min=0).sum(axis=0)
         for column, resource in enumerate(problem.room.resources):
-            needs = sum(needed(state, resource) for state in states)
-            free = int(problem.room.free[matching, column].clip(min=0).sum())
-            if needs > free:
-                facts: Facts = {"resource": resource, "needs": needs, "free": free}
-                facts |= {"where": " with its group"} if len(states) > 1 else {}
+            needs = sum(needed(state, resource) for state in part.states)
+            if needs > free[column]:
+                facts: Facts = {"resource": resource, "needs": needs}
+                facts |= {"free": int(free[column])}
+                facts |= {"where": " with its group"} if len(part.states) > 1 else {}
                 return Waiting(Reason.INSUFFICIENT_CAPACITY, facts)
     return None
