@@ -4,11 +4,11 @@ Measured evictions: full clusters, planned by both strategies, and what each one
 
 from collections.abc import Callable, Iterator, Sequence
 
-from adapters.loop.plan_round import planned
 from benchmarks.contract_evict import Bounds, Eviction, Evictions
 from benchmarks.full_world import make_full_world
 from benchmarks.losses import Losses, losses_of
 from benchmarks.measure import total_of, worst_gap
+from benchmarks.planned import planned
 from benchmarks.rows import Range, Row, tier_lines
 from models.gangs import pod_sets
 from models.plan import Plan
@@ -29,8 +29,8 @@ def _row(name: str, run: Eviction, repeat: int) -> Row:
     Plan with both strategies; the fastest run counts, and the worst losses of all.
     """
     snapshot = make_full_world(run.world)
-    plans = [planned(snapshot, run.policy, falls_back=False) for _ in range(repeat)]
-    greedy = planned(snapshot, run.policy, "greedy", falls_back=False)
+    plans = [planned(snapshot, run.policy) for _ in range(repeat)]
+    greedy = planned(snapshot, run.policy, "greedy")
     plan = min(plans, key=total_of)
     losses, base = losses_of(snapshot, plan), losses_of(snapshot, greedy)
     facts = {

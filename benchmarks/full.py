@@ -9,12 +9,12 @@ from adapters.machine.clock import monotonic
 from benchmarks.cases.full import full_case
 from benchmarks.contract_evict import FullCases
 from benchmarks.losses import Losses, losses_of, running_gpus, waiting_gangs
+from benchmarks.planned import decide
 from benchmarks.rows import Range, Row
 from models.plan import Plan
 from models.resources import num_gpus
 from models.snapshot import Snapshot
 from solver.next_snapshot import carry_out
-from solver.round import decide
 
 STRATEGIES = ("solver", "greedy")
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 
-from adapters.loop.plan_round import planned
 from benchmarks.contract import Growth, Reach, Rounds, Run, World, load_contract
+from benchmarks.planned import planned
 from benchmarks.rows import Range, Row, tier_lines
 from benchmarks.world import facts_of, make_world
 from models.plan import Plan
@@ -96,8 +96,8 @@ def _measured(
     """
     Plan with both strategies; the median run counts, and the worst gap of all runs.
     """
-    plans = [planned(snapshot, policy, falls_back=False) for _ in range(repeat)]
-    greedy = planned(snapshot, policy, "greedy", falls_back=False)
+    plans = [planned(snapshot, policy) for _ in range(repeat)]
+    greedy = planned(snapshot, policy, "greedy")
     middle = statistics.median_low([total_of(plan) for plan in plans])
     plan = next(plan for plan in plans if total_of(plan) == middle)
     return Row(

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from adapters.loop.plan_round import planned
 from adapters.machine.clock import monotonic
 from benchmarks.cases.small import features, random_snapshot
 from benchmarks.contract import FOLDER, Cell, PriorityMatters, Small
+from benchmarks.planned import decide, planned
 from benchmarks.priority_matters import make_instance, snapshot_of
 from benchmarks.rows import Range, Row
 from exact import best
@@ -19,7 +19,6 @@ from models.plan import Plan
 from models.policy import Policy, Tier
 from models.snapshot import Snapshot
 from solver.problem.problem import problem_of
-from solver.round import decide
 
 Vector = dict[tuple[str, int | None], int]
 _TIE_TIERS = frozenset({"packing", "order"})
@@ -139,7 +138,7 @@ def _cell_row(contract: PriorityMatters, cell: Cell, seeds: list[int]) -> Row:
             seed, cell.nodes, cell.pods_per_node, usage=contract.usage
         )
         snapshot = snapshot_of(instance)
-        plan = planned(snapshot, contract.policy, falls_back=False)
+        plan = planned(snapshot, contract.policy)
         placed.append(len(plan.operations))
         seconds.append((plan.seconds or {}).get("total", 0.0))
         base = decide(snapshot, contract.policy, strategy="greedy")

@@ -16,13 +16,18 @@ from benchmarks.contract_evict import Evictions, FullCases, VictimCases
 from benchmarks.evictions import measure_evictions
 from benchmarks.full import measure_full
 from benchmarks.measure import measure_growth, measure_rounds
+from benchmarks.planned import trying
 from benchmarks.quality import measure_priority_matters, measure_small
 from benchmarks.rows import BenchReport, Row
 from benchmarks.victims_quality import measure_victims
+from solver.tuning import DEFAULT, Tuning
 
 
 def run(
-    names: Sequence[str] = (), *, progress: Callable[[str], None] | None = None
+    names: Sequence[str] = (),
+    *,
+    progress: Callable[[str], None] | None = None,
+    tuning: Tuning = DEFAULT,
 ) -> BenchReport:
     """
     Measure rows by name, all if none is given.
@@ -33,12 +38,15 @@ def run(
         Such as ``rounds/1k``; a name that ends in ``/`` takes all rows below it.
     progress
         Told the name of each row as it begins.
+    tuning
+        The numbers of the search that are tried.
     """
     rows: list[Row] = []
     for name in _chosen(names):
         if progress is not None:
             progress(name)
-        rows += measure(name)
+        with trying(tuning):
+            rows += measure(name)
     return BenchReport(measured=tuple(rows))
 
 

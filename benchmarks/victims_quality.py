@@ -9,6 +9,7 @@ from adapters.files import scenario_of
 from adapters.machine.clock import monotonic
 from benchmarks.cases.victims import victim_case
 from benchmarks.contract_evict import VictimCases
+from benchmarks.planned import decide
 from benchmarks.quality import Vector, vector_of
 from benchmarks.rows import Range, Row
 from exact import best_first_step, best_later
@@ -18,7 +19,6 @@ from models.plan import Plan
 from models.policy import Limits, Policy
 from models.snapshot import Snapshot
 from solver.problem.problem import problem_of
-from solver.round import decide
 
 
 @dataclass(slots=True)

@@ -39,6 +39,15 @@ DEFAULT_TIERS: tuple[TierName, ...] = (
     "packing",
 )
 
+MOST_BANDS = 8
+"""
+Bands of priority that have tiers of their own; of more priorities, some share one.
+"""
+LONGEST_LEAVING = 120
+"""
+Seconds after which a terminating pod is no longer counted on to go.
+"""
+
 
 class Part(BaseModel):
     """
@@ -179,7 +188,7 @@ class Policy(Part):
 
     tiers: tuple[TierEntry, ...] = tuple(Tier(name=name) for name in DEFAULT_TIERS)
     evict: Evict = Evict()
-    bands: tuple[int, ...] | None = Field(None, max_length=7)
+    bands: tuple[int, ...] | None = Field(None, max_length=MOST_BANDS - 1)
     ageing: tuple[AgeStep, ...] = Field(DEFAULT_AGEING, min_length=1, max_length=8)
     waiting: WaitingPolicy = WaitingPolicy()
     limits: Limits = Limits()

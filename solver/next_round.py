@@ -8,12 +8,11 @@ from collections.abc import Iterator, Mapping
 from math import ceil
 
 from models.gangs import Gang, PodPhase, pod_sets
-from models.policy import Policy
+from models.policy import LONGEST_LEAVING, Policy
 from models.queues import Queue
 from models.snapshot import Snapshot
 from solver.hold.turns import budget_left
 from solver.problem.gang_state import is_complete
-from solver.problem.pod_counts import LONGEST_LEAVING
 
 
 def next_moment(snapshot: Snapshot, policy: Policy, held: int = 0) -> int | None:

@@ -28,19 +28,11 @@ from solver.score.tiers import score, tier_keys
 from solver.search.greedy_steps import plan_greedily
 from solver.search.outcome import Outcome
 from solver.search.round_steps import search
+from solver.tuning import Tuning
 from solver.verify import verify
 
 Strategy = Callable[[Problem, Budget], Outcome]
 PHASES = ("problem", "greedy", "build", "search", "decode", "verify")
-KEPT_FOR_REASONS = 0.1
-"""
-The part of the limit that the search leaves to saying why gangs wait.
-"""
-KEPT_FOR_RESERVED = 0.4
-"""
-The part that it leaves to asking whether reservations of lower bands should give way,
-where some band above them waits.
-"""
 
 
 STRATEGIES: Mapping[str, Strategy] = {
@@ -61,6 +53,7 @@ def decide(  # noqa: PLR0913 - who decides, and what may watch it
     lanes: Lanes | None = None,
     progress: Callable[[str], None] | None = None,
     explained: bool = True,
+    tuning: Tuning | None = None,
 ) -> Plan:
     """
     Plan one round and verify it.
@@ -83,6 +76,8 @@ def decide(  # noqa: PLR0913 - who decides, and what may watch it
     explained
         Whether gangs that wait say why, and the plan what it was made from; nothing
         else depends on either.
+    tuning
+        The numbers of the search, where they are not the usual ones.
 
     Raises
     ------
@@ -97,6 +92,7 @@ def decide(  # noqa: PLR0913 - who decides, and what may watch it
         strategy=strategy,
         progress=progress,
         explained=explained,
+        tuning=tuning,
     )
     return judged(snapshot, policy, plan, budget.watch)
 
@@ -110,7 +106,7 @@ def budget_of(
     return Budget(policy.limits, policy.seed, Stopwatch(clock, lanes))
 
 
-def propose(
+def propose(  # noqa: PLR0913 - as decide
     snapshot: Snapshot,
     policy: Policy,
     budget: Budget,
@@ -118,15 +114,16 @@ def propose(
     strategy: str,
     progress: Callable[[str], None] | None = None,
     explained: bool = True,
+    tuning: Tuning | None = None,
 ) -> Plan:
     """
     Plan one round; nobody has judged the plan yet.
     """
     tell = progress or (lambda _: None)
     tell("problem")
-    bare = problem_of(snapshot, policy)
+    bare = problem_of(snapshot, policy, tuning)
     tell("search")
-    with budget.keeping(KEPT_FOR_REASONS):
+    with budget.keeping(bare.tuning.explain.kept):
         outcome = _chosen(bare, budget, strategy)
     tell("verify")
     problem = outcome.problem
@@ -205,7 +202,7 @@ def _solved(
     budget.watch.lap("problem")
     again = not void and _may_outrank(problem, problem.units)
     plan = STRATEGIES[strategy]
-    with budget.keeping(KEPT_FOR_RESERVED if again else 0.0):
+    with budget.keeping(bare.tuning.explain.kept_for_reserved if again else 0.0):
         outcome = plan(with_heads(problem, heads), budget)
         held = held_gpus(outcome.problem, outcome.draft, heads, bare.shapes)
         if held and budget_left(bare.snapshot, bare.policy) <= 0:

@@ -13,12 +13,8 @@ from solver.problem.budget import Budget
 from solver.problem.never_starts import num_fitting
 from solver.problem.node_room import Ints
 from solver.problem.problem import Problem
+from solver.tuning import Decode
 
-EXACT_CELLS = 600
-EXACT_LIMIT = 0.2
-"""
-Deterministic units for one class.
-"""
 Pool = str
 
 
@@ -66,7 +62,7 @@ def pack(
     best = _by_fit(problem, nodes, items)
     if _is_done(best, most_touched):
         return best, True
-    if len(nodes) * len(items) <= EXACT_CELLS:
+    if len(nodes) * len(items) <= problem.tuning.decode.exact_cells:
         if budget.left <= 0:
             budget.cut.add("packing")
             return best, False
@@ -171,15 +167,16 @@ def _exactly(
         for (i, at), count in counts.items():
             model.add(count <= items[i].count * touched[at])
         model.add(cp_model.LinearExpr.sum(touched) <= most_touched)
-    return _solved(model, counts, budget)
+    return _solved(model, counts, budget, problem.tuning.decode)
 
 
 def _solved(
     model: cp_model.CpModel,
     counts: dict[tuple[int, int], cp_model.IntVar],
     budget: Budget,
+    tuning: Decode,
 ) -> Packing | None:
-    solver = limited_solver(budget, EXACT_LIMIT)
+    solver = limited_solver(budget, tuning.exact_limit)
     status = solver.solve(model)
     budget.charge(solver.deterministic_time)
     if status not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:

@@ -10,18 +10,15 @@ from dataclasses import replace
 from solver.problem.domains import Domains
 from solver.problem.problem import Problem, Unit
 
-MOST_DOMAINS = 16
-"""
-With more domains than this the model is first solved without them.
-"""
-
 
 def has_many_domains(problem: Problem, levels: list[tuple[str, str]]) -> bool:
     """
     Tell whether the model grows large by its domains.
     """
     cells = [problem.domains.cells(*level) for level in levels]
-    return sum(len(cell.names) - 1 for cell in cells) > MOST_DOMAINS
+    return (
+        sum(len(cell.names) - 1 for cell in cells) > problem.tuning.encode.most_domains
+    )
 
 
 def without_topology(problem: Problem) -> Problem:

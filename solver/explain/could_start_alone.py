@@ -15,30 +15,24 @@ from solver.problem.budget import Budget
 from solver.problem.node_room import Bools
 from solver.problem.problem import Problem, Unit
 
-LIMIT = 0.5
-MOST_NODES = 400
-NODES_PER_UNIT = 10_000
-"""
-Nodes for which building the model uses up one deterministic unit.
-"""
-
 
 def starts_alone(problem: Problem, unit: Unit, budget: Budget) -> bool | None:
     """
     Say yes or no by proof; none when the limit is reached first.
     """
+    tuning = problem.tuning.explain
     single = replace(problem, units=(unit,))
     shapes = pending_shapes(single)
     fits: Bools = np.any(problem.shapes.fits[shapes], axis=0)
-    exact = int(fits.sum()) <= MOST_NODES
+    exact = int(fits.sum()) <= tuning.most_nodes
     split = {int(n): int(n) + 1 for n in fits.nonzero()[0]} if exact else {}
     classes = classes_of(single, shapes, levels_of(single), split, len(fits) + 1)
     encoding = encode(single, classes)
     starts = encoding.types[0].starts.variable
     assert starts is not None
     encoding.model.add(starts == 1)
-    budget.charge(int(fits.sum()) / NODES_PER_UNIT)
-    solver = limited_solver(budget, LIMIT)
+    budget.charge(int(fits.sum()) / tuning.nodes_per_unit)
+    solver = limited_solver(budget, tuning.limit)
     solver.parameters.linearization_level = 2
     status = solver.solve(encoding.model)
     budget.charge(solver.deterministic_time)

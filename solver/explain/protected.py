@@ -31,16 +31,6 @@ TOO_YOUNG = "within its min runtime"
 IN_BUDGET = "kept by a disruption budget"
 JUST_EVICTED = "evicted a short while ago"
 
-MOST_TRIES = 40
-PODS_TRIED = 40_000
-"""
-Evictions are tried so often, or for so many running pods, whichever is less.
-"""
-PODS_PER_UNIT = 100_000
-"""
-Running pods for which one try uses up one deterministic unit.
-"""
-
 
 class Protection:
     """
@@ -50,7 +40,9 @@ class Protection:
     def __init__(self, problem: Problem, budget: Budget) -> None:
         self._problem = problem
         self._budget = budget
-        self._tries = min(MOST_TRIES, PODS_TRIED // (1 + problem.running_pods))
+        self._tuning = problem.tuning.explain
+        pods = 1 + problem.running_pods
+        self._tries = min(self._tuning.most_tries, self._tuning.pods_tried // pods)
         self._open = problem.policy.evicts(borrowing=False)
         self._memory = tuple(
             unit for unit in problem.units if unit.starts and was_evicted(problem, unit)
@@ -107,7 +99,9 @@ class Protection:
         if self._tries <= 0 or self._budget.left <= 0:
             return False
         self._tries -= 1
-        self._budget.charge((1 + self._problem.running_pods) / PODS_PER_UNIT)
+        self._budget.charge(
+            (1 + self._problem.running_pods) / self._tuning.pods_per_unit
+        )
         return True
 
     def _by_hand(self, problem: Problem, unit: Unit) -> Draft | None:

@@ -17,7 +17,6 @@ from solver.problem.gang_state import Standing
 from solver.problem.node_room import Bools, Floats
 from solver.problem.running_domains import running_cells
 
-MOST_DOMAINS = 64
 _Room = dict[int, Floats]
 
 
@@ -36,6 +35,7 @@ class Masks:
         self.at = at
         self.node = state.nodes[at]
         self.frugal = frugal
+        self.most = work.problem.tuning.place.most_domains
 
     def inside(self, mask: Bools | None) -> Iterator[Bools | None]:
         """
@@ -47,7 +47,7 @@ class Masks:
         elif demand.required is None:
             yield from self._preferred(demand, [mask])
         else:
-            masks = islice(self._required(demand, mask), MOST_DOMAINS)
+            masks = islice(self._required(demand, mask), self.most)
             if demand.preferred is None:
                 yield from masks
             else:
@@ -87,7 +87,7 @@ class Masks:
         if self.frugal:
             return self._widest(cells, room)[:1]
         every = set(range(len(cells.names)))
-        return self._tightest(cells, every, room, mask)[:MOST_DOMAINS]
+        return self._tightest(cells, every, room, mask)[: self.most]
 
     def _unions(
         self, cells: Cells, used: set[int], mask: Bools | None

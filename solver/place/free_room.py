@@ -12,9 +12,6 @@ from solver.problem.never_starts import num_fitting
 from solver.problem.node_room import Floats, Ints
 from solver.problem.problem import Problem
 
-GPU_WEIGHT = 4.0
-WASTE = 16.0
-
 
 class Stock:
     """
@@ -23,11 +20,12 @@ class Stock:
 
     def __init__(self, problem: Problem) -> None:
         room = problem.room
+        self._tuning = problem.tuning.place
         self.shapes = problem.shapes
         self.free = room.free.copy()
         self._gpus = np.array([is_gpu(r) for r in room.resources], dtype=bool)
         scale = np.maximum(room.empty.max(axis=0, initial=1), 1)
-        self._unit = np.where(self._gpus, GPU_WEIGHT, 1.0) / scale
+        self._unit = np.where(self._gpus, self._tuning.gpu_weight, 1.0) / scale
         self._with_gpus = room.holes > 0 if room.gpus else np.zeros(len(room.free))
         self._tight = self.free.clip(min=0) @ self._unit
         self._touched: list[int] = []
@@ -95,4 +93,4 @@ class Stock:
         """
         if self.shapes.requests[shape][self._gpus].any():
             return self.tight
-        return np.asarray(self.tight + WASTE * self._with_gpus)
+        return np.asarray(self.tight + self._tuning.waste * self._with_gpus)

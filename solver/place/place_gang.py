@@ -15,9 +15,6 @@ from solver.problem.core_pods import pod_cost
 from solver.problem.gang_state import Standing, TreeNode
 from solver.problem.node_room import Bools
 
-TRIES = 40
-MOST_ORDERS = 4
-
 
 def place_gang(work: Workspace, state: Standing) -> bool:
     """
@@ -29,14 +26,14 @@ def place_gang(work: Workspace, state: Standing) -> bool:
         if leaf.need
     ):
         return False
-    return _Placing(work, state).place(0, None)
+    return _Placing(work, state, work.problem.tuning.place.tries).place(0, None)
 
 
 def place_surplus(work: Workspace, state: Standing) -> int:
     """
     Place pods beyond what is needed, leaf by leaf; say how many.
     """
-    return _Placing(work, state).surplus(0, None)
+    return _Placing(work, state, work.problem.tuning.place.tries).surplus(0, None)
 
 
 @dataclass
@@ -47,7 +44,7 @@ class _Placing:
 
     work: Workspace
     state: Standing
-    tries: int = TRIES
+    tries: int
 
     def place(self, at: int, mask: Bools | None) -> bool:
         """
@@ -104,7 +101,7 @@ class _Placing:
         Try the children in order of ease; then again, the one that failed first.
         """
         order = self._by_ease(at)
-        for _ in range(MOST_ORDERS):
+        for _ in range(self.work.problem.tuning.place.most_orders):
             row = _Row(self, at, order, mask)
             for _ in row.ways():
                 mark = self.work.mark()

@@ -9,18 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from models.gangs import Pod, PodPhase, pod_sets
+from models.policy import LONGEST_LEAVING
 from models.resources import Resources
 from models.snapshot import Snapshot
 
 LOAD = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})
 """
 Pods that hold the room of their node.
-"""
-
-
-LONGEST_LEAVING = 120
-"""
-Seconds after which a terminating pod is no longer counted on to go.
 """
 
 

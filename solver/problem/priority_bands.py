@@ -6,9 +6,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from models.policy import Policy
-
-MOST = 8
+from models.policy import MOST_BANDS, Policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +52,12 @@ def cut_bands(
     distinct = sorted(set(priorities))
     if policy.bands is not None:
         cuts = tuple(sorted(set(policy.bands)))
-    elif len(distinct) <= MOST:
+    elif len(distinct) <= MOST_BANDS:
         cuts = tuple(sorted({*distinct, *others})[1:])
     else:
         ranked = sorted(priorities)
-        cuts = tuple(sorted({ranked[len(ranked) * k // MOST] for k in range(1, MOST)}))
+        parts = range(1, MOST_BANDS)
+        cuts = tuple(sorted({ranked[len(ranked) * k // MOST_BANDS] for k in parts}))
     labels: dict[int, int] = {}
     for priority in distinct:
         labels.setdefault(bisect_right(cuts, priority), priority)

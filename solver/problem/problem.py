@@ -28,6 +28,7 @@ from solver.problem.pod_values import PodValues
 from solver.problem.priority_bands import Bands, cut_bands
 from solver.problem.queue_tree import QueueTree
 from solver.problem.running_gangs import Runners
+from solver.tuning import DEFAULT, Tuning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +114,7 @@ class Problem:
     states: Mapping[str, Standing] = field(default_factory=dict)
     gangs: Mapping[str, Gang] = field(default_factory=dict)
     written: Mapping[str, Gang] = field(default_factory=dict)
+    tuning: Tuning = DEFAULT
     runners: Runners = field(
         default_factory=lambda: Runners(Snapshot(), {}, PodValues({}))
     )
@@ -146,7 +148,9 @@ def _quarter(used: int, share: int) -> int:
     return 1
 
 
-def problem_of(snapshot: Snapshot, policy: Policy) -> Problem:
+def problem_of(
+    snapshot: Snapshot, policy: Policy, tuning: Tuning | None = None
+) -> Problem:
     """
     Gather one round's problem from a snapshot.
     """
@@ -210,6 +214,7 @@ def problem_of(snapshot: Snapshot, policy: Policy) -> Problem:
             if is_remembered(state.gang, policy.waiting.protect_after)
         },
         stuck=tuple(state for state in ready if state.key in blocked),
+        tuning=tuning or DEFAULT,
     )
 
 

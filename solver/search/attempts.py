@@ -15,15 +15,14 @@ from solver.problem.budget import Budget
 from solver.search.goal import Goal, solver_of
 from solver.search.parameters import (
     DIVING,
-    FINE,
     IMPROVING,
-    NEARBY,
-    PASSES,
     RELAXED,
     WEIGHING,
     Manner,
+    passes,
 )
 from solver.search.race import Answer, Race, hint_answer, unhinted
+from solver.tuning import Search
 
 
 class Attempts:
@@ -31,8 +30,9 @@ class Attempts:
     Manners in the order in which they are tried: the one that closed a tier goes first.
     """
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: Budget, tuning: Search) -> None:
         self.budget = budget
+        self.tuning = tuning
         self.manners = [IMPROVING, DIVING, WEIGHING, RELAXED]
 
     def solve(self, model: cp_model.CpModel, goal: Goal, share: float) -> Answer | None:
@@ -44,9 +44,9 @@ class Attempts:
         limit = min(share, self.budget.left)
         lanes = self.budget.race_lanes
         if lanes is not None:
-            return Race(self.budget, goal, limit, lanes).run(model)
+            return Race(self.budget, goal, limit, lanes, self.tuning).run(model)
         best: Answer | None = None
-        for gap, parts in PASSES:
+        for gap, parts in passes(self.tuning):
             for manner, part in zip(tuple(self.manners), parts, strict=False):
                 claim = None if best is None else best.claim
                 if self.budget.left <= 0 or goal.is_closed(claim, gap):
@@ -74,7 +74,7 @@ class Attempts:
         What is found is a solution of the whole model, and becomes its hint where it
         is better; a bound of the part that is left is none of the whole.
         """
-        limit = min(share, self.budget.left) * NEARBY
+        limit = min(share, self.budget.left) * self.tuning.nearby
         if limit <= 0:
             return None
         part = model.clone()
@@ -82,7 +82,7 @@ class Attempts:
             domain = part.proto.variables[variable.index].domain
             domain.clear()
             domain.extend([value, value])
-        solver = solver_of(self.budget, part, IMPROVING, goal.gap * FINE, limit)
+        solver = self._solver(part, IMPROVING, goal.gap * self.tuning.fine, limit)
         status = solver.solve(part)
         self.budget.charge(solver.deterministic_time)
         if status not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
@@ -101,7 +101,7 @@ class Attempts:
         limit: float,
         gap: float,
     ) -> Answer | None:
-        solver = solver_of(self.budget, model, manner, goal.gap * gap, limit)
+        solver = self._solver(model, manner, goal.gap * gap, limit)
         solver.best_bound_callback = goal.tighten
         status = solver.solve(model if manner.hinted else unhinted(model))
         self.budget.charge(solver.deterministic_time)
@@ -109,3 +109,8 @@ class Attempts:
             return None
         goal.tighten(solver.best_objective_bound)
         return Answer(solver)
+
+    def _solver(
+        self, model: cp_model.CpModel, manner: Manner, gap: float, limit: float
+    ) -> cp_model.CpSolver:
+        return solver_of(self.budget, model, manner, gap, limit, self.tuning)

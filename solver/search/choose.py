@@ -25,15 +25,6 @@ from solver.search.goal import Goal
 from solver.search.race import Answer
 from solver.search.round_decoding import decode_stage
 
-MOST_CELLS = 3000
-"""
-Nodes times waiting and movable gangs, of which the whole round is asked as one model.
-"""
-MOST_TRIES = 10
-PART = 0.5
-"""
-The part of what is left that one tier of the whole round may use up.
-"""
 Again = Callable[[Decided, Draft], Finished]
 
 
@@ -71,7 +62,8 @@ def keep_open(
 def _is_large(decided: Decided) -> bool:
     opened = decided.opened
     gangs = len(decided.before.units) + len(opened.movers) + len(opened.now.units)
-    return len(decided.before.room.nodes) * gangs > MOST_CELLS
+    most = decided.before.tuning.search.most_open_cells
+    return len(decided.before.room.nodes) * gangs > most
 
 
 class _Choice:
@@ -91,8 +83,9 @@ class _Choice:
         self.again = again
         self.budget = budget
         self.watch = budget.watch
-        self.attempts = Attempts(budget)
-        self.tries = MOST_TRIES
+        self.tuning = decided.before.tuning.search
+        self.attempts = Attempts(budget, self.tuning)
+        self.tries = self.tuning.most_open_tries
         self.encoding = self._encode()
 
     def _encode(self) -> RoundEncoding:
@@ -159,7 +152,9 @@ class _Choice:
         if self.budget.left <= 0:
             self.budget.cut.add("search")
             return None, widest
-        answer = self.attempts.solve(model, goal, self.budget.left * PART)
+        answer = self.attempts.solve(
+            model, goal, self.budget.left * self.tuning.open_part
+        )
         self.watch.lap("search")
         if answer is None or not goal.is_better(answer.claim, value):
             answer = None

@@ -14,12 +14,7 @@ from solver.score.tiers import is_better, score
 from solver.search.eviction_model import StepModel, decode_step
 from solver.search.race import Answer
 from solver.search.tier_model import Model
-from solver.search.tier_search import SPLIT_WHOLE, TierSearch
-
-STEP_PART = 0.5
-"""
-The part of its share that a tier of a step with evictions may use up.
-"""
+from solver.search.tier_search import TierSearch
 
 
 class StepSearch(TierSearch):
@@ -58,7 +53,7 @@ class StepSearch(TierSearch):
             self._solve_tier(at)
 
     def _share(self, at: int) -> float:
-        return super()._share(at) * STEP_PART
+        return super()._share(at) * self.tuning.step_part
 
     def _take(self, at: int, answer: Answer) -> tuple[int, ...]:
         model = self.model
@@ -149,7 +144,8 @@ class StepSearch(TierSearch):
         apart = [node for node in nodes if model.split.get(node, 0) != 1 + node]
         if not apart:
             return False
-        size = 1 if len(apart) <= SPLIT_WHOLE else -(-len(apart) // SPLIT_WHOLE)
+        whole = self.tuning.split_whole
+        size = 1 if len(apart) <= whole else -(-len(apart) // whole)
         for i, node in enumerate(apart):
             model.split[node] = 1 + apart[i // size * size]
         model.forget()

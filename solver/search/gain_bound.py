@@ -14,11 +14,7 @@ from solver.score.tier import LOSSES, TierKey
 from solver.score.tiers import score
 from solver.search.goal import Goal, solver_of
 from solver.search.parameters import RELAXED
-
-PART = 0.1
-"""
-The part of what is left of the limit that each tier may use up.
-"""
+from solver.tuning import Search
 
 
 def coarse_bounds(
@@ -48,7 +44,7 @@ def coarse_bounds(
             goal = Goal(key.direction, key.gap, value, row.most)
             if row.variables:
                 coarse.model.maximize(row.expression)
-                _ask(coarse.model, goal, budget)
+                _ask(coarse.model, goal, budget, problem.tuning.search)
             bounds[key] = goal.bound
             if not goal.is_closed():
                 return bounds, False
@@ -57,11 +53,12 @@ def coarse_bounds(
     return bounds, True
 
 
-def _ask(model: cp_model.CpModel, goal: Goal, budget: Budget) -> None:
+def _ask(model: cp_model.CpModel, goal: Goal, budget: Budget, tuning: Search) -> None:
     """
     Tighten the bound of a goal until it is near enough, or the limit is reached.
     """
-    solver = solver_of(budget, model, RELAXED, 0.0, budget.left * PART)
+    limit = budget.left * tuning.gain_part
+    solver = solver_of(budget, model, RELAXED, 0.0, limit, tuning)
 
     def learn(bound: float) -> None:
         """

@@ -9,6 +9,7 @@ from ortools.sat.python import cp_model
 
 from solver.problem.budget import Budget
 from solver.search.parameters import Manner
+from solver.tuning import Search
 
 
 @dataclass(slots=True)
@@ -59,7 +60,12 @@ def whole(bound: float, *, up: bool) -> int:
 
 
 def solver_of(
-    budget: Budget, model: cp_model.CpModel, manner: Manner, gap: float, limit: float
+    budget: Budget,
+    model: cp_model.CpModel,
+    manner: Manner,
+    gap: float,
+    limit: float,
+    tuning: Search,
 ) -> cp_model.CpSolver:
     """
     Set a solver up for a model and one manner, with a gap and a limit.
@@ -69,7 +75,7 @@ def solver_of(
     parameters.num_workers = 1
     parameters.random_seed = budget.seed
     parameters.relative_gap_limit = gap
-    parameters.presolve_probing_deterministic_time_limit = 0.5
+    parameters.presolve_probing_deterministic_time_limit = tuning.probing
     parameters.symmetry_level = 0
     parameters.linearization_level = 2
     share = min(limit, budget.left)
@@ -77,5 +83,6 @@ def solver_of(
         parameters.max_time_in_seconds = max(0.01, share)
     else:
         parameters.max_deterministic_time = max(0.001, share)
-    manner.configure(solver, len(model.proto.variables))
+    many = len(model.proto.variables) > tuning.many_variables
+    manner.configure(solver, many=many)
     return solver

@@ -10,7 +10,8 @@ from solver.encode.variables import Var
 from solver.problem.budget import Budget
 from solver.problem.parallel import Lanes
 from solver.search.goal import Goal, solver_of
-from solver.search.parameters import FINE, HASTE, LANES, Lane
+from solver.search.parameters import Lane, lanes_of
+from solver.tuning import Search
 
 
 class Answer:
@@ -57,7 +58,15 @@ class Race:
     while, and nobody waits for it.
     """
 
-    def __init__(self, budget: Budget, goal: Goal, limit: float, lanes: Lanes) -> None:
+    def __init__(
+        self,
+        budget: Budget,
+        goal: Goal,
+        limit: float,
+        lanes: Lanes,
+        tuning: Search,
+    ) -> None:
+        self.tuning = tuning
         self.budget = budget
         self.goal = goal
         self.limit = limit
@@ -76,13 +85,21 @@ class Race:
         Run the lanes; give the best answer of those that have ended.
         """
         plain = unhinted(model)
-        self.open = len(LANES)
+        lanes = lanes_of(self.tuning)
+        self.open = len(lanes)
         self.lanes.start(
-            [partial(self._run_lane, model.clone(), plain, lane) for lane in LANES]
+            [partial(self._run_lane, model.clone(), plain, lane) for lane in lanes]
         )
         self.lanes.wait(self._has_ended)
         self.lanes.wait(self._has_stopped)
         return self.best
+
+    @property
+    def _part(self) -> float:
+        """
+        The part of the gap that will do now.
+        """
+        return self.tuning.fine if self.fine else 1.0
 
     def _has_ended(self) -> bool:
         """
@@ -90,7 +107,7 @@ class Race:
         """
         with self.lock:
             used = self.begun - self.budget.left
-            if self.fine and used > self.limit * HASTE:
+            if self.fine and used > self.limit * self.tuning.haste:
                 self.fine = False
                 self._check()
             return self.over or not self.open
@@ -120,8 +137,9 @@ class Race:
             with self.lock:
                 if self.over or self.budget.left <= 0:
                     break
-                gap = self.goal.gap * (FINE if self.fine else 1.0)
-                solver = solver_of(self.budget, model, manner, gap, self.limit * part)
+                gap = self.goal.gap * self._part
+                limit = self.limit * part
+                solver = solver_of(self.budget, model, manner, gap, limit, self.tuning)
                 self.running.append(solver)
             solver.best_bound_callback = self._learn
             given = model if manner.hinted else plain
@@ -155,7 +173,7 @@ class Race:
             self._check()
 
     def _check(self) -> None:
-        if self.goal.is_closed(self.claim, FINE if self.fine else 1.0):
+        if self.goal.is_closed(self.claim, self._part):
             self.over = True
 
 

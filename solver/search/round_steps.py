@@ -25,24 +25,6 @@ from solver.search.outcome import Outcome, tier_results
 from solver.search.spectral_bound import least_work
 from solver.search.tier_search import TierSearch
 
-KEPT = 0.4
-"""
-The part of the limit that a step leaves to those after it.
-"""
-KEPT_FOR_LOSSES = 0.1
-"""
-The part of a step's limit that is left to the bound on what is lost.
-"""
-CHOICES_PER_UNIT = 10_000
-"""
-Choices on nodes that the model can take in for a unit, or a second, of what is left.
-"""
-MANY_NODES = 64
-"""
-With more nodes than this that somebody may leave, it is asked first whether what could
-be gained is worth a look.
-"""
-
 
 def search(problem: Problem, budget: Budget) -> Outcome:
     """
@@ -106,7 +88,7 @@ class _Course:
                     now.ready = now.entitled = self._entitled(now)
                 continue
             run = _StepCourse(opened, self.watch, self.budget, now.known)
-            with self.budget.keeping(KEPT):
+            with self.budget.keeping(now.problem.tuning.search.kept_for_steps):
                 best = run.best()
             self.sizes += run.sizes
             known = now.known.copy()
@@ -222,7 +204,8 @@ class _StepCourse:
         """
         Give the best starts of the step with those who leave for them.
         """
-        if len(self.opened.victims.on_node) > MANY_NODES:
+        tuning = self.opened.problem.tuning
+        if len(self.opened.victims.on_node) > tuning.search.many_nodes:
             self._start_idle()
             self.coarse, closed = coarse_bounds(
                 self.opened, self.budget, self.known.steps.bounds
@@ -239,9 +222,10 @@ class _StepCourse:
         run = StepSearch(self.opened, self.watch, self.budget)
         self.known.steps.teach(run)
         run.tighten(self.coarse)
-        if num_choices(self.opened.victims) <= self.budget.left * CHOICES_PER_UNIT:
+        choices = num_choices(self.opened.victims, tuning.encode)
+        if choices <= self.budget.left * tuning.search.choices_per_unit:
             wide = bool(self.opened.victims.wide)
-            with self.budget.keeping(KEPT_FOR_LOSSES if wide else 0.0):
+            with self.budget.keeping(tuning.search.kept_for_losses if wide else 0.0):
                 run.all_tiers()
         elif self.budget.left <= 0:
             self.budget.cut.add("search")

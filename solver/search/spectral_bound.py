@@ -19,20 +19,9 @@ from solver.evict.victims import Account, Thing, Victims, vacated
 from solver.problem.budget import Budget
 from solver.problem.node_room import Ints
 from solver.problem.problem import Problem
+from solver.tuning import Spectral
 
 Reals = npt.NDArray[np.float64]
-MOST_NODES = 600
-"""
-With more nodes than this the eigenvalues take too long.
-"""
-PROBES = 8
-"""
-How many more shifts are tried after the first three.
-"""
-CUBES_PER_UNIT = 5e9
-"""
-Nodes, to the third power, whose eigenvalues use up one deterministic unit.
-"""
 MARGIN = 1e-7
 """
 What floating point may have lost.
@@ -71,7 +60,7 @@ def least_work(opened: Opened, budget: Budget) -> int:
     most[~problem.shapes.allowed[wanted.shape]] = 0
     hosts = np.flatnonzero(most > 0)
     number = -(-wanted.pods // max(1, int(most.max(initial=0))))
-    if not number <= len(hosts) <= MOST_NODES:
+    if not number <= len(hosts) <= problem.tuning.spectral.most_nodes:
         return 0
     if budget.left <= 0:
         budget.cut.add("losses")
@@ -80,7 +69,7 @@ def least_work(opened: Opened, budget: Budget) -> int:
     low = float(np.sort(sums)[:number].sum())
     if low == 0.0:
         return 0
-    high = _largest(square, number, budget)
+    high = _largest(square, number, budget, problem.tuning.spectral)
     unit = _unit(problem, victims)
     return ceil(low * low / high / unit * (1 - MARGIN)) * unit
 
@@ -141,14 +130,14 @@ def _goes_whole(victims: Victims, account: Account) -> bool:
     return account.wide >= 0 and victims.wide[account.wide].state is None
 
 
-def _largest(square: Reals, number: int, budget: Budget) -> float:
+def _largest(square: Reals, number: int, budget: Budget, tuning: Spectral) -> float:
     """
     Give the most that zᵀMz can be with so many ones, over shifts by a golden section.
     """
     ones = np.ones_like(square)
 
     def bound(shift: float) -> float:
-        budget.charge(len(square) ** 3 / CUBES_PER_UNIT)
+        budget.charge(len(square) ** 3 / tuning.cubes_per_unit)
         top = float(np.linalg.eigvalsh(square - shift * ones)[-1])
         return number * top + shift * number * number
 
@@ -156,7 +145,7 @@ def _largest(square: Reals, number: int, budget: Budget) -> float:
     low, high = 0.0, 2.0 * best / number / len(square)
     left, right = _inner(low, high)
     at_left, at_right = bound(left), bound(right)
-    for _ in range(PROBES):
+    for _ in range(tuning.probes):
         if budget.left <= 0:
             budget.cut.add("losses")
             break

@@ -18,18 +18,8 @@ from solver.problem.gang_state import Standing
 from solver.problem.node_room import Bools, Floats, Ints
 from solver.problem.problem import Problem, Unit
 from solver.score.tiers import is_better, score, tier_keys
+from solver.tuning import Tabu
 
-PATIENCE = 2000
-"""
-Steps without success after which another pod is tried from the best packing.
-"""
-
-SHORTEST, LONGEST = 10, 20
-"""
-Steps for which a pod that has just moved stays where it is.
-"""
-
-MOST_PAIRS = 2**16
 MOST_EXACT = 2**48
 _EVEN = frozenset({"disruption", "topology", "surplus"})
 
@@ -72,7 +62,7 @@ def improve(
     items = _items_of(problem)
     if not items.keys:
         return best
-    run = _Assignment(items, items.bins_of(best), seed)
+    run = _Assignment(items, items.bins_of(best), seed, problem.tuning.tabu)
     while not stop():
         if run.overflows:
             run.step()
@@ -273,7 +263,8 @@ class _Assignment:
     that the number of pods inside never falls.
     """
 
-    def __init__(self, items: _SinglePods, bins: Ints, seed: int) -> None:
+    def __init__(self, items: _SinglePods, bins: Ints, seed: int, tuning: Tabu) -> None:
+        self.tuning = tuning
         self.items = items
         self.steps = 0
         self.best = bins
@@ -311,14 +302,14 @@ class _Assignment:
         Make the best swap with a node that overflows, or give up and start again.
         """
         self.steps += 1
-        if self.steps - self._since > PATIENCE:
+        if self.steps - self._since > self.tuning.patience:
             self._reset(self.best)
             outside = np.flatnonzero(self.best == self._nodes)
             self._push(int(self._chance.choice(outside)))
         over = np.flatnonzero(self._cost)
         node = int(over[self._chance.integers(len(over))])
         pods = np.flatnonzero(self._bins[: self._pods] == node)
-        most = max(4, MOST_PAIRS // len(self._bins))
+        most = max(4, self.tuning.most_pairs // len(self._bins))
         if len(pods) > most:
             pods = self._chance.choice(pods, most, replace=False)
         change = self._changes(node, pods)
@@ -395,7 +386,9 @@ class _Assignment:
         self._bins[pod] = theirs
         if other < self._pods:
             self._bins[other] = ours
-        held = self.steps + self._chance.integers(SHORTEST, LONGEST, size=2)
+        held = self.steps + self._chance.integers(
+            self.tuning.shortest, self.tuning.longest, size=2
+        )
         self._held[pod], self._held[other] = held
         if other >= self._pods:
             self._held[other] = 0

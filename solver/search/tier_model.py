@@ -14,8 +14,6 @@ from solver.place.draft import Draft
 from solver.problem.problem import Problem
 from solver.score.tier import TierKey
 
-MOST_CLASSES = 600
-
 
 class Model:
     """
@@ -48,7 +46,11 @@ class Model:
 
     def _build(self) -> Encoding:
         classes = classes_of(
-            self.problem, self._shapes, self.levels, self.split, MOST_CLASSES
+            self.problem,
+            self._shapes,
+            self.levels,
+            self.split,
+            self.problem.tuning.encode.most_classes,
         )
         return encode(self.problem, classes)
 

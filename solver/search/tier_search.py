@@ -28,25 +28,9 @@ from solver.search.race import Answer
 from solver.search.tabu import applies, improve
 from solver.search.tier_model import Model
 
-SMALL = 400
-MOST_REFINEMENTS = 6
-MOST_DEALS = 4
-SPLIT_WHOLE = 24
-FEW_PODS = 40
-MOST_TO_REPEAT = 2000
-REPACKING = 0.8
-STEPS_PER_UNIT = 10_000.0
-ROWS_PER_UNIT = 100_000
-"""
-Variables and rows of a model that is built again for one deterministic unit.
-"""
 BESIDE_STARTS = frozenset({"surplus", "topology", "packing", "gpus", "pods"})
 """
 Tiers that count more than which gangs start: they can be bettered with starts kept.
-"""
-TIE_BREAK = 0.25
-"""
-The part of a deterministic share that goes to the last tier, which only breaks ties.
 """
 
 
@@ -67,7 +51,8 @@ class TierSearch:
 
     def __post_init__(self) -> None:
         problem = self.problem
-        self.attempts = Attempts(self.budget)
+        self.tuning = problem.tuning.search
+        self.attempts = Attempts(self.budget, self.tuning)
         self.keys = self.keys or tier_keys(problem)
         self.values = score(problem, self.best, self.keys)
         self.trivial = [trivial_bound(problem, key) for key in self.keys]
@@ -122,12 +107,12 @@ class TierSearch:
         """
         Solve every tier that arithmetic does not prove already.
         """
-        few = len(self.problem.units) <= MOST_TO_REPEAT
+        few = len(self.problem.units) <= self.tuning.most_to_repeat
         if few and self.budget.left > 0 and not self._is_proven():
             self.offer(complete(self.problem, Draft()))
         packing = applies(self.problem)
-        if packing and len(self.problem.units) > FEW_PODS:
-            self._repack(REPACKING)
+        if packing and len(self.problem.units) > self.tuning.few_pods:
+            self._repack(self.tuning.repacking)
         for at in range(len(self.keys)):
             if self.values[at] == self.bounds[at] or at in self.fixed:
                 continue
@@ -156,7 +141,7 @@ class TierSearch:
 
         seed = self.problem.policy.seed
         draft = improve(self.problem, self.best, stop=is_over, seed=seed)
-        self.budget.charge(steps / STEPS_PER_UNIT)
+        self.budget.charge(steps / self.tuning.steps_per_unit)
         self._keep(0, draft)
         self.watch.lap("search")
 
@@ -166,18 +151,18 @@ class TierSearch:
         Steps that use up one unit of the limit; a limit in seconds is measured.
         """
         timed = self.budget.limits.seconds is not None
-        return inf if timed else STEPS_PER_UNIT
+        return inf if timed else self.tuning.steps_per_unit
 
     def _solve_tier(self, at: int) -> None:
         share = self._share(at)
         if self.keys[at].name == "order" and self.budget.limits.seconds is None:
-            share *= TIE_BREAK
+            share *= self.tuning.tie_break
         end = self.budget.left - 2 * share
         if self.relaxed is not None and not self._solve_relaxed(
             self.relaxed, at, share
         ):
             return
-        for _ in range(MOST_REFINEMENTS):
+        for _ in range(self.tuning.most_refinements):
             answer = self._ask(self.model, at, share)
             if answer is None or self.budget.left <= 0:
                 return
@@ -187,7 +172,8 @@ class TierSearch:
             if not self._refine([self.model.classes.items[c] for c in unpacked]):
                 return
             size = self.model.size
-            self.budget.charge((size.variables + size.constraints) / ROWS_PER_UNIT)
+            rows = size.variables + size.constraints
+            self.budget.charge(rows / self.tuning.rows_per_unit)
 
     def _solve_relaxed(self, model: Model, at: int, share: float) -> bool:
         """
@@ -199,7 +185,7 @@ class TierSearch:
         if answer is None:
             return self.keys[at].name == "topology" and not self._is_closed(at)
         first: list[str] = []
-        for _ in range(MOST_DEALS):
+        for _ in range(self.tuning.most_deals):
             draft, failed = deal(self.problem, model.encoding, answer.value, first)
             if failed or not self._keep(at, draft):
                 self._keep(at, complete(self.problem, draft))
@@ -215,7 +201,7 @@ class TierSearch:
             value != bound
             for value, bound in zip(self.values[at:], self.bounds[at:], strict=True)
         )
-        return max(0.0, self.budget.left) / max(1.0, open_tiers * 0.5)
+        return max(0.0, self.budget.left) / max(1.0, open_tiers * self.tuning.tier_part)
 
     def _is_closed(self, at: int) -> bool:
         """
@@ -225,7 +211,8 @@ class TierSearch:
 
     def _goal(self, at: int) -> Goal:
         key = self.keys[at]
-        small = self.relaxed is None and self.model.size.variables <= SMALL
+        most = self.tuning.small_model
+        small = self.relaxed is None and self.model.size.variables <= most
         gap = 0.0 if small else key.gap
         return Goal(key.direction, gap, self.values[at], self.bounds[at])
 
@@ -329,7 +316,8 @@ class TierSearch:
                 continue
             changed = True
             pieces = len(item.nodes)
-            size = 1 if pieces <= SPLIT_WHOLE else -(-pieces // SPLIT_WHOLE)
+            whole = self.tuning.split_whole
+            size = 1 if pieces <= whole else -(-pieces // whole)
             for i, node in enumerate(item.nodes):
                 self.model.split[node] = 1 + item.nodes[i // size * size]
         if changed:

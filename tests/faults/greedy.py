@@ -4,7 +4,7 @@ Faults of greedy.
 
 from tests.faults.changes import FIRST_CHILDREN_BY_HAND
 from tests.faults.fault import Fault
-from tests.faults.switch import always, becomes, saying, switch
+from tests.faults.switch import always, number, saying, switch
 
 FAULTS: tuple[Fault, ...] = (
     Fault(
@@ -87,14 +87,14 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-wastes-gpu-nodes",
         "greedy puts pods without GPUs on GPU nodes as readily as on others",
-        switch("solver.place.free_room:WASTE", becomes(0.0)),
+        number("place.waste", 0.0),
         ("packing/processor-pods-keep-off-gpu-nodes",),
         "greedy",
     ),
     Fault(
         "greedy-never-steps-back",
         "greedy tries the children of a node in one order only",
-        switch("solver.place.place_gang:MOST_ORDERS", becomes(1)),
+        number("place.most_orders", 1),
         ("packing/largest-first-would-fail",),
         "greedy",
     ),

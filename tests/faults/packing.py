@@ -4,7 +4,7 @@ Faults of packing: classes of nodes, and counts that no packing holds.
 
 from tests.faults.changes import NO_REPAIR
 from tests.faults.fault import Fault
-from tests.faults.switch import always, becomes, both, switch
+from tests.faults.switch import always, both, number, switch
 
 
 def _sums_only(old):
@@ -20,7 +20,7 @@ def _sums_only(old):
     return rows
 
 
-NO_MODEL_OF_A_CLASS = switch("solver.decode.pack:EXACT_CELLS", becomes(0))
+NO_MODEL_OF_A_CLASS = number("decode.exact_cells", 0)
 
 FAULTS: tuple[Fault, ...] = (
     Fault(

@@ -9,7 +9,15 @@ from solver.problem.problem import Step
 from solver.score.tier import LOSSES
 from tests.faults.changes import NO_REPAIR, tiers_by
 from tests.faults.fault import Fault
-from tests.faults.switch import Switch, always, becomes, both, saying, seeing, switch
+from tests.faults.switch import (
+    Switch,
+    always,
+    both,
+    number,
+    saying,
+    seeing,
+    switch,
+)
 
 
 def _swapped(one: str, other: str) -> Switch:
@@ -79,7 +87,7 @@ def _youngest_first(types, problem, *_):
     ]
 
 
-ALWAYS_RELAXED = switch("solver.encode.without_topology:MOST_DOMAINS", becomes(0))
+ALWAYS_RELAXED = number("encode.most_domains", 0)
 
 FAULTS: tuple[Fault, ...] = (
     Fault(

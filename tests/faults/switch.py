@@ -10,9 +10,11 @@ import pkgutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from unittest import mock
 
 import solver
+from benchmarks.tuning import tuned
 
 # A module imported for the first time while a switch is flipped would keep it.
 for _each in pkgutil.walk_packages(solver.__path__, "solver."):
@@ -108,6 +110,14 @@ def becomes(value: object) -> Change:
     Change a constant.
     """
     return lambda _old: value
+
+
+def number(name: str, value: object) -> Switch:
+    """
+    Change a number of the search.
+    """
+    change = partial(tuned, name=name, value=value)
+    return switch("solver.problem.problem:DEFAULT", change)
 
 
 def seeing(**changes: Callable[[object], object]) -> Change:

@@ -23,6 +23,7 @@ from models.policy import Evict, Limits, Policy, Tier
 from models.resources import CPU, GPU, MEMORY, PODS
 from solver.problem.problem import problem_of
 from solver.round import decide
+from solver.tuning import Encode, Tuning
 from solver.verify import verify
 from tests.helpers.cases import random_snapshot
 from tests.helpers.written import document_of, shuffled
@@ -61,14 +62,12 @@ def test_whole_vector_equals_the_exact_model(seed):
 
 
 @pytest.mark.parametrize("seed", FAST)
-def test_whole_vector_equals_the_exact_model_by_way_of_the_relaxation(
-    seed, monkeypatch
-):
-    monkeypatch.setattr("solver.encode.without_topology.MOST_DOMAINS", 0)
+def test_whole_vector_equals_the_exact_model_by_way_of_the_relaxation(seed):
     snapshot = random_snapshot(seed)
     policy = Policy(evict=CALM, limits=Limits(gap=0.0))
+    relaxing = Tuning(encode=Encode(most_domains=0))
 
-    plan = decide(snapshot, policy)
+    plan = decide(snapshot, policy, tuning=relaxing)
 
     assert exact_vector(snapshot, policy) == vector_of(plan)
     assert plan.status != "feasible"

@@ -12,6 +12,7 @@ from adapters.cli.terminal.output import Format, Table, as_text, emit, say
 
 if TYPE_CHECKING:
     from benchmarks import BenchReport
+    from solver.tuning import Tuning
 
 
 def bench(
@@ -20,6 +21,13 @@ def bench(
         typer.Argument(metavar="NAME", help="Rows; all if none, rounds/ is all below."),
     ] = None,
     *,
+    tuning: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="Try another number of the search, as solver/tuning.py names them.",
+        ),
+    ] = None,
     output: RowsOutput = Format.TABLE,
 ) -> int:
     """
@@ -32,8 +40,9 @@ def bench(
 
     run = _measured()
     _known(names or [])
+    tried = _tried(tuning or [])
     with Progress() as progress:
-        report = run(names or [], progress=progress.say)
+        report = run(names or [], progress=progress.say, tuning=tried)
     if output in {Format.JSON, Format.YAML}:
         emit(as_text(report.document(), output))
     else:
@@ -61,6 +70,18 @@ def _measured() -> "Callable[..., BenchReport]":
             "run `phalanx bench` from the top of a checkout"
         ) from error
     return run
+
+
+def _tried(words: list[str]) -> "Tuning":
+    """
+    Read the numbers to try.
+    """
+    from benchmarks.tuning import TuningError, tuning_of
+
+    try:
+        return tuning_of(words)
+    except TuningError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 def _known(names: list[str]) -> None:

@@ -19,18 +19,8 @@ from solver.encode.node_classes import Level as TopologyLevel
 from solver.evict.victims import Thing, Victims
 from solver.problem.node_room import Bools, Ints
 from solver.problem.problem import Problem
+from solver.tuning import Encode
 
-MOST_CHOICES = 512
-MOST_LINKED = 16
-"""
-Nodes with more choices than this are crowded; the second number is for nodes that hold
-parts of gangs on several nodes, of which no choice can be left out.
-"""
-MOST_LEVELS = 4000
-"""
-Of more different amounts of free room than this on one node, not all are offered.
-"""
-MOST_SUMS = 4096
 Costs = tuple[tuple[tuple[int, int], ...], ...]
 """
 Per account the work and age of its things on one node, the cheapest first.
@@ -118,7 +108,7 @@ class _Contents:
     exact: bool = True
 
 
-def num_choices(victims: Victims) -> int:
+def num_choices(victims: Victims, tuning: Encode) -> int:
     """
     Count the choices of all unlike nodes, as many of each as would be listed.
     """
@@ -129,7 +119,9 @@ def num_choices(victims: Victims) -> int:
     linked = {at for at, account in enumerate(victims.accounts) if account.wide >= 0}
     return sum(
         min(
-            MOST_LINKED if linked.intersection(x[0] for x in kind) else MOST_CHOICES,
+            tuning.most_linked
+            if linked.intersection(x[0] for x in kind)
+            else tuning.most_choices,
             prod(len(things) for things in kind),
         )
         for kind in kinds
@@ -277,7 +269,7 @@ class _Converter:
             groups.setdefault(key, []).append(node)
             kinds.setdefault(key, (sort, accounts, costs))
         for contents in self._contents.values():
-            _enumerate(contents)
+            _enumerate(contents, self.problem.tuning.encode)
         return self._numbered(groups, kinds, domains, names)
 
     def _linked(self) -> Bools:
@@ -412,7 +404,9 @@ class _Converter:
         for column in range(cut.shape[1]):
             key = (column, fits.tobytes())
             if key not in self._reached:
-                self._reached[key] = _sums(requests[:, column])
+                self._reached[key] = _sums(
+                    requests[:, column], self.problem.tuning.encode.most_sums
+                )
             sums = self._reached[key]
             if sums is None:
                 continue
@@ -455,7 +449,7 @@ def _options_of(
     return tuple(options), base
 
 
-def _sums(requests: Ints) -> Ints | None:
+def _sums(requests: Ints, most: int) -> Ints | None:
     """
     List the sums that pods can ask for, up to some length; none where there are many.
     """
@@ -464,16 +458,16 @@ def _sums(requests: Ints) -> Ints | None:
         return None
     step = int(np.gcd.reduce(values))
     small = [v // step for v in values]
-    if small[0] == 1 or small[-1] > MOST_SUMS // 8:
+    if small[0] == 1 or small[-1] > most // 8:
         return None
-    reach = np.zeros(MOST_SUMS + 1, dtype=bool)
+    reach = np.zeros(most + 1, dtype=bool)
     reach[0] = True
-    for amount in range(1, MOST_SUMS + 1):
+    for amount in range(1, most + 1):
         reach[amount] = any(amount >= v and reach[amount - v] for v in small)
     return np.flatnonzero(reach) * step
 
 
-def _enumerate(contents: _Contents) -> None:
+def _enumerate(contents: _Contents, tuning: Encode) -> None:
     """
     List all choices of how many things of each account leave; the empty one first.
 
@@ -482,7 +476,7 @@ def _enumerate(contents: _Contents) -> None:
     total = 1
     for count in contents.counts:
         total *= count + 1
-    most = MOST_LINKED if any(contents.linked) else MOST_CHOICES
+    most = tuning.most_linked if any(contents.linked) else tuning.most_choices
     if total <= most:
         ranges = [range(count + 1) for count in contents.counts]
         contents.choices = list(product(*ranges))
@@ -495,9 +489,9 @@ def _enumerate(contents: _Contents) -> None:
             for number in range(1, count + 1):
                 pairs = zip(free, amounts, strict=True)
                 frees.setdefault(tuple(x + number * a for x, a in pairs))
-        if len(frees) > MOST_LEVELS:
+        if len(frees) > tuning.most_levels:
             contents.exact = False
-            frees = dict.fromkeys(list(frees)[:MOST_LEVELS])
+            frees = dict.fromkeys(list(frees)[: tuning.most_levels])
     contents.choices = list(frees)
 
 

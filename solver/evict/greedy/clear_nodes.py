@@ -24,10 +24,6 @@ from solver.problem.never_starts import num_fitting
 from solver.problem.node_room import Bools, Floats, Ints
 from solver.problem.running_domains import running_cells
 
-MOST_DOMAINS = 4
-"""
-How many domains are tried where a gang must be in one, those that cost least first.
-"""
 _Number = TypeVar("_Number", np.int64, np.float64)
 _EVER = 2**40
 _SAME = 1 + 1e-9
@@ -146,7 +142,9 @@ class Cover:
             if self._missing(leaf) > 0:
                 costs += self._costs_by_cell(leaf, mask, cells.of_node, len(costs))
         costs[0] = np.inf
-        order = np.argsort(costs, kind="stable")[:MOST_DOMAINS]
+        order = np.argsort(costs, kind="stable")[
+            : self.table.problem.tuning.evict.most_domains
+        ]
         for cell in [min(used)] if used else order.tolist():
             if np.isfinite(costs[cell]):
                 inside = cells.mask([cell])

@@ -35,10 +35,6 @@ from solver.problem.gang_state import Standing
 from solver.problem.node_room import Ints
 from solver.problem.problem import Problem, Step, Unit
 
-MOST_MISSES = 100
-"""
-After so many gangs for which nobody could make room, no more are tried.
-"""
 Left = Mapping[str, Mapping[str, int]]
 """
 What is left of limits or shares, per queue and resource.
@@ -160,7 +156,10 @@ class _ByHand:
         """
         if self._start(unit, evict=False):
             return True
-        if self.failed.covers(unit) or self.misses >= MOST_MISSES:
+        if (
+            self.failed.covers(unit)
+            or self.misses >= self.problem.tuning.evict.most_misses
+        ):
             return False
         if self._start(unit, evict=True):
             return True

@@ -19,13 +19,6 @@ from solver.problem.node_room import Bools, Floats, Ints
 from solver.problem.problem import Problem, Step
 from solver.problem.running_gangs import Runner, age_of
 
-PER_GANG = 0.01
-PER_POD = 0.0001
-PER_BAND = 0.000001
-"""
-What a gang that stops, a pod that leaves, and a band that it is higher cost beside
-GPU-seconds: next to nothing.
-"""
 RECLAIM, PREEMPT, MOVE = 1, 2, 3
 
 
@@ -53,6 +46,7 @@ class VictimTable:
     def __init__(self, problem: Problem, victims: Victims) -> None:
         self.problem = problem
         self.victims = victims
+        self._tuning = problem.tuning.evict
         self.items: list[VictimRow] = []
         self.of_wide: dict[int, list[int]] = {}
         self.singles: dict[int, dict[int, list[int]]] = {}
@@ -185,9 +179,15 @@ class VictimTable:
     def _cost(self, item: VictimRow) -> float:
         if item.wide >= 0:
             band = self.victims.wide[item.wide].band
-            return item.work + (PER_POD + PER_BAND * band) * len(item.pods)
+            return item.work + self._each(band) * len(item.pods)
         band = self.victims.accounts[item.sort].band
-        return item.work + PER_GANG + (PER_POD + PER_BAND * band) * len(item.pods)
+        return item.work + self._tuning.per_gang + self._each(band) * len(item.pods)
+
+    def _each(self, band: int) -> float:
+        """
+        Give what a pod that leaves costs, beside its work.
+        """
+        return self._tuning.per_pod + self._tuning.per_band * band
 
     # --- what changes ---------------------------------------------------------------
 
@@ -216,8 +216,8 @@ class VictimTable:
         self._refresh_singles(wide, gone, spare, parts)
         work = self.problem.runners.work_of(record.gang, record.pods)
         work -= sum(self.items[at].work for at in gone)
-        each = PER_POD + PER_BAND * record.band
-        self.wide_cost[wide] = work + PER_GANG + each * pods
+        each = self._each(record.band)
+        self.wide_cost[wide] = work + self._tuning.per_gang + each * pods
         self.wide_parts[wide] = max(1, int(self.live[list(parts.values())].sum()))
 
     def _refresh_singles(

@@ -6,14 +6,13 @@ import pytest
 
 from models.policy import Policy
 from solver.encode.demand import levels_of
-from solver.encode.without_topology import (
-    MOST_DOMAINS,
-    has_many_domains,
-    without_topology,
-)
+from solver.encode.without_topology import has_many_domains, without_topology
 from solver.problem.problem import problem_of
 from solver.round import decide
+from solver.tuning import DEFAULT
 from tests.helpers.build import gang, node, required, snapshot, topology
+
+MOST_DOMAINS = DEFAULT.encode.most_domains
 
 
 def racks(count, gpus=8):

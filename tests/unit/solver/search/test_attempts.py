@@ -13,6 +13,7 @@ from solver.problem.budget import Budget, Stopwatch
 from solver.search.attempts import Attempts
 from solver.search.goal import Goal, whole
 from solver.search.parameters import DIVING, IMPROVING
+from solver.tuning import DEFAULT
 
 WEIGHTS = (31, 29, 23, 19, 17, 13, 11, 7)
 ROOM = 61
@@ -44,7 +45,7 @@ def test_the_best_answer_is_found_and_its_bound_closed(limits):
     model, taken = knapsack()
     goal = Goal("max", 0.0, 0, sum(WEIGHTS))
 
-    answer = Attempts(budget(**limits)).solve(model, goal, 4.0)
+    answer = Attempts(budget(**limits), DEFAULT.search).solve(model, goal, 4.0)
 
     assert answer.claim == goal.bound == ROOM
     chosen = sum(w for w, v in zip(WEIGHTS, taken, strict=True) if answer.value(v))
@@ -56,7 +57,9 @@ def test_nothing_is_claimed_when_nothing_is_left(workers):
     model, _ = knapsack()
     goal = Goal("max", 0.0, 0, sum(WEIGHTS))
 
-    answer = Attempts(budget(seconds=0.0, workers=workers)).solve(model, goal, 1.0)
+    answer = Attempts(budget(seconds=0.0, workers=workers), DEFAULT.search).solve(
+        model, goal, 1.0
+    )
 
     assert answer is None or answer.claim <= ROOM
     assert goal.bound >= ROOM
@@ -66,13 +69,15 @@ def test_a_model_is_left_as_it_was():
     model, _ = knapsack()
     before = str(model.proto)
 
-    Attempts(budget(seconds=5.0, workers=2)).solve(model, Goal("max", 0, 0, 99), 4.0)
+    Attempts(budget(seconds=5.0, workers=2), DEFAULT.search).solve(
+        model, Goal("max", 0, 0, 99), 4.0
+    )
 
     assert str(model.proto) == before
 
 
 def test_the_manner_that_closed_a_tier_goes_first():
-    attempts = Attempts(budget(deterministic=4.0))
+    attempts = Attempts(budget(deterministic=4.0), DEFAULT.search)
     attempts.manners = [DIVING, IMPROVING]
     model, _ = knapsack()
     impossible = Goal("max", 0.0, ROOM, ROOM)

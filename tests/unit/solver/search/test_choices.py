@@ -2,11 +2,13 @@
 Choices: what is proven holds for every equally good way to evict.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from models.policy import Policy
 from solver.round import decide
-from solver.search import choose
+from solver.tuning import DEFAULT, Search
 from tests.helpers.build import gang, node, queue, snapshot
 
 QUEUES = (queue("guest", quota=0), queue("owner", quota=8))
@@ -43,7 +45,8 @@ def test_who_is_evicted_and_what_it_costs_is_proven_by_the_step():
 
 @pytest.mark.parametrize("hole", ["b", "0"])
 def test_nothing_is_proven_that_another_choice_could_better(hole, monkeypatch):
-    monkeypatch.setattr(choose, "MOST_CELLS", 0)
+    small = replace(DEFAULT, search=Search(most_open_cells=0))
+    monkeypatch.setattr("solver.problem.problem.DEFAULT", small)
     found = proofs(borrower(3), hole=hole)
 
     assert "conditional" == found["borrowing"]

@@ -1,0 +1,378 @@
+"""
+Tuning: the numbers that trade effort for quality, in one place.
+
+None of them is a rule: any value gives plans that hold, with true bounds.  Each has its
+unit, why it is what it is, and the row of the bench that exercises it most and is first
+to notice when it is wrong.  ``phalanx bench ROW --tuning NAME=VALUE`` tries another.
+Rules have their place in the policy and in ``models``.
+"""
+
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+_T = TypeVar("_T")
+
+
+def _is(value: _T, unit: str, why: str, row: str) -> _T:
+    """
+    Give a field its value, and what is known of it.
+    """
+    made: _T = field(default=value, metadata={"unit": unit, "why": why, "row": row})
+    return made
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """
+    Placing gangs one by one.
+    """
+
+    tries: int = _is(
+        40,
+        "tries",
+        "ways to place one gang's tree; most need one, and few are found after many",
+        "rounds/trees",
+    )
+    most_orders: int = _is(
+        4, "orders", "of children, the one that failed last first", "rounds/trees"
+    )
+    most_domains: int = _is(
+        64, "domains", "tried for a tree node, the tightest first", "rounds/topology"
+    )
+    gpu_weight: float = _is(
+        4.0,
+        "times",
+        "what a free GPU counts beside other resources when nodes are called tight",
+        "rounds/1k",
+    )
+    waste: float = _is(
+        16.0,
+        "cluster shares",
+        "keeps pods without GPUs off nodes with GPUs, whatever is free there",
+        "rounds/10k",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evict:
+    """
+    Making room by hand.
+    """
+
+    most_misses: int = _is(
+        100, "gangs", "in vain, after which no more are tried", "evict/impossible"
+    )
+    most_domains: int = _is(
+        4, "domains", "tried for a gang that must be in one", "evict/mixed"
+    )
+    per_gang: float = _is(
+        0.01,
+        "GPU-seconds",
+        "what a gang that stops costs: next to nothing, so that it decides ties",
+        "evict/many-small",
+    )
+    per_pod: float = _is(
+        0.0001,
+        "GPU-seconds",
+        "what a pod that leaves costs: less than a gang",
+        "evict/many-small",
+    )
+    per_band: float = _is(
+        0.000001,
+        "GPU-seconds",
+        "what a pod costs for each band it is higher: less than a pod",
+        "quality/victims",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encode:
+    """
+    The size of the model.
+    """
+
+    most_classes: int = _is(
+        600,
+        "node classes",
+        "more are merged: the model grows with classes times shapes",
+        "rounds/crowd",
+    )
+    most_domains: int = _is(
+        16, "domains", "from which they are left out first", "rounds/topology"
+    )
+    most_choices: int = _is(
+        512,
+        "choices",
+        "of what leaves a node together; nodes with more are crowded",
+        "evict/mixed-4k",
+    )
+    most_linked: int = _is(
+        16,
+        "choices",
+        "the same where gangs lie on several nodes: none of these can be left out",
+        "evict/scattered",
+    )
+    most_levels: int = _is(
+        4000,
+        "amounts",
+        "of free room that a crowded node offers; of more, not all are offered",
+        "evict/many-small",
+    )
+    most_sums: int = _is(
+        4096,
+        "steps",
+        "up to which sums of requests are listed, so that room is cut to what fits",
+        "evict/many-small",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decode:
+    """
+    Packing counts onto nodes.
+    """
+
+    exact_cells: int = _is(
+        600,
+        "nodes times items",
+        "up to which a class is packed exactly where fitting by size fails",
+        "rounds/10k",
+    )
+    exact_limit: float = _is(
+        0.2, "deterministic units", "for packing one class", "rounds/10k"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """
+    How the limit is spent, tier by tier and manner by manner.
+    """
+
+    kept_for_steps: float = _is(
+        0.4, "part", "of the limit that a step leaves to those after it", "evict/mixed"
+    )
+    kept_for_losses: float = _is(
+        0.1, "part", "of a step's limit for its bound of loss", "evict/scattered"
+    )
+    choices_per_unit: float = _is(
+        10_000.0,
+        "choices a unit or second",
+        "that the model of evictions can take in; with more it is not built",
+        "evict/mixed-4k",
+    )
+    many_nodes: int = _is(
+        64,
+        "nodes",
+        "that somebody may leave, from which it is asked first what could be gained",
+        "evict/impossible",
+    )
+    gain_part: float = _is(
+        0.1,
+        "part",
+        "of what is left that each tier may use to ask what could be gained",
+        "evict/impossible",
+    )
+    step_part: float = _is(
+        0.5,
+        "part",
+        "of its share that a tier of a step with evictions may use up",
+        "evict/large-gang",
+    )
+    tier_part: float = _is(
+        0.5,
+        "tiers",
+        "what an open tier counts when the limit is shared: most close early",
+        "rounds/1k",
+    )
+    most_open_cells: int = _is(
+        3000, "nodes times gangs", "of a round asked as one model", "quality/victims"
+    )
+    most_open_tries: int = _is(
+        10, "times", "another choice of evictions is frozen", "quality/victims"
+    )
+    open_part: float = _is(
+        0.5, "part", "of what is left for a tier of the whole round", "quality/victims"
+    )
+    tie_break: float = _is(
+        0.25,
+        "part",
+        "of a deterministic share for the last tier, which only breaks ties",
+        "quality/small",
+    )
+    small_model: int = _is(
+        400, "variables", "up to which a tier is closed without a gap", "quality/small"
+    )
+    most_refinements: int = _is(
+        6, "times", "a tier is solved with classes split once more", "rounds/crowd"
+    )
+    split_whole: int = _is(
+        24, "pieces", "that a class which could not be packed becomes", "rounds/crowd"
+    )
+    most_deals: int = _is(
+        4, "times", "gangs are placed by hand after the relaxation", "rounds/topology"
+    )
+    most_to_repeat: int = _is(
+        2000, "units", "up to which a second draft is tried", "rounds/10k"
+    )
+    few_pods: int = _is(
+        40, "pods", "up to which the model packs better than swaps do", "rounds/crowd"
+    )
+    repacking: float = _is(
+        0.8, "part", "of the limit for swaps before the model", "rounds/crowd"
+    )
+    steps_per_unit: float = _is(
+        10_000.0, "swaps", "that use up one deterministic unit", "rounds/crowd"
+    )
+    rows_per_unit: float = _is(
+        100_000.0,
+        "variables and rows",
+        "of a model that is built again for one deterministic unit",
+        "rounds/crowd",
+    )
+    many_variables: int = _is(
+        2000, "variables", "from which presolve makes one pass", "rounds/10k"
+    )
+    nearby: float = _is(
+        0.2, "part", "of a share for starts kept as they are, at most", "rounds/1k"
+    )
+    fine: float = _is(
+        0.4,
+        "part",
+        "of the gap that is tried for first: a tier locked short of its best makes "
+        "the next ones harder",
+        "rounds/trees",
+    )
+    haste: float = _is(
+        0.5, "part", "of a share after which a race takes the whole gap", "rounds/1k"
+    )
+    first_pass: tuple[float, ...] = _is(
+        (0.4, 0.3, 0.2), "parts", "of a share in turn, for the fine gap", "quality/full"
+    )
+    second_pass: tuple[float, ...] = _is(
+        (0.2, 0.2, 0.2, 0.2),
+        "parts",
+        "of a share in turn, for the whole gap",
+        "quality/full",
+    )
+    lane_of_diving: tuple[float, ...] = _is(
+        (0.45, 0.3, 0.25),
+        "parts",
+        "of a share for diving, weighing, relaxed, in a race on small models",
+        "rounds/1k",
+    )
+    probing: float = _is(
+        0.5, "deterministic units", "for probing in presolve", "rounds/topology"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spectral:
+    """
+    The bound on what is lost, by eigenvalues.
+    """
+
+    most_nodes: int = _is(
+        600, "nodes", "with more the eigenvalues take too long", "evict/scattered"
+    )
+    probes: int = _is(
+        8, "shifts", "that are tried after the first three", "evict/scattered"
+    )
+    cubes_per_unit: float = _is(
+        5e9,
+        "cubed nodes",
+        "whose eigenvalues use up one deterministic unit",
+        "evict/scattered",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tabu:
+    """
+    Swaps of single pods.
+    """
+
+    patience: int = _is(
+        2000,
+        "swaps",
+        "without success, after which another pod is tried from the best packing",
+        "rounds/crowd",
+    )
+    shortest: int = _is(
+        10,
+        "swaps",
+        "for which a pod that has just moved stays, at least",
+        "rounds/crowd",
+    )
+    longest: int = _is(
+        20, "swaps", "for which it stays, at most; this one excluded", "rounds/crowd"
+    )
+    most_pairs: int = _is(
+        2**16, "pairs of pods", "that are compared for one swap", "rounds/crowd"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explain:
+    """
+    Saying why gangs wait.
+    """
+
+    most_tries: int = _is(
+        40, "tries", "of evictions, to say who is protected", "evict/impossible"
+    )
+    pods_tried: int = _is(
+        40_000, "running pods", "in all those tries together", "evict/impossible"
+    )
+    pods_per_unit: float = _is(
+        100_000.0, "running pods", "a try, for one deterministic unit", "evict/mixed"
+    )
+    kept: float = _is(
+        0.1,
+        "part",
+        "of the limit that the search leaves to the reasons",
+        "rounds/trees",
+    )
+    kept_for_reserved: float = _is(
+        0.4,
+        "part",
+        "of the limit for a second solve, where a band above reservations waits",
+        "evict/mixed",
+    )
+    limit: float = _is(
+        0.5,
+        "deterministic units",
+        "for one proof that a gang fits alone",
+        "rounds/trees",
+    )
+    most_nodes: int = _is(
+        400,
+        "nodes",
+        "up to which each stands apart in that proof, so that it can say yes",
+        "rounds/trees",
+    )
+    nodes_per_unit: float = _is(
+        10_000.0,
+        "nodes",
+        "for which building that model uses up one deterministic unit",
+        "rounds/trees",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tuning:
+    """
+    All numbers of the search, by the room that they are read in.
+    """
+
+    place: Place = Place()
+    evict: Evict = Evict()
+    encode: Encode = Encode()
+    decode: Decode = Decode()
+    search: Search = Search()
+    spectral: Spectral = Spectral()
+    tabu: Tabu = Tabu()
+    explain: Explain = Explain()
+
+
+DEFAULT = Tuning()
