@@ -5,6 +5,7 @@ What reads them is imported when there are some: most files hold none.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,28 +19,39 @@ if TYPE_CHECKING:
     from adapters.kube.gangs.manifests import Manifest
 
 OURS = "phalanx/"
+OUR_KINDS = ("Scenario", "Snapshot")
 
 
-def opened(paths: Iterable[str]) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """
+    A file to be read; one that was ``found`` in a folder may hold something else.
+    """
+
+    path: str
+    found: bool = False
+
+
+def opened(paths: Iterable[str]) -> list[Opened]:
     """
     List files as named, and all that may hold manifests in folders.
     """
-    found: list[str] = []
+    found: list[Opened] = []
     for path in paths:
         try:
             folder = Path(path)
             if path == "-" or not folder.is_dir():
-                found.append(path)
+                found.append(Opened(path))
                 continue
             inside = [str(f) for f in sorted(folder.rglob("*")) if _is_text(f)]
         except (OSError, ValueError):
-            found.append(path)  # whoever reads it says why it cannot be read
+            found.append(Opened(path))  # whoever reads it says why it cannot be read
             continue
         if not inside:
             hint = "manifests end in .yaml, .yml or .json"
             problem = Problem("file", "the folder holds no manifests", hint)
             raise InputRejectedError(path, [problem])
-        found.extend(inside)
+        found.extend(Opened(file, found=True) for file in inside)
     return found
 
 
@@ -59,6 +71,24 @@ def is_manifest(document: object) -> bool:
     return not version.startswith(OURS)
 
 
+def is_foreign(document: object) -> bool:
+    """
+    Tell a document that is nothing of ours: values of a chart, results of a replay.
+    """
+    if not isinstance(document, dict):
+        return True
+    ours = "given" in document or document.get("kind") in OUR_KINDS
+    return not ours and not is_manifest(document)
+
+
+def passed_over(names: Sequence[str]) -> str:
+    """
+    Say which files of folders hold nothing that is read.
+    """
+    more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
+    return f"passed over, since nothing in them is read: {', '.join(names[:3])}{more}"
+
+
 def raw_objects(paths: Iterable[str]) -> list[object]:
     """
     List the objects of manifests as they are written, of kinds that are read.
@@ -67,10 +97,13 @@ def raw_objects(paths: Iterable[str]) -> list[object]:
 
     found: list[Manifest] = []
     names: list[str] = []
-    for path in opened(paths):
-        name, text = read_text(path)
+    for file in opened(paths):
+        name, text = read_text(file.path)
+        documents = parse_documents(name, text)
+        if file.found and all(map(is_foreign, documents)):
+            continue
         names.append(name)
-        found.extend(manifests.manifests_of(name, parse_documents(name, text)))
+        found.extend(manifests.manifests_of(name, documents))
     by_kind = manifests.objects_of(found, ", ".join(names)).by_kind
     return [raw for raws in by_kind.values() for raw in raws]
 

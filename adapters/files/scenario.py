@@ -10,7 +10,15 @@ from pydantic import ValidationError
 from adapters.files.bulk import MOST_FAULTS, Bulk, and_more
 from adapters.files.checks import expect_faults, file_faults
 from adapters.files.convert import make_snapshot
-from adapters.files.foreign import assembled, is_manifest, opened
+from adapters.files.foreign import (
+    OUR_KINDS,
+    Opened,
+    assembled,
+    is_foreign,
+    is_manifest,
+    opened,
+    passed_over,
+)
 from adapters.files.problems import Fault, located, schema_faults
 from adapters.files.salvage import further_faults
 from adapters.files.sizes import MOST_GANGS, MOST_NODES, MOST_QUEUES, snapshot_faults
@@ -35,7 +43,6 @@ from models.scenario import (
     TopologySpec,
 )
 
-_KINDS = ("Scenario", "Snapshot")
 _BULK = Bulk(
     root=ScenarioFile,
     place=("given",),
@@ -105,7 +112,8 @@ def read_scenarios(
         How the words of manifests are read.
     """
     with no_collection():
-        read = _read_parts(opened(paths))
+        passed: list[str] = []
+        read = _read_parts(opened(paths), passed)
         parts = [part for part in read if isinstance(part, _FilePart)]
         manifests = [part for part in read if isinstance(part, _Manifests)]
         name = ", ".join(part.name for part in parts)
@@ -118,7 +126,11 @@ def read_scenarios(
             raise InputRejectedError(name, _problems(parts, faults))
         if manifests:
             name = ", ".join(part.name for part in read)
-        return _scenario(name, file, manifests, (schedulers, choices))
+        made = _scenario(name, file, manifests, (schedulers, choices))
+        if not passed:
+            return made
+        warnings = (passed_over(passed), *made.snapshot.warnings)
+        return replace(made, snapshot=replace(made.snapshot, warnings=warnings))
 
 
 _SNAPSHOT = ScenarioFile.model_validate(
@@ -137,23 +149,30 @@ def scenario_of(name: str, document: object) -> Scenario:
     return _scenario(name, part.file)
 
 
-def _read_parts(paths: Sequence[str]) -> list[_FilePart | _Manifests]:
+def _read_parts(
+    files: Sequence[Opened], passed: list[str]
+) -> list[_FilePart | _Manifests]:
     """
     Read every file, so that the problems of all are known before one is refused.
+
+    Those of folders that hold nothing of ours are passed over and named.
     """
     parts: list[_FilePart | _Manifests] = []
     refused: list[InputRejectedError] = []
-    for path in paths:
+    for each in files:
         try:
-            name, text = read_text(path)
+            name, text = read_text(each.path)
             documents = parse_documents(name, text)
+            if each.found and all(map(is_foreign, documents)):
+                passed.append(name)
+                continue
             if any(map(is_manifest, documents)):
                 parts.append(_Manifests(name, documents))
                 continue
             one = documents[0] if len(documents) == 1 else parse_text(name, text)
             file = _validated(name, text, one)
         except InputRejectedError as error:
-            if len(paths) == 1:
+            if len(files) == 1:
                 raise
             refused.append(error)
             continue
@@ -163,6 +182,10 @@ def _read_parts(paths: Sequence[str]) -> list[_FilePart | _Manifests]:
             ", ".join(error.source for error in refused),
             [p for e in refused for p in _placed(e.source, e.problems)],
         )
+    if passed and not parts:
+        hint = "manifests have apiVersion and kind"
+        what = "nothing in the folder is read"
+        raise InputRejectedError(", ".join(passed[:3]), [Problem("file", what, hint)])
     return parts
 
 
@@ -176,7 +199,7 @@ def _validated(name: str, text: str | None, document: object) -> ScenarioFile:
         hint = "a file begins with apiVersion and kind"
         raise InputRejectedError(name, [Problem("file", f"holds {noun}", hint)])
     kind = document.get("kind")
-    if isinstance(kind, str) and kind not in _KINDS and "given" not in document:
+    if isinstance(kind, str) and kind not in OUR_KINDS and "given" not in document:
         what = f"kind {kind!r} is not read"
         hint = "use Scenario; a manifest has an apiVersion too"
         raise InputRejectedError(name, [Problem("kind", what, hint)])

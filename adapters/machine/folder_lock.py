@@ -5,13 +5,12 @@ It goes with its process, however that ends, so nothing is left to be cleaned up
 """
 
 import fcntl
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from models.errors import PhalanxError, printable
-
-_NAME = ".lock"
 
 
 class FolderTakenError(PhalanxError):
@@ -37,9 +36,12 @@ def alone_in(folder: Path) -> Iterator[None]:
         When somebody else does already.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / _NAME).open("w", encoding="utf-8") as file:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise FolderTakenError(folder) from None
         yield
+    finally:
+        os.close(handle)

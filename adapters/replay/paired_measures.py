@@ -69,11 +69,41 @@ METRICS = (
 )
 
 
+LEAST_SHARE = 0.0005
+"""
+Shares that are less apart are shown alike, and neither is called better.
+"""
+_OF_ENDED = ("jct.", "slowdown.", "makespan")
+"""
+Measures over the jobs that ended: of others they say nothing.
+"""
+_OF_WAITS = ("wait.", "starved.", "fairness.worst")
+"""
+Measures over all jobs; who still waits counts with its wait so far.
+"""
+
+
+def is_comparable(
+    path: str, one: Mapping[str, Any], other: Mapping[str, Any], *, cut: bool
+) -> bool:
+    """
+    Tell whether a measure of two runs is over the same jobs, and as long a time.
+
+    ``cut`` says that both were played up to the same moment.
+    """
+    left = any(run["jobs"]["running"] + run["jobs"]["waiting"] for run in (one, other))
+    if not left:
+        return True
+    return not path.startswith(_OF_ENDED if cut else (*_OF_ENDED, *_OF_WAITS))
+
+
 def paired(
     runs: Mapping[tuple[str, int], Mapping[str, Any]],
     bounds: Mapping[int, Mapping[str, float]],
     strategies: Sequence[str],
     seeds: Sequence[int],
+    *,
+    cut: bool = False,
 ) -> list[dict[str, Any]]:
     """
     Compare every strategy with the first, metric by metric.
@@ -90,7 +120,10 @@ def paired(
                     pairs.append((base, value))
             if pairs:
                 known = [bounds[seed].get(metric.bound) for seed in seeds]
-                rows.append(_row(metric, strategy, pairs, known))
+                both = ((runs[baseline, s], runs[strategy, s]) for s in seeds)
+                fair = all(is_comparable(metric.path, *two, cut=cut) for two in both)
+                row = _row(metric, strategy, pairs, known)
+                rows.append({**row, "comparable": fair})
     return rows
 
 

@@ -69,7 +69,9 @@ def results_of(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
             for run in runs
         ],
         "bounds": [bounds[seed] for seed in seeds],
-        "paired": paired(metrics, bounds, strategies, seeds),
+        "paired": paired(
+            metrics, bounds, strategies, seeds, cut=first.until is not None
+        ),
         "largest": _largest(folder, strategies, seeds[0]),
         "notModelled": [*NOT_MODELLED, *([] if first.evictions else [NO_EVICTIONS])],
     }

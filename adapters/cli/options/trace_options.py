@@ -36,7 +36,8 @@ Quotas = Annotated[
     str | None,
     typer.Option(
         metavar="gpu-hours|none",
-        help="Queues of the trace with quotas by their GPU hours, or no queues.",
+        help="Queues of the trace with quotas by their GPU hours, or no queues; those "
+        "of the cluster if not said, gpu-hours where it has none.",
     ),
 ]
 PolicyFile = Annotated[

@@ -77,11 +77,8 @@ def _failed(error: BaseException, where: str) -> int:
         case PhalanxError():
             return _say(str(error), where, "correct it and try again")
         case FileExistsError() | NotADirectoryError() | IsADirectoryError():
-            _say(
-                error.strerror or "exists",
-                str(error.filename or where),
-                "name another path",
-            )
+            what = error.strerror or str(error)
+            _say(what, str(error.filename or where), "name another path")
             return WRONG_USE
         case OSError():
             what = error.strerror or str(error)

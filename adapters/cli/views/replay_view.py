@@ -76,11 +76,17 @@ def _paired(
 
 def _better(row: Mapping[str, Any], base: str, strategy: str) -> str:
     """
-    Name who is better, unless the interval holds both.
+    Name who is better, unless the interval holds both, or not all jobs ended.
     """
-    change = row["difference"]
-    if not row["value"] - row["baseline"]:
+    from adapters.replay.paired_measures import LEAST_SHARE
+
+    change, apart = row["difference"], abs(row["value"] - row["baseline"])
+    if not row.get("comparable", True):
+        return "not comparable"
+    if not apart:
         return "equal"
+    if row["unit"] == "share" and apart < LEAST_SHARE:
+        return "about equal"
     low, high = change["low"], change["high"]
     if low is not None and low <= 0 <= high:
         return "open"
@@ -107,8 +113,26 @@ def _single(document: Document) -> list[str]:
     return Table(head, rows, frozenset({1, 2})).lines()
 
 
+def _unfinished(document: Document) -> list[str]:
+    """
+    Say who left jobs where that keeps measures from being compared.
+    """
+    if all(row.get("comparable", True) for row in document["paired"]):
+        return []
+    left: dict[str, int] = {}
+    for run in document["runs"]:
+        jobs = run["metrics"]["jobs"]
+        count = jobs["running"] + jobs["waiting"]
+        left[run["strategy"]] = left.get(run["strategy"], 0) + count
+    who = ", ".join(f"{name} left {n:,}" for name, n in left.items() if n)
+    return [f"not comparable: not all jobs ended ({who})"]
+
+
 def _certainty(document: Document) -> list[str]:
-    lines = ["bound: what no schedule of these jobs can be better than, proven"]
+    lines = [
+        *_unfinished(document),
+        "bound: what no schedule of these jobs can be better than, proven",
+    ]
     seeds = len(document["seeds"])
     if 1 < seeds < 3 and len(document["strategies"]) > 1:
         lines.append("95 % intervals need 3 traces and more (--seeds)")
@@ -151,7 +175,8 @@ def part(value: float | None) -> str:
     """
     if value is None:
         return "–"
-    return f"{100 * value:+.1f} %" if value else "0 %"
+    text = f"{100 * value:+.1f} %"
+    return text if text.strip("+-0. %") else "0 %"
 
 
 def _interval(change: Mapping[str, float | None]) -> str:

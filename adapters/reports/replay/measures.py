@@ -5,18 +5,16 @@ The measures of a replay: every strategy beside the baseline, with intervals and
 from collections.abc import Sequence
 from statistics import fmean
 
+from adapters.replay.paired_measures import LEAST_SHARE
 from adapters.reports.charts.number_text import NOTHING, SPACE, amount, share, span
 from adapters.reports.page.page import Cell, Column, Grid, Tone
 from adapters.reports.replay.results import Folder, Interval, Paired
 from models.reasons import counted
 
+NOT_COMPARABLE = "not comparable"
 FEWEST_PAIRS = 3
 """
 With fewer pairs of replays no interval is given.
-"""
-LEAST_SHARE = 0.0005
-"""
-Shares that are less apart are shown alike, and neither is called better.
 """
 _SHARES = (
     "Shares are of all GPU time between the first and the last submission. A job that "
@@ -74,6 +72,8 @@ def verdict_of(row: Paired) -> tuple[str, Tone]:
     mean, low, high = row.difference.mean, row.difference.low, row.difference.high
     if mean is None:
         return NOTHING, "faint"
+    if not row.comparable:
+        return NOT_COMPARABLE, "faint"
     if mean == 0:
         return "equal", "faint"
     if row.unit == "share" and abs(mean) < LEAST_SHARE:
@@ -98,6 +98,8 @@ def paired_grid(folder: Folder, strategy: str) -> Grid | None:
     if any(verdict_of(row)[0] == "about equal" for row in rows):
         least = share(LEAST_SHARE, 2).replace("%", "points")
         notes.append(f"About equal: less than {least} apart.")
+    if not all(row.comparable for row in rows):
+        notes.append(f"Not comparable: {unfinished(folder, (baseline, strategy))}.")
     if has_bound:
         notes.append("Bound: what no schedule can be better than, by arithmetic.")
     return Grid(
@@ -230,6 +232,32 @@ def mean_of(folder: Folder, strategy: str, metric: str) -> float | None:
     found = [run.get(metric) for run in folder.runs(strategy)]
     known = [value for value in found if value is not None]
     return fmean(known) if known else None
+
+
+def is_comparable(folder: Folder, strategy: str, metric: str) -> bool:
+    """
+    Tell whether a measure says as much of a strategy as of the baseline.
+    """
+    return all(
+        row.comparable
+        for row in folder.results.paired
+        if (row.strategy, row.metric) == (strategy, metric)
+    )
+
+
+def unfinished(folder: Folder, names: Sequence[str]) -> str:
+    """
+    Say how many jobs each strategy left: what is measured is not of the same jobs.
+    """
+    left = {
+        name: sum(mean_of(folder, name, f"jobs.{word}") or 0 for word in _LEFT)
+        for name in names
+    }
+    parts = [f"{name} left {amount(number)}" for name, number in left.items() if number]
+    return f"not all jobs ended ({listed(parts)})"
+
+
+_LEFT = ("running", "waiting")
 
 
 def interval_of(folder: Folder, strategy: str, metric: str) -> Interval | None:

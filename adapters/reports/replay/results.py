@@ -164,6 +164,7 @@ class Paired(_ResultRecord):
     relative: Interval = Interval()
     pairs: int = 0
     bound: Number = None
+    comparable: bool = True
 
 
 class LargestRounds(_ResultRecord):

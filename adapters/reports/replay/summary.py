@@ -2,6 +2,7 @@
 The first screen of a replay's report: what won, by how much, and how sure that is.
 """
 
+from adapters.replay.paired_measures import LEAST_SHARE
 from adapters.reports.charts.number_text import (
     NOTHING,
     amount,
@@ -13,12 +14,14 @@ from adapters.reports.charts.number_text import (
 from adapters.reports.page.page import Tile, Tone
 from adapters.reports.replay.measures import (
     FEWEST_PAIRS,
-    LEAST_SHARE,
+    NOT_COMPARABLE,
     change,
     interval_of,
+    is_comparable,
     listed,
     mean_of,
     points,
+    unfinished,
     verdict_of,
 )
 from adapters.reports.replay.results import Folder
@@ -62,6 +65,8 @@ def verdict(folder: Folder, subject: str | None) -> str:
     sides = (results.baseline, subject)
     words: dict[str, list[str]] = {}
     for what, metric in (("the mean wait", "wait.mean"), (_LARGE_WAIT, LARGE)):
+        if not is_comparable(folder, subject, metric):
+            continue
         before, after = (mean_of(folder, name, metric) for name in sides)
         verb, tail = _changed(what, before, after)
         if verb:
@@ -72,6 +77,9 @@ def verdict(folder: Folder, subject: str | None) -> str:
         if known
         else f"{listed(results.strategies)} were played"
     )
+    if not is_comparable(folder, subject, "wait.mean"):
+        why = unfinished(folder, sides)
+        return f"{text}; their waits are not comparable, since {why}."
     return f"{text}{_starved(folder, sides)}."
 
 
@@ -136,6 +144,9 @@ def composite(folder: Folder) -> str:
     return f"A composite workload, not a recorded one. {'; '.join(parts)}."
 
 
+_VERDICTS = ("better", "worse", "equal", "not told apart", NOT_COMPARABLE)
+
+
 def certainty(folder: Folder, subject: str | None) -> str:
     """
     Say how sure the verdict is, and count the measures for and against.
@@ -144,7 +155,7 @@ def certainty(folder: Folder, subject: str | None) -> str:
     rows = [row for row in results.paired if row.strategy == subject]
     parts = []
     if rows:
-        counts = {"better": 0, "worse": 0, "equal": 0, "not told apart": 0}
+        counts = dict.fromkeys(_VERDICTS, 0)
         for row in rows:
             words = verdict_of(row)[0].removeprefix("about ")
             if words in counts:
@@ -154,6 +165,8 @@ def certainty(folder: Folder, subject: str | None) -> str:
             f"{counted(len(rows), 'measure')}, worse in {counts['worse']}, "
             f"equal in {counts['equal']}"
         )
+        if counts[NOT_COMPARABLE]:
+            text += f", not comparable in {counts[NOT_COMPARABLE]}"
         if counts["not told apart"]:
             text += f", not told apart in {counts['not told apart']}"
         parts.append(f"{text}.")
@@ -228,6 +241,10 @@ def _tile(
     tone: Tone = "good" if (mine > theirs) == higher else "bad"
     if unit == "share" and abs(mine - theirs) < LEAST_SHARE:
         tone = ""
+    if not is_comparable(folder, subject, metric):
+        return Tile(
+            label, text, f"not comparable with {other}'s {_shown(theirs, unit)}"
+        )
     if unit == "share":
         by = points(mine - theirs)
     elif unit == "s" and theirs:
