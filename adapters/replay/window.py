@@ -15,7 +15,6 @@ from adapters.replay.queue_usage import Books, Shares
 from adapters.replay.waiting_jobs import JobKind, WaitingJobs
 from models.policy import Policy, WaitingPolicy
 from models.resources import add, num_gpus
-from solver.hold.heads import LOOKED_AT
 
 DEPTH = 100
 """
@@ -110,7 +109,7 @@ class Window:
         """
         Show those that may be heads of their queue, as many for each priority.
         """
-        most = LOOKED_AT * waiting.heads
+        most = waiting.heads
         if not most or late < 0:
             return
         lines: dict[tuple[str, int], list[tuple[Rank, JobKind, int]]] = {}

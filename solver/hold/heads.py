@@ -13,16 +13,11 @@ from models.reasons import Facts, counted
 from solver.hold.forecast import Forecast, Seats
 from solver.hold.turns import Turns
 from solver.place.gang_order import oldest
-from solver.place.refused_kinds import Refusals
 from solver.problem.gang_state import Standing
 from solver.problem.lateness import needs_gpus, passed_over, unit_gpus
 from solver.problem.node_room import Bools
 from solver.problem.problem import Problem, Unit
 
-LOOKED_AT = 8
-"""
-How many of a line are looked at for each head that it may have.
-"""
 _MOST_NAMED = 4
 
 
@@ -46,14 +41,14 @@ def heads_of(problem: Problem) -> tuple[Head, ...]:
     """
     Name the heads of all lines, highest band first, and hold nodes for each.
 
-    Of each line the first few that have room now and whose turn it is start first, and
-    for the first few of the others nodes are held if the budget has room for it.
+    Of each line the first few are heads once it is their turn: they start first if they
+    have room now, and else have nodes held if the budget has room for that.
     """
-    lines = _lines(problem)
-    if not lines:
+    units = _first_in_line(problem)
+    if not units:
         return ()
     choice = _Choice(problem)
-    found = (choice.head(unit, line) for unit, line in lines)
+    found = (choice.head(unit) for unit in units)
     return tuple(head for head in found if head is not None)
 
 
@@ -71,9 +66,9 @@ def head_facts(head: Head, problem: Problem) -> Facts:
     return facts
 
 
-def _lines(problem: Problem) -> list[tuple[Unit, str]]:
+def _first_in_line(problem: Problem) -> list[Unit]:
     """
-    List those passed over for too long that are looked at, with the line of each.
+    List those passed over for too long: of each leaf queue, or of all, the first few.
     """
     waiting = problem.policy.waiting
     if not waiting.heads:
@@ -91,8 +86,8 @@ def _lines(problem: Problem) -> list[tuple[Unit, str]]:
         by_queue = waiting.heads_of == "queue"
         line = queue_of(problem, unit.states[0]) if by_queue else ""
         counts[line] += 1
-        if counts[line] <= LOOKED_AT * waiting.heads:
-            found.append((unit, line))
+        if counts[line] <= waiting.heads:
+            found.append(unit)
     return found
 
 
@@ -112,40 +107,25 @@ def queue_of(problem: Problem, state: Standing) -> str:
 
 class _Choice:
     """
-    The choice of heads: in the order of their lines, what earlier ones leave.
+    The choice of heads, one after the other: each takes what earlier ones leave.
     """
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._most = problem.policy.waiting.heads
         self._forecast = Forecast(problem)
         self._turns = Turns(problem)
         self._taken: Bools = np.zeros(len(problem.room.nodes), dtype=bool)
-        self._failed = Refusals(problem)
-        self._first: Counter[str] = Counter()
-        self._held: Counter[str] = Counter()
         self._asked = sum(unit_gpus(u) for u in problem.units if u.starts)
 
-    def head(self, unit: Unit, line: str) -> Head | None:
+    def head(self, unit: Unit) -> Head | None:
         """
-        Make a unit a head, if its line has none before it and it is its turn.
+        Make a unit a head, if it is its turn and nodes are found for it.
         """
-        full = min(self._first[line], self._held[line]) >= self._most
-        if full or not self._turns.has_turn(unit):
+        if not self._turns.has_turn(unit):
             return None
-        seats = None
-        if not self._failed.covers(unit):
-            seats = self._forecast.seats_now(unit, self._taken)
-        counts = self._held if seats is None else self._first
-        if seats is None:
-            self._failed.note(unit)
-        if counts[line] >= self._most:
-            return None
-        if seats is None:
-            seats = self._affordable(unit)
+        seats = self._forecast.seats_now(unit, self._taken) or self._affordable(unit)
         if seats is None or not seats.nodes:
             return None
-        counts[line] += 1
         self._taken[list(seats.nodes)] = True
         return Head(
             key=unit.key,
