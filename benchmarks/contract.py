@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 import yaml
 from pydantic import Field, TypeAdapter, ValidationError
 
+from benchmarks.contract_days import Days
 from benchmarks.contract_evict import Evictions, FullCases, VictimCases
 from benchmarks.contract_parts import Cluster, Part, Ratio, Weights
 from models.errors import InputRejectedError, Problem
@@ -201,7 +202,14 @@ class PriorityMatters(Part):
 
 
 Contract = (
-    Rounds | Growth | Evictions | Small | VictimCases | FullCases | PriorityMatters
+    Rounds
+    | Growth
+    | Evictions
+    | Small
+    | VictimCases
+    | FullCases
+    | PriorityMatters
+    | Days
 )
 _ADAPTER: TypeAdapter[Contract] = TypeAdapter(
     Annotated[Contract, Field(discriminator="kind")]

@@ -12,7 +12,9 @@ from benchmarks.contract import (
     contract_names,
     load_contract,
 )
+from benchmarks.contract_days import Days
 from benchmarks.contract_evict import Evictions, FullCases, VictimCases
+from benchmarks.days import measure_days
 from benchmarks.evictions import measure_evictions
 from benchmarks.full import measure_full
 from benchmarks.measure import measure_growth, measure_rounds
@@ -79,3 +81,5 @@ def measure(name: str) -> Iterator[Row]:
             yield from measure_full(contract)
         case PriorityMatters():
             yield from measure_priority_matters(contract)
+        case Days():
+            yield from measure_days(contract)

@@ -95,6 +95,17 @@ class Metrics:
             ["tier"],
             registry=registry,
         )
+        self._held = Gauge(
+            "phalanx_held_gpus",
+            "GPUs that idle since nodes are held for gangs passed over for long, while "
+            "work waits that fits; in the newest plan.",
+            registry=registry,
+        )
+        self._spent = Gauge(
+            "phalanx_held_gpu_seconds",
+            "What idled so in the policy's window, before the newest plan.",
+            registry=registry,
+        )
         self._gangs = Gauge(
             "phalanx_gangs",
             "Gangs by state, in the newest plan.",
@@ -212,6 +223,8 @@ class Metrics:
         for tier in turn.plan.tiers:
             self._gap.labels(label(tier)).set(distance(tier))
             self._proven.labels(label(tier)).set(tier.proof == "proven")
+        self._held.set(turn.plan.held)
+        self._spent.set(turn.snapshot.held)
         lines = turn.plan.gangs
         _set_all(self._gangs, Counts(line.state for line in lines))
         reasons = Counts(line.waiting.reason.value for line in lines if line.waiting)

@@ -79,6 +79,7 @@ def record_of(
         "gpus": sum(
             gpus.get(step.pod, 0) for step in plan.operations if step.op == "Bind"
         ),
+        "held": {"gpus": plan.held, "gpuSeconds": turn.snapshot.held},
         "receipts": _receipts(turn.receipts),
         "operations": operations[:MOST_OPERATIONS],
         "operationsLeftOut": max(0, len(operations) - MOST_OPERATIONS),

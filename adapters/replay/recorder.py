@@ -123,6 +123,7 @@ class Recorder:
                 "startedGpus": world.counts.gpus,
                 "evicted": world.counts.evicted,
                 "free": before[1],
+                "held": plan.held,
                 "gap": _number(max(gaps, default=0.0)) if bounded else None,
                 "variables": plan.model.variables,
                 "fallback": plan.fallback.way if plan.fallback else None,

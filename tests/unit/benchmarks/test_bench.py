@@ -27,6 +27,7 @@ from models.policy import Limits, Policy
 from models.resources import CPU, GPU, MEMORY
 
 ROWS = {
+    "days",
     "evict/defrag",
     "evict/impossible",
     "evict/large-gang",
