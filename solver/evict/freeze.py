@@ -173,6 +173,7 @@ def with_facts(
     gone = {one.gang for one in exits}
     held = {state.key for state in states}
     left = _left_by_mates(problem, exits)
+    decided = {*gone, *held, *left}
     stops = _stopping(problem, exits)
     return replace(
         problem,
@@ -183,7 +184,7 @@ def with_facts(
         units=tuple(
             unit
             for unit in problem.units
-            if not any(s.key in {*gone, *held, *left} for s in unit.states)
+            if not any(s.key in decided for s in unit.states)
         ),
         blocked={**problem.blocked, **left},
         satisfied=problem.satisfied - stops,

@@ -41,11 +41,18 @@ class _Scale:
         for node in evidence.snapshot.nodes:
             add(self.offered, node.allocatable)
         self.gpus = num_gpus(self.offered) or _GPUS_OF_A_CLUSTER_WITHOUT
+        self._known: dict[int, tuple[Resources, int]] = {}
 
     def size(self, requests: Resources) -> int:
         """
-        Give the value of one pod.
+        Give the value of one pod; pods that share what they ask for are priced once.
         """
+        known = self._known.get(id(requests))
+        if known is None or known[0] is not requests:
+            known = self._known[id(requests)] = (requests, self._price(requests))
+        return known[1]
+
+    def _price(self, requests: Resources) -> int:
         whole = 10**9
         parts = [
             -(-whole * amount // self.offered[name])
