@@ -65,7 +65,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "heads-of-each-queue-always",
         "each queue has its heads, where one line was asked for, too",
-        switch("solver.hold.heads:_lines", _without_lines),
+        switch("solver.hold.heads:_first_in_line", _without_lines),
         ("waiting/one-head-of-the-whole-cluster",),
     ),
     Fault(
