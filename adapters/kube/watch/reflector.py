@@ -27,7 +27,7 @@ from adapters.kube.api.paths import called, version_of
 from adapters.kube.api.resources import Raw, Resource
 from adapters.kube.api.unread import DEEPEST, Unread, too_deep
 from adapters.kube.api.watch_events import identity, number_of, parsed
-from adapters.kube.objects.fields import FieldError, shown
+from adapters.kube.objects.fields import FieldError, mapping, shown
 from adapters.kube.watch.pace import Pace, State
 from adapters.kube.watch.store import Shelf
 from adapters.machine.clock import monotonic
@@ -302,11 +302,19 @@ class Reflector(Generic[T]):
     def _check_kind(self, raw: Raw) -> None:
         """
         Refuse an object that says it is of another kind: its answer would go astray.
+
+        One without a namespace, or with one that its kind has not, would be known
+        under two names, and be there twice.
         """
         ours = {"kind": self.resource.kind, "apiVersion": version_of(self.resource)}
         for word, wanted in ours.items():
             if raw.get(word, wanted) != wanted:
                 raise FieldError(word, f"{shown(raw[word])} is not {wanted}")
+        space = mapping(raw, "metadata").get("namespace")
+        if bool(space) != self.resource.namespaced:
+            what = f"{shown(space)}, and {self.resource.plural} have "
+            what += "a namespace" if self.resource.namespaced else "none"
+            raise FieldError("metadata.namespace", what)
 
     def _pass_by(self, key: str, why: str, passed: dict[str, str]) -> None:
         """

@@ -404,3 +404,27 @@ def test_a_thread_that_broke_begins_again_and_reads_all(server, transport):
 
         assert 1 == reflector.thread.restarts
         assert 2 == server.count("list", PODS)
+
+
+@pytest.mark.parametrize(
+    ("word", "value", "field"),
+    [
+        ("kind", "ConfigMap", "kind: 'ConfigMap' is not PodGroup"),
+        ("apiVersion", "x/v1", "apiVersion: 'x/v1' is not scheduling.example.io/v1"),
+        ("namespace", "", "metadata.namespace: '', and podgroups have a namespace"),
+    ],
+)
+def test_an_object_that_says_to_be_another_is_passed_by(
+    server, transport, word, value, field
+):
+    odd = group("odd")
+    place = odd["metadata"] if word == "namespace" else odd
+    place[word] = value
+    server.put(GROUPS, odd)
+    server.put(GROUPS, group("good"))
+    with Following(transport, GROUPS) as following:
+        (reflector,) = following.reflectors
+        eventually(lambda: reflector.synced)
+
+        assert ["team/good"] == following.names(GROUPS)
+        assert [field] == list(reflector.passed_by.values())
