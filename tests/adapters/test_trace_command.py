@@ -58,7 +58,7 @@ def test_convert_writes_a_new_file_that_reads_the_same(trace, tmp_path, capsys):
 
     assert 0 == run(["trace", "convert", trace, "--to", str(out)])
     assert 0 == run(["trace", "check", str(out)])
-    assert 1 == run(["trace", "convert", trace, "--to", str(out)])
+    assert 2 == run(["trace", "convert", trace, "--to", str(out)])
     assert 2 == run(["trace", "convert", trace, "--to", str(tmp_path / "out.xls")])
     assert "exists already" in capsys.readouterr().err
 
