@@ -1,0 +1,84 @@
+"""
+Proofs are for the whole plan: names, order and seed change nothing that is proven.
+"""
+
+import pytest
+
+from adapters.files import scenario_of
+from benchmarks.cases.victims import victim_case
+from solver.problem.problem import problem_of
+from solver.round import decide
+from solver.score.tiers import tier_keys
+from tests.helpers.renamed import aged, renamed
+
+TINY = range(10_000, 10_300)
+MANY = range(20_000, 23_000)
+
+
+def read(document, seed=0):
+    scenario = scenario_of("case", document)
+    return scenario.snapshot, scenario.policy.model_copy(update={"seed": seed})
+
+
+def plan_of(document, seed=0, strategy="solver"):
+    snapshot, policy = read(document, seed)
+    return decide(snapshot, policy, strategy=strategy)
+
+
+def tiers_of(plan):
+    return {(tier.name, tier.band): tier for tier in plan.tiers}
+
+
+def proven(plan):
+    """
+    Give what a plan calls proven; measures of losses that are nothing are not listed.
+    """
+    return {
+        key: tier.value
+        for key, tier in tiers_of(plan).items()
+        if tier.proof == "proven"
+    }
+
+
+def value(plan, key):
+    tier = tiers_of(plan).get(key)
+    return 0 if tier is None else tier.value
+
+
+def first_worse(plan, other, keys):
+    """
+    Name the first tier that differs, where the other plan is better in it.
+    """
+    for key in keys:
+        name = key.name, key.label
+        mine, theirs = value(plan, name), value(other, name)
+        if mine != theirs:
+            return name if (theirs > mine) == (key.direction == "max") else None
+    return None
+
+
+def check(document, seed):
+    plan = plan_of(document)
+    other = plan_of(renamed(document, seed), seed=seed)
+
+    assert proven(plan) == {key: value(other, key) for key in proven(plan)}
+    assert proven(other) == {key: value(plan, key) for key in proven(other)}
+    greedy = plan_of(document, strategy="greedy")
+    assert first_worse(plan, greedy, tier_keys(problem_of(*read(document)))) is None
+
+
+@pytest.mark.parametrize("seed", TINY)
+def test_names_order_and_seed_change_nothing_that_is_proven(seed):
+    check(aged(victim_case(seed, tiny=True)), seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", MANY)
+def test_names_order_and_seed_change_nothing_that_is_proven_in_many_cases(seed):
+    check(aged(victim_case(seed)), seed)
+
+
+def test_same_seed_gives_the_same_names():
+    document = aged(victim_case(7))
+
+    assert renamed(document, 3) == renamed(document, 3)
