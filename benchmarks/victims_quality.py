@@ -2,7 +2,7 @@
 Measured quality of evictions: small full cases against the exact per-pod model.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adapters.files import scenario_of
@@ -10,15 +10,23 @@ from adapters.machine.clock import monotonic
 from benchmarks.cases.victims import victim_case
 from benchmarks.contract_evict import VictimCases
 from benchmarks.planned import decide
-from benchmarks.quality import Vector, vector_of
+from benchmarks.quality import vector_of
 from benchmarks.rows import Range, Row
-from exact import best_first_step, best_later
+from exact import (
+    UndecidedError,
+    best_first_step,
+    best_later,
+    best_round,
+    first_worse,
+)
 from exact.search import Value
 from models.errors import PlanRejectedError
 from models.plan import Plan
 from models.policy import Limits, Policy
 from models.snapshot import Snapshot
 from solver.problem.problem import problem_of
+
+MOST_OUTCOMES = 30
 
 
 @dataclass(slots=True)
@@ -93,22 +101,20 @@ def _is_best(
     snapshot: Snapshot, policy: Policy, plan: Plan, first: Sequence[Value] | None
 ) -> bool:
     """
-    Tell whether a plan is optimal, its later steps in what its own evictions left.
+    Tell whether no plan is better, whoever of several equally good leaves.
+
+    Where too many are equally good, those count who leave in the plan.
     """
     shares = _shares(snapshot, policy)
     later = best_later(snapshot, policy, shares, plan)
     if first is None or later is None:
         return False
-    return vector_of(plan) == _vector([*first, *later])
+    try:
+        exact = best_round(snapshot, policy, shares, MOST_OUTCOMES)
+    except UndecidedError:
+        exact = [*first, *later]
+    return first_worse(vector_of(plan), exact) is None
 
 
 def _shares(snapshot: Snapshot, policy: Policy) -> Mapping[str, Mapping[str, int]]:
     return problem_of(snapshot, policy).shares
-
-
-def _vector(values: Iterable[Value]) -> Vector:
-    """
-    Name the values that are not zero; of a tier that is listed twice the later one.
-    """
-    last = {(name, band): value for name, band, value in values}
-    return {key: value for key, value in last.items() if value}

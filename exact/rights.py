@@ -51,12 +51,15 @@ def _add_beneficiaries(step: Step) -> None:
             names = [
                 step.reserved[key]
                 for key in step.beneficiaries()
-                if _may_be_for(step, runner, rule, key)
+                if may_be_for(step, runner, rule, key)
             ]
             step.cp.add(step.gone[runner.key, rule] <= total(names))
 
 
-def _may_be_for(step: Step, runner: Runner, rule: str, key: str) -> bool:
+def may_be_for(step: Step, runner: Runner, rule: str, key: str) -> bool:
+    """
+    Tell whether a pod may leave by a rule for a gang that starts.
+    """
     same = step.queue(key) == step.queue(runner.gang.key)
     above = step.start_level(key) > step.level(runner.gang)
     return {RECLAIM: not same, PREEMPT: same and above, CONSOLIDATE: True}[rule]

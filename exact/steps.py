@@ -57,8 +57,8 @@ def best_of_first_step(
     """
     Give the best values of the first step of what was read from a snapshot.
     """
-    step = _build(facts, policy, shares, Stage.ENTITLED, Frozen())
-    return _optimise(step, _first_tiers(step))
+    step = build_step(facts, policy, shares, Stage.ENTITLED, Frozen())
+    return optimise(step, first_tiers(step))
 
 
 def best_second_step(
@@ -71,8 +71,8 @@ def best_second_step(
     what the plan froze breaks a rule.
     """
     first = of_entitled(frozen_of(snapshot, plan), plan)
-    step = _build(gather(snapshot), policy, shares, Stage.BORROWING, first)
-    return _optimise(step, _second_tiers(step))
+    step = build_step(gather(snapshot), policy, shares, Stage.BORROWING, first)
+    return optimise(step, second_tiers(step))
 
 
 def best_later(
@@ -93,8 +93,8 @@ def best_later(
             return None
         found += [x for x in second if x[0] not in {"entitled", "borrowing"}]
     frozen = frozen_of(snapshot, plan)
-    step = _build(gather(snapshot), policy, shares, Stage.IDLE, frozen)
-    third = _optimise(step, _third_tiers(step))
+    step = build_step(gather(snapshot), policy, shares, Stage.IDLE, frozen)
+    third = optimise(step, third_tiers(step))
     return None if third is None else [*found, *third]
 
 
@@ -107,13 +107,19 @@ def _listed(step: Step, *names: str) -> Iterator[Entry]:
     return (x for x in tier_expressions(step.small, policy) if x[0] != "order")
 
 
-def _first_tiers(step: Step) -> Iterator[Entry]:
+def first_tiers(step: Step) -> Iterator[Entry]:
+    """
+    List the tiers of the first step.
+    """
     yield from _listed(step, "entitled")
     if step.policy.has("disruption"):
         yield from _losses(step, "disruption")
 
 
-def _second_tiers(step: Step) -> Iterator[Entry]:
+def second_tiers(step: Step) -> Iterator[Entry]:
+    """
+    List the tiers of the second step.
+    """
     yield from _listed(step, "entitled")
     yield from _listed(step, "borrowing")
     if step.policy.has("disruption"):
@@ -129,7 +135,10 @@ def _losses(step: Step, name: str) -> Iterator[Entry]:
     yield f"{name}-size", None, -1, lost_size(step)
 
 
-def _third_tiers(step: Step) -> Iterator[Entry]:
+def third_tiers(step: Step) -> Iterator[Entry]:
+    """
+    List the tiers of what starts in idle room, and what it adds to those before.
+    """
     yield from _listed(step, "entitled")
     yield from _listed(step, "borrowing")
     early = {"entitled", "borrowing", "disruption"}
@@ -138,7 +147,7 @@ def _third_tiers(step: Step) -> Iterator[Entry]:
     yield from tier_expressions(step.small, policy)
 
 
-def _optimise(step: Step, tiers: Iterator[Entry]) -> list[Value] | None:
+def optimise(step: Step, tiers: Iterator[Entry]) -> list[Value] | None:
     """
     Solve tier by tier; ``None`` when no plan is legal.
     """
@@ -155,7 +164,7 @@ def _optimise(step: Step, tiers: Iterator[Entry]) -> list[Value] | None:
 # --- one step -------------------------------------------------------------------
 
 
-def _build(
+def build_step(
     before: Facts, policy: Policy, shares: Shares, stage: Stage, frozen: Frozen
 ) -> Step:
     """

@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Iterator, Mapping, Sequence
 
 from benchmarks.quality import vector_of
-from exact import UndecidedError, best_first_step, best_later
+from exact import UndecidedError, best_first_step, best_later, first_worse
 from models.errors import PlanRejectedError
 from models.gangs import PodPhase, pod_sets
 from models.plan import Plan, TierResult
@@ -153,6 +153,8 @@ def _difference(scenario: Scenario, plan: Plan) -> str | None:
         return "the exact model rejects: what the plan froze"
     exact = {(name, band): value for name, band, value in (*first, *later)}
     have: Mapping[Name, int] = vector_of(plan)
+    if first_worse(have, (*first, *later)) is None:
+        return None
     for name in (*exact, *(name for name in have if name not in exact)):
         if exact.get(name, 0) != have.get(name, 0):
             text = f"{exact.get(name, 0)}, and the solver has {have.get(name, 0)}"

@@ -6,6 +6,7 @@ import pytest
 
 from adapters.files import scenario_of
 from benchmarks.cases.victims import victim_case
+from exact import UndecidedError, best_round, first_worse
 from solver.problem.problem import problem_of
 from solver.round import decide
 from solver.score.tiers import tier_keys
@@ -45,7 +46,7 @@ def value(plan, key):
     return 0 if tier is None else tier.value
 
 
-def first_worse(plan, other, keys):
+def first_lost(plan, other, keys):
     """
     Name the first tier that differs, where the other plan is better in it.
     """
@@ -64,7 +65,7 @@ def check(document, seed):
     assert proven(plan) == {key: value(other, key) for key in proven(plan)}
     assert proven(other) == {key: value(plan, key) for key in proven(other)}
     greedy = plan_of(document, strategy="greedy")
-    assert first_worse(plan, greedy, tier_keys(problem_of(*read(document)))) is None
+    assert first_lost(plan, greedy, tier_keys(problem_of(*read(document)))) is None
 
 
 @pytest.mark.parametrize("seed", TINY)
@@ -82,3 +83,33 @@ def test_same_seed_gives_the_same_names():
     document = aged(victim_case(7))
 
     assert renamed(document, 3) == renamed(document, 3)
+
+
+# --- against the exact model, over all optimal outcomes -------------------------
+
+
+def check_exact(document):
+    """
+    Hold the part of a plan that is proven against the best of all outcomes.
+    """
+    snapshot, policy = read(document)
+    plan = decide(snapshot, policy)
+    try:
+        exact = best_round(snapshot, policy, problem_of(snapshot, policy).shares, 30)
+    except UndecidedError:
+        pytest.skip("too many outcomes are equally good")
+    shown = {key: tier.proof for key, tier in tiers_of(plan).items()}
+    sure = [x for x in exact if shown.get(x[:2], "proven") == "proven"]
+
+    assert first_worse({x[:2]: value(plan, x[:2]) for x in sure}, sure) is None
+
+
+@pytest.mark.parametrize("seed", TINY[:60])
+def test_no_outcome_is_better_than_what_is_proven(seed):
+    check_exact(aged(victim_case(seed, tiny=True)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", MANY[:500])
+def test_no_outcome_is_better_than_what_is_proven_in_many_cases(seed):
+    check_exact(aged(victim_case(seed)))

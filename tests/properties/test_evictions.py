@@ -7,7 +7,7 @@ import pytest
 from adapters.files import scenario_of
 from benchmarks.cases.victims import victim_case
 from benchmarks.quality import vector_of
-from exact import best_first_step, best_later, best_second_step
+from exact import best_first_step, best_later, best_second_step, first_worse
 from solver.problem.problem import problem_of
 from solver.round import decide
 from solver.verify import verify
@@ -90,8 +90,7 @@ def check_plan(seed):
 
     assert () == verify(snapshot, policy, found)
     assert later is not None
-    expected = {(name, band): n for name, band, n in (*exact, *later)}
-    assert {key: n for key, n in expected.items() if n} == vector_of(found)
+    assert first_worse(vector_of(found), (*exact, *later)) is None
 
 
 def remembers(snapshot):
@@ -99,13 +98,13 @@ def remembers(snapshot):
 
 
 @pytest.mark.parametrize("seed", CASES)
-def test_plan_equals_the_exact_model_step_by_step(seed):
+def test_plan_is_no_worse_than_the_exact_model_step_by_step(seed):
     check_plan(seed)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", MANY_CASES)
-def test_plan_equals_the_exact_model_on_many_cases(seed):
+def test_plan_is_no_worse_than_the_exact_model_on_many_cases(seed):
     check_plan(seed)
 
 

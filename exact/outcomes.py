@@ -1,0 +1,194 @@
+"""
+The whole round in the small model: the best over all optimal outcomes of its steps.
+
+What is equal in the tiers of a step is listed one by one; later steps are asked for
+each of them.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from ortools.sat.python import cp_model
+
+from exact.facts import Facts, gather
+from exact.model import Shares
+from exact.needs import UndecidedError
+from exact.reserved import add_reserved_for_want_of_room
+from exact.search import Value
+from exact.step import RULES, Frozen, Place, Stage, Step
+from exact.steps import build_step, first_tiers, optimise, second_tiers, third_tiers
+from models.policy import Policy
+from models.snapshot import Snapshot
+
+_MINIMISED = ("disruption", "preemption", "topology", "packing")
+
+
+def best_round(
+    snapshot: Snapshot, policy: Policy, shares: Shares, most: int = 200
+) -> list[Value]:
+    """
+    Give the best vector of all tiers over all outcomes that are optimal in their steps.
+
+    Parameters
+    ----------
+    snapshot
+        A small case without reservations, as for one step.
+    policy
+        Its tiers, entitled starts first, as by default.
+    shares
+        The fair share per queue and named resource.
+    most
+        More outcomes than this in all are not listed.
+    """
+    before = gather(snapshot)
+    best: list[Value] | None = None
+    left = most
+    for first, entitled in _outcomes(before, policy, shares, Frozen(), Stage.ENTITLED):
+        for frozen, lost in _outcomes(before, policy, shares, first, Stage.BORROWING):
+            left -= 1
+            if left < 0:
+                raise UndecidedError(f"more than {most} outcomes are equally good")
+            step = build_step(before, policy, shares, Stage.IDLE, frozen)
+            idle = optimise(step, third_tiers(step))
+            if idle is not None:
+                found = _in_order([*entitled, *lost, *idle])
+                best = found if best is None else max(best, found, key=_rank)
+    if best is None:
+        raise UndecidedError("the small model has no plan at all, not even none")
+    return best
+
+
+def _outcomes(
+    before: Facts, policy: Policy, shares: Shares, earlier: Frozen, stage: Stage
+) -> Iterator[tuple[Frozen, list[Value]]]:
+    """
+    Walk what may be frozen in a step, with its tiers.
+    """
+    step = build_step(before, policy, shares, stage, earlier)
+    tiers = first_tiers(step) if stage is Stage.ENTITLED else second_tiers(step)
+    values = optimise(step, tiers)
+    if values is None:
+        return
+    add_reserved_for_want_of_room(step)
+    _bind_all_where_all_may(step)
+    numbers = _numbers(step)
+    step.cp.clear_objective()  # type: ignore[no-untyped-call]
+    while True:
+        solver = cp_model.CpSolver()
+        solver.parameters.num_workers = 1
+        if solver.solve(step.cp) not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
+            return
+        yield _read(step, solver, stage), values
+        _forbid(step, solver, numbers)
+
+
+def _bind_all_where_all_may(step: Step) -> None:
+    """
+    Ensure that nobody is reserved in a step where all start without it.
+    """
+    model = step.cp.clone()
+    model.clear_objective()  # type: ignore[no-untyped-call]
+    mine = set(step.beneficiaries())
+    for key in mine:
+        model.add(step.small.starts[key] == 1)
+        model.add(step.reserved[key] == 0)
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    if mine and solver.solve(model) in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
+        for key in mine:
+            step.cp.add(step.reserved[key] == 0)
+
+
+def _numbers(step: Step) -> list[cp_model.IntVar]:
+    """
+    List what tells outcomes apart: who leaves, where to, and who is reserved where.
+    """
+    found = [
+        step.gone[runner.key, rule]
+        for runner in step.runners
+        for rule in RULES
+        if runner.key not in step.frozen.departures
+    ]
+    found += list(step.targets.values())
+    for place, var in step.small.binds.items():
+        if place[0] in step.reserved and place[0] not in step.frozen.reserved:
+            held = step.cp.new_int_var(0, step.most, "")
+            step.cp.add(held == var - step.now[place])
+            found.append(held)
+    return found
+
+
+def _read(step: Step, solver: cp_model.CpSolver, stage: Stage) -> Frozen:
+    places: Counter[Place] = Counter(step.frozen.places)
+    entitled = set(step.frozen.entitled)
+    for key, literal in step.reserved.items():
+        if solver.value(literal) and key not in step.frozen.reserved:
+            if stage is Stage.ENTITLED:
+                entitled.add(key)
+            for place, var in step.small.binds.items():
+                if place[0] == key and solver.value(var):
+                    places[place] = solver.value(var)
+    return Frozen(
+        departures={
+            runner.key: rule
+            for runner in step.runners
+            for rule in RULES
+            if solver.value(step.gone[runner.key, rule])
+        },
+        targets=Counter(
+            {p: solver.value(v) for p, v in step.targets.items() if solver.value(v)}
+        ),
+        places=places,
+        entitled=frozenset(entitled),
+    )
+
+
+def _forbid(
+    step: Step, solver: cp_model.CpSolver, numbers: Sequence[cp_model.IntVar]
+) -> None:
+    """
+    Ensure that one of the numbers differs from what was found.
+    """
+    differs = []
+    for number in numbers:
+        value = solver.value(number)
+        less, more = step.cp.new_bool_var(""), step.cp.new_bool_var("")
+        step.cp.add(number <= value - 1).only_enforce_if(less)
+        step.cp.add(number >= value + 1).only_enforce_if(more)
+        differs += [less, more]
+    step.cp.add_bool_or(differs)
+
+
+def _in_order(values: Sequence[Value]) -> list[Value]:
+    """
+    Order the tiers as the default policy does; of one listed twice the later counts.
+    """
+    last = {(name, band): value for name, band, value in values}
+    names = ("entitled", "disruption", "borrowing", "preemption")
+
+    def place(name: str) -> int:
+        return next((i for i, x in enumerate(names) if name.startswith(x)), len(names))
+
+    ordered = sorted(last, key=lambda key: place(key[0]))
+    return [(name, band, last[name, band]) for name, band in ordered]
+
+
+def first_worse(
+    have: Mapping[tuple[str, int | None], int], values: Sequence[Value]
+) -> Value | None:
+    """
+    Give the first tier that differs, where some plan has less than the small model.
+
+    A plan may have more: what follows a step in idle room can make up for an outcome of
+    it that is not the best by itself.
+    """
+    for name, band, value in _in_order(values):
+        mine = have.get((name, band), 0)
+        if mine != value:
+            is_less = mine > value if name.startswith(_MINIMISED) else mine < value
+            return (name, band, value) if is_less else None
+    return None
+
+
+def _rank(values: Sequence[Value]) -> list[int]:
+    return [-n if name.startswith(_MINIMISED) else n for name, _, n in values]
