@@ -153,7 +153,7 @@ class Search:
         0.4, "part", "of the limit that a step leaves to those after it", "evict/mixed"
     )
     kept_for_losses: float = _is(
-        0.1, "part", "of a step's limit for its bound of loss", "evict/scattered"
+        0.2, "part", "of a step's limit for its bound of loss", "evict/scattered"
     )
     choices_per_unit: float = _is(
         10_000.0,
