@@ -4,7 +4,7 @@ What a waiting gang is told: whom, where and how much.
 
 import pytest
 
-from models.policy import Evict, Policy, Waiting
+from models.policy import Evict, Policy, WaitingPolicy
 from models.reasons import Reason
 from solver.round import decide
 from tests.helpers.build import gang, node, nodes, queue, snapshot
@@ -95,7 +95,7 @@ def test_who_is_kept_off_held_nodes_is_told_for_whom_they_are_held():
     running = gang("runs", gpus=4, running=["n0"])
     head = gang("head", gpus=8, passed_over=7200)
     case = snapshot(nodes(1), [running, head, gang("late", gpus=4)])
-    policy = Policy(evict=CALM, waiting=Waiting(idle="hold"))
+    policy = Policy(evict=CALM, waiting=WaitingPolicy(idle="hold"))
 
     assert {"gangs": 1, "behind": "default/head"} == (
         told(case, "late", policy=policy).facts
