@@ -192,7 +192,7 @@ class Search:
         10, "times", "another choice of evictions is frozen", "quality/victims"
     )
     open_part: float = _is(
-        0.5, "part", "of what is left for a tier of the whole round", "quality/victims"
+        0.1, "part", "of what is left for a tier of the whole round", "quality/victims"
     )
     tie_break: float = _is(
         0.25,
