@@ -207,9 +207,10 @@ def _least(tree: Tree, before: Counts, bound: Counts, resource: str) -> int | No
         for child in tree.children
     ]
     known = sorted(cost for cost in costs if cost is not None)
-    if len(known) < tree.min_groups:
+    groups = max(tree.min_groups, 0 if have else 1)
+    if len(known) < groups:
         return None
-    return max(by_pods, sum(known[: tree.min_groups]))
+    return max(by_pods, sum(known[:groups]))
 
 
 def usable(gang: Gang, before: Counts, offers: Counts) -> dict[str, int] | None:
