@@ -155,6 +155,10 @@ def _odd(old: object, chance: Random) -> object:
     return chance.choice(_SCALARS) if made is None else made
 
 
+def _is_short(old: object) -> bool:
+    return len(str(old)) < 100_000
+
+
 def _deep(levels: int, chance: Random) -> object:
     value: object = "x"
     for _ in range(levels):
@@ -167,7 +171,7 @@ _MAKERS = (
     lambda _, __: {},
     lambda old, _: [old],
     lambda old, _: {"x": old},
-    lambda old, _: [deepcopy(old) for _ in range(50)],
+    lambda old, _: [deepcopy(old) for _ in range(50)] if _is_short(old) else None,
     lambda _, chance: _deep(chance.choice((20, 90, 150, 400)), chance),
     lambda _, chance: "y" * 10_000_000 if chance.random() < 0.02 else None,
     lambda _, __: "z" * 70_000,
