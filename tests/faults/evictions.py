@@ -383,7 +383,7 @@ FAULTS: tuple[Fault, ...] = (
                 switch("solver.encode.leaving.variables:lost_pods", always(Linear())),
             )
         ),
-        ("evict/reclaim/of-equal-gangs-the-fewest-pods-go",),
+        ("evict/reclaim/of-equal-victims-who-is-in-nobodys-way-goes",),
     ),
     Fault(
         "rank-costs-nothing",
@@ -461,7 +461,7 @@ FAULTS: tuple[Fault, ...] = (
         "what is moved takes no place",
         in_model(
             switch(
-                "solver.encode.leaving.encoding:_add_mover",
+                "solver.encode.leaving.encoding:add_mover",
                 lambda old: (
                     lambda model, problem, conversion, demand, *rest: old(
                         model, problem, conversion, type(demand)(), *rest
