@@ -11,21 +11,20 @@ from typing import Final
 from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
-from solver.verify import beneficiaries as rights
 from solver.verify import (
     entitlement,
-    eviction_costs,
     gangs,
     held_idle,
     nodes,
     operations,
     plan_claims,
     queues,
-    settled,
-    victims,
 )
-from solver.verify import eviction_bounds as losses
 from solver.verify.evidence import Evidence, evidence_of
+from solver.verify.leaving import eviction_bounds as losses
+from solver.verify.leaving import eviction_costs, victims_allowed
+from solver.verify.leaving import for_whom as rights
+from solver.verify.leaving import settled_rounds as settled
 from solver.verify.violation import Violation
 
 Rule = Callable[[Evidence], Iterator[Violation]]
@@ -59,16 +58,16 @@ RULES: Final[dict[str, Rule]] = {
     "entitled": entitlement.entitlements,
     "entitled-group": entitlement.entitled_groups,
     "right-to-evict": entitlement.rights_to_evict,
-    "eviction-rule": victims.eviction_rules,
-    "eviction-switch": victims.eviction_switches,
-    "not-preemptible": victims.fixed_victims,
-    "evicted-again": victims.victims_again,
+    "eviction-rule": victims_allowed.eviction_rules,
+    "eviction-switch": victims_allowed.eviction_switches,
+    "not-preemptible": victims_allowed.fixed_victims,
+    "evicted-again": victims_allowed.victims_again,
     "settled": settled.settled_rounds,
-    "min-runtime": victims.min_runtimes,
-    "budget": victims.budgets,
-    "victim-minimum": victims.victim_minimums,
-    "move-whole": victims.whole_moves,
-    "stale-gang": victims.stale_gangs,
+    "min-runtime": victims_allowed.min_runtimes,
+    "budget": victims_allowed.budgets,
+    "victim-minimum": victims_allowed.victim_minimums,
+    "move-whole": victims_allowed.whole_moves,
+    "stale-gang": victims_allowed.stale_gangs,
     "beneficiary": rights.beneficiaries,
     "reclaimed-for": rights.reclaimed_for,
     "preempted-for": rights.preempted_for,

@@ -9,9 +9,9 @@ from models.gangs import PodSet, Tree, pod_sets
 from solver.verify.evidence import Evidence
 from solver.verify.gang_changes import Loss
 from solver.verify.gang_counts import all_nodes, is_ordinary, is_satisfied, tally
+from solver.verify.leaving.what_stays import broken_by
 from solver.verify.plan_steps import CONSOLIDATE, PREEMPT, RECLAIM, STALE, TAKING
 from solver.verify.violation import Violation
-from solver.verify.what_stays import broken_by
 
 _FITTING: Mapping[str, tuple[str, ...]] = {
     "Evict": (RECLAIM, PREEMPT, STALE),

@@ -1,0 +1,3 @@
+"""
+Rules about who leaves: units, rights, bounds, and what is lost.
+"""
