@@ -375,7 +375,7 @@ def test_schema_takes_durations_and_tiers_as_files_write_them(capsys):
         for place in (
             ("GangSpec", "age"),
             ("Evict", "again"),
-            ("Waiting", "protectAfter"),
+            ("WaitingPolicy", "protectAfter"),
             ("AgeStep", "after"),
         )
     ]
@@ -520,7 +520,7 @@ def test_a_bad_environment_value_is_wrong_use(capsys, monkeypatch):
 
 def test_an_unknown_row_of_the_bench_is_wrong_use(capsys):
     assert 2 == phalanx("bench", "rounds/2k")
-    assert "no row 'rounds/2k', only evict/defrag" in capsys.readouterr().err
+    assert "no row 'rounds/2k', only days, evict/defrag" in capsys.readouterr().err
 
 
 def test_version_is_an_option_too(capsys):
