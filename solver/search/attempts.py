@@ -28,11 +28,14 @@ from solver.tuning import Search
 class Attempts:
     """
     Manners in the order in which they are tried: the one that closed a tier goes first.
+
+    Large models with counts by domain (``scoped``) stall in presolve, and dive at once.
     """
 
-    def __init__(self, budget: Budget, tuning: Search) -> None:
+    def __init__(self, budget: Budget, tuning: Search, *, scoped: bool = False) -> None:
         self.budget = budget
         self.tuning = tuning
+        self.scoped = scoped
         self.manners = [IMPROVING, DIVING, WEIGHING, RELAXED]
 
     def solve(self, model: cp_model.CpModel, goal: Goal, share: float) -> Answer | None:
@@ -46,6 +49,9 @@ class Attempts:
         if lanes is not None:
             return Race(self.budget, goal, limit, lanes, self.tuning).run(model)
         best: Answer | None = None
+        large = len(model.proto.variables) > self.tuning.many_variables
+        if self.scoped and large and self.manners[0] is IMPROVING:
+            self.manners = [DIVING, WEIGHING, IMPROVING, RELAXED]
         for gap, parts in passes(self.tuning):
             for manner, part in zip(tuple(self.manners), parts, strict=False):
                 claim = None if best is None else best.claim

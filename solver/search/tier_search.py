@@ -28,7 +28,7 @@ from solver.search.race import Answer
 from solver.search.tabu import applies, improve
 from solver.search.tier_model import Model
 
-BESIDE_STARTS = frozenset({"surplus", "topology", "packing", "gpus", "pods"})
+BESIDE_STARTS = frozenset({"surplus", "topology", "packing"})
 """
 Tiers that count more than which gangs start: they can be bettered with starts kept.
 """
@@ -52,13 +52,14 @@ class TierSearch:
     def __post_init__(self) -> None:
         problem = self.problem
         self.tuning = problem.tuning.search
-        self.attempts = Attempts(self.budget, self.tuning)
         self.keys = self.keys or tier_keys(problem)
         self.values = score(problem, self.best, self.keys)
         self.trivial = [trivial_bound(problem, key) for key in self.keys]
         self.bounds = [*self.trivial]
         self.fixed: set[int] = set()
         self.model = self._model()
+        scoped = bool(self.model.levels)
+        self.attempts = Attempts(self.budget, self.tuning, scoped=scoped)
         if has_many_domains(problem, self.model.levels):
             self.relaxed = Model(without_topology(problem), self.keys)
 
