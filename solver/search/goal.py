@@ -83,6 +83,7 @@ def solver_of(
         parameters.max_time_in_seconds = max(0.01, share)
     else:
         parameters.max_deterministic_time = max(0.001, share)
-    many = len(model.proto.variables) > tuning.many_variables
+    alone = budget.race_lanes is None
+    many = alone and len(model.proto.variables) > tuning.many_variables
     manner.configure(solver, many=many)
     return solver

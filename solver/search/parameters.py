@@ -35,6 +35,7 @@ class Manner:
             parameters.add_lp_constraints_lazily = False
 
 
+STAYING = Manner(hinted=True, presolved=False)
 DIVING = Manner(hinted=False, presolved=False, branching=cp_model.LP_SEARCH)
 WEIGHING = Manner(hinted=False, presolved=False, branching=cp_model.PSEUDO_COST_SEARCH)
 IMPROVING = Manner(hinted=True, presolved=True)
@@ -50,9 +51,17 @@ def passes(tuning: Search) -> tuple[tuple[float, tuple[float, ...]], ...]:
     return (tuning.fine, tuning.first_pass), (1.0, tuning.second_pass)
 
 
-def lanes_of(tuning: Search) -> tuple[Lane, Lane]:
+def lanes_of(tuning: Search, variables: int) -> tuple[Lane, Lane]:
     """
-    Give what each of two workers tries.
+    Give what each of two workers tries on a model with so many variables.
     """
+    if variables > tuning.many_variables:
+        return (
+            ((DIVING, 0.6), (RELAXED, 0.4)),
+            ((STAYING, 0.1), (WEIGHING, 0.4), (IMPROVING, 0.5)),
+        )
     diving = (DIVING, WEIGHING, RELAXED)
-    return tuple(zip(diving, tuning.lane_of_diving, strict=True)), ((IMPROVING, 1.0),)
+    return (
+        tuple(zip(diving, tuning.lane_of_diving, strict=True)),
+        ((STAYING, 0.1), (IMPROVING, 0.9)),
+    )

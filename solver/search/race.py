@@ -85,7 +85,7 @@ class Race:
         Run the lanes; give the best answer of those that have ended.
         """
         plain = unhinted(model)
-        lanes = lanes_of(self.tuning)
+        lanes = lanes_of(self.tuning, len(model.proto.variables))
         self.open = len(lanes)
         self.lanes.start(
             [partial(self._run_lane, model.clone(), plain, lane) for lane in lanes]
