@@ -15,6 +15,7 @@ from models.dialects import DialectChoice
 from models.errors import InputRejectedError, Problem
 
 if TYPE_CHECKING:
+    from adapters.kube.dialects.protocol import Objects
     from adapters.kube.gangs.assemble import Assembled
     from adapters.kube.gangs.manifests import Manifest
 
@@ -93,6 +94,18 @@ def raw_objects(paths: Iterable[str]) -> list[object]:
     """
     List the objects of manifests as they are written, of kinds that are read.
     """
+    return [raw for raws in objects_in(paths).by_kind.values() for raw in raws]
+
+
+def objects_in(paths: Iterable[str]) -> "Objects":
+    """
+    Read the objects of manifests, and nothing else.
+
+    Raises
+    ------
+    InputRejectedError
+        When something is no object, or is written twice.
+    """
     from adapters.kube.gangs import manifests  # noqa: PLC0415 - as the module says
 
     found: list[Manifest] = []
@@ -104,8 +117,7 @@ def raw_objects(paths: Iterable[str]) -> list[object]:
             continue
         names.append(name)
         found.extend(manifests.manifests_of(name, documents))
-    by_kind = manifests.objects_of(found, ", ".join(names)).by_kind
-    return [raw for raws in by_kind.values() for raw in raws]
+    return manifests.objects_of(found, ", ".join(names))
 
 
 def assembled(

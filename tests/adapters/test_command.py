@@ -128,7 +128,8 @@ def test_seconds_use_the_clock_and_say_so(small, capsys):
 @pytest.mark.parametrize(
     "words",
     [
-        ["plan"],
+        ["plan", "x", "--with", "y"],
+        ["plan", "x", "--context", "y"],
         ["plan", "x", "--nope"],
         ["plan", "x", "-o", "jsn"],
         ["plan", "x", "--seconds", "-1"],

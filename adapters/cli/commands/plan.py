@@ -1,5 +1,5 @@
 """
-``phalanx plan``: one round over files.
+``phalanx plan``: one round over files, or over a cluster as it is.
 """
 
 from dataclasses import dataclass, replace
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adapters.cli.fallback import warn_of
 from adapters.cli.options.shared import (
     DIFFERS,
     Asked,
@@ -31,6 +30,8 @@ from adapters.cli.terminal.output import (
     say,
     screen_width,
 )
+from adapters.cli.views.fallback_view import warn_of
+from adapters.cli.views.listed_source import Context, Kubeconfig
 
 if TYPE_CHECKING:
     from adapters.cli.terminal.progress import Progress
@@ -41,10 +42,19 @@ if TYPE_CHECKING:
 
 
 Files = Annotated[
-    list[str],
+    list[str] | None,
     typer.Argument(
         metavar="FILE",
-        help="Scenario, snapshot or manifests, - is standard input; parts of one.",
+        help="Scenario, snapshot or manifests, - is standard input; parts of one. "
+        "The cluster if none.",
+    ),
+]
+Submitted = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--with",
+        metavar="FILE",
+        help="Plan the cluster as if these manifests had been submitted to it.",
     ),
 ]
 Diff = Annotated[
@@ -62,8 +72,11 @@ _FOR_EYES = (Format.TABLE, Format.WIDE)
 
 def plan(
     context: typer.Context,
-    files: Files,
+    files: Files = None,
     *,
+    submitted: Submitted = None,
+    kubeconfig: Kubeconfig = None,
+    kube_context: Context = None,
     output: PlanOutput = Format.TABLE,
     strategy: Strategy = None,
     diff: Diff = None,
@@ -79,42 +92,21 @@ def plan(
     """
     Plan one round: who starts, who makes room for whom, who waits and why.
     """
-    name = chosen(strategy)
-    if diff not in {None, "greedy"}:
-        raise typer.BadParameter("the plan can be compared with greedy only")
-    flags = {"seconds": seconds, "seed": seed, "workers": workers}
     source = _PlanSource(
-        tuple(files), tuple(scheduler_name or ()), tuple(dialect or ())
+        tuple(files or ()),
+        tuple(submitted or ()),
+        tuple(scheduler_name or ()),
+        tuple(dialect or ()),
+        kubeconfig,
+        kube_context,
     )
-    scenario, made, greedy = _decided(
-        source, name, flags, against=diff is not None or output in _FOR_EYES
-    )
+    look = _PlanLook(output, diff, Paint(no_color=no_color), timings=timings)
+    flags = {"seconds": seconds, "seed": seed, "workers": workers}
+    scenario, made, greedy = _decided(source, chosen(strategy), flags, look)
     asked = context.find_object(Asked)
     for each in (made,) if greedy is None or greedy is made else (made, greedy):
         warn_of(each, debug=asked is not None and asked.debug)
-    if output in _FOR_EYES:
-        from adapters.cli.views.plan_view import view
-
-        paint = Paint(no_color=no_color)
-        wide = output is Format.WIDE
-        lines = view(
-            scenario,
-            made,
-            greedy,
-            paint,
-            wide=wide,
-            diff=diff is not None,
-            width=screen_width(),
-        )
-        say(*lines)
-        if timings:
-            say(_timings(made))
-    elif output is Format.NAME:
-        starting = {"Starting", "Growing"}
-        say(*(gang.name for gang in made.gangs if gang.state in starting))
-    else:
-        shown = made if timings else replace(made, seconds=None)
-        emit(_written(shown, greedy if diff else None, output))
+    _show(scenario, made, greedy, look)
     return DIFFERS if detailed_exitcode and made.operations else 0
 
 
@@ -122,35 +114,125 @@ def plan(
 class _PlanSource:
     """
     Where the snapshot comes from; of manifests, whose pods are planned, and how read.
+
+    Without files it is the cluster, with what is submitted to it.
     """
 
     files: tuple[str, ...]
+    submitted: tuple[str, ...]
     schedulers: tuple[str, ...]
     dialects: "tuple[DialectChoice, ...]"
+    kubeconfig: str | None
+    context: str | None
+
+    def __post_init__(self) -> None:
+        of_cluster = self.submitted or self.kubeconfig or self.context
+        if self.files and of_cluster:
+            raise typer.BadParameter(
+                "files are planned without a cluster: name them all as FILE, or none"
+            )
+
+    def read(self) -> "Scenario":
+        """
+        Read the files, else the cluster, with the policy that holds there.
+        """
+        from adapters.files import read_scenarios
+
+        if self.files:
+            return read_scenarios(self.files, self.schedulers, self.dialects)
+        from adapters.files.foreign import objects_in
+        from adapters.service.following import ClusterChoice
+        from adapters.service.run_settings import config_of
+        from models.policy import Policy
+        from models.scenario import Scenario
+
+        manifests = objects_in(self.submitted) if self.submitted else None
+        config = config_of(None)
+        cluster = ClusterChoice(
+            kubeconfig=self.kubeconfig,
+            context=self.context,
+            schedulers=self.schedulers,
+            dialects=self.dialects,
+        )
+        with cluster.followed() as here:
+            return Scenario(
+                source=" with ".join((here.server, *self.submitted)),
+                kind="Snapshot",
+                snapshot=here.snapshot(manifests),
+                policy=config.policy if config else Policy(),
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _PlanLook:
+    """
+    How the plan is written.
+    """
+
+    form: Format
+    diff: str | None
+    paint: Paint
+    timings: bool
+
+    def __post_init__(self) -> None:
+        if self.diff not in {None, "greedy"}:
+            raise typer.BadParameter("the plan can be compared with greedy only")
+
+    @property
+    def wants_greedy(self) -> bool:
+        """
+        Tell whether greedy's plan is shown beside it.
+        """
+        return self.diff is not None or self.form in _FOR_EYES
 
 
 def _decided(
-    source: _PlanSource, name: str, flags: dict[str, float | None], *, against: bool
+    source: _PlanSource, name: str, flags: dict[str, float | None], look: _PlanLook
 ) -> "tuple[Scenario, Plan, Plan | None]":
     from adapters.cli.terminal.progress import Progress
-    from adapters.files import read_scenarios
     from adapters.machine.clock import monotonic
     from adapters.service.settings import effective
 
     with Progress() as progress:
         start = monotonic()
-        scenario = read_scenarios(source.files, source.schedulers, source.dialects)
+        scenario = source.read()
         read = monotonic() - start
         policy = effective(scenario.policy, flags).policy
         for warning in scenario.snapshot.warnings:
             note(f"warning: {warning}")
         made = _round(scenario, policy, name, progress)
         greedy = None
-        if against:
+        if look.wants_greedy:
             again = name != "greedy"
             greedy = _round(scenario, policy, "greedy", progress) if again else made
     made = replace(made, seconds={**(made.seconds or {}), "read": read})
     return scenario, made, greedy
+
+
+def _show(
+    scenario: "Scenario", made: "Plan", greedy: "Plan | None", look: _PlanLook
+) -> None:
+    if look.form in _FOR_EYES:
+        from adapters.cli.views.plan_view import view
+
+        lines = view(
+            scenario,
+            made,
+            greedy,
+            look.paint,
+            wide=look.form is Format.WIDE,
+            diff=look.diff is not None,
+            width=screen_width(),
+        )
+        say(*lines)
+        if look.timings:
+            say(_timings(made))
+    elif look.form is Format.NAME:
+        starting = {"Starting", "Growing"}
+        say(*(gang.name for gang in made.gangs if gang.state in starting))
+    else:
+        shown = made if look.timings else replace(made, seconds=None)
+        emit(_written(shown, greedy if look.diff else None, look.form))
 
 
 def _round(

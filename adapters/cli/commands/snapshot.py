@@ -22,7 +22,6 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-_PATIENCE = 60.0
 Files = Annotated[
     list[str] | None,
     typer.Argument(
@@ -186,17 +185,11 @@ def _observed(
     """
     Read the cluster that the kubeconfig names, once.
     """
-    from adapters.kube.api.connect import connect
-    from adapters.kube.dialects.registry import dialects
-    from adapters.kube.watch.source import ClusterSource
+    from adapters.service.following import ClusterChoice
 
-    source = ClusterSource(connect(), dialects(choices), schedulers)
-    source.start()
-    try:
-        source.wait(_PATIENCE)
-        return source.snapshot()
-    finally:
-        source.stop()
+    cluster = ClusterChoice(schedulers=tuple(schedulers), dialects=tuple(choices))
+    with cluster.followed() as here:
+        return here.snapshot()
 
 
 def _text(snapshot: "Snapshot", files: list[str] | None, form: Format) -> str:

@@ -16,8 +16,6 @@ from models.names import nearest
 if TYPE_CHECKING:
     from adapters.inventory.listed import Seen
 
-_PATIENCE = 60.0
-
 Files = Annotated[
     list[str] | None,
     typer.Option(
@@ -80,30 +78,17 @@ class Where:
         if self.files:
             yield self._read
             return
-        from adapters.kube.api.connect import connect
-        from adapters.kube.dialects.registry import dialects
-        from adapters.kube.objects.node_pool import pool_of
         from adapters.kube.watch.cluster_listing import seen_in
-        from adapters.kube.watch.source import ClusterSource
-        from adapters.service.run_settings import as_run_here
+        from adapters.service.following import ClusterChoice
         from models.policy import Policy
 
-        run = as_run_here()
-        transport = connect(
-            self.kubeconfig or run.kubeconfig, self.context or run.context
+        cluster = ClusterChoice(
+            kubeconfig=self.kubeconfig,
+            context=self.context,
+            schedulers=self.schedulers,
         )
-        source = ClusterSource(
-            transport,
-            dialects(run.dialects),
-            self.schedulers or run.scheduler_names,
-            pool=pool_of(run.node_pool),
-        )
-        source.start()
-        try:
-            source.wait(_PATIENCE)
-            yield lambda: seen_in(source, Policy(), transport.server)
-        finally:
-            source.stop()
+        with cluster.followed() as here:
+            yield lambda: seen_in(here.source, Policy(), here.server)
 
     def _read(self) -> "Seen":
         from adapters.files import read_scenarios

@@ -5,8 +5,8 @@ A plan as a person reads it, on one screen where the case is small.
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from adapters.cli.fallback import WAYS
 from adapters.cli.terminal.output import Paint, Table, joined
+from adapters.cli.views.fallback_view import WAYS
 from adapters.cli.views.room_view import MOST_ROWS, losses, more, placed, reserved
 from adapters.cli.views.tier_view import tiers
 from adapters.cli.views.versus import is_waiting, versus
