@@ -12,7 +12,7 @@ PARALLEL ?= -n 2 --dist loadfile
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup demo test coverage test-slow test-all test-cluster lint format types contracts \
-	scenarios house roles docs bench check lock clean
+	scenarios house roles chart docs bench check lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' \
@@ -64,6 +64,9 @@ roles: setup ## write the roles of deploy/ anew, after a change of what is asked
 	$(BIN)/phalanx config role > deploy/base/role.yaml
 	$(BIN)/phalanx config role --shard blue | sed '1,/^---$$/d' \
 		> deploy/overlays/shard/role.yaml
+
+chart: setup ## write the Helm chart anew, after a change of deploy/ or of a setting
+	$(BIN)/python -m tools.chart
 
 docs: setup ## run the examples of the documents
 	$(PYTEST) tests/docs

@@ -1,5 +1,6 @@
 """
-Finds etcd and kube-apiserver, or builds them once into a cache outside the repository.
+Finds what tests need beside Python, or builds it once into a cache outside the
+repository: etcd and kube-apiserver; helm and kustomize.
 
 As a command it runs the command given to it, once there is something to run it with.
 Else it says why not in one sentence, and fails only in CI, where the tests must run.
@@ -14,9 +15,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-MODULE = Path(__file__).resolve().parent / "control-plane"
+HERE = Path(__file__).resolve().parent
+MODULE = HERE / "control-plane"
 NAMES = ("etcd", "kube-apiserver")
 PACKAGES = ("k8s.io/kubernetes/cmd/kube-apiserver", "go.etcd.io/etcd/server/v3")
+PACKAGING = HERE / "packaging"
+TOOLS = {
+    "helm": "helm.sh/helm/v4/cmd/helm",
+    "kustomize": "sigs.k8s.io/kustomize/kustomize/v5",
+}
 HOW = (
     "install Go 1.26 or newer and run `make test-cluster`, or name a folder that has "
     "etcd and kube-apiserver in KUBEBUILDER_ASSETS"
@@ -57,63 +64,98 @@ def found() -> Path:
     return folder
 
 
-def cache_folder() -> Path:
+def cache_folder(module: Path = MODULE) -> Path:
     """
     Give the folder of what these very sums build.
     """
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    sums = hashlib.sha256((MODULE / "go.sum").read_bytes()).hexdigest()[:16]
-    return Path(base) / "phalanx" / "control-plane" / sums
+    sums = hashlib.sha256((module / "go.sum").read_bytes()).hexdigest()[:16]
+    return Path(base) / "phalanx" / module.name / sums
+
+
+def packaging_tool(name: str) -> Path:
+    """
+    Give helm or kustomize: of the version that is locked here, and no other.
+    """
+    path = cache_folder(PACKAGING) / name
+    if not path.is_file():
+        raise NoControlPlaneError(f"no {name} is here: {HOW}")
+    return path
 
 
 def build() -> None:
     """
     Build the binaries where they are not there yet and Go is.
     """
-    folder = cache_folder()
-    if os.environ.get("KUBEBUILDER_ASSETS") or all(
-        (folder / name).is_file() for name in NAMES
-    ):
+    if os.environ.get("KUBEBUILDER_ASSETS"):
+        return
+    _build(
+        MODULE,
+        {"etcd": "server", "kube-apiserver": "kube-apiserver"},
+        PACKAGES,
+        _kubernetes_flags(),
+        "6 to 10 minutes on two cores, 5 GB of caches",
+    )
+    _build(
+        PACKAGING,
+        {name: name for name in TOOLS},
+        tuple(TOOLS.values()),
+        "-s -w",
+        "2 to 4 minutes on two cores",
+    )
+
+
+def _build(
+    module: Path,
+    names: dict[str, str],
+    packages: tuple[str, ...],
+    flags: str,
+    cost: str,
+) -> None:
+    """
+    Build a module's packages, each under its name; Go calls it as its folder.
+    """
+    folder = cache_folder(module)
+    if all((folder / name).is_file() for name in names):
         return
     go = shutil.which("go")
     if go is None:
-        raise NoControlPlaneError(f"no Kubernetes API server and no Go is here: {HOW}")
-    print(
-        f"Building etcd and kube-apiserver into {folder} (once; 6 to 10 minutes on two "
-        "cores, 5 GB of caches) ...",
-        file=sys.stderr,
-    )
+        raise NoControlPlaneError(
+            f"no {' and no '.join(names)} and no Go is here: {HOW}"
+        )
+    said = f"Building {' and '.join(names)} into {folder} (once; {cost}) ..."
+    print(said, file=sys.stderr)
     half = folder.with_name(f"{folder.name}.{os.getpid()}")
     half.mkdir(parents=True)
+    command = [go, "build", "-trimpath", "-buildvcs=false", "-ldflags", flags]
     try:
-        _build(go, half)
-        (half / "server").rename(half / "etcd")
+        done = subprocess.run(
+            [*command, "-o", f"{half}/", *packages], cwd=module, check=False
+        )
+        if done.returncode:
+            raise NoControlPlaneError(
+                f"{' and '.join(names)} could not be built (go build ended with "
+                f"{done.returncode}; its modules come from `go env GOPROXY`): {HOW}"
+            )
+        for name, built in names.items():
+            (half / built).rename(half / name)
         shutil.rmtree(folder, ignore_errors=True)
         half.rename(folder)
     finally:
         shutil.rmtree(half, ignore_errors=True)
 
 
-def _build(go: str, folder: Path) -> None:
+def _kubernetes_flags() -> str:
     version = re.search(
         r"^\s*k8s\.io/kubernetes v(\S+)", (MODULE / "go.mod").read_text(), re.MULTILINE
     )
     number = version.group(1)
     major, minor, _ = number.split(".", 2)
     stamp = "k8s.io/component-base/version"
-    flags = (
+    return (
         f"-s -w -X {stamp}.gitVersion=v{number} "
         f"-X {stamp}.gitMajor={major} -X {stamp}.gitMinor={minor}"
     )
-    command = [go, "build", "-trimpath", "-buildvcs=false", "-ldflags", flags]
-    done = subprocess.run(
-        [*command, "-o", f"{folder}/", *PACKAGES], cwd=MODULE, check=False
-    )
-    if done.returncode:
-        raise NoControlPlaneError(
-            f"the API server could not be built (go build ended with "
-            f"{done.returncode}; its modules come from `go env GOPROXY`): {HOW}"
-        )
 
 
 def main(command: list[str]) -> int:

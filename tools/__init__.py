@@ -1,0 +1,3 @@
+"""
+What the repository makes of itself: the chart, releases, pictures; not in the wheel.
+"""

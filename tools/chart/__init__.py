@@ -1,0 +1,3 @@
+"""
+The Helm chart, made of what ``deploy/`` holds for kustomize: one source for both.
+"""
