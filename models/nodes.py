@@ -3,7 +3,7 @@ Nodes, their labels and taints, and what a pod may demand of them.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -86,18 +86,25 @@ def _whole(text: str | None) -> int | None:
     return int(text) if text is not None and _WHOLE.fullmatch(text) else None
 
 
+Terms = tuple[tuple[LabelRule, ...], ...]
+"""
+Any term must hold; a term holds when all its expressions do, an empty one never.
+"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeDemand:
     """
     What a pod demands of its node besides room; equal demands are one key.
 
-    ``terms`` are the required node affinity: any term must hold, a term holds when
-    all its expressions do, and an empty term never holds.  ``None`` demands nothing.
+    ``terms`` are the required node affinity, ``None`` demands nothing.  ``volumes`` are
+    what its volumes demand beside that: each of them must hold.
     """
 
     selector: tuple[tuple[str, str], ...] = ()
-    terms: tuple[tuple[LabelRule, ...], ...] | None = None
+    terms: Terms | None = None
     tolerations: tuple[Toleration, ...] = ()
+    volumes: tuple[Terms, ...] = ()
 
     def allows(self, node: "Node") -> bool:
         """
@@ -111,11 +118,31 @@ class NodeDemand:
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """
+        Tell whether labels satisfy the selector, the affinity and the volumes.
+        """
+        return self.selects(labels) and self.reaches(labels)
+
+    def selects(self, labels: Mapping[str, str]) -> bool:
+        """
         Tell whether labels satisfy the selector and the required affinity.
         """
         return all(labels.get(k) == v for k, v in self.selector) and (
-            self.terms is None or any(_term_holds(t, labels) for t in self.terms)
+            self.terms is None or one_holds(self.terms, labels)
         )
+
+    def reaches(self, labels: Mapping[str, str]) -> bool:
+        """
+        Tell whether the pod has its volumes on a node with these labels.
+        """
+        return all(one_holds(terms, labels) for terms in self.volumes)
+
+    def rules(self) -> Iterator[LabelRule]:
+        """
+        Walk the expressions over labels, those of volumes too.
+        """
+        for terms in (self.terms or (), *self.volumes):
+            for term in terms:
+                yield from term
 
     def tolerates(self, taints: Iterable[Taint]) -> bool:
         """
@@ -129,8 +156,11 @@ class NodeDemand:
         return any(t.accepts(taint) for t in self.tolerations)
 
 
-def _term_holds(term: tuple[LabelRule, ...], labels: Mapping[str, str]) -> bool:
-    return bool(term) and all(rule.holds(labels) for rule in term)
+def one_holds(terms: Terms, labels: Mapping[str, str]) -> bool:
+    """
+    Tell whether labels satisfy one of some terms.
+    """
+    return any(bool(t) and all(rule.holds(labels) for rule in t) for t in terms)
 
 
 ANYWHERE = NodeDemand()

@@ -24,6 +24,7 @@ class Reason(StrEnum):
     QUEUE_CLOSED = "QueueClosed"
     WAITING_FOR_PODS = "WaitingForPods"
     WAITING_FOR_GROUP = "WaitingForGroup"
+    WAITING_FOR_VOLUMES = "WaitingForVolumes"
     TIMED_OUT = "TimedOut"
     NO_FITTING_NODE = "NoFittingNode"
     DEMAND_EXCEEDS_CLUSTER = "DemandExceedsCluster"
@@ -181,6 +182,7 @@ _SENTENCES: dict[Reason, str] = {
         "needs {needs:pod}{where}, has {have} that may start{lacking}"
     ),
     Reason.WAITING_FOR_GROUP: "{whom} {why}",
+    Reason.WAITING_FOR_VOLUMES: "waits for its volumes: {detail}",
     Reason.TIMED_OUT: "was marked as timed out by its own system",
     Reason.NO_FITTING_NODE: "pod {pod} fits no node, even an empty one: {detail}",
     Reason.DEMAND_EXCEEDS_CLUSTER: (

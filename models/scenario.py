@@ -8,12 +8,19 @@ files are read.
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from models.dialects import DialectChoice
 from models.errors import QuantityError
 from models.expect import Expect
+from models.place_specs import (
+    AffinitySpec,
+    Spec,
+    TaintSpec,
+    TolerationSpec,
+    VolumeSpec,
+)
 from models.policy import Policy
 from models.reasons import Reason
 from models.snapshot import Snapshot
@@ -38,24 +45,6 @@ from models.written import (
 )
 
 MOST_MATES = 1000
-
-
-class Spec(BaseModel):
-    """
-    The rules every part of a file keeps: nothing unknown, nothing converted.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-
-class TaintSpec(Spec):
-    """
-    A taint as Kubernetes writes it.
-    """
-
-    key: str = Field(min_length=1)
-    value: str = ""
-    effect: Literal["NoSchedule", "NoExecute", "PreferNoSchedule"] = "NoSchedule"
 
 
 class NodeSpec(Spec):
@@ -131,64 +120,6 @@ class QueueSpec(Spec):
     min_runtime: MinRuntimeSpec = Field(MinRuntimeSpec(), alias="minRuntime")
 
 
-class TolerationSpec(Spec):
-    """
-    A toleration as Kubernetes writes it.
-    """
-
-    key: str = ""
-    operator: Literal["Equal", "Exists"] = "Equal"
-    value: str = ""
-    effect: Literal["", "NoSchedule", "NoExecute", "PreferNoSchedule"] = ""
-    seconds: int | None = Field(None, alias="tolerationSeconds")
-
-
-class ExpressionSpec(Spec):
-    """
-    One requirement on a node's label.
-    """
-
-    key: str = Field(min_length=1)
-    operator: Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]
-    values: list[str] = Field(default_factory=list)
-
-
-class TermSpec(Spec):
-    """
-    Requirements that must hold together.
-    """
-
-    expressions: list[ExpressionSpec] = Field(
-        default_factory=list, alias="matchExpressions"
-    )
-
-
-class SelectorSpec(Spec):
-    """
-    Terms of which one must hold.
-    """
-
-    terms: list[TermSpec] = Field(alias="nodeSelectorTerms", min_length=1)
-
-
-class NodeAffinitySpec(Spec):
-    """
-    The required node affinity; preferred affinity is not read.
-    """
-
-    required: SelectorSpec | None = Field(
-        None, alias="requiredDuringSchedulingIgnoredDuringExecution"
-    )
-
-
-class AffinitySpec(NodeAffinitySpec):
-    """
-    Node affinity, with or without the word ``nodeAffinity`` around it.
-    """
-
-    node: NodeAffinitySpec | None = Field(None, alias="nodeAffinity")
-
-
 class TopologyDemandSpec(Spec):
     """
     A level that must, or should, hold all pods below a tree node in one domain.
@@ -250,6 +181,7 @@ class TreeSpec(Spec):
     node_selector: Labels = Field(default_factory=dict, alias="nodeSelector")
     affinity: AffinitySpec | None = None
     tolerations: list[TolerationSpec] = Field(default_factory=list)
+    volumes: list[VolumeSpec] = Field(default_factory=list)
     exclusive: bool = False
     after: list[str] = Field(default_factory=list)
     running: list[RunningSpec] = Field(default_factory=list)
@@ -271,6 +203,7 @@ LEAF_FIELDS = {
     "node_selector": "nodeSelector",
     "affinity": "affinity",
     "tolerations": "tolerations",
+    "volumes": "volumes",
     "exclusive": "exclusive",
     "after": "after",
     "running": "running",

@@ -24,7 +24,15 @@ from adapters.files.names_in import (
 )
 from adapters.files.snapshot_writer import usual_names
 from models.gangs import Budget, Gang, Group, Tree
-from models.nodes import HOSTNAME, LabelRule, Node, NodeDemand, Taint, Toleration
+from models.nodes import (
+    HOSTNAME,
+    LabelRule,
+    Node,
+    NodeDemand,
+    Taint,
+    Terms,
+    Toleration,
+)
 from models.reasons import Waiting
 from models.snapshot import Snapshot
 from models.topology import Topology, TopologyDemand
@@ -210,10 +218,6 @@ class _Renamer:
         selector = (
             (self._key(key), self._values[key, value]) for key, value in demand.selector
         )
-        terms = demand.terms
-        if terms is not None:
-            renamed = (tuple(sorted(map(self._rule, t), key=repr)) for t in terms)
-            terms = tuple(sorted(renamed, key=repr))
         tolerations = (
             Toleration(
                 key=t.key and self._key(t.key),
@@ -225,9 +229,14 @@ class _Renamer:
         )
         return NodeDemand(
             selector=tuple(sorted(selector)),
-            terms=terms,
+            terms=None if demand.terms is None else self._terms(demand.terms),
             tolerations=tuple(sorted(tolerations, key=repr)),
+            volumes=tuple(sorted(map(self._terms, demand.volumes), key=repr)),
         )
+
+    def _terms(self, terms: Terms) -> Terms:
+        renamed = (tuple(sorted(map(self._rule, t), key=repr)) for t in terms)
+        return tuple(sorted(renamed, key=repr))
 
     def _rule(self, rule: LabelRule) -> LabelRule:
         return LabelRule(

@@ -3,16 +3,20 @@ What must agree inside one gang: minimums, phases, order, topology, node demands
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from adapters.files.problems import Fault, Path, no_name, suggest
+from models.place_specs import (
+    ExpressionSpec,
+    TermSpec,
+    TolerationSpec,
+    VolumeSpec,
+)
 from models.scenario import (
     INNER_FIELDS,
     LEAF_FIELDS,
-    ExpressionSpec,
     GangSpec,
     GroupSpec,
-    TolerationSpec,
     TreeSpec,
 )
 from models.written import SUBDOMAIN
@@ -167,6 +171,8 @@ _QUIET = frozenset(
 def _demand_faults(leaf: TreeSpec, place: Path) -> Iterator[Fault]:
     for index, toleration in enumerate(leaf.tolerations):
         yield from _toleration_faults(toleration, (*place, "tolerations", index))
+    for at, volume in enumerate(leaf.volumes):
+        yield from _volume_faults(volume, (*place, "volumes", at))
     affinity = leaf.affinity
     if affinity is None:
         return
@@ -179,9 +185,21 @@ def _demand_faults(leaf: TreeSpec, place: Path) -> Iterator[Fault]:
     if inner.required is None:
         return
     here = (*here, "requiredDuringSchedulingIgnoredDuringExecution")
-    for number, term in enumerate(inner.required.terms):
+    yield from _term_faults(inner.required.terms, here)
+
+
+def _volume_faults(volume: VolumeSpec, place: Path) -> Iterator[Fault]:
+    said = (volume.nodes is not None, bool(volume.topology), volume.terms is not None)
+    if sum(said) != 1:
+        what = "one of nodes, topology and nodeSelectorTerms is needed"
+        yield place, what, "they say where the volume may be used"
+    yield from _term_faults(volume.terms or (), place)
+
+
+def _term_faults(terms: Iterable[TermSpec], place: Path) -> Iterator[Fault]:
+    for number, term in enumerate(terms):
         for index, rule in enumerate(term.expressions):
-            at = (*here, "nodeSelectorTerms", number, "matchExpressions", index)
+            at = (*place, "nodeSelectorTerms", number, "matchExpressions", index)
             yield from _expression_faults(rule, at)
 
 

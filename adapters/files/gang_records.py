@@ -2,16 +2,16 @@
 Gangs as written to gangs as planned: defaults, names of pods, their phases.
 """
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
 from models.gangs import Gang, Group, MatchPolicy, Pod, PodPhase, PodSet, Tree
-from models.nodes import ANYWHERE, LabelRule, NodeDemand, Toleration
+from models.nodes import ANYWHERE, HOSTNAME, LabelRule, NodeDemand, Terms, Toleration
+from models.place_specs import AffinitySpec, TermSpec, VolumeSpec
 from models.reasons import Waiting
 from models.resources import PODS, Resources
 from models.scenario import (
-    AffinitySpec,
     GangSpec,
     ReservedSpec,
     RunningSpec,
@@ -129,7 +129,9 @@ class FileGangMaker:
         )
 
     def _demand(self, spec: TreeSpec) -> NodeDemand:
-        if not (spec.node_selector or spec.affinity or spec.tolerations):
+        if not (
+            spec.node_selector or spec.affinity or spec.tolerations or spec.volumes
+        ):
             return ANYWHERE
         tolerations = (
             Toleration(key=t.key, operator=t.operator, value=t.value, effect=t.effect)
@@ -140,16 +142,19 @@ class FileGangMaker:
                 selector=tuple(sorted(spec.node_selector.items())),
                 terms=_terms(spec.affinity),
                 tolerations=tuple(sorted(set(tolerations), key=repr)),
+                volumes=_volumes(spec.volumes),
             )
         )
 
 
-def _terms(affinity: AffinitySpec | None) -> tuple[tuple[LabelRule, ...], ...] | None:
+def _terms(affinity: AffinitySpec | None) -> Terms | None:
     if affinity is None:
         return None
     inner = affinity.node or affinity
-    if inner.required is None:
-        return None
+    return None if inner.required is None else _of_terms(inner.required.terms)
+
+
+def _of_terms(specs: Iterable[TermSpec]) -> Terms:
     terms = {
         tuple(
             sorted(
@@ -164,9 +169,29 @@ def _terms(affinity: AffinitySpec | None) -> tuple[tuple[LabelRule, ...], ...] |
                 key=repr,
             )
         )
-        for term in inner.required.terms
+        for term in specs
     }
     return tuple(sorted(terms, key=repr))
+
+
+def _volumes(specs: Iterable[VolumeSpec]) -> tuple[Terms, ...]:
+    """
+    Give what volumes demand of a node, each demand once.
+    """
+    found: set[Terms] = set()
+    for spec in specs:
+        if spec.nodes is not None:
+            names = tuple(sorted(set(spec.nodes)))
+            found.add(((LabelRule(key=HOSTNAME, operator="In", values=names),),))
+        if spec.topology:
+            found.add((tuple(map(_is, sorted(spec.topology.items()))),))
+        if spec.terms is not None:
+            found.add(_of_terms(spec.terms))
+    return tuple(sorted(found, key=repr))
+
+
+def _is(label: tuple[str, str]) -> LabelRule:
+    return LabelRule(key=label[0], operator="In", values=label[1:])
 
 
 def _named(spec: TreeSpec, pods: tuple[Pod, ...]) -> tuple[Pod, ...]:

@@ -82,8 +82,7 @@ def demands(snapshot: Snapshot) -> set[NodeDemand]:
 
 def _rules(demands: Iterable[NodeDemand]) -> Iterator[LabelRule]:
     for demand in demands:
-        for term in demand.terms or ():
-            yield from term
+        yield from demand.rules()
 
 
 def keys(snapshot: Snapshot, demands: Iterable[NodeDemand]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any
 
 from models.gangs import Budget, Gang, Group, MatchPolicy, Pod, PodPhase, PodSet, Tree
-from models.nodes import HOSTNAME, LabelRule, Node, NodeDemand
+from models.nodes import HOSTNAME, LabelRule, Node, NodeDemand, Terms
 from models.queues import Queue, QueueResource
 from models.resources import DEFAULT_PODS, PODS, Resources, format_quantity
 from models.snapshot import Snapshot
@@ -306,13 +306,8 @@ def _demand(demand: NodeDemand) -> Mapping[str, object]:
     if demand.selector:
         found["nodeSelector"] = dict(demand.selector)
     if demand.terms is not None:
-        terms = [
-            {"matchExpressions": [_expression(r) for r in t]} for t in demand.terms
-        ]
         found["affinity"] = {
-            "requiredDuringSchedulingIgnoredDuringExecution": {
-                "nodeSelectorTerms": terms
-            }
+            "requiredDuringSchedulingIgnoredDuringExecution": _terms(demand.terms)
         }
     if demand.tolerations:
         found["tolerations"] = [
@@ -324,7 +319,14 @@ def _demand(demand: NodeDemand) -> Mapping[str, object]:
             )
             for t in demand.tolerations
         ]
+    if demand.volumes:
+        found["volumes"] = [_terms(terms) for terms in demand.volumes]
     return found
+
+
+def _terms(terms: Terms) -> Record:
+    written = [{"matchExpressions": [_expression(r) for r in t]} for t in terms]
+    return {"nodeSelectorTerms": written}
 
 
 def _expression(rule: LabelRule) -> Record:

@@ -2,12 +2,13 @@
 Why a pod fits no node, even an empty one: the labels, taints and amounts in its way.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 
 import numpy as np
 
 from models.names import nearest
-from models.nodes import LabelRule, Node, NodeDemand
+from models.nodes import LabelRule, Node, NodeDemand, Terms
 from models.reasons import Facts, counted, listed
 from models.resources import format_quantity
 from solver.problem.node_room import Bools, Room
@@ -79,29 +80,38 @@ def _ruled_out(room: Room, item: Shape, where: Bools) -> Facts:
     """
     demand = item.demand
     facts: Facts = {}
-    lacking = unschedulable = 0
-    tainted: list[Node] = []
     nodes = [room.nodes[at] for at in np.flatnonzero(where)]
-    for node in nodes:
-        if not demand.matches(node.labels):
-            lacking += 1
-        elif node.unschedulable:
-            unschedulable += 1
-        elif not demand.tolerates(node.taints):
-            tainted.append(node)
+    why = Counter(_what_rules_out(demand, node) for node in nodes)
+    lacking, unreached, unschedulable = why["labels"], why["volumes"], why["closed"]
+    tainted = [n for n in nodes if _what_rules_out(demand, n) == "taints"]
     parts = []
     if lacking:
         facts["labels"] = labels = listed(_labels(demand), "label")
         parts.append(f"{lacking} lack its labels ({labels})")
+    if unreached:
+        facts["volumes"] = places = listed(_places(demand), "place")
+        parts.append(f"{unreached} are not where its volumes are ({places})")
     if tainted:
         facts["taints"] = taints = listed(_taints(demand, tainted), "taint")
         parts.append(f"{len(tainted)} have taints it does not tolerate ({taints})")
     if unschedulable:
         parts.append(f"{unschedulable} are unschedulable")
-    holding = len(nodes) - lacking - len(tainted) - unschedulable
-    if holding:
+    if holding := why[""]:
         parts.append(f"{holding} hold a pod of its gang")
     return facts | {"detail": ", ".join(parts)}
+
+
+def _what_rules_out(demand: NodeDemand, node: Node) -> str:
+    """
+    Say what keeps a pod off a node first; nothing where the node itself does not.
+    """
+    if not demand.selects(node.labels):
+        return "labels"
+    if not demand.reaches(node.labels):
+        return "volumes"
+    if node.unschedulable:
+        return "closed"
+    return "" if demand.tolerates(node.taints) else "taints"
 
 
 def _taints(demand: NodeDemand, nodes: Iterable[Node]) -> list[str]:
@@ -122,8 +132,19 @@ def _labels(demand: NodeDemand) -> list[str]:
     List what a pod asks of labels; of terms any one is enough.
     """
     wanted = [f"{key}={value}" for key, value in demand.selector]
-    terms = [" and ".join(map(_rule, term)) or "nothing" for term in demand.terms or ()]
-    return wanted + ([" or ".join(terms)] if terms else [])
+    return wanted + ([_one_of(demand.terms)] if demand.terms else [])
+
+
+def _places(demand: NodeDemand) -> list[str]:
+    """
+    List where each volume of a pod may be used.
+    """
+    return [_one_of(terms) for terms in demand.volumes]
+
+
+def _one_of(terms: Terms) -> str:
+    text = " or ".join(" and ".join(map(_rule, term)) or "nothing" for term in terms)
+    return text or "nothing"
 
 
 def _rule(rule: LabelRule) -> str:

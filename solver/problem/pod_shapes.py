@@ -136,7 +136,7 @@ def _allowed(room: Room, items: tuple[Shape, ...]) -> Bools:
     demands = {shape.demand for shape in items}
     keys = sorted(
         {k for d in demands for k, _ in d.selector}
-        | {rule.key for d in demands for term in d.terms or () for rule in term}
+        | {rule.key for d in demands for rule in d.rules()}
     )
     kinds: dict[object, list[int]] = {}
     for at, node in enumerate(room.nodes):

@@ -207,5 +207,4 @@ def _levels(tree: Tree) -> Iterator[Level]:
 
 def _label_keys(demand: NodeDemand) -> Iterator[str]:
     yield from (key for key, _ in demand.selector)
-    for term in demand.terms or ():
-        yield from (rule.key for rule in term)
+    yield from (rule.key for rule in demand.rules())

@@ -25,7 +25,7 @@ def _without(*fields):
     """
     See a demand on nodes without some of its parts.
     """
-    empty = {"selector": (), "terms": None, "tolerations": ()}
+    empty = {"selector": (), "terms": None, "tolerations": (), "volumes": ()}
     return lambda demand: replace(demand, **{f: empty[f] for f in fields})
 
 
@@ -134,6 +134,24 @@ FAULTS: tuple[Fault, ...] = (
         "required node affinity chooses nothing",
         switch("models.nodes:NodeDemand.allows", seeing(at0=_without("terms"))),
         ("nodes/affinity-in", "nodes/affinity-and-selector-hold-together"),
+    ),
+    Fault(
+        "volumes-ignored",
+        "a pod goes where its volumes cannot be used",
+        switch("models.nodes:NodeDemand.allows", seeing(at0=_without("volumes"))),
+        (
+            "volumes/a-volume-of-a-zone-keeps-its-pods-there",
+            "volumes/all-volumes-of-a-pod-are-on-its-node",
+        ),
+    ),
+    Fault(
+        "one-volume-is-enough",
+        "a pod goes where it has the first of its volumes",
+        switch(
+            "models.nodes:NodeDemand.allows",
+            seeing(at0=lambda d: replace(d, volumes=d.volumes[:1])),
+        ),
+        ("volumes/all-volumes-of-a-pod-are-on-its-node",),
     ),
     Fault(
         "affinity-terms-all-hold",

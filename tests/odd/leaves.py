@@ -117,6 +117,8 @@ def _add_demands(world: World, leaf: Part) -> None:
                 "nodeSelectorTerms": [{"matchExpressions": [rule]}]
             }
         }
+    if world.odd(0.3):
+        leaf["volumes"] = [{"topology": {"zone": world.one("z0", "z1")}}]
     if world.odd():
         leaf["exclusive"] = True
     if world.odd():

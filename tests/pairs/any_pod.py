@@ -270,13 +270,13 @@ PROSE = {
         )
         for word in ("Lt", "Gt")
     ],
-    "claims of volumes that are not bound": [
+    "claims that do not exist yet": [
         pair(
             PLAIN,
             "Pod/p-0 spec volumes",
             (ABSENT, [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]),
             "p-0 1 on n",
-            "p-0 UnsupportedConstraint …",
+            "p-0 WaitingForVolumes …claim c does not exist yet",
         )
     ],
     "A node that is not ready, cordoned or leaving takes nothing new": [

@@ -344,9 +344,4 @@ def _asks_for_names(gangs: Iterable[Gang]) -> bool:
     Tell whether a pod asks for nodes by name and not by label.
     """
     demands = {leaf.demand for gang in gangs for leaf in pod_sets(gang.tree)}
-    return any(
-        rule.key == NAME_FIELD
-        for demand in demands
-        for term in demand.terms or ()
-        for rule in term
-    )
+    return any(rule.key == NAME_FIELD for d in demands for rule in d.rules())

@@ -66,7 +66,7 @@ class GangMaker:
         return self._gang(replace(group, members=ordered))
 
     def _gang(self, group: Grouped) -> Gang:
-        group = self._without_taken(group)
+        group = self._without_held(group)
         claim = group.claim
         namespace, _, name = claim.key.partition("/")
         plain = defaults_of(claim.dialect)
@@ -116,31 +116,31 @@ class GangMaker:
             refused=refused,
         )
 
-    def _without_taken(self, group: Grouped) -> Grouped:
+    def _without_held(self, group: Grouped) -> Grouped:
         """
-        Hold back pods whose claim another has, where enough others can start.
+        Hold back pods that wait for volumes, where enough others can start.
         """
-        taken = self._volumes.taken
-        held = [m for m in group.members if m.pod.key in taken] if taken else []
+        held = dict(self._without_volumes(group))
         least = group.claim.tree.minimum
         alive = sum(member.pod.phase not in _FINISHED for member in group.members)
         if not held or least is None or alive - len(held) < least:
             return group
-        for member in held:
-            why = taken[member.pod.key]
-            self.warnings.append(f"pod {member.pod.key} cannot start: {why}")
+        first, more = next(iter(held)), len(held) - 1
+        others = f" and {more:,} more" if more else ""
+        self.warnings.append(f"pod {first}{others} cannot start: {held[first]}")
         gated = {
             member.pod.key: replace(
                 member, pod=replace(member.pod, phase=PodPhase.GATED, volumes=())
             )
-            for member in held
+            for member in group.members
+            if member.pod.key in held
         }
         members = [gated.get(member.pod.key, member) for member in group.members]
         return replace(group, members=members)
 
     def _tree(self, name: str, group: Grouped) -> tuple[Tree, Waiting | None]:
         alone = self._apart.exclusive
-        members = group.members
+        members = self._with_volumes(group.members)
         if alone:
             members = [
                 replace(m, exclusive=True) if m.pod.key in alone else m for m in members
@@ -151,6 +151,19 @@ class GangMaker:
             return tree_of(name, claim.tree, members, self._now, policy), None
         except TreeError as error:
             return plain_tree(name, members, self._now), error.waiting
+
+    def _with_volumes(self, members: list[Member]) -> list[Member]:
+        """
+        Let pods demand nodes where they can have their volumes.
+        """
+        if not any(member.pod.volumes for member in members):
+            return members
+        return [
+            replace(m, pod=self._volumes.placed(m.pod))
+            if m.pod.volumes and m.pod.phase not in _FINISHED
+            else m
+            for m in members
+        ]
 
     def _queue(
         self, claim: Claim, plain: Defaults, members: list[Member]
@@ -173,6 +186,7 @@ class GangMaker:
             (Reason.INVALID_GANG, _invalid(group)),
             (Reason.CONFIG_CONFLICT, iter([group.conflict])),
             (Reason.UNSUPPORTED_CONSTRAINT, self._unsupported(group)),
+            (Reason.WAITING_FOR_VOLUMES, self._no_volumes(group)),
         ):
             detail = next(filter(None, found), None)
             if detail is not None:
@@ -189,9 +203,22 @@ class GangMaker:
                 continue
             if pod.unsupported:
                 yield f"pod {pod.name}, {pod.unsupported[0]}"
-            if pod.volumes and (fault := self._volumes.fault(pod)):
-                yield f"pod {pod.name}, {fault}"
         yield self._apart.reasons.get(group.claim.key)
+
+    def _no_volumes(self, group: Grouped) -> Iterator[str]:
+        for key, fault in self._without_volumes(group):
+            yield f"pod {key.rpartition('/')[2]}, {fault}"
+
+    def _without_volumes(self, group: Grouped) -> Iterator[tuple[str, str]]:
+        """
+        Find the pods that wait for volumes, and what each lacks.
+        """
+        for member in group.members:
+            pod = member.pod
+            if pod.volumes and pod.phase is PodPhase.PENDING:
+                fault = self._volumes.fault(pod)
+                if fault is not None:
+                    yield pod.key, fault
 
 
 def _invalid(group: Grouped) -> Iterator[str]:

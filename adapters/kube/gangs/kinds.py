@@ -22,6 +22,10 @@ NEEDED = tuple(
         ("", "nodes", "Node", False),
         ("", "persistentvolumeclaims", "PersistentVolumeClaim", True),
         ("", "persistentvolumes", "PersistentVolume", False),
+        ("storage.k8s.io", "storageclasses", "StorageClass", False),
+        ("storage.k8s.io", "csidrivers", "CSIDriver", False),
+        ("storage.k8s.io", "csinodes", "CSINode", False),
+        ("storage.k8s.io", "csistoragecapacities", "CSIStorageCapacity", True),
         ("policy", "poddisruptionbudgets", "PodDisruptionBudget", True),
         ("scheduling.k8s.io", "priorityclasses", "PriorityClass", False),
     )

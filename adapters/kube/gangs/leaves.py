@@ -66,8 +66,8 @@ def shapes_of(members: Sequence[Member]) -> list[Sequence[Member]]:
     """
     Part a leaf's pods by shape, in index order; at least one part, be it empty.
 
-    Placed pods ask for nothing but their room, and finished ones for nothing at all:
-    they go with others where they can.
+    Placed pods ask for nothing but their room and where their volumes are, and finished
+    ones for nothing at all: they go with others where they can.
     """
     if len({id(m.pod.requests) for m in members}) <= 1 and (
         len({(id(m.pod.demand), m.exclusive) for m in members}) <= 1
@@ -87,7 +87,7 @@ def shapes_of(members: Sequence[Member]) -> list[Sequence[Member]]:
         if wanted is None:
             wanted = amounts[id(pod.requests)] = frozenset(pod.requests.items())
         room = wanted, member.exclusive
-        if pod.phase in PLACED:
+        if pod.phase in PLACED and not pod.demand.volumes:
             placed.append((room, member))
             continue
         shape = room, pod.demand

@@ -1,15 +1,25 @@
 """
-Volumes: claims that bind a pod to some nodes, or are not bound yet, are not planned.
+Volumes: where pods have theirs, and what pods wait for that have none yet.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from adapters.kube.api.resources import Raw
 from adapters.kube.dialects.notes import named
 from adapters.kube.dialects.protocol import Objects
-from adapters.kube.objects.fields import FieldError, items, mapping, text
+from adapters.kube.gangs.storage import NotReadyError, Storage
+from adapters.kube.objects.constraints import NAME_FIELD
+from adapters.kube.objects.fields import FieldError, items, mapping
 from adapters.kube.objects.pod_record import PodRecord
+from adapters.kube.objects.volume_records import (
+    FOR_ONE_POD,
+    ClaimRecord,
+    claim_record,
+    volume_record,
+)
 from models.gangs import PodPhase
+from models.nodes import LabelRule, NodeDemand, Terms
 
 
 class Volumes:
@@ -27,37 +37,86 @@ class Volumes:
         self._volumes: Mapping[str, Raw] = {
             name: raw for _, name, raw in named(objects.of("", "PersistentVolume"))
         }
+        self._storage = Storage(objects)
+        self.binds = False
+        self._demands: dict[NodeDemand, NodeDemand] = {}
         alone = {at for at, raw in self._claims.items() if _is_for_one(raw)}
         self.taken = dict(_taken(alone, pods)) if alone else {}
 
     def fault(self, pod: PodRecord) -> str | None:
         """
-        Say why a pod's volumes keep it from being planned; nothing where they do not.
+        Say what a pod's volumes lack before it can be planned; nothing where none do.
         """
         if (why := self.taken.get(pod.key)) is not None:
             return why
         for claim in pod.volumes:
             try:
-                why = self._why(pod.namespace, claim)
-            except FieldError as error:
-                why = str(error)
-            if why:
-                return f"spec.volumes: claim {claim} {why}"
+                for _ in self._places(pod, claim):
+                    pass
+            except (FieldError, NotReadyError) as error:
+                return f"claim {claim} {error}"
         return None
 
-    def _why(self, namespace: str, name: str) -> str | None:
-        claim = self._claims.get((namespace, name))
-        if claim is None:
-            return "is not among the objects, so nobody knows where it may be used"
-        volume = text(mapping(claim, "spec"), "volumeName", "spec")
-        if not volume:
-            return "is not bound yet; binding volumes is not planned"
-        found = self._volumes.get(volume)
-        if found is None:
-            return f"is bound to volume {volume}, which is not among the objects"
-        if mapping(found, "spec").get("nodeAffinity"):
-            return f"is bound to volume {volume}, which is on some nodes only"
-        return None
+    def placed(self, pod: PodRecord) -> PodRecord:
+        """
+        Give a pod that demands nodes where it can have its volumes.
+        """
+        found: set[Terms] = set()
+        for claim in pod.volumes:
+            try:
+                found.update(self._places(pod, claim))
+            except (FieldError, NotReadyError):
+                continue
+        if not found:
+            return pod
+        demand = replace(pod.demand, volumes=tuple(sorted(found, key=repr)))
+        return replace(pod, demand=self._demands.setdefault(demand, demand))
+
+    def _places(self, pod: PodRecord, name: str) -> Iterator[Terms]:
+        """
+        Walk what one claim of a pod demands of a node.
+        """
+        raw = self._claims.get((pod.namespace, name))
+        if raw is None:
+            owned = " (it is made for the pod)" if name in pod.ephemeral else ""
+            raise NotReadyError(f"does not exist yet{owned}")
+        claim = claim_record(raw)
+        if claim.is_leaving:
+            raise NotReadyError("is being deleted")
+        if name in pod.ephemeral and pod.uid and pod.uid not in claim.owners:
+            raise NotReadyError("is not the one made for this pod")
+        if claim.is_bound:
+            yield from self._of_volume(claim)
+        elif claim.volume:
+            raise NotReadyError(f"is not bound to volume {claim.volume} yet")
+        else:
+            yield from self._unbound(claim)
+
+    def _of_volume(self, claim: ClaimRecord) -> Iterator[Terms]:
+        found = self._volumes.get(claim.volume)
+        if found is None or claim.is_lost:
+            what = f"is bound to volume {claim.volume}, which does not exist"
+            raise NotReadyError(what)
+        volume = volume_record(found)
+        yield from volume.demands
+        if volume.driver:
+            yield from self._storage.present(volume.driver)
+
+    def _unbound(self, claim: ClaimRecord) -> Iterator[Terms]:
+        if not claim.storage_class:
+            raise NotReadyError("names no storage class, and no volume is bound to it")
+        of = self._storage.class_of(claim)
+        if of is None:
+            what = f"is of the storage class {claim.storage_class}, which does not"
+            raise NotReadyError(f"{what} exist")
+        if not of.waits:
+            raise NotReadyError(f"of class {of.name} is not bound to a volume yet")
+        if not self.binds:
+            what = f"of class {of.name} is not bound yet, and binding it is not planned"
+            raise NotReadyError(what)
+        if claim.node:
+            yield ((LabelRule(key=NAME_FIELD, operator="In", values=(claim.node,)),),)
+        yield from self._storage.places(claim)
 
 
 _FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
@@ -71,7 +130,7 @@ def _is_for_one(claim: Raw) -> bool:
         modes = items(mapping(claim, "spec"), "accessModes", "spec")
     except FieldError:
         return False
-    return "ReadWriteOncePod" in modes
+    return FOR_ONE_POD in modes
 
 
 def _taken(
@@ -92,7 +151,7 @@ def _taken(
         for pod in rest:
             if pod.node is None:
                 what = f"is ReadWriteOncePod, and pod {first.key} has it"
-                yield pod.key, f"spec.volumes: claim {claim} {what}"
+                yield pod.key, f"claim {claim} {what}"
 
 
 def _turn(pod: PodRecord) -> tuple[bool, float, str]:

@@ -23,6 +23,7 @@ from models.nodes import (
     LabelRule,
     NodeDemand,
     Operator,
+    Terms,
     Toleration,
 )
 
@@ -70,14 +71,22 @@ def _tolerations(spec: Json) -> Iterator[Toleration]:
             yield Toleration(key=key, operator=operator, value=value, effect=effect)
 
 
-def _terms(affinity: Json) -> tuple[tuple[LabelRule, ...], ...] | None:
+def _terms(affinity: Json) -> Terms | None:
     required = affinity.get(_REQUIRED)
     if required is None:
         return None
     place = f"{_AFFINITY}.{_REQUIRED}"
-    raw = records(mapping(affinity, _REQUIRED, _AFFINITY), "nodeSelectorTerms", place)
-    if not raw:
+    found = selector_terms(mapping(affinity, _REQUIRED, _AFFINITY), place)
+    if not found:
         raise FieldError(f"{place}.nodeSelectorTerms", "the list is empty")
+    return found
+
+
+def selector_terms(selector: Json, place: str) -> Terms:
+    """
+    Read a node selector, each term once.
+    """
+    raw = records(selector, "nodeSelectorTerms", place)
     terms = {tuple(sorted(_rules(term, place), key=repr)) for term in raw}
     return tuple(sorted(terms, key=repr))
 
@@ -254,3 +263,14 @@ def volumes_of(spec: Json, pod: str) -> tuple[str, ...]:
             claim = mapping(volume, "persistentVolumeClaim", place)
             found.append(text(claim, "claimName", place))
     return tuple(found)
+
+
+def ephemeral_of(spec: Json, pod: str) -> frozenset[str]:
+    """
+    Name the claims that are made for this pod alone, and deleted with it.
+    """
+    return frozenset(
+        f"{pod}-{text(volume, 'name', 'spec.volumes')}"
+        for volume in records(spec, "volumes", "spec")
+        if volume.get("ephemeral") is not None
+    )

@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 from adapters.kube.objects.constraints import (
     apart_of,
     demand_of,
+    ephemeral_of,
     repels_of,
     unsupported_of,
     volumes_of,
@@ -365,6 +366,7 @@ _READERS: Mapping[str, _Reader] = {
     "gates": lambda _, spec, __: _gates(spec),
     "group": lambda _, spec, __: _group(spec),
     "volumes": lambda meta, spec, _: volumes_of(spec, str(meta.get("name"))),
+    "ephemeral": lambda meta, spec, _: ephemeral_of(spec, str(meta.get("name"))),
 }
 
 

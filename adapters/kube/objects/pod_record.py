@@ -34,9 +34,9 @@ class PodRecord:
     ``said`` is what its condition says while it has no node; a record is the same
     whatever that is, for we write it ourselves.
     ``apart`` are the label selectors of its required anti-affinity by host, ``repels``
-    the rest of it.  ``volumes`` are the claims of volumes that it mounts, ``shared``
-    the devices of which it has parts while it runs, ``unread`` the words it says that
-    are known and not read.
+    the rest of it.  ``volumes`` are the claims of volumes that it mounts, of which the
+    ``ephemeral`` ones are made for it; ``shared`` are the devices of which it has parts
+    while it runs, ``unread`` the words it says that are known and not read.
     """
 
     namespace: str
@@ -61,6 +61,7 @@ class PodRecord:
     repels: tuple[Mapping[str, object], ...] = ()
     unsupported: tuple[str, ...] = ()
     volumes: tuple[str, ...] = ()
+    ephemeral: frozenset[str] = frozenset()
     invalid: tuple[str, ...] = ()
     uncounted: tuple[str, ...] = ()
     shared: SharedGpus | None = None

@@ -102,6 +102,10 @@ def main(pods: int, nodes: int, number: int) -> None:
     for path in (
         "/api/v1/persistentvolumeclaims",
         "/api/v1/persistentvolumes",
+        "/apis/storage.k8s.io/v1/storageclasses",
+        "/apis/storage.k8s.io/v1/csidrivers",
+        "/apis/storage.k8s.io/v1/csinodes",
+        "/apis/storage.k8s.io/v1/csistoragecapacities",
         "/apis/policy/v1/poddisruptionbudgets",
         "/apis/scheduling.k8s.io/v1/priorityclasses",
     ):

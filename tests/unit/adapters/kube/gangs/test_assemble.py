@@ -641,25 +641,22 @@ def volume(**spec):
 
 MOUNT = [{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}]
 VOLUMES = {
-    "is not among the objects": [],
-    "is not bound yet": [claim()],
-    "bound to volume pv, which is not among": [claim(volumeName="pv")],
-    "which is on some nodes only": [
-        claim(volumeName="pv"),
-        volume(nodeAffinity={"required": {}}),
-    ],
+    "claim data does not exist yet": [],
+    "names no storage class, and no volume is bound to it": [claim()],
+    "of the storage class fast, which does not exist": [claim(storageClassName="fast")],
+    "bound to volume pv, which does not exist": [claim(volumeName="pv")],
     "": [claim(volumeName="pv"), volume(nfs={})],
 }
 
 
 @pytest.mark.parametrize("expected", VOLUMES)
-def test_volumes_must_be_bound_and_everywhere(expected):
+def test_a_pod_waits_for_volumes_that_are_not_there(expected):
     found = refusal(pod(volumes=MOUNT), *VOLUMES[expected])
 
     if not expected:
         assert found is None
     else:
-        assert "UnsupportedConstraint" == found[0]
+        assert "WaitingForVolumes" == found[0]
         assert expected in found[1]
 
 

@@ -1,0 +1,165 @@
+"""
+Where volumes can be made for claims that wait for their first pod.
+
+As the scheduler of Kubernetes sees it: a class says in which places its provisioner
+works, a driver that publishes capacities has to have one that is large enough, and one
+that says so has to be on the node.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from adapters.kube.api.resources import Raw
+from adapters.kube.dialects.notes import named
+from adapters.kube.dialects.protocol import Objects
+from adapters.kube.objects.constraints import NAME_FIELD
+from adapters.kube.objects.fields import FieldError, mapping, records, text
+from adapters.kube.objects.volume_records import (
+    ClaimRecord,
+    StorageClassRecord,
+    class_record,
+    selector_rules,
+    size_of,
+)
+from models.errors import PhalanxError
+from models.nodes import LabelRule, Terms
+from models.resources import format_quantity
+
+GROUP = "storage.k8s.io"
+
+
+class NotReadyError(PhalanxError):
+    """
+    A claim is not so far that its pod can be planned.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class _PublishedCapacity:
+    """
+    The largest volume of a class that can be made where some labels are.
+    """
+
+    largest: int
+    rules: tuple[LabelRule, ...]
+
+
+class Storage:
+    """
+    The storage classes, drivers and capacities that were read.
+    """
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+        self._classes: Mapping[str, Raw] = {
+            name: raw for _, name, raw in named(objects.of(GROUP, "StorageClass"))
+        }
+        self._drivers: Mapping[str, Raw] = {
+            name: raw for _, name, raw in named(objects.of(GROUP, "CSIDriver"))
+        }
+        self._capacities: dict[str, list[_PublishedCapacity]] | None = None
+        self._known: dict[tuple[str, int], tuple[Terms, ...]] = {}
+
+    def class_of(self, claim: ClaimRecord) -> StorageClassRecord | None:
+        """
+        Give the class of a claim; none where it does not exist.
+        """
+        raw = self._classes.get(claim.storage_class)
+        return None if raw is None else class_record(raw)
+
+    def places(self, claim: ClaimRecord) -> tuple[Terms, ...]:
+        """
+        Say what a node must have so that a volume can be made there for a claim.
+
+        Raises
+        ------
+        NotReadyError
+            When there is no such node.
+        """
+        key = claim.storage_class, claim.size
+        if key not in self._known:
+            self._known[key] = tuple(self._places(claim))
+        return self._known[key]
+
+    def present(self, driver: str) -> Iterator[Terms]:
+        """
+        Say on which nodes a driver is that has to be there before a pod is.
+        """
+        raw = self._drivers.get(driver)
+        spec = {} if raw is None else mapping(raw, "spec")
+        if spec.get("preventPodSchedulingIfMissing") is True:
+            names = tuple(sorted(self._with_driver(driver)))
+            yield ((LabelRule(key=NAME_FIELD, operator="In", values=names),),)
+
+    def _places(self, claim: ClaimRecord) -> Iterator[Terms]:
+        found = self.class_of(claim)
+        if found is None:
+            return
+        if found.places is not None:
+            yield found.places
+        yield from self.present(found.provisioner)
+        raw = self._drivers.get(found.provisioner)
+        if claim.size and raw and mapping(raw, "spec").get("storageCapacity") is True:
+            yield from self._with_capacity(claim)
+
+    def _with_capacity(self, claim: ClaimRecord) -> Iterator[Terms]:
+        if self._capacities is None:
+            self._capacities = _capacities(self._objects.of(GROUP, _CAPACITY))
+        there = self._capacities.get(claim.storage_class, [])
+        enough = [each for each in there if each.largest >= claim.size]
+        if not enough:
+            asked = format_quantity("storage", claim.size)
+            best = max((each.largest for each in there), default=0)
+            have = format_quantity("storage", best)
+            what = f"asks for {asked} of class {claim.storage_class}, of which"
+            raise NotReadyError(f"{what} no more than {have} can be had")
+        if all(each.rules for each in enough):
+            yield joined_terms(each.rules for each in enough)
+
+    def _with_driver(self, driver: str) -> Iterator[str]:
+        for _, name, raw in named(self._objects.of(GROUP, "CSINode")):
+            try:
+                there = records(mapping(raw, "spec"), "drivers", "spec")
+                if any(text(each, "name") == driver for each in there):
+                    yield name
+            except FieldError:
+                continue
+
+
+_CAPACITY = "CSIStorageCapacity"
+
+
+def joined_terms(terms: Iterable[tuple[LabelRule, ...]]) -> Terms:
+    """
+    Join terms that name one value of one label each, such as a host, into one.
+    """
+    values: dict[str, set[str]] = {}
+    rest: set[tuple[LabelRule, ...]] = set()
+    for term in terms:
+        if len(term) == 1 and term[0].operator == "In":
+            values.setdefault(term[0].key, set()).update(term[0].values)
+        else:
+            rest.add(term)
+    for key, some in values.items():
+        rest.add((LabelRule(key=key, operator="In", values=tuple(sorted(some))),))
+    return tuple(sorted(rest, key=repr))
+
+
+def _capacities(raws: Iterable[Raw]) -> dict[str, list[_PublishedCapacity]]:
+    """
+    Read the published capacities by class; what cannot be read offers nothing.
+    """
+    found: dict[str, list[_PublishedCapacity]] = {}
+    for _, _, raw in named(raws):
+        try:
+            largest = size_of(raw, "maximumVolumeSize")
+            if largest is None:
+                largest = size_of(raw, "capacity")
+            if largest is None or raw.get("nodeTopology") is None:
+                continue
+            rules = selector_rules(mapping(raw, "nodeTopology"), "nodeTopology")
+            of = text(raw, "storageClassName")
+        except FieldError:
+            continue
+        found.setdefault(of, []).append(_PublishedCapacity(largest, rules))
+    return found

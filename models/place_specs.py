@@ -1,0 +1,96 @@
+"""
+What people write of where a pod may be: taints, tolerations, affinity, volumes.
+"""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from models.written import Labels, PlainName
+
+
+class Spec(BaseModel):
+    """
+    The rules every part of a file keeps: nothing unknown, nothing converted.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class TaintSpec(Spec):
+    """
+    A taint as Kubernetes writes it.
+    """
+
+    key: str = Field(min_length=1)
+    value: str = ""
+    effect: Literal["NoSchedule", "NoExecute", "PreferNoSchedule"] = "NoSchedule"
+
+
+class TolerationSpec(Spec):
+    """
+    A toleration as Kubernetes writes it.
+    """
+
+    key: str = ""
+    operator: Literal["Equal", "Exists"] = "Equal"
+    value: str = ""
+    effect: Literal["", "NoSchedule", "NoExecute", "PreferNoSchedule"] = ""
+    seconds: int | None = Field(None, alias="tolerationSeconds")
+
+
+class ExpressionSpec(Spec):
+    """
+    One requirement on a node's label.
+    """
+
+    key: str = Field(min_length=1)
+    operator: Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]
+    values: list[str] = Field(default_factory=list)
+
+
+class TermSpec(Spec):
+    """
+    Requirements that must hold together.
+    """
+
+    expressions: list[ExpressionSpec] = Field(
+        default_factory=list, alias="matchExpressions"
+    )
+
+
+class SelectorSpec(Spec):
+    """
+    Terms of which one must hold.
+    """
+
+    terms: list[TermSpec] = Field(alias="nodeSelectorTerms", min_length=1)
+
+
+class NodeAffinitySpec(Spec):
+    """
+    The required node affinity; preferred affinity is not read.
+    """
+
+    required: SelectorSpec | None = Field(
+        None, alias="requiredDuringSchedulingIgnoredDuringExecution"
+    )
+
+
+class AffinitySpec(NodeAffinitySpec):
+    """
+    Node affinity, with or without the word ``nodeAffinity`` around it.
+    """
+
+    node: NodeAffinitySpec | None = Field(None, alias="nodeAffinity")
+
+
+class VolumeSpec(Spec):
+    """
+    Where a volume may be used: on some nodes, inside a domain, or as terms say.
+    """
+
+    claim: str | None = None
+    nodes: list[PlainName] | None = Field(None, min_length=1)
+    topology: Labels = Field(default_factory=dict)
+    terms: list[TermSpec] | None = Field(None, alias="nodeSelectorTerms")
