@@ -65,7 +65,8 @@ roles: setup ## write the roles of deploy/ anew, after a change of what is asked
 	$(BIN)/phalanx config role --shard blue | sed '1,/^---$$/d' \
 		> deploy/overlays/shard/role.yaml
 
-chart: setup ## write the Helm chart anew, after a change of deploy/ or of a setting
+chart: setup ## write chart and dashboard anew, after a change of deploy/
+	$(BIN)/python -m tools.dashboard
 	$(BIN)/python -m tools.chart
 
 docs: setup ## run the examples of the documents

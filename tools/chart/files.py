@@ -47,6 +47,9 @@ def chart() -> dict[str, str]:
         "Chart.yaml": _about(),
         "values.yaml": _values(),
         "values.schema.json": _schema(),
+        "dashboard.json": (OVERLAYS / "monitoring" / "dashboard.json").read_text(
+            "utf-8"
+        ),
         **templates(),
     }
     for folder in sorted(OVERLAYS.iterdir()):

@@ -18,6 +18,7 @@ WRITTEN_BY_HAND = {
     "templates/NOTES.txt",
     "templates/_helpers.tpl",
     "templates/configmap.yaml",
+    "templates/monitoring-dashboard.yaml",
 }
 SCHEMA = json.loads((CHART / "values.schema.json").read_text("utf-8"))
 USUAL = yaml.safe_load((CHART / "values.yaml").read_text("utf-8"))

@@ -1,0 +1,3 @@
+"""
+The Grafana dashboard, made of a table of panels: what an operator asks, and how.
+"""
