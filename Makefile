@@ -12,7 +12,7 @@ PARALLEL ?= -n 2 --dist loadfile
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup demo test coverage test-slow test-all test-cluster lint format types contracts \
-	scenarios house roles chart docs bench check lock clean
+	scenarios house roles chart docs bench check lock release clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' \
@@ -84,6 +84,9 @@ lock: ## pin the requirements again, with hashes and without addresses (needs uv
 		-c requirements/run.txt -o requirements/dev.txt
 	$(UV) pip compile $(LOCK) --group build \
 		-c requirements/dev.txt -o requirements/build.txt
+
+release: setup ## write VERSION and the changelog, build and try what is handed out
+	@$(BIN)/python -m tools.release $(VERSION)
 
 clean: ## remove .venv/, caches and built files
 	rm -rf .venv .hypothesis .import_linter_cache .mypy_cache .pytest_cache \

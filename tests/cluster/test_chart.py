@@ -13,8 +13,9 @@ import yaml
 from adapters.kube.api.errors import NotFoundError
 from adapters.service.run_settings import ConfigFile
 from tests.cluster.binaries import NoControlPlaneError, must_run, packaging_tool
-from tests.helpers.deployed import BASE, FOLDERS
+from tests.helpers.deployed import BASE, FOLDERS, REPOSITORY
 from tools.chart.files import CHART
+from tools.release.version import current
 
 pytestmark = pytest.mark.cluster
 SPACE = "phalanx-system"
@@ -137,7 +138,7 @@ def test_other_settings_replace_the_pods_and_other_images_are_named(rendered):
     )
 
     assert first["metadata"]["annotations"] != second["metadata"]["annotations"]
-    assert "phalanx:0.1.0" == first["spec"]["containers"][0]["image"]
+    assert f"phalanx:{current(REPOSITORY)}" == first["spec"]["containers"][0]["image"]
     assert f"r.example.com/p@{digest}" == second["spec"]["containers"][0]["image"]
     assert "Always" == second["spec"]["containers"][0]["imagePullPolicy"]
     assert [{"name": "key"}] == second["spec"]["imagePullSecrets"]
