@@ -20,6 +20,7 @@ class Reason(StrEnum):
     INVALID_GANG = "InvalidGang"
     CONFIG_CONFLICT = "ConfigConflict"
     UNSUPPORTED_CONSTRAINT = "UnsupportedConstraint"
+    HELD = "Held"
     QUEUE_NOT_FOUND = "QueueNotFound"
     QUEUE_CLOSED = "QueueClosed"
     WAITING_FOR_PODS = "WaitingForPods"
@@ -36,6 +37,7 @@ class Reason(StrEnum):
     FRAGMENTED = "Fragmented"
     LOWER_TIER_OR_PRIORITY = "LowerTierOrPriority"
     WAITING_FOR_PREEMPTION = "WaitingForPreemption"
+    PAUSED = "Paused"
     BIND_REJECTED = "BindRejected"
     SEARCH_LIMIT_REACHED = "SearchLimitReached"
     SOURCE_NOT_SYNCED = "SourceNotSynced"
@@ -117,6 +119,7 @@ def _readable(facts: Mapping[str, Fact]) -> dict[str, _Shown]:
     shown["whom"] = _Shown(f"its PodGroup {mate}" if own else f"{mate} of its group")
     shown["others"] = _Shown(_others(shown))
     shown["lacking"] = _Shown(_lacking(facts))
+    shown["told"] = _Shown(_told(facts))
     if "evicting" in facts:
         shown["though"] = _Shown(" if others left for it")
     if "who" in facts:
@@ -135,6 +138,14 @@ def _lacking(facts: Mapping[str, Fact]) -> str:
     gates = f" {facts['gates']}" if "gates" in facts else ""
     text = f": {facts['gated']} held back by scheduling gates{gates}"
     return f"{text}, {facts['missing']} not created yet" if "missing" in facts else text
+
+
+def _told(facts: Mapping[str, Fact]) -> str:
+    """
+    Say who wants it so, since when, and why, as far as that is known.
+    """
+    words = (("by", " by "), ("since", " since "), ("detail", ": "))
+    return "".join(f"{word}{facts[key]}" for key, word in words if key in facts)
 
 
 def _others(shown: Mapping[str, _Shown]) -> str:
@@ -176,6 +187,7 @@ _SENTENCES: dict[Reason, str] = {
     Reason.INVALID_GANG: "cannot be planned as written: {detail}",
     Reason.CONFIG_CONFLICT: "contradicts itself or its group: {detail}",
     Reason.UNSUPPORTED_CONSTRAINT: "asks for something not planned yet: {detail}",
+    Reason.HELD: "is held{told}",
     Reason.QUEUE_NOT_FOUND: "queue {queue} does not exist{near}",
     Reason.QUEUE_CLOSED: "queue {queue} is closed",
     Reason.WAITING_FOR_PODS: (
@@ -215,6 +227,7 @@ _SENTENCES: dict[Reason, str] = {
     Reason.WAITING_FOR_PREEMPTION: (
         "has {pods:place} on {nodes:node}, and waits for others to leave"
     ),
+    Reason.PAUSED: "would get pods bound now, but the scheduler is paused{told}",
     Reason.BIND_REJECTED: "a bind was refused; it is tried again in {seconds} s",
     Reason.SEARCH_LIMIT_REACHED: "undecided within the limit of this round",
     Reason.SOURCE_NOT_SYNCED: "was not observed completely",

@@ -12,6 +12,7 @@ from adapters.cli.commands import (
     config,
     describe,
     get,
+    hold,
     plan,
     replay,
     report,
@@ -46,6 +47,8 @@ app.add_typer(study.app, name="study")
 app.command("bench")(bench.bench)
 app.add_typer(get.app, name="get")
 app.add_typer(describe.app, name="describe")
+app.add_typer(hold.holding, name="hold")
+app.add_typer(hold.releasing, name="release")
 app.add_typer(snapshot.app, name="snapshot")
 app.add_typer(config.app, name="config")
 app.command("version")(version.version)

@@ -9,6 +9,7 @@ from typing import Any
 
 from adapters.inventory.listed import Seen, Why
 from models.gangs import Gang, PodPhase, pod_sets
+from models.reasons import Reason
 from models.resources import format_quantity, num_gpus, summed
 from solver.plan.plan import least_pods
 from solver.problem.gang_state import is_complete, standing
@@ -99,9 +100,19 @@ def _row(gang: Gang, why: Why | None) -> GangRow:
         used=sum(num_gpus(leaf.requests) for leaf, _ in holding),
         seconds=gang.age,
         nodes=tuple(sorted({pod.node for _, pod in holding if pod.node})),
-        why=why if state in {"Waiting", "Reserved"} else None,
+        why=_why(gang, state, why),
         gang=gang,
     )
+
+
+def _why(gang: Gang, state: str, why: Why | None) -> Why | None:
+    """
+    Give why a gang waits; of one that runs only that somebody holds it.
+    """
+    held = gang.refused
+    if state == "Running" and held is not None and held.reason is Reason.HELD:
+        return Why(held.reason.value, f"{held.message}; what runs goes on")
+    return why if state in {"Waiting", "Reserved"} else None
 
 
 def _state(gang: Gang, pods: Counter[PodPhase]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from adapters.kube.api.client import Transport
 from adapters.kube.api.connect import connect
 from adapters.kube.dialects.protocol import Objects
 from adapters.kube.dialects.registry import dialects
@@ -24,12 +25,19 @@ _PATIENCE = 60.0
 @dataclass(frozen=True, slots=True)
 class Followed:
     """
-    A cluster that is followed, and the address of its server.
+    A cluster that is followed, and the way to its server.
     """
 
     source: ClusterSource
-    server: str
+    transport: Transport
     assembler: Assembler
+
+    @property
+    def server(self) -> str:
+        """
+        Give the address of the server.
+        """
+        return self.transport.server
 
     def snapshot(self, manifests: Objects | None = None) -> Snapshot:
         """
@@ -77,6 +85,6 @@ class ClusterChoice:
         source.start()
         try:
             source.wait(_PATIENCE)
-            yield Followed(source, transport.server, Assembler(spoken, names, pool))
+            yield Followed(source, transport, Assembler(spoken, names, pool))
         finally:
             source.stop()

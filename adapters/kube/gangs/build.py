@@ -9,6 +9,7 @@ from dataclasses import replace
 from adapters.kube.dialects.defaults import Defaults, defaults_of
 from adapters.kube.dialects.notes import PriorityClasses, priority_classes
 from adapters.kube.dialects.protocol import Claim, Objects
+from adapters.kube.gangs.holds import hold_of
 from adapters.kube.gangs.leaves import Member, elapsed
 from adapters.kube.gangs.membership import Grouped
 from adapters.kube.gangs.queues import Homes
@@ -80,8 +81,7 @@ class GangMaker:
         torn = torn or self._homes.lost(queue)
         refused = claim.refused
         if refused is None or refused.reason not in _AS_WRITTEN:
-            found = broken or unclear or torn or self._refused(group)
-            refused = found or refused
+            refused = self._fault(group, broken or unclear or torn) or refused
         if refused is None and not is_subdomain(name):
             detail = f"metadata.name: {shown(name)} is no name that Kubernetes takes"
             refused = Waiting(Reason.INVALID_GANG, {"detail": detail})
@@ -192,6 +192,15 @@ class GangMaker:
             if detail is not None:
                 return Waiting(reason, {"detail": detail})
         return None
+
+    def _fault(self, group: Grouped, known: Waiting | None) -> Waiting | None:
+        """
+        Give what keeps a gang from planning: as it is written, then who holds it.
+        """
+        found = known or self._refused(group)
+        if found is not None and found.reason in _AS_WRITTEN:
+            return found
+        return hold_of(group.claim, group.pods) or found
 
     def _unsupported(self, group: Grouped) -> Iterator[str | None]:
         """

@@ -12,6 +12,7 @@ FROM = {
     "whom": ("mate",),
     "others": ("to", "given", "free", "resource", "needs"),
     "whose": ("who", "used"),
+    "told": ("by", "since", "detail"),
     "though": (),
     "lacking": ("gated", "gates", "missing"),
 }

@@ -25,6 +25,7 @@ _LET_IN = frozenset(
         Reason.FRAGMENTED,
         Reason.LOWER_TIER_OR_PRIORITY,
         Reason.WAITING_FOR_PREEMPTION,
+        Reason.PAUSED,
         Reason.BIND_REJECTED,
         Reason.SEARCH_LIMIT_REACHED,
     }

@@ -1,0 +1,134 @@
+"""
+``phalanx hold`` and ``phalanx release``: nothing new of a gang is planned, or it is.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from adapters.cli.options.shared import SchedulerNames
+from adapters.cli.terminal.output import say
+from adapters.cli.views.listed_source import Context, Kubeconfig, NotThereError
+
+if TYPE_CHECKING:
+    from adapters.kube.acting.holding import Carrier
+    from adapters.service.following import Followed
+
+holding = typer.Typer(
+    help="Let nothing new of a gang start; what runs of it goes on.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+releasing = typer.Typer(
+    help="Let a gang that is held be planned again.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Which gang.")]
+Namespace = Annotated[
+    str | None,
+    typer.Option("-n", "--namespace", metavar="NAME", help="Where the gang is."),
+]
+Why = Annotated[
+    str, typer.Option("--reason", metavar="TEXT", help="Why, for those who wait.")
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Only name what would be written to.")
+]
+
+
+@holding.command("gang")
+def hold(
+    name: Name,
+    *,
+    namespace: Namespace = None,
+    reason: Why = "",
+    dry_run: DryRun = False,
+    scheduler_name: SchedulerNames = None,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+) -> None:
+    """
+    Hold a gang: none of its pods that wait gets a node until it is released.
+
+    NAME is namespace/name, or a name that only one gang has.
+    """
+    from adapters.kube.acting import holding as acting
+
+    which = (kubeconfig, context, scheduler_name)
+    with _gang(_key(name, namespace), which) as (here, key, carriers):
+        if not dry_run:
+            acting.hold(here.transport, carriers, reason, time())
+    _told(key, "is held", "stands", carriers, dry_run=dry_run)
+
+
+@releasing.command("gang")
+def release(
+    name: Name,
+    *,
+    namespace: Namespace = None,
+    dry_run: DryRun = False,
+    scheduler_name: SchedulerNames = None,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+) -> None:
+    """
+    Release a gang that is held; one that is not stays as it is.
+
+    NAME is namespace/name, or a name that only one gang has.
+    """
+    from adapters.kube.acting import holding as acting
+
+    which = (kubeconfig, context, scheduler_name)
+    with _gang(_key(name, namespace), which) as (here, key, carriers):
+        held = [carrier for carrier in carriers if carrier.holds]
+        if not dry_run:
+            held = list(acting.release(here.transport, carriers))
+    if held:
+        _told(key, "is released", "stood", held, dry_run=dry_run)
+    else:
+        say(f"gang {key} is not held")
+
+
+@contextmanager
+def _gang(
+    name: str, which: tuple[str | None, str | None, list[str] | None]
+) -> "Iterator[tuple[Followed, str, list[Carrier]]]":
+    """
+    Look for a gang in the cluster: its key, and the objects that a hold stands on.
+    """
+    from adapters.kube.acting.holding import carriers_of
+    from adapters.service.following import ClusterChoice
+
+    kubeconfig, context, schedulers = which
+    cluster = ClusterChoice(
+        kubeconfig=kubeconfig, context=context, schedulers=tuple(schedulers or ())
+    )
+    with cluster.followed() as here:
+        keys = [gang.key for gang in here.source.snapshot().gangs]
+        found = [key for key in keys if name in {key, key.rpartition("/")[2]}]
+        if not found:
+            raise NotThereError("gang", name, keys, here.server)
+        if len(found) > 1 and name not in found:
+            several = ", ".join(found[:5])
+            raise typer.BadParameter(f"{name!r} is the name of several: {several}")
+        key = name if name in found else found[0]
+        yield here, key, carriers_of(here.source, key)
+
+
+def _key(name: str, namespace: str | None) -> str:
+    return f"{namespace}/{name}" if namespace and "/" not in name else name
+
+
+def _told(
+    key: str, what: str, verb: str, carriers: "list[Carrier]", *, dry_run: bool
+) -> None:
+    if not carriers:
+        say(f"gang {key} has no object and no pod to write on")
+        return
+    more = f" and {len(carriers) - 1:,} more" if len(carriers) > 1 else ""
+    would = ", but nothing was written" if dry_run else ""
+    say(f"gang {key} {what}{would}: it {verb} on {carriers[0]}{more}")
