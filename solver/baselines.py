@@ -12,7 +12,7 @@ import numpy as np
 
 from solver.hold.forecast import Forecast
 from solver.place.greedy import fill_up, start
-from solver.place.workspace import Workspace
+from solver.place.round_state import RoundState
 from solver.problem.budget import Budget
 from solver.problem.pod_shapes import kept_off
 from solver.problem.problem import Problem, Unit
@@ -26,7 +26,7 @@ def plan_first_come(problem: Problem, budget: Budget) -> Outcome:
     """
     Start the oldest first, over all queues; what does not fit stops all behind it.
     """
-    work = Workspace(problem)
+    work = RoundState(problem)
     fill_up(work, _until_one_fails)
     return _in_line(_outcome(problem, work, budget))
 
@@ -35,7 +35,7 @@ def plan_best_fit(problem: Problem, budget: Budget) -> Outcome:
     """
     Start the oldest first, over all queues, and pass over what does not fit.
     """
-    work = Workspace(problem)
+    work = RoundState(problem)
     fill_up(work, _all_that_fit)
     return _outcome(problem, work, budget)
 
@@ -47,13 +47,13 @@ def plan_easy(problem: Problem, budget: Budget) -> Outcome:
     The nodes where it could start first, as far as the run times say, are left to it;
     only what ends before that moment may use them.
     """
-    work = Workspace(problem)
+    work = RoundState(problem)
     fill_up(work, _until_one_fails)
     waiting = [u for u in _by_age(problem.units) if u.key not in work.placed]
     if not waiting:
         return _outcome(problem, work, budget)
     bans = _bans(problem, work, waiting)
-    work = Workspace(replace(problem, shapes=kept_off(problem.shapes, bans)))
+    work = RoundState(replace(problem, shapes=kept_off(problem.shapes, bans)))
     fill_up(work, _all_that_fit)
     return replace(_outcome(problem, work, budget), first_in_line=waiting[0].key)
 
@@ -75,25 +75,25 @@ def _by_age(units: Sequence[Unit]) -> list[Unit]:
     return sorted(starting, key=lambda u: (-max(s.gang.age for s in u.states), u.key))
 
 
-def _until_one_fails(work: Workspace, units: list[Unit]) -> None:
+def _until_one_fails(work: RoundState, units: list[Unit]) -> None:
     for unit in _by_age(units):
         if not start(work, unit, entitled=False):
             return
 
 
-def _all_that_fit(work: Workspace, units: list[Unit]) -> None:
+def _all_that_fit(work: RoundState, units: list[Unit]) -> None:
     for unit in _by_age(units):
         start(work, unit, entitled=False)
 
 
 def _bans(
-    problem: Problem, work: Workspace, waiting: Sequence[Unit]
+    problem: Problem, work: RoundState, waiting: Sequence[Unit]
 ) -> dict[tuple[str, int], tuple[int, ...]]:
     """
     Keep what could delay the first in line off the nodes where it could start first.
     """
     head, *others = waiting
-    room = replace(problem.room, free=work.stock.free, later=work.stock.free)
+    room = problem.room.seen(work.room.rows, work.room.rows)
     nobody = np.zeros(len(room.nodes), dtype=bool)
     forecast = Forecast(replace(problem, room=room))
     seats = forecast.seats_now(head, nobody) or forecast.seats_later(head, nobody)
@@ -116,7 +116,7 @@ def _ends_before(unit: Unit, moment: int | None) -> bool:
     return all(time is not None and time <= moment for time in times)
 
 
-def _outcome(problem: Problem, work: Workspace, budget: Budget) -> Outcome:
+def _outcome(problem: Problem, work: RoundState, budget: Budget) -> Outcome:
     """
     Say what was drafted, with the bounds of arithmetic.
     """

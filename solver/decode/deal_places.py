@@ -19,7 +19,7 @@ from solver.encode.variables import (
     Var,
 )
 from solver.place.draft import Draft
-from solver.place.workspace import Workspace
+from solver.place.round_state import RoundState
 from solver.problem.budget import Budget
 from solver.problem.gang_state import Standing
 from solver.problem.node_room import Bools
@@ -64,7 +64,7 @@ def decode(encoding: Encoding, value: Value, budget: Budget) -> Decoded:
     misses a core pod does not start, and what that leaves free is offered to others.
     """
     slots, unpacked = _pack_all(encoding, value, budget)
-    work = Workspace(encoding.problem)
+    work = RoundState(encoding.problem)
     wants, entitled = wants_of(encoding, value)
     dealer = _Dealer(encoding, work, slots)
     failed = dealer.deal(wants)
@@ -262,7 +262,7 @@ class _Dealer:
     Hands slots to wants, the most confined first, and repairs what is short.
     """
 
-    def __init__(self, encoding: Encoding, work: Workspace, slots: Slots) -> None:
+    def __init__(self, encoding: Encoding, work: RoundState, slots: Slots) -> None:
         self.encoding = encoding
         self.work = work
         self.slots = slots
@@ -325,7 +325,7 @@ class _Dealer:
             left -= step
             if not left:
                 break
-        self.work.put(want.state, want.leaf, taken)
+        self.work.take(want.state, want.leaf, taken)
         return left
 
     def _take_back(self, unit: Unit) -> None:
@@ -333,4 +333,4 @@ class _Dealer:
             rows = self.work.placed.pop(state.key, {})
             for leaf, hosts in rows.items():
                 for host in hosts:
-                    self.work.release(state, leaf, host)
+                    self.work.give(state, leaf, host)

@@ -10,8 +10,7 @@ from ortools.sat.python import cp_model
 
 from solver.encode.limited import limited_solver
 from solver.problem.budget import Budget
-from solver.problem.never_starts import num_fitting
-from solver.problem.node_room import Ints
+from solver.problem.node_room import NodeRoom, num_fitting
 from solver.problem.problem import Problem
 from solver.tuning import Decode
 
@@ -84,8 +83,8 @@ def _by_fit(
     """
     Put the largest items first, each onto the fullest nodes that take it.
     """
-    free = problem.room.free[list(nodes)].copy()
-    scale = np.maximum(free.max(axis=0, initial=1), 1)
+    room = NodeRoom(problem.room.now[list(nodes)])
+    scale = np.maximum(room.rows.max(axis=0, initial=1), 1)
     requests = problem.shapes.requests
     sizes = [float((requests[item.shape] / scale).max()) for item in items]
     order = sorted(
@@ -94,7 +93,7 @@ def _by_fit(
     packing = Packing()
     hosts: dict[str, dict[int, bool]] = {}
     for i in order:
-        left = _put(problem, items[i], i, free, packing, hosts)
+        left = _put(problem, items[i], i, room, packing, hosts)
         if left:
             packing.left[i] = left
     return packing
@@ -104,30 +103,30 @@ def _put(
     problem: Problem,
     item: PackedPods,
     index: int,
-    free: Ints,
+    room: NodeRoom,
     packing: Packing,
     hosts: dict[str, dict[int, bool]],
 ) -> int:
     shape = problem.shapes.items[item.shape]
     request = problem.shapes.requests[item.shape]
     scale = np.maximum(problem.room.empty.max(axis=0, initial=1), 1)
-    room = num_fitting(free, request)
+    places = room.places(request)
     if item.nodes is not None:
-        mask = np.zeros(len(free), dtype=bool)
+        mask = np.zeros(len(places), dtype=bool)
         mask[list(item.nodes)] = True
-        room = np.where(mask, room, 0)
+        places = np.where(mask, places, 0)
     if shape.tag:
         if shape.exclusive:
-            room = np.minimum(room, 1)
+            places = np.minimum(places, 1)
         for node, alone in hosts.get(shape.tag, {}).items():
             if alone or shape.exclusive:
-                room[node] = 0
-    able = np.flatnonzero(room)
-    tight = (free[able].clip(min=0) / scale).sum(axis=1)
+                places[node] = 0
+    able = np.flatnonzero(places)
+    tight = (room.rows[able].clip(min=0) / scale).sum(axis=1)
     left = item.count
     for at in able[np.argsort(tight, kind="stable")]:
-        step = min(left, int(room[at]))
-        free[at] -= request * step
+        step = min(left, int(places[at]))
+        room.take_one(request, int(at), step)
         packing.slots[index, int(at)] = step
         if shape.tag:
             hosts.setdefault(shape.tag, {})[int(at)] = shape.exclusive
@@ -148,7 +147,7 @@ def _exactly(
     Ask a small exact model for a packing of everything; none when there is none.
     """
     model = cp_model.CpModel()
-    free = problem.room.free[list(nodes)]
+    free = problem.room.now[list(nodes)]
     requests = problem.shapes.requests
     counts: dict[tuple[int, int], cp_model.IntVar] = {}
     for i, item in enumerate(items):
@@ -195,7 +194,7 @@ def _add_nodes(
     items: Sequence[PackedPods],
     counts: dict[tuple[int, int], cp_model.IntVar],
 ) -> None:
-    free = problem.room.free[list(nodes)]
+    free = problem.room.now[list(nodes)]
     requests = problem.shapes.requests
     for at in range(len(nodes)):
         here = [i for i in range(len(items)) if (i, at) in counts]

@@ -14,7 +14,7 @@ from solver.encode.encoding import Encoding
 from solver.place.draft import Draft
 from solver.place.place_gang import place_gang, place_surplus
 from solver.place.queue_ledger import Charge
-from solver.place.workspace import Workspace
+from solver.place.round_state import RoundState
 from solver.problem.core_pods import least_core
 from solver.problem.gang_state import Standing
 from solver.problem.problem import Problem, Unit
@@ -44,7 +44,7 @@ def deal(
     for want in wants:
         asked.setdefault(want.unit.key, []).append(want)
     hands = [_RelaxedGang(units[key], asked[key]) for key in asked]
-    work = Workspace(problem)
+    work = RoundState(problem)
     failed = [
         hand
         for hand in sorted(hands, key=_by_hardship(problem, first))
@@ -73,7 +73,7 @@ class _RelaxedGang:
         self.more = wants if not unit.starts else [w for w in wants if not w.core]
         self.states = [_cut(state, counts) for state in unit.states]
 
-    def start(self, work: Workspace) -> bool:
+    def start(self, work: RoundState) -> bool:
         """
         Place all cores of the unit, or nothing.
         """
@@ -89,7 +89,7 @@ class _RelaxedGang:
                 return False
         return True
 
-    def entitle(self, work: Workspace, cores: Mapping[str, Mapping[int, int]]) -> None:
+    def entitle(self, work: RoundState, cores: Mapping[str, Mapping[int, int]]) -> None:
         """
         Book the unit against the fair share, unless what it got by hand exceeds it.
         """
@@ -102,7 +102,7 @@ class _RelaxedGang:
         if work.ledger.entitle_all(charges):
             work.entitled.update(state.key for state in self.states)
 
-    def grow(self, work: Workspace) -> None:
+    def grow(self, work: RoundState) -> None:
         """
         Place what is wanted beyond the cores, as far as there is room.
         """
@@ -115,7 +115,7 @@ class _RelaxedGang:
                         _fill(work, state, want)
 
 
-def _fill(work: Workspace, state: Standing, want: Want) -> int:
+def _fill(work: RoundState, state: Standing, want: Want) -> int:
     return work.fill(state, want.leaf, want.count, None)
 
 

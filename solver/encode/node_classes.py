@@ -274,7 +274,7 @@ def _keys(
     Write each usable node as (fitting shapes, split, hole, amounts that can bind).
     """
     requests = problem.shapes.requests[list(shapes)]
-    free = problem.room.free[usable].clip(min=0)
+    free = problem.room.now[usable].clip(min=0)
     bits = np.array([hash_row(fits[:, n]) for n in usable], dtype=np.int64).reshape(-1)
     amounts = np.empty_like(free)
     for kind in np.unique(bits):

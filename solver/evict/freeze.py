@@ -17,12 +17,12 @@ from solver.evict.beneficiaries import may_be_for
 from solver.evict.group_mates import mates_that_stay
 from solver.place.draft import Draft
 from solver.place.gang_order import Rank, rank_of
-from solver.place.workspace import Workspace
+from solver.place.round_state import RoundState
 from solver.problem.core_pods import least_core
 from solver.problem.gang_state import Standing, standing
 from solver.problem.leaving_pods import NOWHERE, Exit, Places, loss_of
-from solver.problem.node_room import Ints, Room
-from solver.problem.pod_shapes import Shapes, fitting
+from solver.problem.node_room import Ints, NodeRoom
+from solver.problem.pod_shapes import refitted
 from solver.problem.problem import Frozen, Problem, Step, Unit
 from solver.problem.queue_tree import Amounts, QueueTree
 
@@ -77,7 +77,7 @@ def waiting_units(problem: Problem, draft: Draft) -> list[Unit]:
     The step is that of the problem: after the first one nobody leaves for those who
     are entitled.
     """
-    work = Workspace(problem)
+    work = RoundState(problem)
     claims = {
         (one.rule, problem.gangs[one.gang].queue, one.band) for one in draft.exits
     }
@@ -123,7 +123,7 @@ def _may_ask(unit: Unit, claim: tuple[str, str, int]) -> bool:
     return any(may_be_for(state, unit.band, *claim) for state in unit.states)
 
 
-def _fits_now(work: Workspace, unit: Unit, draft: Draft) -> bool:
+def _fits_now(work: RoundState, unit: Unit, draft: Draft) -> bool:
     mark = work.mark()
     for state in unit.states:
         for i, hosts in enumerate(draft.places[state.key]):
@@ -135,13 +135,13 @@ def _fits_now(work: Workspace, unit: Unit, draft: Draft) -> bool:
             asked = np.flatnonzero(request)
             where = np.array([*counts])
             number = np.array([*counts.values()])
-            free = work.stock.free[np.ix_(where, asked)]
+            free = work.room.rows[np.ix_(where, asked)]
             if (free < number[:, None] * request[asked]).any() or work.ledger.most(
                 state, i, len(hosts)
             ) < len(hosts):
                 work.undo(mark)
                 return False
-            work.put(state, i, counts)
+            work.take(state, i, counts)
     return True
 
 
@@ -159,17 +159,11 @@ def with_facts(
     What an eviction leaves over is nobody's in this round.
     """
     states = [state for unit in reserved for state in unit.states]
-    after = problem.room.after + freed(problem, exits)
-    load_places(problem, after, states, places)
-    for one in exits:
-        if one.target != NOWHERE:
-            after[one.target] -= problem.room.row(dict(requests_of(problem, one)))
-    room = replace(
-        problem.room,
-        after=after,
-        later=np.minimum(problem.room.later, after),
-        free=np.minimum(problem.room.idle, after),
-    )
+    after = NodeRoom(problem.room.after)
+    leave(after, problem, exits)
+    for state in states:
+        come(after, problem, state, places[state.key])
+    room = problem.room.with_exits(after)
     gone = {one.gang for one in exits}
     held = {state.key for state in states}
     left = _left_by_mates(problem, exits)
@@ -179,7 +173,7 @@ def with_facts(
         problem,
         frozen=facts,
         room=room,
-        shapes=refitted(problem.shapes, room),
+        shapes=refitted(problem.shapes, room.now),
         queues=_booked(problem, exits, states, places, entitled),
         units=tuple(
             unit
@@ -208,31 +202,35 @@ def _left_by_mates(problem: Problem, exits: Sequence[Exit]) -> dict[str, Waiting
     return found
 
 
-def refitted(shapes: Shapes, room: Room) -> Shapes:
+def leave(room: NodeRoom, problem: Problem, exits: Iterable[Exit]) -> None:
     """
-    Say anew which shapes fit where.
+    Give back the room of pods that leave, and take it where they move to.
     """
-    fits = np.zeros_like(shapes.fits)
-    for at, request in enumerate(shapes.requests):
-        fits[at] = shapes.allowed[at] & fitting(room.free, request)
-    return replace(shapes, fits=fits)
-
-
-def freed(problem: Problem, exits: Iterable[Exit]) -> Ints:
-    """
-    Add up the room that exits leave, per node.
-    """
-    total = np.zeros_like(problem.room.later)
-    rows: dict[int, Ints] = {}
+    known: dict[int, Ints] = {}
+    hosts: list[int] = []
+    rows: list[Ints] = []
     for one in exits:
-        if one.host == NOWHERE:
-            continue
         requests = requests_of(problem, one)
-        row = rows.get(id(requests))
+        row = known.get(id(requests))
         if row is None:
-            row = rows[id(requests)] = problem.room.row(dict(requests))
-        total[one.host] += row
-    return total
+            row = known[id(requests)] = problem.room.row(dict(requests))
+        if one.host != NOWHERE:
+            hosts.append(one.host)
+            rows.append(row)
+        if one.target != NOWHERE:
+            room.take_one(row, one.target)
+    if hosts:
+        room.give_each(np.array(rows), np.array(hosts))
+
+
+def come(room: NodeRoom, problem: Problem, state: Standing, places: Places) -> None:
+    """
+    Take the room of a gang's new pods.
+    """
+    for i, nodes in enumerate(places):
+        request = problem.shapes.requests[problem.shapes.of_leaf[state.key, i]]
+        for node in nodes:
+            room.take_one(request, node)
 
 
 def requests_of(problem: Problem, one: Exit) -> Resources:
@@ -243,22 +241,6 @@ def requests_of(problem: Problem, one: Exit) -> Resources:
     if isinstance(tree, PodSet):
         return tree.requests
     return tuple(pod_sets(tree))[one.leaf].requests
-
-
-def load_places(
-    problem: Problem,
-    room: Ints,
-    states: Iterable[Standing],
-    places: Mapping[str, Places],
-) -> None:
-    """
-    Take the room of placed pods from a table of free room.
-    """
-    for state in states:
-        for i, hosts in enumerate(places[state.key]):
-            request = problem.shapes.requests[problem.shapes.of_leaf[state.key, i]]
-            for host in hosts:
-                room[host] -= request
 
 
 def _stopping(problem: Problem, exits: Sequence[Exit]) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from models.resources import add
 from solver.evict.beneficiaries import departures_of
 from solver.evict.eviction_ledger import HandRights
-from solver.evict.freeze import freeze, refitted
+from solver.evict.freeze import freeze
 from solver.evict.greedy.evict import evict_by_hand
 from solver.evict.moved_gangs import Mover, movers_of
 from solver.evict.settled import is_settled
@@ -18,7 +18,7 @@ from solver.evict.victims import Victims, victims_of
 from solver.place.complete import complete
 from solver.place.draft import Draft
 from solver.place.greedy import in_queue_order, start_entitled
-from solver.place.workspace import Workspace
+from solver.place.round_state import RoundState
 from solver.problem.gang_state import Standing
 from solver.problem.leaving_pods import loss_of
 from solver.problem.never_starts import needed
@@ -156,7 +156,7 @@ def _opened(problem: Problem, now: Problem, idle: Draft) -> Opened | None:
     """
     settled = is_settled(problem.snapshot, problem.policy)
     victims = Victims() if settled else victims_of(now)
-    leaving = bool((problem.room.later > problem.room.free).any())
+    leaving = bool((problem.room.later > problem.room.now).any())
     if not victims.accounts and not leaving:
         return None
     movers = movers_of(victims)
@@ -315,7 +315,7 @@ def _without_evictions(
 
 
 def _by_queue(problem: Problem) -> Draft:
-    work = Workspace(problem)
+    work = RoundState(problem)
     units = list(problem.units)
     if problem.step is Step.ENTITLED:
         start_entitled(work, units)
@@ -328,11 +328,10 @@ def _later(problem: Problem, movers: Sequence[Mover]) -> Problem:
     """
     See the round in the room there will be, with the shapes of what may be moved.
     """
-    room = replace(problem.room, free=problem.room.later)
     shapes = problem.shapes
     if movers:
         states = [mover.state for mover in movers]
-        more = shapes_of(room, states)
+        more = shapes_of(problem.room, states)
         number = len(shapes.items)
         of_leaf = dict(shapes.of_leaf)
         index = {item: at for at, item in enumerate(shapes.items)}
@@ -349,4 +348,4 @@ def _later(problem: Problem, movers: Sequence[Mover]) -> Problem:
             allowed=np.concatenate([shapes.allowed, more.allowed[fresh]]),
             fits=np.concatenate([shapes.fits, more.fits[fresh]]),
         )
-    return replace(problem, room=room, shapes=refitted(shapes, room))
+    return replace(problem, shapes=shapes).in_room(problem.room.later)

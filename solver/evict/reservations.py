@@ -8,18 +8,17 @@ So it is with pods of a gang that has enough without them, which were moved.
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
-
-import numpy as np
+from dataclasses import dataclass, field, replace
 
 from models.gangs import Gang, PodPhase, pod_sets
 from models.resources import add, num_gpus
-from solver.place.workspace import Workspace
+from solver.evict.freeze import come
+from solver.place.round_state import RoundState
 from solver.problem.core_pods import is_core
 from solver.problem.domains import OUTSIDE
 from solver.problem.gang_state import Standing
 from solver.problem.leaving_pods import Places
-from solver.problem.node_room import Ints
+from solver.problem.node_room import NodeRoom
 from solver.problem.problem import Problem, Unit
 from solver.problem.running_domains import running_domains
 
@@ -59,12 +58,13 @@ def promises_of(problem: Problem) -> dict[str, Promise]:
 @dataclass(slots=True)
 class _KeptPlaces:
     """
-    Units with their places, and whether they are bound now or later.
+    Units with their places, bound now or later, and the room that leaves for later.
     """
 
-    units: list[Unit]
-    bound: dict[str, Places]
-    places: dict[str, Places]
+    later: NodeRoom
+    units: list[Unit] = field(default_factory=list)
+    bound: dict[str, Places] = field(default_factory=dict)
+    places: dict[str, Places] = field(default_factory=dict)
 
 
 def keep(
@@ -84,22 +84,20 @@ def keep(
     """
     if not promises:
         return problem
-    now = Workspace(problem)
-    later = problem.room.later.copy()
-    kept = _KeptPlaces([], {}, {})
+    now = RoundState(problem)
+    kept = _KeptPlaces(NodeRoom(problem.room.later))
     for unit in sorted(problem.units, key=lambda unit: (-unit.band, unit.key)):
         held = [s.key in promises and s.key not in void for s in unit.states]
         if all(held) if unit.starts else any(held):
-            _keep_unit(problem, unit, promises, now, later, kept)
-    return _with_kept(problem, kept, later) if kept.units else problem
+            _keep_unit(problem, unit, promises, now, kept)
+    return _with_kept(problem, kept) if kept.units else problem
 
 
 def _keep_unit(
     problem: Problem,
     unit: Unit,
     promises: Mapping[str, Promise],
-    now: Workspace,
-    later: Ints,
+    now: RoundState,
     kept: _KeptPlaces,
 ) -> None:
     places: dict[str, Places] = {}
@@ -108,14 +106,11 @@ def _keep_unit(
         if found is None or not _is_enough(state, found):
             return
         places[state.key] = found
-    after = later.copy()
+    later = NodeRoom(kept.later.rows)
     for state in unit.states:
-        for i, hosts in enumerate(places[state.key]):
-            request = problem.shapes.requests[problem.shapes.of_leaf[state.key, i]]
-            for host in hosts:
-                after[host] -= request
+        come(later, problem, state, places[state.key])
     touched = sorted({h for rows in places.values() for row in rows for h in row})
-    if (after[touched] < np.minimum(0, later[touched])).any():
+    if not later.holds(touched):
         return
     mark = now.mark()
     for state in unit.states:
@@ -123,11 +118,10 @@ def _keep_unit(
             if now.ledger.most(state, i, len(hosts)) < len(hosts):
                 now.undo(mark)
                 return
-            now.put(state, i, Counter(hosts))
-    later[:] = after
+            now.take(state, i, Counter(hosts))
+    kept.later = later
     kept.units.append(unit)
-    fits = (now.stock.free[touched] >= np.minimum(0, problem.room.free[touched])).all()
-    (kept.bound if fits else kept.places).update(places)
+    (kept.bound if now.room.holds(touched) else kept.places).update(places)
 
 
 def _places(problem: Problem, state: Standing, promise: Promise) -> Places | None:
@@ -183,40 +177,33 @@ def _is_together(
     return True
 
 
-def _with_kept(problem: Problem, kept: _KeptPlaces, later: Ints) -> Problem:
+def _with_kept(problem: Problem, kept: _KeptPlaces) -> Problem:
     """
     Book kept reservations in room, queues and counts.
     """
     drift = {name: dict(row) for name, row in problem.queues.drift.items()}
     fixed = {name: dict(row) for name, row in problem.queues.drift_fixed.items()}
     booked = {name: dict(row) for name, row in problem.queues.booked.items()}
-    idle = problem.room.idle.copy()
+    idle = NodeRoom(problem.room.idle)
     gpus = pods = 0
     states = [state for unit in kept.units for state in unit.states]
     starting = {s.key for unit in kept.units if unit.starts for s in unit.states}
     for state in states:
         bound = state.key in kept.bound
         places = kept.bound[state.key] if bound else kept.places[state.key]
+        if bound:
+            come(idle, problem, state, places)
         for leaf, hosts in zip(state.leaves, places, strict=True):
             requests = leaf.pod_set.requests
             if bound:
                 gpus += num_gpus(requests) * len(hosts)
                 pods += len(hosts)
-                for host in hosts:
-                    idle[host] -= problem.room.row(dict(requests))
             for queue in problem.queues.path(state.gang.queue):
                 tables = [drift]
                 tables += [] if state.gang.preemptible else [fixed]
                 tables += [booked] if state.key in starting else []
                 for table in tables:
                     add(table.setdefault(queue, {}), requests, len(hosts))
-    room = replace(
-        problem.room,
-        idle=idle,
-        free=np.minimum(idle, later),
-        later=later,
-        after=later.copy(),
-    )
     held = {state.key for state in states}
     frozen = replace(
         problem.frozen,
@@ -226,7 +213,7 @@ def _with_kept(problem: Problem, kept: _KeptPlaces, later: Ints) -> Problem:
     )
     return replace(
         problem,
-        room=room,
+        room=problem.room.with_kept(idle, kept.later),
         queues=replace(problem.queues, drift=drift, drift_fixed=fixed, booked=booked),
         frozen=frozen,
         units=tuple(u for u in problem.units if u.states[0].key not in held),

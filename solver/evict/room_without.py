@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from models.resources import add
-from solver.evict.freeze import freed, refitted, requests_of
+from solver.evict.freeze import leave, requests_of
 from solver.problem.leaving_pods import Exit
+from solver.problem.node_room import NodeRoom
 from solver.problem.problem import Problem
 
 
@@ -17,8 +18,8 @@ def without(problem: Problem, exits: Sequence[Exit]) -> Problem:
     """
     if not exits:
         return problem
-    free = problem.room.free + freed(problem, exits)
-    room = replace(problem.room, free=free, later=free)
+    room = NodeRoom(problem.room.now)
+    leave(room, problem, exits)
     queues = problem.queues
     if queues.named:
         running = {name: dict(row) for name, row in queues.running.items()}
@@ -30,5 +31,4 @@ def without(problem: Problem, exits: Sequence[Exit]) -> Problem:
                 if queue not in queues.parents or one.rule == "consolidate":
                     add(booked.setdefault(queue, {}), requests, 1)
         queues = replace(queues, running=running, booked=booked)
-    shapes = refitted(problem.shapes, room)
-    return replace(problem, room=room, shapes=shapes, queues=queues)
+    return replace(problem, queues=queues).in_room(room.rows, room.rows)

@@ -15,7 +15,7 @@ from solver.evict.group_mates import mates_that_stay, promised_mates
 from solver.problem.eligibility import gets_no_place, takes_no_work
 from solver.problem.gang_state import Standing, standing
 from solver.problem.leaving_pods import NOWHERE
-from solver.problem.node_room import Ints
+from solver.problem.node_room import After, Ints, NodeRoom
 from solver.problem.problem import Problem, Step
 from solver.problem.running_gangs import Runner, age_of
 
@@ -414,11 +414,11 @@ def _has_choice(state: Standing) -> bool:
     return leaf.counted > leaf.minimum and len(leaf.running) > 1
 
 
-def vacated(problem: Problem, victims: Victims) -> Ints:
+def vacated(problem: Problem, victims: Victims, before: Ints | None = None) -> After:
     """
-    Give the room of each node if all left who may.
+    Give the room of each node if all left who may, where that ``before`` is free.
     """
-    total = problem.room.free.copy()
+    room = NodeRoom(problem.room.now if before is None else before)
     rows: dict[int, Ints] = {}
     for node, accounts in victims.on_node.items():
         for account, things in accounts.items():
@@ -426,10 +426,10 @@ def vacated(problem: Problem, victims: Victims) -> Ints:
             if record.pods:
                 if account not in rows:
                     rows[account] = problem.room.row(dict(record.requests))
-                total[node] += len(things) * rows[account]
+                room.give_one(rows[account], node, len(things))
                 continue
             for thing in things:
                 leaves = tuple(pod_sets(thing.gang.tree))
                 held = summed(leaves[leaf].requests for leaf, _ in thing.pods)
-                total[node] += problem.room.row(held)
-    return total
+                room.give_one(problem.room.row(held), node)
+    return After(room.rows)

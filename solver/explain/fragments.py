@@ -6,8 +6,7 @@ import numpy as np
 
 from models.reasons import counted
 from solver.problem.gang_state import Standing
-from solver.problem.never_starts import num_fitting
-from solver.problem.node_room import Ints
+from solver.problem.node_room import Ints, num_fitting
 from solver.problem.problem import Problem, Unit
 from solver.problem.running_domains import running_cells
 
@@ -45,7 +44,7 @@ def _room(problem: Problem, state: Standing, at: int) -> tuple[int, str]:
     Count the pods of one leaf that fit now, and say where if they must be together.
     """
     shape = problem.shapes.of_leaf[state.key, at]
-    counts = num_fitting(problem.room.free, problem.shapes.requests[shape])
+    counts = num_fitting(problem.room.now, problem.shapes.requests[shape])
     leaf = state.leaves[at].pod_set
     if leaf.exclusive:
         counts = np.minimum(counts, 1)

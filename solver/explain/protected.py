@@ -12,17 +12,16 @@ import numpy as np
 
 from models.gangs import Gang, Pod
 from models.reasons import Facts, Reason, Waiting, listed
-from solver.evict.freeze import refitted, requests_of
+from solver.evict.freeze import requests_of
 from solver.evict.open_step import may_claim, open_step, was_evicted
 from solver.evict.victims import Victims, vacated, victims_of
 from solver.explain.could_start_alone import starts_alone
 from solver.explain.room_now import lacks, matching, places, strain
 from solver.place.draft import Draft
-from solver.place.workspace import Workspace
+from solver.place.round_state import RoundState
 from solver.problem.budget import Budget
 from solver.problem.leaving_pods import Exit
 from solver.problem.never_starts import needed
-from solver.problem.node_room import Ints
 from solver.problem.problem import Problem, Step, Unit
 from solver.problem.running_gangs import Runners
 
@@ -64,7 +63,7 @@ class Protection:
         Tell whether a unit starts, if it is alone, with evictions that are allowed.
         """
         later = self._after_all_left()
-        if lacks(later, unit, later.room.free) or not self._try_once():
+        if lacks(later, unit, later.room.now) or not self._try_once():
             return False
         return self._by_hand(self._problem, unit) is not None
 
@@ -86,9 +85,9 @@ class Protection:
         Tell whether a unit has no room by proof, even when all left that may.
         """
         later = self._after_all_left()
-        if lacks(later, unit, later.room.free):
+        if lacks(later, unit, later.room.now):
             return True
-        if places(Workspace(later), unit):
+        if places(RoundState(later), unit):
             return False
         return starts_alone(later, unit, self._budget) is False
 
@@ -120,9 +119,9 @@ class Protection:
             problem = self._problem
             waiting = tuple(unit for unit in problem.units if unit.starts)
             asked = replace(problem, units=waiting, step=Step.ENTITLED)
-            later = replace(asked, room=replace(asked.room, free=asked.room.after))
-            free = vacated(later, _unbudgeted(asked, victims_of(asked)))
-            self._vacated = _with_room(problem, free)
+            victims = _unbudgeted(asked, victims_of(asked))
+            free = vacated(asked, victims, asked.room.after)
+            self._vacated = problem.in_room(np.maximum(free, problem.room.now))
         return self._vacated
 
     def _without_protection(self) -> Problem:
@@ -175,7 +174,7 @@ class Protection:
     def _protected(self, unit: Unit, found: Sequence[tuple[Exit, str]]) -> Waiting:
         problem = self._problem
         nodes = matching(problem, unit)
-        free = problem.room.free[nodes].clip(min=0).sum(axis=0)
+        free = problem.room.now[nodes].clip(min=0).sum(axis=0)
         column = strain(problem, unit, free)
         resource = problem.room.resources[column]
         held = {
@@ -222,8 +221,3 @@ def _unbudgeted(problem: Problem, victims: Victims) -> Victims:
         for node, row in victims.on_node.items()
     }
     return replace(victims, on_node=kept)
-
-
-def _with_room(problem: Problem, free: Ints) -> Problem:
-    room = replace(problem.room, free=np.maximum(free, problem.room.free))
-    return replace(problem, room=room, shapes=refitted(problem.shapes, room))

@@ -8,7 +8,6 @@ model.  Where that would cost too much a weaker reason is given, never a guess.
 from dataclasses import replace
 
 from models.reasons import Facts, Reason, Waiting, listed
-from solver.evict.freeze import refitted
 from solver.evict.open_step import was_evicted
 from solver.explain.could_start_alone import starts_alone
 from solver.explain.fragments import pieces
@@ -16,10 +15,11 @@ from solver.explain.protected import Protection
 from solver.explain.room_now import lacks, limits_of, matching, places
 from solver.explain.takers import Takers, limit_taken, room_taken
 from solver.place.complete import loaded
-from solver.place.workspace import Workspace
+from solver.place.round_state import RoundState
 from solver.problem.budget import Budget
 from solver.problem.gang_state import least_need
 from solver.problem.never_starts import needed
+from solver.problem.pod_shapes import refitted
 from solver.problem.problem import Problem, Unit
 from solver.problem.unit_kind import names_of, unit_kind
 from solver.search.outcome import Outcome
@@ -93,12 +93,12 @@ class _Explainer:
         self._bare = bare
         self._outcome = outcome
         self._budget = budget
-        self._now = Workspace(bare)
+        self._now = RoundState(bare)
         self._protection = Protection(bare, budget)
         self._takers = Takers(bare, outcome.problem, outcome.draft)
         self._heads = {head.key for head in outcome.heads}
         self._known_short: dict[str, Waiting | None] = {}
-        self._left: tuple[Problem, Workspace] | None = None
+        self._left: tuple[Problem, RoundState] | None = None
 
     def kind(self, unit: Unit) -> object:
         """
@@ -200,7 +200,7 @@ class _Explainer:
         It could not where that would have made the plan better.
         """
         left, work = self._rest()
-        if lacks(left, unit, left.room.free):
+        if lacks(left, unit, left.room.now):
             return False
         if places(work, unit):
             return True
@@ -210,7 +210,7 @@ class _Explainer:
             return False
         return starts_alone(left, unit, self._budget) if proof else None
 
-    def _rest(self) -> tuple[Problem, Workspace]:
+    def _rest(self) -> tuple[Problem, RoundState]:
         """
         Give what is left after all that this plan starts, as if no nodes were held.
         """
@@ -218,12 +218,10 @@ class _Explainer:
             outcome = self._outcome
             problem = replace(
                 outcome.problem,
-                shapes=refitted(self._bare.shapes, outcome.problem.room),
+                shapes=refitted(self._bare.shapes, outcome.problem.room.now),
             )
             work = loaded(problem, outcome.draft)
-            room = replace(problem.room, free=work.stock.free.copy())
-            shapes = refitted(problem.shapes, room)
-            self._left = replace(problem, room=room, shapes=shapes), work
+            self._left = problem.in_room(work.room.rows.copy()), work
         return self._left
 
     def _held_back(self, unit: Unit) -> Facts | None:
@@ -259,7 +257,7 @@ def _short_of_room(problem: Problem, unit: Unit) -> Waiting | None:
     """
     single = [replace(unit, states=(state,)) for state in unit.states]
     for part in (*single, unit) if len(single) > 1 else single:
-        free = problem.room.free[matching(problem, part)].clip(min=0).sum(axis=0)
+        free = problem.room.now[matching(problem, part)].clip(min=0).sum(axis=0)
         for column, resource in enumerate(problem.room.resources):
             needs = sum(needed(state, resource) for state in part.states)
             if needs > free[column]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solver.place.place_gang import place_gang
-from solver.place.workspace import Workspace
+from solver.place.round_state import RoundState
 from solver.problem.gang_state import Standing
 from solver.problem.never_starts import needed
 from solver.problem.node_room import Bools, Ints
@@ -52,7 +52,7 @@ def strain(problem: Problem, unit: Unit, left: Ints) -> int:
     return best
 
 
-def places(work: Workspace, unit: Unit) -> bool:
+def places(work: RoundState, unit: Unit) -> bool:
     """
     Tell whether greedy finds places for a unit; they are given back.
     """

@@ -155,7 +155,7 @@ def room_taken(
     share = takers.on(nodes)
     if not share:
         return None
-    free = bare.room.free[nodes].clip(min=0).sum(axis=0)
+    free = bare.room.now[nodes].clip(min=0).sum(axis=0)
     given = share.amounts.sum(axis=0)
     column = strain(bare, unit, np.where(given, free - given, NEVER_SHORT))
     resource = bare.room.resources[column]

@@ -15,9 +15,8 @@ import numpy as np
 
 from models.gangs import Gang, Pod, PodPhase, pod_sets
 from models.resources import Resources, add, num_gpus
-from solver.problem.node_room import Bools, Floats, Ints
+from solver.problem.node_room import After, Bools, Floats, Ints, NodeRoom
 from solver.problem.pod_counts import LOAD, is_leaving
-from solver.problem.pod_shapes import fitting
 from solver.problem.problem import Problem, Unit
 from solver.problem.queue_tree import Amounts, QueueTree
 
@@ -81,39 +80,39 @@ class Ends:
             owners=self.owners[chosen],
         )
 
-    def freed(self, problem: Problem) -> Ints:
+    def room_after(self, stage: Problem) -> After:
         """
-        Add up by node the room that all these pods leave.
+        Say what is free once all these pods have left.
         """
-        room = problem.room
-        rows = np.array([room.row(dict(kind.requests)) for kind in self.kinds])
+        room = NodeRoom(stage.room.now)
+        rows = np.array([stage.room.row(dict(kind.requests)) for kind in self.kinds])
         here = self.nodes >= 0
-        free = np.zeros_like(room.free)
         if here.any():
-            np.add.at(free, self.nodes[here], rows[self.kind_of[here]])
-        return free
+            room.give_each(rows[self.kind_of[here]], self.nodes[here])
+        return After(room.rows)
 
     def idle(self, problem: Problem, moment: int) -> Floats:
         """
         Add up by node the GPU-seconds that it idles until a moment if nobody starts.
         """
         holes = problem.room.holes if problem.room.gpus else 0 * problem.room.holes
-        idle = holes.astype(np.float64) * moment
+        seconds = holes.astype(np.float64) * moment
         ended = self.until(moment)
         gpus = np.array([num_gpus(kind.requests) for kind in self.kinds], dtype=float)
         here = ended.nodes >= 0
         if here.any():
             saved = gpus[ended.kind_of[here]] * (moment - ended.times[here])
-            np.add.at(idle, ended.nodes[here], saved)
-        return idle
+            np.add.at(seconds, ended.nodes[here], saved)
+        return seconds
 
     def out_of(self, stage: Problem) -> Problem:
         """
         Take all these pods out of a stage.
         """
         queues = stage.queues
+        room = self.room_after(stage)
         return replace(
-            with_room(stage, stage.room.free + self.freed(stage)),
+            stage.in_room(room, room),
             queues=replace(
                 queues,
                 running=self._out_of(queues.running, queues),
@@ -135,19 +134,6 @@ class Ends:
                     if name in table:
                         add(table[name], kind.requests, -number)
         return table
-
-
-def with_room(stage: Problem, free: Ints) -> Problem:
-    """
-    Give a stage another room.
-    """
-    shapes = stage.shapes
-    fits = np.array([fitting(free, request) for request in shapes.requests])
-    return replace(
-        stage,
-        room=replace(stage.room, free=free, later=free),
-        shapes=replace(shapes, fits=shapes.allowed & fits),
-    )
 
 
 def typical_age(problem: Problem) -> int:
@@ -232,8 +218,8 @@ def _likely(times: Ints, sure: Bools, nodes: Ints, typical: int) -> Ints:
     ):
         on.setdefault(node, []).append((seconds, row))
     for pods in on.values():
-        later = 0.0
+        passed = 0.0
         for at, (seconds, row) in enumerate(sorted(pods)):
-            later += 1.0 / (len(pods) - at)
-            found[row] = int(seconds * later)
+            passed += 1.0 / (len(pods) - at)
+            found[row] = int(seconds * passed)
     return found

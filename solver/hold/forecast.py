@@ -11,9 +11,8 @@ import numpy as np
 
 from solver.hold.ends import Ends, ends_of
 from solver.place.place_gang import place_gang
-from solver.place.workspace import Workspace
-from solver.problem.never_starts import num_fitting
-from solver.problem.node_room import Bools, Floats, Ints
+from solver.place.round_state import RoundState
+from solver.problem.node_room import Bools, Floats, Ints, num_fitting
 from solver.problem.pod_shapes import Shapes
 from solver.problem.problem import Problem, Unit
 
@@ -117,8 +116,7 @@ def _hosts_at(stage: Problem, ends: Ends, moment: int) -> tuple[int, ...] | None
         return _hosts(gone.out_of(stage))
     need = unit.states[0].leaves[0].need
     allowed, request = stage.shapes.allowed[0], stage.shapes.requests[0]
-    free = stage.room.free + gone.freed(stage)
-    places = np.where(allowed, num_fitting(free, request), 0)
+    places = np.where(allowed, num_fitting(gone.room_after(stage), request), 0)
     if places.sum() < need:
         return None
     return _fewest(places, _order(places, gone, ends.idle(stage, moment)), need)
@@ -214,7 +212,7 @@ def _hosts(stage: Problem) -> tuple[int, ...] | None:
     (unit,) = stage.units
     if _is_short(stage, unit):
         return None
-    work = Workspace(stage)
+    work = RoundState(stage)
     if not all(place_gang(work, state) for state in unit.states):
         return None
     rows = (hosts for leaves in work.placed.values() for hosts in leaves.values())
@@ -225,7 +223,7 @@ def _is_short(stage: Problem, unit: Unit) -> bool:
     """
     Tell quickly of a unit that needs all its leaves whether nodes lack places for one.
     """
-    shapes, free = stage.shapes, stage.room.free
+    shapes, free = stage.shapes, stage.room.now
     for state in unit.states:
         for i, leaf in enumerate(state.leaves):
             if not state.rigid or not leaf.need:

@@ -5,13 +5,12 @@ Held back: what idles only since it is held, counted when a round is decided.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from solver.evict.freeze import refitted
 from solver.hold.heads import Head
 from solver.place.complete import loaded
 from solver.place.draft import Draft
 from solver.place.greedy import in_queue_order
 from solver.problem.lateness import unit_gpus
-from solver.problem.pod_shapes import Shapes
+from solver.problem.pod_shapes import Shapes, refitted
 from solver.problem.problem import Problem
 
 
@@ -36,7 +35,7 @@ def held_gpus(
     waiting = holding - draft.places.keys()
     if not waiting:
         return 0
-    free = replace(problem, shapes=refitted(open_to_all, problem.room))
+    free = replace(problem, shapes=refitted(open_to_all, problem.room.now))
     work = loaded(free, draft)
     units = [
         unit

@@ -13,7 +13,7 @@ from solver.place.gang_order import oldest, rank_of
 from solver.place.greedy import start
 from solver.place.place_gang import place_surplus
 from solver.place.refused_kinds import Refusals
-from solver.place.workspace import Workspace
+from solver.place.round_state import RoundState
 from solver.problem.core_pods import least_core
 from solver.problem.problem import Problem, Unit
 from solver.problem.unit_kind import place_of
@@ -41,18 +41,18 @@ def complete(problem: Problem, draft: Draft) -> Draft:
     return work.draft()
 
 
-def loaded(problem: Problem, draft: Draft) -> Workspace:
+def loaded(problem: Problem, draft: Draft) -> RoundState:
     """
-    Lay a draft out in a workspace, with its entitled cores booked.
+    Lay a draft out in the state of a round, with its entitled cores booked.
     """
-    work = Workspace(problem)
+    work = RoundState(problem)
     for unit in problem.units:
         for state in unit.states:
             places = draft.places.get(state.key)
             if places is None:
                 continue
             for i, hosts in enumerate(places):
-                work.put(state, i, Counter(hosts))
+                work.take(state, i, Counter(hosts))
             if state.key in draft.entitled:
                 core = least_core(state, places)
                 work.ledger.entitle(state, work.ledger.charge_of(state, core))
@@ -77,7 +77,7 @@ def _by_borrowing(problem: Problem) -> Callable[[Unit], tuple[int, int, int, str
     return rank
 
 
-def _try(work: Workspace, unit: Unit, failed: Refusals, *, entitled: bool) -> bool:
+def _try(work: RoundState, unit: Unit, failed: Refusals, *, entitled: bool) -> bool:
     if failed.covers(unit):
         return False
     if start(work, unit, entitled=entitled):
@@ -86,7 +86,7 @@ def _try(work: Workspace, unit: Unit, failed: Refusals, *, entitled: bool) -> bo
     return False
 
 
-def _grow(work: Workspace, unit: Unit, full: set[object]) -> None:
+def _grow(work: RoundState, unit: Unit, full: set[object]) -> None:
     for state in unit.states:
         place = place_of(work.problem.shapes, state)
         key = None if place.demands or len(state.leaves) > 1 else place

@@ -11,7 +11,7 @@ from itertools import islice
 import numpy as np
 
 from models.topology import TopologyDemand
-from solver.place.workspace import Workspace
+from solver.place.round_state import RoundState
 from solver.problem.domains import Cells
 from solver.problem.gang_state import Standing
 from solver.problem.node_room import Bools, Floats
@@ -28,7 +28,7 @@ class Masks:
     """
 
     def __init__(
-        self, work: Workspace, state: Standing, at: int, *, frugal: bool = False
+        self, work: RoundState, state: Standing, at: int, *, frugal: bool = False
     ) -> None:
         self.work = work
         self.state = state
@@ -144,7 +144,7 @@ class Masks:
             return []
         fits = self._may_hold(self.at, room)
         held = self._held(cells, room)
-        tight = self.work.stock.tight
+        tight = self.work.free.tight
         free = cells.sums(tight if mask is None else tight * mask)
         return sorted(
             (c for c in some if fits[c]), key=lambda c: (-held[c], free[c], c)

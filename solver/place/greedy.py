@@ -13,7 +13,7 @@ from solver.place.gang_order import oldest, rank_of
 from solver.place.place_gang import place_gang, place_surplus
 from solver.place.queue_ledger import Charge
 from solver.place.refused_kinds import Refusals
-from solver.place.workspace import Workspace
+from solver.place.round_state import RoundState
 from solver.problem.gang_state import Standing
 from solver.problem.problem import Problem, Unit
 
@@ -24,11 +24,11 @@ def greedy(problem: Problem) -> Draft:
     """
     Plan a round: entitled starts, then borrowing ones, then surplus.
     """
-    work = Workspace(problem)
+    work = RoundState(problem)
     return fill_up(work, in_queue_order)
 
 
-def fill_up(work: Workspace, order: Callable[[Workspace, list[Unit]], None]) -> Draft:
+def fill_up(work: RoundState, order: Callable[[RoundState, list[Unit]], None]) -> Draft:
     """
     Start what fits in some order and grow what runs.
     """
@@ -41,7 +41,7 @@ def fill_up(work: Workspace, order: Callable[[Workspace, list[Unit]], None]) -> 
     return work.draft()
 
 
-def in_queue_order(work: Workspace, units: list[Unit]) -> None:
+def in_queue_order(work: RoundState, units: list[Unit]) -> None:
     """
     Let the queue with least of its share go first; inside it priority, age, name.
     """
@@ -51,7 +51,7 @@ def in_queue_order(work: Workspace, units: list[Unit]) -> None:
     _pass(work, late, entitled=False)
 
 
-def start_entitled(work: Workspace, units: list[Unit]) -> None:
+def start_entitled(work: RoundState, units: list[Unit]) -> None:
     """
     Start what the fair shares hold, in the same order.
     """
@@ -66,7 +66,7 @@ def _ranked(units: Sequence[Unit]) -> list[Unit]:
     return sorted(by_name, key=_inside_queue)
 
 
-def _pass(work: Workspace, ranked: Sequence[Unit], *, entitled: bool) -> None:
+def _pass(work: RoundState, ranked: Sequence[Unit], *, entitled: bool) -> None:
     """
     Offer every unit once, queue by queue.
     """
@@ -91,7 +91,7 @@ def _inside_queue(unit: Unit) -> tuple[int, int]:
     return (lowest, oldest(unit))
 
 
-def _standing_of(work: Workspace, queue: str) -> tuple[int, float]:
+def _standing_of(work: RoundState, queue: str) -> tuple[int, float]:
     """
     Rank a queue: its own priority first, then how much of its share it holds.
     """
@@ -106,7 +106,7 @@ def _standing_of(work: Workspace, queue: str) -> tuple[int, float]:
     return (-record.priority, ratio)
 
 
-def start(work: Workspace, unit: Unit, *, entitled: bool) -> bool:
+def start(work: RoundState, unit: Unit, *, entitled: bool) -> bool:
     """
     Start all gangs of a unit or none; entitled ones only inside their fair share.
     """

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from solver.place.domain_choice import Masks
-from solver.place.workspace import Workspace
+from solver.place.round_state import RoundState
 from solver.problem.core_pods import pod_cost
 from solver.problem.gang_state import Standing, TreeNode
 from solver.problem.node_room import Bools
 
 
-def place_gang(work: Workspace, state: Standing) -> bool:
+def place_gang(work: RoundState, state: Standing) -> bool:
     """
     Place the pods that a gang needs to start; undo everything when they do not fit.
     """
@@ -29,7 +29,7 @@ def place_gang(work: Workspace, state: Standing) -> bool:
     return _Placing(work, state, work.problem.tuning.place.tries).place(0, None)
 
 
-def place_surplus(work: Workspace, state: Standing) -> int:
+def place_surplus(work: RoundState, state: Standing) -> int:
     """
     Place pods beyond what is needed, leaf by leaf; say how many.
     """
@@ -42,7 +42,7 @@ class _Placing:
     One gang being placed, and how often something may still be tried for it.
     """
 
-    work: Workspace
+    work: RoundState
     state: Standing
     tries: int
 

@@ -2,11 +2,12 @@
 The ledger: what queues may still take, kept while a draft grows.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from models.resources import Resources
 from solver.problem.gang_state import Standing
 from solver.problem.problem import Problem
+from solver.problem.queue_tree import QueueTree
 
 Charge = Mapping[str, int]
 Row = tuple[tuple[str, int], ...]
@@ -33,17 +34,20 @@ class Ledger:
             }
         self._tables: dict[tuple[str, bool], list[dict[str, int]]] = {}
         self._shares: dict[str, list[dict[str, int]]] = {}
-        self._open_tables(queues.path)
+        self._inner: dict[str, dict[str, dict[str, int]]] = {}
+        self._open_tables(queues)
         self._rows: dict[int, tuple[Resources, Row]] = {}
 
-    def _open_tables(self, path: Callable[[str], Sequence[str]]) -> None:
+    def _open_tables(self, queues: QueueTree) -> None:
         for name in self.limit:
-            above = path(name)
+            above = queues.path(name)
             limits = [self.limit[q] for q in above if self.limit[q]]
             quotas = [self.quota[q] for q in above if self.quota[q]]
             self._tables[name, True] = limits
             self._tables[name, False] = limits + quotas
             self._shares[name] = [self.share[q] for q in above]
+            inner = {q: self.share[q] for q in above if q in queues.parents}
+            self._inner[name] = inner
 
     def charge_of(self, state: Standing, counts: Mapping[int, int]) -> Charge:
         """
@@ -83,6 +87,53 @@ class Ledger:
             for r, amount in row:
                 if r in table:
                     table[r] -= amount * count
+
+    def give(self, queue: str, amounts: Resources, sign: int = 1) -> None:
+        """
+        Give what a queue held under limits to others on its path, or take it back.
+        """
+        for table in self._tables.get((queue, True), ()):
+            for r, amount in amounts.items():
+                if r in table:
+                    table[r] += sign * amount
+
+    def give_share(self, queue: str, amounts: Resources, sign: int = 1) -> None:
+        """
+        Let what leaves below inner queues count as room in their shares, or no longer.
+        """
+        for share in self.inner_shares(queue).values():
+            for r in share:
+                share[r] += sign * amounts.get(r, 0)
+
+    def inner_shares(self, queue: str) -> Mapping[str, dict[str, int]]:
+        """
+        Give what is left of the share of each inner queue on a path.
+        """
+        return self._inner.get(queue, {})
+
+    def lend(self, limits: Mapping[tuple[str, str], int], sign: int = 1) -> None:
+        """
+        Raise some limits, as room for who has no places yet, or lower them again.
+        """
+        for (queue, r), amount in limits.items():
+            self.limit[queue][r] += sign * amount
+
+    def count_later(self, problem: Problem) -> None:
+        """
+        Count limits as they will be once reserved pods have come and others have gone.
+
+        Of limits, and of the shares of inner queues, count how far they are exceeded.
+        """
+        queues = problem.queues
+        for queue, row in self.limit.items():
+            for r in row:
+                now = queues.limit_left(queue, r)
+                later = queues.limit_left_later(queue, r)
+                row[r] += (later or 0) - (now or 0)
+        for queue in sorted(queues.parents & self.share.keys()):
+            row = self.share[queue]
+            for r in row:
+                row[r] += min(0, queues.claim_left(problem.shares, queue, r))
 
     def entitles(self, state: Standing, charge: Charge) -> bool:
         """

@@ -211,7 +211,7 @@ def _short_of_minimum(
         if name in room.resources:
             column = room.resources.index(name)
             usable = [i for i, n in enumerate(room.nodes) if not n.unschedulable]
-            free = int(room.free[usable, column].clip(min=0).sum())
+            free = int(room.now[usable, column].clip(min=0).sum())
         else:
             free = sum(
                 max(0, n.allocatable.get(name, 0) - n.used.get(name, 0))

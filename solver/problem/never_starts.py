@@ -12,23 +12,10 @@ from solver.problem.domains import Domains
 from solver.problem.eligibility import spread_to_groups
 from solver.problem.gang_state import Standing, TreeNode, least_need, satisfied_after
 from solver.problem.no_fitting_node import why_nowhere
-from solver.problem.node_room import Bools, Ints, Room
+from solver.problem.node_room import Bools, Ints, Room, num_fitting
 from solver.problem.pod_shapes import Shapes
 from solver.problem.queue_tree import Amounts, QueueTree
 from solver.problem.unit_kind import gang_kind, names_of
-
-_MANY = 2**40
-
-
-def num_fitting(free: Ints, request: Ints) -> Ints:
-    """
-    Count for each node how many pods of one request fit.
-    """
-    asked = np.flatnonzero(request)
-    if not len(asked):
-        return np.full(len(free), _MANY, dtype=np.int64)
-    counts = (np.maximum(free[:, asked], 0) // request[asked]).min(axis=1)
-    return np.asarray(counts)
 
 
 @dataclass(frozen=True, kw_only=True)

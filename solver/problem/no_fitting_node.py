@@ -11,8 +11,8 @@ from models.names import nearest
 from models.nodes import LabelRule, Node, NodeDemand, Terms
 from models.reasons import Facts, counted, listed
 from models.resources import format_quantity
-from solver.problem.node_room import Bools, Room
-from solver.problem.pod_shapes import Shape, Shapes, fitting
+from solver.problem.node_room import Bools, Room, fitting
+from solver.problem.pod_shapes import Shape, Shapes
 
 
 def why_nowhere(room: Room, shapes: Shapes, shape: int) -> Facts:

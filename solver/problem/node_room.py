@@ -1,9 +1,12 @@
 """
-Room: what every node offers and has left, as arrays.
+Room: what every node offers and has left, as tables of nodes × resources.
+
+Only ``NodeRoom`` adds to a row of such a table or takes from one.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NewType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,30 +20,155 @@ from solver.problem.pod_counts import Census
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+_MANY = 2**40
+
+Empty = NewType("Empty", np.ndarray[tuple[int, ...], np.dtype[np.int64]])
+"""
+What is free without any pod of ours.
+"""
+Now = NewType("Now", np.ndarray[tuple[int, ...], np.dtype[np.int64]])
+"""
+What is free as it is.
+"""
+After = NewType("After", np.ndarray[tuple[int, ...], np.dtype[np.int64]])
+"""
+What is free once those have left who do, or who may.
+"""
+
+
+class NodeRoom:
+    """
+    What is free on some nodes while pods start there and leave: ``rows``, to be read.
+
+    ``touched`` lists the nodes of which a row changed, in the order of the changes.
+    """
+
+    __slots__ = ("_before", "rows", "touched")
+
+    def __init__(self, rows: Ints) -> None:
+        self._before = rows
+        self.rows: Ints = rows.copy()
+        self.touched: list[int] = []
+
+    def take(self, request: Ints, nodes: Ints, counts: Ints) -> None:
+        """
+        Take room for so many pods on each of some nodes, none of them named twice.
+        """
+        self.rows[nodes] -= counts[:, None] * request
+        self.touched.extend(nodes.tolist())
+
+    def give(self, request: Ints, nodes: Ints, counts: Ints) -> None:
+        """
+        Give the room of so many pods on each of some nodes back.
+        """
+        self.take(request, nodes, -counts)
+
+    def take_one(self, request: Ints, node: int, count: int = 1) -> None:
+        """
+        Take room for pods on one node.
+        """
+        self.rows[node] -= request if count == 1 else request * count
+        self.touched.append(node)
+
+    def give_one(self, request: Ints, node: int, count: int = 1) -> None:
+        """
+        Give the room of pods on one node back.
+        """
+        self.rows[node] += request if count == 1 else request * count
+        self.touched.append(node)
+
+    def give_each(self, requests: Ints, nodes: Ints) -> None:
+        """
+        Give back what each of some pods holds on its node.
+        """
+        np.add.at(self.rows, nodes, requests)
+        self.touched.extend(nodes.tolist())
+
+    def places(self, request: Ints) -> Ints:
+        """
+        Count on each node how many pods of a request fit.
+        """
+        return num_fitting(self.rows, request)
+
+    def holds(self, nodes: Sequence[int]) -> bool:
+        """
+        Tell whether nothing was taken of some nodes that was not there.
+        """
+        least = np.minimum(0, self._before[nodes])
+        return bool((self.rows[nodes] >= least).all())
+
+
+def num_fitting(free: Ints, request: Ints) -> Ints:
+    """
+    Count for each node how many pods of one request fit.
+    """
+    asked = np.flatnonzero(request)
+    if not len(asked):
+        return np.full(len(free), _MANY, dtype=np.int64)
+    counts = (np.maximum(free[:, asked], 0) // request[asked]).min(axis=1)
+    return np.asarray(counts)
+
+
+def fitting(free: Ints, request: Ints) -> Bools:
+    """
+    Tell for each node whether one pod fits; asking for none always fits.
+    """
+    asked = np.flatnonzero(request)
+    return np.asarray((free[:, asked] >= request[asked]).all(axis=1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
     """
-    Nodes × resources: ``empty`` without any pod of ours, ``free`` as it is now.
+    The tables of a round: what is free ``now``, on ``empty`` nodes, ``after`` others.
 
-    ``after`` is what is free once all have left who do, and reserved pods have come;
-    ``free`` is never more, and is what was ``idle`` at first.  ``later`` is the room
-    of starts for which others leave: what evictions left over is not theirs.  Only
-    resources that a pending pod asks for, or one that may be moved, have a column.
+    ``after`` counts all who leave as gone and all reserved pods as there; ``now`` is
+    never more, and is what was ``idle`` at first.  ``later`` is the room of starts for
+    which others leave: what evictions left over is not theirs.  Only resources that a
+    pending pod asks for, or one that may be moved, have a column.
     ``holes`` counts free GPUs, or whole free CPUs where no node has ``gpus``.
     """
 
     nodes: tuple[Node, ...]
     index: dict[str, int]
     resources: tuple[str, ...]
-    empty: Ints
-    free: Ints
-    idle: Ints
-    later: Ints
-    after: Ints
+    empty: Empty
+    now: Now
+    idle: Now
+    later: After
+    after: After
     holes: Ints
     gpus: bool
+
+    def seen(self, now: Ints, later: Ints | None = None) -> "Room":
+        """
+        See another table as what is free now, and one as what starts may have later.
+        """
+        rows = self.later if later is None else After(later)
+        return replace(self, now=Now(now), later=rows)
+
+    def with_exits(self, after: NodeRoom) -> "Room":
+        """
+        Count more pods as leaving and as reserved; what is left over is nobody's.
+        """
+        return replace(
+            self,
+            after=After(after.rows),
+            later=After(np.minimum(self.later, after.rows)),
+            now=Now(np.minimum(self.idle, after.rows)),
+        )
+
+    def with_kept(self, idle: NodeRoom, later: NodeRoom) -> "Room":
+        """
+        Count the pods of reservations as there, now and later.
+        """
+        return replace(
+            self,
+            idle=Now(idle.rows),
+            now=Now(np.minimum(idle.rows, later.rows)),
+            later=After(later.rows),
+            after=After(later.rows.copy()),
+        )
 
     def totals(self, names: Collection[str]) -> dict[str, int]:
         """
@@ -98,28 +226,33 @@ def room_of(
     resources = sorted(asked)
     columns = resources + [r for r in holes_of if r not in asked]
     index = {node.name: at for at, node in enumerate(snapshot.nodes)}
-    empty = np.array(
-        [
-            [n.allocatable.get(r, 0) - n.used.get(r, 0) for r in columns]
-            for n in snapshot.nodes
-        ],
-        dtype=np.int64,
-    ).reshape(len(snapshot.nodes), len(columns))
+    empty = _empty(snapshot.nodes, columns)
     free = empty - _load(census.loads, census, index, columns)
     later = free + _load(census.leaving, census, index, columns)
     holes = np.maximum(free[:, [columns.index(r) for r in holes_of]], 0).sum(axis=1)
+    width = len(resources)
     return Room(
         nodes=snapshot.nodes,
         index=index,
         resources=tuple(resources),
-        empty=np.ascontiguousarray(empty[:, : len(resources)]),
-        free=np.ascontiguousarray(free[:, : len(resources)]),
-        idle=np.ascontiguousarray(free[:, : len(resources)]),
-        later=np.ascontiguousarray(later[:, : len(resources)]),
-        after=np.ascontiguousarray(later[:, : len(resources)]),
+        empty=Empty(np.ascontiguousarray(empty[:, :width])),
+        now=Now(np.ascontiguousarray(free[:, :width])),
+        idle=Now(np.ascontiguousarray(free[:, :width])),
+        later=After(np.ascontiguousarray(later[:, :width])),
+        after=After(np.ascontiguousarray(later[:, :width])),
         holes=holes if gpus else holes // 1000,
         gpus=bool(gpus),
     )
+
+
+def _empty(nodes: Sequence[Node], columns: Sequence[str]) -> Ints:
+    """
+    Write down what nodes offer, without any pod of ours.
+    """
+    rows = [
+        [n.allocatable.get(r, 0) - n.used.get(r, 0) for r in columns] for n in nodes
+    ]
+    return np.array(rows, dtype=np.int64).reshape(len(nodes), len(columns))
 
 
 def _load(

@@ -12,7 +12,7 @@ import numpy as np
 
 from models.nodes import Node, NodeDemand
 from solver.problem.gang_state import Standing
-from solver.problem.node_room import Bools, Ints, Room
+from solver.problem.node_room import Bools, Ints, Room, fitting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,12 +71,14 @@ def shapes_of(room: Room, states: Iterable[Standing]) -> Shapes:
     table = np.array([s.request for s in items], dtype=np.int64)
     requests_of = table.reshape(len(items), len(room.resources))
     allowed = _allowed(room, items)
-    fits = np.zeros_like(allowed)
-    for at in range(len(items)):
-        fits[at] = allowed[at] & fitting(room.free, requests_of[at])
-    return Shapes(
-        items=items, of_leaf=of_leaf, requests=requests_of, allowed=allowed, fits=fits
+    shapes = Shapes(
+        items=items,
+        of_leaf=of_leaf,
+        requests=requests_of,
+        allowed=allowed,
+        fits=allowed,
     )
+    return refitted(shapes, room.now)
 
 
 def kept_off(shapes: Shapes, bans: Mapping[tuple[str, int], tuple[int, ...]]) -> Shapes:
@@ -109,12 +111,14 @@ def kept_off(shapes: Shapes, bans: Mapping[tuple[str, int], tuple[int, ...]]) ->
     )
 
 
-def fitting(free: Ints, request: Ints) -> Bools:
+def refitted(shapes: Shapes, now: Ints) -> Shapes:
     """
-    Tell for each node whether one pod fits; asking for none always fits.
+    Say anew which shapes fit where.
     """
-    asked = np.flatnonzero(request)
-    return np.asarray((free[:, asked] >= request[asked]).all(axis=1))
+    fits = np.zeros_like(shapes.fits)
+    for at, request in enumerate(shapes.requests):
+        fits[at] = shapes.allowed[at] & fitting(now, request)
+    return replace(shapes, fits=fits)
 
 
 def _banned(room: Room, state: Standing, at: int) -> tuple[int, ...]:

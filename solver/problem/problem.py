@@ -6,7 +6,7 @@ records; what cannot be planned leaves with its reason.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 from models.gangs import Gang, PodPhase, is_remembered, pod_sets, released
@@ -21,9 +21,9 @@ from solver.problem.fair_share import fair_shares
 from solver.problem.gang_state import Standing, is_complete, least_need, standing
 from solver.problem.leaving_pods import Exit, Loss, Places
 from solver.problem.never_starts import Possible, needed, structural_reasons
-from solver.problem.node_room import Room, room_of
+from solver.problem.node_room import Ints, Room, room_of
 from solver.problem.pod_counts import census_of
-from solver.problem.pod_shapes import Shapes, shapes_of
+from solver.problem.pod_shapes import Shapes, refitted, shapes_of
 from solver.problem.pod_values import PodValues
 from solver.problem.priority_bands import Bands, cut_bands
 from solver.problem.queue_tree import QueueTree
@@ -118,6 +118,13 @@ class Problem:
     runners: Runners = field(
         default_factory=lambda: Runners(Snapshot(), {}, PodValues({}))
     )
+
+    def in_room(self, now: Ints, later: Ints | None = None) -> "Problem":
+        """
+        See the round in another room, with the shapes that fit there.
+        """
+        shapes = refitted(self.shapes, now)
+        return replace(self, room=self.room.seen(now, later), shapes=shapes)
 
     def weight(self, state: Standing) -> int:
         """

@@ -203,7 +203,7 @@ def _may_choose(opened: Opened, before: Problem, after: Problem) -> bool:
 
     Where nobody had to leave and nobody is leaving, everybody who starts has room now.
     """
-    is_leaving = (opened.now.room.later > opened.now.room.free).any()
+    is_leaving = (opened.now.room.later > opened.now.room.now).any()
     return bool(is_leaving) or after.frozen is not before.frozen
 
 

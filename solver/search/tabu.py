@@ -15,7 +15,7 @@ import numpy as np
 from models.resources import add, num_gpus
 from solver.place.draft import Draft
 from solver.problem.gang_state import Standing
-from solver.problem.node_room import Bools, Floats, Ints
+from solver.problem.node_room import Bools, Floats, Ints, NodeRoom
 from solver.problem.problem import Problem, Unit
 from solver.score.tiers import is_better, score, tier_keys
 from solver.tuning import Tabu
@@ -32,7 +32,7 @@ def applies(problem: Problem) -> bool:
         return False
     if not all(_is_single(problem, unit) for unit in problem.units):
         return False
-    if problem.room.free.max(initial=0) > MOST_EXACT:
+    if problem.room.now.max(initial=0) > MOST_EXACT:
         return False
     within_limits, within_shares = _queues_leave_room(problem)
     return within_limits and (within_shares or _first_tier(problem) != "entitled")
@@ -180,14 +180,14 @@ class _SinglePods:
         """
         Check in whole numbers that every pod fits.
         """
-        load = np.zeros_like(problem.room.free)
+        room = NodeRoom(problem.room.now)
         for key, shape in zip(self.keys, self.shapes, strict=True):
             if key in draft.places:
                 node = draft.places[key][0][0]
                 if not problem.shapes.allowed[shape, node]:
                     return False
-                load[node] += problem.shapes.requests[shape]
-        return bool(((load <= problem.room.free) | (load == 0)).all())
+                room.take_one(problem.shapes.requests[shape], node)
+        return room.holds(room.touched)
 
 
 def _items_of(problem: Problem) -> _SinglePods:
@@ -199,7 +199,7 @@ def _items_of(problem: Problem) -> _SinglePods:
     states, shapes = [states[at] for at in kept.tolist()], shapes[kept]
     nodes = np.flatnonzero(fits[np.unique(shapes)].any(axis=0))
     requests = problem.shapes.requests[shapes].astype(np.float64)
-    room = problem.room.free[nodes].clip(min=0).astype(np.float64)
+    room = problem.room.now[nodes].clip(min=0).astype(np.float64)
     columns = _deciding(requests, room)
     scale = np.exp2(-np.round(np.log2(room[:, columns].max(axis=0, initial=1))))
     allowed = problem.shapes.allowed[np.ix_(shapes, nodes)]

@@ -86,7 +86,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-stops-at-departments",
         "greedy lets what leaves a department make no room in its share",
-        switch("solver.evict.greedy.eviction_log:Leavers._give_share", always(None)),
+        switch("solver.place.queue_ledger:Ledger.give_share", always(None)),
         ("evict/reclaim/queues-of-one-department-reclaim-from-each-other",),
         "greedy",
     ),

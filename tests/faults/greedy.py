@@ -27,7 +27,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-leaves-halves",
         "greedy does not take back the pods of a gang that does not fit",
-        switch("solver.place.workspace:Workspace.undo", always(None)),
+        switch("solver.place.round_state:RoundState.undo", always(None)),
         ("groups/all-or-none", "subgroups/one-missing-child-stops-the-gang"),
         "greedy",
     ),
@@ -71,7 +71,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-shares-hosts",
         "greedy puts two pods of an exclusive gang on one host",
-        switch("solver.place.workspace:Workspace._keep_hosts_apart", always(None)),
+        switch("solver.place.round_state:RoundState._keep_hosts_apart", always(None)),
         ("exclusive/each-pod-has-its-own-host", "exclusive/surplus-stops-at-the-hosts"),
         "greedy",
     ),
@@ -79,7 +79,8 @@ FAULTS: tuple[Fault, ...] = (
         "greedy-fits-worst",
         "greedy takes the emptiest node first",
         switch(
-            "solver.place.free_room:Stock.strain", saying(lambda strain, *_: -strain)
+            "solver.place.free_room:FreePlaces.strain",
+            saying(lambda strain, *_: -strain),
         ),
         ("packing/the-largest-hole-stays-whole", "packing/an-exact-fit-is-taken"),
         "greedy",
@@ -114,7 +115,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-grows-anywhere",
         "greedy opens a further preferred domain for surplus",
-        switch("solver.place.workspace:_is_frugal", always(value=False)),
+        switch("solver.place.round_state:_is_frugal", always(value=False)),
         ("topology/surplus-does-not-leave-a-full-preferred-domain",),
         "greedy",
     ),

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from models.gangs import PodSet
 from models.plan import Placement
-from solver.evict.freeze import refitted
 from tests.faults.fault import Fault
 from tests.faults.switch import (
     Change,
@@ -30,8 +29,7 @@ def _left_now(problem, *_):
     """
     Offer the room of those who leave at once.
     """
-    room = replace(problem.room, free=problem.room.after)
-    return replace(problem, room=room, shapes=refitted(problem.shapes, room))
+    return problem.in_room(problem.room.after)
 
 
 def _names_first(old):

@@ -16,13 +16,13 @@ ROOT = Path(__file__).parents[2]
 PRODUCT = ("models", "solver", "adapters")
 JUDGES = frozenset({"verify", "exact"})
 LONG_FILE, LONG_CLASS, LONG_FUNCTION = 400, 200, 40
-ROOM_DOORS = frozenset({"solver/place/free_room.py"})
+ROOM_DOORS = frozenset({"solver/problem/node_room.py"})
 """
 The files that may take room of nodes or give it back.
 """
 _TAKES = re.compile(
-    r"\b(?:free|after|later|idle|empty|room)(?:\[[^\]\n]*\])?\s*[-+]="
-    r"|np\.(?:add|subtract)\.at\((?:\w+\.)?(?:free|after|later|idle|empty)\b"
+    r"(?:\b(?:free|now|after|later|idle|empty|room)|\.rows)(?:\[[^\]\n]*\])?\s*[-+]="
+    r"|np\.(?:add|subtract)\.at\((?:\w+\.)*(?:free|now|after|later|idle|empty|rows)\b"
 )
 
 

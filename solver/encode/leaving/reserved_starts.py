@@ -103,7 +103,7 @@ def _short_of_room(
             short = model.new_bool_var("")
             model.add(row.expression >= 1).only_enforce_if(short)
             row.extend(_asked(problem, beside, column))
-            free = int(problem.room.free[item.nodes[0], column])
+            free = int(problem.room.now[item.nodes[0], column])
             model.add(row.expression >= free + 1).only_enforce_if(short)
             yield short
 

@@ -27,7 +27,6 @@ from solver.encode.node_classes import Classes, Level, classes_of
 from solver.encode.queue_limit import add_limits
 from solver.encode.queue_rows import Key
 from solver.encode.variables import ChoiceVars, Count, Linear, StateVars, TypeVars, Var
-from solver.evict.freeze import refitted
 from solver.evict.open_step import Opened
 from solver.evict.victims import Thing, Victims, vacated
 from solver.problem.problem import Problem, Unit
@@ -202,8 +201,7 @@ def _vacated(problem: Problem, victims: Victims) -> Problem:
     See a step as if everybody had left who may.
     """
     free = vacated(problem, victims)
-    room = replace(problem.room, free=free, later=free)
-    return replace(problem, room=room, shapes=refitted(problem.shapes, room))
+    return problem.in_room(free, free)
 
 
 def _node_classes(

@@ -17,11 +17,10 @@ from models.resources import is_gpu
 from solver.evict.eviction_ledger import MOVED
 from solver.evict.greedy.eviction_log import Going, Leavers
 from solver.evict.greedy.victim_table import Order, VictimTable
-from solver.place.workspace import Workspace
+from solver.place.round_state import RoundState
 from solver.problem.core_pods import pod_cost
 from solver.problem.gang_state import Standing, TreeNode
-from solver.problem.never_starts import num_fitting
-from solver.problem.node_room import Bools, Floats, Ints
+from solver.problem.node_room import Bools, Floats, Ints, num_fitting
 from solver.problem.running_domains import running_cells
 
 _Number = TypeVar("_Number", np.int64, np.float64)
@@ -66,7 +65,7 @@ class Cover:
     to be allowed to are struck out.
     """
 
-    work: Workspace
+    work: RoundState
     table: VictimTable
     leavers: Leavers
     state: Standing
@@ -90,12 +89,11 @@ class Cover:
         if demand is None or demand.required is None:
             return self._below(at, mask)
         for inside in self._domains(node, mask):
-            mark = self.work.mark(), self.leavers.mark()
+            mark = self.work.mark()
             rules = self.rules.copy()
             if self._below(at, inside):
                 return True
-            self.leavers.undo(mark[1])
-            self.work.undo(mark[0])
+            self.work.undo(mark)
             self.rules = rules
         return False
 
@@ -280,7 +278,7 @@ class Cover:
         most = self._most_on(leaf, order.nodes)
         if mask is not None:
             most = most * mask[order.nodes]
-        free = self.work.stock.free[:, asked]
+        free = self.work.room.rows[:, asked]
         base = np.minimum(num_fitting(free[order.nodes], request), most)
         rows = self.table.rows[:, asked][items] * may[:, None]
         room = free[order.node] + _within(rows, first, order.group)
@@ -319,7 +317,7 @@ class Cover:
             return None
         asked, request = self._asked(leaf)
         most = int(self._most_on(leaf, np.array([node]))[0])
-        free = self.work.stock.free[node, asked]
+        free = self.work.room.rows[node, asked]
         room = np.concatenate(
             [[free], free + self.table.rows[items][:, asked].cumsum(0)]
         )
@@ -346,12 +344,11 @@ class Cover:
 
         Nothing happens, and none are listed, where somebody may not go after all.
         """
-        mark = self.work.mark(), self.leavers.mark()
-        if self._let_go(offer) and self._use(node, leaf, offer, mark[1]):
-            found = self.leavers.since(mark[1]).values()
+        mark = self.work.mark()
+        if self._let_go(offer) and self._use(node, leaf, offer, mark):
+            found = self.leavers.since(mark).values()
             return sorted({n for g in found for n in g.rooms if n != node})
-        self.leavers.undo(mark[1])
-        self.work.undo(mark[0])
+        self.work.undo(mark)
         return None
 
     def _let_go(self, offer: _Offer) -> bool:
@@ -376,7 +373,7 @@ class Cover:
         Put pods on a cleared node, and find places for who is moved away.
         """
         self._keep(node, leaf, offer.target, mark)
-        self.work.put(self.state, leaf, {node: offer.gain})
+        self.work.take(self.state, leaf, {node: offer.gain})
         for serial, going in self.leavers.since(mark).items():
             moved = going.leaver.rule == MOVED
             if moved and not self.leavers.find_place(serial):
@@ -392,7 +389,7 @@ class Cover:
         if len(found) < 2:
             return
         asked, request = self._asked(leaf)
-        slack = self.work.stock.free[node, asked] - target * request
+        slack = self.work.room.rows[node, asked] - target * request
         rows = np.array([going.rooms[node][asked] for going in found.values()])
         if not (rows <= slack).all(axis=1).any():
             return

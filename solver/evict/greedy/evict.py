@@ -8,7 +8,7 @@ report where somebody must leave, and the first answer of every step with evicti
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
 
@@ -27,9 +27,8 @@ from solver.place.complete import loaded
 from solver.place.draft import Draft
 from solver.place.gang_order import rank_of
 from solver.place.place_gang import place_gang
-from solver.place.queue_ledger import Charge
 from solver.place.refused_kinds import Refusals
-from solver.place.workspace import Workspace
+from solver.place.round_state import RoundState
 from solver.problem.core_pods import least_core
 from solver.problem.gang_state import Standing
 from solver.problem.node_room import Ints
@@ -74,16 +73,6 @@ def evict_by_hand(
     return _ByHand(problem, kept, victims, movers).run()
 
 
-@dataclass(frozen=True, slots=True)
-class _Mark:
-    """
-    A moment to go back to: what was placed, and who had left.
-    """
-
-    placed: int
-    left: int
-
-
 class _ByHand:
     """
     The starts and exits of one step while they are made.
@@ -102,7 +91,7 @@ class _ByHand:
         self.work = loaded(self.problem, draft)
         self.rights = HandRights(problem)
         self.dues = Dues(self.work, self.rights)
-        self.dues.count_later()
+        self.work.ledger.count_later(self.problem)
         self.table = VictimTable(self.problem, victims)
         self.leavers = Leavers(self.work, self.table, self.rights, movers)
         self.wide_of = {wide.gang.key: at for at, wide in enumerate(victims.wide)}
@@ -220,13 +209,11 @@ class _ByHand:
         """
         Start all gangs of a unit, others leaving for them if need be, or none.
         """
-        mark = _Mark(self.work.mark(), self.leavers.mark())
+        mark = self.work.mark()
         self._protect(unit)
         if self._make_room(unit, mark) if evict else self._place(unit):
             return True
-        self.leavers.undo(mark.left)
-        self.work.undo(mark.placed)
-        self._unbook(unit)
+        self.work.undo(mark)
         self._protect(unit, left=True)
         return False
 
@@ -245,36 +232,38 @@ class _ByHand:
         What was booked for it before no longer counts.  With ``later``, others may
         still be evicted below inner queues to make room in their shares.
         """
-        self._unbook(unit)
-        self.booked[unit.key] = counts
-        self.rights.start(unit, counts, entitled=self.entitled)
+        before = self.booked.get(unit.key)
+        self._rebook(unit, before, counts)
+        self.work.note(partial(self._rebook, unit, counts, before))
         if self.entitled:
-            for state, charge in self._charges(unit, counts):
-                self.work.ledger.entitle(state, charge)
-            self.work.entitled.update(state.key for state in unit.states)
             parents = self.problem.queues.parents
             above = self.dues.above(unit, counts)
             if not all(later and queue in parents for queue, _ in above):
                 return False
         return self.rights.hold()
 
-    def _unbook(self, unit: Unit) -> None:
-        counts = self.booked.pop(unit.key, None)
-        if counts is None:
-            return
-        self.rights.start(unit, counts, entitled=self.entitled, sign=-1)
-        if self.entitled:
-            for state, charge in self._charges(unit, counts):
-                self.work.ledger.entitle(state, charge, -1)
-            self.work.entitled -= {state.key for state in unit.states}
-
-    def _charges(self, unit: Unit, counts: Counts) -> list[tuple[Standing, Charge]]:
-        ledger = self.work.ledger
-        return [(s, ledger.charge_of(s, counts[s.key])) for s in unit.states]
+    def _rebook(self, unit: Unit, old: Counts | None, new: Counts | None) -> None:
+        """
+        Count a start with other pods than before; none is no start.
+        """
+        for counts, sign in ((old, -1), (new, 1)):
+            if counts is None:
+                continue
+            self.rights.start(unit, counts, entitled=self.entitled, sign=sign)
+            for state in unit.states if self.entitled else ():
+                charge = self.work.ledger.charge_of(state, counts[state.key])
+                self.work.ledger.entitle(state, charge, sign)
+        keys = {state.key for state in unit.states} if self.entitled else set()
+        if new is None:
+            del self.booked[unit.key]
+            self.work.entitled -= keys
+        else:
+            self.booked[unit.key] = new
+            self.work.entitled |= keys
 
     # --- room -----------------------------------------------------------------------
 
-    def _make_room(self, unit: Unit, mark: _Mark) -> bool:
+    def _make_room(self, unit: Unit, mark: int) -> bool:
         """
         Let others go until all of a unit has a place, then only those who must.
         """
@@ -287,7 +276,7 @@ class _ByHand:
         above = self.dues.above(unit, planned) if self.entitled else []
         tight = {queue for queue, _ in [*short, *above]}
         tries = [self._below(tight), None] if tight else [None]
-        if not any(self._clear(unit, planned, short, q, mark) for q in tries):
+        if not any(self._clear(unit, planned, short, queues) for queues in tries):
             return False
         self._place_again(unit, mark)
         placed = _placed(self.work, unit)
@@ -302,24 +291,20 @@ class _ByHand:
         planned: Counts,
         short: Mapping[tuple[str, str], int],
         queues: Ints | None,
-        mark: _Mark,
     ) -> bool:
         """
         Let others go, of some queues or of all, until a unit has places and rights.
         """
-        limit = self.work.ledger.limit
-        for (queue, name), amount in short.items():
-            limit[queue][name] += amount
+        mark, ledger = self.work.mark(), self.work.ledger
+        ledger.lend(short)
         done = all(self._cover(state, planned, unit, queues) for state in unit.states)
-        for (queue, name), amount in short.items():
-            limit[queue][name] -= amount
-        if done and all(self._relieve(unit, limit, *key) for key in short):
-            share = self.work.ledger.share
+        ledger.lend(short, -1)
+        if done and all(self._relieve(unit, ledger.limit, *key) for key in short):
+            share = ledger.share
             above = self.dues.above(unit, planned) if self.entitled else []
             if all(self._relieve(unit, share, *key) for key in above):
                 return True
-        self.leavers.undo(mark.left)
-        self.work.undo(mark.placed)
+        self.work.undo(mark)
         return False
 
     def _cover(
@@ -335,7 +320,7 @@ class _ByHand:
         rules = self.table.rules(state.gang.queue, unit.band)
         return rules if queues is None else rules * queues
 
-    def _place_again(self, unit: Unit, mark: _Mark) -> None:
+    def _place_again(self, unit: Unit, mark: int) -> None:
         """
         Place a unit by the usual habits where nobody was moved for it.
 
@@ -344,37 +329,37 @@ class _ByHand:
         pods = sum(
             len(h) for s in unit.states for h in self.work.placed[s.key].values()
         )
-        if pods == 1 or any(g.unit for g in self.leavers.since(mark.left).values()):
+        if pods == 1 or any(g.unit for g in self.leavers.since(mark).values()):
             return
         found = {
             state.key: {i: [*h] for i, h in self.work.placed[state.key].items()}
             for state in unit.states
         }
-        self.work.undo(mark.placed)
+        self.work.unplace(mark)
         if all(place_gang(self.work, state) for state in unit.states):
             return
-        self.work.undo(mark.placed)
+        self.work.unplace(mark)
         for state in unit.states:
             for i, hosts in found[state.key].items():
-                self.work.put(state, i, Counter(hosts))
+                self.work.take(state, i, Counter(hosts))
 
-    def _spare(self, mark: _Mark) -> None:
+    def _spare(self, mark: int) -> None:
         """
         Let those stay who need not leave after all, the dearest first.
         """
         found = [
             (serial, going)
-            for serial, going in self.leavers.since(mark.left).items()
+            for serial, going in self.leavers.since(mark).items()
             if going.unit is None and self.leavers.may_stay(going)
         ]
         for serial, _ in sorted(found, key=dearest):
             self.leavers.spare(serial)
 
-    def _settle(self, placed: Counts, unit: Unit, mark: _Mark) -> bool:
+    def _settle(self, placed: Counts, unit: Unit, mark: int) -> bool:
         """
         Keep what was done for a unit if it is worth it.
         """
-        if not self.leavers.since(mark.left):
+        if not self.leavers.since(mark):
             return True
         most = self.problem.policy.evict.max_lost_per_gpu
         if most is not None:
@@ -472,7 +457,7 @@ def _need(state: Standing) -> dict[int, int]:
     return {i: count for i, count in least_core(state, every).items() if count}
 
 
-def _placed(work: Workspace, unit: Unit) -> Counts:
+def _placed(work: RoundState, unit: Unit) -> Counts:
     return {
         state.key: {i: len(h) for i, h in work.placed.get(state.key, {}).items()}
         for state in unit.states

@@ -5,6 +5,7 @@ Leavers: who was let go by hand, and what that changed; everybody may be brought
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from models.gangs import pod_sets
 from models.plan import Rule
@@ -20,7 +21,7 @@ from solver.evict.greedy.victim_table import (
 )
 from solver.evict.moved_gangs import Mover, movers_of, with_pods
 from solver.place.place_gang import place_gang
-from solver.place.workspace import Workspace
+from solver.place.round_state import RoundState
 from solver.problem.gang_state import standing
 from solver.problem.leaving_pods import NOWHERE, Exit
 from solver.problem.node_room import Ints
@@ -36,7 +37,8 @@ class Going:
     What leaves at one go: its pods with their nodes, and the room it leaves there.
 
     ``leaver`` is what it counts as; ``merged`` are spare pods that left before and now
-    count as part of it.  ``unit`` is what got a new place, if anything did.
+    count as part of it.  ``unit`` is what got a new place, if anything did; ``logged``
+    is the mark before which it had not left.
     """
 
     item: VictimRow
@@ -49,6 +51,7 @@ class Going:
     whole: bool
     merged: tuple[Leaver, ...] = ()
     unit: Unit | None = None
+    logged: int = 0
 
     @property
     def rank(self) -> tuple[int, bool, int, int, int]:
@@ -66,7 +69,7 @@ class Leavers:
 
     def __init__(
         self,
-        work: Workspace,
+        work: RoundState,
         table: VictimTable,
         rights: HandRights,
         movers: Sequence[Mover] | None,
@@ -78,37 +81,19 @@ class Leavers:
         self._serial = 0
         self._lost: dict[int, dict[int, int]] = {}
         self._dead: set[int] = set()
-        self._shares = {
-            queue: row
-            for queue, row in work.ledger.share.items()
-            if queue in table.problem.queues.parents
-        }
         self._movers = movers
         self._mover_of: dict[tuple[bool, int], Mover] = {}
 
-    def mark(self) -> int:
-        """
-        Remember this moment.
-        """
-        return self._serial
-
     def since(self, mark: int) -> dict[int, Going]:
         """
-        List who left since a mark.
+        List who left since a mark, the last first.
         """
         found: dict[int, Going] = {}
         for serial in reversed(self.goings):
-            if serial <= mark:
+            if self.goings[serial].logged < mark:
                 break
             found[serial] = self.goings[serial]
         return found
-
-    def undo(self, mark: int) -> None:
-        """
-        Bring everybody back who left since a mark, but for their new places.
-        """
-        for serial in self.since(mark):
-            self.bring_back(serial)
 
     def has_left(self, wide: int) -> bool:
         """
@@ -150,8 +135,9 @@ class Leavers:
                 self.rights.add(leaver, 1)
             return None
         self._serial += 1
-        self.goings[self._serial] = going
-        self._apply(self._serial, going, 1)
+        going.logged = self.work.mark()
+        self.work.note(partial(self._return, self._serial))
+        self._leave(self._serial, going)
         return self._serial, going
 
     def _alone(self, at: int, item: VictimRow, rule: int) -> Going:
@@ -232,43 +218,55 @@ class Leavers:
                 rooms[host] = rooms[host] + row if host in rooms else row
         return rooms
 
-    def _apply(self, serial: int, going: Going, sign: int) -> None:
+    def _leave(self, serial: int, going: Going) -> None:
         """
-        Give the room and the limits that somebody held to others, or back.
+        Give what somebody held to others, and offer no longer what has left.
         """
-        stock, limit = self.work.stock, self.work.ledger.limit
-        for node, row in going.rooms.items():
-            # Room in no shape's size: a step of no pods says that the node changed.
-            stock.free[node] += sign * row
-            stock.shift_one(0, node, 0)
-        for queue in self.rights.path(going.leaver.queue):
-            left = limit[queue]
-            for name, amount in going.released.items():
-                if name in left:
-                    left[name] += sign * amount
+        self.goings[serial] = going
+        queue = going.leaver.queue
+        self.work.leave(going.rooms, queue, going.released)
         if going.leaver.rule != MOVED:
-            self._give_share(going, sign)
+            self.work.ledger.give_share(queue, going.released)
         wide = going.item.wide
         if wide < 0:
-            self.table.live[going.at] = sign < 0
-            return
-        if going.whole:
-            (self._dead.add if sign > 0 else self._dead.discard)(wide)
-        elif sign > 0:
+            self.table.live[going.at] = False
+        elif going.whole:
+            self._dead.add(wide)
+        else:
             self._lost.setdefault(wide, {})[going.at] = serial
+        self._refresh(wide)
+
+    def _stay(self, serial: int) -> Going:
+        """
+        Take back what somebody held, and offer it again.
+        """
+        going = self.goings.pop(serial)
+        queue = going.leaver.queue
+        self.work.stay(going.rooms, queue, going.released)
+        if going.leaver.rule != MOVED:
+            self.work.ledger.give_share(queue, going.released, -1)
+        wide = going.item.wide
+        if wide < 0:
+            self.table.live[going.at] = True
+        elif going.whole:
+            self._dead.discard(wide)
         else:
             del self._lost[wide][going.at]
-        lost = self._lost.get(wide, {})
-        self.table.refresh(wide, lost.keys(), left=wide not in self._dead)
+        self._refresh(wide)
+        return going
 
-    def _give_share(self, going: Going, sign: int) -> None:
+    def _refresh(self, wide: int) -> None:
+        if wide >= 0:
+            lost = self._lost.get(wide, {})
+            self.table.refresh(wide, lost.keys(), left=wide not in self._dead)
+
+    def _count(self, going: Going, sign: int) -> None:
         """
-        Let what is evicted below a queue count as room for entitled starts there.
+        Count somebody who leaves in place of what left of it before, or back.
         """
-        for queue in self.rights.path(going.leaver.queue):
-            share = self._shares.get(queue, {})
-            for name in share:
-                share[name] += sign * going.released.get(name, 0)
+        for leaver in going.merged:
+            self.rights.add(leaver, -sign)
+        self.rights.add(going.leaver, sign)
 
     # --- coming back ----------------------------------------------------------------
 
@@ -276,22 +274,23 @@ class Leavers:
         """
         Let somebody stay after all.
         """
-        going = self.goings.pop(serial)
-        self.rights.add(going.leaver, -1)
-        for leaver in going.merged:
-            self.rights.add(leaver, 1)
-        self._apply(serial, going, -1)
+        self._count(self._stay(serial), -1)
+
+    def _return(self, serial: int) -> None:
+        """
+        Undo somebody's leaving, unless it has been undone already.
+        """
+        if serial in self.goings:
+            self.bring_back(serial)
 
     def may_stay(self, going: Going) -> bool:
         """
         Tell whether the room that somebody left, and its part of limits, is unused.
         """
-        free, limit = self.work.stock.free, self.work.ledger.limit
+        limit = self.work.ledger.limit
         return (
             self._is_share_free(going)
-            and all(
-                bool((free[node] >= row).all()) for node, row in going.rooms.items()
-            )
+            and self.work.may_stay(going.rooms)
             and all(
                 limit[queue][name] >= amount
                 for queue in self.rights.path(going.leaver.queue)
@@ -304,10 +303,11 @@ class Leavers:
         """
         Tell whether entitled starts fit their shares without somebody's eviction.
         """
+        shares = self.work.ledger.inner_shares(going.leaver.queue)
         return going.leaver.rule == MOVED or all(
             left >= going.released.get(name, 0)
-            for queue in self.rights.path(going.leaver.queue)
-            for name, left in self._shares.get(queue, {}).items()
+            for queue, share in shares.items()
+            for name, left in share.items()
             if self.rights.is_claimed(queue, name)
         )
 
@@ -321,11 +321,8 @@ class Leavers:
         self.bring_back(serial)
         if self.rights.hold():
             return True
-        self.goings[serial] = going
-        for leaver in going.merged:
-            self.rights.add(leaver, -1)
-        self.rights.add(going.leaver, 1)
-        self._apply(serial, going, 1)
+        self._count(going, 1)
+        self._leave(serial, going)
         return False
 
     def is_apart(self, going: Going) -> bool:
@@ -361,7 +358,7 @@ class Leavers:
         """
         leaf = going.runners[0][0][0]
         requests = self.table.requests(going.item.gang, leaf)
-        return bool((self.work.stock.free >= self.table.row(requests)).all(1).any())
+        return bool((self.work.room.rows >= self.table.row(requests)).all(1).any())
 
     def _mover(self, going: Going) -> Mover | None:
         """
@@ -378,18 +375,6 @@ class Leavers:
         if going.whole and going.item.wide >= 0:
             return self._mover_of.get((True, going.item.wide))
         return self._mover_of.get((False, going.item.sort))
-
-    def give_up_place(self, going: Going) -> None:
-        """
-        Give back the new place of somebody; its steps are no longer undone.
-        """
-        if going.unit is None:
-            return
-        (state,) = going.unit.states
-        for leaf, hosts in self.work.placed.pop(state.key).items():
-            for host in hosts:
-                self.work.release(state, leaf, host)
-        going.unit = None
 
     def move_instead(self, serial: int) -> bool:
         """
@@ -411,7 +396,7 @@ class Leavers:
         self.rights.add(evicted, -1)
         if self.rights.take(moved):
             if self.rights.hold() and self.find_place(serial):
-                self._give_share(going, -1)
+                self.work.ledger.give_share(going.leaver.queue, going.released, -1)
                 going.leaver = moved
                 return True
             self.rights.add(moved, -1)

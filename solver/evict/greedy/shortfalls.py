@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from solver.evict.eviction_ledger import HandRights
-from solver.place.workspace import Workspace
+from solver.place.round_state import RoundState
 from solver.problem.problem import Unit
 
 Counts = Mapping[str, Mapping[int, int]]
@@ -25,31 +25,11 @@ A queue and a resource.
 @dataclass(frozen=True, slots=True)
 class Dues:
     """
-    The ledger of a workspace, asked for what is missing.
+    The ledger of a round, asked for what is missing.
     """
 
-    work: Workspace
+    work: RoundState
     rights: HandRights
-
-    def count_later(self) -> None:
-        """
-        Count limits as they will be once reserved pods have come and others have gone.
-
-        Of limits, and of the shares of inner queues, count how far they are exceeded.
-        """
-        problem = self.work.problem
-        queues = problem.queues
-        for queue, row in self.work.ledger.limit.items():
-            for name in row:
-                now, later = (
-                    left(queue, name) or 0
-                    for left in (queues.limit_left, queues.limit_left_later)
-                )
-                row[name] += later - now
-        for queue in sorted(queues.parents & self.work.ledger.share.keys()):
-            row = self.work.ledger.share[queue]
-            for name in row:
-                row[name] += min(0, queues.claim_left(problem.shares, queue, name))
 
     def within_quotas(self, unit: Unit, counts: Counts) -> bool:
         """

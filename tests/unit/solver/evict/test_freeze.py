@@ -9,9 +9,10 @@ import pytest
 from models.gangs import pod_sets
 from models.policy import Policy
 from models.resources import GPU, PODS
-from solver.evict.freeze import freeze, refitted, requests_of, waiting_units
+from solver.evict.freeze import freeze, requests_of, waiting_units
 from solver.place.draft import Draft
 from solver.problem.leaving_pods import NOWHERE, Exit
+from solver.problem.pod_shapes import refitted
 from solver.problem.problem import Step, problem_of
 from tests.helpers.build import gang, leaf, nodes, queue, snapshot
 
@@ -188,7 +189,7 @@ def test_room_is_what_is_free_now_and_free_afterwards():
 
     assert room(frozen, "after") == [3, 8]
     assert room(frozen, "later") == [2, 8]
-    assert room(frozen, "free") == [2, 8]
+    assert room(frozen, "now") == [2, 8]
 
 
 def test_a_moved_pod_takes_the_room_of_its_new_place():
@@ -210,7 +211,10 @@ def test_shapes_fit_where_there_is_room_left():
     shape = frozen.shapes.of_leaf["default/b", 0]
 
     assert frozen.shapes.fits[shape].tolist() == [False, True]
-    assert refitted(problem.shapes, problem.room).fits[shape].tolist() == [True, True]
+    assert refitted(problem.shapes, problem.room.now).fits[shape].tolist() == [
+        True,
+        True,
+    ]
 
 
 def test_who_lost_pods_or_is_reserved_is_no_candidate_any_more():

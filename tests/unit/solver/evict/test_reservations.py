@@ -66,7 +66,7 @@ def reserved(problem):
     return names(problem, problem.frozen.places)
 
 
-def free(problem, what="free"):
+def free(problem, what="now"):
     column = problem.room.resources.index(GPU)
     return getattr(problem.room, what)[:, column].tolist()
 

@@ -38,7 +38,7 @@ def stage(given, evict=None, step=Step.ENTITLED):
     }
     scenario = scenario_of("case", document)
     problem = problem_of(scenario.snapshot, scenario.policy)
-    room = replace(problem.room, free=problem.room.later)
+    room = problem.room.seen(problem.room.later)
     problem = replace(problem, step=step, room=room)
     victims = victims_of(problem)
     states = [state for unit in problem.units for state in unit.states]

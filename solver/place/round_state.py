@@ -1,26 +1,27 @@
 """
-The workspace: free room, hosts and queue ledgers while gangs are placed one by one.
+The state of a round while gangs are placed one by one: room, hosts, queue ledgers.
 
-Every change is logged and can be undone to a mark, so that trying costs little.
+Every change is in one log and can be undone to a mark, so that trying costs little.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from models.policy import Policy
+from models.resources import Resources
 from solver.place.draft import Draft
-from solver.place.free_room import Stock
+from solver.place.free_room import FreePlaces
 from solver.place.queue_ledger import Ledger
 from solver.problem.gang_state import Standing
 from solver.problem.leaving_pods import Places
-from solver.problem.node_room import Bools, Ints
+from solver.problem.node_room import Bools, Ints, NodeRoom
 from solver.problem.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)
-class _LogEntry:
+class _Placed:
     """
     Pods of one leaf placed at one go.
     """
@@ -32,19 +33,20 @@ class _LogEntry:
     total: int
 
 
-class Workspace:
+class RoundState:
     """
-    What is free now, with the drafts made so far.
+    What is free now on nodes and in queues, with the drafts made so far.
     """
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.stock = Stock(problem)
+        self.room = NodeRoom(problem.room.now)
+        self.free = FreePlaces(problem, self.room)
         self.ledger = Ledger(problem)
         self.placed: dict[str, dict[int, list[int]]] = {}
         self.entitled: set[str] = set()
         self.frugal = _is_frugal(problem.policy)
-        self._log: list[_LogEntry] = []
+        self._log: list[_Placed | Callable[[], None]] = []
 
     def mark(self) -> int:
         """
@@ -54,41 +56,87 @@ class Workspace:
 
     def undo(self, mark: int) -> None:
         """
-        Take back every pod placed since a mark.
+        Undo all that was done since a mark.
         """
         while len(self._log) > mark:
             step = self._log.pop()
-            state, leaf = step.state, step.leaf
-            self.stock.shift(self._shape(state, leaf), step.hosts, -step.counts)
-            rows = self.placed[state.key]
-            del rows[leaf][len(rows[leaf]) - step.total :]
-            if not rows[leaf]:
-                del rows[leaf]
-            if not rows:
-                del self.placed[state.key]
-            self.ledger.take(state, leaf, -step.total)
+            if isinstance(step, _Placed):
+                self._unplace(step)
+            else:
+                step()
 
-    def put(self, state: Standing, leaf: int, counts: Mapping[int, int]) -> None:
+    def unplace(self, mark: int) -> None:
+        """
+        Take back every pod placed since a mark, and nothing else.
+        """
+        for at in range(len(self._log) - 1, mark - 1, -1):
+            step = self._log[at]
+            if isinstance(step, _Placed):
+                self._unplace(step)
+                self._log[at] = _nothing
+
+    def note(self, undo: Callable[[], None]) -> None:
+        """
+        Log what somebody else changed, by how it is undone.
+        """
+        self._log.append(undo)
+
+    def _unplace(self, step: _Placed) -> None:
+        state, leaf = step.state, step.leaf
+        self.room.give(self._request(state, leaf), step.hosts, step.counts)
+        rows = self.placed[state.key]
+        del rows[leaf][len(rows[leaf]) - step.total :]
+        if not rows[leaf]:
+            del rows[leaf]
+        if not rows:
+            del self.placed[state.key]
+        self.ledger.take(state, leaf, -step.total)
+
+    def take(self, state: Standing, leaf: int, counts: Mapping[int, int]) -> None:
         """
         Place so many pods of a leaf on each of some nodes.
         """
         if counts:
-            self._put(state, leaf, np.array([*counts]), np.array([*counts.values()]))
+            self._take(state, leaf, np.array([*counts]), np.array([*counts.values()]))
 
-    def _put(self, state: Standing, leaf: int, hosts: Ints, counts: Ints) -> None:
+    def _take(self, state: Standing, leaf: int, hosts: Ints, counts: Ints) -> None:
         total = int(counts.sum())
-        self.stock.shift(self._shape(state, leaf), hosts, counts)
+        self.room.take(self._request(state, leaf), hosts, counts)
         row = self.placed.setdefault(state.key, {}).setdefault(leaf, [])
         row.extend(np.repeat(hosts, counts).tolist())
         self.ledger.take(state, leaf, total)
-        self._log.append(_LogEntry(state, leaf, hosts, counts, total))
+        self._log.append(_Placed(state, leaf, hosts, counts, total))
 
-    def release(self, state: Standing, leaf: int, host: int) -> None:
+    def give(self, state: Standing, leaf: int, host: int) -> None:
         """
         Give back the room of one pod whose place was already forgotten.
         """
-        self.stock.shift_one(self._shape(state, leaf), host, -1)
+        self.room.give_one(self._request(state, leaf), host)
         self.ledger.take(state, leaf, -1)
+
+    def leave(self, rooms: Mapping[int, Ints], queue: str, held: Resources) -> None:
+        """
+        Give others the room and the limits that running pods of a queue held.
+        """
+        for node, row in rooms.items():
+            self.room.give_one(row, node)
+        self.ledger.give(queue, held)
+
+    def stay(self, rooms: Mapping[int, Ints], queue: str, held: Resources) -> None:
+        """
+        Take room and limits for running pods that stay after all.
+        """
+        for node, row in rooms.items():
+            self.room.take_one(row, node)
+        self.ledger.give(queue, held, -1)
+
+    def may_stay(self, rooms: Mapping[int, Ints]) -> bool:
+        """
+        Tell whether the room that running pods held is still free.
+        """
+        return all(
+            bool((self.room.rows[node] >= row).all()) for node, row in rooms.items()
+        )
 
     def num(self, state: Standing, leaf: int) -> int:
         """
@@ -100,12 +148,16 @@ class Workspace:
     def _shape(self, state: Standing, leaf: int) -> int:
         return self.problem.shapes.of_leaf[state.key, leaf]
 
+    def _request(self, state: Standing, leaf: int) -> Ints:
+        row: Ints = self.problem.shapes.requests[self._shape(state, leaf)]
+        return row
+
     def room_for(self, state: Standing, leaf: int, mask: Bools | None) -> Ints:
         """
         Count how many pods of a leaf each node would take now.
         """
         shape = self._shape(state, leaf)
-        counts = self.stock.places(shape)
+        counts = self.free.places(shape)
         if mask is not None:
             counts = counts * mask
         if self.problem.shapes.items[shape].tag:
@@ -127,14 +179,14 @@ class Workspace:
         """
         return (
             self.ledger.most(state, leaf, count) >= count
-            and self.stock.total(self._shape(state, leaf)) >= count
+            and self.free.total(self._shape(state, leaf)) >= count
         )
 
     def strain(self, state: Standing, leaf: int) -> float:
         """
         Say how much of all places for a leaf its need would take.
         """
-        places = self.stock.total(self._shape(state, leaf))
+        places = self.free.total(self._shape(state, leaf))
         return state.leaves[leaf].need / max(1, places)
 
     def fill(self, state: Standing, leaf: int, count: int, mask: Bools | None) -> int:
@@ -143,42 +195,21 @@ class Workspace:
         """
         count = self.ledger.most(state, leaf, count)
         shape = self._shape(state, leaf)
-        if count <= 0 or not self.stock.total(shape):
+        if count <= 0 or not self.free.total(shape):
             return 0
         room = self.room_for(state, leaf, mask)
         hosts = np.flatnonzero(room)
         if not len(hosts):
             return 0
-        hosts = self._by_fit(hosts, room, count, shape)
+        hosts = self.free.by_fit(hosts, room, count, shape)
         full = np.cumsum(room[hosts])
         last = int(np.searchsorted(full, count))
         hosts = hosts[: last + 1]
         counts = room[hosts]
         if last < len(full):
             counts[-1] -= int(full[last]) - count
-        self._put(state, leaf, hosts, counts)
+        self._take(state, leaf, hosts, counts)
         return int(counts.sum())
-
-    def _by_fit(self, nodes: Ints, room: Ints, count: int, shape: int) -> Ints:
-        """
-        Order nodes tightest first, unless one alone breaks less room than many.
-        """
-        strain = self.stock.strain(shape)
-        whole = nodes if count == 1 else nodes[room[nodes] >= count]
-        best = whole[[np.argmin(strain[whole])]] if len(whole) else None
-        if best is not None and count == 1:
-            return best
-        left = strain[nodes]
-        if count < len(nodes):
-            nodes = nodes[left <= np.partition(left, count - 1)[count - 1]]
-            left = strain[nodes]
-        nodes = nodes[np.argsort(left, kind="stable")]
-        if best is None:
-            return nodes
-        full = np.cumsum(room[nodes])
-        many = nodes[: int(np.searchsorted(full, count)) + 1]
-        broken = float((strain[many] ** 2).sum())
-        return best if float(strain[best[0]]) ** 2 <= broken else many
 
     def places(self, state: Standing) -> Places | None:
         """
@@ -200,6 +231,12 @@ class Workspace:
                 if places is not None:
                     found[state.key] = places
         return Draft(places=found, entitled=frozenset(self.entitled))
+
+
+def _nothing() -> None:
+    """
+    Stand where a step was that has been undone: marks stay what they are.
+    """
 
 
 def _is_frugal(policy: Policy) -> bool:
