@@ -3,7 +3,7 @@ The snapshot: everything one round may know, frozen at one moment.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from json import JSONEncoder
 from operator import attrgetter
@@ -27,7 +27,7 @@ class Snapshot:
     """
 
     nodes: tuple[Node, ...] = ()
-    gangs: tuple[Gang, ...] = ()
+    gangs: Sequence[Gang] = ()
     queues: tuple[Queue, ...] = ()
     topologies: tuple[Topology, ...] = ()
     budgets: tuple[Budget, ...] = ()

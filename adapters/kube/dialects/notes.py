@@ -141,8 +141,13 @@ def priority_classes(objects: Objects) -> PriorityClasses:
     """
     Read the priority classes; the two of the system exist in every cluster.
     """
+    raws = objects.of("scheduling.k8s.io", "PriorityClass")
+    return objects.memo.made_once("classes", (raws,), lambda: _classes(raws))
+
+
+def _classes(raws: Iterable[Raw]) -> PriorityClasses:
     values, default = dict(SYSTEM_CLASSES), 0
-    for _, name, raw in named(objects.of("scheduling.k8s.io", "PriorityClass")):
+    for _, name, raw in named(raws):
         try:
             value = count(raw, "value", "", least=-MOST_NUMBER, most=MOST_NUMBER) or 0
         except FieldError:

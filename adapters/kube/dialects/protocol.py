@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from adapters.kube.api.resources import Raw, Resource
+from adapters.kube.dialects.memo import DialectMemo
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import MatchPolicy
 from models.queues import Queue
@@ -24,10 +25,12 @@ class Objects:
     All raw objects of one cluster or of some manifests, by (API group, kind).
 
     ``unread`` counts those among the manifests that are known and not read, by kind.
+    ``memo`` is what is kept of them; what is read is the same with an empty one.
     """
 
     by_kind: Mapping[tuple[str, str], tuple[Raw, ...]] = field(default_factory=dict)
     unread: Mapping[str, int] = field(default_factory=dict)
+    memo: DialectMemo = field(default_factory=DialectMemo, compare=False, repr=False)
 
     def of(self, group: str, kind: str) -> tuple[Raw, ...]:
         """

@@ -4,8 +4,8 @@ Disruption budgets: how many pods of the gangs that one selects may still be dis
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from adapters.kube.api.resources import Raw
 from adapters.kube.dialects.notes import named
-from adapters.kube.dialects.protocol import Objects
 from adapters.kube.objects.constraints import selects
 from adapters.kube.objects.fields import FieldError, Json, mapping, shown, whole
 from adapters.kube.objects.pod_record import PodRecord
@@ -15,19 +15,18 @@ _MOST = 1_000_000
 
 
 def budgets_of(
-    objects: Objects, gangs: Mapping[str, Sequence[PodRecord]], warnings: list[str]
+    raws: Iterable[Raw],
+    gangs: Mapping[str, Sequence[PodRecord]],
+    warnings: list[str],
 ) -> Iterator[Budget]:
     """
     Read every budget that selects pods of ours; one that cannot be read allows none.
     """
-    raws = list(named(objects.of("policy", "PodDisruptionBudget")))
-    if not raws:
-        return
     there: dict[str, list[tuple[PodRecord, str]]] = {}
     for gang, pods in gangs.items():
         for pod in pods:
             there.setdefault(pod.namespace, []).append((pod, gang))
-    for namespace, name, raw in raws:
+    for namespace, name, raw in named(raws):
         spec = mapping(raw, "spec") if isinstance(raw.get("spec"), Mapping) else {}
         selector = spec.get("selector")
         if not isinstance(selector, Mapping):

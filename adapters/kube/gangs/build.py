@@ -3,14 +3,14 @@ Claims and pods to gangs: priority, queue, tree, and what keeps a gang from plan
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from adapters.kube.dialects.defaults import Defaults, defaults_of
 from adapters.kube.dialects.notes import PriorityClasses, priority_classes
 from adapters.kube.dialects.protocol import Claim, Objects
 from adapters.kube.gangs.holds import hold_of
-from adapters.kube.gangs.leaves import Member, elapsed
+from adapters.kube.gangs.leaves import Member, ages, elapsed
 from adapters.kube.gangs.membership import Grouped
 from adapters.kube.gangs.queues import Homes
 from adapters.kube.gangs.trees import TreeError, plain_tree, tree_of
@@ -33,9 +33,38 @@ _AS_WRITTEN = (
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeGang:
+    """
+    A gang with what it was made of, and the whole seconds of when that was.
+
+    It ``lasts`` where time alone makes it older and changes nothing else.  A ``guest``
+    names no queue, and is in the one that is made up.
+    """
+
+    group: Grouped
+    gang: Gang
+    seen: int
+    lasts: bool
+    guest: bool
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Settled:
+    """
+    What was found out of a gang beside what its claim says.
+    """
+
+    tree: Tree
+    queue: str
+    priority: int
+    refused: Waiting | None
+
+
 class GangMaker:
     """
-    Makes the gangs of one snapshot.
+    Makes the gangs of one look at a namespace; ``volumes`` are those of its pods.
     """
 
     def __init__(
@@ -43,91 +72,84 @@ class GangMaker:
         objects: Objects,
         homes: Homes,
         apart: Separations,
-        now: float,
+        now: int,
         pods: Iterable[PodRecord] = (),
     ) -> None:
         self._classes = priority_classes(objects)
-        self._volumes = Volumes(objects, pods)
+        self.volumes = Volumes(objects, pods)
         self._homes = homes
         self._apart = apart
         self._now = now
-        self.warnings: list[str] = []
 
-    def gang(self, group: Grouped) -> Gang:
+    def made(self, group: Grouped) -> MadeGang:
         """
         Make one gang; what is wrong with it is its reason to wait.
 
-        Of several faults the one that comes first is told, so the pods of a gang that
-        cannot be planned are in order: when a pod was heard of does not matter.
+        Of several faults the one of the first pod by name is told.
         """
-        made = self._gang(group)
-        if made.refused is None:
-            return made
-        ordered = sorted(group.members, key=lambda member: member.pod.name)
-        return self._gang(replace(group, members=ordered))
+        key = group.claim.key
+        able, held = self._without_held(group)
+        gang, guest = self._gang(able)
+        return MadeGang(
+            group=group,
+            gang=gang,
+            seen=self._now,
+            lasts=_lasts(group, self._now),
+            guest=guest,
+            warnings=(*held, *(f"{key}: {each}" for each in group.claim.warnings)),
+        )
 
-    def _gang(self, group: Grouped) -> Gang:
-        group = self._without_held(group)
+    def _gang(self, group: Grouped) -> tuple[Gang, bool]:
+        """
+        Make a gang, and tell whether it is in the queue that is made up.
+        """
         claim = group.claim
-        namespace, _, name = claim.key.partition("/")
         plain = defaults_of(claim.dialect)
-        self.warnings += [f"{claim.key}: {warning}" for warning in claim.warnings]
-        tree, broken = self._tree(name, group)
+        tree, broken = self._tree(claim.key.partition("/")[2], group)
         priority, unclear = _priority(claim, plain, group.members, self._classes)
-        queue, torn = self._queue(claim, plain, group.members)
+        queue, torn = self._queue(claim, group.members)
+        guest = not queue and self._homes.is_guest(plain)
+        if not queue:
+            queue = self._homes.of(plain)
         if torn is None and _NAME.fullmatch(queue) is None:
             detail = f"the queue {shown(queue)} is no name"
             torn = Waiting(Reason.INVALID_GANG, {"detail": detail})
-        torn = torn or self._homes.lost(queue)
-        refused = claim.refused
-        if refused is None or refused.reason not in _AS_WRITTEN:
-            refused = self._fault(group, broken or unclear or torn) or refused
-        if refused is None and not is_subdomain(name):
-            detail = f"metadata.name: {shown(name)} is no name that Kubernetes takes"
-            refused = Waiting(Reason.INVALID_GANG, {"detail": detail})
-        preemptible = claim.preemptible
-        if preemptible is None:
-            least = plain.preemptible_below
-            preemptible = least is None or priority < least
-        return Gang(
-            name=name,
-            namespace=namespace,
+        if not guest:
+            torn = torn or self._homes.lost(queue)
+        settled = _Settled(
             tree=tree,
             queue=queue,
             priority=priority,
-            preemptible=preemptible,
-            age=elapsed(_created(claim, group.members), self._now),
-            mates=tuple(sorted(set(claim.mates))),
-            match_policy=claim.match_policy or plain.match_policy,
-            mode=claim.mode,
-            once_satisfied=claim.once_satisfied,
-            timed_out=claim.timed_out,
-            backoff=claim.backoff,
-            min_resources=claim.min_resources,
-            waiting_time=claim.waiting_time,
-            stale_after=(
-                plain.stale_after if claim.stale_after is None else claim.stale_after
-            ),
-            stale_since=(
-                None
-                if claim.stale_since is None
-                else elapsed(claim.stale_since, self._now)
-            ),
-            refused=refused,
+            refused=self._why_refused(group, broken or unclear or torn),
         )
+        return _claimed(group, plain, settled, self._now), guest
 
-    def _without_held(self, group: Grouped) -> Grouped:
+    def _why_refused(self, group: Grouped, found: Waiting | None) -> Waiting | None:
+        """
+        Say why a gang cannot be planned, what is wrong as it is written first.
+        """
+        refused, name = group.claim.refused, group.claim.key.partition("/")[2]
+        if refused is None or refused.reason not in _AS_WRITTEN:
+            refused = self._fault(group, found) or refused
+        if refused is None and not is_subdomain(name):
+            detail = f"metadata.name: {shown(name)} is no name that Kubernetes takes"
+            return Waiting(Reason.INVALID_GANG, {"detail": detail})
+        return refused
+
+    def _without_held(self, group: Grouped) -> tuple[Grouped, list[str]]:
         """
         Hold back pods that wait for volumes, where enough others can start.
+
+        Say why.
         """
         held = dict(self._without_volumes(group))
         least = group.claim.tree.minimum
         alive = sum(member.pod.phase not in _FINISHED for member in group.members)
         if not held or least is None or alive - len(held) < least:
-            return group
+            return group, []
         first, more = next(iter(held)), len(held) - 1
         others = f" and {more:,} more" if more else ""
-        self.warnings.append(f"pod {first}{others} cannot start: {held[first]}")
+        said = [f"pod {first}{others} cannot start: {held[first]}"]
         gated = {
             member.pod.key: replace(
                 member, pod=replace(member.pod, phase=PodPhase.GATED, volumes=())
@@ -136,7 +158,7 @@ class GangMaker:
             if member.pod.key in held
         }
         members = [gated.get(member.pod.key, member) for member in group.members]
-        return replace(group, members=members)
+        return replace(group, members=members), said
 
     def _tree(self, name: str, group: Grouped) -> tuple[Tree, Waiting | None]:
         alone = self._apart.exclusive
@@ -159,17 +181,16 @@ class GangMaker:
         if not any(member.pod.volumes for member in members):
             return members
         return [
-            replace(m, pod=self._volumes.placed(m.pod))
+            replace(m, pod=self.volumes.placed(m.pod))
             if m.pod.volumes and m.pod.phase not in _FINISHED
             else m
             for m in members
         ]
 
-    def _queue(
-        self, claim: Claim, plain: Defaults, members: list[Member]
-    ) -> tuple[str, Waiting | None]:
+    @staticmethod
+    def _queue(claim: Claim, members: Sequence[Member]) -> tuple[str, Waiting | None]:
         """
-        Give the queue that the group, its owner or its pods name.
+        Give the queue that the group, its owner or its pods name; "" where none does.
         """
         if claim.queue:
             return claim.queue, None
@@ -179,7 +200,7 @@ class GangMaker:
             return named[0], Waiting(Reason.CONFIG_CONFLICT, {"detail": detail})
         if named:
             return named[0], None
-        return self._homes.of(plain), None
+        return "", None
 
     def _refused(self, group: Grouped) -> Waiting | None:
         for reason, found in (
@@ -225,9 +246,65 @@ class GangMaker:
         for member in group.members:
             pod = member.pod
             if pod.volumes and pod.phase is PodPhase.PENDING:
-                fault = self._volumes.fault(pod)
+                fault = self.volumes.fault(pod)
                 if fault is not None:
                     yield pod.key, fault
+
+
+def _claimed(group: Grouped, plain: Defaults, settled: _Settled, now: int) -> Gang:
+    """
+    Make a gang of what its claim says, and its system where it says nothing.
+    """
+    claim = group.claim
+    namespace, _, name = claim.key.partition("/")
+    preemptible = claim.preemptible
+    if preemptible is None:
+        least = plain.preemptible_below
+        preemptible = least is None or settled.priority < least
+    return Gang(
+        name=name,
+        namespace=namespace,
+        tree=settled.tree,
+        queue=settled.queue,
+        priority=settled.priority,
+        preemptible=preemptible,
+        age=elapsed(_created(claim, group.members), now),
+        mates=tuple(sorted(set(claim.mates))),
+        match_policy=claim.match_policy or plain.match_policy,
+        mode=claim.mode,
+        once_satisfied=claim.once_satisfied,
+        timed_out=claim.timed_out,
+        backoff=claim.backoff,
+        min_resources=claim.min_resources,
+        waiting_time=claim.waiting_time,
+        stale_after=_or(claim.stale_after, plain.stale_after),
+        stale_since=_ago(claim.stale_since, now),
+        refused=settled.refused,
+    )
+
+
+def _lasts(group: Grouped, now: int) -> bool:
+    """
+    Tell whether time changes nothing of a gang but its age, and that of its pods.
+    """
+    claim = group.claim
+    times = [_created(claim, group.members)]
+    times += [] if claim.stale_since is None else [claim.stale_since]
+    for member in group.members:
+        pod = member.pod
+        if pod.phase is PodPhase.RUNNING:
+            times.append(pod.created if pod.started is None else pod.started)
+        elif pod.phase is PodPhase.TERMINATING:
+            times.append(pod.deleted)
+    return all(since is not None and ages(since, now) for since in times)
+
+
+def _or(said: int | None, plain: int | None) -> int | None:
+    return plain if said is None else said
+
+
+def _ago(since: int | None, now: int) -> int | None:
+    return None if since is None else elapsed(since, now)
 
 
 def _invalid(group: Grouped) -> Iterator[str]:

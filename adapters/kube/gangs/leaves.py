@@ -142,6 +142,13 @@ def pod_of(pod: PodRecord, now: float) -> Pod:
     return Pod(pod.name, phase, None, 0, pod.uid or None)
 
 
+def ages(since: float, now: int) -> bool:
+    """
+    Tell whether the time since then grows as the clock goes, also in years.
+    """
+    return since < now < since + LONGEST_SECONDS / 2
+
+
 def elapsed(since: float | None, now: float) -> int:
     """
     Give the whole seconds since a time; none where it is not known, or not yet.

@@ -128,8 +128,8 @@ class Homes:
         self._names = {queue.name for queue in queues}
         self._leaves = self._names - parents
         self._lowest = min((q.priority for q in queues if not q.parent), default=100)
-        self._guests = 0
-        self._made: Queue | None = None
+        free = next(name for name in _MADE_UP if name not in self._names)
+        self._spare = Queue(name=free, priority=self._lowest)
 
     def of(self, plain: Defaults) -> str:
         """
@@ -142,13 +142,15 @@ class Homes:
         there = next((name for name in wanted if name in self._leaves), None)
         if there is not None:
             return there
-        if plain.has_queues or not self._said.are_said:
-            return plain.queue
-        if self._made is None:
-            free = next(name for name in _MADE_UP if name not in self._names)
-            self._made = Queue(name=free, priority=self._lowest)
-        self._guests += 1
-        return self._made.name
+        is_guest = self.is_guest(plain)
+        return self._spare.name if is_guest else plain.queue
+
+    def is_guest(self, plain: Defaults) -> bool:
+        """
+        Tell whether a gang that names none is in the queue that is made up.
+        """
+        there = any(name in self._leaves for name in (plain.queue, *_PLAIN))
+        return not there and not plain.has_queues and self._said.are_said
 
     def lost(self, queue: str) -> Waiting | None:
         """
@@ -158,21 +160,20 @@ class Homes:
         one waits as well.
         """
         known = self._said.lost.get(queue)
-        made = self._made is not None and self._made.name == queue
-        if known is None and not self._names and self._said.are_said and not made:
+        if known is None and not self._names and self._said.are_said:
             return _not_there(queue)
         return known
 
-    def made(self, warnings: list[str]) -> list[Queue]:
+    def made(self, guests: int, warnings: list[str]) -> list[Queue]:
         """
-        Give the queue that was made, if one was, and say so.
+        Give the queue that is made up for some gangs, if there are any, and say so.
         """
-        if self._made is None:
+        if not guests:
             return []
-        gangs = "1 gang names" if self._guests == 1 else f"{self._guests:,} gangs name"
+        gangs = "1 gang names" if guests == 1 else f"{guests:,} gangs name"
         warnings.append(
             f"{gangs} no queue and none is called default, so the queue "
-            f"{self._made.name} is made up, without quota and limit; "
+            f"{self._spare.name} is made up, without quota and limit; "
             "the label phalanx/queue names another"
         )
-        return [self._made]
+        return [self._spare]

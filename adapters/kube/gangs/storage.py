@@ -26,6 +26,10 @@ from models.nodes import LabelRule, Terms
 from models.resources import format_quantity
 
 GROUP = "storage.k8s.io"
+STORAGE_KINDS = tuple(
+    (GROUP, kind)
+    for kind in ("StorageClass", "CSIDriver", "CSINode", "CSIStorageCapacity")
+)
 
 
 class NotReadyError(PhalanxError):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from adapters.kube.api.resources import Raw
 from adapters.kube.dialects.notes import named
 from adapters.kube.dialects.protocol import Objects
-from adapters.kube.gangs.storage import NotReadyError, Storage
+from adapters.kube.gangs.storage import STORAGE_KINDS, NotReadyError, Storage
 from adapters.kube.objects.constraints import NAME_FIELD
 from adapters.kube.objects.fields import FieldError, items, mapping
 from adapters.kube.objects.pod_record import PodRecord
@@ -34,14 +34,31 @@ class Volumes:
             (namespace, name): raw
             for namespace, name, raw in named(objects.of("", "PersistentVolumeClaim"))
         }
-        self._volumes: Mapping[str, Raw] = {
-            name: raw for _, name, raw in named(objects.of("", "PersistentVolume"))
-        }
-        self._storage = Storage(objects)
+        volumes = objects.of("", "PersistentVolume")
+        self._volumes: Mapping[str, Raw] = objects.memo.made_once(
+            "volumes",
+            (volumes,),
+            lambda: {name: raw for _, name, raw in named(volumes)},
+        )
+        self._storage = objects.memo.made_once(
+            "storage",
+            tuple(objects.of(*kind) for kind in STORAGE_KINDS),
+            lambda: Storage(objects),
+        )
         self.binds = False
         self._demands: dict[NodeDemand, NodeDemand] = {}
         alone = {at for at, raw in self._claims.items() if _is_for_one(raw)}
         self.taken = dict(_taken(alone, pods)) if alone else {}
+
+    def facts(self, pods: Iterable[PodRecord]) -> object:
+        """
+        Give what decides of the volumes of some pods, to compare.
+        """
+        return tuple(
+            (self.fault(pod), self.placed(pod).demand.volumes)
+            for pod in pods
+            if pod.volumes and pod.phase not in _FINISHED
+        )
 
     def fault(self, pod: PodRecord) -> str | None:
         """

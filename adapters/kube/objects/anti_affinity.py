@@ -6,6 +6,7 @@ Kubernetes means this both ways: a pod that keeps others off its host keeps off 
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 from adapters.kube.objects.constraints import selects
 from adapters.kube.objects.fields import FieldError, Json
@@ -17,6 +18,23 @@ _FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 FOREIGN = ""
 
 
+def concerned(pods: Iterable[PodRecord]) -> tuple[bool, set[str]]:
+    """
+    Name the namespaces whose pods some pods keep off their hosts; or they are all.
+    """
+    spaces: set[str] = set()
+    everywhere = False
+    for pod in pods:
+        if pod.apart:
+            spaces.add(pod.namespace)
+        for rule in pod.repels:
+            spaces.add(pod.namespace)
+            named = rule["namespaces"]
+            everywhere = everywhere or named is None
+            spaces.update(cast("Iterable[str]", named or ()))
+    return everywhere, spaces
+
+
 @dataclass(slots=True)
 class Separations:
     """
@@ -25,6 +43,13 @@ class Separations:
 
     exclusive: set[str] = field(default_factory=set)
     reasons: dict[str, str] = field(default_factory=dict)
+
+    def of(self, gang: str, pods: Iterable[str]) -> object:
+        """
+        Give what is said of one gang and its pods, to compare.
+        """
+        alone = frozenset(pods) & self.exclusive if self.exclusive else None
+        return self.reasons.get(gang), alone
 
 
 def separations(gangs: Mapping[str, Sequence[PodRecord]]) -> Separations:

@@ -209,7 +209,6 @@ class Finder:
         return self._listed[family]
 
 
-FINDER = Finder()
 _Source = tuple[tuple[PodRecord, ...], Raw | None, Raw | None]
 
 

@@ -8,6 +8,7 @@ for a namespace, below the sum of their minimums.
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import gcd
 from typing import TypeVar
 
@@ -112,6 +113,14 @@ def is_preemptible(pods: Sequence[PodRecord]) -> bool | None:
     """
     said = any(pod.labels.get(PREEMPTIBLE) == "false" for pod in pods)
     return False if said else None
+
+
+def quotas_for_pods(objects: Objects) -> Quotas:
+    """
+    Give the quotas, read once as long as the objects are the same.
+    """
+    raws = objects.of(SIGS, ELASTIC_QUOTA), objects.of(X_K8S, ELASTIC_QUOTA)
+    return objects.memo.made_once("quotas", raws, partial(quotas_of, objects))
 
 
 def quotas_of(objects: Objects, warnings: list[str] | None = None) -> Quotas:

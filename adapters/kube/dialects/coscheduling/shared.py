@@ -7,12 +7,17 @@ that its rules hold for, again only when something it was read from has changed.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from adapters.kube.dialects.coscheduling.keys import FINDER, Found, KeyRules, membership
-from adapters.kube.dialects.coscheduling.queues import Quotas, quotas_of
+from adapters.kube.dialects.coscheduling.keys import (
+    Finder,
+    Found,
+    KeyRules,
+    membership,
+)
+from adapters.kube.dialects.coscheduling.queues import Quotas, quotas_for_pods
 from adapters.kube.dialects.kept_claims import Remembered
 from adapters.kube.dialects.protocol import Claim, Membership, Objects
 from adapters.kube.objects.pod_record import PodRecord
@@ -31,9 +36,6 @@ class Family(ABC):
 
     family: KeyRules | None = None
     owns_status: bool = False
-    remembered: Remembered = field(
-        default_factory=Remembered, init=False, repr=False, compare=False
-    )
     rules: ClassVar[KeyRules]
 
     def membership(self, pod: PodRecord) -> Membership | None:
@@ -48,11 +50,13 @@ class Family(ABC):
         """
         Read every gang that this system's rules hold for.
         """
-        quotas = quotas_of(objects)
-        self.remembered.begin(quotas)
-        for found in FINDER.found(objects, members, family=self.family):
+        quotas = quotas_for_pods(objects)
+        remembered = objects.memo.own(f"claims of {self.rules}", Remembered)
+        remembered.begin(quotas)
+        finder = objects.memo.own("coscheduling", Finder)
+        for found in finder.found(objects, members, family=self.family):
             if found.rules is self.rules:
-                yield self.remembered.claim(
+                yield remembered.claim(
                     found.key,
                     (found.group, found.pods, found.api_group),
                     partial(self.read, found, quotas),

@@ -89,9 +89,6 @@ class Kai:
         ),
     )
 
-    def __init__(self) -> None:
-        self._remembered = Remembered()
-
     def membership(self, pod: PodRecord) -> Membership | None:
         """
         Read the group from its annotation and the SubGroup from its label.
@@ -107,13 +104,17 @@ class Kai:
         """
         Read every PodGroup.
         """
-        levels = levels_of(objects.of("kai.scheduler", "Topology"))
+        raws = objects.of("kai.scheduler", "Topology")
+        levels = objects.memo.made_once(
+            "levels of kai", (raws,), partial(levels_of, raws)
+        )
         classes = priority_classes(objects)
-        self._remembered.begin((levels, classes))
+        remembered = objects.memo.own("claims of kai", Remembered)
+        remembered.begin((levels, classes))
         for namespace, name, raw in named(objects.of(GROUP, "PodGroup")):
             key = f"{namespace}/{name}"
             pods = members.get(key, ())
-            yield self._remembered.claim(
+            yield remembered.claim(
                 key,
                 (raw, pods),
                 partial(_claim, key, raw, pods, (classes, levels)),

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from adapters.kube.api.resources import Raw, Resource
+from adapters.kube.api.resources import Resource
 from adapters.kube.dialects.kept_claims import Remembered
 from adapters.kube.dialects.native.answer import COMPOSITE, GROUP, PODGROUP, answers
 from adapters.kube.dialects.native.tree import (
@@ -47,6 +47,10 @@ from models.reasons import Reason, Waiting
 from models.topology import Topology
 
 MOST_PRIORITY = 1_000_000_000
+Around = tuple[PriorityClasses, Mapping[str, frozenset[str]]]
+"""
+What all claims depend on: the priority classes, and the templates of the Workloads.
+"""
 _POLICIES = frozenset({"", "PreemptLowerPriority", "Never"})
 
 
@@ -67,11 +71,6 @@ class Native:
         ),
     )
 
-    def __init__(self) -> None:
-        self._remembered = Remembered()
-        self._raws: tuple[tuple[Raw, ...], tuple[Raw, ...]] = ((), ())
-        self._forest = forest_of((), ())
-
     def membership(self, pod: PodRecord) -> Membership | None:
         """
         Read the PodGroup that the pod's spec names.
@@ -88,16 +87,16 @@ class Native:
             priority_classes(objects),
             templates_of(objects.of(GROUP, "Workload")),
         )
-        self._remembered.begin(around)
+        remembered = objects.memo.own("claims of native", Remembered)
+        remembered.begin(around)
         raws = (objects.of(GROUP, PODGROUP), objects.of(GROUP, COMPOSITE))
-        if raws != self._raws:
-            self._raws, self._forest = raws, forest_of(*raws)
-        forest = self._forest
+        forest = objects.memo.made_once("forest", raws, partial(forest_of, *raws))
+        read = partial(_kept_claim, remembered, forest, members, around)
         for node in forest.roots:
-            yield self._claim(node, members, around)
+            yield read(node)
         for node, parent in forest.orphans:
             facts = {"mate": parent, "why": "does not exist", "cause": "missing"}
-            claim = self._claim(node, members, around)
+            claim = read(node)
             yield replace(claim, refused=Waiting(Reason.WAITING_FOR_GROUP, facts))
         for node in forest.circles:
             detail = "its parents lead round in a circle"
@@ -105,23 +104,6 @@ class Native:
             yield Claim(
                 key=node.key, dialect="native", source=node.raw, refused=waiting
             )
-
-    def _claim(
-        self,
-        node: GroupNode,
-        members: Mapping[str, tuple[PodRecord, ...]],
-        around: tuple[PriorityClasses, Mapping[str, frozenset[str]]],
-    ) -> Claim:
-        """
-        Read a tree, unless nothing of it changed since it was read.
-        """
-        nodes = tuple(self._forest.below(node))
-        source = tuple((each.raw, members.get(each.key, ())) for each in nodes)
-        return self._remembered.claim(
-            (node.kind, node.key),
-            source,
-            partial(_claim, nodes, self._forest, members, around),
-        )
 
     def queues(self, objects: Objects, warnings: list[str]) -> Iterable[Queue]:
         """
@@ -152,11 +134,28 @@ class Native:
         return answers(claim, standing)
 
 
+def _kept_claim(
+    remembered: Remembered,
+    forest: Forest,
+    members: Mapping[str, tuple[PodRecord, ...]],
+    around: Around,
+    node: GroupNode,
+) -> Claim:
+    """
+    Read a tree, unless nothing of it changed since it was read.
+    """
+    nodes = tuple(forest.below(node))
+    source = tuple((each.raw, members.get(each.key, ())) for each in nodes)
+    return remembered.claim(
+        (node.kind, node.key), source, partial(_claim, nodes, forest, members, around)
+    )
+
+
 def _claim(
     nodes: Sequence[GroupNode],
     forest: Forest,
     members: Mapping[str, tuple[PodRecord, ...]],
-    around: tuple[PriorityClasses, Mapping[str, frozenset[str]]],
+    around: Around,
 ) -> Claim:
     """
     Read one tree; what cannot be obeyed of any node refuses the whole gang.

@@ -78,7 +78,6 @@ class VolcanoShaped:
             for plural, kind in (("podgroups", "PodGroup"), ("queues", "Queue"))
         )
         self._group = group
-        self._remembered = Remembered()
         self._served = Served(group, versions[0])
         policy = defaults_of(name).match_policy
         counts = policy is MatchPolicy.WAITING_RUNNING_SUCCEED
@@ -102,11 +101,13 @@ class VolcanoShaped:
         """
         Read every PodGroup, and the gangs that only annotations of pods describe.
         """
-        around = (
-            priority_classes(objects),
-            queue_notes(objects.of(self._group, "Queue")),
+        queues, memo = objects.of(self._group, "Queue"), objects.memo
+        notes = memo.made_once(
+            f"queues of {self.name}", (queues,), partial(queue_notes, queues)
         )
-        self._remembered.begin(around)
+        around = (priority_classes(objects), notes)
+        remembered = memo.own(f"claims of {self.name}", Remembered)
+        remembered.begin(around)
         found: set[str] = set()
         for namespace, name, raw in named(objects.of(self._group, "PodGroup")):
             key = f"{namespace}/{name}"
@@ -114,7 +115,7 @@ class VolcanoShaped:
                 continue
             found.add(key)
             pods = members.get(key, ())
-            yield self._remembered.claim(
+            yield remembered.claim(
                 key, (raw, pods), partial(self._claim, key, raw, pods, around)
             )
         for key in sorted(members.keys() - found):

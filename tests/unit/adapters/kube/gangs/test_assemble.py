@@ -711,4 +711,4 @@ def test_what_pods_said_before_is_forgotten():
         one = pod_record(pod(labels=in_group(f"group-{number}")))
         assembler.assembled([one], [], objects(), NOW)
 
-    assert 2000 > len(assembler._memberships._words)
+    assert 2000 > len(assembler._gangs._looks["default"]._memberships._words)

@@ -1,0 +1,174 @@
+"""
+The gangs of all namespaces, and what goes beyond one: hosts of one's own, and budgets.
+
+A namespace is looked at again where something in it changed.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from adapters.kube.api.resources import Raw
+from adapters.kube.dialects.protocol import Dialect, Objects
+from adapters.kube.gangs.budgets import budgets_of
+from adapters.kube.gangs.build import GangMaker
+from adapters.kube.gangs.cluster_rules import ClusterRules, Kinds
+from adapters.kube.gangs.membership import Grouped
+from adapters.kube.gangs.namespace_gangs import NamespaceGroups, NamespaceLook
+from adapters.kube.gangs.namespaces import BUDGET, VOLUMES, Namespaces
+from adapters.kube.objects.anti_affinity import (
+    FOREIGN,
+    Separations,
+    concerned,
+    separations,
+)
+from adapters.kube.objects.node_pool import NodePool
+from adapters.kube.objects.pod_record import PodRecord
+from models.gangs import Budget
+
+
+@dataclass(frozen=True, slots=True)
+class _SpaceBudgets:
+    """
+    The disruption budgets of a namespace, and what they were read from.
+    """
+
+    raws: tuple[Raw, ...]
+    groups: NamespaceGroups
+    budgets: Sequence[Budget]
+    warnings: Sequence[str]
+
+
+class ClusterGangs:
+    """
+    What was made of each namespace, and which of them changed since.
+    """
+
+    def __init__(
+        self, dialects: Sequence[Dialect], schedulers: Collection[str], pool: NodePool
+    ) -> None:
+        self._dialects = dialects
+        self._pool = pool
+        self._spaces = Namespaces(dialects, schedulers, pool)
+        self._looks: dict[str, NamespaceLook] = {}
+        self._budgets: dict[str, _SpaceBudgets] = {}
+        self._apart = Separations()
+        self._touched: set[str] = set()
+        self._storage: Sequence[tuple[Raw, ...]] = ()
+
+    def is_ours(self, pod: PodRecord) -> bool:
+        """
+        Tell whether a pod is for us to plan.
+        """
+        return self._spaces.is_ours(pod)
+
+    def pods_changed(
+        self, pods: Iterable[PodRecord]
+    ) -> tuple[list[PodRecord], list[PodRecord]]:
+        """
+        Take the pods that are there now; give those that are gone, and the new ones.
+        """
+        gone, came = self._spaces.pods_changed(pods)
+        self._touched.update(pod.namespace for pod in chain(gone, came))
+        return gone, came
+
+    def objects_changed(self, objects: Objects) -> Objects:
+        """
+        Take the objects that are there now; give those of the whole cluster.
+        """
+        wide, touched = self._spaces.objects_changed(objects)
+        self._touched |= touched
+        for name in self._spaces.drop_empty():
+            self._looks.pop(name, None)
+            self._budgets.pop(name, None)
+        return wide
+
+    def shared(self, wide: Objects) -> Kinds:
+        """
+        Give what gangs of all namespaces are made of.
+        """
+        return self._spaces.shared(wide)
+
+    def looks(self) -> list[NamespaceLook]:
+        """
+        List what was made of each namespace, by name.
+        """
+        return [self._looks[name] for name in sorted(self._looks)]
+
+    def make(self, wide: Objects, rules: ClusterRules, now: int, *, anew: bool) -> None:
+        """
+        Make the gangs where some may be other ones than before; ``anew`` is everywhere.
+        """
+        held = self._spaces.held
+        touched = set(held) if anew else self._touched & held.keys()
+        for name in touched:
+            look = self._looks.get(name)
+            if look is None:
+                look = self._looks[name] = NamespaceLook(self._dialects)
+            space = held[name]
+            look.group(space, self._spaces.objects_of(space, wide), self._is_our_gang)
+        apart = self._separations()
+        if apart != self._apart:
+            touched, self._apart = set(held), apart
+        storage = [wide.of(*kind) for kind in VOLUMES]
+        if storage != self._storage:
+            some = [n for n, x in self._looks.items() if x.groups.have_volumes]
+            touched, self._storage = touched | set(some), storage
+        for name, look in self._looks.items():
+            if name in touched or not look.gangs.lasts:
+                space = held[name]
+                own = self._spaces.objects_of(space, wide)
+                pods = chain(space.ours.values(), space.others.values())
+                maker = GangMaker(own, rules.homes, apart, now, pods)
+                look.make(maker, rules.around, apart)
+        self._touched = set()
+
+    def _separations(self) -> Separations:
+        """
+        Judge who keeps whom off its host, in the namespaces that this concerns.
+        """
+        keepers = [pod for look in self._looks.values() for pod in look.groups.keepers]
+        if not keepers:
+            return Separations()
+        everywhere, spaces = concerned(keepers)
+        near = [
+            self._looks[name]
+            for name in sorted(self._looks)
+            if everywhere or name in spaces
+        ]
+        others = [pod for look in near for pod in look.groups.others]
+        everybody: dict[str, Sequence[PodRecord]] = {FOREIGN: others}
+        for look in near:
+            everybody |= {key: g.pods for key, g in look.groups.groups.items()}
+        return separations(everybody)
+
+    def _is_our_gang(self, group: Grouped) -> bool:
+        """
+        Tell whether a gang is of our pool: its pods say so, else its own labels.
+        """
+        if group.members or group.claim.source is None:
+            return True
+        meta = group.claim.source.get("metadata")
+        labels = meta.get("labels") if isinstance(meta, Mapping) else None
+        return self._pool.owns(labels or {})
+
+    def budgets(self, warnings: list[str]) -> list[Budget]:
+        """
+        Read the disruption budgets, anew where one or the pods near it changed.
+        """
+        found: list[Budget] = []
+        for name in sorted(self._looks):
+            raws = self._spaces.held[name].raws.get(BUDGET, ())
+            groups = self._looks[name].groups
+            known = self._budgets.get(name)
+            if known is None or known.raws is not raws or known.groups is not groups:
+                said: list[str] = []
+                everybody: dict[str, Sequence[PodRecord]] = {FOREIGN: groups.others}
+                if raws:
+                    everybody |= {key: g.pods for key, g in groups.groups.items()}
+                budgets = list(budgets_of(raws, everybody, said))
+                known = _SpaceBudgets(raws, groups, budgets, said)
+                self._budgets[name] = known
+            found += known.budgets
+            warnings += known.warnings
+        return found

@@ -1,0 +1,132 @@
+"""
+The gangs of one namespace: made anew where something changed, else kept.
+
+Whatever is kept depends on nothing but what it is compared with; with nothing kept the
+same gangs are made.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from adapters.kube.dialects.protocol import Claim, Dialect, Objects
+from adapters.kube.gangs.build import GangMaker, MadeGang
+from adapters.kube.gangs.membership import Grouped, Memberships
+from adapters.kube.gangs.namespaces import Namespace
+from adapters.kube.gangs.passed_over import PassedOver, passed_over
+from adapters.kube.objects.anti_affinity import Separations
+from adapters.kube.objects.constraints import NAME_FIELD
+from adapters.kube.objects.pod_record import PodRecord
+from models.gangs import Gang, pod_sets
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamespaceGroups:
+    """
+    The pods of a namespace by gang, before any is made.
+
+    ``keepers`` are pods that keep others off their hosts; some pods of ours may
+    ``have_volumes``.
+    """
+
+    groups: Mapping[str, Grouped] = field(default_factory=dict)
+    others: Sequence[PodRecord] = ()
+    num_ours: int = 0
+    keepers: tuple[PodRecord, ...] = ()
+    have_volumes: bool = False
+    passed: PassedOver = field(default_factory=PassedOver)
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamespaceGangs:
+    """
+    The gangs of a namespace by name, and when each was read.
+
+    They ``last`` where time alone changes nothing but their age.
+    """
+
+    gangs: tuple[Gang, ...] = ()
+    seen: tuple[int, ...] = ()
+    claims: Mapping[str, Claim] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    guests: int = 0
+    lasts: bool = True
+    asks_for_names: bool = False
+
+
+class NamespaceLook:
+    """
+    What was made of one namespace last.
+    """
+
+    def __init__(self, dialects: Sequence[Dialect]) -> None:
+        self.groups = NamespaceGroups()
+        self.gangs = NamespaceGangs()
+        self._memberships = Memberships(dialects)
+        self._made: dict[str, tuple[MadeGang, object]] = {}
+
+    def group(
+        self, space: Namespace, objects: Objects, is_ours: Callable[[Grouped], bool]
+    ) -> None:
+        """
+        Group the pods anew.
+        """
+        ours, others = space.sorted_ours(), space.sorted_others()
+        warnings: list[str] = []
+        found = self._memberships.grouped(ours, others, objects, warnings)
+        self.groups = NamespaceGroups(
+            groups={key: group for key, group in found.items() if is_ours(group)},
+            others=others,
+            num_ours=len(ours),
+            keepers=tuple(pod for pod in (*ours, *others) if pod.apart or pod.repels),
+            have_volumes=any(pod.volumes for pod in ours),
+            passed=passed_over(objects, ours, others),
+            warnings=tuple(warnings),
+        )
+
+    def make(self, maker: GangMaker, around: object, apart: Separations) -> None:
+        """
+        Make the gangs, each anew where it is not as it was.
+
+        ``around`` is what all gangs depend on, ``apart`` who keeps whom off its host.
+        """
+        made: dict[str, tuple[MadeGang, object]] = {}
+        for key, group in self.groups.groups.items():
+            pods = group.pods
+            alone = apart.of(key, (pod.key for pod in pods))
+            beside = (around, alone, maker.volumes.facts(pods))
+            known = self._made.get(key)
+            if known is None or not _holds(known, group, beside):
+                known = (maker.made(group), beside)
+            made[key] = known
+        self._made = made
+        every = sorted((one for one, _ in made.values()), key=_name)
+        self.gangs = NamespaceGangs(
+            gangs=tuple([one.gang for one in every]),
+            seen=tuple([one.seen for one in every]),
+            claims={key: group.claim for key, group in self.groups.groups.items()},
+            warnings=tuple([said for one in every for said in one.warnings]),
+            guests=sum(one.guest for one in every),
+            lasts=all(one.lasts for one in every),
+            asks_for_names=_asks_for_names([one.gang for one in every]),
+        )
+
+
+def _holds(known: tuple[MadeGang, object], group: Grouped, beside: object) -> bool:
+    """
+    Tell whether a gang is as it was made, but for its age.
+    """
+    made, before = known
+    return made.lasts and made.group == group and before == beside
+
+
+def _name(made: MadeGang) -> str:
+    return made.gang.name
+
+
+def _asks_for_names(gangs: Sequence[Gang]) -> bool:
+    """
+    Tell whether a pod asks for nodes by name and not by label.
+    """
+    demands = {leaf.demand for gang in gangs for leaf in pod_sets(gang.tree)}
+    return any(rule.key == NAME_FIELD for d in demands for rule in d.rules())

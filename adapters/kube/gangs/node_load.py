@@ -1,0 +1,131 @@
+"""
+Nodes with the load of others; what cannot be counted closes its node.
+
+A node is made anew only where its record changed, or a pod that counts there.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from adapters.kube.objects.constraints import NAME_FIELD
+from adapters.kube.objects.device_parts import SharedGpus, devices_held
+from adapters.kube.objects.node_record import NodeRecord
+from adapters.kube.objects.pod_record import PodRecord
+from models.gangs import PodPhase
+from models.nodes import Node
+from models.resources import add, is_gpu, largest, num_gpus
+
+_FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
+_Made = tuple[NodeRecord, bool, Node, tuple[str, ...]]
+
+
+class NodeLoads:
+    """
+    The pods that count on each node beside those of gangs, and the nodes made so far.
+    """
+
+    def __init__(self, is_ours: Callable[[PodRecord], bool]) -> None:
+        self._is_ours = is_ours
+        self._pods: dict[str, dict[int, PodRecord]] = {}
+        self._made: dict[str, _Made] = {}
+
+    def pods_changed(
+        self, gone: Iterable[PodRecord], came: Iterable[PodRecord]
+    ) -> None:
+        """
+        Take which pods are there no more, and which are new.
+        """
+        for pod in gone:
+            if pod.node is not None and id(pod) in self._pods.get(pod.node, {}):
+                there = self._pods[pod.node]
+                del there[id(pod)]
+                if not there:
+                    del self._pods[pod.node]
+                self._made.pop(pod.node, None)
+        for pod in came:
+            if pod.node is not None and self._counts(pod):
+                self._pods.setdefault(pod.node, {})[id(pod)] = pod
+                self._made.pop(pod.node, None)
+
+    def _counts(self, pod: PodRecord) -> bool:
+        """
+        Tell whether a pod is load, shares devices, or keeps others off its node.
+        """
+        if pod.phase in _FINISHED:
+            return False
+        odd = pod.shared is not None or bool(pod.uncounted)
+        return odd or not self._is_ours(pod)
+
+    def nodes(
+        self, records: Sequence[NodeRecord], *, by_name: bool, warnings: list[str]
+    ) -> tuple[Node, ...]:
+        """
+        Give the nodes in order, those that are as they were as the very same.
+
+        ``by_name`` says that pods ask for nodes by name.
+        """
+        known, fresh = self._made, {}
+        for record in records:
+            name = record.node.name
+            made = known.get(name)
+            if made is None or made[0] is not record or made[1] is not by_name:
+                made = self._node(record, by_name=by_name)
+            fresh[name] = made
+        self._made = fresh
+        nodes = []
+        for name in sorted(fresh):
+            _, _, node, said = fresh[name]
+            nodes.append(node)
+            warnings += said
+        return tuple(nodes)
+
+    def _node(self, record: NodeRecord, *, by_name: bool) -> _Made:
+        node = record.node
+        here = sorted(
+            self._pods.get(node.name, {}).values(), key=lambda pod: (pod.key, pod.uid)
+        )
+        ours = [pod for pod in here if self._is_ours(pod)]
+        others = [pod for pod in here if not self._is_ours(pod)]
+        said = [f"node {node.name}: {fault}" for fault in record.invalid]
+        closer = next((pod for pod in (*ours, *others) if pod.uncounted), None)
+        if closer is not None:
+            what = f"nothing new goes there, since pod {closer.key} cannot be counted"
+            said.append(f"node {node.name}: {what}: {closer.uncounted[0]}")
+        load, shared = _load(ours, others)
+        for name in filter(is_gpu, node.allocatable):
+            if amount := min(shared, node.allocatable[name]):
+                add(load, {name: amount})
+        labels = {**node.labels, NAME_FIELD: node.name} if by_name else node.labels
+        made = replace(
+            node,
+            used={name: min(amount, largest(name)) for name, amount in load.items()},
+            labels=labels,
+            unschedulable=node.unschedulable or closer is not None,
+        )
+        return record, by_name, made, tuple(said)
+
+
+def _load(
+    ours: Iterable[PodRecord], others: Iterable[PodRecord]
+) -> tuple[dict[str, int], int]:
+    """
+    Sum up what others have on a node, and the GPUs there of which pods have parts.
+
+    GPUs of our own pods with parts are counted with their gangs already.
+    """
+    used: dict[str, int] = {}
+    shared: list[SharedGpus] = []
+    counted = 0
+    for pod in others:
+        asked = pod.requests
+        if pod.shared is not None:
+            shared.append(pod.shared)
+        if pod.shared is not None and pod.shared.is_whole:
+            asked = {name: n for name, n in asked.items() if not is_gpu(name)}
+        add(used, asked)
+    for pod in ours:
+        if pod.shared is not None:
+            shared.append(pod.shared)
+            if pod.shared.is_whole:
+                counted += num_gpus(pod.requests)
+    return used, max(0, devices_held(shared) - counted)
