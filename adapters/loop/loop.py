@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
 from uuid import uuid4
@@ -20,9 +20,11 @@ from adapters.files import bundles
 from adapters.loop.execution import Execution, begin
 from adapters.loop.interfaces import Reporter, Turn
 from adapters.loop.parts import Parts
+from adapters.loop.paused import withheld
 from adapters.machine.backoff import Backoff
 from models.errors import PhalanxError, PlanRejectedError
 from models.plan import FailedTry, Plan
+from models.reasons import Waiting
 from models.snapshot import Snapshot
 from solver.next_round import next_moment
 
@@ -35,11 +37,12 @@ _AFTER_FAILURE = 0.5
 @dataclass(slots=True)
 class _Quiet:
     """
-    Until when, and until which change, there is nothing to do.
+    Until when, until which change, and in which pause there is nothing to do.
     """
 
     revision: int
     until: float
+    pause: Waiting | None = None
 
 
 @dataclass(slots=True)
@@ -61,6 +64,7 @@ class Loop:
     _rest: float = 0.0
     _remembered_at: float = 0.0
     _owed: float | None = None
+    _paused: Waiting | None = None
     _stopped: threading.Event = field(default_factory=threading.Event)
 
     def run(self) -> None:
@@ -131,6 +135,8 @@ class Loop:
         quiet = self._quiet
         if quiet is None:
             return False
+        if self.parts.pause() != quiet.pause:
+            return False
         fresh = self.parts.pulse.events or self._is_due()
         if fresh and self.parts.source.revision != quiet.revision:
             return False
@@ -153,7 +159,7 @@ class Loop:
         """
         parts = self.parts
         began, revision = parts.now(), parts.source.revision
-        start = parts.clock()
+        start, self._paused = parts.clock(), parts.pause()
         try:
             self._about = parts.source.snapshot()
             self._about = snapshot = parts.memory.applied(self._about, began)
@@ -175,11 +181,24 @@ class Loop:
         if plan.fallback is not None:
             bundle = self._keep(name, snapshot, plan.fallback.failed)
             self._tell(lambda to: to.fell_back(turn, bundle))
+        self._take(turn, revision)
+
+    def _take(self, turn: Turn, revision: int) -> None:
+        """
+        Begin with a plan that has something to do, where it may be done.
+        """
+        parts, plan = self.parts, turn.plan
+        if self._paused is not None or not parts.acts:
+            why = self._paused
+            shown = replace(turn, plan=withheld(plan, why)) if why else turn
+            self._tell(lambda to: to.planned(shown))
+            self._quieten(turn.snapshot, turn.began, revision)
+            return
         idle = parts.memory.promises.repeats(plan)
         self._tell(lambda to: to.planned(turn))
         if idle:
-            parts.memory.planned(snapshot, plan, began)
-            self._quieten(snapshot, began, revision, plan.held)
+            parts.memory.planned(turn.snapshot, plan, turn.began)
+            self._quieten(turn.snapshot, turn.began, revision, plan.held)
         else:
             self._quiet, self._acted_on = None, revision
             self._next = turn
@@ -252,7 +271,9 @@ class Loop:
         moment = next_moment(snapshot, self.parts.policy_at(now), held)
         calm = self.parts.memory.calm_for(now) or inf
         self._quiet = _Quiet(
-            revision, now + min(calm, inf if moment is None else moment)
+            revision,
+            now + min(calm, inf if moment is None else moment),
+            self._paused,
         )
 
     def _carry_out(self) -> None:
@@ -260,6 +281,9 @@ class Loop:
         Begin with the plan that waits, once the one before it has ended.
         """
         if self._running is not None or self._next is None:
+            return
+        if self.parts.pause() is not None:
+            self._drop("we are paused")
             return
         parts, turn, self._next = self.parts, self._next, None
         parts.memory.planned(turn.snapshot, turn.plan, turn.began)

@@ -13,6 +13,7 @@ from adapters.loop.interfaces import Planner, Reporter, Sink, Source, Turn
 from adapters.loop.memory.gangs import Memory
 from adapters.machine.clock import monotonic
 from models.policy import Policy
+from models.reasons import Waiting
 from solver.fallback import NOBODY_LEAVES
 
 
@@ -88,6 +89,9 @@ class Pulse:
 class Parts:
     """
     What a loop is made of.
+
+    While ``pause`` gives a reason nothing is begun, and what is told of a round says
+    so; without ``acts`` nothing ever is, and a round is told as it was planned.
     """
 
     source: WatchedSource
@@ -101,6 +105,8 @@ class Parts:
     folder: Path | None = None
     clock: Callable[[], float] = monotonic
     now: Callable[[], float] = time.time
+    pause: Callable[[], Waiting | None] = lambda: None
+    acts: bool = True
 
     def policy_at(self, now: float) -> Policy:
         """

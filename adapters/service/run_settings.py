@@ -65,6 +65,7 @@ class RunSettings(BaseModel):
     shutdown: float = Field(20.0, ge=0, le=3600)
     threads: int = Field(8, ge=1, le=64)
     evict_after: float = Field(600.0, ge=0, le=86400, alias="evictAfter")
+    pause: str = Field("", max_length=200)
     leader_elect: bool = Field(default=True, alias="leaderElect")
     lease_duration: float = Field(15.0, ge=1, le=3600, alias="leaseDuration")
     lease_renew: float = Field(10.0, ge=0.5, le=3600, alias="leaseRenew")

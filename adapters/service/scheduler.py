@@ -4,6 +4,7 @@ The parts of `phalanx run`, put together: begun in order, and ended in order.
 
 import os
 import socket
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -12,10 +13,12 @@ from uuid import uuid4
 from adapters.kube.acting.intent import IntentStore
 from adapters.kube.acting.lease import Lease, LeaseTimes
 from adapters.kube.acting.operations import Deeds
+from adapters.kube.acting.pause import Pause
 from adapters.kube.acting.permissions import check, needed
 from adapters.kube.acting.sink import ClusterSink
 from adapters.kube.api.client import Timeouts
 from adapters.kube.api.connect import connect
+from adapters.kube.dialects.notes import moment
 from adapters.kube.dialects.registry import dialects
 from adapters.kube.objects.node_pool import pool_of
 from adapters.kube.watch.pace import Pace
@@ -24,8 +27,10 @@ from adapters.loop.loop import Loop
 from adapters.loop.memory.gangs import Memory
 from adapters.loop.parts import Leadership, Parts, Pulse
 from adapters.loop.plan_round import planned
+from adapters.machine.clock import monotonic
 from adapters.service.reporting import Own, Reporting
 from adapters.service.run_settings import Running
+from models.reasons import Facts, Reason, Waiting
 
 
 class Always:
@@ -141,8 +146,16 @@ class Scheduler:
                     events=run.events,
                 ),
                 folder=Path(run.folder) / run.shard / "bundles",
+                pause=self._made_pause(),
             )
         )
+
+    def _made_pause(self) -> Pause:
+        run = self.settings.run
+        facts: Facts = {"by": "the settings", "since": moment(time.time())}
+        facts |= {"detail": run.pause}
+        setting = Waiting(Reason.PAUSED, facts) if run.pause else None
+        return Pause(self._transport, run.namespace, monotonic, setting)
 
     def _goes_on(self) -> bool:
         return not self.loop.is_stopping

@@ -7,11 +7,12 @@ import json
 import pytest
 
 from adapters.cli.main import run
+from adapters.kube.acting.pause import NAMESPACES, PAUSE, Pause
 from adapters.kube.dialects.workloads import RESOURCES
 from adapters.kube.gangs.holds import HELD_BY, HELD_SINCE, HOLD
 from adapters.kube.gangs.kinds import NEEDED
 from tests.adapters.kube.api_server import NODES, PODS
-from tests.adapters.kube.following import kubeconfig
+from tests.adapters.kube.following import kubeconfig, transport_to
 from tests.adapters.kube.writing_server import WritingServer
 from tests.helpers.manifests import node, obj, pod
 
@@ -24,7 +25,7 @@ def server(tmp_path, monkeypatch):
     """
     A Job with a pod, and a gang that only annotations of its two pods make.
     """
-    with WritingServer(*NEEDED, JOBS) as server:
+    with WritingServer(*NEEDED, JOBS, NAMESPACES) as server:
         server.put(NODES, node())
         job = obj("batch/v1", "Job", "train", "default")
         server.put(JOBS, {**job, "spec": {"parallelism": 1}})
@@ -99,3 +100,31 @@ def test_who_runs_and_is_held_says_so(server, capfd):
     reason, message = reason_of("train", capfd)
     assert "Held" == reason
     assert message.endswith("what runs goes on")
+
+
+def test_a_namespace_that_is_paused_says_who_since_when_and_why(
+    server, capfd, tmp_path
+):
+    server.put(NAMESPACES, obj("v1", "Namespace", "phalanx-system"))
+    now = [0.0]
+    pause = Pause(transport_to(tmp_path, server), "phalanx-system", lambda: now[0])
+    assert pause() is None
+    assert 0 == run(["pause", "--reason", "a new fabric"])
+    assert pause() is None, "it is asked again after two seconds"
+    now[0] += 2
+    facts = pause().facts
+
+    assert ("alice", "a new fabric") == (facts["by"], facts["detail"])
+    assert facts["since"].endswith("Z")
+    server.fault("get", NAMESPACES, "status")
+    now[0] += 2
+    assert facts == pause().facts
+
+    assert 0 == run(["resume"])
+    now[0] += 2
+    assert pause() is None
+    assert PAUSE not in annotations(server, NAMESPACES, "phalanx-system")
+
+
+def test_a_cluster_without_the_namespace_is_not_paused(server, tmp_path):
+    assert Pause(transport_to(tmp_path, server), "nowhere", lambda: 0.0)() is None

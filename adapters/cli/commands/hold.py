@@ -1,5 +1,5 @@
 """
-``phalanx hold`` and ``phalanx release``: nothing new of a gang is planned, or it is.
+``phalanx hold``, ``release``, ``pause`` and ``resume``: what people keep from starting.
 """
 
 from collections.abc import Iterator
@@ -15,6 +15,7 @@ from adapters.cli.views.listed_source import Context, Kubeconfig, NotThereError
 
 if TYPE_CHECKING:
     from adapters.kube.acting.holding import Carrier
+    from adapters.kube.api.client import Transport
     from adapters.service.following import Followed
 
 holding = typer.Typer(
@@ -34,6 +35,10 @@ Namespace = Annotated[
 ]
 Why = Annotated[
     str, typer.Option("--reason", metavar="TEXT", help="Why, for those who wait.")
+]
+RunsIn = Annotated[
+    str | None,
+    typer.Option("-n", "--namespace", metavar="NAME", help="Where it runs."),
 ]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Only name what would be written to.")
@@ -132,3 +137,61 @@ def _told(
     more = f" and {len(carriers) - 1:,} more" if len(carriers) > 1 else ""
     would = ", but nothing was written" if dry_run else ""
     say(f"gang {key} {what}{would}: it {verb} on {carriers[0]}{more}")
+
+
+def pause(
+    *,
+    reason: Why = "",
+    namespace: RunsIn = None,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+) -> None:
+    """
+    Let the scheduler plan and tell, and bind and evict nothing until it is resumed.
+    """
+    from adapters.kube.acting.holding import annotate, who_asks
+    from adapters.kube.acting.pause import PAUSE, PAUSED_BY, PAUSED_SINCE
+    from adapters.kube.dialects.notes import moment
+
+    transport, carrier = _namespace(namespace, kubeconfig, context)
+    words = {
+        PAUSE: reason,
+        PAUSED_BY: who_asks(transport),
+        PAUSED_SINCE: moment(time()),
+    }
+    annotate(transport, carrier, words)
+    say(f"paused: it stands on Namespace {carrier.name}")
+
+
+def resume(
+    *,
+    namespace: RunsIn = None,
+    kubeconfig: Kubeconfig = None,
+    context: Context = None,
+) -> None:
+    """
+    Let a paused scheduler bind and evict again.
+    """
+    from adapters.kube.acting.holding import annotate
+    from adapters.kube.acting.pause import PAUSE, PAUSED_BY, PAUSED_SINCE
+
+    transport, carrier = _namespace(namespace, kubeconfig, context)
+    annotate(transport, carrier, dict.fromkeys((PAUSE, PAUSED_BY, PAUSED_SINCE)))
+    say(f"resumed: nothing stands on Namespace {carrier.name} any more")
+
+
+def _namespace(
+    namespace: str | None, kubeconfig: str | None, context: str | None
+) -> "tuple[Transport, Carrier]":
+    """
+    Give the way to the server, and the namespace that the scheduler runs in.
+    """
+    from adapters.kube.acting.holding import Carrier
+    from adapters.kube.acting.pause import NAMESPACES
+    from adapters.kube.api.connect import connect
+    from adapters.service.run_settings import as_run_here
+
+    run = as_run_here()
+    transport = connect(kubeconfig or run.kubeconfig, context or run.context)
+    name = namespace or run.namespace
+    return transport, Carrier(NAMESPACES, "", name, holds=False)

@@ -62,6 +62,10 @@ TELLING = (
 """
 What says to pods and people what was decided.
 """
+PAUSING = (Permission(group="", resource="namespaces", verb="get", own=True),)
+"""
+What tells whether our own namespace pauses us.
+"""
 _ANSWERED: Mapping[str, tuple[str, ...]] = {
     "scheduling.run.ai": ("podgroups", "podgroups/status"),
     "scheduling.x-k8s.io": ("podgroups", "podgroups/status"),
@@ -149,7 +153,8 @@ def needed(resources: Sequence[Resource], shard: str = "default") -> list[Permis
     """
     List all that the scheduler needs where some kinds are followed, each rule once.
     """
-    rules = [*ACTING, *keeping(shard), *reading(resources), *telling(resources)]
+    acting = [*ACTING, *PAUSING, *keeping(shard)]
+    rules = [*acting, *reading(resources), *telling(resources)]
     return list(dict.fromkeys(rules))
 
 

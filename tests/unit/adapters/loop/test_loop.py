@@ -11,6 +11,7 @@ from adapters.loop.memory.gangs import Memory
 from adapters.loop.parts import Parts, Pulse
 from models.errors import PhalanxError, PlanRejectedError
 from models.policy import Policy
+from models.reasons import Reason, Waiting
 from models.receipt import Receipt
 from solver.fallback import NOBODY_LEAVES, decide_or_fall_back
 from solver.round import STRATEGIES, decide, plan_greedily
@@ -723,3 +724,43 @@ def test_in_the_first_minutes_of_all_nobody_leaves(play):
     assert [NOBODY_LEAVES] * (len(asked) - 1) == asked[:-1]
     assert play.parts.policy.evict == asked[-1]
     assert len(asked) >= 3
+
+
+def test_while_it_is_paused_a_round_is_told_and_nothing_is_begun(play):
+    why = Waiting(Reason.PAUSED, {"by": "alice"})
+    pauses = [why]
+    play.loop.parts = replace(play.parts, pause=lambda: pauses[0])
+    play.step()
+    (line,) = play.told.given["planned"][0].plan.gangs
+    play.step()
+
+    assert ("Waiting", why, 0) == (line.state, line.waiting, line.pods.binding)
+    assert not play.sink.held
+    assert play.told.said.count("planned") == 1
+
+    pauses[0] = None
+    play.step()
+    assert ["g"] == [gang.name for gang in play.sink.held[0].snapshot.gangs]
+
+
+def test_a_pause_drops_the_plan_that_waits(play):
+    play.sink.go.clear()
+    play.step()
+    play.source.change(snapshot(nodes(2), [gang("g", minimum=2), gang("h", minimum=1)]))
+    play.step()
+    assert play.loop._next is not None
+    play.loop.parts = replace(play.parts, pause=lambda: Waiting(Reason.PAUSED))
+    play.finish()
+    play.step()
+
+    assert "dropped" in play.told.said
+    assert 1 == len(play.sink.held)
+
+
+def test_who_only_observes_tells_its_plans_as_they_are_and_begins_nothing(play):
+    play.loop.parts = replace(play.parts, acts=False)
+    play.step()
+    (line,) = play.told.given["planned"][0].plan.gangs
+
+    assert "Starting" == line.state
+    assert not play.sink.held

@@ -1,0 +1,83 @@
+"""
+A pause: while the settings or our own namespace say so, nothing is bound or evicted.
+"""
+
+import logging
+from collections.abc import Callable
+
+from adapters.kube.api.client import Transport
+from adapters.kube.api.errors import ClusterError, NotFoundError
+from adapters.kube.api.paths import path_of
+from adapters.kube.api.resources import Resource
+from adapters.kube.gangs.holds import said
+from adapters.kube.objects.fields import FieldError, mapping, texts
+from models.reasons import Reason, Waiting
+
+PAUSE, PAUSED_BY, PAUSED_SINCE = (
+    "phalanx.dev/pause",
+    "phalanx.dev/paused-by",
+    "phalanx.dev/paused-since",
+)
+"""
+Why, who and since when; only the first one pauses.
+"""
+NAMESPACES = Resource(
+    group="", version="v1", plural="namespaces", kind="Namespace", namespaced=False
+)
+_AGAIN = 2.0
+_log = logging.getLogger(__name__)
+
+
+class Pause:
+    """
+    Whether we are paused, and what is told of it.
+
+    The settings come first.  The namespace is read at most every two seconds; while it
+    cannot be read, what was read last holds.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        namespace: str,
+        clock: Callable[[], float],
+        setting: Waiting | None = None,
+    ) -> None:
+        self._transport = transport
+        self._path = path_of(NAMESPACES, name=namespace)
+        self._clock = clock
+        self._setting = setting
+        self._known: Waiting | None = None
+        self._read_at: float | None = None
+
+    def __call__(self) -> Waiting | None:
+        """
+        Give why nothing is bound now; none where binding goes on.
+        """
+        if self._setting is not None:
+            return self._setting
+        now = self._clock()
+        if self._read_at is None or now >= self._read_at + _AGAIN:
+            self._read_at = now
+            self._note(self._read())
+        return self._known
+
+    def _read(self) -> Waiting | None:
+        try:
+            raw = self._transport.call("GET", self._path)
+            meta = mapping(raw, "metadata")
+            words = (PAUSE, PAUSED_BY, PAUSED_SINCE)
+            return said(Reason.PAUSED, texts(meta, "annotations"), words)
+        except NotFoundError:
+            return None
+        except (ClusterError, FieldError) as error:
+            _log.warning("pause_not_read", extra={"fields": {"error": str(error)}})
+            return self._known
+
+    def _note(self, found: Waiting | None) -> None:
+        if found == self._known:
+            return
+        self._known = found
+        event = "resumed" if found is None else "paused"
+        fields = {} if found is None else dict(found.facts)
+        _log.warning(event, extra={"fields": fields})

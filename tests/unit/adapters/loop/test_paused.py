@@ -1,0 +1,34 @@
+"""
+A plan that nobody carries out, as it is told while the scheduler is paused.
+"""
+
+from adapters.loop.paused import withheld
+from models.policy import Policy
+from models.reasons import Reason, Waiting
+from solver.round import decide
+from tests.helpers.build import gang, nodes, snapshot
+
+WHY = Waiting(Reason.PAUSED, {"by": "alice", "detail": "a new fabric"})
+
+
+def told(*gangs, size=1):
+    plan = withheld(decide(snapshot(nodes(size), list(gangs)), Policy()), WHY)
+    assert not plan.operations
+    return {line.name: line for line in plan.gangs}
+
+
+def test_who_would_start_waits_for_the_pause_with_its_reason():
+    line = told(gang("g", minimum=2))["default/g"]
+
+    assert ("Waiting", WHY, 0) == (line.state, line.waiting, line.pods.binding)
+    assert line.waiting.message == (
+        "would get pods bound now, but the scheduler is paused by alice: a new fabric"
+    )
+
+
+def test_who_would_grow_runs_and_who_waits_keeps_its_own_reason():
+    grows = gang("g", minimum=1, replicas=2, running=["n0"])
+    lines = told(grows, gang("h", minimum=2, gpus=64))
+
+    assert ("Running", WHY) == (lines["default/g"].state, lines["default/g"].waiting)
+    assert Reason.PAUSED is not lines["default/h"].waiting.reason
