@@ -64,7 +64,7 @@ What says to pods and people what was decided.
 """
 PAUSING = (Permission(group="", resource="namespaces", verb="get", own=True),)
 """
-What tells whether our own namespace pauses us.
+What tells whether our own namespace pauses us; a Role reaches no other.
 """
 _ANSWERED: Mapping[str, tuple[str, ...]] = {
     "scheduling.run.ai": ("podgroups", "podgroups/status"),
