@@ -64,6 +64,7 @@ roles: setup ## write the roles of deploy/ anew, after a change of what is asked
 	$(BIN)/phalanx config role > deploy/base/role.yaml
 	$(BIN)/phalanx config role --shard blue | sed '1,/^---$$/d' \
 		> deploy/overlays/shard/role.yaml
+	$(BIN)/python -m tools.chart
 
 chart: setup ## write chart and dashboard anew, after a change of deploy/
 	$(BIN)/python -m tools.dashboard

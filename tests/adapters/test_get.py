@@ -124,6 +124,13 @@ def test_gangs_are_chosen_and_sorted(busy, capsys, words, expected):
     assert expected == names(capsys, "get", "gangs", "-f", busy, *words)
 
 
+def test_where_reasons_come_from_stands_in_a_line_of_its_own(busy, capsys):
+    lines = table(capsys, "get", "gangs", "-f", busy)
+
+    assert lines[-1].startswith("reasons as greedy would give them")
+    assert not [line for line in lines if "\\n" in line]
+
+
 def test_json_holds_the_numbers_of_a_gang(busy, capsys):
     (short,) = items(capsys, "get", "gangs", "short", "-f", busy)
 

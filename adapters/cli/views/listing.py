@@ -170,7 +170,8 @@ def _lines(listing: Listing[T], rows: Sequence[T], look: Look) -> list[str]:
         else line
         for line, row in zip(lines, rows, strict=True)
     ]
-    return [*([head] if look.head else []), *painted, "", listing.foot(rows)]
+    foot = listing.foot(rows).split("\n")
+    return [*([head] if look.head else []), *painted, "", *foot]
 
 
 def table_of(listing: Listing[T], rows: Sequence[T], look: Look) -> Table:
