@@ -315,14 +315,10 @@ def _add_memory(step: Step) -> None:
             for key in step.small.starts
             if queue.name in _path(step, key)
             and step.remembers(step.before.gangs[key].gang)
-            and all(could_start(step.before, one) for one in (key, *_mates(step, key)))
+            and could_start(step.before, key)
         ]
         for name in step.before.named if waits else ():
             _add_remembered(step, queue.name, name, waits)
-
-
-def _mates(step: Step, key: str) -> tuple[str, ...]:
-    return step.before.gangs[key].mates
 
 
 def _add_remembered(

@@ -122,6 +122,14 @@ class WaitingPolicy(Part):
         return tuple(time for time in after if time is not None)
 
 
+class SharesPolicy(Part):
+    """
+    What fair shares remember: usage counts half after ``half_life``; ``None``: nothing.
+    """
+
+    half_life: Seconds | None = Field(None, alias="halfLife", gt=0)
+
+
 class Limits(Part):
     """
     How long a round may search; ``seconds`` makes the clock decide.
@@ -191,6 +199,7 @@ class Policy(Part):
     bands: tuple[int, ...] | None = Field(None, max_length=MOST_BANDS - 1)
     ageing: tuple[AgeStep, ...] = Field(DEFAULT_AGEING, min_length=1, max_length=8)
     waiting: WaitingPolicy = WaitingPolicy()
+    shares: SharesPolicy = SharesPolicy()
     limits: Limits = Limits()
     seed: int = Field(0, ge=0, le=2**31 - 1)
 

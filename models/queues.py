@@ -21,6 +21,9 @@ class QueueResource:
 class Queue:
     """
     A node of the quota tree.
+
+    ``usage`` is what it used beyond its quota, the older the less: of each resource
+    millionths of a unit for an hour.
     """
 
     name: str
@@ -30,6 +33,7 @@ class Queue:
     resources: Mapping[str, QueueResource] = field(default_factory=dict)
     preempt_min_runtime: int = 0
     reclaim_min_runtime: int = 0
+    usage: Mapping[str, int] = field(default_factory=dict)
 
     def rule(self, resource: str) -> QueueResource:
         """

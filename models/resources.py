@@ -105,22 +105,12 @@ def parse_quantity(
         The largest amount; that of one node if unsaid.
     """
     shown = _shown(text)
-    if isinstance(text, bool):
-        raise QuantityError(f"{shown} is not a quantity")
     if most is None:
         most = largest(resource)
-    if isinstance(text, int):
+    if type(text) is int:
         value = text * 1000 if resource == CPU else text
         return _in_range(resource, value, most, shown)
-    plain = str(text).strip()
-    match = _QUANTITY.fullmatch(plain) if len(plain) <= _LONGEST_TEXT else None
-    if match is None or (match[2] not in _SUFFIX and match[2][:1] not in "eE"):
-        raise QuantityError(f"{shown} is not a quantity such as 4, 500m or 16Gi")
-    number = Decimal(match[1])
-    if match[2] in _SUFFIX:
-        number *= _SUFFIX[match[2]]
-    else:
-        number *= Decimal(f"1{match[2]}")
+    number = read_number(text)
     if resource == CPU:
         number *= 1000
     whole = int(min(number, Decimal(2 * most)))
@@ -129,6 +119,23 @@ def parse_quantity(
             raise QuantityError(f"{shown} of {resource}: only whole pieces exist")
         whole += 1 if up and number > 0 else 0
     return _in_range(resource, whole, most, shown)
+
+
+def read_number(text: str | float) -> Decimal:
+    """
+    Read a Kubernetes quantity as a number, without a unit and as exact as it is.
+    """
+    shown = _shown(text)
+    if isinstance(text, bool):
+        raise QuantityError(f"{shown} is not a quantity")
+    plain = str(text).strip()
+    match = _QUANTITY.fullmatch(plain) if len(plain) <= _LONGEST_TEXT else None
+    if match is None or (match[2] not in _SUFFIX and match[2][:1] not in "eE"):
+        raise QuantityError(f"{shown} is not a quantity such as 4, 500m or 16Gi")
+    number = Decimal(match[1])
+    if match[2] in _SUFFIX:
+        return number * _SUFFIX[match[2]]
+    return number * Decimal(f"1{match[2]}")
 
 
 def _in_range(resource: str, value: int, most: int, shown: str) -> int:

@@ -24,6 +24,7 @@ from models.place_specs import (
 from models.policy import Policy
 from models.reasons import Reason
 from models.snapshot import Snapshot
+from models.usage_hours import parse_usage
 from models.written import (
     Amount,
     Bytes,
@@ -40,6 +41,7 @@ from models.written import (
     Seconds,
     SignedSeconds,
     Total,
+    Written,
     check_resources,
     quota_amount,
 )
@@ -96,6 +98,19 @@ def _check_quotas(value: dict[str, QuotaSpec]) -> dict[str, QuotaSpec]:
     return value
 
 
+def _check_usage(value: dict[str, Written]) -> dict[str, Written]:
+    check_resources(value)
+    wrong: dict[str, str] = {}
+    for resource, text in value.items():
+        try:
+            parse_usage(resource, text)
+        except QuantityError as error:
+            wrong[resource] = str(error)
+    if wrong:
+        raise PydanticCustomError("quantities", "bad quantities", {"wrong": wrong})
+    return value
+
+
 class MinRuntimeSpec(Spec):
     """
     How long work must have run before it may be a victim.
@@ -118,6 +133,9 @@ class QueueSpec(Spec):
         default_factory=dict
     )
     min_runtime: MinRuntimeSpec = Field(MinRuntimeSpec(), alias="minRuntime")
+    usage: Annotated[dict[str, Amount], AfterValidator(_check_usage)] = Field(
+        default_factory=dict
+    )
 
 
 class TopologyDemandSpec(Spec):

@@ -20,6 +20,7 @@ from models.scenario import (
 )
 from models.snapshot import Snapshot
 from models.topology import Topology
+from models.usage_hours import parse_usage
 from models.written import quota_amount
 
 
@@ -82,6 +83,11 @@ def _queue(spec: QueueSpec) -> Queue:
         resources=_rules(spec.resources),
         preempt_min_runtime=spec.min_runtime.preempt,
         reclaim_min_runtime=spec.min_runtime.reclaim,
+        usage={
+            name: amount
+            for name, text in spec.usage.items()
+            if (amount := parse_usage(name, text))
+        },
     )
 
 

@@ -16,6 +16,7 @@ from models.queues import Queue, QueueResource
 from models.resources import DEFAULT_PODS, PODS, Resources, format_quantity
 from models.snapshot import Snapshot
 from models.topology import TopologyDemand
+from models.usage_hours import format_usage
 from models.written import WORD
 
 Record = dict[str, Any]
@@ -134,6 +135,11 @@ def _queue(queue: Queue) -> Record:
                 for name, rule in sorted(queue.resources.items())
             },
             minRuntime=runtime,
+            usage={
+                name: format_usage(name, amount)
+                for name, amount in sorted(queue.usage.items())
+                if amount
+            },
         ),
     }
 

@@ -4,13 +4,15 @@ Queues as rows: what they may hold, what they are entitled to, what they use.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from adapters.inventory.gangs import gang_rows
 from adapters.inventory.listed import Seen
 from models.queues import Queue
 from models.resources import GPU, format_quantity
+from models.usage_hours import format_usage
+from solver.problem.fair_share import FairPart, fair_parts
 from solver.problem.problem import problem_of
 
 
@@ -20,6 +22,7 @@ class Holding:
     One resource of one queue; none of ``quota`` and ``limit`` means without a bound.
 
     ``share`` is what the queue is entitled to now, ``used`` what runs in it and below.
+    ``over_time`` is what it used beyond its quota, where shares have a memory.
     """
 
     quota: int | None
@@ -27,6 +30,7 @@ class Holding:
     weight: int
     share: int
     used: int
+    over_time: "OverTime | None" = None
 
     @property
     def borrowed(self) -> int:
@@ -46,6 +50,33 @@ class Holding:
             "fairShare": format_quantity(resource, self.share),
             "used": format_quantity(resource, self.used),
             "borrowed": format_quantity(resource, self.borrowed),
+            "overTime": self.over_time and self.over_time.document(resource),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverTime:
+    """
+    What a queue used beyond its quota over time, and what its fair part of that is.
+
+    Who used more ``owes`` those who used less; amounts are millionths of an hour.
+    """
+
+    usage: int
+    due: int
+    owes: Mapping[str, int] = field(default_factory=dict)
+
+    def document(self, resource: str) -> dict[str, Any]:
+        """
+        Give the hours as people write them.
+        """
+        return {
+            "usage": format_usage(resource, self.usage),
+            "fairPart": format_usage(resource, self.due),
+            "owes": {
+                name: format_usage(resource, amount)
+                for name, amount in sorted(self.owes.items())
+            },
         }
 
 
@@ -102,6 +133,7 @@ def queue_rows(seen: Seen) -> Iterator[QueueRow]:
     Walk the queues of a snapshot by name; gangs count in their own queue only.
     """
     problem = problem_of(seen.snapshot, seen.policy)
+    times = {name: _over_time(seen, name) for name in problem.queues.named}
     gangs: dict[str, Counter[str]] = {}
     for row in gang_rows(seen):
         gangs.setdefault(row.queue, Counter())[row.state] += 1
@@ -118,10 +150,48 @@ def queue_rows(seen: Seen) -> Iterator[QueueRow]:
                     weight=queue.rule(name).weight,
                     share=shares.get(name, 0),
                     used=used.get(name, 0),
+                    over_time=times[name].get(queue.name),
                 )
                 for name in problem.queues.named
             },
         )
+
+
+def _over_time(seen: Seen, resource: str) -> dict[str, OverTime]:
+    """
+    Tell of each queue that shares by weight what it used, and whom it owes.
+    """
+    queues = seen.snapshot.queues
+    if seen.policy.shares.half_life is None:
+        return {}
+    parts = fair_parts(queues, resource)
+    teams: dict[tuple[str | None, int], dict[str, FairPart]] = {}
+    for queue in queues:
+        if queue.name in parts:
+            team = teams.setdefault((queue.parent, queue.priority), {})
+            team[queue.name] = parts[queue.name]
+    owes = {name: row for team in teams.values() for name, row in _debts(team).items()}
+    return {
+        name: OverTime(usage=part.usage, due=part.due, owes=owes[name])
+        for name, part in parts.items()
+    }
+
+
+def _debts(team: Mapping[str, FairPart]) -> dict[str, dict[str, int]]:
+    """
+    Tell who used more than its part, and on whose: the largest debt to who lacks most.
+    """
+    over = {name: part.usage - part.due for name, part in team.items()}
+    owes: dict[str, dict[str, int]] = {name: {} for name in team}
+    while True:
+        debtor = max(over, key=lambda name: (over[name], name))
+        creditor = min(over, key=lambda name: (over[name], name))
+        amount = min(over[debtor], -over[creditor])
+        if amount <= 0:
+            return owes
+        owes[debtor][creditor] = amount
+        over[debtor] -= amount
+        over[creditor] += amount
 
 
 def bound(resource: str, amount: int | None) -> str | None:

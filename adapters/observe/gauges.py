@@ -9,7 +9,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from adapters.compare.outcome import gpus_of_nodes
+from models.resources import num_gpus
 from models.snapshot import Snapshot
+from models.usage_hours import MILLIONTHS
 
 Staleness = Callable[[], Mapping[str, float | None]]
 Numbers = Callable[[], Mapping[str, int]]
@@ -78,6 +80,13 @@ class Looked(Collector):
             "state",
             (("all", every), ("free", free)),
         )
+        yield _gauge(
+            "phalanx_queue_gpu_hours",
+            "GPU-hours that a queue used beyond its quota, counted half after each "
+            "half-life (policy `shares.halfLife`).",
+            "queue",
+            _gpu_hours(snapshot),
+        )
 
     def _of_ourselves(self) -> Iterator[Metric]:
         """
@@ -115,6 +124,13 @@ class Looked(Collector):
         Name what is collected.
         """
         return self.collect()
+
+
+def _gpu_hours(snapshot: Snapshot | None) -> Iterator[tuple[str, float]]:
+    for queue in () if snapshot is None else snapshot.queues:
+        used = num_gpus(queue.usage)
+        if used:
+            yield queue.name, used / MILLIONTHS
 
 
 def _gauge(

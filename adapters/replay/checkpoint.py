@@ -35,6 +35,7 @@ def keep(engine: Engine, key: str) -> None:
         "ends": world.ends,
         "fates": [_written(fate) for fate in world.fates.values()],
         "held": world.held.document(),
+        "usage": world.usage.document(),
         "alone": [idx for idx in world.fates if _alone(engine, idx)],
         "meter": {
             **{name: getattr(meter, name) for name in ("level", "now", "begins")},
@@ -89,6 +90,7 @@ def restore(engine: Engine, document: dict[str, Any]) -> None:
     for name in _WORLD:
         setattr(world, name, document["world"][name])
     world.held.restore(document["held"])
+    world.usage.restore(document["usage"])
     world.ends = [(end[0], end[1], end[2]) for end in document["ends"]]
     heapify(world.ends)
     meter = world.meter

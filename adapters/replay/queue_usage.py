@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from models.queues import Queue
 from models.resources import Resources, add
-from solver.problem.fair_share import fair_shares
+from solver.problem.fair_share import fair_shares, with_memory
+from solver.problem.queue_tree import beyond
 
 Shares = Mapping[str, Mapping[str, int]]
 
@@ -16,7 +17,13 @@ class Books:
     Use by queue, kept while pods come and go.
     """
 
-    def __init__(self, queues: Sequence[Queue], totals: Resources) -> None:
+    def __init__(
+        self,
+        queues: Sequence[Queue],
+        totals: Resources,
+        half_life: int | None = None,
+    ) -> None:
+        self._half_life = half_life
         self.queues = {queue.name: queue for queue in queues}
         self.named = sorted({r for queue in queues for r in queue.resources})
         self._totals = {r: totals.get(r, 0) for r in self.named}
@@ -65,4 +72,21 @@ class Books:
             row = dict(used)
             add(row, waiting.get(name, {}))
             requested[name] = row
-        return fair_shares([*self.queues.values()], self._totals, requested)
+        queues = with_memory([*self.queues.values()], self._half_life)
+        return fair_shares(queues, self._totals, requested)
+
+    def know(self, queues: Sequence[Queue]) -> None:
+        """
+        Take the same queues with what they have used so far.
+        """
+        self.queues = {queue.name: queue for queue in queues}
+
+    def beyond_quotas(self) -> Shares:
+        """
+        Give what each queue uses now, with all below it, beyond its quota.
+        """
+        used: dict[str, dict[str, int]] = {name: {} for name in self.queues}
+        for name, row in self.used.items():
+            for above in self._path(name):
+                add(used[above], row)
+        return {name: beyond(queue, used[name]) for name, queue in self.queues.items()}

@@ -10,6 +10,7 @@ from heapq import heappop, heappush
 from typing import Literal
 
 from adapters.loop.memory.held import HeldTime
+from adapters.loop.memory.used_so_far import UsageMemory
 from adapters.replay.free_nodes import Ground
 from adapters.replay.gpu_use import Meter
 from adapters.replay.job_state import NEVER, Fate
@@ -94,6 +95,7 @@ class World:
     books: Books = field(init=False)
     meter: Meter = field(init=False)
     held: HeldTime = field(default_factory=HeldTime)
+    usage: UsageMemory = field(init=False)
     load: Load = field(default_factory=Load)
     _by_key: dict[str, Fate] = field(default_factory=dict)
 
@@ -102,7 +104,9 @@ class World:
         self.ground = Ground(self.floor.nodes, self.jobs)
         totals = summed(node.allocatable for node in self.floor.nodes)
         add(totals, summed(node.used for node in self.floor.nodes), -1)
-        self.books = Books(self.floor.queues, totals)
+        half_life = self.policy.shares.half_life
+        self.books = Books(self.floor.queues, totals, half_life)
+        self.usage = UsageMemory(half_life)
         level = dict.fromkeys(("used", "incomplete", "fragmented", "quota", "held"), 0)
         level |= {"unwanted": self.ground.free_gpus, "off": self.ground.off_gpus}
         self.meter = Meter(self.rules.bucket, level)
@@ -192,6 +196,7 @@ class World:
         """
         Say whether a round now needs a plan, and choose what it is shown.
         """
+        self._remember_usage()
         if not self.waits:
             return "empty"
         if not self.changed and (self.again is None or self.now < self.again):
@@ -210,6 +215,14 @@ class World:
         self.shares = self.books.shares(self._asked())
         self.shown = window.complete(self.policy, self.shares, self._late())
         return "plan"
+
+    def _remember_usage(self) -> None:
+        """
+        Count what queues used since the last look, and let shares know it.
+        """
+        if self.usage.half_life is not None:
+            self.books.know(self.usage.applied(self.floor.queues, self.now))
+            self.usage.note(self.books.beyond_quotas(), self.now)
 
     @property
     def waits(self) -> bool:
@@ -264,7 +277,7 @@ class World:
         return Snapshot(
             nodes=self.floor.nodes,
             gangs=tuple(gangs),
-            queues=self.floor.queues,
+            queues=tuple(self.books.queues.values()),
             topologies=self.floor.topologies,
             unchanged_for=self.now - self.changed_at,
             held=self.held.within(self.policy.waiting.window, self.now),

@@ -119,7 +119,10 @@ class Scheduler:
     def _made_loop(self, leadership: Leadership) -> Loop:
         run, policy = self.settings.run, self.settings.policy
         memory = Memory(
-            policy.evict.stale_after, run.evict_after, policy.waiting.window
+            policy.evict.stale_after,
+            run.evict_after,
+            policy.waiting.window,
+            policy.shares.half_life,
         )
         deeds = Deeds(self._transport, self.source.cache, leadership.is_held)
         sink = ClusterSink(

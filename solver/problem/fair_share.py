@@ -2,13 +2,16 @@
 Fair shares: what each queue may count on, by water-filling the tree of quotas.
 
 A pure function of queues, totals and requests, in whole units and integers only.
-It knows nothing of gangs, nodes or plans.
+It knows nothing of gangs, nodes or plans.  What queues used so far may change what they
+weigh in it, and nothing else.
 """
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from models.queues import Queue
+from models.usage_hours import MILLIONTHS
 
 Level = list[Queue]
 
@@ -150,3 +153,84 @@ def _fill(
         shares[name] += unit
         left -= unit
     return left
+
+
+@dataclass(frozen=True, slots=True)
+class FairPart:
+    """
+    What a queue used of a resource beyond its quota, and its part of all such use.
+
+    ``whole`` is what it and those that it shares with used, ``weight`` its own weight
+    of ``weights``: its fair part is whole × weight ÷ weights.
+    """
+
+    usage: int
+    whole: int
+    weight: int
+    weights: int
+
+    @property
+    def due(self) -> int:
+        """
+        Its part by weight, in whole units.
+        """
+        return self.whole * self.weight // self.weights
+
+    @property
+    def weighs(self) -> int:
+        """
+        Weight ÷ (1 + usage ÷ fair part), in millionths rounded down, at least one.
+        """
+        if not self.whole:
+            return self.weight * MILLIONTHS
+        fair = self.whole * self.weight
+        return max(
+            1, MILLIONTHS * self.weight * fair // (fair + self.usage * self.weights)
+        )
+
+
+def fair_parts(queues: Sequence[Queue], resource: str) -> dict[str, FairPart]:
+    """
+    Give the fair part of each queue that shares by weight in one resource.
+
+    Queues of one parent and one priority share with each other.
+    """
+    teams: dict[tuple[str | None, int], list[Queue]] = defaultdict(list)
+    for queue in queues:
+        if queue.rule(resource).weight > 0:
+            teams[queue.parent, queue.priority].append(queue)
+    found: dict[str, FairPart] = {}
+    for team in teams.values():
+        weights = sum(queue.rule(resource).weight for queue in team)
+        whole = sum(queue.usage.get(resource, 0) for queue in team)
+        for queue in team:
+            usage, weight = queue.usage.get(resource, 0), queue.rule(resource).weight
+            found[queue.name] = FairPart(usage, whole, weight, weights)
+    return found
+
+
+def with_memory(queues: Sequence[Queue], half_life: int | None) -> Sequence[Queue]:
+    """
+    Give queues that weigh what usage leaves of their weights.
+
+    Without a half-life shares have no memory, and without usage they need none.
+    """
+    if half_life is None or not any(queue.usage for queue in queues):
+        return queues
+    weighs: dict[str, dict[str, int]] = defaultdict(dict)
+    for resource in sorted({name for queue in queues for name in queue.resources}):
+        for name, part in fair_parts(queues, resource).items():
+            weighs[name][resource] = part.weighs
+    return [
+        replace(
+            queue,
+            resources={
+                **queue.resources,
+                **{
+                    resource: replace(queue.rule(resource), weight=weight)
+                    for resource, weight in weighs[queue.name].items()
+                },
+            },
+        )
+        for queue in queues
+    ]

@@ -17,7 +17,7 @@ from models.snapshot import Snapshot
 from models.topology import Topology
 from solver.problem.domains import Domains
 from solver.problem.eligibility import blocked_gangs
-from solver.problem.fair_share import fair_shares
+from solver.problem.fair_share import fair_shares, with_memory
 from solver.problem.gang_state import Standing, is_complete, least_need, standing
 from solver.problem.leaving_pods import Exit, Loss, Places
 from solver.problem.never_starts import Possible, needed, structural_reasons
@@ -194,7 +194,7 @@ def problem_of(
         shapes=shapes,
         queues=queues,
         shares=fair_shares(
-            snapshot.queues,
+            with_memory(snapshot.queues, policy.shares.half_life),
             room.totals(queues.named),
             queues.requested(demand),
         ),

@@ -9,7 +9,7 @@ from models.names import nearest
 from models.queues import Queue
 from models.resources import add
 from models.snapshot import Snapshot
-from solver.problem.pod_counts import Census
+from solver.problem.pod_counts import Census, census_of
 
 Amounts = dict[str, dict[str, int]]
 Shares = Mapping[str, Mapping[str, int]]
@@ -141,3 +141,27 @@ class QueueTree:
         for name, amounts in pending.items():
             add(total.setdefault(name, {}), amounts)
         return total
+
+
+def beyond_quotas(snapshot: Snapshot) -> dict[str, dict[str, int]]:
+    """
+    Give what runs in each queue, and below it, beyond its quota.
+    """
+    tree = QueueTree.of(snapshot, census_of(snapshot))
+    return {
+        queue.name: beyond(queue, tree.running.get(queue.name, {}))
+        for queue in snapshot.queues
+    }
+
+
+def beyond(queue: Queue, amounts: Mapping[str, int]) -> dict[str, int]:
+    """
+    Give what a queue uses beyond its quota, of the resources that it names.
+    """
+    found: dict[str, int] = {}
+    for resource, rule in queue.resources.items():
+        if rule.quota is not None:
+            more = amounts.get(resource, 0) - rule.quota
+            if more > 0:
+                found[resource] = more
+    return found

@@ -13,6 +13,7 @@ from solver.verify.plan_steps import RECLAIM, STALE, Amounts
 from solver.verify.queues import amounts_of, rolled_up
 from solver.verify.share_readings import Shares
 from solver.verify.violation import Violation
+from solver.verify.weighed_queues import weighed
 
 
 def entitlements(evidence: Evidence) -> Iterator[Violation]:
@@ -127,7 +128,8 @@ def shares_of(evidence: Evidence) -> Shares:
             for resource in evidence.named
         }
         demand, doubts = requested(evidence)
-        shares = Shares(evidence.snapshot.queues, totals, demand, doubts)
+        queues = weighed(evidence.snapshot.queues, evidence.policy)
+        shares = Shares(queues, totals, demand, doubts)
         evidence.shares.append(shares)
     return evidence.shares[0]
 

@@ -288,4 +288,48 @@ FAULTS: tuple[Fault, ...] = (
         ),
         ("queues/an-impossible-subtree-takes-no-share",),
     ),
+    Fault(
+        "usage-forgotten",
+        "what queues used is no matter in fair shares",
+        switch(
+            "solver.problem.problem:with_memory",
+            lambda _old: lambda queues, _half_life: queues,
+        ),
+        ("queues/usage-weighs-on-the-share", "evict/usage-gives-a-right-to-reclaim"),
+    ),
+    Fault(
+        "usage-without-a-half-life",
+        "what queues used counts where the policy gives shares no memory",
+        switch(
+            "solver.problem.problem:with_memory",
+            lambda old: lambda queues, _half_life: old(queues, 1),
+        ),
+        ("queues/without-a-half-life-shares-have-no-memory",),
+    ),
+    Fault(
+        "usage-of-the-whole-cluster",
+        "what a queue used is weighed against all queues, not its siblings",
+        switch(
+            "solver.problem.fair_share:fair_parts",
+            seeing(at0=_queues(parent=lambda _: None)),
+        ),
+        ("queues/usage-counts-among-siblings",),
+    ),
+    Fault(
+        "usage-without-weights",
+        "the fair part of usage is the same for every weight",
+        switch(
+            "solver.problem.fair_share:FairPart.weighs",
+            lambda _old: property(
+                lambda part: (
+                    10**6
+                    * part.weight
+                    * part.whole
+                    // max(1, part.whole + 2 * part.usage)
+                    or 1
+                )
+            ),
+        ),
+        ("queues/usage-of-a-department-counts",),
+    ),
 )

@@ -85,6 +85,8 @@ def _queue(world: World, name: str) -> Part:
             for rule in ("preempt", "reclaim")
             if world.often(0.7)
         }
+    if world.odd():
+        queue["usage"] = {GPU: world.one(0, 0.000001, 7.5, 10000)}
     return queue
 
 

@@ -24,6 +24,8 @@ def draw_policy(world: World) -> Part:
     if waiting:
         policy["waiting"] = waiting
     if world.odd():
+        policy["shares"] = {"halfLife": world.one("1m", "7d")}
+    if world.odd():
         policy["seed"] = world.number(0, 5)
     return policy
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 LEADER = " and on (instance) (phalanx_leader{} == 1)"
 WINDOW = "[$__rate_interval]"
+QUEUE_SECONDS = f"3600 * max by (queue) (phalanx_queue_gpu_hours{{}}{LEADER})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,14 +360,11 @@ READING = Row(
             width=6,
         ),
         Panel(
-            title="GPU time held",
-            about=(
-                "What idled for gangs passed over for long, in the last "
-                "waiting.window of the policy, which bounds it by "
-                "waiting.budget."
-            ),
+            title="GPU time held and borrowed",
+            about="For gangs passed over, in a waiting.window; beyond quotas, fading.",
             queries=(
-                Query(f"sum(phalanx_held_gpu_seconds{{}}{LEADER})", "GPU-seconds"),
+                Query(f"sum(phalanx_held_gpu_seconds{{}}{LEADER})", "held"),
+                Query(QUEUE_SECONDS, "{{queue}}"),
             ),
             unit="s",
             width=6,

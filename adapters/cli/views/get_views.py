@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from adapters.cli.views.listing import ListColumn, Listing, span
+from adapters.cli.views.owed import over_time_words, used_over_time
 from adapters.compare.outcome import percent
 from adapters.inventory.gangs import GangRow
 from adapters.inventory.listed import Seen
@@ -127,6 +128,7 @@ def queues_of(seen: Seen) -> Listing[QueueRow]:
     for head, pick in _HOLDINGS.items():
         cell, key = amount(pick), by(pick)
         columns.append(ListColumn(head, cell, by=key, right=True))
+    columns += used_over_time(seen)
     for resource in _others(seen):
         for head, pick in _HOLDINGS.items():
             word = f"{resource.upper()} {head.removeprefix('GPUS ')}"
@@ -142,6 +144,7 @@ def queues_of(seen: Seen) -> Listing[QueueRow]:
         foot=lambda rows: (
             f"{counted(len(rows), 'queue')}; "
             "SHARE is what a queue is entitled to now; a parent counts what is below it"
+            f"{over_time_words(seen)}"
         ),
         empty=f"No queues in {seen.source}: every gang is in one without bounds.",
     )

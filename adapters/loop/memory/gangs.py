@@ -13,6 +13,7 @@ from typing import Any, Final
 from adapters.loop.memory.held import HeldTime
 from adapters.loop.memory.promises import Promise, Promises
 from adapters.loop.memory.unchanged import Stillness, leaving_for_others
+from adapters.loop.memory.used_so_far import UsageMemory
 from adapters.machine.backoff import Backoff
 from models.gangs import Gang, MatchPolicy, PodPhase, pod_sets
 from models.plan import Plan
@@ -20,6 +21,7 @@ from models.receipt import Receipt
 from models.snapshot import Snapshot
 from solver.next_snapshot import NOT_CHOSEN, is_live
 from solver.problem.gang_state import is_complete
+from solver.problem.queue_tree import beyond_quotas
 
 BIND_BACKOFF: Final = Backoff(first=5.0, longest=300.0)
 """
@@ -75,12 +77,17 @@ class Memory:
     What is remembered of all gangs, and the places that are promised.
 
     ``stale_after`` is how many seconds a gang may stay in half by our fault, ``window``
-    for how many it is remembered what idled for heads; for ``evict_after`` seconds
-    after we led for the first time of all, nobody leaves.
+    for how many it is remembered what idled for heads; what queues used counts half
+    after ``half_life``.  For ``evict_after`` seconds after we led for the first time of
+    all, nobody leaves.
     """
 
     def __init__(
-        self, stale_after: int = 60, evict_after: float = 0.0, window: int = 86400
+        self,
+        stale_after: int = 60,
+        evict_after: float = 0.0,
+        window: int = 86400,
+        half_life: int | None = None,
     ) -> None:
         self.gangs: dict[str, GangMemory] = {}
         self.promises = Promises()
@@ -89,6 +96,7 @@ class Memory:
         self._evict_after = evict_after
         self._window = window
         self._held = HeldTime()
+        self._usage = UsageMemory(half_life)
         self._stillness = Stillness()
         self._spared: dict[str, float | None] = {}
 
@@ -104,7 +112,10 @@ class Memory:
             known,
             unchanged_for=self._stillness.seconds(known, now),
             held=self._held.within(self._window, now),
+            queues=self._usage.applied(known.queues, now),
         )
+        if self._usage.half_life is not None:
+            self._usage.note(beyond_quotas(known), now)
         return self.promises.applied(known, now)
 
     def planned(self, snapshot: Snapshot, plan: Plan, now: float) -> None:
@@ -202,6 +213,8 @@ class Memory:
             kept["unchanged"] = unchanged
         if (held := self._held.document())["slots"]:
             kept["held"] = held
+        if self._usage.half_life is not None:
+            kept["usage"] = self._usage.document()
         return kept
 
     def restore(self, document: Mapping[str, Any], now: float) -> int:
@@ -224,6 +237,7 @@ class Memory:
         lost += not self._stillness.restore(document.get("unchanged"))
         self._held = HeldTime()
         self._held.restore({**document.get("held", {}), "gpus": 0})
+        lost += not self._usage.restore(document.get("usage"))
         self.promises = Promises()
         return lost + self.promises.restore(
             promises if isinstance(promises, list) else ()

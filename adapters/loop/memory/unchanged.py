@@ -66,8 +66,9 @@ class _KnownGang:
     """
     What there is, and what is wanted of it.
 
-    ``there`` are nodes, queues and topologies.  Of ``others`` only the digest is kept
-    over a restart; else they are among the ``gangs``, and it is empty.
+    ``there`` are nodes, topologies, and queues without their usage, which time alone
+    changes.  Of ``others`` only the digest is kept over a restart; else they are among
+    the ``gangs``, and it is empty.
     """
 
     there: object
@@ -81,7 +82,11 @@ class _KnownGang:
         Take what matters of a snapshot.
         """
         return cls(
-            (snapshot.nodes, snapshot.queues, snapshot.topologies),
+            (
+                snapshot.nodes,
+                tuple(replace(queue, usage={}) for queue in snapshot.queues),
+                snapshot.topologies,
+            ),
             {b.name: (b.gangs, b.allowed) for b in snapshot.budgets},
             dict(_wanted(snapshot)),
         )

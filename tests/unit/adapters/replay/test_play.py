@@ -13,6 +13,7 @@ from adapters.replay.checkpoint import NAME, keep
 from adapters.replay.engine import Engine
 from adapters.replay.play import jobs_of, play
 from adapters.replay.strategies import STRATEGIES
+from models.policy import Policy
 from tests.helpers.played import files, rows, run, some_jobs, table
 
 GANGS = [name for name, how in STRATEGIES.items() if not how.pieces]
@@ -102,7 +103,8 @@ class Killed(BaseException):
 def test_a_killed_replay_goes_on_and_writes_the_same_bytes(
     tmp_path, monkeypatch, strategy, evictions
 ):
-    here = made(strategy, evictions=evictions, until=40_000)
+    policy = Policy.model_validate({"shares": {"halfLife": "1h"}})
+    here = made(strategy, evictions=evictions, until=40_000, policy=policy)
     play(here, tmp_path / "whole")
     whole = files(tmp_path / "whole")
     killed = tmp_path / "killed"

@@ -2,11 +2,15 @@
 What happens to jobs in a replay, one behaviour each.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from adapters.replay.world import Rules
+from adapters.traces.clusters import floor_of
 from models.policy import Policy
 from solver.round import decide
+from tests.helpers.build import queue
 from tests.helpers.played import driven, job, lines, played, run, table
 
 
@@ -140,3 +144,24 @@ def test_a_quiet_cluster_is_planned_when_somebody_was_passed_over_for_long(
     driven(tmp_path, run(jobs, policy=policy), plan, Rules(every=3600))
 
     assert rounds == [hour for hour in planned if hour < 5]
+
+
+def test_the_queue_that_used_less_so_far_shares_more(tmp_path):
+    """
+    One queue has the cluster to itself for a day; then both want all of it.
+    """
+    floor = replace(floor_of("1x8"), queues=(queue("a"), queue("b")))
+    jobs = [job("alone", duration=86400, queue="a")]
+    for at in range(8):
+        jobs += [
+            job(f"{q}-{at}", submit=86000, duration=999, gpus=1, queue=q) for q in "ab"
+        ]
+    memory = Policy.model_validate({"shares": {"halfLife": "7d"}})
+    first = {}
+    for name, policy in (("with", memory), ("without", Policy())):
+        found = played(tmp_path / name, run(jobs, floor=floor, policy=policy))
+        first[name] = [
+            sum(found[f"{q}-{at}"]["start"] == "86400" for at in range(8)) for q in "ab"
+        ]
+
+    assert {"with": [2, 6], "without": [4, 4]} == first

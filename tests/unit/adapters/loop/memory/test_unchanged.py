@@ -251,3 +251,12 @@ def test_what_failed_is_a_change_and_what_was_done_counts_from_the_round(
     assert 1 == under_way["lent"].evicted_ago
     assert 6 == found["lent"].evicted_ago
     assert known == after.unchanged_for
+
+
+def test_usage_that_grows_is_no_change_of_what_is_wanted():
+    stillness = Stillness()
+    stillness.seconds(shown(queues=(queue("default"),)), NOW)
+    stillness.planned(evicting("lent-0", "lent-1"), NOW)
+    later = shown(queues=(queue("default", usage={"nvidia.com/gpu": 5}),))
+
+    assert 30 == stillness.seconds(later, NOW + 30)
