@@ -31,11 +31,24 @@ def add_reserved_for_want_of_room(step: Step) -> None:
         step.cp.add(short + needed == step.reserved[team[0]])
         why = [*_short_nodes(step, team, before), *_short_limits(step, team, before)]
         step.cp.add_bool_or([~short, *why])
-        step.cp.add_bool_or([~needed, *(alone[claim] for claim in sorted(asks[team]))])
+        mine = [alone[claim] for claim in sorted(asks[team])]
+        step.cp.add_bool_or([~needed, *mine, *_taking_up(step, team)])
         for claim in sorted(asks[team]):
             step.cp.add_at_most_one([short, alone[claim]])
         spare.append(needed)
-    step.cp.add(total(spare) <= total(alone.values()))
+    some = total(len(teams) * low for low in step.low)
+    step.cp.add(total(spare) <= total(alone.values()) + some)
+
+
+def _taking_up(step: Step, team: Team) -> Iterator[cp_model.IntVar]:
+    """
+    Walk literals that say that a queue loses some of its share for such a start.
+    """
+    for low in step.low:
+        both = step.cp.new_bool_var("")
+        step.cp.add_implication(both, low)
+        step.cp.add_implication(both, step.guaranteed[team[0]])
+        yield both
 
 
 def _teams(step: Step) -> list[Team]:

@@ -1,13 +1,13 @@
 """
-The rights to evict in the small model: reclaim, preempt, for whom, and the memory.
+The rights to evict in the small model: reclaim, preempt, and for whom.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from ortools.sat.python import cp_model
 
 from exact.cores import core
-from exact.model import could_start
+from exact.memory import add_memory
 from exact.step import (
     CONSOLIDATE,
     PREEMPT,
@@ -21,20 +21,22 @@ from exact.step import (
     weighted,
 )
 from exact.trees import tree_nodes
-from models.gangs import PodSet, Tree, pod_sets
+from exact.unused_quotas import add_guarantee
+from models.gangs import Tree, pod_sets
 
 
 def add_rights(step: Step) -> None:
     """
     Ensure that every unit leaves by a right that the starts of the plan give.
     """
+    add_guarantee(step)
     _add_beneficiaries(step)
     for queue in step.before.snapshot.queues:
         _add_reclaim(step, queue.name)
     for name in sorted({step.queue(runner.gang.key) for runner in step.runners}):
         _add_preempt(step, name)
     if step.stage is Stage.ENTITLED:
-        _add_memory(step)
+        add_memory(step)
 
 
 # --- for whom -------------------------------------------------------------------
@@ -130,6 +132,7 @@ def _add_reclaim(step: Step, queue: str) -> None:
     """
     Ensure running - T + min(L, T) > F of one resource where T leaves a queue.
 
+    Or more than the quota, for guaranteed starts.
     T is all that is reclaimed from a leaf queue, and what leaves an inner one: what is
     reclaimed less what entitled starts ask for within, at most what they do without.
     """
@@ -154,13 +157,50 @@ def _add_reclaim(step: Step, queue: str) -> None:
         largest = _largest(step, below, RECLAIM, name)
         last = step.cp.new_int_var(0, step.most, "")
         step.cp.add_min_equality(last, [largest, taken])
-        share = step.small.shares.get(queue, {}).get(name, 0)
-        running = step.before.held.get((queue, name), 0)
-        step.cp.add(running - taken + last >= share + 1).only_enforce_if(choice)
+        _add_excess(step, queue, name, (taken, last), choice)
         asked = _asked(step, name, lambda key: queue not in _path(step, key))
         step.cp.add(asked >= 1).only_enforce_if(choice)
         _add_holding(step, below, RECLAIM, name, choice)
     step.cp.add_bool_or([~touched, *chosen])
+
+
+def _add_excess(
+    step: Step,
+    queue: str,
+    resource: str,
+    loss: tuple[cp_model.IntVar, cp_model.IntVar],
+    chosen: cp_model.IntVar,
+) -> None:
+    """
+    Ensure running - T + last > F; or > quota, where T - last is for guaranteed starts.
+
+    T - last < max(0, running - F) + what guaranteed starts elsewhere ask for.
+    """
+    taken, last = loss
+    share = step.small.shares.get(queue, {}).get(resource, 0)
+    running = step.before.held.get((queue, resource), 0)
+    (record,) = (x for x in step.before.snapshot.queues if x.name == queue)
+    quota = record.rule(resource).quota
+    sure = step.cp.new_bool_var("")
+    step.cp.add(running - taken + last >= share + 1).only_enforce_if(chosen, ~sure)
+    if quota is None:
+        step.cp.add(sure == 0)
+        return
+    asked = total(
+        term
+        for key, counts in step.sure.items()
+        if queue not in _path(step, key)
+        for term in weighted(counts, step.before.gangs[key].gang, resource)
+    )
+    excess = max(0, running - share)
+    step.cp.add(asked >= 1).only_enforce_if(chosen, sure)
+    step.cp.add(running - taken + last >= quota + 1).only_enforce_if(chosen, sure)
+    step.cp.add(taken - last + 1 <= excess + asked).only_enforce_if(chosen, sure)
+    low = step.cp.new_bool_var("")
+    step.low.append(low)
+    step.cp.add_implication(low, chosen)
+    step.cp.add(taken >= 1).only_enforce_if(low)
+    step.cp.add(taken - last >= excess).only_enforce_if(low)
 
 
 def _path(step: Step, key: str) -> tuple[str, ...]:
@@ -300,76 +340,3 @@ def _add_no_profit(step: Step, queue: str, high: list[Runner], level: int) -> No
             parts.append(step.small.entitled[key])
         for gone in lost:
             step.cp.add_bool_or([~gone, *parts])
-
-
-# --- memory ---------------------------------------------------------------------
-
-
-def _add_memory(step: Step) -> None:
-    """
-    Ensure that starts fit their share beside gangs that were evicted before.
-    """
-    for queue in step.before.snapshot.queues:
-        waits = [
-            key
-            for key in step.small.starts
-            if queue.name in _path(step, key)
-            and step.remembers(step.before.gangs[key].gang)
-            and could_start(step.before, key)
-        ]
-        for name in step.before.named if waits else ():
-            _add_remembered(step, queue.name, name, waits)
-
-
-def _add_remembered(
-    step: Step, queue: str, resource: str, waits: Iterable[str]
-) -> None:
-    small = step.small
-    asked = _asked(step, resource, lambda key: queue in _path(step, key))
-    remembered = sum(_least(step, key, resource) for key in waits)
-    share = small.shares.get(queue, {}).get(resource, 0)
-    room = share - step.before.held.get((queue, resource), 0)
-    parents = {x.parent for x in step.before.snapshot.queues}
-    gone = total(
-        runner.leaf.requests.get(resource, 0) * step.evicted(runner)
-        for runner in step.runners
-        if queue in parents and queue in _path(step, runner.gang.key)
-    )
-    for key, start in small.starts.items():
-        gang = step.before.gangs[key].gang
-        mine = total(weighted(step.charged[key], gang, resource))
-        if queue in _path(step, key):
-            asks = step.cp.new_bool_var("")
-            step.cp.add(mine == 0).only_enforce_if(start, ~asks)
-            row = asked + remembered <= room + gone
-            step.cp.add(row).only_enforce_if(start, asks)
-
-
-def _least(step: Step, key: str, resource: str) -> int:
-    """
-    Give the least of a resource that a gang needs, of pods that empty nodes can hold.
-    """
-    gang = step.before.gangs[key].gang
-    each = [leaf.requests.get(resource, 0) for leaf in pod_sets(gang.tree)]
-    most = [_most(step, leaf) for leaf in pod_sets(gang.tree)]
-    return min(
-        sum(number * amount for number, amount in zip(counts, each, strict=True))
-        for counts in step.sets[key]
-        if all(number <= room for number, room in zip(counts, most, strict=True))
-    )
-
-
-def _most(step: Step, leaf: PodSet) -> int:
-    """
-    Count the pods of a leaf that all nodes together hold when empty.
-    """
-    found = 0
-    for node in step.before.snapshot.nodes:
-        if leaf.demand.allows(node):
-            empty = [
-                max(0, node.allocatable.get(name, 0) - node.used.get(name, 0)) // amount
-                for name, amount in leaf.requests.items()
-                if amount
-            ]
-            found += min([len(leaf.pods), *empty])
-    return found

@@ -86,10 +86,11 @@ class Step:
     ``small`` holds all places of new pods, bound or reserved, with the gangs as the
     frozen part leaves them; ``before`` is the snapshot itself.  ``needs`` are the pods
     a start needs, one of its ``sets``; ``charged`` the same where it is entitled, else
-    none.  ``reserved`` says that a start is not bound, ``evicting`` that it needs more
-    than what leaves anyway; ``now`` are the bound pods of a place.  ``gone`` says that
-    a pod leaves by a rule, ``emptied`` that all below a tree node do, ``targets``
-    counts moved pods by new place.
+    none, ``sure`` where it is ``guaranteed``; ``low`` holds only where a queue loses
+    some of its share.  ``reserved`` says that a start is not bound, ``evicting`` that
+    it needs more than what leaves anyway; ``now`` are the bound pods of a place.
+    ``gone`` says that a pod leaves by a rule, ``emptied`` that all below a tree node
+    do, ``targets`` counts moved pods by new place.
     """
 
     small: SmallModel
@@ -101,6 +102,9 @@ class Step:
     sets: dict[str, list[tuple[int, ...]]] = field(default_factory=dict)
     needs: dict[str, dict[str, cp_model.IntVar]] = field(default_factory=dict)
     charged: dict[str, dict[str, cp_model.IntVar]] = field(default_factory=dict)
+    guaranteed: dict[str, cp_model.IntVar] = field(default_factory=dict)
+    sure: dict[str, dict[str, cp_model.IntVar]] = field(default_factory=dict)
+    low: list[cp_model.IntVar] = field(default_factory=list)
     reserved: dict[str, cp_model.IntVar] = field(default_factory=dict)
     evicting: dict[str, cp_model.IntVar] = field(default_factory=dict)
     now: dict[Place, cp_model.IntVar] = field(default_factory=dict)

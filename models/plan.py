@@ -35,13 +35,15 @@ class Placement:
     Who goes where: pod keys (``namespace/pod``) to nodes, and who is entitled.
 
     ``binds`` have room now, ``reserves`` as soon as somebody has left; ``departures``
-    are running pods that are evicted, or moved where they have a target.
+    are running pods that are evicted, or moved where they have a target.  Some lose
+    their share for those that are ``guaranteed``.
     """
 
     binds: Mapping[str, str] = field(default_factory=dict)
     reserves: Mapping[str, str] = field(default_factory=dict)
     departures: Mapping[str, Departure] = field(default_factory=dict)
     entitled: frozenset[str] = frozenset()
+    guaranteed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +121,7 @@ class GangLine:
     queue: str
     state: State
     entitled: bool
+    guaranteed: bool = False
     waiting: Waiting | None
     pods: PodCounts
 

@@ -73,6 +73,7 @@ class GangPart(PlanPart):
         "Evicting", "Starting", "Growing", "Reserved", "Waiting", "Finished", "Running"
     ]
     entitled: bool = False
+    guaranteed: bool = False
     reason: str | None = None
     facts: dict[str, str | int] = {}
     pods: PodsPart = PodsPart()
@@ -245,6 +246,7 @@ def _gang(part: GangPart) -> GangLine:
         queue=part.queue,
         state=part.state,
         entitled=part.entitled,
+        guaranteed=part.guaranteed,
         waiting=waiting,
         pods=PodCounts(minimum=part.pods.min, **part.pods.model_dump(exclude={"min"})),
     )

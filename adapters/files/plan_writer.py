@@ -84,6 +84,7 @@ def _gang(line: GangLine) -> dict[str, Any]:
         "queue": line.queue,
         "state": line.state,
         "entitled": line.entitled,
+        "guaranteed": line.guaranteed,
         "reason": waiting.reason.value if waiting else None,
         "message": waiting.message if waiting else None,
         "facts": dict(sorted(waiting.facts.items())) if waiting else {},

@@ -144,13 +144,16 @@ class TypeVars:
     """
     Units that the model cannot tell apart: how many start, how many as entitled.
 
-    ``units`` are in the order in which they would start.
+    ``units`` are in the order in which they would start.  How many are ``guaranteed``
+    matters only where others leave for them: then ``sure`` are their pods per leaf.
     """
 
     units: tuple[Unit, ...]
     starts: Count
     entitled: Count
     states: list[StateVars]
+    guaranteed: Count = Count(None, 0)
+    sure: list[dict[int, Linear]] = field(default_factory=list)
     ranks: list[Var] = field(default_factory=list)
 
     @property

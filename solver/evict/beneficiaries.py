@@ -5,6 +5,7 @@ For whom somebody leaves: reserved gangs that get its room, else those it may go
 from collections.abc import Iterable
 
 from models.plan import Departure
+from solver.evict.eviction_ledger import HandRights
 from solver.problem.gang_state import Standing
 from solver.problem.leaving_pods import NOWHERE, Exit
 from solver.problem.problem import Problem, Step, Unit
@@ -19,6 +20,7 @@ def departures_of(problem: Problem) -> dict[str, Departure]:
         return {}
     result = {}
     first = frozen.losses[Step.ENTITLED].pods
+    low = HandRights(problem).losing_share() if frozen.guaranteed else frozenset()
     for step, part in (
         (Step.ENTITLED, frozen.exits[:first]),
         (Step.BORROWING, frozen.exits[first:]),
@@ -26,6 +28,8 @@ def departures_of(problem: Problem) -> dict[str, Departure]:
         claims = _Claims(problem, step)
         for exits in _together(part):
             names = claims.on(exits)
+            if exits[0].rule == "reclaim" and problem.gangs[exits[0].gang].queue in low:
+                names = claims.guaranteed(exits[0], names)
             for one in exits:
                 gang = problem.gangs[one.gang]
                 target = None
@@ -85,6 +89,20 @@ class _Claims:
                 self.all, first.rule, gang.queue, band
             )
         return self._known[key]
+
+    def guaranteed(self, one: Exit, names: tuple[str, ...]) -> tuple[str, ...]:
+        """
+        Name those that are guaranteed among some, or beside them if there are none.
+        """
+        sure = self.problem.frozen.guaranteed
+        found = sure.intersection(names)
+        if found:
+            return tuple(sorted(found))
+        gang = self.problem.gangs[one.gang]
+        band = self.problem.bands.of(gang.priority)
+        mine = [pair for pair in self.all if pair[1].key in sure]
+        more = self._that_may(mine, one.rule, gang.queue, band)
+        return tuple(sorted({*names, *more}))
 
     def _that_may(
         self,

@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from models.plan import Rule
 from models.resources import Resources, add
 from solver.evict.cores import Parts, parts_of
+from solver.evict.guarantees import Guarantees, share_excess
 from solver.problem.gang_state import Standing, standing
 from solver.problem.leaving_pods import Exit
 from solver.problem.problem import Problem, Step, Unit
+from solver.problem.queue_tree import Amounts
 
 MOVED: Rule = "consolidate"
 
@@ -127,6 +129,7 @@ class HandRights:
         self._in_step = _Preempted()
         self._entitled: dict[str, int] = {}
         self._entitled_below: dict[str, dict[str, int]] = {}
+        self.guarantees = Guarantees(problem)
         self._starts_below: Counter[str] = Counter()
         self._paths: dict[str, Sequence[str]] = {}
         self._excess: dict[str, dict[str, int]] = {}
@@ -153,13 +156,23 @@ class HandRights:
         counts: Mapping[str, Mapping[int, int]],
         *,
         entitled: bool,
+        guaranteed: bool | None = None,
         sign: int = 1,
     ) -> None:
         """
         Count a start, or take it back, with so many pods per gang and leaf.
+
+        Where nobody says whether it is guaranteed, it is if the quotas hold it.
         """
+        each = {s.key: asked_of(s, counts[s.key]) for s in unit.states}
+        if sign < 0:
+            self.guarantees.remove(unit)
+        elif guaranteed:
+            self.guarantees.insist(unit, each)
+        elif guaranteed is None and entitled and self._claims:
+            self.guarantees.add(unit, each, self._released())
         for state in unit.states:
-            asked = asked_of(state, counts[state.key])
+            asked = each[state.key]
             self._preempted.start(state.gang.queue, unit.band, asked, sign)
             if self._is_now and entitled == self._claims:
                 self._in_step.start(state.gang.queue, unit.band, asked, sign)
@@ -169,6 +182,13 @@ class HandRights:
                 add(self._entitled, asked, sign)
                 for queue in path:
                     add(self._entitled_below.setdefault(queue, {}), asked, sign)
+
+    def _released(self) -> Amounts:
+        """
+        Give what is reclaimed below each inner queue.
+        """
+        parents = self.problem.queues.parents
+        return {q: row.total for q, row in self._reclaimed.items() if q in parents}
 
     def has_starts(self, queue: str) -> bool:
         """
@@ -269,7 +289,13 @@ class HandRights:
 
     def _is_above(self, queue: str, gone: _Sums, name: str, *, is_leaf: bool) -> bool:
         lost = gone.total.get(name, 0) if is_leaf else self._lost(queue, gone, name)
-        return lost - min(gone.largest(name), lost) < self._excess_of(queue, name)
+        before_last = lost - min(gone.largest(name), lost)
+        excess = self._excess_of(queue, name)
+        if before_last < excess:
+            return True
+        sure = self.guarantees.elsewhere(queue, name)
+        beyond = self.problem.queues.beyond_quota(queue, name)
+        return sure > 0 and before_last < min(beyond, max(0, excess) + sure)
 
     def _lost(self, queue: str, gone: _Sums, name: str) -> int:
         """
@@ -285,10 +311,8 @@ class HandRights:
 
     def _excess_of(self, queue: str, name: str) -> int:
         if queue not in self._excess:
-            running = self.problem.queues.running.get(queue, {})
-            shares = self.problem.shares.get(queue, {})
             self._excess[queue] = {
-                r: running.get(r, 0) - shares.get(r, 0) for r in self._named
+                name: share_excess(self.problem, queue, name) for name in self._named
             }
         return self._excess[queue][name]
 
@@ -301,9 +325,24 @@ class HandRights:
                 state.key: {i: len(h) for i, h in enumerate(frozen.places[state.key])}
                 for state in unit.states
             }
-            entitled = all(state.key in frozen.entitled for state in unit.states)
-            self.start(unit, counts, entitled=entitled)
+            keys = {state.key for state in unit.states}
+            self.start(
+                unit,
+                counts,
+                entitled=keys <= frozen.entitled,
+                guaranteed=keys <= frozen.guaranteed,
+            )
         self.leave(frozen.exits)
+
+    def losing_share(self) -> frozenset[str]:
+        """
+        Name the leaf queues of which something is reclaimed for guaranteed starts only.
+        """
+        held = self.guarantees
+        self.guarantees = Guarantees(self.problem)
+        short = {queue for queue in self._reclaimed if not self._may_lose(queue)}
+        self.guarantees = held
+        return frozenset(q for q in self._reclaimed if short.intersection(self.path(q)))
 
     def leave(self, exits: Iterable[Exit]) -> None:
         """

@@ -14,6 +14,7 @@ from models.gangs import PodSet, pod_sets
 from models.reasons import Facts, Reason, Waiting
 from models.resources import Resources, add
 from solver.evict.beneficiaries import may_be_for
+from solver.evict.eviction_ledger import HandRights
 from solver.evict.group_mates import mates_that_stay
 from solver.place.draft import Draft
 from solver.place.gang_order import Rank, rank_of
@@ -45,7 +46,7 @@ def freeze(problem: Problem, draft: Draft, step: Step) -> tuple[Problem, Draft]:
     The round with the new facts, and the starts that have room now.
     """
     opened = replace(problem, step=step)
-    reserved = waiting_units(opened, draft)
+    reserved, guaranteed = _guaranteed(opened, draft, waiting_units(opened, draft))
     if not reserved:
         return problem, replace(draft, exits=())
     keys = {state.key for unit in reserved for state in unit.states}
@@ -60,6 +61,7 @@ def freeze(problem: Problem, draft: Draft, step: Step) -> tuple[Problem, Draft]:
         units=(*frozen.units, *reserved),
         places={**frozen.places, **places},
         entitled=frozen.entitled | entitled,
+        guaranteed=frozen.guaranteed | guaranteed,
         losses=(losses[0], losses[1]),
     )
     rest = Draft(
@@ -68,6 +70,37 @@ def freeze(problem: Problem, draft: Draft, step: Step) -> tuple[Problem, Draft]:
     )
     after = with_facts(opened, facts, draft.exits, reserved, places, entitled)
     return replace(after, step=problem.step), rest
+
+
+def _guaranteed(
+    problem: Problem, draft: Draft, reserved: list[Unit]
+) -> tuple[list[Unit], frozenset[str]]:
+    """
+    Add starts to those reserved until what queues lose of their shares is for them.
+
+    Gives the keys of those that must be guaranteed for it; of such starts those that
+    have room now come last.
+    """
+    if not draft.guaranteed or not draft.exits or problem.step is not Step.ENTITLED:
+        return reserved, frozenset()
+    rights = HandRights(problem)
+    rights.leave(draft.exits)
+    counts = {key: dict(enumerate(map(len, row))) for key, row in draft.places.items()}
+    started = [unit for unit in problem.units if draft.starts(unit)]
+    for unit in started:
+        entitled = unit.key in draft.entitled
+        rights.start(unit, counts, entitled=entitled, guaranteed=False)
+    held = {unit.key for unit in reserved}
+    found: set[str] = set()
+    for unit in sorted(started, key=lambda x: (x.key not in held, rank_of(x))):
+        if rights.hold():
+            break
+        if unit.key in draft.guaranteed:
+            rights.start(unit, counts, entitled=True, sign=-1)
+            rights.start(unit, counts, entitled=True, guaranteed=True)
+            found.update(state.key for state in unit.states)
+            reserved += [unit] * (unit.key not in held)
+    return reserved, frozenset(found)
 
 
 def waiting_units(problem: Problem, draft: Draft) -> list[Unit]:

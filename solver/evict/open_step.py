@@ -99,7 +99,12 @@ class Opened:
                     s.key: {i: len(h) for i, h in enumerate(draft.places[s.key])}
                     for s in unit.states
                 }
-                rights.start(unit, counts, entitled=unit.key in draft.entitled)
+                rights.start(
+                    unit,
+                    counts,
+                    entitled=unit.key in draft.entitled,
+                    guaranteed=unit.key in draft.guaranteed,
+                )
         rights.leave(draft.exits)
         return rights.hold()
 

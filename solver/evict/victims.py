@@ -12,6 +12,11 @@ from models.gangs import Gang, PodSet, pod_sets
 from models.policy import Policy
 from models.resources import Resources, summed
 from solver.evict.group_mates import mates_that_stay, promised_mates
+from solver.evict.guarantees import (
+    is_beyond_quota,
+    may_be_guaranteed,
+    share_excess,
+)
 from solver.problem.eligibility import gets_no_place, takes_no_work
 from solver.problem.gang_state import Standing, standing
 from solver.problem.leaving_pods import NOWHERE
@@ -177,6 +182,12 @@ class _Gathering:
         starters = [unit for unit in problem.units if unit.starts]
         self._mates = mates_that_stay(problem, starters) | promised_mates(problem)
         self._starters = {state.gang.queue for state in starting}
+        self._claimants = {
+            state.gang.queue
+            for unit in starters
+            if may_be_guaranteed(problem, unit)
+            for state in unit.states
+        }
         self._top: dict[str, int] = {}
         for unit in problem.units:
             for state in unit.states if unit.starts else ():
@@ -249,10 +260,10 @@ class _Gathering:
             return False
         if not self._starters - {queue}:
             return False
-        running = self.problem.queues.running.get(queue, {})
-        shares = self.problem.shares.get(queue, {})
+        if self._claimants - {queue} and is_beyond_quota(self.problem, queue):
+            return True
         return any(
-            running.get(name, 0) > shares.get(name, 0)
+            share_excess(self.problem, queue, name) > 0
             for name in self.problem.queues.named
         )
 

@@ -14,11 +14,14 @@ from solver.problem.problem import Unit
 class Draft:
     """
     Places of every gang that gets pods, the gangs that start as entitled, and who goes.
+
+    ``guaranteed`` are those of them that take up what is left of their queues' quotas.
     """
 
     places: Mapping[str, Places] = field(default_factory=dict)
     entitled: frozenset[str] = frozenset()
     exits: tuple[Exit, ...] = ()
+    guaranteed: frozenset[str] = frozenset()
 
     def starts(self, unit: Unit) -> bool:
         """

@@ -22,6 +22,7 @@ def placement_of(problem: Problem, draft: Draft) -> Placement:
         reserves=_named(problem, (*frozen.units, *frozen.committed), frozen.places),
         departures=departures_of(problem),
         entitled=draft.entitled | frozen.entitled,
+        guaranteed=frozen.guaranteed,
     )
 
 

@@ -166,6 +166,7 @@ def _line(
         queue=gang.queue,
         state=state,
         entitled=now.key in placement.entitled,
+        guaranteed=now.key in placement.guaranteed,
         waiting=waiting if state in {"Waiting", "Reserved"} else None,
         pods=counts,
     )

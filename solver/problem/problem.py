@@ -56,6 +56,7 @@ class Frozen:
     """
     What earlier steps decided: who leaves, and the gangs that have their places for it.
 
+    Some lose their share for those that are ``guaranteed``.
     ``losses`` are those for entitled and for other starts.  ``committed`` units have
     what an earlier round promised, ``bound`` now or, in ``places``, later.
     """
@@ -64,6 +65,7 @@ class Frozen:
     units: tuple[Unit, ...] = ()
     places: Mapping[str, Places] = field(default_factory=dict)
     entitled: frozenset[str] = frozenset()
+    guaranteed: frozenset[str] = frozenset()
     losses: tuple[Loss, Loss] = (Loss(), Loss())
     committed: tuple[Unit, ...] = ()
     bound: Mapping[str, Places] = field(default_factory=dict)

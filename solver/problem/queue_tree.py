@@ -133,6 +133,26 @@ class QueueTree:
         taken += self.booked.get(queue, {}).get(resource, 0)
         return shares.get(queue, {}).get(resource, 0) - taken
 
+    def guarantee_left(self, queue: str, resource: str) -> int | None:
+        """
+        How much more guaranteed work a queue may start; negative above its quota.
+
+        None is unlimited.
+        """
+        quota = self.queues[queue].rule(resource).quota
+        if quota is None:
+            return None
+        taken = self.running.get(queue, {}).get(resource, 0)
+        return quota - taken - self.booked.get(queue, {}).get(resource, 0)
+
+    def beyond_quota(self, queue: str, resource: str) -> int:
+        """
+        How much a queue runs above its quota; nothing where it has none.
+        """
+        quota = self.queues[queue].rule(resource).quota
+        running = self.running.get(queue, {}).get(resource, 0)
+        return 0 if quota is None else max(0, running - quota)
+
     def requested(self, pending: Amounts) -> Amounts:
         """
         Add pending demand to what runs, per leaf queue.

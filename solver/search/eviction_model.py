@@ -389,8 +389,22 @@ class Decoding:
             else one
             for one in self.exits
         )
-        result = replace(draft, places=places, exits=exits)
+        result = replace(
+            draft, places=places, exits=exits, guaranteed=self._guaranteed()
+        )
         return replace(decoded, draft=result), done
+
+    def _guaranteed(self) -> frozenset[str]:
+        """
+        Name the starts that an answer counts as guaranteed.
+        """
+        found: set[str] = set()
+        for kind in self.encoding.types:
+            sure = kind.guaranteed.variable
+            number = 0 if sure is None else self.value(sure)
+            for unit in kind.units[:number]:
+                found.update(state.key for state in unit.states)
+        return frozenset(found)
 
 
 def _renamed(vars_: RigidVars | ChoiceVars, state: Standing) -> RigidVars | ChoiceVars:

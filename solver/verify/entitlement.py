@@ -72,7 +72,7 @@ def _above(
     if not own:
         return
     running = rolled_up(evidence, evidence.running)
-    evicted = _evicted(evidence)
+    evicted = evicted_below(evidence)
     shares = shares_of(evidence)
     for name, amounts in sorted(rolled_up(evidence, own).items()):
         for resource, need in sorted(amounts.items()):
@@ -96,7 +96,7 @@ def _above(
                 yield name, message
 
 
-def _evicted(evidence: Evidence) -> Amounts:
+def evicted_below(evidence: Evidence) -> Amounts:
     """
     Add up what is evicted below each queue, without stale gangs.
     """

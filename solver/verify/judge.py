@@ -14,6 +14,7 @@ from models.snapshot import Snapshot
 from solver.verify import (
     entitlement,
     gangs,
+    guaranteed_starts,
     held_idle,
     nodes,
     operations,
@@ -57,6 +58,7 @@ RULES: Final[dict[str, Rule]] = {
     "queue-quota": queues.queue_quotas,
     "entitled": entitlement.entitlements,
     "entitled-group": entitlement.entitled_groups,
+    "guaranteed": guaranteed_starts.guarantees,
     "right-to-evict": entitlement.rights_to_evict,
     "eviction-rule": victims_allowed.eviction_rules,
     "eviction-switch": victims_allowed.eviction_switches,

@@ -419,14 +419,47 @@ class BruteEvictions(Brute):
 
     def reclaims(self, gone, combo):
         units = list(self.units(gone, "reclaim"))
-        for name, queue in self.queues.items():
-            below = [unit for key, *unit in units if name in self.path(key)]
-            inner = self.is_inner(name)
-            if below and not self.queue_may_lose(queue, below, combo, inner=inner):
+        return not units or any(
+            self.reclaims_for(units, combo, sure)
+            for sure in self.guaranteed(combo, self.evicted(gone))
+        )
+
+    def guaranteed(self, combo, evicted):
+        """
+        Walk all sets of entitled starts that leave their queues within their quotas.
+        """
+        called = [key for key, part in combo.items() if part[1]]
+        for size in range(len(called) + 1):
+            for some in combinations(called, size):
+                teams = {mate for key in some for mate in self.facts.gangs[key].mates}
+                if teams <= set(some) and self.within_quotas(some, combo, evicted):
+                    yield some
+
+    def within_quotas(self, keys, combo, evicted):
+        taken = Counter()
+        for key in keys:
+            for queue in self.path(key):
+                for name, amount in self.demand(key, combo[key][0]).items():
+                    taken[queue, name] += amount
+        for (queue, name), amount in taken.items():
+            quota = self.queues[queue].rule(name).quota
+            if quota is None or name not in self.facts.named or not amount:
+                continue
+            more = evicted[queue, name] if self.is_inner(queue) else 0
+            held = self.facts.held.get((queue, name), 0) + self.memory(queue, name)
+            if amount > quota - held + more:
                 return False
         return True
 
-    def queue_may_lose(self, queue, units, combo, *, inner):
+    def reclaims_for(self, units, combo, sure):
+        for name, queue in self.queues.items():
+            below = [unit for key, *unit in units if name in self.path(key)]
+            if below and not self.queue_may_lose(queue, below, combo, sure):
+                return False
+        return True
+
+    def queue_may_lose(self, queue, units, combo, sure):
+        inner = self.is_inner(queue.name)
         within, without = Counter(), Counter()
         for key, (plan, entitled, _) in combo.items():
             if entitled:
@@ -443,7 +476,16 @@ class BruteEvictions(Brute):
             largest = max(unit[name] for unit, _ in units)
             running = self.facts.held.get((queue.name, name), 0)
             share = self.shares[queue.name].get(name, 0)
-            above = running - taken + min(largest, taken) > share
+            last = min(largest, taken)
+            above = running - taken + last > share
+            quota = queue.rule(name).quota
+            asked = sum(
+                self.demand(key, combo[key][0]).get(name, 0)
+                for key in sure
+                if queue.name not in self.path(key)
+            )
+            if asked and quota is not None and running - taken + last > quota:
+                above = above or taken - last < max(0, running - share) + asked
             if above and without[name] and all(held[name] for _, held in units):
                 return True
         return False
@@ -483,11 +525,6 @@ class BruteEvictions(Brute):
         """
         if self.borrowing:
             return True
-        waits = [
-            key
-            for key in self.waiting
-            if self.was_evicted(key) and self.could_start(key)
-        ]
         for key, (plan, _, _) in combo.items():
             for queue in self.path(key):
                 for name in self.facts.named:
@@ -496,11 +533,7 @@ class BruteEvictions(Brute):
                         for k, (p, _, _) in combo.items()
                         if queue in self.path(k)
                     )
-                    asked += sum(
-                        min(self.demand(k, p)[name] for p in self.smallest(k))
-                        for k in waits
-                        if queue in self.path(k)
-                    )
+                    asked += self.memory(queue, name)
                     room = self.left(queue, name, evicted)
                     if self.demand(key, plan)[name] and asked > room:
                         return False
@@ -614,4 +647,14 @@ class BruteEvictions(Brute):
         tree = self.facts.gangs[key].gang.tree
         return all(self.domain_legal(key, x, plan) for x in tree_nodes(tree)) and all(
             self.alone(key, node, plan) for node in self.nodes
+        )
+
+    def memory(self, queue, name):
+        """
+        Add up what gangs below a queue ask for that wait and were evicted before.
+        """
+        return sum(
+            min(self.demand(k, p)[name] for p in self.smallest(k))
+            for k in self.waiting
+            if queue in self.path(k) and self.was_evicted(k) and self.could_start(k)
         )

@@ -269,6 +269,7 @@ def line(name: str, state: str = "Waiting", binding: int = 0, **fields) -> GangL
         queue=fields.pop("queue", "default"),
         state=state,
         entitled=fields.pop("entitled", False),
+        guaranteed=fields.pop("guaranteed", False),
         waiting=fields.pop("waiting", None),
         pods=PodCounts(binding=binding, evicting=0, **(counts | fields)),
     )

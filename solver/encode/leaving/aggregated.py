@@ -17,6 +17,7 @@ from solver.encode.demand import Demand, pending_shapes
 from solver.encode.entitlement import add_entitlement
 from solver.encode.leaving.bounds import add_rights
 from solver.encode.leaving.encoding import only_entitled
+from solver.encode.leaving.guarantee import add_guarantee
 from solver.encode.leaving.node_options import Conversion
 from solver.encode.leaving.variables import Leaving, add_leaving, released
 from solver.encode.node_classes import Classes, NodeClass, node_class
@@ -77,6 +78,7 @@ def encode_coarsely(problem: Problem, victims: Victims, vacated: Ints) -> Coarse
     add_entitlement(model, problem, types, gone)
     if problem.step is Step.ENTITLED:
         only_entitled(model, types)
+        add_guarantee(model, problem, leaving, types, gone)
     add_rights(model, problem, leaving, types)
     return Coarse(problem, model, types)
 

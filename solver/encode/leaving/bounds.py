@@ -11,6 +11,7 @@ from models.resources import PODS
 from solver.encode.leaving.variables import Leaving, Piece, extend_by, units
 from solver.encode.queue_rows import placed
 from solver.encode.variables import Linear, RigidVars, StateVars, TypeVars, Var
+from solver.evict.guarantees import share_excess
 from solver.problem.problem import Problem, Step
 
 Key = tuple[str, str]
@@ -19,12 +20,13 @@ Key = tuple[str, str]
 @dataclass(frozen=True, slots=True)
 class Start:
     """
-    What the starts of one type ask for in one queue.
+    What the starts of one type ask for in one queue, and those that are guaranteed.
     """
 
     queue: str
     band: int
     amounts: Mapping[str, Linear]
+    sure: Mapping[str, Linear] = field(default_factory=dict)
 
 
 def starts_of(
@@ -39,19 +41,25 @@ def starts_of(
     for kind in types:
         if not kind.sample.starts:
             continue
-        for vars_ in kind.states:
-            amounts: dict[str, Linear] = {}
+        for at, vars_ in enumerate(kind.states):
             pods: Mapping[int, Linear] = placed(vars_, kind.starts)
             if step is Step.BORROWING:
                 pods = _borrowed(model, kind, vars_, pods)
-            for i, row in pods.items():
-                requests = vars_.state.leaves[i].pod_set.requests
-                for name, amount in requests.items():
-                    if amount:
-                        total = amounts.setdefault(name, Linear())
-                        extend_by(total, row, amount)
-            found.append(Start(vars_.state.gang.queue, kind.sample.band, amounts))
+            sure = _amounts(vars_, kind.sure[at]) if kind.sure else {}
+            gang = vars_.state.gang
+            amounts = _amounts(vars_, pods)
+            found.append(Start(gang.queue, kind.sample.band, amounts, sure))
     return found
+
+
+def _amounts(vars_: StateVars, pods: Mapping[int, Linear]) -> dict[str, Linear]:
+    amounts: dict[str, Linear] = {}
+    for i, row in pods.items():
+        requests = vars_.state.leaves[i].pod_set.requests
+        for name, amount in requests.items():
+            if amount:
+                extend_by(amounts.setdefault(name, Linear()), row, amount)
+    return amounts
 
 
 def _borrowed(
@@ -92,7 +100,7 @@ def add_rights(
     Ensure that reclaim and preempt stay within what queues and bands allow.
     """
     starts = starts_of(model, types, problem.step)
-    _Reclaim(model, problem, list(units(leaving, "reclaimed")), starts).add()
+    _Reclaim(model, problem, leaving, starts).add()
     _add_preempt(model, list(units(leaving, "preempted")), starts)
 
 
@@ -139,20 +147,23 @@ class _Reclaim:
         self,
         model: cp_model.CpModel,
         problem: Problem,
-        pieces: Sequence[Piece],
+        leaving: Leaving,
         starts: Sequence[Start],
     ) -> None:
         self.model = model
         self.problem = problem
         self.starts = starts
         self.below: dict[str, list[Piece]] = {}
-        for piece in pieces:
+        self.below_share = leaving.below_share
+        for piece in units(leaving, "reclaimed"):
             for queue in problem.queues.path(piece.queue):
                 self.below.setdefault(queue, []).append(piece)
 
     def add(self) -> None:
         """
         Ensure for each queue that it was above its share before each unit that goes.
+
+        Above its quota is enough for what guaranteed starts ask for.
         """
         leaves = {piece.queue for row in self.below.values() for piece in row}
         for queue, pieces in self.below.items():
@@ -167,8 +178,50 @@ class _Reclaim:
         return above in self.problem.queues.path(queue)
 
     def _excess(self, queue: str, resource: str) -> int:
-        running = self.problem.queues.running.get(queue, {}).get(resource, 0)
-        return running - self.problem.shares.get(queue, {}).get(resource, 0)
+        return share_excess(self.problem, queue, resource)
+
+    def _beyond(self, queue: str, resource: str, outside: Sequence[Start]) -> int:
+        """
+        Give what a queue runs above its quota, where somebody may ask for it.
+        """
+        if not any(resource in start.sure for start in outside):
+            return 0
+        return self.problem.queues.beyond_quota(queue, resource)
+
+    def _add_bound(
+        self,
+        queue: str,
+        resource: str,
+        lost: Linear,
+        outside: Sequence[Start],
+        where: Sequence[Var],
+    ) -> None:
+        """
+        Ensure that before its last unit goes a queue has lost less than its excess.
+
+        That over its share; or that over its quota, where guaranteed starts ask for
+        what it loses of its share.
+        """
+        model = self.model
+        excess = self._excess(queue, resource)
+        beyond = self._beyond(queue, resource, outside)
+        if beyond <= max(0, excess):
+            model.add(lost.expression <= excess - 1).only_enforce_if(*where)
+            return
+        model.add(lost.expression <= beyond - 1).only_enforce_if(*where)
+        short = model.new_bool_var("")
+        rest = max(0, excess)
+        model.add(lost.expression >= rest).only_enforce_if(short, *where)
+        for literal in where:
+            model.add_implication(short, literal)
+        some = _amount(self.below[queue], resource)
+        model.add(some.expression >= 1).only_enforce_if(short)
+        for leaf in sorted({piece.queue for piece in self.below[queue]}):
+            self.below_share.setdefault(leaf, []).append(short)
+        for start in outside:
+            if resource in start.sure:
+                lost.extend(start.sure[resource], -1)
+        model.add(lost.expression <= rest - 1).only_enforce_if(*where)
 
     def _add_queue(
         self,
@@ -183,7 +236,7 @@ class _Reclaim:
         named = [
             name
             for name in self.problem.queues.named
-            if self._excess(queue, name) > 0
+            if (self._excess(queue, name) > 0 or self._beyond(queue, name, outside))
             and any(piece.amounts.get(name) for piece in pieces)
             and any(name in start.amounts for start in outside)
         ]
@@ -238,7 +291,8 @@ class _Reclaim:
         asked = _sum(outside, name).expression
         self.model.add(asked >= 1).only_enforce_if(some)
         gone.extend(largest.total, -1)
-        self.model.add(gone.expression <= self._excess(queue, name) - 1)
+        where = [] if self._excess(queue, name) > 0 else [some]
+        self._add_bound(queue, name, gone, outside, where)
 
     def _add_row(
         self,
@@ -255,13 +309,12 @@ class _Reclaim:
         model.add(asked.expression >= 1).only_enforce_if(pick)
         largest = _LargestUnit(model)
         largest.add(pieces, name)
-        excess = self._excess(queue, name)
         gone = _amount(pieces, name)
         if inside is None:
             row = Linear()
             row.extend(gone)
             row.extend(largest.total, -1)
-            model.add(row.expression <= excess - 1).only_enforce_if(pick)
+            self._add_bound(queue, name, row, outside, [pick])
             return
         lost = model.new_int_var(0, max(0, gone.most), "")
         credit = model.new_int_var(0, max(0, largest.total.most), "")
@@ -273,7 +326,10 @@ class _Reclaim:
         model.add(lost >= asked.expression).only_enforce_if(~which)
         model.add(credit <= largest.total.expression)
         model.add(credit <= lost)
-        model.add(lost - credit <= excess - 1).only_enforce_if(pick)
+        before_last = Linear()
+        before_last.add(lost, 1, max(0, gone.most))
+        before_last.add(credit, -1, max(0, largest.total.most))
+        self._add_bound(queue, name, before_last, outside, [pick])
 
 
 def _emptied(model: cp_model.CpModel, piece: Piece, emptied: Var) -> Var:

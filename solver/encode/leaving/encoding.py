@@ -14,6 +14,7 @@ from solver.encode.demand import Demand
 from solver.encode.encoding import Encoding
 from solver.encode.entitlement import add_entitlement
 from solver.encode.leaving.bounds import add_rights
+from solver.encode.leaving.guarantee import add_guarantee
 from solver.encode.leaving.node_options import Conversion
 from solver.encode.leaving.variables import (
     Leaving,
@@ -157,6 +158,7 @@ def add_step_rules(
     add_entitlement(model, problem, types, gone)
     if problem.step is Step.ENTITLED:
         only_entitled(model, types)
+        add_guarantee(model, problem, leaving, types, gone)
     _start_or_leave(model, leaving, types)
     _keep_mates(model, problem, leaving, types)
     add_rights(model, problem, leaving, types)

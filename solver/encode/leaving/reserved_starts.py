@@ -2,7 +2,8 @@
 Reserved starts: a start of a step is bound unless it has no room now.
 
 It has none where what is bound beside it leaves too little, on a node or below a limit;
-or it is the only one for which somebody may leave who does.
+or it is the only one for which somebody may leave who does.  Where a queue loses some
+of its share, those that are guaranteed may be reserved, too.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +16,7 @@ from solver.encode.leaving.variables import Leaving
 from solver.encode.queue_rows import Key, charge, placed
 from solver.encode.variables import Linear, TypeVars, Var
 from solver.evict.beneficiaries import may_be_for
+from solver.evict.guarantees import may_be_guaranteed
 from solver.place.gang_order import rank_of
 from solver.problem.problem import Problem, Step, Unit
 
@@ -47,7 +49,7 @@ def add_reservations(
         Who leaves.
     """
     model = starts.model
-    asking = _Asking(model, leaving)
+    asking = _Asking(model, starts.problem, leaving)
     for kind, own in zip(held, starts.types, strict=True):
         short, needed = model.new_bool_var(""), model.new_bool_var("")
         model.add(short + needed == kind.starts.chosen)
@@ -158,8 +160,14 @@ class _Asking:
     Who of those who leave could do so for none that has no room.
     """
 
-    def __init__(self, model: cp_model.CpModel, leaving: Leaving) -> None:
+    def __init__(
+        self, model: cp_model.CpModel, problem: Problem, leaving: Leaving
+    ) -> None:
         self.model = model
+        self.problem = problem
+        self.low = _any_of(
+            model, [v for row in leaving.below_share.values() for v in row]
+        )
         self.alone: dict[Claim, Var] = {}
         self.needed: list[Var] = []
         self.gone = _claims(leaving)
@@ -194,6 +202,8 @@ class _Asking:
         claims = [self.alone[claim] for claim in mine]
         for literal in claims:
             self.model.add_at_most_one([short, literal])
+        if self.low is not None and may_be_guaranteed(self.problem, unit):
+            claims.append(self.low)
         self.model.add_bool_or([~needed, *claims])
         self.needed.append(needed)
 
@@ -206,7 +216,20 @@ class _Asking:
             self.model.add(gone.expression <= gone.most * some)
         needed = cp_model.LinearExpr.sum(self.needed)
         alone = cp_model.LinearExpr.sum([*self.alone.values()])
+        if self.low is not None:
+            alone += len(self.needed) * self.low
         self.model.add(needed <= alone)
+
+
+def _any_of(model: cp_model.CpModel, literals: Sequence[Var]) -> Var | None:
+    """
+    Give a literal that holds only where one of some does.
+    """
+    if not literals:
+        return None
+    some = model.new_bool_var("")
+    model.add_bool_or([~some, *literals])
+    return some
 
 
 def _claims(leaving: Leaving) -> dict[Claim, Linear]:

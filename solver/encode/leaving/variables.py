@@ -42,7 +42,8 @@ class Leaving:
     bin; ``gone`` counts what leaves per account; ``dead[w]`` says that all of a wide
     gang leaves, ``away[w]`` that it is moved, ``emptied[w, t]`` that a tree node is
     emptied, ``drifting`` counts spare pods that are moved; ``joins[c, x]`` says that a
-    crowded node joins a bin, ``crowd`` which of its things leave.
+    crowded node joins a bin, ``crowd`` which of its things leave.  ``below_share`` are
+    literals that hold only where a queue loses something of its share.
     """
 
     victims: Victims
@@ -59,6 +60,7 @@ class Leaving:
     crowd: dict[tuple[int, int], list[Var]] = field(default_factory=dict)
     crowd_work: Linear = field(default_factory=Linear)
     crowd_age: Linear = field(default_factory=Linear)
+    below_share: dict[str, list[Var]] = field(default_factory=dict)
     _numbers: list[int] | None = None
 
     def number_of(self, account: int) -> int:

@@ -21,6 +21,7 @@ from solver.evict.greedy.eviction_log import Going, Leavers
 from solver.evict.greedy.shortfalls import Counts, Dues
 from solver.evict.greedy.victim_table import MOVE, VictimTable
 from solver.evict.group_mates import mates_that_stay, promised_mates
+from solver.evict.guarantees import may_be_guaranteed
 from solver.evict.moved_gangs import Mover
 from solver.evict.victims import Victims
 from solver.place.complete import loaded
@@ -97,6 +98,8 @@ class _ByHand:
         self.wide_of = {wide.gang.key: at for at, wide in enumerate(victims.wide)}
         self.booked: dict[str, Counts] = {}
         self.failed = Refusals(self.problem)
+        self.lots: dict[str, tuple[str, ...]] = {}
+        self.hoping = False
         self.misses = 0
         self.gained = 0
         for at in self._wide(promised_mates(problem)):
@@ -117,7 +120,13 @@ class _ByHand:
             self._start_all([u for u in lot if self._is_open(u)], kind)
         self._move_instead()
         draft = self.work.draft()
-        return replace(draft, exits=(*self.before, *self.leavers.exits()))
+        sure = {
+            key
+            for lot in self.rights.guarantees.names
+            for key in self.lots.get(lot, (lot,))
+        }
+        exits = (*self.before, *self.leavers.exits())
+        return replace(draft, exits=exits, guaranteed=frozenset(sure))
 
     def _start_all(self, units: Sequence[Unit], kind: object) -> None:
         """
@@ -150,11 +159,28 @@ class _ByHand:
             or self.misses >= self.problem.tuning.evict.most_misses
         ):
             return False
-        if self._start(unit, evict=True):
+        if self._start(unit, evict=True) or self._take_up(unit):
             return True
         self.failed.note(unit)
         self.misses += 1
         return False
+
+    def _take_up(self, unit: Unit) -> bool:
+        """
+        Start a unit whose quota has room once others have left the queues above it.
+        """
+        problem = self.problem
+        inner = any(
+            problem.queues.queues[state.gang.queue].parent
+            for state in unit.states
+            if state.gang.queue in problem.queues.queues
+        )
+        if not (self.entitled and inner and may_be_guaranteed(problem, unit)):
+            return False
+        self.hoping = True
+        done = self._start(unit, evict=True)
+        self.hoping = self.rights.guarantees.hopeful = False
+        return done
 
     def _start_lot(self, units: Sequence[Unit]) -> bool:
         """
@@ -166,6 +192,7 @@ class _ByHand:
         shapes.of_leaf[state.key, 0] = shapes.of_leaf[units[0].key, 0]
         if self.failed.covers(units[0]) or not self._start(lot, evict=True):
             return False
+        self.lots[lot.key] = tuple(unit.key for unit in units)
         hosts = sorted(self.work.placed.pop(state.key)[0])
         each = len(hosts) // len(units)
         for at, unit in enumerate(units):
@@ -233,6 +260,7 @@ class _ByHand:
         still be evicted below inner queues to make room in their shares.
         """
         before = self.booked.get(unit.key)
+        self.rights.guarantees.hopeful = self.hoping and later
         self._rebook(unit, before, counts)
         self.work.note(partial(self._rebook, unit, counts, before))
         if self.entitled:

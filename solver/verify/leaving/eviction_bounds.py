@@ -10,6 +10,7 @@ from models.resources import Resources, add, format_quantity
 from solver.verify.entitlement import entitled_starts, shares_of
 from solver.verify.evidence import Evidence
 from solver.verify.gang_changes import Case
+from solver.verify.guaranteed_starts import guaranteed_starts
 from solver.verify.leaving.evicted_units import Taken, taken
 from solver.verify.leaving.for_whom import Ranks, home, start_priority
 from solver.verify.plan_steps import PREEMPT, RECLAIM, Amounts
@@ -59,13 +60,15 @@ class _Asked:
     What entitled starts ask for, per queue with all below it, and in all.
 
     ``most`` counts all places; ``least`` only those for whom somebody leaves, since
-    others may have come later, in idle room.
+    others may have come later, in idle room; ``sure`` those of guaranteed starts.
     """
 
     most: Amounts
     least: Amounts
+    sure: Amounts
     total_most: Resources
     total_least: Resources
+    total_sure: Resources
 
     def inside(self, queue: str, resource: str) -> int:
         """
@@ -80,6 +83,13 @@ class _Asked:
         inside = self.least.get(queue, {}).get(resource, 0)
         return self.total_least.get(resource, 0) - inside
 
+    def sure_outside(self, queue: str, resource: str) -> int:
+        """
+        Give what guaranteed starts elsewhere ask for.
+        """
+        inside = self.sure.get(queue, {}).get(resource, 0)
+        return self.total_sure.get(resource, 0) - inside
+
     def is_outside(self, queue: str, resource: str) -> bool:
         """
         Tell whether somebody elsewhere asks for a resource.
@@ -89,7 +99,7 @@ class _Asked:
 
 def reclaim_bounds(evidence: Evidence) -> Iterator[Violation]:
     """
-    Ensure that queues lose to others only what they have above their fair share.
+    Ensure that queues lose to others only what they have above their share or quota.
 
     With E what the units reclaimed below a queue ask for, L the largest of them, In
     what entitled starts below it ask for and Out what those elsewhere for whom somebody
@@ -97,6 +107,9 @@ def reclaim_bounds(evidence: Evidence) -> Iterator[Violation]:
     min(max(0, E - In), Out) above it.  Where T > 0 there is a named resource that
     every unit holds and some entitled start elsewhere asks for, with running - T +
     min(L, T) > fair share.
+
+    For guaranteed starts elsewhere, which ask for S: running - T + min(L, T) > quota,
+    and T - min(L, T) < max(0, running - fair share) + S; then some unit names one.
     """
     reclaimed = _reclaimed(evidence)
     starts = entitled_starts(evidence)
@@ -138,15 +151,22 @@ def _asked(evidence: Evidence, starts: Iterable[Case]) -> _Asked:
             largest[name] = largest.get(name, 0) + amount
             if gang.key in named:
                 smallest[name] = smallest.get(name, 0) + amount
-    total_most: dict[str, int] = {}
-    total_least: dict[str, int] = {}
-    for row in most.values():
-        add(total_most, row)
-    for row in least.values():
-        add(total_least, row)
+    sure: Amounts = {}
+    for case in guaranteed_starts(evidence):
+        add(sure.setdefault(case.gang.queue, {}), _demand(case))
     return _Asked(
-        rolled_up(evidence, most), rolled_up(evidence, least), total_most, total_least
+        rolled_up(evidence, most),
+        rolled_up(evidence, least),
+        rolled_up(evidence, sure),
+        *(_in_all(table) for table in (most, least, sure)),
     )
+
+
+def _in_all(table: Amounts) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for row in table.values():
+        add(total, row)
+    return total
 
 
 def _demand(case: Case) -> dict[str, int]:
@@ -188,7 +208,9 @@ def _excess(
         last = min(gone.largest[name], net)
         before_last = have - net + last
         share = shares_of(evidence).at_least(queue, name, before_last - 1)
-        if before_last > share:
+        if before_last > share or _is_for_guaranteed(
+            evidence, asked, queue, name, (have, before_last)
+        ):
             return ""
         numbers = (have, net, last, share)
         runs, goes, unit, fair = (format_quantity(name, x) for x in numbers)
@@ -197,6 +219,45 @@ def _excess(
             f"before the last it is not above its fair share of {fair}"
         )
     return problem
+
+
+def _is_for_guaranteed(
+    evidence: Evidence,
+    asked: _Asked,
+    queue: str,
+    resource: str,
+    amounts: tuple[int, int],
+) -> bool:
+    """
+    Tell whether what a queue loses below its share is for guaranteed starts elsewhere.
+
+    ``amounts`` are what runs, and what would run before the last unit goes.
+    """
+    sure = asked.sure_outside(queue, resource)
+    quota = evidence.queues[queue].rule(resource).quota
+    have, before_last = amounts
+    if not sure or quota is None or before_last <= quota:
+        return False
+    enough = before_last + sure - 1
+    share = shares_of(evidence).at_least(queue, resource, enough)
+    return min(have, share) <= enough and _names_guaranteed(evidence, queue)
+
+
+def _names_guaranteed(evidence: Evidence, queue: str) -> bool:
+    """
+    Tell whether some unit reclaimed from a queue names a guaranteed start elsewhere.
+    """
+    names = {
+        case.gang.key
+        for case in guaranteed_starts(evidence)
+        if queue not in evidence.path(case.gang.queue)
+    }
+    return any(
+        step.operation.rule == RECLAIM
+        and not names.isdisjoint(step.operation.beneficiaries)
+        and queue in evidence.path(evidence.gangs[step.operation.gang].queue)
+        for step in evidence.taking
+    )
 
 
 def preempt_bounds(evidence: Evidence) -> Iterator[Violation]:

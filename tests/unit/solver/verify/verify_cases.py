@@ -74,15 +74,19 @@ def reserves(gang, *places, start=0):
     return [reserve(f"{gang}-{i}", at, gang) for i, at in enumerate(places, start)]
 
 
-def made(*steps: Operation, entitled=(), **fields) -> Plan:
+def made(*steps: Operation, entitled=(), guaranteed=(), **fields) -> Plan:
     """
     Build a plan with a line that is right for every gang it does something with.
     """
     called = {key(name) for name in entitled}
+    sure = {key(name) for name in guaranteed}
     done: dict[str, Counter] = {}
     for step in steps:
         done.setdefault(step.gang, Counter())[step.op] += 1
-    lines = [said(name, done[name], entitled=name in called) for name in sorted(done)]
+    lines = [
+        said(name, done[name], entitled=name in called, guaranteed=name in sure)
+        for name in sorted(done)
+    ]
     return plan(*steps, **({"lines": lines} | fields))
 
 

@@ -146,6 +146,55 @@ def shares():
     )
 
 
+def quotas():
+    pieces = [
+        victim(queue="p"),
+        victim("u", "n1", queue="p", gpus=4),
+        victim("t", "n2", queue="p", gpus=4),
+        needy(queue="q"),
+    ]
+    unused = [queue("p", quota=8), queue("q", quota=8), queue("r")]
+    given = snapshot(nodes(3), pieces, unused)
+    steps = [evict("u-0", "n1", rule="reclaim"), reserve("w-0", "n1")]
+    sure = {"entitled": ["w"], "guaranteed": ["w"]}
+    yield broken(
+        "reclaim-bound",
+        given,
+        made(*steps, entitled=["w"]),
+        made(*steps, **sure),
+        "a queue above its quota, for nobody within his",
+    )
+    yield broken(
+        "reclaim-bound",
+        given,
+        made(
+            evict("v-0", rule="reclaim"),
+            evict("t-0", "n2", rule="reclaim"),
+            *steps,
+            **sure,
+        ),
+        made(evict("t-0", "n2", rule="reclaim"), *steps, **sure),
+        "a unit after which it is at its quota",
+    )
+    late = snapshot(nodes(3), [*pieces, needy("x", queue="r", gpus=4)], unused)
+    both = {"entitled": ["w", "x"]}
+    idle = reserve("x-0", "n2")
+    yield broken(
+        "guaranteed",
+        late,
+        made(*steps, idle, **both, guaranteed=["x"]),
+        made(*steps, idle, **both),
+        "beyond the quota",
+    )
+    yield broken(
+        "guaranteed",
+        late,
+        made(*steps, bind("x-0", "n2"), **both, guaranteed=["w", "x"]),
+        made(*steps, bind("x-0", "n2"), **both, guaranteed=["w"]),
+        "one that is bound",
+    )
+
+
 def paths():
     queues = [
         queue("top", quota=16),
@@ -310,6 +359,7 @@ RIGHTS = [
     *sides(),
     *queues(),
     *shares(),
+    *quotas(),
     *paths(),
     *bands(),
     *bounds(),

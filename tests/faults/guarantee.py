@@ -1,0 +1,80 @@
+"""
+Faults of guarantees: who takes up a quota that is not used, and from whom.
+"""
+
+from tests.faults.evictions import dropped, in_model
+from tests.faults.fault import Fault
+from tests.faults.switch import always, both, saying, switch
+
+IDLE = "evict/guarantee/idle-in-pieces"
+DEPARTMENT = "evict/guarantee/what-leaves-a-department-makes-room-in-its-quota"
+
+FAULTS: tuple[Fault, ...] = (
+    Fault(
+        "nobody-is-guaranteed",
+        "the model takes nothing from queues within their shares",
+        dropped("solver.encode.leaving.encoding:add_guarantee"),
+        (IDLE, DEPARTMENT),
+    ),
+    Fault(
+        "nobody-is-offered-for-a-quota",
+        "only work of queues above their shares may be reclaimed",
+        switch("solver.evict.guarantees:is_beyond_quota", always(value=False)),
+        (IDLE, "evict/guarantee/where-departments-quotas-exceed-the-cluster"),
+    ),
+    Fault(
+        "guaranteed-beyond-its-quota",
+        "every entitled start counts as guaranteed",
+        in_model(
+            switch("solver.problem.queue_tree:QueueTree.guarantee_left", always(None))
+        ),
+        ("evict/guarantee/not-beyond-its-own-quota",),
+    ),
+    Fault(
+        "taken-from-within-the-quota",
+        "all that a queue runs counts as above its quota",
+        both(
+            in_model(),
+            switch(
+                "solver.problem.queue_tree:QueueTree.beyond_quota",
+                lambda _old: (
+                    lambda self, queue, name: self.running.get(queue, {}).get(name, 0)
+                ),
+            ),
+        ),
+        ("evict/guarantee/not-from-a-queue-within-its-quota",),
+    ),
+    Fault(
+        "greedy-guarantees-nobody",
+        "greedy takes nothing from queues within their shares",
+        switch("solver.evict.guarantees:Guarantees.elsewhere", always(0)),
+        (IDLE, "evict/guarantee/inside-a-department-that-uses-its-quota"),
+        "greedy",
+    ),
+    Fault(
+        "greedy-guarantees-without-end",
+        "greedy lets all starts take what guaranteed ones may",
+        switch(
+            "solver.evict.guarantees:Guarantees.elsewhere",
+            saying(lambda asked, *_: asked * 100),
+        ),
+        ("evict/guarantee/others-get-no-second-unit",),
+        "greedy",
+    ),
+    Fault(
+        "greedy-forgets-what-leaves-a-department",
+        "greedy counts a department's quota as if nobody left it",
+        switch("solver.evict.eviction_ledger:HandRights._released", always({})),
+        ("evict/guarantee/inside-a-department-that-uses-its-quota",),
+        "greedy",
+    ),
+    Fault(
+        "guaranteed-in-name-only",
+        "nobody is named for whom a queue loses below its share",
+        switch(
+            "solver.evict.freeze:_guaranteed",
+            lambda _old: lambda _problem, _draft, reserved: (reserved, frozenset()),
+        ),
+        (IDLE,),
+    ),
+)
