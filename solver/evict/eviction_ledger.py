@@ -326,12 +326,8 @@ class HandRights:
                 for state in unit.states
             }
             keys = {state.key for state in unit.states}
-            self.start(
-                unit,
-                counts,
-                entitled=keys <= frozen.entitled,
-                guaranteed=keys <= frozen.guaranteed,
-            )
+            entitled, sure = keys <= frozen.entitled, keys <= frozen.guaranteed
+            self.start(unit, counts, entitled=entitled, guaranteed=sure)
         self.leave(frozen.exits)
 
     def losing_share(self) -> frozenset[str]:
