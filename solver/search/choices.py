@@ -199,12 +199,14 @@ class Finished:
 
 def _may_choose(opened: Opened, before: Problem, after: Problem) -> bool:
     """
-    Tell whether a step could have frozen something else that is as good.
+    Tell whether a step could have frozen something else that leads as far.
 
     Where nobody had to leave and nobody is leaving, everybody who starts has room now.
+    But where starts may follow a step, somebody could leave so that more of them do.
     """
     is_leaving = (opened.now.room.later > opened.now.room.now).any()
-    return bool(is_leaving) or after.frozen is not before.frozen
+    froze = after.frozen is not before.frozen
+    return bool(is_leaving) or froze or _may_follow(opened)
 
 
 def _may_follow(opened: Opened) -> bool:

@@ -92,17 +92,22 @@ def waiting_again(evidence: Evidence) -> Iterator[tuple[Gang, dict[str, int]]]:
     """
     List waiting gangs that were evicted before and could start, with their demand.
 
-    The demand is the least that lets them start, of each named resource.
+    The demand is the least that lets them start, of each named resource.  A gang of
+    which the judge cannot tell whether it could start is left out, and so is one with
+    a mate that it needs and that cannot.
     """
     gangs = [gang for gang in evidence.snapshot.gangs if remembers(evidence, gang)]
     hopes = [_hope(gang, 1) for gang in gangs if _kind(gang) is not None]
-    empty = Emptiness.of(evidence.snapshot, [hope.gang for hope in hopes])
+    mates = {hope.gang.key: _mates(evidence, hope.gang) for hope in hopes}
+    asked = [*hopes, *(mate for group in mates.values() for mate in group)]
+    empty = Emptiness.of(evidence.snapshot, [hope.gang for hope in asked])
     free: dict[str, int] = {}
     for hope in hopes:
-        if hope.satisfied or _is_held(hope, evidence, free):
-            continue
-        living = _possible(hope, evidence, empty)
-        if living is not None:
+        living = _surely(hope, evidence, empty, free)
+        if living is not None and all(
+            mate.satisfied or _surely(mate, evidence, empty, free) is not None
+            for mate in mates[hope.gang.key]
+        ):
             yield (
                 hope.gang,
                 {
@@ -110,6 +115,24 @@ def waiting_again(evidence: Evidence) -> Iterator[tuple[Gang, dict[str, int]]]:
                     for name in evidence.named
                 },
             )
+
+
+def _mates(evidence: Evidence, gang: Gang) -> list[_Hope]:
+    keys = [key for key in gang.mates if key != gang.key and key in evidence.gangs]
+    return [_hope(evidence.gangs[key], 1) for key in keys]
+
+
+def _surely(
+    hope: _Hope, evidence: Evidence, empty: Emptiness, free: dict[str, int]
+) -> _Offers:
+    """
+    Give the pending pods of a gang that surely could start; else none.
+    """
+    if hope.satisfied or _is_held(hope, evidence, free):
+        return None
+    if _shares_hosts(hope) or _is_bounded_from_below(hope, evidence):
+        return None
+    return _possible(hope, evidence, empty)
 
 
 def _asks(
