@@ -7,7 +7,7 @@ from typing import Literal
 
 from models.plan import Operation
 
-Result = Literal["done", "again", "refused", "skipped"]
+Result = Literal["done", "held", "again", "refused", "skipped"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,6 +15,8 @@ class Receipt:
     """
     An operation with its result, what the other side said, and how long it took.
 
+    ``held``
+        It is begun: the pod is bound once its volumes are.
     ``again``
         Something was in the way that passes: a conflict, a budget, a busy server.
     ``refused``

@@ -33,10 +33,12 @@ class Execution:
     @property
     def went_well(self) -> bool:
         """
-        Tell whether everything was done.
+        Tell whether everything was done, or is begun.
         """
         receipts: Sequence[Receipt] = () if self.done is None else self.done.receipts
-        return self.error is None and all(r.result == "done" for r in receipts)
+        return self.error is None and all(
+            r.result in {"done", "held"} for r in receipts
+        )
 
     def join(self, seconds: float) -> bool:
         """

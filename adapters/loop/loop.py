@@ -107,6 +107,9 @@ class Loop:
             self._remember()
         if self._next is not None:
             self._carry_out()
+        elif self._running is None and (held := self.parts.sink.due()) is not None:
+            parts = self.parts
+            self._running = begin(held, parts.sink, parts.clock, self._over)
         elif self._is_quiet():
             self._tell(lambda to: to.skipped())
             if self.parts.clock() >= self._remembered_at + _REMEMBER_EVERY:

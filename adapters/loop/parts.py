@@ -52,6 +52,11 @@ class HoldingSink(Sink, Protocol):
         Let the source show a plan as if carried out, from now on.
         """
 
+    def due(self) -> Turn | None:
+        """
+        Give what an earlier round began and can be ended now; nothing where none can.
+        """
+
     def remember(self) -> None:
         """
         Keep what is remembered, where it has changed.

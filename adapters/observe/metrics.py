@@ -32,7 +32,7 @@ _ROUND_SECONDS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
 _CALL_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5)
 _OUTCOMES = ("done", "idle", "skipped", "refused", "rejected", "dropped", "failed")
 _LESSER_WAYS = ("without-evictions", "greedy")
-_RESULTS = ("done", "again", "refused", "skipped")
+_RESULTS = ("done", "held", "again", "refused", "skipped")
 
 
 class Metrics:

@@ -18,7 +18,7 @@ from models.receipt import Receipt
 from models.snapshot import Snapshot
 
 _STEADY = frozenset({"Running", "Finished"})
-_RESULTS = ("done", "again", "refused", "skipped")
+_RESULTS = ("done", "held", "again", "refused", "skipped")
 
 
 def record_of(

@@ -130,9 +130,9 @@ def test_a_round_says_what_it_was_made_of_and_what_came_of_it():
     assert ["default/starts", "default/waits"] == [
         line["name"] for line in written["gangs"]["items"]
     ]
-    assert {"Bind": {"done": 2, "again": 0, "refused": 0, "skipped": 0}} == written[
-        "receipts"
-    ]
+    assert {
+        "Bind": {"done": 2, "held": 0, "again": 0, "refused": 0, "skipped": 0}
+    } == written["receipts"]
     assert 8 == written["gpus"]
 
 

@@ -32,7 +32,7 @@ class Store:
         self.objects[path] = raw
 
     def call(self, method: str, path: str, body=None, *, rule: str = "") -> dict:
-        self.calls.append((method, path, body))
+        self.calls.append((method, path, deepcopy(body)))
         self.fault(method, path)
         answer = getattr(self, f"_{method.lower()}")(path, body)
         self.after(method, path)
@@ -62,6 +62,14 @@ class Store:
         self.put(path, body)
         return self.objects[path]
 
+    def _patch(self, path: str, body: dict) -> dict:
+        held = deepcopy(self._get(path, None))
+        wanted = body["metadata"].pop("resourceVersion", None)
+        if wanted not in {None, held["metadata"]["resourceVersion"]}:
+            raise ConflictError(f"patch {path}", 409, "the object has been modified")
+        self.put(path, merged(held, body))
+        return self.objects[path]
+
     def _bind(self, path: str, body: dict) -> dict:
         pod = self._get(path, None)
         uid = body["metadata"].get("uid")
@@ -79,6 +87,20 @@ class Store:
             raise ConflictError(f"evict {path}", 409, "another uid")
         pod["metadata"]["deletionTimestamp"] = "2026-01-31T09:00:00Z"
         return {"kind": "Status"}
+
+
+def merged(held: dict, patch: dict) -> dict:
+    """
+    Patch an object as a merge patch does.
+    """
+    for key, value in patch.items():
+        if value is None:
+            held.pop(key, None)
+        elif isinstance(value, dict):
+            held[key] = merged(dict(held.get(key) or {}), value)
+        else:
+            held[key] = value
+    return held
 
 
 def raw_pod(name: str, *, node: str | None = None, uid: str = "") -> dict:

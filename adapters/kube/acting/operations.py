@@ -32,8 +32,14 @@ _BUDGET = "DisruptionBudget"
 """
 The cause that a server names where a disruption budget, and not its own load, refuses.
 """
-_Answer = tuple[Result, str]
-_DONE: _Answer = ("done", "")
+Answer = tuple[Result, str]
+"""
+What became of an operation, and what the other side said.
+"""
+NO_ANSWER: Answer = ("done", "")
+"""
+What is done needs no words.
+"""
 BIND_RULE = '{apiGroups: [""], resources: ["pods/binding"], verbs: ["create"]}'
 EVICT_RULE = '{apiGroups: [""], resources: ["pods/eviction"], verbs: ["create"]}'
 GET_RULE = '{apiGroups: [""], resources: ["pods"], verbs: ["get"]}'
@@ -66,17 +72,18 @@ class Deeds:
         """
         Bind a pod to its node, if both are still what the plan knew.
         """
-        return self._done(operation, self._bound)
+        return self.done(operation, self._bound)
 
     def evict(self, operation: Operation) -> Receipt:
         """
         Ask a pod to leave, which its disruption budget may refuse.
         """
-        return self._done(operation, self._evicted)
+        return self.done(operation, self._evicted)
 
-    def _done(
-        self, operation: Operation, act: Callable[[Operation], _Answer]
-    ) -> Receipt:
+    def done(self, operation: Operation, act: Callable[[Operation], Answer]) -> Receipt:
+        """
+        Do something about an operation, as long as we may, and give its receipt.
+        """
         began = self.clock()
         result, message = self._tried(operation, act)
         return Receipt(
@@ -87,8 +94,8 @@ class Deeds:
         )
 
     def _tried(
-        self, operation: Operation, act: Callable[[Operation], _Answer]
-    ) -> _Answer:
+        self, operation: Operation, act: Callable[[Operation], Answer]
+    ) -> Answer:
         """
         Try, and wait where the server asks us to; other failures are never repeated.
 
@@ -115,7 +122,7 @@ class Deeds:
             self.sleep(min(seconds, _SLICE))
             seconds -= _SLICE
 
-    def _bound(self, operation: Operation) -> _Answer:
+    def _bound(self, operation: Operation) -> Answer:
         record = self.cache.node(operation.node)
         if record is None:
             return "refused", f"node {operation.node} is gone"
@@ -138,12 +145,12 @@ class Deeds:
         except ThrottledError:
             raise
         except AnswerError as error:
-            return _kind(error), _said(error)
+            return answer_of(error)
         except ClusterError as error:  # nobody knows what became of it
             return self._read(operation, error)
-        return _DONE
+        return NO_ANSWER
 
-    def _read(self, operation: Operation, error: ClusterError) -> _Answer:
+    def _read(self, operation: Operation, error: ClusterError) -> Answer:
         """
         Ask the pod itself what became of a bind.
         """
@@ -155,7 +162,7 @@ class Deeds:
             return "again", str(error)
         return _verdict(operation, raw) or ("again", _said(error))
 
-    def _evicted(self, operation: Operation) -> _Answer:
+    def _evicted(self, operation: Operation) -> Answer:
         space, _, name = operation.pod.partition("/")
         options: dict[str, Any] = {"apiVersion": "v1", "kind": "DeleteOptions"}
         if operation.uid:
@@ -171,7 +178,7 @@ class Deeds:
                 "POST", f"{_path(operation)}/eviction", body, rule=EVICT_RULE
             )
         except NotFoundError:
-            return _DONE  # it has left already
+            return NO_ANSWER  # it has left already
         except ThrottledError as error:
             if _BUDGET in error.causes or "disruption budget" in error.message:
                 return "again", f"a disruption budget holds it: {error.message}"
@@ -179,13 +186,20 @@ class Deeds:
         except ConflictError as error:
             return "again", _said(error)
         except AnswerError as error:
-            return _kind(error), _said(error)
+            return answer_of(error)
         except ClusterError as error:
             return "again", str(error)
-        return _DONE
+        return NO_ANSWER
 
 
-def _verdict(operation: Operation, raw: Mapping[str, Any]) -> _Answer | None:
+def answer_of(error: AnswerError) -> Answer:
+    """
+    Say what a refusal by the server comes to.
+    """
+    return _kind(error), _said(error)
+
+
+def _verdict(operation: Operation, raw: Mapping[str, Any]) -> Answer | None:
     """
     Say what a pod shows of its bind; nothing where it could still be bound.
     """
@@ -194,7 +208,7 @@ def _verdict(operation: Operation, raw: Mapping[str, Any]) -> _Answer | None:
     if operation.uid and meta.get("uid") != operation.uid:
         return "refused", f"pod {pod} is another one of that name"
     if node == operation.node:
-        return _DONE
+        return NO_ANSWER
     if node:
         return "refused", f"pod {pod} is bound to {node} already"
     if meta.get("deletionTimestamp"):

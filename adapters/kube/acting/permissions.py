@@ -48,9 +48,11 @@ ACTING = (
     Permission(group="", resource="pods", verb="get"),
     Permission(group="", resource="pods/binding", verb="create"),
     Permission(group="", resource="pods/eviction", verb="create"),
+    Permission(group="", resource="persistentvolumeclaims", verb="get"),
+    Permission(group="", resource="persistentvolumeclaims", verb="patch"),
 )
 """
-What binds and evicts.
+What binds and evicts; claims are told the node of the pod that they wait for.
 """
 TELLING = (
     Permission(group="", resource="pods/status", verb="patch"),

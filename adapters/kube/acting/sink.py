@@ -5,10 +5,11 @@ A cluster as a sink of plans: intent first, then binds and evictions, gang by ga
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from adapters.kube.acting.executor import THREADS, carry_out
+from adapters.kube.acting.executor import STOPPING, THREADS, carry_out
 from adapters.kube.acting.intent import MOST_BINDS, MOST_TEXT, IntentStore
 from adapters.kube.acting.intent_format import Intent
 from adapters.kube.acting.operations import Deeds
+from adapters.kube.acting.volume_binder import Act, VolumeBinder
 from adapters.kube.api.errors import ClusterError
 from adapters.kube.watch.cache import Cache
 from adapters.loop.interfaces import Turn
@@ -44,6 +45,8 @@ class ClusterSink:
         self._deeds = deeds
         self._store = store
         self._memory = memory
+        self._volumes = VolumeBinder(deeds, cache)
+        self._turn: Turn | None = None
         self._threads = threads
         self._goes_on = goes_on
         self._left_out: frozenset[Operation] = frozenset()
@@ -54,6 +57,7 @@ class ClusterSink:
         """
         Begin to lead: what the last leader was about to bind is promised.
         """
+        self._volumes.clear()
         found = self._store.claim()
         if lost := self._memory.restore(found.memory, now):
             _log.warning("memory_left_out", extra={"fields": {"entries": lost}})
@@ -68,7 +72,7 @@ class ClusterSink:
         """
         Take what a plan binds for bound and what it evicts for leaving, from now on.
         """
-        steps = turn.plan.operations
+        self._turn, steps = turn, turn.plan.operations
         binds = [step for step in steps if step.op == "Bind"]
         self._groups = dict(_groups(turn.snapshot, {step.gang for step in binds}))
         binds, self._left_out = self._within_bounds(binds)
@@ -79,9 +83,19 @@ class ClusterSink:
                 self._cache.assume_leaving(step.pod, step.uid or "")
         self._intent = Intent(
             round=turn.name,
-            binds=tuple(Promise.of(step) for step in binds),
+            binds=tuple(Promise.of(step) for step in (*self._volumes.steps, *binds)),
             memory=self._memory.document(),
         )
+
+    def due(self) -> Turn | None:
+        """
+        Give the binds of a gang that waited for volumes, and does so no longer.
+        """
+        turn = self._volumes.due()
+        if turn is not None:
+            gangs = {step.gang for step in turn.plan.operations}
+            self._groups = dict(_groups(turn.snapshot, gangs))
+        return turn
 
     def execute(self, plan: Plan) -> Sequence[Receipt]:
         """
@@ -94,15 +108,16 @@ class ClusterSink:
         ]
         receipts = dict(zip(steps, self._carried_out(steps), strict=True))
         for step, receipt in receipts.items():
-            if receipt.result != "done":
+            if receipt.result not in {"done", "held"}:
                 self._cache.forget(step.pod)
         return [receipts.get(step) or self._kept(step) for step in plan.operations]
 
     def remember(self) -> None:
         """
-        Keep what is remembered, where it has changed; no bind is open then.
+        Keep what is remembered, and what waits for volumes, where it has changed.
         """
-        now = Intent(memory=self._memory.document())
+        held = tuple(Promise.of(step) for step in self._volumes.steps)
+        now = Intent(binds=held, memory=self._memory.document())
         if now != self._intent:
             self._store.write(now)
             self._intent = now
@@ -120,13 +135,46 @@ class ClusterSink:
             _log.warning("intent_not_stored", extra={"fields": fields})
             return [_skipped(step, str(error)) for step in steps]
         self._deeds.begin()
+        found: dict[Operation, Receipt] = {}
+        lacking: dict[str, list[Operation]] = {}
+        for name, unit in self._units(steps).items():
+            binds = [step for step in unit if step.op == "Bind"]
+            ended = self._volumes.ended(name) if binds else None
+            found |= {one.operation: one for one in ended or ()}
+            if ended is None and self._volumes.lacks(binds):
+                lacking[name] = binds
+        held = {step for binds in lacking.values() for step in binds}
+        now = [step for step in steps if step not in found and step not in held]
+        found |= zip(now, self._run(now, self._done), strict=True)
+        for name, binds in lacking.items():
+            found |= zip(binds, self._begun(name, binds), strict=True)
+        return [found[step] for step in steps]
+
+    def _begun(self, name: str, binds: Sequence[Operation]) -> list[Receipt]:
+        """
+        Let the claims of a gang be bound before its pods.
+        """
+        if self._turn is None or not self._goes_on():
+            return [_skipped(step, STOPPING) for step in binds]
+        return self._volumes.begin(name, self._turn, binds, self._run)
+
+    def _run(self, steps: Sequence[Operation], act: Act) -> list[Receipt]:
         return carry_out(
             steps,
-            self._done,
+            act,
             threads=self._threads,
             groups=self._groups,
             goes_on=self._goes_on,
         )
+
+    def _units(self, steps: Iterable[Operation]) -> dict[str, list[Operation]]:
+        """
+        Part operations by the gangs, or groups of gangs, that start together.
+        """
+        units: dict[str, list[Operation]] = {}
+        for step in steps:
+            units.setdefault(self._groups.get(step.gang, step.gang), []).append(step)
+        return units
 
     def _within_bounds(
         self, binds: list[Operation]
@@ -137,11 +185,8 @@ class ClusterSink:
         room = min(MOST_BINDS, MOST_TEXT // max(map(_letters, binds), default=1))
         if len(binds) <= room:
             return binds, frozenset()
-        units: dict[str, list[Operation]] = {}
-        for step in binds:
-            units.setdefault(self._groups.get(step.gang, step.gang), []).append(step)
         taken: list[Operation] = []
-        for unit in units.values():
+        for unit in self._units(binds).values():
             if len(taken) + len(unit) <= room or not taken:
                 taken += unit
         return taken, frozenset(binds) - frozenset(taken)

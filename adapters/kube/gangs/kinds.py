@@ -35,6 +35,12 @@ What every API server has and every plan needs.
 """
 
 
+CLAIMS, VOLUMES = (
+    next(resource for resource in NEEDED if resource.kind == kind)
+    for kind in ("PersistentVolumeClaim", "PersistentVolume")
+)
+
+
 def resources_of(dialects: Sequence[Dialect]) -> tuple[Resource, ...]:
     """
     List what is read for some dialects, each kind and version once.

@@ -45,7 +45,6 @@ class Volumes:
             tuple(objects.of(*kind) for kind in STORAGE_KINDS),
             lambda: Storage(objects),
         )
-        self.binds = False
         self._demands: dict[NodeDemand, NodeDemand] = {}
         alone = {at for at, raw in self._claims.items() if _is_for_one(raw)}
         self.taken = dict(_taken(alone, pods)) if alone else {}
@@ -128,9 +127,9 @@ class Volumes:
             raise NotReadyError(f"{what} exist")
         if not of.waits:
             raise NotReadyError(f"of class {of.name} is not bound to a volume yet")
-        if not self.binds:
-            what = f"of class {of.name} is not bound yet, and binding it is not planned"
-            raise NotReadyError(what)
+        if not of.provisions:
+            what = f"of class {of.name} needs one of the volumes that are there, and"
+            raise NotReadyError(f"{what} choosing one is not planned")
         if claim.node:
             yield ((LabelRule(key=NAME_FIELD, operator="In", values=(claim.node,)),),)
         yield from self._storage.places(claim)

@@ -29,6 +29,13 @@ NO_PROVISIONER = "kubernetes.io/no-provisioner"
 FOR_ONE_POD = "ReadWriteOncePod"
 _BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 _CLASS = "volume.beta.kubernetes.io/storage-class"
+_READ = (SELECTED_NODE, _BIND_COMPLETED, _CLASS)
+_META = ("name", "namespace", "uid", "labels", "deletionTimestamp")
+_SPEC = (
+    *("accessModes", "capacity", "claimRef", "csi", "nodeAffinity", "resources"),
+    *("selector", "storageClassName", "volumeAttributesClassName", "volumeMode"),
+    "volumeName",
+)
 _STORAGE = "storage"
 _LARGEST = 2**63 - 1
 _BETA = "failure-domain.beta.kubernetes.io"
@@ -48,6 +55,7 @@ class ClaimRecord:
     namespace: str
     name: str
     uid: str = ""
+    version: str = ""
     volume: str = ""
     is_bound: bool = False
     is_lost: bool = False
@@ -110,6 +118,7 @@ def claim_record(raw: Json) -> ClaimRecord:
         namespace=text(meta, "namespace", "metadata") or "default",
         name=text(meta, "name", "metadata"),
         uid=text(meta, "uid", "metadata"),
+        version=text(meta, "resourceVersion", "metadata"),
         volume=volume,
         is_bound=bool(volume) and (_BIND_COMPLETED in said or phase != "Pending"),
         is_lost=phase == "Lost",
@@ -147,6 +156,31 @@ def volume_record(raw: Json) -> VolumeRecord:
         driver=text(csi, "driver", "spec.csi"),
         handle=text(csi, "volumeHandle", "spec.csi"),
     )
+
+
+def reduced(raw: Json) -> Json:
+    """
+    Keep of a claim or a volume what is read of it: there may be one for every pod.
+
+    Its version is not kept, so what changes none of this is no change.
+    """
+    meta = mapping(raw, "metadata")
+    said = texts(meta, "annotations", "metadata")
+    kept = {
+        "annotations": {key: said[key] for key in _READ if key in said},
+        "ownerReferences": [
+            {key: owner.get(key) for key in ("uid", "controller")}
+            for owner in records(meta, "ownerReferences", "metadata")
+        ],
+        **{key: meta[key] for key in _META if key in meta},
+    }
+    spec, status = mapping(raw, "spec"), mapping(raw, "status")
+    return {
+        "kind": raw.get("kind"),
+        "metadata": {key: value for key, value in kept.items() if value},
+        "spec": {key: spec[key] for key in _SPEC if key in spec},
+        "status": {"phase": status["phase"]} if "phase" in status else {},
+    }
 
 
 def class_record(raw: Json) -> StorageClassRecord:

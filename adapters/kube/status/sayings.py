@@ -176,7 +176,7 @@ def _by_gang(told: Told) -> Mapping[str, _Receipts]:
                 became.evicted.append(receipt.operation)
             continue
         became.open = True
-        if became.refused is None and receipt.result != "skipped":
+        if became.refused is None and receipt.result not in {"skipped", "held"}:
             became.refused = receipt
     return found
 

@@ -82,15 +82,17 @@ class Cache:
         """
         return self._shelves[resource]
 
-    def assume(self, pod: str, uid: str, node: str) -> None:
+    def assume(
+        self, pod: str, uid: str, node: str, seconds: float | None = None
+    ) -> None:
         """
-        Take a pod for bound from now on, until the API server says what became of it.
+        Take a pod for bound until the API server says what became of it, or time is up.
         """
         with self._lock:
             held = self._pods.records.get(pod)
             if held is None or held.uid != uid or held.node is not None:
                 return  # it is gone, another, or bound already
-            until = self._clock() + self._confirm
+            until = self._clock() + (seconds or self._confirm)
             self._assumed[pod] = Assumed(uid, node, until)
 
     def assume_leaving(self, pod: str, uid: str) -> None:

@@ -13,11 +13,12 @@ from adapters.kube.api.resources import Raw, Resource
 from adapters.kube.api.unread import DEEPEST, too_deep
 from adapters.kube.dialects.protocol import Dialect
 from adapters.kube.gangs.assemble import SCHEDULERS, Assembled, Assembler
-from adapters.kube.gangs.kinds import resources_of
+from adapters.kube.gangs.kinds import CLAIMS, VOLUMES, resources_of
 from adapters.kube.objects.fields import FieldError
 from adapters.kube.objects.node_pool import WHOLE, NodePool
 from adapters.kube.objects.node_record import node_record
 from adapters.kube.objects.pod_reader import Reducer
+from adapters.kube.objects.volume_records import reduced
 from adapters.kube.watch.cache import NODES, PODS, Cache, View
 from adapters.kube.watch.pace import Pace, State
 from adapters.kube.watch.reflector import Reflector
@@ -203,6 +204,8 @@ def reducer_of(resource: Resource) -> Callable[[Raw], Any]:
         return Reducer().pod
     if place == NODES:
         return node_record
+    if resource in {CLAIMS, VOLUMES}:
+        return lambda raw: reduced(slim(raw))
     return slim
 
 

@@ -163,7 +163,7 @@ class Memory:
                 elif step.rule != "stale":
                     self._of(gangs[step.gang], now).evicted_at = now
                     self._spared.pop(step.gang, None)
-            if receipt.result != "done":
+            if receipt.result not in {"done", "held"}:
                 self._stillness.broken()
         for key, before in self._spared.items():
             self._of(gangs[key], now).evicted_at = before  # nobody of it left
@@ -303,7 +303,10 @@ class Memory:
         return self._stale_after if off and held.halved else gang.stale_after
 
     def _bound(self, gang: Gang, receipts: list[Receipt], now: float) -> None:
+        receipts = [receipt for receipt in receipts if receipt.result != "held"]
         failed = [receipt for receipt in receipts if receipt.result != "done"]
+        if not receipts:
+            return  # nothing of it is bound yet
         if not failed and gang.key not in self.gangs:
             return
         held = self._of(gang, now)

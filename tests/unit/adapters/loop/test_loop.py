@@ -54,6 +54,7 @@ class Sink:
         self.remembered = 0
         self.deaf = False
         self.held: list[Turn] = []
+        self.owed: list[Turn] = []
         self.go = threading.Event()
         self.go.set()
         self.result = "done"
@@ -64,6 +65,9 @@ class Sink:
 
     def hold(self, turn: Turn) -> None:
         self.held.append(turn)
+
+    def due(self) -> Turn | None:
+        return self.owed.pop() if self.owed else None
 
     def remember(self) -> None:
         if self.deaf:

@@ -1,0 +1,238 @@
+"""
+Gangs whose volumes are made first: claims told their node, pods bound when all are.
+
+A claim that waits for its first pod is told the node of that pod, as the scheduler of
+Kubernetes does.  All claims of a gang are told before any of its pods is bound, and the
+pods count as bound meanwhile.  Where the volumes do not come, or not in time, the
+claims are let go, and the gang waits again.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from adapters.kube.acting.claim_writer import ClaimWriter
+from adapters.kube.acting.operations import NO_ANSWER, Answer, Deeds
+from adapters.kube.acting.pod_claims import PodClaims
+from adapters.kube.objects.volume_records import ClaimRecord
+from adapters.kube.watch.cache import Cache
+from adapters.loop.interfaces import Turn
+from models.gangs import PodPhase
+from models.plan import Operation
+from models.receipt import Receipt, Result
+
+WITHIN = 600.0
+"""
+The seconds that volumes may take, as the scheduler of Kubernetes has it.
+"""
+_HOLD = 60.0
+
+
+@dataclass(slots=True, eq=False)
+class _HeldGang:
+    """
+    The binds of one gang, or gang group, that wait for volumes.
+
+    ``told`` are its claims with the versions in which they were told their nodes.
+    ``over`` is why it is given up, ``result`` what its receipts then say.
+    """
+
+    turn: Turn
+    steps: tuple[Operation, ...]
+    since: float
+    told: dict[str, int] = field(default_factory=dict)
+    nodes: Mapping[str, str] = field(default_factory=dict)
+    over: str = ""
+    result: Result = "again"
+
+
+class VolumeBinder:
+    """
+    Holds gangs until their claims are bound, at most for ``within`` seconds.
+    """
+
+    def __init__(
+        self,
+        deeds: Deeds,
+        cache: Cache,
+        *,
+        within: float = WITHIN,
+    ) -> None:
+        self._writer = ClaimWriter(deeds.transport, deeds.allowed)
+        self._deeds = deeds
+        self._cache = cache
+        self._claims = PodClaims(cache)
+        self._within = within
+        self._held: dict[str, _HeldGang] = {}
+        self._ended: dict[str, _HeldGang] = {}
+
+    @property
+    def steps(self) -> Iterator[Operation]:
+        """
+        Walk the binds that wait for volumes.
+        """
+        for held in (*self._held.values(), *self._ended.values()):
+            yield from held.steps
+
+    def clear(self) -> None:
+        """
+        Forget what was held: somebody else may have led since.
+        """
+        self._held, self._ended = {}, {}
+
+    def lacks(self, steps: Sequence[Operation]) -> bool:
+        """
+        Tell whether claims of some pods must be bound first.
+        """
+        return self._claims.lack(steps)
+
+    def begin(
+        self,
+        name: str,
+        turn: Turn,
+        steps: Sequence[Operation],
+        carry_out: Callable[[Sequence[Operation], "Act"], list[Receipt]],
+    ) -> list[Receipt]:
+        """
+        Tell all claims of a gang their nodes, and hold its pods; else let go of all.
+        """
+        nodes: dict[str, str] = {}
+        for step in steps:
+            for key, claim, _ in self._claims.of(step):
+                if claim is None or not claim.is_bound:
+                    nodes.setdefault(key, step.node)
+        held = _HeldGang(turn, tuple(steps), self._deeds.clock(), nodes=nodes)
+        receipts = carry_out(
+            steps, lambda step: self._deeds.done(step, lambda s: self._told(held, s))
+        )
+        if any(receipt.result != "done" for receipt in receipts):
+            self._let_go(held)
+            return [_not_bound(receipt) for receipt in receipts]
+        self._held[name] = held
+        self._keep(held)
+        message = "its claims were told the node; it is bound once they have volumes"
+        return [replace(one, result="held", message=message) for one in receipts]
+
+    def due(self) -> Turn | None:
+        """
+        Give the binds of a gang whose volumes are there, or do not come.
+        """
+        for name, held in list(self._held.items()):
+            if not self._is_over(held):
+                self._keep(held)
+                continue
+            self._ended[name] = self._held.pop(name)
+            self._keep(held)
+            mine = {step.gang for step in held.steps}
+            gangs = tuple(g for g in held.turn.snapshot.gangs if g.key in mine)
+            return replace(
+                held.turn,
+                snapshot=replace(held.turn.snapshot, gangs=gangs),
+                plan=replace(held.turn.plan, operations=held.steps),
+                seconds={},
+            )
+        return None
+
+    def ended(self, name: str) -> Sequence[Receipt] | None:
+        """
+        Give the receipts of a gang that was given up; none where it may be bound now.
+        """
+        held = self._ended.pop(name, None)
+        if held is None or not held.over:
+            return None
+        self._let_go(held)
+        return [
+            Receipt(operation=step, result=held.result, message=held.over)
+            for step in held.steps
+        ]
+
+    def _keep(self, held: _HeldGang) -> None:
+        """
+        Let the pods count as bound for a while longer.
+        """
+        for step in held.steps:
+            self._cache.assume(step.pod, step.uid or "", step.node, _HOLD)
+
+    def _told(self, held: _HeldGang, step: Operation) -> Answer:
+        """
+        Tell the claims of a pod its node, those that are not told another one's.
+        """
+        for key, claim, number in self._claims.of(step):
+            if claim is None:
+                return "again", f"claim {key} is gone, or cannot be read"
+            node = held.nodes.get(key)
+            if claim.is_bound or node is None or key in held.told:
+                continue
+            if claim.node and claim.node != node:
+                return "again", f"claim {key} is for a pod on node {claim.node}"
+            if claim.node:
+                held.told[key] = number
+                continue
+            version = self._writer.tell(replace(claim, version=str(number)), node)
+            if not isinstance(version, int):
+                return version
+            held.told[key] = version
+        return NO_ANSWER
+
+    def _is_over(self, held: _HeldGang) -> bool:
+        """
+        Tell whether all claims of a gang are bound, or it is given up.
+        """
+        is_bound = True
+        for step in held.steps:
+            pods = [p for p in self._cache.pods_named([step.pod]) if p.uid == step.uid]
+            if not pods or pods[0].phase is not PodPhase.PENDING:
+                held.over = f"pod {step.pod} is gone, or no longer waits"
+                return True
+            for key, claim, number in self._claims.of(step):
+                if claim is not None and number < held.told.get(key, 0):
+                    is_bound = False  # what we wrote has not come back yet
+                elif why := self._why_over(held, step, key, claim):
+                    held.over = why
+                    return True
+                else:
+                    is_bound = is_bound and claim is not None and claim.is_bound
+        if is_bound:
+            return True
+        if self._deeds.clock() > held.since + self._within:
+            held.over, held.result = (
+                f"its volumes were not there within {self._within:.0f} s",
+                "refused",
+            )
+            return True
+        return False
+
+    def _why_over(
+        self, held: _HeldGang, step: Operation, key: str, claim: ClaimRecord | None
+    ) -> str:
+        """
+        Say why a claim cannot become what its pod needs; nothing where it can.
+        """
+        if claim is None:
+            return f"claim {key} is gone, or cannot be read"
+        if claim.is_bound:
+            where = self._claims.why_elsewhere(claim, step)
+            return where and f"claim {key}: {where}"
+        if key in held.nodes and claim.node != held.nodes[key]:
+            held.result = "refused"
+            return f"claim {key} got no volume: its provisioner has given up"
+        return ""
+
+    def _let_go(self, held: _HeldGang) -> None:
+        """
+        Take back what claims without a volume were told.
+        """
+        for key in held.told:
+            self._writer.untell(key, held.nodes[key])
+
+
+Act = Callable[[Operation], Receipt]
+
+
+def _not_bound(receipt: Receipt) -> Receipt:
+    """
+    Say of what went well for a gang that it is of no use: the rest did not.
+    """
+    if receipt.result != "done":
+        return receipt
+    message = "not bound, since claims of its gang could not be told their nodes"
+    return replace(receipt, result="skipped", message=message)

@@ -1,0 +1,90 @@
+"""
+`phalanx run` and claims that wait for their first pod, on a real API server.
+"""
+
+import pytest
+
+from tests.cluster.manifests import pod
+from tests.cluster.provisioner import (
+    SELECTED,
+    ZONE,
+    Provisioner,
+    claim,
+    mounting,
+    storage_class,
+)
+from tests.cluster.stage import GROUP, Kubelet, Scheduler
+from tests.helpers.eventually import eventually
+
+pytestmark = pytest.mark.cluster
+
+
+@pytest.fixture
+def scheduler(stage, tmp_path):
+    with Kubelet(stage), Scheduler(stage, folder=tmp_path) as scheduler:
+        eventually(lambda: scheduler.events("round_planned"))
+        try:
+            yield scheduler
+        finally:
+            print(scheduler.said()[-6000:])
+
+
+@pytest.fixture
+def gang(stage, scheduler, request):
+    """
+    Give a function that makes a gang of pods, each with a claim of a class.
+    """
+    space = f"volumes-{request.node.name.replace('_', '-')[-40:].strip('-')}"
+    stage.ensure(space)
+
+    def made(of: str, number: int, **places: object) -> str:
+        stage.create([storage_class(of, **places)])
+        stage.create(claim(space, f"g-{i}", of) for i in range(number))
+        stage.create([stage.group(space, "g", number)])
+        stage.create(
+            pod(space, f"g-{i}", labels={GROUP: "g"}, volumes=mounting(f"g-{i}"))
+            for i in range(number)
+        )
+        return space
+
+    return made
+
+
+def selected(stage, space: str) -> list[str | None]:
+    path = f"/api/v1/namespaces/{space}/persistentvolumeclaims"
+    return [
+        raw["metadata"].get("annotations", {}).get(SELECTED)
+        for raw in stage.admin.call("GET", path)["items"]
+    ]
+
+
+def test_a_gang_is_bound_once_all_its_claims_have_volumes(stage, scheduler, gang):
+    stage.nodes(1, **{ZONE: "a"})
+    stage.nodes(1, first=1, **{ZONE: "b"})
+    rules = [{"key": ZONE, "values": ["b"]}]
+    space = gang("cloud", 3, allowedTopologies=[{"matchLabelExpressions": rules}])
+    eventually(lambda: selected(stage, space) == ["gpu-1"] * 3)
+    early = stage.bound(space)
+    with Provisioner(stage.admin):
+        eventually(lambda: len(stage.bound(space)) == 3)
+
+    assert {} == early
+    assert {"gpu-1"} == set(stage.bound(space).values())
+
+
+def test_one_claim_that_gets_no_volume_lets_go_of_all_and_it_is_tried_again(
+    stage, scheduler, gang
+):
+    stage.nodes(2, **{ZONE: "a"})
+    with Provisioner(stage.admin, refuses=frozenset({"g-1"})) as broken:
+        space = gang("broken", 2)
+        eventually(lambda: broken.refused)
+        eventually(lambda: selected(stage, space)[1] is None)
+        eventually(lambda: scheduler.events("operation_failed"))
+    bound = stage.bound(space)
+    with Provisioner(stage.admin):
+        eventually(lambda: len(stage.bound(space)) == 2, 30)
+
+    assert {} == bound
+    said = [line["message"] for line in scheduler.events("operation_failed")]
+    assert any("its provisioner has given up" in text for text in said)

@@ -1,0 +1,232 @@
+"""
+Gangs whose claims are told their nodes, and that are bound once they have volumes.
+"""
+
+import pytest
+
+from adapters.kube.acting.intent import IntentStore
+from adapters.kube.acting.operations import Deeds
+from adapters.kube.acting.sink import ClusterSink
+from adapters.kube.api.errors import answer_error
+from adapters.kube.gangs.kinds import CLAIMS, VOLUMES
+from adapters.kube.objects.node_record import node_record
+from adapters.kube.objects.pod_reader import pod_record
+from adapters.kube.watch.cache import Cache
+from adapters.loop.interfaces import Turn
+from adapters.loop.memory.gangs import Memory
+from models.gangs import PodPhase
+from tests.adapters.kube.api_server import NODES, PODS
+from tests.helpers.build import bind, gang, plan, snapshot
+from tests.helpers.kube_store import Store, pod_path, raw_pod
+
+SELECTED = "volume.kubernetes.io/selected-node"
+DONE = {"pv.kubernetes.io/bind-completed": "yes"}
+STEPS = [bind(f"g-{i}", f"n{i}", uid=f"uid-g-{i}") for i in range(2)]
+
+
+def claim_path(name: str) -> str:
+    return f"/api/v1/namespaces/default/persistentvolumeclaims/{name}"
+
+
+class Stage:
+    """
+    A gang of two pods on two nodes, each with a claim that waits for it.
+    """
+
+    def __init__(self) -> None:
+        self.api, self.time = Store(), 0.0
+        self.cache = Cache([PODS, NODES, CLAIMS, VOLUMES], clock=lambda: self.time)
+        deeds = Deeds(self.api, self.cache, lambda: True, clock=lambda: self.time)
+        store = IntentStore(self.api, ("ns", "intent"), "one")
+        self.sink = ClusterSink(self.cache, deeds, store, Memory())
+        self.sink.open(0.0)
+        for i in range(2):
+            node = {"metadata": {"name": f"n{i}", "labels": {"zone": f"z{i}"}}}
+            self.cache.shelf(NODES).put(f"n{i}", 1, node_record(node), "1")
+            self.pod(i)
+            self.claim(i)
+
+    def pod(self, i: int, claim: str = "") -> None:
+        raw = raw_pod(f"g-{i}")
+        of = {"claimName": claim or f"c{i}"}
+        raw["spec"]["volumes"] = [{"name": "v", "persistentVolumeClaim": of}]
+        self.api.put(pod_path(f"g-{i}"), raw)
+        self.cache.shelf(PODS).put(f"default/g-{i}", 1, pod_record(raw), "1")
+
+    def claim(self, i: int, said: dict | None = None, **spec: str) -> None:
+        meta = {"name": f"c{i}", "namespace": "default", "uid": f"uid-c{i}"}
+        meta["annotations"] = said or {}
+        phase = "Bound" if spec else "Pending"
+        raw = {"metadata": meta, "spec": spec, "status": {"phase": phase}}
+        self.api.put(claim_path(f"c{i}"), raw)
+        self.hear(i)
+
+    def bound(self, i: int) -> None:
+        """
+        Bind a claim as its provisioner does, to a volume of the zone of its node.
+        """
+        rule = {"key": "zone", "operator": "In", "values": [f"z{i}"]}
+        terms = {"nodeSelectorTerms": [{"matchExpressions": [rule]}]}
+        spec = {"nodeAffinity": {"required": terms}}
+        raw = {"metadata": {"name": f"pv{i}"}, "spec": spec}
+        self.cache.shelf(VOLUMES).put(f"pv{i}", 1, raw, "1")
+        self.claim(i, DONE | {SELECTED: f"n{i}"}, volumeName=f"pv{i}")
+
+    def hear(self, *names: int) -> None:
+        """
+        Let the cache hear of claims as they are.
+        """
+        for i in names:
+            raw = self.api.objects[claim_path(f"c{i}")]
+            version = raw["metadata"]["resourceVersion"]
+            shelf = self.cache.shelf(CLAIMS)
+            shelf.put(f"default/c{i}", int(version), raw, version)
+
+    def begin(self) -> list[str]:
+        turn = Turn(snapshot(gangs=[gang("g", minimum=2)]), plan(*STEPS), (), "r")
+        self.sink.hold(turn)
+        return self.results(turn)
+
+    def results(self, turn: Turn) -> list[str]:
+        self.receipts = self.sink.execute(turn.plan)
+        return [receipt.result for receipt in self.receipts]
+
+    def selected(self) -> list[str | None]:
+        return [
+            self.api.objects[claim_path(f"c{i}")]["metadata"]["annotations"].get(
+                SELECTED
+            )
+            for i in range(2)
+        ]
+
+    @property
+    def nodes(self) -> list[str | None]:
+        return [
+            self.api.objects[pod_path(f"g-{i}")]["spec"].get("nodeName")
+            for i in range(2)
+        ]
+
+
+@pytest.fixture
+def stage():
+    return Stage()
+
+
+def test_all_claims_of_a_gang_are_told_their_nodes_before_a_pod_is_bound(stage):
+    assert ["held", "held"] == stage.begin()
+    assert ["n0", "n1"] == stage.selected()
+    assert [None, None] == stage.nodes
+
+
+def test_its_pods_are_bound_once_all_claims_are(stage):
+    stage.begin()
+    stage.bound(0)
+    early = stage.sink.due()
+    stage.bound(1)
+
+    assert early is None
+    assert ["done", "done"] == stage.results(stage.sink.due())
+    assert ["n0", "n1"] == stage.nodes
+    assert stage.sink.due() is None
+
+
+def test_meanwhile_its_pods_count_as_bound(stage):
+    stage.begin()
+    stage.hear(0, 1)
+    for _ in range(20):
+        stage.time += 20
+        stage.sink.due()
+        with stage.cache._lock:
+            stage.cache._expire()
+
+    assert {"default/g-0", "default/g-1"} == set(stage.cache._assumed)
+    assert PodPhase.PENDING is stage.cache.pods_named(["default/g-0"])[0].phase
+
+
+def test_volumes_that_do_not_come_in_time_are_let_go_and_it_is_said(stage):
+    stage.begin()
+    stage.hear(0, 1)
+    stage.time = 601.0
+
+    assert ["refused", "refused"] == stage.results(stage.sink.due())
+    assert "its volumes were not there within 600 s" in stage.receipts[0].message
+    assert [None, None] == stage.selected()
+    assert [None, None] == stage.nodes
+    assert not stage.cache._assumed
+
+
+def test_a_provisioner_that_gives_up_ends_it_for_the_whole_gang(stage):
+    stage.begin()
+    stage.hear(0, 1)
+    stage.claim(1)
+
+    assert ["refused", "refused"] == stage.results(stage.sink.due())
+    assert "claim default/c1 got no volume" in stage.receipts[0].message
+    assert [None, None] == stage.selected()
+
+
+def test_what_we_wrote_and_have_not_heard_of_yet_is_no_giving_up(stage):
+    stage.begin()
+
+    assert stage.sink.due() is None
+
+
+def test_a_volume_that_is_elsewhere_ends_it(stage):
+    stage.begin()
+    stage.bound(0)
+    stage.bound(1)
+    stage.claim(1, DONE, volumeName="pv0")
+
+    assert ["again", "again"] == stage.results(stage.sink.due())
+    assert "volume pv0 cannot be used on node n1" in stage.receipts[0].message
+
+
+def test_a_pod_that_goes_meanwhile_ends_it(stage):
+    stage.begin()
+    stage.hear(0, 1)
+    stage.cache.shelf(PODS).drop("default/g-1", "9")
+
+    assert ["again", "again"] == stage.results(stage.sink.due())
+    assert [None, None] == stage.selected()
+
+
+def test_where_a_claim_cannot_be_told_the_others_are_let_go(stage):
+    def fault(method: str, path: str) -> None:
+        if method == "PATCH" and path.endswith("c1") and stage.selected()[0]:
+            raise answer_error("patch", 403, "forbidden")
+
+    stage.api.fault = fault
+
+    assert ["skipped", "refused"] == stage.begin()
+    assert [None, None] == stage.selected()
+    assert stage.sink.due() is None
+
+
+def test_a_claim_that_somebody_changed_meanwhile_is_read_again(stage):
+    raw = dict(stage.api.objects[claim_path("c0")])
+    stage.api.put(claim_path("c0"), raw)  # a newer version that the cache has not
+
+    assert ["held", "held"] == stage.begin()
+    assert ["n0", "n1"] == stage.selected()
+
+
+def test_one_claim_of_two_pods_is_told_the_node_of_the_first(stage):
+    stage.pod(1, "c0")
+
+    assert ["held", "held"] == stage.begin()
+    assert ["n0", None] == stage.selected()
+
+
+def test_the_next_leader_is_told_what_is_under_way(stage):
+    stage.begin()
+    stage.sink.remember()
+    memory = Memory()
+    after = ClusterSink(
+        stage.cache,
+        Deeds(stage.api, stage.cache, lambda: True),
+        IntentStore(stage.api, ("ns", "intent"), "two"),
+        memory,
+    )
+    after.open(1.0)
+
+    assert 2 == len(memory.promises)
