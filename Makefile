@@ -12,7 +12,7 @@ PARALLEL ?= -n 2 --dist loadfile
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup demo test coverage test-slow test-all test-cluster lint format types contracts \
-	scenarios house roles chart docs bench check lock release clean
+	scenarios house roles chart pictures docs bench check lock release clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' \
@@ -69,6 +69,9 @@ roles: setup ## write the roles of deploy/ anew, after a change of what is asked
 chart: setup ## write chart and dashboard anew, after a change of deploy/
 	$(BIN)/python -m tools.dashboard
 	$(BIN)/python -m tools.chart
+
+pictures: setup ## draw the pictures of README and documents anew
+	$(BIN)/python -m tools.pictures
 
 docs: setup ## run the examples of the documents
 	$(PYTEST) tests/docs
