@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Self
 from uuid import uuid4
 
-from adapters.kube.acting.intent import IntentStore
+from adapters.kube.acting.intent import IntentStore, place_of
 from adapters.kube.acting.lease import Lease, LeaseTimes
 from adapters.kube.acting.operations import Deeds
 from adapters.kube.acting.pause import Pause
@@ -65,7 +65,7 @@ class Scheduler:
         self._identity = self._lease.identity if self._lease else _identity()
         self._store = IntentStore(
             self._transport,
-            (run.namespace, f"phalanx-{run.shard}-intent"),
+            place_of(run.namespace, run.shard),
             self._identity,
         )
         threads = [self._lease.thread] if self._lease else []

@@ -169,9 +169,25 @@ def test_queues_say_what_they_may_hold_and_what_they_use(busy, capsys):
         "fairShare": "6",
         "used": "6",
         "borrowed": "0",
+        "overTime": None,
     } == research["resources"][GPU]
     assert {"Waiting": 2} == batch["gangs"]
     assert batch["resources"][GPU]["limit"] is None
+
+
+def test_queues_say_what_they_used_over_time_and_whom_they_owe(capsys):
+    path = "scenarios/queues/usage-weighs-on-the-share.yaml"
+    owing, owed = (
+        row["resources"][GPU]["overTime"]
+        for row in items(capsys, "get", "queues", "-f", path)
+    )
+    shown = "\n".join(table(capsys, "get", "queues", "-f", path))
+    assert 0 == phalanx("describe", "queue", "busy", "-f", path)
+
+    assert {"usage": "120.5", "fairPart": "60.25", "owes": {"rare": "60.25"}} == owing
+    assert {"usage": "0", "fairPart": "60.25", "owes": {}} == owed
+    assert "60.2 to rare" in shown
+    assert "its fair part is 60.2; owes 60.2 to rare" in capsys.readouterr().out
 
 
 def test_nodes_say_what_is_left_on_them(busy, capsys):

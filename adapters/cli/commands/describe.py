@@ -3,6 +3,7 @@
 """
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
@@ -72,7 +73,8 @@ def queue(
     from adapters.cli.views.describe_views import queue_lines
     from adapters.inventory.queues import queue_rows
 
-    with _where(file, scheduler_name, kubeconfig, context).looking() as look:
+    where = _where(file, scheduler_name, kubeconfig, context)
+    with replace(where, over_time=True).looking() as look:
         seen = look()
         row = _one("queue", name, queue_rows(seen), lambda row: row.name, seen)
     _write(

@@ -3,7 +3,7 @@
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Event
 from time import time
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -199,7 +199,7 @@ def queues(
         found = (row for row in queue_rows(seen) if _is(wanted.state, row.state))
         return [row for row in found if wanted.is_named(row.name)]
 
-    where = _where(file, scheduler_name, kubeconfig, context)
+    where = replace(_where(file, scheduler_name, kubeconfig, context), over_time=True)
     look = _look(output, sort, no_color=no_color, no_headers=no_headers)
     _shown(where, queues_of, rows, look, watching=watching)
 

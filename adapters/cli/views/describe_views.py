@@ -9,6 +9,7 @@ from typing import Any
 from adapters.cli.terminal.output import Table
 from adapters.cli.views.get_views import done, failed, gangs_of, recorded_gangs, widest
 from adapters.cli.views.listing import Listing, Look, span, table_of
+from adapters.cli.views.owed import used_words
 from adapters.inventory.gangs import GangRow, gang_rows, requests_of
 from adapters.inventory.listed import Seen
 from adapters.inventory.nodes import NodeRow, written
@@ -93,6 +94,7 @@ def queue_lines(seen: Seen, row: QueueRow) -> list[str]:
             for word, seconds in runtimes.items()
             if seconds
         ),
+        "Over time": used_words(row),
     }
     table = Table(
         ("RESOURCE", "USED", "SHARE", "BORROWED", "QUOTA", "LIMIT", "WEIGHT"),

@@ -63,12 +63,15 @@ class NotThereError(WrongUseError):
 class Where:
     """
     What is looked at: files where some are named, else the cluster.
+
+    With ``over_time`` queues of a cluster show what the scheduler remembers of them.
     """
 
     files: tuple[str, ...] = ()
     schedulers: tuple[str, ...] = ()
     kubeconfig: str | None = None
     context: str | None = None
+    over_time: bool = False
 
     @contextmanager
     def looking(self) -> "Iterator[Callable[[], Seen]]":
@@ -80,6 +83,7 @@ class Where:
             return
         from adapters.kube.watch.cluster_listing import seen_in
         from adapters.service.following import ClusterChoice
+        from adapters.service.remembered import with_usage
         from models.policy import Policy
 
         cluster = ClusterChoice(
@@ -88,7 +92,12 @@ class Where:
             schedulers=self.schedulers,
         )
         with cluster.followed() as here:
-            yield lambda: seen_in(here.source, Policy(), here.server)
+
+            def look() -> "Seen":
+                seen = seen_in(here.source, Policy(), here.server)
+                return with_usage(seen, here) if self.over_time else seen
+
+            yield look
 
     def _read(self) -> "Seen":
         from adapters.files import read_scenarios

@@ -21,6 +21,18 @@ def over_time_words(seen: Seen) -> str:
     return "; GPU-HOURS are those beyond the quota, the older the less"
 
 
+def used_words(row: QueueRow) -> str:
+    """
+    Say of one queue what it used over time; nothing where shares have no memory.
+    """
+    known = _over_time(row)
+    if known is None:
+        return ""
+    used, due = _written(known.usage), _written(known.due)
+    owes = f"; owes {_owes(row)}" if known.owes else ""
+    return f"{used} GPU-hours beyond the quota, its fair part is {due}{owes}"
+
+
 def used_over_time(seen: Seen) -> list[ListColumn[QueueRow]]:
     """
     Show what queues used over time, their part by weight, and whom they owe.

@@ -57,6 +57,23 @@ def names_of(name: str) -> list[str]:
     return [*(_numbered(name, number) for number in range(MOST_OBJECTS)), _unread(name)]
 
 
+def place_of(namespace: str, shard: str) -> tuple[str, str]:
+    """
+    Say where the intent of a shard stands.
+    """
+    return namespace, f"phalanx-{shard}-intent"
+
+
+def looked_at(transport: Transport, place: tuple[str, str]) -> Intent:
+    """
+    Read what the first object of an intent holds, and leave it as it is.
+
+    What concerns no single gang stands there.
+    """
+    raw = _ConfigMap(transport, place, "").read()
+    return Intent() if raw is None else form.read([form.decoded(raw)], [])
+
+
 class IntentStore:
     """
     The objects of one shard, as far as this process has written them.

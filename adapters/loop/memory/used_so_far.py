@@ -25,6 +25,7 @@ class _StoredUsage(BaseModel):
     until: Annotated[float, Field(allow_inf_nan=False)] | None
     used: _Rows
     uses: _Rows
+    half_life: Annotated[int, Field(strict=True, gt=0)] | None = None
 
 
 class UsageMemory:
@@ -91,7 +92,22 @@ class UsageMemory:
         """
         Give what is worth keeping over a restart, as plain values.
         """
-        return {"until": self._until, "used": self._used, "uses": self._uses}
+        return {
+            "until": self._until,
+            "used": self._used,
+            "uses": self._uses,
+            "half_life": self.half_life,
+        }
+
+    @classmethod
+    def kept(cls, document: object) -> "UsageMemory":
+        """
+        Give what somebody else kept, with the half-life that it was counted by.
+        """
+        said = document.get("half_life") if isinstance(document, Mapping) else None
+        found = cls(said if type(said) is int and said > 0 else None)
+        found.restore(document)
+        return found
 
     def restore(self, document: object) -> bool:
         """

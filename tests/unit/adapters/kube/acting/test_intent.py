@@ -12,6 +12,7 @@ from adapters.kube.acting.intent import (
     MOST_BINDS,
     FencedError,
     IntentStore,
+    looked_at,
     names_of,
 )
 from adapters.kube.acting.intent_format import LIMIT, Intent
@@ -440,3 +441,15 @@ def test_a_further_object_that_is_not_what_the_first_says_is_not_believed(api):
 
     assert 0 < len(found.binds) < 5_000
     assert f"{PATH}-unread" in api.objects
+
+
+def test_who_only_looks_finds_what_is_remembered_and_leaves_it(api):
+    usage = {"until": NOW, "used": {"q": {"nvidia.com/gpu": 5}}, "uses": {}}
+    one = store(api)
+    one.claim()
+    one.write(Intent(memory={"usage": usage}))
+    found = looked_at(api, ("ns", "phalanx-intent")).memory["usage"]
+    one.write(Intent())
+
+    assert usage == found
+    assert Intent() == looked_at(api, ("ns", "nobody"))

@@ -1,6 +1,9 @@
 import json
 
+import pytest
+
 from adapters.loop.memory.gangs import Memory
+from adapters.loop.memory.used_so_far import UsageMemory
 from models.resources import GPU
 from tests.helpers.build import gang, nodes, queue, snapshot
 
@@ -79,3 +82,19 @@ def test_a_queue_that_is_gone_is_forgotten():
     memory.applied(snapshot(nodes(1)), NOW + DAY)
 
     assert 0 == seen(memory, DAY)
+
+
+def test_who_only_looks_sees_what_the_loop_counts():
+    memory = Memory(half_life=WEEK)
+    seen(memory, 0)
+    kept = UsageMemory.kept(memory.document()["usage"])
+    (found,) = kept.applied([queue("default")], NOW + 3600)
+
+    assert (WEEK, 6) == (kept.half_life, round(found.usage[GPU] / 10**6))
+
+
+@pytest.mark.parametrize("said", [None, "x", {"half_life": True}, {"half_life": 60}])
+def test_what_cannot_be_read_shows_nothing(said):
+    plain = queue("default")
+
+    assert (plain,) == UsageMemory.kept(said).applied([plain], NOW)
