@@ -2,7 +2,7 @@
 What people write of where a pod may be: taints, tolerations, affinity, volumes.
 """
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -94,3 +94,16 @@ class VolumeSpec(Spec):
     nodes: list[PlainName] | None = Field(None, min_length=1)
     topology: Labels = Field(default_factory=dict)
     terms: list[TermSpec] | None = Field(None, alias="nodeSelectorTerms")
+
+
+PortNumber = Annotated[int, Field(ge=1, le=65535)]
+
+
+class HostPortSpec(Spec):
+    """
+    A port of its host that a pod uses, on one address or on all.
+    """
+
+    port: PortNumber
+    protocol: Literal["TCP", "UDP", "SCTP"] = "TCP"
+    address: str = Field("", pattern=r"^[0-9A-Fa-f.:]*$")

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from models.host_ports import is_host_port, ports_offered
 from models.resources import format_quantity
 
 
@@ -176,6 +177,9 @@ def _amount(facts: Mapping[str, Fact], key: str) -> Fact:
     Give a fact, an amount with its unit.
     """
     fact, resource = facts[key], facts.get("resource")
+    is_port = isinstance(resource, str) and is_host_port(resource)
+    if is_port and key in _AMOUNTS and isinstance(fact, int):
+        return str(-(-fact // ports_offered((str(resource),))[str(resource)]))
     if key in _AMOUNTS and isinstance(fact, int) and isinstance(resource, str):
         return format_quantity(resource, fact)
     return fact

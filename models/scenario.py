@@ -16,6 +16,8 @@ from models.errors import QuantityError
 from models.expect import Expect
 from models.place_specs import (
     AffinitySpec,
+    HostPortSpec,
+    PortNumber,
     Spec,
     TaintSpec,
     TolerationSpec,
@@ -200,6 +202,9 @@ class TreeSpec(Spec):
     affinity: AffinitySpec | None = None
     tolerations: list[TolerationSpec] = Field(default_factory=list)
     volumes: list[VolumeSpec] = Field(default_factory=list)
+    host_ports: list[PortNumber | HostPortSpec] = Field(
+        default_factory=list, alias="hostPorts", max_length=32
+    )
     exclusive: bool = False
     after: list[str] = Field(default_factory=list)
     running: list[RunningSpec] = Field(default_factory=list)
@@ -222,6 +227,7 @@ LEAF_FIELDS = {
     "affinity": "affinity",
     "tolerations": "tolerations",
     "volumes": "volumes",
+    "host_ports": "hostPorts",
     "exclusive": "exclusive",
     "after": "after",
     "running": "running",

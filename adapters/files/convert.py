@@ -5,15 +5,16 @@ Checked files to records: names given, defaults filled in, equal things shared.
 from collections.abc import Iterable, Mapping
 
 from adapters.files.checks import expanded
-from adapters.files.gang_records import FileGangMaker
+from adapters.files.gang_checks import leaves_of
+from adapters.files.gang_records import FileGangMaker, host_ports
 from models.gangs import Budget, Gang
+from models.host_ports import ports_offered
 from models.nodes import HOSTNAME, Node, Taint
 from models.queues import Queue, QueueResource
 from models.resources import DEFAULT_PODS, PODS, Resources
 from models.scenario import (
     BudgetSpec,
     Given,
-    NodeSpec,
     QueueSpec,
     QuotaSpec,
     TopologySpec,
@@ -29,7 +30,7 @@ def make_snapshot(given: Given) -> Snapshot:
     Build the snapshot of a file that has no faults.
     """
     return Snapshot(
-        nodes=tuple(sorted(_nodes(given.nodes), key=lambda node: node.name)),
+        nodes=tuple(sorted(_nodes(given), key=lambda node: node.name)),
         gangs=_gangs(given),
         queues=tuple(sorted(map(_queue, given.queues), key=lambda q: q.name)),
         topologies=tuple(
@@ -51,12 +52,14 @@ def _gangs(given: Given) -> tuple[Gang, ...]:
     return tuple(gangs)
 
 
-def _nodes(specs: Iterable[NodeSpec]) -> Iterable[Node]:
+def _nodes(given: Given) -> Iterable[Node]:
     offers: dict[int, Resources] = {}
-    for spec in specs:
+    leaves = (leaf for gang in given.gangs for _, leaf in leaves_of(gang, ()))
+    ports = ports_offered({name for leaf in leaves for name in host_ports(leaf)})
+    for spec in given.nodes:
         offer = offers.get(id(spec.allocatable))
         if offer is None:
-            offer = {PODS: DEFAULT_PODS, **spec.allocatable}
+            offer = {PODS: DEFAULT_PODS, **spec.allocatable, **ports}
             offers[id(spec.allocatable)] = offer
         taints = tuple(
             Taint(key=t.key, value=t.value, effect=t.effect) for t in spec.taints

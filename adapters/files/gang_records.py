@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TypeVar
 
 from models.gangs import Gang, Group, MatchPolicy, Pod, PodPhase, PodSet, Tree
+from models.host_ports import port_requests
 from models.nodes import ANYWHERE, HOSTNAME, LabelRule, NodeDemand, Terms, Toleration
-from models.place_specs import AffinitySpec, TermSpec, VolumeSpec
+from models.place_specs import AffinitySpec, HostPortSpec, TermSpec, VolumeSpec
 from models.reasons import Waiting
 from models.resources import PODS, Resources
 from models.scenario import (
@@ -33,6 +34,7 @@ class FileGangMaker:
         self._only_topology = only_topology
         self._shared: dict[Hashable, Hashable] = {}
         self._requests: dict[int, Resources] = {}
+        self._with_ports: dict[object, Resources] = {}
 
     def gang(self, spec: GangSpec, name: str) -> Gang:
         """
@@ -97,7 +99,7 @@ class FileGangMaker:
             name=name,
             minimum=default if spec.min is None else spec.min,
             replicas=replicas,
-            requests=self._request(spec.requests),
+            requests=self._request(spec),
             pods=_named(spec, tuple(_pods(spec, stem, replicas))),
             demand=self._demand(spec),
             exclusive=spec.exclusive,
@@ -109,13 +111,18 @@ class FileGangMaker:
     def _share(self, record: T) -> T:
         return self._shared.setdefault(record, record)  # type: ignore[return-value]
 
-    def _request(self, written: Resources) -> Resources:
+    def _request(self, spec: TreeSpec) -> Resources:
+        written = spec.requests
         found = self._requests.get(id(written))
         if found is None:
             amounts = {name: value for name, value in written.items() if value}
             found = {**amounts, PODS: written.get(PODS, 1)}
             self._requests[id(written)] = found
-        return found
+        if not spec.host_ports:
+            return found
+        ports = host_ports(spec)
+        key = (tuple(found.items()), tuple(ports.items()))
+        return self._with_ports.setdefault(key, {**found, **ports})
 
     def _topology(self, spec: TopologyDemandSpec | None) -> TopologyDemand | None:
         if spec is None:
@@ -145,6 +152,18 @@ class FileGangMaker:
                 volumes=_volumes(spec.volumes),
             )
         )
+
+
+def host_ports(spec: TreeSpec) -> Resources:
+    """
+    Give what the pods of a leaf ask for that use ports of their hosts.
+    """
+    found: dict[str, int] = {}
+    for said in spec.host_ports:
+        port = HostPortSpec(port=said) if isinstance(said, int) else said
+        asked = port_requests(port.port, port.protocol, port.address)
+        found |= {name: max(n, found.get(name, 0)) for name, n in asked.items()}
+    return found
 
 
 def _terms(affinity: AffinitySpec | None) -> Terms | None:

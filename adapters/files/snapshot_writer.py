@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import Any
 
 from models.gangs import Budget, Gang, Group, MatchPolicy, Pod, PodPhase, PodSet, Tree
+from models.host_ports import is_host_port, ports_of
 from models.nodes import HOSTNAME, LabelRule, Node, NodeDemand, Terms
 from models.queues import Queue, QueueResource
 from models.resources import DEFAULT_PODS, PODS, Resources, format_quantity
@@ -84,8 +85,20 @@ def _amounts(resources: Resources, **unsaid: int) -> Record:
     return {
         name: _amount(name, amount)
         for name, amount in sorted(resources.items())
-        if unsaid.get(name) != amount
+        if unsaid.get(name) != amount and not is_host_port(name)
     }
+
+
+def _used(node: Node) -> Record:
+    """
+    Write what others use of a node, ports of it too where somebody asks for them.
+    """
+    ports = {
+        name: amount
+        for name, amount in sorted(node.used.items())
+        if amount and is_host_port(name) and name in node.allocatable
+    }
+    return {**_amounts({k: v for k, v in node.used.items() if v}), **ports}
 
 
 def _amount(name: str, amount: int) -> str | int:
@@ -108,7 +121,7 @@ def _node(node: Node) -> Record:
                 _said(key=t.key, value=t.value, effect=t.effect) for t in node.taints
             ],
             unschedulable=node.unschedulable,
-            used=_amounts({k: v for k, v in node.used.items() if v}),
+            used=_used(node),
             gpuMemory=node.gpu_memory or None,
             mig=dict(node.mig),
         ),
@@ -266,12 +279,21 @@ def _leaf(leaf: PodSet, stem: str) -> Record:
             gates=list(leaf.gates),
             requests=_amounts(requests, **{PODS: 1}),
             **_demand(leaf.demand),
+            hostPorts=list(map(_port, ports_of(leaf.requests))),
             exclusive=leaf.exclusive,
             after=list(leaf.after),
             topology=_topology(leaf.topology),
         ),
         **_said(**{word: list(_entries(pods, phase)) for phase, word in _words()}),
     }
+
+
+def _port(port: tuple[int, str, str]) -> int | Record:
+    number, protocol, address = port
+    if protocol == "TCP" and not address:
+        return number
+    said = protocol if protocol != "TCP" else None
+    return {"port": number, **_said(protocol=said, address=address)}
 
 
 def _words() -> Iterator[tuple[PodPhase, str]]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 
 import numpy as np
 
+from models.host_ports import is_host_port
 from models.names import nearest
 from models.nodes import LabelRule, Node, NodeDemand, Terms
 from models.reasons import Facts, counted, listed
@@ -35,7 +36,9 @@ def why_nowhere(room: Room, shapes: Shapes, shape: int) -> Facts:
         if asked and best <= 0 and name not in offered:
             detail = f"no node offers {name}{_meant(name, offered)}"
             return {"detail": detail}
-        if best < asked:
+        if best < asked and is_host_port(name):
+            parts.append(f"asks for {name}, which others use on every {which}")
+        elif best < asked:
             have, wanted = (format_quantity(name, x) for x in (max(0, best), asked))
             parts.append(f"asks for {wanted} {name}, the largest {which} has {have}")
     text = "; ".join(parts) or f"no {which} has enough of all resources at once"

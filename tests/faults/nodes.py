@@ -145,6 +145,12 @@ FAULTS: tuple[Fault, ...] = (
         ),
     ),
     Fault(
+        "ports-are-worth-a-node",
+        "a port of a host is a part of the cluster like any resource",
+        switch("solver.problem.pod_values:is_host_port", always(False)),
+        ("nodes/a-port-is-worth-nothing",),
+    ),
+    Fault(
         "one-volume-is-enough",
         "a pod goes where it has the first of its volumes",
         switch(

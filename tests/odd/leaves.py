@@ -119,6 +119,8 @@ def _add_demands(world: World, leaf: Part) -> None:
         }
     if world.odd(0.3):
         leaf["volumes"] = [{"topology": {"zone": world.one("z0", "z1")}}]
+    if world.odd(0.3):
+        leaf["hostPorts"] = [world.one(80, {"port": 80, "address": "10.0.0.1"})]
     if world.odd():
         leaf["exclusive"] = True
     if world.odd():

@@ -242,15 +242,6 @@ PROSE = {
             "p-0 UnsupportedConstraint …topologySpreadConstraints…",
         )
     ],
-    "host ports": [
-        pair(
-            PLAIN,
-            "Pod/p-0 spec containers 0 ports",
-            ([{"containerPort": 80}], [{"containerPort": 80, "hostPort": 80}]),
-            "p-0 1 on n",
-            "p-0 UnsupportedConstraint …hostPort…",
-        )
-    ],
     "claims of devices": [
         pair(
             PLAIN,

@@ -21,7 +21,7 @@ from adapters.kube.gangs.cluster_rules import (
 )
 from adapters.kube.gangs.made_up import made_up
 from adapters.kube.gangs.namespace_gangs import NamespaceLook
-from adapters.kube.gangs.node_load import NodeLoads
+from adapters.kube.gangs.node_load import AskedOfNodes, NodeLoads
 from adapters.kube.gangs.passed_over import said_of
 from adapters.kube.gangs.summary import Summary
 from adapters.kube.objects.fields import FieldError
@@ -151,7 +151,10 @@ class Assembler:
         warnings += said_of(wide.unread, [look.groups.passed for look in looks])
         ready = self._loads.nodes(
             [record for record in nodes if self._pool.owns(record.node.labels)],
-            by_name=any(look.gangs.asks_for_names for look in looks),
+            AskedOfNodes(
+                by_name=any(look.gangs.asks_for_names for look in looks),
+                ports=frozenset().union(*(look.gangs.ports for look in looks)),
+            ),
             warnings=warnings,
         )
         budgets = gangs.budgets(warnings)

@@ -17,6 +17,7 @@ from adapters.kube.objects.anti_affinity import Separations
 from adapters.kube.objects.constraints import NAME_FIELD
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import Gang, pod_sets
+from models.host_ports import is_host_port
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +43,8 @@ class NamespaceGangs:
     """
     The gangs of a namespace by name, and when each was read.
 
-    They ``last`` where time alone changes nothing but their age.
+    They ``last`` where time alone changes nothing but their age; ``ports`` are those of
+    hosts that they use.
     """
 
     gangs: tuple[Gang, ...] = ()
@@ -52,6 +54,7 @@ class NamespaceGangs:
     guests: int = 0
     lasts: bool = True
     asks_for_names: bool = False
+    ports: frozenset[str] = frozenset()
 
 
 class NamespaceLook:
@@ -109,6 +112,7 @@ class NamespaceLook:
             guests=sum(one.guest for one in every),
             lasts=all(one.lasts for one in every),
             asks_for_names=_asks_for_names([one.gang for one in every]),
+            ports=_ports([one.gang for one in every]),
         )
 
 
@@ -130,3 +134,16 @@ def _asks_for_names(gangs: Sequence[Gang]) -> bool:
     """
     demands = {leaf.demand for gang in gangs for leaf in pod_sets(gang.tree)}
     return any(rule.key == NAME_FIELD for d in demands for rule in d.rules())
+
+
+def _ports(gangs: Sequence[Gang]) -> frozenset[str]:
+    """
+    Name the ports of hosts that pods use.
+    """
+    requests = {
+        id(leaf.requests): leaf.requests
+        for gang in gangs
+        for leaf in pod_sets(gang.tree)
+    }
+    names = (name for asked in requests.values() for name in asked)
+    return frozenset(filter(is_host_port, names))

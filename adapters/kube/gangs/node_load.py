@@ -5,18 +5,31 @@ A node is made anew only where its record changed, or a pod that counts there.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from adapters.kube.objects.constraints import NAME_FIELD
 from adapters.kube.objects.device_parts import SharedGpus, devices_held
 from adapters.kube.objects.node_record import NodeRecord
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import PodPhase
+from models.host_ports import ports_offered
 from models.nodes import Node
 from models.resources import add, is_gpu, largest, num_gpus
 
 _FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
-_Made = tuple[NodeRecord, bool, Node, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedOfNodes:
+    """
+    What pods ask of all nodes: names where they ask ``by_name``, and ports of hosts.
+    """
+
+    by_name: bool = False
+    ports: frozenset[str] = frozenset()
+
+
+_Made = tuple[NodeRecord, AskedOfNodes, Node, tuple[str, ...]]
 
 
 class NodeLoads:
@@ -57,19 +70,19 @@ class NodeLoads:
         return odd or not self._is_ours(pod)
 
     def nodes(
-        self, records: Sequence[NodeRecord], *, by_name: bool, warnings: list[str]
+        self, records: Sequence[NodeRecord], asked: AskedOfNodes, *, warnings: list[str]
     ) -> tuple[Node, ...]:
         """
         Give the nodes in order, those that are as they were as the very same.
 
-        ``by_name`` says that pods ask for nodes by name.
+        ``asked`` is what pods ask of all of them.
         """
         known, fresh = self._made, {}
         for record in records:
             name = record.node.name
             made = known.get(name)
-            if made is None or made[0] is not record or made[1] is not by_name:
-                made = self._node(record, by_name=by_name)
+            if made is None or made[0] is not record or made[1] != asked:
+                made = self._node(record, asked)
             fresh[name] = made
         self._made = fresh
         nodes = []
@@ -79,7 +92,7 @@ class NodeLoads:
             warnings += said
         return tuple(nodes)
 
-    def _node(self, record: NodeRecord, *, by_name: bool) -> _Made:
+    def _node(self, record: NodeRecord, asked: AskedOfNodes) -> _Made:
         node = record.node
         here = sorted(
             self._pods.get(node.name, {}).values(), key=lambda pod: (pod.key, pod.uid)
@@ -95,14 +108,15 @@ class NodeLoads:
         for name in filter(is_gpu, node.allocatable):
             if amount := min(shared, node.allocatable[name]):
                 add(load, {name: amount})
-        labels = {**node.labels, NAME_FIELD: node.name} if by_name else node.labels
+        named = {**node.labels, NAME_FIELD: node.name}
         made = replace(
             node,
+            allocatable={**node.allocatable, **ports_offered(asked.ports)},
             used={name: min(amount, largest(name)) for name, amount in load.items()},
-            labels=labels,
+            labels=named if asked.by_name else node.labels,
             unschedulable=node.unschedulable or closer is not None,
         )
-        return record, by_name, made, tuple(said)
+        return record, asked, made, tuple(said)
 
 
 def _load(

@@ -15,8 +15,10 @@ from adapters.kube.objects.fields import (
     records,
     text,
     texts,
+    whole,
     words,
 )
+from models.host_ports import port_requests
 from models.nodes import (
     ANYWHERE,
     HOSTNAME,
@@ -26,6 +28,7 @@ from models.nodes import (
     Terms,
     Toleration,
 )
+from models.resources import Resources
 
 NAME_FIELD = "field:metadata.name"
 """
@@ -36,6 +39,7 @@ _APART = "spec.affinity.podAntiAffinity"
 _AFFINITY = "spec.affinity.nodeAffinity"
 _OPERATORS = get_args(Operator)
 _WHOLE = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
+_MOST_PORTS = 64
 _EFFECTS = ("", "NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
@@ -228,7 +232,6 @@ def unsupported_of(spec: Json, namespace: str) -> Iterator[str]:
     if spec.get("resourceClaims"):
         yield "spec.resourceClaims: devices by claim are not planned"
     yield from _tolerations_by_number(spec)
-    yield from _host_ports(spec)
 
 
 def _tolerations_by_number(spec: Json) -> Iterator[str]:
@@ -238,16 +241,34 @@ def _tolerations_by_number(spec: Json) -> Iterator[str]:
             yield f"{field}: {raw['operator']} is not planned"
 
 
-def _host_ports(spec: Json) -> Iterator[str]:
-    own = bool(spec.get("hostNetwork"))
+def host_ports_of(spec: Json) -> Resources:
+    """
+    Read the ports of its host that a pod uses for as long as it runs.
+
+    On the network of its host every port of a container is one.
+    """
+    found: dict[str, int] = {}
+    own = spec.get("hostNetwork") is True
     for word in ("containers", "initContainers"):
         for index, container in enumerate(records(spec, word, "spec")):
-            place = f"spec.{word}[{index}]"
-            for at, port in enumerate(records(container, "ports", place)):
-                if port.get("hostPort") or own:
-                    number = port.get("hostPort") or port.get("containerPort")
-                    field = f"{place}.ports[{at}].hostPort"
-                    yield f"{field}: port {number} of the host is not planned"
+            if word == "initContainers" and container.get("restartPolicy") != "Always":
+                continue
+            place = f"spec.{word}[{index}].ports"
+            for port in records(container, "ports", f"spec.{word}[{index}]"):
+                number = whole(port, "hostPort", place)
+                if own and not number:
+                    number = whole(port, "containerPort", place)
+                if number:
+                    protocol = text(port, "protocol", place) or "TCP"
+                    address = text(port, "hostIP", place)
+                    found |= _more_of(found, port_requests(number, protocol, address))
+    if len(found) > _MOST_PORTS:
+        raise FieldError("spec.containers", f"more than {_MOST_PORTS} ports of a host")
+    return found
+
+
+def _more_of(found: Resources, port: Resources) -> Resources:
+    return {name: max(amount, found.get(name, 0)) for name, amount in port.items()}
 
 
 def volumes_of(spec: Json, pod: str) -> tuple[str, ...]:

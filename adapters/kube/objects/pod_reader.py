@@ -14,6 +14,7 @@ from adapters.kube.objects.constraints import (
     apart_of,
     demand_of,
     ephemeral_of,
+    host_ports_of,
     repels_of,
     unsupported_of,
     volumes_of,
@@ -266,8 +267,10 @@ def _wants(
 ) -> _Wants:
     faults: list[str] = []
     uncounted: list[str] = []
+    no_ports: Resources = {}
+    asked = tried(lambda: requests_of(spec, given, faults), {PODS: 1}, uncounted)
     return _Wants(
-        requests=tried(lambda: requests_of(spec, given, faults), {PODS: 1}, uncounted),
+        requests={**asked, **tried(lambda: host_ports_of(spec), no_ports, faults)},
         demand=tried(lambda: demand_of(spec), ANYWHERE, faults),
         apart=tried(lambda: apart_of(spec, namespace, labels), (), faults),
         repels=tried(lambda: repels_of(spec, namespace, labels), (), faults),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from models.gangs import Gang, MatchPolicy, pod_sets
+from models.host_ports import is_host_port
 from models.resources import Resources, add, num_gpus
 from solver.verify.evidence import Evidence
 from solver.verify.gang_counts import WAITING, is_satisfied, tally
@@ -57,7 +58,7 @@ class _Scale:
         parts = [
             -(-whole * amount // self.offered[name])
             for name, amount in requests.items()
-            if self.offered.get(name, 0) > 0
+            if self.offered.get(name, 0) > 0 and not is_host_port(name)
         ]
         return min(100 * whole, max([1, *parts]))
 

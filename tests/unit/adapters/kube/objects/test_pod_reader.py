@@ -181,17 +181,6 @@ UNSUPPORTED = {
             ]
         },
     ),
-    "hostPort": (
-        {"containers": [{"name": "c", "ports": [{"hostPort": 80}]}]},
-        {"containers": [{"name": "c", "ports": [{"containerPort": 80}]}]},
-    ),
-    "port 80 of the host": (
-        {
-            "hostNetwork": True,
-            "containers": [{"name": "c", "ports": [{"containerPort": 80}]}],
-        },
-        {"hostNetwork": True},
-    ),
     "resourceClaims": ({"resourceClaims": [{"name": "gpu"}]}, {"resourceClaims": []}),
     "tolerations[0].operator": (
         {"tolerations": [{"key": "k", "operator": "Gt", "value": "4"}]},
