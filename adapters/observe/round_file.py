@@ -104,7 +104,7 @@ def numbered(path: Path, number: int) -> Path:
     return path.with_name(f"{path.name}.{number}") if number else path
 
 
-def read_rounds(path: Path) -> Iterator[dict[str, Any]]:
+def read_rounds(path: Path, kind: str = "Round") -> Iterator[dict[str, Any]]:
     """
     Walk the records of a file and of those before it, oldest first.
 
@@ -119,10 +119,10 @@ def read_rounds(path: Path) -> Iterator[dict[str, Any]]:
     if not older and not path.exists():
         raise NoRecordError(str(path))
     for file in (*reversed(older), path):
-        yield from _records(file)
+        yield from _records(file, kind)
 
 
-def _records(file: Path) -> Iterator[dict[str, Any]]:
+def _records(file: Path, kind: str) -> Iterator[dict[str, Any]]:
     try:
         stream = file.open("rb")
     except FileNotFoundError:
@@ -133,7 +133,7 @@ def _records(file: Path) -> Iterator[dict[str, Any]]:
                 record = json.loads(line)
             except ValueError:
                 continue
-            if isinstance(record, dict) and record.get("kind") == "Round":
+            if isinstance(record, dict) and record.get("kind") == kind:
                 yield record
 
 

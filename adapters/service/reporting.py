@@ -4,7 +4,7 @@ Who tells what `phalanx run` does: the log, the cluster, metrics, the record of 
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from adapters.kube.acting.intent import IntentStore
@@ -15,12 +15,14 @@ from adapters.kube.status.rate_limit import WritePace
 from adapters.kube.status.reporter import StatusReporter
 from adapters.kube.status.writer import StatusWriter, Voice
 from adapters.kube.watch.source import ClusterSource
+from adapters.loop.interfaces import Reporter
 from adapters.machine.clock import monotonic
 from adapters.machine.supervised import SupervisedThread, problems, restarts
 from adapters.observe.gauges import Gauged
 from adapters.observe.health import Health, HealthServer
 from adapters.observe.log import LogReporter
 from adapters.observe.metrics import Metrics
+from adapters.observe.observation import Observer, observed_in
 from adapters.observe.reporters import Reporters, RoundRecorder
 from adapters.observe.round_file import RoundFile, kept_in
 from adapters.service.run_settings import Running
@@ -65,7 +67,35 @@ class Reporting:
             intent=lambda: (own.store.size, own.store.left_out),
         )
         self.metrics = Metrics(now=time.time, gauged=gauged, versions=versions())
-        notices = Notices(transport, own.identity, clock=monotonic, now=time.time)
+        self._own: list[RoundRecorder | StatusWriter] = []
+        telling = (
+            self._observing() if run.observe else self._acting(transport, own.identity)
+        )
+        self._server = self._listening(run.listen)
+        self._threads += [*own.threads, *source.threads]
+        self._threads += [each.thread for each in self._own]
+        if self._server is not None:
+            self._threads.append(self._server.thread)
+        self.reporter = Reporters([LogReporter(), self.metrics, *telling])
+
+    def _observing(self) -> list[Reporter]:
+        """
+        Keep what would start beside what does; the cluster hears nothing.
+        """
+        run, cache = self._settings.run, self._source.cache
+
+        def said(keys: Iterable[str]) -> str:
+            return next((p.said for p in cache.pods_named(keys) if p.said), "")
+
+        file = RoundFile(observed_in(run.folder, run.shard))
+        return [Observer(file, run.scheduler_names, said)]
+
+    def _acting(self, transport: Transport, identity: str) -> list[Reporter]:
+        """
+        Keep the record of rounds, and tell the cluster what was decided.
+        """
+        run, source = self._settings.run, self._source
+        notices = Notices(transport, identity, clock=monotonic, now=time.time)
         voice = Voice(
             transport=transport,
             dialects=dialects_of(run.own_status, run.dialects),
@@ -74,18 +104,13 @@ class Reporting:
             counted=self.metrics.status_written,
             writing=source.cache.writing,
         )
-        self._writer = StatusWriter(
+        writer = StatusWriter(
             voice, clock=monotonic, pace=WritePace(rate=run.status_rate)
         )
         file = RoundFile(kept_in(run.folder, run.shard))
-        self._recorder = RoundRecorder(file, settings.policy, time.time)
-        self._server = self._listening(run.listen)
-        ours = [self._writer.thread, self._recorder.thread]
-        self._threads += [*own.threads, *source.threads, *ours]
-        if self._server is not None:
-            self._threads.append(self._server.thread)
-        status = StatusReporter(source, self._writer)
-        self.reporter = Reporters([LogReporter(), self.metrics, self._recorder, status])
+        recorder = RoundRecorder(file, self._settings.policy, time.time)
+        self._own = [recorder, writer]
+        return [recorder, StatusReporter(source, writer)]
 
     @property
     def port(self) -> int | None:
@@ -98,8 +123,8 @@ class Reporting:
         """
         Begin to tell.
         """
-        self._recorder.start()
-        self._writer.start()
+        for each in self._own:
+            each.start()
         if self._server is not None:
             self._server.start()
             fields = {"address": self._settings.run.listen, "port": self._server.port}
@@ -109,8 +134,8 @@ class Reporting:
         """
         Tell what is left to the record, and nothing more to the cluster.
         """
-        self._writer.stop()
-        self._recorder.stop()
+        for each in reversed(self._own):
+            each.stop()
         if self._server is not None:
             self._server.stop()
 

@@ -23,6 +23,11 @@ BUDGET = 2.0
 The seconds that a round may search where nobody says otherwise.
 """
 _UNSAID = "default of run"
+OBSERVING = "observe"
+"""
+The shard of who only observes, where nobody names one: it leads beside who acts.
+"""
+_YES = (True, "true", "True", "1", "yes", "on")
 _INSIDE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 
 
@@ -66,6 +71,7 @@ class RunSettings(BaseModel):
     threads: int = Field(8, ge=1, le=64)
     evict_after: float = Field(600.0, ge=0, le=86400, alias="evictAfter")
     pause: str = Field("", max_length=200)
+    observe: bool = False
     leader_elect: bool = Field(default=True, alias="leaderElect")
     lease_duration: float = Field(15.0, ge=1, le=3600, alias="leaseDuration")
     lease_renew: float = Field(10.0, ge=0.5, le=3600, alias="leaseRenew")
@@ -152,6 +158,8 @@ def running(
             document[alias], origins[alias] = value, f"env {variable}"
         if (flag := said.get(alias)) is not None:
             document[alias], origins[alias] = flag, f"flag --{word}"
+    if document.get("observe") in _YES and "shard" not in document:
+        document["shard"], origins["shard"] = OBSERVING, "that of who observes"
     policy = policy_of_run(file.policy if file else Policy(), limits).policy
     return Running(_validated(document, origins), policy, origins)
 

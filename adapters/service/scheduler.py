@@ -5,6 +5,7 @@ The parts of `phalanx run`, put together: begun in order, and ended in order.
 import os
 import socket
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -14,7 +15,7 @@ from adapters.kube.acting.intent import IntentStore, place_of
 from adapters.kube.acting.lease import Lease, LeaseTimes
 from adapters.kube.acting.operations import Deeds
 from adapters.kube.acting.pause import Pause
-from adapters.kube.acting.permissions import check, needed
+from adapters.kube.acting.permissions import check, needed, to_observe
 from adapters.kube.acting.sink import ClusterSink
 from adapters.kube.api.client import Timeouts
 from adapters.kube.api.connect import connect
@@ -23,14 +24,17 @@ from adapters.kube.dialects.registry import dialects
 from adapters.kube.objects.node_pool import pool_of
 from adapters.kube.watch.pace import Pace
 from adapters.kube.watch.source import ClusterSource
+from adapters.loop.interfaces import Turn
 from adapters.loop.loop import Loop
 from adapters.loop.memory.gangs import Memory
-from adapters.loop.parts import Leadership, Parts, Pulse
+from adapters.loop.parts import HoldingSink, Leadership, Parts, Pulse
 from adapters.loop.plan_round import planned
 from adapters.machine.clock import monotonic
 from adapters.service.reporting import Own, Reporting
 from adapters.service.run_settings import Running
+from models.plan import Plan
 from models.reasons import Facts, Reason, Waiting
+from models.receipt import Receipt
 
 
 class Always:
@@ -43,6 +47,37 @@ class Always:
         Say yes.
         """
         return True
+
+
+class Untouched:
+    """
+    The sink of who only observes: nothing is carried out, and nothing kept.
+    """
+
+    def open(self, now: float) -> None:
+        """
+        Read nothing.
+        """
+
+    def hold(self, turn: Turn) -> None:
+        """
+        Take nothing for done.
+        """
+
+    def remember(self) -> None:
+        """
+        Write nothing.
+        """
+
+    def execute(self, plan: Plan) -> Sequence[Receipt]:
+        """
+        Do nothing of a plan.
+        """
+        why = "nothing is carried out by who observes"
+        return [
+            Receipt(operation=step, result="skipped", message=why)
+            for step in plan.operations
+        ]
 
 
 class Scheduler:
@@ -80,7 +115,8 @@ class Scheduler:
     def __enter__(self) -> Self:
         resources = [r.resource for r in self.source.reflectors]
         run = self.settings.run
-        check(self._transport, needed(resources, run.shard), run.namespace)
+        asked = to_observe if run.observe else needed
+        check(self._transport, asked(resources, run.shard), run.namespace)
         self.reporting.start()
         self.source.start()
         if self._lease is not None:
@@ -124,20 +160,11 @@ class Scheduler:
             policy.waiting.window,
             policy.shares.half_life,
         )
-        deeds = Deeds(self._transport, self.source.cache, leadership.is_held)
-        sink = ClusterSink(
-            self.source.cache,
-            deeds,
-            self._store,
-            memory,
-            goes_on=self._goes_on,
-            threads=run.threads,
-        )
         return Loop(
             Parts(
                 source=self.source,
                 planner=planned,
-                sink=sink,
+                sink=self._made_sink(memory, leadership),
                 memory=memory,
                 reporter=self.reporting.reporter,
                 leadership=leadership,
@@ -149,8 +176,22 @@ class Scheduler:
                     events=run.events,
                 ),
                 folder=Path(run.folder) / run.shard / "bundles",
-                pause=self._made_pause(),
+                pause=(lambda: None) if run.observe else self._made_pause(),
+                acts=not run.observe,
             )
+        )
+
+    def _made_sink(self, memory: Memory, leadership: Leadership) -> HoldingSink:
+        if self.settings.run.observe:
+            return Untouched()
+        deeds = Deeds(self._transport, self.source.cache, leadership.is_held)
+        return ClusterSink(
+            self.source.cache,
+            deeds,
+            self._store,
+            memory,
+            goes_on=self._goes_on,
+            threads=self.settings.run.threads,
         )
 
     def _made_pause(self) -> Pause:

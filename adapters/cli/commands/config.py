@@ -11,6 +11,7 @@ from adapters.cli.options.shared import RowsOutput, Seconds, Seed, Workers, only
 from adapters.cli.terminal.output import Format, Table, as_text, emit, say
 
 if TYPE_CHECKING:
+    from adapters.kube.acting.permissions import Permission
     from adapters.service.run_settings import ConfigFile
     from models.policy import Policy
 
@@ -117,8 +118,12 @@ def role(
         ),
     ] = "phalanx-system",
     shard: Annotated[
-        str, typer.Option(metavar="NAME", help="The shard that run keeps state of.")
-    ] = "default",
+        str | None,
+        typer.Option(metavar="NAME", help="The shard that run keeps state of."),
+    ] = None,
+    observe: Annotated[
+        bool, typer.Option("--observe", help="What `run --observe` needs: to read.")
+    ] = False,
     output: Annotated[
         Format, typer.Option("-o", "--output", metavar="yaml|json", help="How.")
     ] = Format.YAML,
@@ -128,16 +133,25 @@ def role(
     """
     only(output, Format.YAML, Format.JSON)
     from adapters.files.yaml_writer import yaml_text
-    from adapters.kube.acting.permissions import needed
     from adapters.kube.acting.role import roles
-    from adapters.kube.dialects.registry import dialects
-    from adapters.kube.gangs.kinds import resources_of
 
-    both = roles(needed(resources_of(dialects()), shard), name, namespace)
+    both = roles(_permissions(shard, observe=observe), name, namespace)
     if output is Format.JSON:
         emit(as_text({"apiVersion": "v1", "kind": "List", "items": both}, output))
         return
     emit((_ROLE_HEAD + "---\n".join(map(yaml_text, both))).rstrip())
+
+
+def _permissions(shard: str | None, *, observe: bool) -> "list[Permission]":
+    from adapters.kube.acting.permissions import needed, to_observe
+    from adapters.kube.dialects.registry import dialects
+    from adapters.kube.gangs.kinds import resources_of
+    from adapters.service.run_settings import OBSERVING
+
+    kinds = resources_of(dialects())
+    if observe:
+        return to_observe(kinds, shard or OBSERVING)
+    return needed(kinds, shard or "default")
 
 
 def _read(path: str | None) -> "tuple[Policy, ConfigFile | None]":

@@ -1,19 +1,25 @@
 """
-``phalanx report``: a page about what a replay found.
+``phalanx report``: a page about what a replay found, or an observation.
 """
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from adapters.cli.options.report_options import HtmlFile, MarkdownFile, ready, write
+
+if TYPE_CHECKING:
+    from adapters.reports.page.page import Page
 
 MOST_WINDOWS = 8
 
 
 def report(
     folder: Annotated[
-        str, typer.Argument(metavar="DIR", help="The folder that a replay wrote.")
+        str,
+        typer.Argument(
+            metavar="DIR", help="The folder that a replay or `run --observe` wrote."
+        ),
     ],
     *,
     html: HtmlFile = None,
@@ -28,7 +34,7 @@ def report(
     ] = None,
 ) -> None:
     """
-    Write a page about the results of a replay.
+    Write a page about the results of a replay, or about an observed scheduler.
 
     Without --html and --markdown, Markdown goes to standard output.
     """
@@ -42,14 +48,35 @@ def report(
         markdown = "-"
     ready(html, markdown)
     from adapters.cli.terminal.progress import Progress
-    from adapters.reports.replay.replay_page import replay_page
-    from adapters.reports.replay.results import load
 
     with Progress() as progress:
         progress.say("reading the results")
-        page = replay_page(load(folder), windows)
+        page = _observed(folder) or _replayed(folder, windows)
         progress.say("drawing")
         write(page, html, markdown)
+
+
+def _replayed(folder: str, windows: list[tuple[float, float]]) -> "Page":
+    from adapters.reports.replay.replay_page import replay_page
+    from adapters.reports.replay.results import load
+
+    return replay_page(load(folder), windows)
+
+
+def _observed(folder: str) -> "Page | None":
+    """
+    Make the page of an observation, where the folder or a shard below it holds one.
+    """
+    from adapters.observe.observation import KIND, observed_in
+    from adapters.observe.round_file import read_rounds
+    from adapters.reports.observation.observation_page import observation_page
+    from adapters.reports.observation.story import folded
+    from adapters.service.run_settings import OBSERVING
+
+    for path in (observed_in(folder, "."), observed_in(folder, OBSERVING)):
+        if path.exists() and (found := folded(read_rounds(path, KIND))) is not None:
+            return observation_page(found)
+    return None
 
 
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}

@@ -47,6 +47,13 @@ Elect = Annotated[
     bool | None,
     typer.Option("--leader-elect/--no-leader-elect", help="Lead only with the Lease."),
 ]
+Observe = Annotated[
+    bool | None,
+    typer.Option(
+        "--observe",
+        help="Write nothing to the cluster: keep what would start beside what does.",
+    ),
+]
 Listen = Annotated[
     str | None, _text("--listen", "HOST:PORT", "Where health and metrics are.")
 ]

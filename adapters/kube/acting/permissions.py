@@ -93,6 +93,13 @@ class RoleLacksError(ClusterError):
         super().__init__(f"the role lacks {noun}: {'; '.join(self.rules)}")
 
 
+def leading(shard: str) -> Iterator[Permission]:
+    """
+    Give what holding the Lease of a shard needs.
+    """
+    yield from (each for each in keeping(shard) if each.resource == "leases")
+
+
 def keeping(shard: str) -> Iterator[Permission]:
     """
     Give what keeping the intent and the Lease of a shard needs.
@@ -158,6 +165,15 @@ def needed(resources: Sequence[Resource], shard: str = "default") -> list[Permis
     acting = [*ACTING, *PAUSING, *keeping(shard)]
     rules = [*acting, *reading(resources), *telling(resources)]
     return list(dict.fromkeys(rules))
+
+
+def to_observe(
+    resources: Sequence[Resource], shard: str = "observe"
+) -> list[Permission]:
+    """
+    List all that is needed to observe: to read, and a Lease of our own.
+    """
+    return [*leading(shard), *reading(resources)]
 
 
 def check(

@@ -1,0 +1,284 @@
+"""
+An observation: what each round would have started, beside what another scheduler bound.
+
+Only what changed since the round before is written, one JSON object a line, so that a
+quiet cluster costs nothing.  Nothing is decided here, and nothing is written elsewhere.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from adapters.compare.outcome import gpus_of_nodes
+from adapters.loop.interfaces import Turn
+from adapters.observe.round_file import RoundFile
+from models.errors import PhalanxError, PlanRejectedError
+from models.gangs import Gang, PodPhase, pod_sets
+from models.plan import GangLine, Plan
+from models.reasons import Reason
+from models.resources import num_gpus
+from models.snapshot import Snapshot
+from solver.next_snapshot import is_live
+from solver.plan.plan import least_pods
+
+KIND = "Observation"
+BEAT = 600.0
+"""
+The seconds after which a round without changes is written, to say that we still look.
+"""
+_MOST_NAMED = 10
+_LEFT = frozenset({"Evict", "Move"})
+_ENDED = frozenset({PodPhase.SUCCEEDED, PodPhase.FAILED})
+Said = Callable[[Iterable[str]], str]
+
+
+@dataclass(slots=True)
+class _WrittenGang:
+    """
+    A gang as it was written last, and the uids of its pods that ran then.
+    """
+
+    wrote: Mapping[str, Any]
+    running: frozenset[str] = frozenset()
+    started: str = ""
+
+
+@dataclass(slots=True)
+class _Since:
+    """
+    What was planned since something was written last.
+    """
+
+    rounds: int = 0
+    proven: int = 0
+    seconds: float = 0.0
+    evicted: set[str] = field(default_factory=set)
+
+
+class Observer:
+    """
+    Writes what changes from round to round.
+
+    ``schedulers`` are those whose pods are planned; ``said`` gives what pods without a
+    node say, which are the words of the other one.
+    """
+
+    def __init__(self, file: RoundFile, schedulers: Sequence[str], said: Said) -> None:
+        self._file = file
+        self._schedulers = list(schedulers)
+        self._said = said
+        self._known: dict[str, _WrittenGang] = {}
+        self._since = _Since()
+        self._wrote_at = 0.0
+
+    def ticked(self) -> None:
+        """
+        Say nothing.
+        """
+
+    def leading(self, *, is_leader: bool) -> None:
+        """
+        Begin anew: who looked meanwhile wrote elsewhere.
+        """
+        del is_leader
+        self._known.clear()
+        self._wrote_at = 0.0
+
+    def refused(self, error: PhalanxError) -> None:
+        """
+        Say nothing.
+        """
+
+    def skipped(self) -> None:
+        """
+        Say nothing.
+        """
+
+    def planned(self, turn: Turn) -> None:
+        """
+        Write what is otherwise than in the round before.
+        """
+        since, plan = self._since, turn.plan
+        since.rounds += 1
+        since.proven += is_proven(plan)
+        since.seconds += sum(turn.seconds.values())
+        left: Counter[str] = Counter()
+        gangs = list(self._changes(turn, left))
+        evicts = list(self._evictions(plan))
+        due = turn.began >= self._wrote_at + BEAT
+        if gangs or left or evicts or due:
+            self._write(turn, gangs, left, evicts)
+
+    def rejected(
+        self, snapshot: Snapshot, error: PlanRejectedError, bundle: Path | None
+    ) -> None:
+        """
+        Say nothing.
+        """
+
+    def fell_back(self, turn: Turn, bundle: Path | None) -> None:
+        """
+        Say nothing.
+        """
+
+    def dropped(self, turn: Turn, why: str) -> None:
+        """
+        Say nothing.
+        """
+
+    def carried_out(self, turn: Turn) -> None:
+        """
+        Say nothing.
+        """
+
+    def failed(self, error: Exception) -> None:
+        """
+        Say nothing.
+        """
+
+    def _changes(self, turn: Turn, left: Counter[str]) -> Iterable[dict[str, Any]]:
+        """
+        Walk the gangs that stand otherwise; count in ``left`` whose pods are gone.
+        """
+        lines = {line.name: line for line in turn.plan.gangs}
+        here: set[str] = set()
+        for gang in turn.snapshot.gangs:
+            here.add(gang.key)
+            change = self._change(gang, lines[gang.key], left)
+            if change:
+                yield {"gang": gang.key, **change}
+        for key in [key for key in self._known if key not in here]:
+            del self._known[key]
+            yield {"gang": key, "gone": True}
+
+    def _change(
+        self, gang: Gang, line: GangLine, left: Counter[str]
+    ) -> Mapping[str, Any]:
+        known = self._known.get(gang.key)
+        pods = [pod for leaf in pod_sets(gang.tree) for pod in leaf.pods]
+        running = frozenset(
+            p.uid or p.name for p in pods if p.phase is PodPhase.RUNNING
+        )
+        ended = {pod.uid or pod.name for pod in pods if pod.phase in _ENDED}
+        if known is not None and (gone := len(known.running - running - ended)):
+            left[gang.key] += gone
+        now = self._standing(gang, line, running, known)
+        if known is None:
+            self._known[gang.key] = _WrittenGang(now, running)
+            return {**_facts(gang, line), **now}
+        before, known.wrote, known.running = known.wrote, now, running
+        return {key: value for key, value in now.items() if before.get(key) != value}
+
+    def _standing(
+        self,
+        gang: Gang,
+        line: GangLine,
+        running: frozenset[str],
+        known: _WrittenGang | None,
+    ) -> dict[str, Any]:
+        """
+        Say what runs of a gang, what the plan makes of it, and what the other one says.
+        """
+        waiting = line.waiting
+        found: dict[str, Any] = {
+            "runs": len(running),
+            "whole": bool(running) and is_live(gang),
+            "plan": line.state,
+            "reason": waiting.reason.value if waiting else None,
+        }
+        if waiting is not None and waiting.reason is Reason.LOWER_TIER_OR_PRIORITY:
+            found["to"] = str(waiting.facts.get("to", ""))
+        if line.state == "Starting" and known is not None:
+            keys = (f"{gang.namespace}/{p.name}" for p in _waiting(gang))
+            found["said"] = self._said(keys)
+        return found
+
+    def _evictions(self, plan: Plan) -> Iterable[dict[str, Any]]:
+        """
+        Walk what a plan would evict or move and no plan before it would have.
+        """
+        groups: dict[tuple[str, str, str], list[Any]] = {}
+        for step in plan.operations:
+            who = step.uid or step.pod
+            if step.op in _LEFT and who not in self._since.evicted:
+                self._since.evicted.add(who)
+                key = step.op, step.gang, step.rule or ""
+                groups.setdefault(key, []).append(step)
+        for (op, gang, rule), steps in groups.items():
+            whom = sorted({name for step in steps for name in step.beneficiaries})
+            shown = {"op": op, "gang": gang, "rule": rule, "pods": len(steps)}
+            yield {**shown, "for": whom[:_MOST_NAMED]}
+
+    def _write(
+        self,
+        turn: Turn,
+        gangs: list[dict[str, Any]],
+        left: Counter[str],
+        evicts: list[dict[str, Any]],
+    ) -> None:
+        since, self._wrote_at = self._since, turn.began
+        total, free = gpus_of_nodes(turn.snapshot)
+        moment = datetime.fromtimestamp(turn.began, UTC).isoformat(
+            timespec="milliseconds"
+        )
+        record: dict[str, Any] = {
+            "apiVersion": "phalanx/v1",
+            "kind": KIND,
+            "name": turn.name,
+            "began": moment.replace("+00:00", "Z"),
+            "of": self._schedulers,
+            "strategy": turn.plan.strategy,
+            "versions": dict(turn.plan.versions),
+            "rounds": since.rounds,
+            "provenRounds": since.proven,
+            "seconds": round(since.seconds, 6),
+            "proven": is_proven(turn.plan),
+            "nodes": len(turn.snapshot.nodes),
+            "gpus": {"total": total, "free": free},
+            "gangs": gangs,
+            "left": dict(sorted(left.items())),
+            "evicts": evicts,
+        }
+        self._file.append(record)
+        self._since = _Since(evicted=since.evicted)
+
+
+def is_proven(plan: Plan) -> bool:
+    """
+    Tell whether no plan is better in any tier.
+    """
+    return all(tier.proof == "proven" for tier in plan.tiers)
+
+
+def observed_in(folder: str, shard: str) -> Path:
+    """
+    Name the record that an observing shard keeps in its folder.
+    """
+    return Path(folder) / shard / "observed.jsonl"
+
+
+def _facts(gang: Gang, line: GangLine) -> dict[str, Any]:
+    """
+    Say once of a gang what does not change.
+    """
+    leaves = list(pod_sets(gang.tree))
+    return {
+        "queue": gang.queue,
+        "priority": gang.priority,
+        "age": gang.age,
+        "min": least_pods(gang),
+        "pods": line.pods.total,
+        "gpus": sum(num_gpus(leaf.requests) * leaf.replicas for leaf in leaves),
+    }
+
+
+def _waiting(gang: Gang) -> list[Any]:
+    return [
+        pod
+        for leaf in pod_sets(gang.tree)
+        for pod in leaf.pods
+        if pod.phase is PodPhase.PENDING
+    ]

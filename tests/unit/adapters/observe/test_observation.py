@@ -1,0 +1,163 @@
+"""
+What an observation keeps, and what its page says of it.
+"""
+
+import json
+
+import pytest
+
+from adapters.loop.interfaces import Turn
+from adapters.observe.observation import BEAT, KIND, Observer, observed_in
+from adapters.observe.round_file import RoundFile, read_rounds
+from adapters.reports.observation.observation_page import document_of, observation_page
+from adapters.reports.observation.story import folded
+from adapters.reports.page.markdown import as_markdown
+from models.policy import Policy
+from solver.round import decide
+from tests.helpers.build import gang, nodes, snapshot
+
+START = 1_800_000_000.0
+
+
+class Watch:
+    """
+    An observer that is shown clusters, and the record that it keeps.
+    """
+
+    def __init__(self, folder) -> None:
+        self.path = observed_in(str(folder), "observe")
+        self.says = "0/1 nodes are available"
+        self.observer = Observer(RoundFile(self.path), ["other"], lambda _: self.says)
+
+    def see(self, seconds, *gangs, size=1):
+        shown = snapshot(nodes(size), list(gangs))
+        plan = decide(shown, Policy())
+        turn = Turn(shown, plan, (), f"r{seconds}", START + seconds, {"plan": 0.1})
+        self.observer.planned(turn)
+
+    def records(self):
+        return list(read_rounds(self.path, KIND)) if self.path.exists() else []
+
+    def story(self):
+        return folded(self.records())
+
+    def gang(self, name):
+        return next(g for g in self.story().gangs if g.name == f"default/{name}")
+
+
+@pytest.fixture
+def watch(tmp_path):
+    return Watch(tmp_path)
+
+
+def waits(name="g", **more):
+    return gang(name, minimum=2, gpus=4, **more)
+
+
+def runs(name="g", **more):
+    return waits(name, running=["n0", "n0"], **more)
+
+
+def test_only_what_changed_is_written_and_every_ten_minutes_that_we_still_look(watch):
+    watch.see(0, waits())
+    watch.see(5, waits())
+    watch.see(6, runs())
+    watch.see(7, runs())
+    assert ["r0", "r5", "r6"] == [record["name"] for record in watch.records()]
+    watch.see(6 + BEAT, runs())
+
+    assert 2 == watch.records()[-1]["rounds"]
+    assert [] == watch.records()[-1]["gangs"]
+
+
+def test_the_hours_between_a_plan_and_a_bind_are_counted_with_its_gpus(watch):
+    watch.see(0, waits(age=100))
+    watch.see(1800, waits(age=1900))
+    watch.see(3600, runs(age=3700))
+    found = watch.gang("g")
+    document = document_of(watch.story())
+
+    assert (START, START + 3600) == (found.would, found.whole)
+    assert START - 100 == found.came
+    assert found.would_proven
+    assert "0/1 nodes are available" == found.said
+    assert 8.0 == document["gpuHoursEarlier"]
+    assert 3600.0 == document["gangs"][0]["earlierSeconds"]
+
+
+def test_what_is_seen_at_the_same_moment_is_no_difference(watch):
+    watch.see(0, waits())
+    watch.see(1, runs())
+
+    assert 0 == watch.story().gpu_hours_earlier()
+
+
+def test_a_gang_that_waits_to_the_end_counts_at_least_so_long(watch):
+    watch.see(0, waits())
+    watch.see(100, waits(), waits("h"), size=2)
+
+    assert 100 == watch.gang("g").earlier(START + 100)
+    assert "≥ 1m40s" in as_markdown(observation_page(watch.story())).replace("\xa0", "")
+
+
+def test_who_starts_though_no_plan_would_have_is_named_with_the_reason(watch):
+    first, second = waits(priority=10), waits("late")
+    watch.see(0, first, second)
+    watch.see(10, first, runs("late"))
+    late = watch.gang("late")
+    page = as_markdown(observation_page(watch.story()))
+
+    assert (None, "LowerTierOrPriority") == (late.would, late.reason)
+    assert "default/g" in late.to
+    assert "started that no plan would have" in page
+
+
+def test_a_gang_in_part_is_counted_until_it_is_whole(watch):
+    watch.see(0, waits(), size=2)
+    watch.see(10, waits(running=["n0"]), size=2)
+    watch.see(40, runs(), size=2)
+
+    assert 30 == watch.gang("g").half
+
+
+def test_who_is_gone_without_an_end_is_counted_and_who_has_ended_is_not(watch):
+    watch.see(0, runs(), runs("h"), size=2)
+    watch.see(10, waits(), waits("h", succeeded=2), size=2)
+
+    assert {"default/g": 2} == dict(watch.story().left)
+
+
+def test_an_eviction_of_a_plan_is_counted_once_however_often_it_is_asked(watch):
+    low = runs("low", priority=0)
+    high = gang("high", minimum=2, gpus=4, priority=100)
+    for second in (0, 10, 20):
+        watch.see(second, low, high)
+    story = watch.story()
+
+    assert [("default/low", 2)] == [(e["gang"], e["pods"]) for e in story.evicts]
+    assert watch.gang("high").would is None
+    assert START == watch.gang("high").after
+
+
+def test_a_gang_of_an_old_name_is_another_one(watch):
+    watch.see(0, waits())
+    watch.see(10)
+    watch.see(20, waits())
+    first, second = watch.story().gangs
+
+    assert (START + 10, None) == (first.gone, second.gone)
+
+
+def test_nothing_to_compare_is_said(watch):
+    watch.see(0, runs())
+
+    assert "nothing to compare" in observation_page(watch.story()).verdict
+    assert folded([]) is None
+
+
+def test_the_document_is_plain_json(watch):
+    watch.see(0, waits())
+
+    assert json.loads(json.dumps(document_of(watch.story())))["kind"] == (
+        "ObservationReport"
+    )
