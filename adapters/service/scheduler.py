@@ -115,8 +115,10 @@ class Scheduler:
     def __enter__(self) -> Self:
         resources = [r.resource for r in self.source.reflectors]
         run = self.settings.run
-        asked = to_observe if run.observe else needed
-        check(self._transport, asked(resources, run.shard), run.namespace)
+        asked = needed(resources, run.shard)
+        if run.observe:
+            asked = to_observe(resources, run.shard if run.leader_elect else "")
+        check(self._transport, asked, run.namespace)
         self.reporting.start()
         self.source.start()
         if self._lease is not None:

@@ -149,11 +149,23 @@ class ControlPlane:
         self._start("kube-apiserver", *self._arguments)
         self._wait()
 
+    def start_scheduler(self) -> None:
+        """
+        Start kube-scheduler with its gangs, as the admin.
+        """
+        self._start(
+            "kube-scheduler",
+            f"--kubeconfig={self.kubeconfig('admin')}",
+            "--leader-elect=false",
+            "--secure-port=0",
+            f"--feature-gates={','.join(f'{gate}=true' for gate in GATES)}",
+        )
+
     def stop_server(self) -> None:
         """
         End the server; what it stored stays.
         """
-        server = next(entry for entry in self._started if entry[0] != "etcd")
+        server = next(e for e in self._started if e[0] == "kube-apiserver")
         self._started.remove(server)
         _end(server[1])
 

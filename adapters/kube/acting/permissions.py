@@ -171,9 +171,9 @@ def to_observe(
     resources: Sequence[Resource], shard: str = "observe"
 ) -> list[Permission]:
     """
-    List all that is needed to observe: to read, and a Lease of our own.
+    List all that is needed to observe: to read, and the Lease of a shard, if of one.
     """
-    return [*leading(shard), *reading(resources)]
+    return [*(leading(shard) if shard else ()), *reading(resources)]
 
 
 def check(
