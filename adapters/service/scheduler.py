@@ -64,6 +64,12 @@ class Untouched:
         Take nothing for done.
         """
 
+    def due(self) -> Turn | None:
+        """
+        Have nothing begun.
+        """
+        return None
+
     def remember(self) -> None:
         """
         Write nothing.

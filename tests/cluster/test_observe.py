@@ -26,13 +26,13 @@ from tests.cluster.role import bind
 from tests.cluster.stage import SPACE, Kubelet, Scheduler
 from tests.helpers.eventually import eventually
 
-pytestmark = pytest.mark.cluster
-TEAM = "observed"
-OTHER = "default-scheduler"
 SECONDS = float(os.environ.get("PHALANX_CHURN", "40"))
 """
 How long the churn lasts; an hour where somebody asks for it.
 """
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300 + SECONDS)]
+TEAM = "observed"
+OTHER = "default-scheduler"
 
 
 @pytest.fixture
