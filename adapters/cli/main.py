@@ -5,6 +5,7 @@ Nothing large is imported before somebody can be told that it was interrupted.
 """
 
 import io
+import os
 import sys
 
 INTERRUPTED = 130
@@ -21,6 +22,10 @@ def main() -> None:
     called = sys.argv[0].rpartition("/")[2]
     plugin = called.startswith("kubectl-")
     try:
+        if "_PHALANX_COMPLETE" in os.environ and not plugin:
+            from adapters.cli.terminal.completion import complete
+
+            complete("phalanx")
         code = run(sys.argv[1:], called.replace("-", " ") if plugin else "phalanx")
     except KeyboardInterrupt:
         # So early, or so late, that nobody else could say it.

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from adapters.files.text import parse_text, read_text
 from models.errors import InputRejectedError, Problem
 
 SUFFIXES = frozenset({".yaml", ".yml", ".json"})
@@ -54,8 +55,19 @@ def _in_folder(folder: Path, kinds: frozenset[str]) -> Iterator[str]:
         if file.suffix not in SUFFIXES or PERFORMANCE in inside or not file.is_file():
             continue
         kind = _kind(file)
-        if kind is None or kind in kinds:
+        if kind in kinds or (kind is None and not _says_nothing(file)):
             yield str(file)
+
+
+def _says_nothing(file: Path) -> bool:
+    """
+    Tell whether a file holds nothing of ours; one with a mistake is judged later.
+    """
+    try:
+        document = parse_text(*read_text(str(file)))
+    except InputRejectedError:
+        return False
+    return not isinstance(document, dict) or not {"apiVersion", "given"} & set(document)
 
 
 def _kind(file: Path) -> str | None:

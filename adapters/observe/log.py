@@ -28,6 +28,7 @@ class LogReporter:
 
     def __init__(self) -> None:
         self._warned: frozenset[str] = frozenset()
+        self._held_blindly = False
 
     def ticked(self) -> None:
         """
@@ -59,6 +60,12 @@ class LogReporter:
         for warning in sorted(warnings - self._warned)[:_MOST_WARNINGS]:
             _say("snapshot_warning", logging.WARNING, round=turn.name, warning=warning)
         self._warned = warnings
+        blind = bool(turn.plan.held) and not any(
+            gang.max_runtime for gang in turn.snapshot.gangs
+        )
+        if blind and not self._held_blindly:
+            _say("held_without_run_times", round=turn.name, gpus=turn.plan.held)
+        self._held_blindly = blind
         operations = Counter(step.op for step in turn.plan.operations)
         waiting = Counter(
             str(line.waiting.reason)

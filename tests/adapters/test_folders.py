@@ -60,3 +60,21 @@ def test_raw_objects_of_a_folder_are_saved_without_the_rest(folder, tmp_path, ca
 
     assert 0 == run(["snapshot", "save", str(folder), "--raw", "--to", str(path)])
     assert {"Node", "Pod"} == {o["kind"] for o in json.loads(path.read_text())["items"]}
+
+
+def test_a_comparison_passes_over_what_is_no_scenario(tmp_path, capsys):
+    words = {"apiVersion": "phalanx/v1", "kind": "Snapshot"}
+    given = {"nodes": [{"name": "n", "allocatable": {"nvidia.com/gpu": 8}}]}
+    (tmp_path / "one.yaml").write_text(yaml.safe_dump({**words, "given": given}))
+    for name, text in FOREIGN.items():
+        (tmp_path / name).write_text(text)
+
+    assert 0 == run(["compare", str(tmp_path)])
+    assert "1 input" in capsys.readouterr().out
+
+
+def test_a_scenario_with_a_mistake_is_not_passed_over(tmp_path, capsys):
+    (tmp_path / "one.yaml").write_text("given: {nodes: []}\nkindd: Scenario\n")
+
+    assert 4 == run(["compare", str(tmp_path)])
+    assert "kindd" in capsys.readouterr().err

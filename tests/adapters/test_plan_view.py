@@ -135,7 +135,7 @@ def test_tiers_say_what_is_wanted_and_leave_out_what_is_nothing(lines):
     assert "most value" in table[0]
     assert "least holes broken, GPU²" in table[1]
     assert (
-        "  0, and so is the bound: 2 disruption; 3 borrowing; 4 topology; 5 surplus"
+        "  value and bound are 0 in: 2 disruption; 3 borrowing; 4 topology; 5 surplus"
         in (shown)
     )
 

@@ -1,12 +1,31 @@
 import io
 import sys
 
+import pytest
+
 from adapters.cli.terminal import progress
 
 
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
+
+
+@pytest.fixture(autouse=True)
+def able(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+
+
+def test_a_terminal_that_cannot_go_back_sees_nothing(monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "PATIENCE", 0)
+    monkeypatch.setenv("TERM", "dumb")
+
+    with progress.Progress() as shown:
+        shown.say("search")
+
+    assert "" == terminal.getvalue()
 
 
 def test_a_person_who_waits_sees_the_phase(monkeypatch):

@@ -48,6 +48,21 @@ def test_two_strategies_are_played_and_compared(trace, tmp_path, capsys):
     assert str(folder) in shown.out
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--strategy", "greedy"], True),
+        (["--strategy", "greedy", "--estimates", "1"], False),
+        (["--strategy", "fifo"], False),
+    ],
+)
+def test_a_replay_says_what_holding_nodes_costs_without_run_times(
+    trace, tmp_path, capsys, words, said
+):
+    assert 0 == replay(trace, *words, "-O", str(tmp_path / "out"))
+    assert said == ("note: no run times are known" in capsys.readouterr().err)
+
+
 def test_the_same_command_writes_the_same_bytes(trace, tmp_path, capsys):
     words = ("--strategy", "greedy", "--strategy", "fifo", "--workers", "1")
     for name in ("one", "two"):

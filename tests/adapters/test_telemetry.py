@@ -420,3 +420,16 @@ def test_a_clock_that_is_set_back_does_not_change_how_long_the_loop_was_still():
 def test_what_never_happened_is_counted_as_nothing(metrics):
     assert 0 == value(metrics, "phalanx_rounds_total", outcome="rejected")
     assert 0 == value(metrics, "phalanx_binds_total", result="refused")
+
+
+def test_what_is_held_without_run_times_is_said_once_while_it_stays_so(caplog):
+    caplog.set_level(logging.INFO)
+    reporter, turn = LogReporter(), turned()
+    holding = replace(turn, plan=replace(turn.plan, held=4))
+    known = tuple(replace(one, max_runtime=60) for one in turn.snapshot.gangs)
+    timed = replace(holding, snapshot=replace(turn.snapshot, gangs=known))
+    for each in (turn, holding, holding, timed, holding):
+        reporter.planned(each)
+
+    said = [r for r in caplog.records if r.getMessage() == "held_without_run_times"]
+    assert [4, 4] == [record.fields["gpus"] for record in said]

@@ -112,6 +112,8 @@ def replay(
     poor = poorly_drawn(jobs, seeds, BLOCK)
     if poor is not None:
         note(f"note: {poor}")
+    if idle := _idle_for_heads(runs):
+        note(f"note: {idle}")
     folder = Path(to or f"replays/{jobs.name.partition('.')[0]}-{_safe(floor.name)}")
     with alone_in(folder):
         with Bar(_what(runs), reached(runs, folder)):
@@ -123,6 +125,21 @@ def replay(
         emit(as_text(document, output))
     else:
         say(*lines_of(document), "", f"results: {folder}")
+
+
+def _idle_for_heads(runs: "list[Run]") -> str | None:
+    """
+    Say what it costs to hold nodes where nobody knows how long anything runs.
+    """
+    waiting = runs[0].policy.waiting
+    holding = [run for run in runs if run.strategy in {"solver", "greedy"}]
+    if runs[0].estimates is not None or not waiting.heads or not holding:
+        return None
+    return (
+        "no run times are known, so nodes held for gangs that were passed over for "
+        f"long stay idle until these start, at most {waiting.budget:.0%} of all GPU "
+        "time; --estimates 1 makes them known, waiting.heads: 0 holds nothing"
+    )
 
 
 def _what(runs: "list[Run]") -> str:

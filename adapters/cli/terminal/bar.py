@@ -9,6 +9,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
+from adapters.cli.terminal.progress import for_people
 from adapters.machine.clock import monotonic
 
 OFTEN = 0.5
@@ -32,7 +33,7 @@ class Bar:
         self._first: float | None = None
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._for_people = sys.stderr.isatty()
+        self._for_people = for_people()
 
     def __enter__(self) -> Self:
         self._first = self._part()

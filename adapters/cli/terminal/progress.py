@@ -2,6 +2,7 @@
 A line on standard error while a person waits longer than a second.
 """
 
+import os
 import shutil
 import sys
 import threading
@@ -12,6 +13,13 @@ from adapters.machine.clock import monotonic
 
 PATIENCE = 1.0
 BEAT = 0.2
+
+
+def for_people() -> bool:
+    """
+    Tell whether a line may be written over: on a terminal that can do that.
+    """
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
 class Progress:
@@ -33,7 +41,7 @@ class Progress:
         self._phase = phase
 
     def __enter__(self) -> Self:
-        if sys.stderr.isatty():
+        if for_people():
             self._thread = threading.Thread(target=self._watch, daemon=True)
             self._thread.start()
         return self

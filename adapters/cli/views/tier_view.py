@@ -117,7 +117,7 @@ def _empty(every: list[_TierLine], kept: list[_TierLine]) -> list[str]:
             texts.append(f"{first.split()[0]}–{last.split()[0]} {name}")
         else:
             texts += [line.name for line in lines]
-    return [f"0, and so is the bound: {'; '.join(texts)}"] if texts else []
+    return [f"value and bound are 0 in: {'; '.join(texts)}"] if texts else []
 
 
 def _notes(tiers: list[TierResult], *, wide: bool) -> list[str]:
