@@ -24,7 +24,7 @@ from models.policy import Policy
 from models.receipt import Receipt
 from models.snapshot import Snapshot
 from tests.adapters.test_rounds import turned
-from tests.helpers.build import gang, snapshot
+from tests.helpers.build import gang, queue, snapshot
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "metrics.md"
 _ROW = re.compile(r"^\| `(phalanx_\w+)` \| (\w+) \|([^|]*)\|", re.MULTILINE)
@@ -63,6 +63,8 @@ def tell_all(reporter):
     Tell a reporter everything that there is to hear.
     """
     turn = turned()
+    borrowed = queue("borrower", usage={"nvidia.com/gpu": 1_000_000})
+    turn = replace(turn, snapshot=replace(turn.snapshot, queues=(borrowed,)))
     evicted = Operation(
         op="Evict", pod="default/x-0", gang="default/x", node="n0", rule="reclaim"
     )
