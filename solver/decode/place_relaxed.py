@@ -17,6 +17,7 @@ from solver.place.queue_ledger import Charge
 from solver.place.round_state import RoundState
 from solver.problem.core_pods import least_core
 from solver.problem.gang_state import Standing
+from solver.problem.node_room import NO_PLACES
 from solver.problem.problem import Problem, Unit
 
 
@@ -97,7 +98,7 @@ class _RelaxedGang:
         for state in self.states:
             core = cores.get(state.key)
             if core is None or _is_confined(state):
-                core = least_core(state, work.places(state) or ())
+                core = least_core(state, work.places(state) or NO_PLACES)
             charges.append((state, work.ledger.charge_of(state, core)))
         if work.ledger.entitle_all(charges):
             work.entitled.update(state.key for state in self.states)

@@ -10,6 +10,7 @@ from solver.encode.variables import ChoiceVars, Footprint, RigidVars, TypeVars, 
 from solver.place.draft import Draft
 from solver.problem.core_pods import least_core
 from solver.problem.gang_state import Standing
+from solver.problem.node_room import NO_PLACES, Places
 
 
 def hint(encoding: Encoding, draft: Draft) -> None:
@@ -121,7 +122,7 @@ def _choice(
     encoding: Encoding, vars_: ChoiceVars, draft: Draft
 ) -> list[tuple[Var, int]]:
     state = vars_.state
-    places = draft.places.get(state.key) or tuple(() for _ in state.leaves)
+    places = draft.places.get(state.key) or Places(tuple(() for _ in state.leaves))
     domain_of = encoding.classes.domain_of
     pairs: list[tuple[Var, int]] = []
     counts: Counter[tuple[int, int | None]] = Counter()
@@ -141,7 +142,7 @@ def _choice(
 
 
 def _cells_used(
-    encoding: Encoding, vars_: ChoiceVars, places: tuple[tuple[int, ...], ...]
+    encoding: Encoding, vars_: ChoiceVars, places: Places
 ) -> list[tuple[Var, int]]:
     classes = encoding.classes
     pairs = []
@@ -167,7 +168,7 @@ def _real(encoding: Encoding, level: int, host: int) -> int:
 
 
 def _core(
-    vars_: ChoiceVars, places: tuple[tuple[int, ...], ...], *, entitled: bool
+    vars_: ChoiceVars, places: Places, *, entitled: bool
 ) -> list[tuple[Var, int]]:
     if not vars_.core:
         return []
@@ -199,7 +200,7 @@ def _loads(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:
         for which, vars_ in enumerate(kind.states):
             for unit in kind.units:
                 state = unit.states[which]
-                for i, hosts in enumerate(draft.places.get(state.key, ())):
+                for i, hosts in enumerate(draft.places.get(state.key, NO_PLACES)):
                     shape = encoding.problem.shapes.of_leaf[state.key, i]
                     level = (
                         vars_.level if isinstance(vars_, RigidVars) else vars_.level[i]
@@ -213,7 +214,7 @@ def _loads(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:
                             scoped[name, shape, at, part] += 1
     touched = Counter(
         where[host][0]
-        for host in {h for p in draft.places.values() for hosts in p for h in hosts}
+        for host in {h for places in draft.places.values() for h in places.nodes}
     )
     pairs = [(v, loose[key]) for key, v in capacity.loose.items()]
     for name, table in capacity.scoped.items():

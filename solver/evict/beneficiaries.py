@@ -69,7 +69,7 @@ class _Claims:
                 continue
             for state in unit.states:
                 self.all.append((unit, state))
-                hosts = {h for row in frozen.places[state.key] for h in row}
+                hosts = frozen.places[state.key].nodes
                 for host in sorted(hosts):
                     self.on_node.setdefault(host, []).append((unit, state))
 

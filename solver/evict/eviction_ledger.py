@@ -322,8 +322,7 @@ class HandRights:
         frozen = self.problem.frozen
         for unit in frozen.units:
             counts = {
-                state.key: {i: len(h) for i, h in enumerate(frozen.places[state.key])}
-                for state in unit.states
+                state.key: frozen.places[state.key].counts for state in unit.states
             }
             keys = {state.key for state in unit.states}
             entitled, sure = keys <= frozen.entitled, keys <= frozen.guaranteed

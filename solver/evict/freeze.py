@@ -21,8 +21,8 @@ from solver.place.gang_order import Rank, rank_of
 from solver.place.round_state import RoundState
 from solver.problem.core_pods import least_core
 from solver.problem.gang_state import Standing, standing
-from solver.problem.leaving_pods import NOWHERE, Exit, Places, loss_of
-from solver.problem.node_room import Ints, NodeRoom
+from solver.problem.leaving_pods import NOWHERE, Exit, loss_of
+from solver.problem.node_room import Ints, NodeRoom, Places
 from solver.problem.pod_shapes import refitted
 from solver.problem.problem import Frozen, Problem, Step, Unit
 from solver.problem.queue_tree import Amounts, QueueTree
@@ -312,7 +312,7 @@ def _booked(
             if makes_room and queue in queues.parents:
                 add(booked.setdefault(queue, {}), requests, -1)
     for state in states:
-        counts = {i: len(hosts) for i, hosts in enumerate(places[state.key])}
+        counts = places[state.key].counts
         tables = [drift] if state.gang.preemptible else [drift, fixed]
         _book(queues, state, counts, tables)
         if state.key in entitled:

@@ -95,13 +95,9 @@ class Opened:
         rights = HandRights(self.problem)
         for unit in self.problem.units:
             if draft.starts(unit):
-                counts = {
-                    s.key: {i: len(h) for i, h in enumerate(draft.places[s.key])}
-                    for s in unit.states
-                }
                 rights.start(
                     unit,
-                    counts,
+                    {s.key: draft.places[s.key].counts for s in unit.states},
                     entitled=unit.key in draft.entitled,
                     guaranteed=unit.key in draft.guaranteed,
                 )

@@ -17,8 +17,7 @@ from solver.place.round_state import RoundState
 from solver.problem.core_pods import is_core
 from solver.problem.domains import OUTSIDE
 from solver.problem.gang_state import Standing
-from solver.problem.leaving_pods import Places
-from solver.problem.node_room import NodeRoom
+from solver.problem.node_room import NodeRoom, Places
 from solver.problem.problem import Problem, Unit
 from solver.problem.running_domains import running_domains
 
@@ -109,7 +108,7 @@ def _keep_unit(
     later = NodeRoom(kept.later.rows)
     for state in unit.states:
         come(later, problem, state, places[state.key])
-    touched = sorted({h for rows in places.values() for row in rows for h in row})
+    touched = sorted({node for found in places.values() for node in found.nodes})
     if not later.holds(touched):
         return
     mark = now.mark()
@@ -140,11 +139,11 @@ def _places(problem: Problem, state: Standing, promise: Promise) -> Places | Non
         rows.append(tuple(sorted(hosts)))
     if not _keeps_apart(state, rows):
         return None
-    return tuple(rows) if _is_together(problem, state, rows) else None
+    return Places(tuple(rows)) if _is_together(problem, state, rows) else None
 
 
 def _is_enough(state: Standing, places: Places) -> bool:
-    return is_core(state, {i: len(hosts) for i, hosts in enumerate(places)})
+    return is_core(state, places.counts)
 
 
 def _keeps_apart(state: Standing, rows: list[tuple[int, ...]]) -> bool:

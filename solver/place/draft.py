@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from solver.problem.gang_state import Standing
-from solver.problem.leaving_pods import Exit, Places
+from solver.problem.leaving_pods import Exit
+from solver.problem.node_room import Places
 from solver.problem.problem import Unit
 
 

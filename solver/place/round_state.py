@@ -15,8 +15,7 @@ from solver.place.draft import Draft
 from solver.place.free_room import FreePlaces
 from solver.place.queue_ledger import Ledger
 from solver.problem.gang_state import Standing
-from solver.problem.leaving_pods import Places
-from solver.problem.node_room import Bools, Ints, NodeRoom
+from solver.problem.node_room import Bools, Ints, NodeRoom, Places
 from solver.problem.problem import Problem
 
 
@@ -218,7 +217,8 @@ class RoundState:
         rows = self.placed.get(state.key)
         if not rows:
             return None
-        return tuple(tuple(sorted(rows.get(i, []))) for i in range(len(state.leaves)))
+        leaves = range(len(state.leaves))
+        return Places(tuple(tuple(sorted(rows.get(i, []))) for i in leaves))
 
     def draft(self) -> Draft:
         """

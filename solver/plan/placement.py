@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from models.plan import Placement
 from solver.evict.beneficiaries import departures_of
 from solver.place.draft import Draft
-from solver.problem.leaving_pods import Places
+from solver.problem.node_room import Places
 from solver.problem.problem import Problem, Unit
 
 

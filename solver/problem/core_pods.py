@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from models.resources import CPU, num_gpus
 from solver.problem.gang_state import Standing, satisfied_after
-from solver.problem.leaving_pods import Places
+from solver.problem.node_room import Places
 
 GPU_COST = 1_000_000
 
@@ -16,7 +16,7 @@ def least_core(state: Standing, places: Places) -> dict[int, int]:
     """
     Drop pods while the tree stays satisfied, the dearest parts first.
     """
-    core = {i: len(hosts) for i, hosts in enumerate(places)}
+    core = places.counts
     if len(state.nodes) == 1:
         return {0: min(core[0], max(1, state.leaves[0].need))} if core else {}
     if state.rigid:

@@ -8,10 +8,6 @@ from dataclasses import dataclass
 from models.gangs import Pod
 from models.plan import Rule
 
-Places = tuple[tuple[int, ...], ...]
-"""
-Per leaf of a gang the nodes of its newly placed pods.
-"""
 NOWHERE = -1
 
 

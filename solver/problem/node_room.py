@@ -4,7 +4,7 @@ Room: what every node offers and has left, as tables of nodes × resources.
 Only ``NodeRoom`` adds to a row of such a table or takes from one.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NewType
 
@@ -115,6 +115,44 @@ def fitting(free: Ints, request: Ints) -> Bools:
     """
     asked = np.flatnonzero(request)
     return np.asarray((free[:, asked] >= request[asked]).all(axis=1))
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """
+    Where new pods of a gang lie: per leaf the nodes, one for each pod.
+    """
+
+    of_leaf: tuple[tuple[int, ...], ...]
+
+    def __iter__(self) -> Iterator[tuple[int, ...]]:
+        """
+        Walk the leaves.
+        """
+        return iter(self.of_leaf)
+
+    def __getitem__(self, leaf: int) -> tuple[int, ...]:
+        """
+        Give the nodes of one leaf.
+        """
+        return self.of_leaf[leaf]
+
+    @property
+    def counts(self) -> dict[int, int]:
+        """
+        Count the pods of each leaf.
+        """
+        return {leaf: len(nodes) for leaf, nodes in enumerate(self.of_leaf)}
+
+    @property
+    def nodes(self) -> set[int]:
+        """
+        Name the nodes that get any pod.
+        """
+        return {node for nodes in self.of_leaf for node in nodes}
+
+
+NO_PLACES = Places(())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

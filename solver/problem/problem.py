@@ -19,9 +19,9 @@ from solver.problem.domains import Domains
 from solver.problem.eligibility import blocked_gangs
 from solver.problem.fair_share import fair_shares, with_memory
 from solver.problem.gang_state import Standing, is_complete, least_need, standing
-from solver.problem.leaving_pods import Exit, Loss, Places
+from solver.problem.leaving_pods import Exit, Loss
 from solver.problem.never_starts import Possible, needed, structural_reasons
-from solver.problem.node_room import Ints, Room, room_of
+from solver.problem.node_room import Ints, Places, Room, room_of
 from solver.problem.pod_counts import census_of
 from solver.problem.pod_shapes import Shapes, refitted, shapes_of
 from solver.problem.pod_values import PodValues

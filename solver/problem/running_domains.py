@@ -2,10 +2,9 @@
 Where a tree node's pods are: the domains that pin, and the preferred ones used.
 """
 
-from collections.abc import Sequence
-
 from models.topology import Domain, TopologyDemand
 from solver.problem.gang_state import Standing, TreeNode
+from solver.problem.node_room import Places
 from solver.problem.problem import Problem
 
 
@@ -65,7 +64,7 @@ def frozen_spread(problem: Problem) -> int:
 def spread_of(
     problem: Problem,
     state: Standing,
-    places: Sequence[Sequence[int]] | None,
+    places: Places | None,
 ) -> int:
     """
     Count a gang's preferred domains beyond the first, over its tree nodes.

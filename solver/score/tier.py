@@ -242,9 +242,7 @@ def _least_topology(problem: Problem, _key: TierKey) -> int:
 
 
 def _packing(problem: Problem, draft: Draft, _key: TierKey) -> int:
-    touched = {
-        host for places in draft.places.values() for hosts in places for host in hosts
-    }
+    touched = {node for places in draft.places.values() for node in places.nodes}
     return sum(int(problem.room.holes[host]) ** 2 for host in touched)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from models.resources import add, num_gpus
 from solver.place.draft import Draft
 from solver.problem.gang_state import Standing
-from solver.problem.node_room import Bools, Floats, Ints, NodeRoom
+from solver.problem.node_room import Bools, Floats, Ints, NodeRoom, Places
 from solver.problem.problem import Problem, Unit
 from solver.score.tiers import is_better, score, tier_keys
 from solver.tuning import Tabu
@@ -168,7 +168,8 @@ class _SinglePods:
         """
         inside = np.flatnonzero(bins < len(self.nodes))
         places = {
-            self.keys[at]: ((int(self.nodes[bins[at]]),),) for at in inside.tolist()
+            self.keys[at]: Places(((int(self.nodes[bins[at]]),),))
+            for at in inside.tolist()
         }
         entitled = frozenset(places)
         return Draft(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from models.gangs import PodPhase, PodSet
 from models.plan import Placement
 from solver.problem.gang_state import least_need
+from solver.problem.node_room import NO_PLACES
 from tests.faults.changes import FIRST_CHILDREN_BY_HAND, leaves, tree_nodes
 from tests.faults.fault import Fault
 from tests.faults.switch import (
@@ -110,7 +111,7 @@ def _reversed_places(_old):
             for unit in problem.units
             for state in unit.states
             for leaf, hosts in zip(
-                state.leaves, draft.places.get(state.key, ()), strict=False
+                state.leaves, draft.places.get(state.key, NO_PLACES), strict=False
             )
             for pod, host in zip(leaf.pending[::-1], sorted(hosts), strict=False)
         }

@@ -5,6 +5,7 @@ Faults of reasons: what a waiting gang is told.
 from models.gangs import pod_sets
 from solver.place.draft import Draft
 from solver.problem.leaving_pods import Exit
+from solver.problem.node_room import NO_PLACES
 from tests.faults.changes import no_reason
 from tests.faults.fault import Fault
 from tests.faults.switch import always, saying, switch
@@ -31,7 +32,7 @@ def _all_leave(protection, unit):
         for pod in leaf.pods
         if pod.node
     )
-    return Draft(places={unit.key: ()}, exits=exits)
+    return Draft(places={unit.key: NO_PLACES}, exits=exits)
 
 
 FAULTS: tuple[Fault, ...] = (

@@ -32,7 +32,7 @@ from solver.place.refused_kinds import Refusals
 from solver.place.round_state import RoundState
 from solver.problem.core_pods import least_core
 from solver.problem.gang_state import Standing
-from solver.problem.node_room import Ints
+from solver.problem.node_room import Ints, Places
 from solver.problem.problem import Problem, Step, Unit
 
 Left = Mapping[str, Mapping[str, int]]
@@ -481,7 +481,7 @@ def _need(state: Standing) -> dict[int, int]:
     """
     Count the pods of each leaf that a gang needs, where all its pods may be had.
     """
-    every = tuple((0,) * len(leaf.pending) for leaf in state.leaves)
+    every = Places(tuple((0,) * len(leaf.pending) for leaf in state.leaves))
     return {i: count for i, count in least_core(state, every).items() if count}
 
 

@@ -12,6 +12,7 @@ from models.resources import GPU, PODS
 from solver.evict.freeze import freeze, requests_of, waiting_units
 from solver.place.draft import Draft
 from solver.problem.leaving_pods import NOWHERE, Exit
+from solver.problem.node_room import Places
 from solver.problem.pod_shapes import refitted
 from solver.problem.problem import Step, problem_of
 from tests.helpers.build import gang, leaf, nodes, queue, snapshot
@@ -68,7 +69,7 @@ def draft(places, exits=(), entitled=None):
     """
     Place gangs of one leaf on nodes, all of them entitled unless told otherwise.
     """
-    made = {key(name): (tuple(hosts),) for name, hosts in places.items()}
+    made = {key(name): Places((tuple(hosts),)) for name, hosts in places.items()}
     called = made if entitled is None else map(key, entitled)
     return Draft(places=made, entitled=frozenset(called), exits=tuple(exits))
 
@@ -95,7 +96,7 @@ def test_who_has_room_now_is_not_reserved():
     frozen, rest = freeze(problem, draft({"a": [1]}), Step.ENTITLED)
 
     assert frozen is problem
-    assert rest.places == {"default/a": ((1,),)}
+    assert rest.places == {"default/a": Places(((1,),))}
 
 
 def test_who_has_room_only_when_somebody_leaves_is_reserved():
@@ -103,7 +104,7 @@ def test_who_has_room_only_when_somebody_leaves_is_reserved():
     made = draft({"a": [0], "b": [1]}, leaves(problem, "loan"))
     frozen, rest = freeze(problem, made, Step.ENTITLED)
 
-    assert frozen.frozen.places == {"default/a": ((0,),)}
+    assert frozen.frozen.places == {"default/a": Places(((0,),))}
     assert list(rest.places) == ["default/b"]
     assert (rest.entitled, rest.exits) == (frozenset({"default/b"}), ())
 

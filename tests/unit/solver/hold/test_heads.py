@@ -12,6 +12,7 @@ from solver.hold.heads import head_facts, heads_of
 from solver.hold.held_nodes import with_heads
 from solver.place.draft import Draft
 from solver.place.greedy import greedy
+from solver.problem.node_room import Places
 from solver.problem.problem import problem_of
 from solver.round import budget_of
 from solver.search.round_steps import search
@@ -550,7 +551,7 @@ def test_a_head_long_overdue_is_firm_in_its_place_in_line():
 
     assert keys(problem) == ["overdue", "owed"]
     draft = greedy(with_heads(problem, heads_of(problem)))
-    assert draft.places["default/small"] == ((1,),)
+    assert draft.places["default/small"] == Places(((1,),))
 
 
 def test_without_entitlement_nothing_is_entitled():

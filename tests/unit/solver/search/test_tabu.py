@@ -12,6 +12,7 @@ from models.resources import CPU, GPU, MEMORY, PODS
 from solver.place.draft import Draft
 from solver.place.greedy import greedy
 from solver.plan.placement import placement_of
+from solver.problem.node_room import Places
 from solver.problem.problem import problem_of
 from solver.score.tiers import is_better, score, tier_keys
 from solver.search.tabu import applies, improve
@@ -151,7 +152,13 @@ def test_applies_only_where_limits_and_quotas_cannot_bind(rule, preemptible, exp
 def test_a_pod_is_inserted_by_moving_others():
     gangs = [gang(f"g{i}", gpus=gpus) for i, gpus in enumerate((3, 3, 2, 4, 4))]
     problem = problem_of(snapshot(nodes(2), gangs), PODS_ONLY)
-    first = Draft({"default/g0": ((0,),), "default/g1": ((0,),), "default/g3": ((1,),)})
+    first = Draft(
+        {
+            "default/g0": Places(((0,),)),
+            "default/g1": Places(((0,),)),
+            "default/g3": Places(((1,),)),
+        }
+    )
 
     assert len(improved(problem, first=first).places) == 5
 

@@ -18,6 +18,7 @@ from solver.evict.victims import victims_of
 from solver.place.draft import Draft
 from solver.problem.gang_state import satisfied_after, standing
 from solver.problem.leaving_pods import NOWHERE, loss_of
+from solver.problem.node_room import NO_PLACES, Places
 from solver.problem.pod_shapes import shapes_of
 from solver.problem.problem import Step, problem_of
 from solver.round import decide
@@ -118,7 +119,7 @@ def test_the_cheapest_pod_leaves():
     draft = planned(reclaimable(gangs))
 
     assert {("new", "reclaim"): 1} == leaving(draft)
-    assert {"default/want": ((1,),)} == draft.places
+    assert {"default/want": Places(((1,),))} == draft.places
     assert {"default/want"} == draft.entitled
 
 
@@ -272,11 +273,13 @@ def test_nothing_changes_where_nobody_may_leave():
 def test_starts_that_need_nobody_to_leave_are_kept():
     gangs = [runs("old", ("n0", 900)), waits("a"), waits("b")]
     problem, victims = stage(reclaimable(gangs, prod=16))
-    before = Draft({"default/b": ((1,),)}, frozenset({"default/b"}))
+    before = Draft({"default/b": Places(((1,),))}, frozenset({"default/b"}))
 
     draft = evict_by_hand(problem, before, victims)
 
-    assert {"default/a": ((0,),), "default/b": ((1,),)} == dict(draft.places)
+    assert {"default/a": Places(((0,),)), "default/b": Places(((1,),))} == dict(
+        draft.places
+    )
 
 
 # --- by which right ---------------------------------------------------------------
@@ -430,7 +433,7 @@ def test_gang_is_moved_where_holes_are_too_small():
     (one,) = draft.exits
     assert "consolidate" == one.rule
     assert 1 - one.host == one.target
-    assert {"default/want": ((one.host,),)} == draft.places
+    assert {"default/want": Places(((one.host,),))} == draft.places
 
 
 @pytest.mark.parametrize("evict", [{"maxMoves": 0}, {"consolidate": False}])
@@ -518,7 +521,7 @@ def assert_there_is_room(problem, draft):
     for unit in problem.units:
         for state in unit.states:
             for leaf, hosts in zip(
-                state.leaves, draft.places.get(state.key, ()), strict=False
+                state.leaves, draft.places.get(state.key, NO_PLACES), strict=False
             ):
                 for host in hosts:
                     room[host] -= problem.room.row(leaf.pod_set.requests)
