@@ -1,3 +1,68 @@
 """
 Pure functions from a snapshot and a policy to a verified plan.
+
+This is the door: whoever is outside imports from here and nothing deeper.  A name is
+loaded when it is first asked for, so that who wants a version need not load a solver.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from solver.fallback import NOBODY_LEAVES as NOBODY_LEAVES
+    from solver.fallback import decide_or_fall_back as decide_or_fall_back
+    from solver.next_round import budget_ends as budget_ends
+    from solver.next_round import next_moment as next_moment
+    from solver.next_snapshot import NOT_CHOSEN as NOT_CHOSEN
+    from solver.next_snapshot import carry_out as carry_out
+    from solver.next_snapshot import is_live as is_live
+    from solver.plan.plan import VERSION as VERSION
+    from solver.plan.plan import least_pods as least_pods
+    from solver.plan.plan import versions as versions
+    from solver.problem.fair_share import FairPart as FairPart
+    from solver.problem.fair_share import fair_parts as fair_parts
+    from solver.problem.fair_share import fair_shares as fair_shares
+    from solver.problem.fair_share import with_memory as with_memory
+    from solver.problem.gang_state import is_complete as is_complete
+    from solver.problem.gang_state import satisfied_after as satisfied_after
+    from solver.problem.gang_state import standing as standing
+    from solver.problem.pod_values import PodValues as PodValues
+    from solver.problem.problem import problem_of as problem_of
+    from solver.problem.queue_tree import beyond as beyond
+    from solver.problem.queue_tree import beyond_quotas as beyond_quotas
+    from solver.round import decide as decide
+    from solver.score.tier import LOSSES as LOSSES
+    from solver.strategies import STRATEGIES as STRATEGIES
+    from solver.tuning import Tuning as Tuning
+    from solver.verify.judge import verify as _verify
+
+    judge = _verify
+
+_ROOMS = {
+    "fallback": ("NOBODY_LEAVES", "decide_or_fall_back"),
+    "next_round": ("budget_ends", "next_moment"),
+    "next_snapshot": ("NOT_CHOSEN", "carry_out", "is_live"),
+    "plan.plan": ("VERSION", "least_pods", "versions"),
+    "problem.fair_share": ("FairPart", "fair_parts", "fair_shares", "with_memory"),
+    "problem.gang_state": ("is_complete", "satisfied_after", "standing"),
+    "problem.pod_values": ("PodValues",),
+    "problem.problem": ("problem_of",),
+    "problem.queue_tree": ("beyond", "beyond_quotas"),
+    "round": ("decide",),
+    "score.tier": ("LOSSES",),
+    "strategies": ("STRATEGIES",),
+    "tuning": ("Tuning",),
+    "verify.judge": ("judge",),
+}
+_CALLED_THERE = {"judge": "verify"}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    """
+    Load the room of a name when it is asked for.
+    """
+    if name not in _ROOM_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    room = import_module(f"{__name__}.{_ROOM_OF[name]}")
+    return getattr(room, _CALLED_THERE.get(name, name))

@@ -10,15 +10,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from solver.effort.budget import Budget
 from solver.hold.forecast import Forecast
 from solver.place.greedy import fill_up, start
 from solver.place.round_state import RoundState
-from solver.problem.budget import Budget
 from solver.problem.pod_shapes import kept_off
 from solver.problem.problem import Problem, Unit
-from solver.score.bounds import trivial_bound
 from solver.score.tier import LOSSES
-from solver.score.tiers import score, tier_keys
+from solver.score.tiers import score, tier_keys, trivial_bound
 from solver.search.outcome import Outcome, tier_results
 
 

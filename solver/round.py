@@ -2,7 +2,7 @@
 The round: a snapshot and a policy in, a verified plan out.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from models.errors import PlanRejectedError
@@ -10,7 +10,8 @@ from models.plan import Plan
 from models.policy import Policy
 from models.reasons import Waiting
 from models.snapshot import Snapshot, content_hash
-from solver.baselines import plan_best_fit, plan_easy, plan_first_come
+from solver.effort.budget import Budget, Clock, Stopwatch
+from solver.effort.parallel import Lanes
 from solver.evict.open_step import was_evicted
 from solver.evict.reservations import keep, promises_of
 from solver.evict.stale import stale_departures
@@ -21,27 +22,14 @@ from solver.hold.held_nodes import with_heads
 from solver.hold.turns import budget_left
 from solver.plan.placement import placement_of
 from solver.plan.plan import plan_of
-from solver.problem.budget import Budget, Clock, Stopwatch
-from solver.problem.parallel import Lanes
 from solver.problem.problem import Problem, Unit, problem_of
 from solver.score.tiers import score, tier_keys
-from solver.search.greedy_steps import plan_greedily
 from solver.search.outcome import Outcome
-from solver.search.round_steps import search
+from solver.strategies import STRATEGIES
 from solver.tuning import Tuning
 from solver.verify import verify
 
-Strategy = Callable[[Problem, Budget], Outcome]
 PHASES = ("problem", "greedy", "build", "search", "decode", "verify")
-
-
-STRATEGIES: Mapping[str, Strategy] = {
-    "greedy": plan_greedily,
-    "solver": search,
-    "fifo": plan_first_come,
-    "easy": plan_easy,
-    "best-fit": plan_best_fit,
-}
 
 
 def decide(  # noqa: PLR0913 - who decides, and what may watch it

@@ -10,8 +10,8 @@ from models.gangs import Gang, Pod, PodPhase, PodSet, pod_sets
 from models.plan import Plan, TierResult
 from models.resources import num_gpus
 from models.snapshot import Snapshot
-from solver.problem.gang_state import satisfied_after, standing
-from solver.score.tier import LOSSES as EVERY_LOSS
+from solver import LOSSES as EVERY_LOSS
+from solver import satisfied_after, standing
 
 SATISFIED = frozenset({"Starting", "Growing", "Running", "Finished"})
 HOLDING = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})

@@ -11,8 +11,7 @@ from adapters.inventory.listed import Seen, Why
 from models.gangs import Gang, PodPhase, pod_sets
 from models.reasons import Reason
 from models.resources import format_quantity, num_gpus, summed
-from solver.plan.plan import least_pods
-from solver.problem.gang_state import is_complete, standing
+from solver import is_complete, least_pods, standing
 
 _HOLDING = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})
 _ENDED = frozenset({PodPhase.SUCCEEDED, PodPhase.FAILED})

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from models.policy import Policy
 from models.reasons import Reason
 from models.snapshot import Snapshot
-from solver.fallback import decide_or_fall_back
-from solver.problem.problem import problem_of
+from solver import decide_or_fall_back, problem_of
 
 _REASONS = frozenset(reason.value for reason in Reason)
 

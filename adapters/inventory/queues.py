@@ -12,8 +12,7 @@ from adapters.inventory.listed import Seen
 from models.queues import Queue
 from models.resources import GPU, format_quantity
 from models.usage_hours import format_usage
-from solver.problem.fair_share import FairPart, fair_parts
-from solver.problem.problem import problem_of
+from solver import FairPart, fair_parts, problem_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,7 @@ from models.errors import PhalanxError, PlanRejectedError
 from models.plan import FailedTry, Plan
 from models.reasons import Waiting
 from models.snapshot import Snapshot
-from solver.next_round import next_moment
+from solver import next_moment
 
 _REMEMBER_EVERY = 30.0
 _AFTER_ERROR = 5.0

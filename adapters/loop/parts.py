@@ -14,7 +14,7 @@ from adapters.loop.memory.gangs import Memory
 from adapters.machine.clock import monotonic
 from models.policy import Policy
 from models.reasons import Waiting
-from solver.fallback import NOBODY_LEAVES
+from solver import NOBODY_LEAVES
 
 
 class WatchedSource(Source, Protocol):

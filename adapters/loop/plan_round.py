@@ -10,8 +10,7 @@ from adapters.machine.threads import ThreadLanes
 from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
-from solver.fallback import decide_or_fall_back
-from solver.round import decide
+from solver import decide, decide_or_fall_back
 
 
 def planned(

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from models.queues import Queue
 from models.resources import Resources, add
-from solver.problem.fair_share import fair_shares, with_memory
-from solver.problem.queue_tree import beyond
+from solver import beyond, fair_shares, with_memory
 
 Shares = Mapping[str, Mapping[str, int]]
 

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from adapters.replay.bounds import bounds_of
-from adapters.replay.metrics import job_rows
 from adapters.replay.paired_measures import paired
 from adapters.replay.play import Run, jobs_of
+from adapters.replay.replay_measures import job_rows
 from models.resources import GPU
 from models.trace import Floor, Trace
-from solver.plan.plan import VERSION
+from solver import VERSION
 
 NOT_MODELLED = (
     "speed: wherever its pods are and however many, a job runs as long as recorded",

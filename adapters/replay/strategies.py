@@ -10,7 +10,7 @@ from adapters.machine.threads import ThreadLanes
 from adapters.replay.engine import Clock, Timed
 from adapters.replay.world import Look
 from models.policy import Policy
-from solver.fallback import decide_or_fall_back
+from solver import decide_or_fall_back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

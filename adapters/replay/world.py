@@ -25,7 +25,7 @@ from models.receipt import Receipt
 from models.resources import GPU, add, summed
 from models.snapshot import Snapshot
 from models.trace import Floor, Job
-from solver.next_round import budget_ends
+from solver import budget_ends
 
 Look = Literal["all", "kinds"]
 Need = Literal["plan", "empty", "full", "same"]

@@ -26,7 +26,7 @@ from adapters.observe.observation import Observer, observed_in
 from adapters.observe.reporters import Reporters, RoundRecorder
 from adapters.observe.round_file import RoundFile, kept_in
 from adapters.service.run_settings import Running
-from solver.plan.plan import versions
+from solver import versions
 
 _log = logging.getLogger(__name__)
 _STALLED_AFTER = 60.0

@@ -21,7 +21,7 @@ from adapters.traces.clusters import with_queues
 from adapters.traces.fitting import fitted
 from models.policy import Policy
 from models.trace import Trace
-from solver.plan.plan import VERSION
+from solver import VERSION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

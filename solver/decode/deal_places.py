@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solver.decode.pack import PackedPods, pack
+from solver.effort.budget import Budget
 from solver.encode.encoding import Encoding
 from solver.encode.variables import (
     Cell,
@@ -20,7 +21,6 @@ from solver.encode.variables import (
 )
 from solver.place.draft import Draft
 from solver.place.round_state import RoundState
-from solver.problem.budget import Budget
 from solver.problem.gang_state import Standing
 from solver.problem.node_room import Bools
 from solver.problem.problem import Unit

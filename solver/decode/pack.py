@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from ortools.sat.python import cp_model
 
+from solver.effort.budget import Budget
 from solver.encode.limited import limited_solver
-from solver.problem.budget import Budget
 from solver.problem.node_room import NodeRoom, num_fitting
 from solver.problem.problem import Problem
 from solver.tuning import Decode

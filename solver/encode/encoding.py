@@ -12,7 +12,7 @@ from solver.encode.demand import Demand
 from solver.encode.entitlement import add_entitlement
 from solver.encode.node_classes import Classes
 from solver.encode.queue_limit import add_limits
-from solver.encode.tiers import tier_sum
+from solver.encode.tier_rows import tier_sum
 from solver.encode.variables import Linear, TypeVars
 from solver.problem.problem import Problem
 from solver.score.tier import TierKey, tier_of

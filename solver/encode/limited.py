@@ -4,7 +4,7 @@ Solvers for small questions with a yes or a no, within what a round may use up.
 
 from ortools.sat.python import cp_model
 
-from solver.problem.budget import Budget
+from solver.effort.budget import Budget
 
 LEAST = 0.001
 """

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 from ortools.sat.python import cp_model
 
+from solver.effort.budget import Budget
 from solver.encode.demand import levels_of, pending_shapes
 from solver.encode.encoding import encode
 from solver.encode.limited import limited_solver
 from solver.encode.node_classes import classes_of
-from solver.problem.budget import Budget
 from solver.problem.node_room import Bools
 from solver.problem.problem import Problem, Unit
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from models.gangs import Gang, Pod
 from models.reasons import Facts, Reason, Waiting, listed
+from solver.effort.budget import Budget
 from solver.evict.freeze import requests_of
 from solver.evict.open_step import may_claim, open_step, was_evicted
 from solver.evict.victims import Victims, vacated, victims_of
@@ -19,7 +20,6 @@ from solver.explain.could_start_alone import starts_alone
 from solver.explain.room_now import lacks, matching, places, strain
 from solver.place.draft import Draft
 from solver.place.round_state import RoundState
-from solver.problem.budget import Budget
 from solver.problem.leaving_pods import Exit
 from solver.problem.never_starts import needed
 from solver.problem.problem import Problem, Step, Unit

@@ -8,6 +8,7 @@ model.  Where that would cost too much a weaker reason is given, never a guess.
 from dataclasses import replace
 
 from models.reasons import Facts, Reason, Waiting, listed
+from solver.effort.budget import Budget
 from solver.evict.open_step import was_evicted
 from solver.explain.could_start_alone import starts_alone
 from solver.explain.fragments import pieces
@@ -16,7 +17,6 @@ from solver.explain.room_now import lacks, limits_of, matching, places
 from solver.explain.takers import Takers, limit_taken, room_taken
 from solver.place.complete import loaded
 from solver.place.round_state import RoundState
-from solver.problem.budget import Budget
 from solver.problem.gang_state import least_need
 from solver.problem.never_starts import needed
 from solver.problem.pod_shapes import refitted

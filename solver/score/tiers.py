@@ -84,3 +84,11 @@ def worth(problem: Problem, unit: Unit) -> tuple[object, ...]:
     Name what a start's worth depends on, over all tiers, besides the unit's kind.
     """
     return tuple(tier.apart(problem, unit) for tier in _EVERY)
+
+
+def trivial_bound(problem: Problem, key: TierKey) -> int:
+    """
+    Give a bound of one tier that needs no model.
+    """
+    tier = tier_of(key.name)
+    return tier.decided(problem, key) + tier.reach(problem, key)

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from ortools.sat.python import cp_model
 
+from solver.effort.budget import Budget
 from solver.encode.variables import Var
-from solver.problem.budget import Budget
 from solver.search.goal import Goal, solver_of
 from solver.search.parameters import (
     DIVING,

@@ -7,6 +7,7 @@ a step, and where it claims more than what was frozen led to, that choice is tri
 
 from collections.abc import Callable
 
+from solver.effort.budget import Budget
 from solver.encode.demand import levels_of
 from solver.encode.leaving.whole_round import RoundEncoding, encode_round
 from solver.encode.node_classes import Level
@@ -14,7 +15,6 @@ from solver.encode.variables import Linear
 from solver.evict.beneficiaries import departures_of
 from solver.evict.open_step import Opened, may_open
 from solver.place.draft import Draft
-from solver.problem.budget import Budget
 from solver.problem.problem import Step
 from solver.score.tier import TierKey
 from solver.score.tiers import is_better, score

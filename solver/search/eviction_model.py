@@ -9,6 +9,7 @@ from models.gangs import Gang, pod_sets
 from models.plan import Rule
 from models.resources import num_gpus
 from solver.decode.deal_places import Decoded, decode
+from solver.effort.budget import Budget
 from solver.encode.demand import pending_shapes
 from solver.encode.encoding import Encoding
 from solver.encode.leaving.encoding import StepEncoding, encode_step
@@ -26,7 +27,6 @@ from solver.evict.moved_gangs import Mover, with_pods
 from solver.evict.room_without import without
 from solver.evict.victims import Thing, Victims, Wide
 from solver.place.draft import Draft
-from solver.problem.budget import Budget
 from solver.problem.gang_state import Standing
 from solver.problem.leaving_pods import NOWHERE, Exit
 from solver.problem.pod_shapes import Shapes

@@ -4,10 +4,10 @@ The search of a step with evictions: its tiers only, and who leaves is open, too
 
 from collections.abc import Mapping, Sequence
 
+from solver.effort.budget import Budget, Stopwatch
 from solver.encode.node_classes import NodeClass
 from solver.evict.open_step import Opened
 from solver.place.draft import Draft
-from solver.problem.budget import Budget, Stopwatch
 from solver.problem.problem import Step
 from solver.score.tier import LOSSES, TierKey
 from solver.score.tiers import is_better, score

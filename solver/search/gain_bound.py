@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from ortools.sat.python import cp_model
 
+from solver.effort.budget import Budget
 from solver.encode.leaving.aggregated import encode_coarsely
 from solver.evict.open_step import Opened
 from solver.evict.victims import vacated
-from solver.problem.budget import Budget
 from solver.score.tier import LOSSES, TierKey
 from solver.score.tiers import score
 from solver.search.goal import Goal, solver_of

@@ -7,7 +7,7 @@ from typing import Literal
 
 from ortools.sat.python import cp_model
 
-from solver.problem.budget import Budget
+from solver.effort.budget import Budget
 from solver.search.parameters import Manner
 from solver.tuning import Search
 

@@ -2,15 +2,14 @@
 Greedy, step by step: the baseline of every report, and what no search may fall behind.
 """
 
+from solver.effort.budget import Budget
 from solver.evict.freeze import freeze
 from solver.evict.open_step import open_step
 from solver.place.draft import Draft
 from solver.place.greedy import greedy
-from solver.problem.budget import Budget
 from solver.problem.problem import Problem, Step
-from solver.score.bounds import trivial_bound
 from solver.score.tier import LOSSES
-from solver.score.tiers import score, tier_keys
+from solver.score.tiers import score, tier_keys, trivial_bound
 from solver.search.choices import Sure
 from solver.search.outcome import Outcome, tier_results
 

@@ -5,10 +5,10 @@ Answers of the whole round, turned into drafts of one of its steps.
 from dataclasses import replace
 
 from solver.decode.deal_places import Decoded
+from solver.effort.budget import Budget
 from solver.encode.leaving.encoding import StepEncoding
 from solver.encode.leaving.round_stage import Stage
 from solver.encode.node_classes import NodeClass
-from solver.problem.budget import Budget
 from solver.search.eviction_model import Decoding, Value
 
 

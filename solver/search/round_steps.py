@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from models.plan import ModelSize
+from solver.effort.budget import Budget, Stopwatch
 from solver.encode.leaving.node_options import num_choices
 from solver.evict.freeze import freeze
 from solver.evict.open_step import Opened, open_step, some_were_evicted
 from solver.place.complete import complete
 from solver.place.draft import Draft
 from solver.place.greedy import greedy
-from solver.problem.budget import Budget, Stopwatch
 from solver.problem.problem import Problem, Step
 from solver.score.tier import LOSSES, TierKey
 from solver.score.tiers import is_better, score, tier_keys

@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from models.gangs import pod_sets
 from models.resources import num_gpus, summed
+from solver.effort.budget import Budget
 from solver.evict.open_step import Opened
 from solver.evict.victims import Account, Thing, Victims, vacated
-from solver.problem.budget import Budget
 from solver.problem.node_room import Ints
 from solver.problem.problem import Problem
 from solver.tuning import Spectral

@@ -12,16 +12,15 @@ from math import inf
 from models.plan import ModelSize
 from solver.decode.deal_places import decode
 from solver.decode.place_relaxed import deal
+from solver.effort.budget import Budget, Stopwatch
 from solver.encode.hint import kept_starts
 from solver.encode.node_classes import NodeClass
 from solver.encode.without_topology import has_many_domains, without_topology
 from solver.place.complete import complete
 from solver.place.draft import Draft
-from solver.problem.budget import Budget, Stopwatch
 from solver.problem.problem import Problem
-from solver.score.bounds import trivial_bound
 from solver.score.tier import LOSSES, TierKey
-from solver.score.tiers import is_better, score, tier_keys
+from solver.score.tiers import is_better, score, tier_keys, trivial_bound
 from solver.search.attempts import Attempts
 from solver.search.goal import Goal
 from solver.search.race import Answer

@@ -214,7 +214,7 @@ def test_a_rejected_plan_exits_1(small, capsys, monkeypatch):
 def test_a_round_that_was_planned_again_exits_0_with_a_warning(
     small, capsys, monkeypatch
 ):
-    from solver.round import STRATEGIES
+    from solver.strategies import STRATEGIES
 
     def raising(_problem, _watch):
         raise ZeroDivisionError("in a strategy")

@@ -51,7 +51,7 @@ def rows() -> list[Row]:
     functions = counts.long_functions()
     return [
         Row("rooms of solver", len(inner), 10, 10, sorted(inner), at_least=True),
-        Row("files in the fullest room of solver", len(fullest), 22, 20, fullest),
+        Row("files in the fullest room of solver", len(fullest), 20, 20, fullest),
         Row("modules at the top of solver", len(top), 7, 7, top),
         Row("lines of solver without verify", counts.product_lines(), 22500, 15500),
         Row("files over 400 lines", len(files), 15, 0, files),
@@ -60,5 +60,5 @@ def rows() -> list[Row]:
         Row("files that take room by hand", len(by_hand), 0, 0, by_hand),
         Row("class names used twice in a package", len(within), 3, 0, sorted(within)),
         Row("class names used across packages", len(across), 14, 5, sorted(across)),
-        Row("module names in several rooms", len(modules), 23, 12, sorted(modules)),
+        Row("module names in several rooms", len(modules), 21, 12, sorted(modules)),
     ]

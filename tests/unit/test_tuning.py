@@ -11,8 +11,8 @@ from benchmarks.rows import BenchReport
 from benchmarks.tuning import TuningError, described, tuned, tuning_of
 from models.policy import Policy
 from solver.problem.problem import problem_of
-from solver.round import STRATEGIES
 from solver.search.round_steps import search
+from solver.strategies import STRATEGIES
 from solver.tuning import DEFAULT, Encode, Tuning
 from tests.helpers.build import gang, nodes, snapshot
 

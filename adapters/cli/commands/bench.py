@@ -12,7 +12,7 @@ from adapters.cli.terminal.output import Format, Table, as_text, emit, say
 
 if TYPE_CHECKING:
     from benchmarks import BenchReport
-    from solver.tuning import Tuning
+    from solver import Tuning
 
 
 def bench(

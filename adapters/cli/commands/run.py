@@ -68,7 +68,7 @@ def _schedule(settings: "Running") -> None:
     """
     from adapters.observe.log import log_lines
     from adapters.service.scheduler import Scheduler
-    from solver.plan.plan import versions
+    from solver import versions
 
     log_lines(settings.run.log_format)
     _log.info("started", extra={"fields": {**versions(), **settings.said()}})

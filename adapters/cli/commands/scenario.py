@@ -85,7 +85,7 @@ def _faults(scenario: "Scenario", strategy: str) -> list[str]:
     from adapters.machine.clock import monotonic
     from adapters.machine.threads import ThreadLanes
     from models.errors import PlanRejectedError
-    from solver.round import decide
+    from solver import decide
 
     by_clock = scenario.policy.limits.seconds is not None
     try:

@@ -17,7 +17,7 @@ from adapters.study.run_cases import conduct, write_tables
 from adapters.study.search import fewest
 from adapters.traces.rows import TraceFile
 from models.reasons import counted
-from solver.plan.plan import VERSION
+from solver import VERSION
 
 Results = list[dict[str, Any]]
 

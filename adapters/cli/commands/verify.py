@@ -48,7 +48,7 @@ def verify(
             "`phalanx plan FILE -o json` writes"
         )
     from adapters.files import read_plan, read_scenarios
-    from solver.verify import verify as judge
+    from solver import judge
 
     scenario = read_scenarios(parts, scheduler_name or (), dialect or ())
     judged = read_plan(plan)

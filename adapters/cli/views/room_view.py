@@ -12,7 +12,7 @@ from models.gangs import PodPhase, pod_sets
 from models.plan import Operation, Plan
 from models.reasons import counted
 from models.snapshot import Snapshot
-from solver.problem.pod_values import PodValues
+from solver import PodValues
 
 MOST_ROWS = 20
 _MOST_NAMES = 2

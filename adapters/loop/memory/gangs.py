@@ -19,9 +19,7 @@ from models.gangs import Gang, MatchPolicy, PodPhase, pod_sets
 from models.plan import Plan
 from models.receipt import Receipt
 from models.snapshot import Snapshot
-from solver.next_snapshot import NOT_CHOSEN, is_live
-from solver.problem.gang_state import is_complete
-from solver.problem.queue_tree import beyond_quotas
+from solver import NOT_CHOSEN, beyond_quotas, is_complete, is_live
 
 BIND_BACKOFF: Final = Backoff(first=5.0, longest=300.0)
 """

@@ -8,10 +8,7 @@ from adapters.reports.charts.number_text import DAY, amount, period, share, span
 from adapters.reports.page.page import Block, Page, Section
 from adapters.reports.replay.measures import every_grid, listed, paired_grid
 from adapters.reports.replay.over_time import fairness, use
-from adapters.reports.replay.results import Folder
-from adapters.reports.replay.sections import inputs, largest, limits, rounds
-from adapters.reports.replay.strips import strips
-from adapters.reports.replay.summary import (
+from adapters.reports.replay.replay_summary import (
     best_of_all,
     certainty,
     composite,
@@ -19,6 +16,9 @@ from adapters.reports.replay.summary import (
     tiles_of,
     verdict,
 )
+from adapters.reports.replay.results import Folder
+from adapters.reports.replay.sections import inputs, largest, limits, rounds
+from adapters.reports.replay.strips import strips
 from adapters.reports.replay.waits import decisions, waits
 from models.reasons import counted
 

@@ -22,7 +22,7 @@ from solver.encode.leaving.node_options import Conversion
 from solver.encode.leaving.variables import Leaving, add_leaving, released
 from solver.encode.node_classes import Classes, NodeClass, node_class
 from solver.encode.queue_limit import add_limits
-from solver.encode.tiers import tier_sum
+from solver.encode.tier_rows import tier_sum
 from solver.encode.variables import Linear, TypeVars, Var
 from solver.encode.without_topology import without_topology
 from solver.evict.victims import Rights, Victims

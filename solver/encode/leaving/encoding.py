@@ -32,7 +32,7 @@ from solver.encode.leaving.variables import (
 )
 from solver.encode.queue_limit import add_limits
 from solver.encode.queue_rows import Key, placed
-from solver.encode.tiers import tier_sum
+from solver.encode.tier_rows import tier_sum
 from solver.encode.variables import Linear, TypeVars
 from solver.evict.group_mates import mates_that_stay, promised_mates
 from solver.evict.moved_gangs import Mover

@@ -17,7 +17,7 @@ from solver.encode.leaving.round_stage import Stage, add_stage, load, placing
 from solver.encode.node_classes import Level
 from solver.encode.queue_limit import add_limits
 from solver.encode.queue_rows import Key, add_room, placed
-from solver.encode.tiers import tier_sum
+from solver.encode.tier_rows import tier_sum
 from solver.encode.variables import Linear, TypeVars, Var
 from solver.evict.open_step import Opened
 from solver.problem.problem import Problem, Step, Unit

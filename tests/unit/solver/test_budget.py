@@ -13,10 +13,11 @@ from models.policy import Limits, Policy
 from models.reasons import Reason
 from models.resources import CPU, GPU, PODS
 from solver.decode.pack import PackedPods, pack
-from solver.problem.budget import Budget, Stopwatch
+from solver.effort.budget import Budget, Stopwatch
 from solver.problem.problem import problem_of
-from solver.round import STRATEGIES, budget_of, decide
+from solver.round import budget_of, decide
 from solver.search.round_steps import search
+from solver.strategies import STRATEGIES
 from tests.helpers.build import gang, leaf, node, nodes, snapshot
 
 

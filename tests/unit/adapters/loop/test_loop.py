@@ -14,8 +14,10 @@ from models.policy import Policy
 from models.reasons import Reason, Waiting
 from models.receipt import Receipt
 from solver.fallback import NOBODY_LEAVES, decide_or_fall_back
-from solver.round import STRATEGIES, decide, plan_greedily
+from solver.round import decide
+from solver.search.greedy_steps import plan_greedily
 from solver.search.round_steps import search
+from solver.strategies import STRATEGIES
 from solver.verify import verify
 from tests.helpers.build import gang, nodes, snapshot
 

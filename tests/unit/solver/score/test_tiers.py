@@ -7,13 +7,12 @@ from typing import get_args
 import pytest
 
 from models.policy import Policy, TierName
-from solver.encode.tiers import tier_sum
+from solver.encode.tier_rows import tier_sum
 from solver.place.draft import Draft
 from solver.place.greedy import greedy
 from solver.problem.problem import problem_of
-from solver.score.bounds import trivial_bound
 from solver.score.tier import LOSSES, LossName, TierKey, tier_of
-from solver.score.tiers import score, tier_keys, value_of
+from solver.score.tiers import score, tier_keys, trivial_bound, value_of
 from tests.helpers.build import gang, nodes, snapshot
 from tests.helpers.cases import random_snapshot
 

@@ -9,7 +9,7 @@ from ortools.sat.python import cp_model
 
 from adapters.machine.threads import ThreadLanes
 from models.policy import Limits
-from solver.problem.budget import Budget, Stopwatch
+from solver.effort.budget import Budget, Stopwatch
 from solver.search.attempts import Attempts
 from solver.search.goal import Goal, whole
 from solver.search.parameters import DIVING, IMPROVING

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from models.policy import Limits
-from solver.problem.parallel import Lanes
+from solver.effort.parallel import Lanes
 
 Clock = Callable[[], float]
 Work = Literal["search", "packing", "losses", "reservations", "reasons"]

@@ -1,0 +1,3 @@
+"""
+What a round may spend, and what it may run on.
+"""
