@@ -13,8 +13,7 @@ from models.errors import PlanRejectedError
 from models.plan import FailedTry, Fallback, Plan, Proof, TierResult, Way
 from models.policy import Evict, Policy
 from models.snapshot import Snapshot
-from solver.effort.budget import Clock
-from solver.effort.parallel import Lanes
+from solver.effort.budget import Clock, Lanes
 from solver.problem.problem import problem_of
 from solver.round import budget_of, judged, propose
 from solver.score.tiers import tier_keys, trivial_bound

@@ -10,8 +10,7 @@ from models.plan import Plan
 from models.policy import Policy
 from models.reasons import Waiting
 from models.snapshot import Snapshot, content_hash
-from solver.effort.budget import Budget, Clock, Stopwatch
-from solver.effort.parallel import Lanes
+from solver.effort.budget import Budget, Clock, Lanes, Stopwatch
 from solver.evict.open_step import was_evicted
 from solver.evict.reservations import keep, promises_of
 from solver.evict.stale import stale_departures

@@ -21,8 +21,7 @@ from models.plan import GangLine, Plan
 from models.reasons import Reason
 from models.resources import num_gpus
 from models.snapshot import Snapshot
-from solver.next_snapshot import is_live
-from solver.plan.plan import least_pods
+from solver import is_live, least_pods
 
 KIND = "Observation"
 BEAT = 600.0

@@ -2,21 +2,42 @@
 What a round may use up: one limit for all that it does, and the time it has taken.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
 from models.policy import Limits
-from solver.effort.parallel import Lanes
 
 Clock = Callable[[], float]
+Job = Callable[[], None]
 Work = Literal["search", "packing", "losses", "reservations", "reasons"]
 """
 What a limit can cut short: the search for better plans, packing exactly what fits
 badly, the bound on what is lost, asking whether reservations of lower bands should
 give way, and saying why gangs wait.
 """
+
+
+class Lanes(Protocol):
+    """
+    What runs jobs at once; this package starts no thread of its own.
+    """
+
+    def lock(self) -> AbstractContextManager[object]:
+        """
+        Give a lock that its holder may take again.
+        """
+
+    def start(self, jobs: Sequence[Job]) -> None:
+        """
+        Start jobs and do not wait for them.
+        """
+
+    def wait(self, until: Callable[[], bool]) -> None:
+        """
+        Ask again and again, with a short pause, until the answer is yes.
+        """
 
 
 class Stopwatch:

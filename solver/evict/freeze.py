@@ -12,7 +12,7 @@ import numpy as np
 
 from models.gangs import PodSet, pod_sets
 from models.reasons import Facts, Reason, Waiting
-from models.resources import Resources, add
+from models.resources import Resources
 from solver.evict.beneficiaries import may_be_for
 from solver.evict.eviction_ledger import HandRights
 from solver.evict.group_mates import mates_that_stay
@@ -25,7 +25,7 @@ from solver.problem.leaving_pods import NOWHERE, Exit, loss_of
 from solver.problem.node_room import Ints, NodeRoom, Places
 from solver.problem.pod_shapes import refitted
 from solver.problem.problem import Frozen, Problem, Step, Unit
-from solver.problem.queue_tree import Amounts, QueueTree
+from solver.problem.queue_tree import Booking, QueueTree, Table
 
 
 def freeze(problem: Problem, draft: Draft, step: Step) -> tuple[Problem, Draft]:
@@ -266,6 +266,13 @@ def come(room: NodeRoom, problem: Problem, state: Standing, places: Places) -> N
             room.take_one(request, node)
 
 
+def queue_of(problem: Problem, one: Exit) -> str:
+    """
+    Give the queue of a leaving pod.
+    """
+    return problem.gangs[one.gang].queue
+
+
 def requests_of(problem: Problem, one: Exit) -> Resources:
     """
     Give what a leaving pod asks for.
@@ -297,44 +304,39 @@ def _booked(
     Only what leaves in the first step makes room in the share of an inner queue.
     """
     queues = problem.queues
-    makes_room = problem.step is Step.ENTITLED
     if not queues.named:
         return queues
-    drift, fixed, booked = (
-        _copied(table) for table in (queues.drift, queues.drift_fixed, queues.booked)
-    )
+    booking = Booking(queues)
     for one in exits:
         if one.target != NOWHERE:
             continue
-        requests = requests_of(problem, one)
-        for queue in queues.path(problem.gangs[one.gang].queue):
-            add(drift.setdefault(queue, {}), requests, -1)
-            if makes_room and queue in queues.parents:
-                add(booked.setdefault(queue, {}), requests, -1)
+        requests, path = requests_of(problem, one), queues.path(queue_of(problem, one))
+        booking.add(path, requests, -1, "drift")
+        if problem.step is Step.ENTITLED:
+            booking.add(queues.parents & {*path}, requests, -1, "booked")
     for state in states:
-        counts = places[state.key].counts
-        tables = [drift] if state.gang.preemptible else [drift, fixed]
-        _book(queues, state, counts, tables)
-        if state.key in entitled:
-            _book(queues, state, least_core(state, places[state.key]), [booked])
-    return replace(queues, drift=drift, drift_fixed=fixed, booked=booked)
+        path = queues.path(state.gang.queue)
+        fixed: list[Table] = [] if state.gang.preemptible else ["drift_fixed"]
+        for i, count in places[state.key].counts.items():
+            booking.add(path, state.leaves[i].pod_set.requests, count, "drift", *fixed)
+        core = least_core(state, places[state.key]) if state.key in entitled else {}
+        for i, count in core.items():
+            booking.add(path, state.leaves[i].pod_set.requests, count, "booked")
+    return booking.tree()
 
 
-def _book(
-    queues: QueueTree,
-    state: Standing,
-    counts: Mapping[int, int],
-    tables: Sequence[Amounts],
-) -> None:
+def without(problem: Problem, exits: Sequence[Exit]) -> Problem:
     """
-    Add what pods of a gang ask for to all queues on its path.
+    Take leaving pods out of room and queues; what leaf queues may claim stays as it is.
     """
-    for queue in queues.path(state.gang.queue):
-        for i, count in counts.items():
-            requests = state.leaves[i].pod_set.requests
-            for table in tables:
-                add(table.setdefault(queue, {}), requests, count)
-
-
-def _copied(table: Amounts) -> Amounts:
-    return {name: dict(row) for name, row in table.items()}
+    if not exits:
+        return problem
+    room, queues = NodeRoom(problem.room.now), problem.queues
+    leave(room, problem, exits)
+    booking = Booking(queues)
+    for one in exits if queues.named else ():
+        requests, path = requests_of(problem, one), queues.path(queue_of(problem, one))
+        kept = {*path} if one.rule == "consolidate" else {*path} - queues.parents
+        booking.add(path, requests, -1, "running")
+        booking.add(kept, requests, 1, "booked")
+    return replace(problem, queues=booking.tree()).in_room(room.rows, room.rows)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from models.resources import add
 from solver.evict.beneficiaries import departures_of
 from solver.evict.eviction_ledger import HandRights
 from solver.evict.freeze import freeze
@@ -24,7 +23,7 @@ from solver.problem.leaving_pods import loss_of
 from solver.problem.never_starts import needed
 from solver.problem.pod_shapes import shapes_of
 from solver.problem.problem import Problem, Step, Unit
-from solver.problem.queue_tree import Amounts
+from solver.problem.queue_tree import Booking
 from solver.score.tier import LOSSES, TierKey
 from solver.score.tiers import is_better, score, tier_keys
 
@@ -235,11 +234,11 @@ def _remembering(problem: Problem) -> Problem:
     if not evicted:
         return problem
     queues = problem.queues
-    booked: Amounts = {name: dict(row) for name, row in queues.booked.items()}
+    booking = Booking(queues)
     for state in evicted:
-        for queue in queues.path(state.gang.queue):
-            add(booked.setdefault(queue, {}), problem.remembered[state.key])
-    return replace(problem, queues=replace(queues, booked=booked))
+        path = queues.path(state.gang.queue)
+        booking.add(path, problem.remembered[state.key], 1, "booked")
+    return replace(problem, queues=booking.tree())
 
 
 def _candidates(problem: Problem, step: Step) -> tuple[Unit, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from models.gangs import Gang, PodPhase, pod_sets
-from models.resources import add, num_gpus
+from models.resources import num_gpus
 from solver.evict.freeze import come
 from solver.place.round_state import RoundState
 from solver.problem.core_pods import is_core
@@ -19,6 +19,7 @@ from solver.problem.domains import OUTSIDE
 from solver.problem.gang_state import Standing
 from solver.problem.node_room import NodeRoom, Places
 from solver.problem.problem import Problem, Unit
+from solver.problem.queue_tree import Booking, Table
 from solver.problem.running_domains import running_domains
 
 Promise = Mapping[int, tuple[str, ...]]
@@ -180,9 +181,7 @@ def _with_kept(problem: Problem, kept: _KeptPlaces) -> Problem:
     """
     Book kept reservations in room, queues and counts.
     """
-    drift = {name: dict(row) for name, row in problem.queues.drift.items()}
-    fixed = {name: dict(row) for name, row in problem.queues.drift_fixed.items()}
-    booked = {name: dict(row) for name, row in problem.queues.booked.items()}
+    booking = Booking(problem.queues)
     idle = NodeRoom(problem.room.idle)
     gpus = pods = 0
     states = [state for unit in kept.units for state in unit.states]
@@ -192,17 +191,16 @@ def _with_kept(problem: Problem, kept: _KeptPlaces) -> Problem:
         places = kept.bound[state.key] if bound else kept.places[state.key]
         if bound:
             come(idle, problem, state, places)
+        tables: list[Table] = ["drift"]
+        tables += [] if state.gang.preemptible else ["drift_fixed"]
+        tables += ["booked"] if state.key in starting else []
+        path = problem.queues.path(state.gang.queue)
         for leaf, hosts in zip(state.leaves, places, strict=True):
             requests = leaf.pod_set.requests
             if bound:
                 gpus += num_gpus(requests) * len(hosts)
                 pods += len(hosts)
-            for queue in problem.queues.path(state.gang.queue):
-                tables = [drift]
-                tables += [] if state.gang.preemptible else [fixed]
-                tables += [booked] if state.key in starting else []
-                for table in tables:
-                    add(table.setdefault(queue, {}), requests, len(hosts))
+            booking.add(path, requests, len(hosts), *tables)
     held = {state.key for state in states}
     frozen = replace(
         problem.frozen,
@@ -213,7 +211,7 @@ def _with_kept(problem: Problem, kept: _KeptPlaces) -> Problem:
     return replace(
         problem,
         room=problem.room.with_kept(idle, kept.later),
-        queues=replace(problem.queues, drift=drift, drift_fixed=fixed, booked=booked),
+        queues=booking.tree(),
         frozen=frozen,
         units=tuple(u for u in problem.units if u.states[0].key not in held),
         satisfied=problem.satisfied + len(starting & kept.bound.keys()),

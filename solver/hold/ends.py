@@ -14,11 +14,11 @@ from statistics import median_high
 import numpy as np
 
 from models.gangs import Gang, Pod, PodPhase, pod_sets
-from models.resources import Resources, add, num_gpus
+from models.resources import Resources, num_gpus
 from solver.problem.node_room import After, Bools, Floats, Ints, NodeRoom
 from solver.problem.pod_counts import LOAD, is_leaving
 from solver.problem.problem import Problem, Unit
-from solver.problem.queue_tree import Amounts, QueueTree
+from solver.problem.queue_tree import Booking, Table
 
 SOONEST = 600
 """
@@ -109,31 +109,14 @@ class Ends:
         """
         Take all these pods out of a stage.
         """
-        queues = stage.queues
         room = self.room_after(stage)
-        return replace(
-            stage.in_room(room, room),
-            queues=replace(
-                queues,
-                running=self._out_of(queues.running, queues),
-                fixed=self._out_of(queues.fixed, queues, fixed=True),
-            ),
-        )
-
-    def _out_of(
-        self, amounts: Amounts, queues: QueueTree, *, fixed: bool = False
-    ) -> Amounts:
-        """
-        Take these pods out of what runs, or of what runs and is not preemptible.
-        """
-        table = {name: dict(amounts.get(name, {})) for name in queues.queues}
+        booking = Booking(stage.queues)
         counts = np.bincount(self.kind_of, minlength=len(self.kinds)).tolist()
         for kind, number in zip(self.kinds, counts, strict=True):
-            if number and not (fixed and kind.preemptible):
-                for name in kind.path:
-                    if name in table:
-                        add(table[name], kind.requests, -number)
-        return table
+            fixed: list[Table] = [] if kind.preemptible else ["fixed"]
+            if number:
+                booking.add(kind.path, kind.requests, -number, "running", *fixed)
+        return replace(stage.in_room(room, room), queues=booking.tree())
 
 
 def typical_age(problem: Problem) -> int:

@@ -2,18 +2,61 @@
 Queue arithmetic: usage, limits and quotas on the whole path to the root.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from models.names import nearest
 from models.queues import Queue
-from models.resources import add
+from models.resources import Resources, add
 from models.snapshot import Snapshot
 from solver.problem.pod_counts import Census, census_of
 
 Amounts = dict[str, dict[str, int]]
 Shares = Mapping[str, Mapping[str, int]]
+Table = Literal["running", "fixed", "drift", "drift_fixed", "booked"]
 _MOST_NEAREST = 100
+
+
+class Booking:
+    """
+    The tables of some queues while pods come and go, each copied when it changes.
+    """
+
+    def __init__(self, tree: "QueueTree") -> None:
+        self._tree = tree
+        self._tables: dict[Table, Amounts] = {}
+
+    def add(
+        self, path: Iterable[str], requests: Resources, count: int, *tables: Table
+    ) -> None:
+        """
+        Add what some pods ask for to the queues on a path, in some tables.
+        """
+        names = tuple(path)
+        for table in tables:
+            if table not in self._tables:
+                known = self._of(table)
+                self._tables[table] = {name: dict(row) for name, row in known.items()}
+            for name in names:
+                add(self._tables[table].setdefault(name, {}), requests, count)
+
+    def tree(self) -> "QueueTree":
+        """
+        Give the queues as they are booked now.
+        """
+        return replace(
+            self._tree,
+            running=self._of("running"),
+            fixed=self._of("fixed"),
+            drift=self._of("drift"),
+            drift_fixed=self._of("drift_fixed"),
+            booked=self._of("booked"),
+        )
+
+    def _of(self, table: Table) -> Amounts:
+        found: Amounts = self._tables.get(table) or getattr(self._tree, table)
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

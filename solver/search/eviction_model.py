@@ -23,8 +23,8 @@ from solver.encode.variables import (
     TypeVars,
     Var,
 )
+from solver.evict.freeze import without
 from solver.evict.moved_gangs import Mover, with_pods
-from solver.evict.room_without import without
 from solver.evict.victims import Thing, Victims, Wide
 from solver.place.draft import Draft
 from solver.problem.gang_state import Standing

@@ -6,8 +6,7 @@ from functools import partial
 
 from ortools.sat.python import cp_model
 
-from solver.effort.budget import Budget
-from solver.effort.parallel import Lanes
+from solver.effort.budget import Budget, Lanes
 from solver.encode.variables import Var
 from solver.search.goal import Goal, solver_of
 from solver.search.parameters import Lane, lanes_of

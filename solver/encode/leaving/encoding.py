@@ -79,13 +79,6 @@ class StepEncoding(Encoding):
         )
         return measures[part](self.leaving)
 
-    @property
-    def placed_types(self) -> list[TypeVars]:
-        """
-        All types that get places: those that start, then those that are moved.
-        """
-        return [*self.types, *self.mover_types]
-
 
 def encode_step(
     problem: Problem,
