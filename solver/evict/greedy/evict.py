@@ -117,7 +117,7 @@ class _ByHand:
         """
         units = sorted(self.problem.units, key=rank_of)
         for kind, lot in groupby(units, partial(lot_kind, self.problem)):
-            self._start_all([u for u in lot if self._is_open(u)], kind)
+            self._start_all(list(lot), kind)
         self._move_instead()
         draft = self.work.draft()
         sure = {
@@ -133,9 +133,10 @@ class _ByHand:
         Start units that follow each other; of equal ones as many as possible at once.
         """
         if kind is None or len(units) < 2:
-            for unit in units:
+            for unit in filter(self._is_open, units):
                 self._start_one(unit)
             return
+        units = [unit for unit in units if self._is_open(unit)]
         number = len(units)
         while number and units:
             if number == 1:
