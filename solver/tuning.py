@@ -243,8 +243,11 @@ class Search:
         "the next ones harder",
         "rounds/trees",
     )
-    haste: float = _is(
-        0.5, "part", "of a share after which a race takes the whole gap", "rounds/1k"
+    patience: float = _is(
+        0.5,
+        "times",
+        "as long as a race took to come near enough, for the best value itself",
+        "rounds/10k",
     )
     first_pass: tuple[float, ...] = _is(
         (0.4, 0.3, 0.2), "parts", "of a share in turn, for the fine gap", "quality/full"
@@ -255,10 +258,10 @@ class Search:
         "of a share in turn, for the whole gap",
         "quality/full",
     )
-    lane_of_diving: tuple[float, ...] = _is(
-        (0.45, 0.3, 0.25),
+    lane_parts: tuple[float, ...] = _is(
+        (0.4, 0.6),
         "parts",
-        "of a share for diving, weighing, relaxed, in a race on small models",
+        "of a share for the manners of one lane in a race",
         "rounds/1k",
     )
     probing: float = _is(

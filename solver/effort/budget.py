@@ -126,3 +126,18 @@ class Budget:
             yield
         finally:
             self.kept = before
+
+    @contextmanager
+    def at_most(self, part: float) -> Iterator[None]:
+        """
+        Use no more than a part of a limit in seconds, however much of it is left.
+
+        Somebody waits for the clock, and nobody for a deterministic limit.
+        """
+        before = self.kept
+        if self.limits.seconds is not None:
+            self.kept += max(0.0, self.left - part * self.limits.seconds)
+        try:
+            yield
+        finally:
+            self.kept = before

@@ -11,33 +11,75 @@ from solver.effort.budget import Budget
 from solver.encode.demand import levels_of, pending_shapes
 from solver.encode.encoding import encode
 from solver.encode.limited import limited_solver
-from solver.encode.node_classes import classes_of
+from solver.encode.node_classes import Classes, Level, classes_of
+from solver.explain.room_now import FreeSums
+from solver.place.round_state import RoundState
 from solver.problem.node_room import Bools
 from solver.problem.problem import Problem, Unit
 
 
-def starts_alone(problem: Problem, unit: Unit, budget: Budget) -> bool | None:
+class Alone:
     """
-    Say yes or no by proof; none when the limit is reached first.
+    Units asked one by one in one state of the cluster; what they share is made once.
+
+    ``sums`` says what lies free, ``work`` has a place for what is tried by hand.
     """
-    tuning = problem.tuning.explain
-    single = replace(problem, units=(unit,))
-    shapes = pending_shapes(single)
-    fits: Bools = np.any(problem.shapes.fits[shapes], axis=0)
-    exact = int(fits.sum()) <= tuning.most_nodes
-    split = {int(n): int(n) + 1 for n in fits.nonzero()[0]} if exact else {}
-    classes = classes_of(single, shapes, levels_of(single), split, len(fits) + 1)
-    encoding = encode(single, classes)
-    starts = encoding.types[0].starts.variable
-    assert starts is not None
-    encoding.model.add(starts == 1)
-    budget.charge(int(fits.sum()) / tuning.nodes_per_unit)
-    solver = limited_solver(budget, tuning.limit)
-    solver.parameters.linearization_level = 2
-    status = solver.solve(encoding.model)
-    budget.charge(solver.deterministic_time)
-    if status == cp_model.INFEASIBLE:
-        return False
-    if status in {cp_model.OPTIMAL, cp_model.FEASIBLE} and exact:
-        return True
-    return None
+
+    def __init__(
+        self, problem: Problem, budget: Budget, work: RoundState | None = None
+    ) -> None:
+        self.sums = FreeSums(problem)
+        self.work = work or RoundState(problem)
+        self._problem = problem
+        self._budget = budget
+        self._tuning = problem.tuning.explain
+        self._classes: dict[tuple[tuple[int, ...], tuple[Level, ...]], Classes] = {}
+
+    def starts(self, unit: Unit) -> bool | None:
+        """
+        Say yes or no by proof; none when the limit is reached first.
+        """
+        single = replace(self._problem, units=(unit,))
+        fits = self._fits(single)
+        encoding = encode(single, self._classes_of(single))
+        starts = encoding.types[0].starts.variable
+        assert starts is not None
+        encoding.model.add(starts == 1)
+        self._budget.charge(fits / self._tuning.nodes_per_unit)
+        solver = limited_solver(self._budget, self._tuning.limit)
+        solver.parameters.linearization_level = 2
+        status = solver.solve(encoding.model)
+        self._budget.charge(solver.deterministic_time)
+        if status == cp_model.INFEASIBLE:
+            return False
+        exact = fits <= self._tuning.most_nodes
+        if status in {cp_model.OPTIMAL, cp_model.FEASIBLE} and exact:
+            return True
+        return None
+
+    def _fits(self, single: Problem) -> int:
+        """
+        Count the nodes on which any pod of a unit fits.
+        """
+        return int(_fitting(single, pending_shapes(single)).sum())
+
+    def _classes_of(self, single: Problem) -> Classes:
+        """
+        Give the node classes for a unit; where nodes are few each stands apart.
+        """
+        shapes, levels = pending_shapes(single), levels_of(single)
+        key = tuple(shapes), tuple(levels)
+        if key not in self._classes:
+            fits = _fitting(single, shapes)
+            split = {}
+            if int(fits.sum()) <= self._tuning.most_nodes:
+                split = {int(n): int(n) + 1 for n in fits.nonzero()[0]}
+            self._classes[key] = classes_of(
+                single, shapes, levels, split, len(fits) + 1
+            )
+        return self._classes[key]
+
+
+def _fitting(problem: Problem, shapes: list[int]) -> Bools:
+    found: Bools = np.any(problem.shapes.fits[shapes], axis=0)
+    return found

@@ -16,10 +16,9 @@ from solver.effort.budget import Budget
 from solver.evict.freeze import requests_of
 from solver.evict.open_step import may_claim, open_step, was_evicted
 from solver.evict.victims import Victims, vacated, victims_of
-from solver.explain.could_start_alone import starts_alone
-from solver.explain.room_now import lacks, matching, places, strain
+from solver.explain.could_start_alone import Alone
+from solver.explain.room_now import matching, places, strain
 from solver.place.draft import Draft
-from solver.place.round_state import RoundState
 from solver.problem.leaving_pods import Exit
 from solver.problem.never_starts import needed
 from solver.problem.problem import Problem, Step, Unit
@@ -46,7 +45,7 @@ class Protection:
         self._memory = tuple(
             unit for unit in problem.units if unit.starts and was_evicted(problem, unit)
         )
-        self._vacated: Problem | None = None
+        self._vacated: Alone | None = None
         self._lifted: Problem | None = None
 
     def may_ask(self, unit: Unit) -> bool:
@@ -62,8 +61,7 @@ class Protection:
         """
         Tell whether a unit starts, if it is alone, with evictions that are allowed.
         """
-        later = self._after_all_left()
-        if lacks(later, unit, later.room.now) or not self._try_once():
+        if self._after_all_left().sums.lacks(unit) or not self._try_once():
             return False
         return self._by_hand(self._problem, unit) is not None
 
@@ -85,11 +83,11 @@ class Protection:
         Tell whether a unit has no room by proof, even when all left that may.
         """
         later = self._after_all_left()
-        if lacks(later, unit, later.room.now):
+        if later.sums.lacks(unit):
             return True
-        if places(RoundState(later), unit):
+        if places(later.work, unit):
             return False
-        return starts_alone(later, unit, self._budget) is False
+        return later.starts(unit) is False
 
     def _try_once(self) -> bool:
         """
@@ -111,7 +109,7 @@ class Protection:
         draft = opened.by_hand().first
         return draft if draft.starts(unit) else None
 
-    def _after_all_left(self) -> Problem:
+    def _after_all_left(self) -> Alone:
         """
         See the round in the room there is if all left that may for an entitled unit.
         """
@@ -121,7 +119,8 @@ class Protection:
             asked = replace(problem, units=waiting, step=Step.ENTITLED)
             victims = _unbudgeted(asked, victims_of(asked))
             free = vacated(asked, victims, asked.room.after)
-            self._vacated = problem.in_room(np.maximum(free, problem.room.now))
+            later = problem.in_room(np.maximum(free, problem.room.now))
+            self._vacated = Alone(later, self._budget)
         return self._vacated
 
     def _without_protection(self) -> Problem:

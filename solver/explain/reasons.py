@@ -10,13 +10,12 @@ from dataclasses import replace
 from models.reasons import Facts, Reason, Waiting, listed
 from solver.effort.budget import Budget
 from solver.evict.open_step import was_evicted
-from solver.explain.could_start_alone import starts_alone
+from solver.explain.could_start_alone import Alone
 from solver.explain.fragments import pieces
 from solver.explain.protected import Protection
-from solver.explain.room_now import lacks, limits_of, matching, places
+from solver.explain.room_now import FreeSums, limits_of, places
 from solver.explain.takers import Takers, limit_taken, room_taken
 from solver.place.complete import loaded
-from solver.place.round_state import RoundState
 from solver.problem.gang_state import least_need
 from solver.problem.never_starts import needed
 from solver.problem.pod_shapes import refitted
@@ -30,7 +29,8 @@ def explain(bare: Problem, outcome: Outcome, budget: Budget) -> dict[str, Waitin
     Name the reason of every gang that stays below its minimum, or is reserved.
 
     Sums and placing by hand come first, for all; what only a proof or a try with
-    evictions can tell is asked as far as the budget goes.
+    evictions can tell is asked as far as the budget goes, and with a limit in seconds
+    in the part of it that the search leaves: a round ends when its plan is found.
 
     Parameters
     ----------
@@ -41,6 +41,15 @@ def explain(bare: Problem, outcome: Outcome, budget: Budget) -> dict[str, Waitin
     budget
         What may still be used up.
     """
+    with budget.at_most(bare.tuning.explain.kept):
+        reasons = _told(bare, outcome, budget)
+    return reasons | _reserved(outcome.problem)
+
+
+def _told(bare: Problem, outcome: Outcome, budget: Budget) -> dict[str, Waiting]:
+    """
+    Tell those who neither start nor lose anything, all of a kind the same.
+    """
     explainer = _Explainer(bare, outcome, budget)
     kinds: dict[object, list[Unit]] = {}
     for unit in _waiting(bare, outcome):
@@ -50,7 +59,7 @@ def explain(bare: Problem, outcome: Outcome, budget: Budget) -> dict[str, Waitin
     for kind, units in kinds.items():
         why = known[kind] or explainer.by_proof(units[0])
         reasons |= {state.key: why for unit in units for state in unit.states}
-    return reasons | _reserved(outcome.problem)
+    return reasons
 
 
 def _waiting(bare: Problem, outcome: Outcome) -> list[Unit]:
@@ -93,12 +102,12 @@ class _Explainer:
         self._bare = bare
         self._outcome = outcome
         self._budget = budget
-        self._now = RoundState(bare)
+        self._now = Alone(bare, budget)
         self._protection = Protection(bare, budget)
         self._takers = Takers(bare, outcome.problem, outcome.draft)
         self._heads = {head.key for head in outcome.heads}
         self._known_short: dict[str, Waiting | None] = {}
-        self._left: tuple[Problem, RoundState] | None = None
+        self._left: Alone | None = None
 
     def kind(self, unit: Unit) -> object:
         """
@@ -122,7 +131,7 @@ class _Explainer:
             return short
         if short is not None:
             return None if self._protection.may_ask(unit) else short
-        return self._outranked(unit) if places(self._now, unit) else None
+        return self._outranked(unit) if places(self._now.work, unit) else None
 
     def by_proof(self, unit: Unit) -> Waiting:
         """
@@ -132,21 +141,31 @@ class _Explainer:
         if self._budget.left <= 0:
             return short or self._undecided()
         if short is None:
-            alone = places(self._now, unit) or starts_alone(
-                self._bare, unit, self._budget
-            )
+            alone = self._starts_alone(unit)
             if alone:
                 return self._outranked(unit, proof=True) or self._undecided()
             short = self._undecided() if alone is None else self._in_pieces(unit)
         evictions = self._protection.may_ask(unit) and self._of_evictions(unit)
         return evictions or short
 
+    def _starts_alone(self, unit: Unit) -> bool | None:
+        """
+        Tell whether a unit could start if it were alone; none if not known.
+        """
+        if places(self._now.work, unit):
+            return True
+        if _is_one_leaf(unit) and unit.states[0].nodes[0].topology is None:
+            return False
+        return self._now.starts(unit)
+
     def _short(self, unit: Unit) -> Waiting | None:
         """
         Say of which resource too little is free, if of any; asked once a unit.
         """
         if unit.key not in self._known_short:
-            self._known_short[unit.key] = _short_of_room(self._bare, unit)
+            self._known_short[unit.key] = _short_of_room(
+                self._bare, self._now.sums, unit
+            )
         return self._known_short[unit.key]
 
     def _undecided(self) -> Waiting:
@@ -199,18 +218,17 @@ class _Explainer:
 
         It could not where that would have made the plan better.
         """
-        left, work = self._rest()
-        if lacks(left, unit, left.room.now):
+        left = self._rest()
+        if left.sums.lacks(unit):
             return False
-        if places(work, unit):
+        if places(left.work, unit):
             return True
         closed = self._is_closed(unit, "entitled", "borrowing")
-        single = len(unit.states) == 1 and len(unit.states[0].leaves) == 1
-        if single or (closed and not self._heads):
+        if _is_one_leaf(unit) or (closed and not self._heads):
             return False
-        return starts_alone(left, unit, self._budget) if proof else None
+        return left.starts(unit) if proof else None
 
-    def _rest(self) -> tuple[Problem, RoundState]:
+    def _rest(self) -> Alone:
         """
         Give what is left after all that this plan starts, as if no nodes were held.
         """
@@ -221,7 +239,8 @@ class _Explainer:
                 shapes=refitted(self._bare.shapes, outcome.problem.room.now),
             )
             work = loaded(problem, outcome.draft)
-            self._left = problem.in_room(work.room.rows.copy()), work
+            left = problem.in_room(work.room.rows.copy())
+            self._left = Alone(left, self._budget, work)
         return self._left
 
     def _held_back(self, unit: Unit) -> Facts | None:
@@ -251,13 +270,20 @@ def _over_limit(problem: Problem, unit: Unit) -> Waiting | None:
     return None
 
 
-def _short_of_room(problem: Problem, unit: Unit) -> Waiting | None:
+def _is_one_leaf(unit: Unit) -> bool:
+    """
+    Tell whether placing a unit by hand is exact: its pods are all of one leaf.
+    """
+    return len(unit.states) == 1 and len(unit.states[0].leaves) == 1
+
+
+def _short_of_room(problem: Problem, sums: FreeSums, unit: Unit) -> Waiting | None:
     """
     Compare what a gang needs, then what its whole group needs, with what is free.
     """
     single = [replace(unit, states=(state,)) for state in unit.states]
     for part in (*single, unit) if len(single) > 1 else single:
-        free = problem.room.now[matching(problem, part)].clip(min=0).sum(axis=0)
+        free = sums.of(part)
         for column, resource in enumerate(problem.room.resources):
             needs = sum(needed(state, resource) for state in part.states)
             if needs > free[column]:

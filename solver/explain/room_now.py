@@ -62,15 +62,35 @@ def places(work: RoundState, unit: Unit) -> bool:
     return done
 
 
-def lacks(problem: Problem, unit: Unit, free: Ints) -> bool:
+class FreeSums:
     """
-    Tell whether matching nodes lack a resource that a unit needs, by their sums.
+    What lies free on the nodes that a unit may use; added up once for equal nodes.
     """
-    total = free[matching(problem, unit)].clip(min=0).sum(axis=0)
-    return any(
-        sum(needed(state, resource) for state in unit.states) > int(total[column])
-        for column, resource in enumerate(problem.room.resources)
-    )
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._free = problem.room.now.clip(min=0)
+        self._known: dict[tuple[int, ...], Ints] = {}
+
+    def of(self, unit: Unit) -> Ints:
+        """
+        Give the sum of each resource on matching nodes.
+        """
+        rows = tuple(sorted(set(_rows(self._problem, unit))))
+        if rows not in self._known:
+            nodes = matching(self._problem, unit)
+            self._known[rows] = self._free[nodes].sum(axis=0)
+        return self._known[rows]
+
+    def lacks(self, unit: Unit) -> bool:
+        """
+        Tell whether matching nodes lack a resource that a unit needs, by their sums.
+        """
+        total = self.of(unit)
+        return any(
+            sum(needed(state, resource) for state in unit.states) > int(total[column])
+            for column, resource in enumerate(self._problem.room.resources)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

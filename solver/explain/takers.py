@@ -2,13 +2,13 @@
 Takers: who gets the room that a waiting unit could have used, and how much of it.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from models.reasons import Facts, listed
+from models.resources import Resources
 from solver.evict.freeze import requests_of
 from solver.explain.room_now import (
     NEVER_SHORT,
@@ -18,22 +18,10 @@ from solver.explain.room_now import (
     strain,
 )
 from solver.place.draft import Draft
-from solver.problem.gang_state import Standing
 from solver.problem.leaving_pods import NOWHERE
 from solver.problem.never_starts import needed
-from solver.problem.node_room import Bools, Ints, Places
+from solver.problem.node_room import Bools, Ints
 from solver.problem.problem import Problem, Unit
-
-
-@dataclass(frozen=True, slots=True)
-class _Given:
-    """
-    Pods of one gang on one node: what they hold there.
-    """
-
-    gang: int
-    node: int
-    row: Ints
 
 
 class Takers:
@@ -44,33 +32,38 @@ class Takers:
     def __init__(self, bare: Problem, after: Problem, draft: Draft) -> None:
         self._bare = bare
         self.names: list[str] = []
-        given = list(self._given(after, draft))
-        number = len(bare.room.resources)
-        self._gangs = np.array([one.gang for one in given], dtype=np.int64)
-        self._nodes = np.array([one.node for one in given], dtype=np.int64)
-        self._rows = np.array([one.row for one in given], dtype=np.int64)
-        self._rows = self._rows.reshape(len(given), number)
         self._below: dict[tuple[str, bool], Bools] = {}
+        given = list(self._given(after, draft))
+        gangs, nodes, requests = zip(*given, strict=True) if given else ((), (), ())
+        self._gangs = np.array(gangs, dtype=np.int64)
+        self._nodes = np.array(nodes, dtype=np.int64)
+        kinds = {id(one): one for one in requests}
+        place = {name: at for at, name in enumerate(kinds)}
+        table = np.array(
+            [bare.room.row(dict(one)) for one in kinds.values()], dtype=np.int64
+        ).reshape(len(kinds), len(bare.room.resources))
+        self._rows = table[[place[id(one)] for one in requests]]
 
-    def _given(self, after: Problem, draft: Draft) -> Iterator[_Given]:
+    def _given(
+        self, after: Problem, draft: Draft
+    ) -> Iterator[tuple[int, int, Resources]]:
+        """
+        Walk the pods that get a place: number of their gang, node, and requests.
+        """
         frozen = after.frozen
         for unit in (*after.units, *frozen.units, *frozen.committed):
             for state in unit.states:
                 for table in (draft.places, frozen.places, frozen.bound):
                     if state.key in table:
-                        yield from self._placed(state, table[state.key])
+                        at = self._index(state.key)
+                        leaves = zip(state.leaves, table[state.key], strict=True)
+                        for leaf, hosts in leaves:
+                            requests = leaf.pod_set.requests
+                            yield from ((at, host, requests) for host in hosts)
                         break
         for one in frozen.exits:
             if one.target != NOWHERE:
-                row = self._bare.room.row(dict(requests_of(after, one)))
-                yield _Given(self._index(one.gang), one.target, row)
-
-    def _placed(self, state: Standing, places: Places) -> Iterator[_Given]:
-        at = self._index(state.key)
-        for leaf, hosts in zip(state.leaves, places, strict=True):
-            row = self._bare.room.row(dict(leaf.pod_set.requests))
-            for node, count in Counter(hosts).items():
-                yield _Given(at, node, row * count)
+                yield self._index(one.gang), one.target, requests_of(after, one)
 
     def _index(self, name: str) -> int:
         if not self.names or self.names[-1] != name:

@@ -14,12 +14,13 @@ from solver.effort.budget import Budget
 from solver.encode.variables import Var
 from solver.search.goal import Goal, solver_of
 from solver.search.parameters import (
-    DIVING,
     IMPROVING,
-    RELAXED,
-    WEIGHING,
     Manner,
+    Routine,
+    is_large,
     passes,
+    presolved_once,
+    routine_of,
 )
 from solver.search.race import Answer, Race, hint_answer, unhinted
 from solver.tuning import Search
@@ -29,14 +30,23 @@ class Attempts:
     """
     Manners in the order in which they are tried: the one that closed a tier goes first.
 
-    Large models with counts by domain (``scoped``) stall in presolve, and dive at once.
+    Models may count pods by domain (``scoped``).
     """
 
     def __init__(self, budget: Budget, tuning: Search, *, scoped: bool = False) -> None:
         self.budget = budget
         self.tuning = tuning
         self.scoped = scoped
-        self.manners = [IMPROVING, DIVING, WEIGHING, RELAXED]
+        self._routines: dict[bool, Routine] = {}
+
+    def routine(self, model: cp_model.CpModel) -> Routine:
+        """
+        Give the routine for a model, as it was left by the last one of its size.
+        """
+        large = is_large(model, self.tuning)
+        if large not in self._routines:
+            self._routines[large] = routine_of(large=large, scoped=self.scoped)
+        return self._routines[large]
 
     def solve(self, model: cp_model.CpModel, goal: Goal, share: float) -> Answer | None:
         """
@@ -46,14 +56,21 @@ class Attempts:
         """
         limit = min(share, self.budget.left)
         lanes = self.budget.race_lanes
-        if lanes is not None:
-            return Race(self.budget, goal, limit, lanes, self.tuning).run(model)
+        routine = self.routine(model)
+        if lanes is None:
+            return self._in_turns(model, routine, goal, limit)
+        race = Race(self.budget, goal, limit, lanes, self.tuning)
+        answer = race.run(model, routine.lanes)
+        if race.winner is not None:
+            routine.prefer(race.winner)
+        return answer
+
+    def _in_turns(
+        self, model: cp_model.CpModel, routine: Routine, goal: Goal, limit: float
+    ) -> Answer | None:
         best: Answer | None = None
-        large = len(model.proto.variables) > self.tuning.many_variables
-        if self.scoped and large and self.manners[0] is IMPROVING:
-            self.manners = [DIVING, WEIGHING, IMPROVING, RELAXED]
         for gap, parts in passes(self.tuning):
-            for manner, part in zip(tuple(self.manners), parts, strict=False):
+            for manner, part in zip(tuple(routine.turns), parts, strict=False):
                 claim = None if best is None else best.claim
                 if self.budget.left <= 0 or goal.is_closed(claim, gap):
                     return best
@@ -63,8 +80,7 @@ class Attempts:
                 ):
                     best = answer
                 if goal.is_closed(None if best is None else best.claim, gap):
-                    self.manners.remove(manner)
-                    self.manners.insert(0, manner)
+                    routine.prefer(manner)
         return best
 
     def nearby(
@@ -88,7 +104,9 @@ class Attempts:
             domain = part.proto.variables[variable.index].domain
             domain.clear()
             domain.extend([value, value])
-        solver = self._solver(part, IMPROVING, goal.gap * self.tuning.fine, limit)
+        large = is_large(model, self.tuning)
+        manner = presolved_once(IMPROVING) if large else IMPROVING
+        solver = self._solver(manner, goal.gap * self.tuning.fine, limit)
         status = solver.solve(part)
         self.budget.charge(solver.deterministic_time)
         if status not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
@@ -107,7 +125,7 @@ class Attempts:
         limit: float,
         gap: float,
     ) -> Answer | None:
-        solver = self._solver(model, manner, goal.gap * gap, limit)
+        solver = self._solver(manner, goal.gap * gap, limit)
         solver.best_bound_callback = goal.tighten
         status = solver.solve(model if manner.hinted else unhinted(model))
         self.budget.charge(solver.deterministic_time)
@@ -116,7 +134,5 @@ class Attempts:
         goal.tighten(solver.best_objective_bound)
         return Answer(solver)
 
-    def _solver(
-        self, model: cp_model.CpModel, manner: Manner, gap: float, limit: float
-    ) -> cp_model.CpSolver:
-        return solver_of(self.budget, model, manner, gap, limit, self.tuning)
+    def _solver(self, manner: Manner, gap: float, limit: float) -> cp_model.CpSolver:
+        return solver_of(self.budget, manner, gap, limit, self.tuning)

@@ -13,7 +13,7 @@ from solver.evict.victims import vacated
 from solver.score.tier import LOSSES, TierKey
 from solver.score.tiers import score
 from solver.search.goal import Goal, solver_of
-from solver.search.parameters import RELAXED
+from solver.search.parameters import RELAXED, is_large, presolved_once
 from solver.tuning import Search
 
 
@@ -58,7 +58,8 @@ def _ask(model: cp_model.CpModel, goal: Goal, budget: Budget, tuning: Search) ->
     Tighten the bound of a goal until it is near enough, or the limit is reached.
     """
     limit = budget.left * tuning.gain_part
-    solver = solver_of(budget, model, RELAXED, 0.0, limit, tuning)
+    manner = presolved_once(RELAXED) if is_large(model, tuning) else RELAXED
+    solver = solver_of(budget, manner, 0.0, limit, tuning)
 
     def learn(bound: float) -> None:
         """

@@ -16,12 +16,15 @@ from solver.tuning import Search
 class Goal:
     """
     What is to be reached: the value in hand, a bound, and a gap that will do.
+
+    A ``final`` goal has nothing after it that a better value would make easier.
     """
 
     direction: Literal["max", "min"]
     gap: float
     value: int
     bound: int
+    final: bool = False
 
     def is_closed(self, claim: int | None = None, part: float = 1.0) -> bool:
         """
@@ -61,14 +64,13 @@ def whole(bound: float, *, up: bool) -> int:
 
 def solver_of(
     budget: Budget,
-    model: cp_model.CpModel,
     manner: Manner,
     gap: float,
     limit: float,
     tuning: Search,
 ) -> cp_model.CpSolver:
     """
-    Set a solver up for a model and one manner, with a gap and a limit.
+    Set a solver up for one manner, with a gap and a limit.
     """
     solver = cp_model.CpSolver()
     parameters = solver.parameters
@@ -83,7 +85,5 @@ def solver_of(
         parameters.max_time_in_seconds = max(0.01, share)
     else:
         parameters.max_deterministic_time = max(0.001, share)
-    alone = budget.race_lanes is None
-    many = alone and len(model.proto.variables) > tuning.many_variables
-    manner.configure(solver, many=many)
+    manner.configure(solver)
     return solver

@@ -1,13 +1,28 @@
 """
 Manners: parameters of the search under which different cases close at once.
+
+A routine says in which manners a model is searched: in turns by one worker, or by two
+at once.  All that tells large models from small ones stands here (decision 0006).
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
 
 from ortools.sat.python import cp_model
 from ortools.sat.python.cp_model_helper import SatParameters
 
 from solver.tuning import Search
+
+
+class Presolve(Enum):
+    """
+    How much is done to a model before it is searched; ``ONCE`` is a single pass.
+    """
+
+    NONE = "none"
+    ONCE = "once"
+    FULL = "full"
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,52 +31,101 @@ class Manner:
     One way to search: from a hint or not, presolved or not, and how to branch.
 
     Without ``branching`` the solver has its own way; else the relaxation leads it.
+    An ``eager`` one has all rows in the relaxation from the start, one without ``cuts``
+    only those.
     """
 
     hinted: bool
-    presolved: bool
+    presolve: Presolve
     branching: SatParameters.SearchBranching | None = None
+    eager: bool = False
+    cuts: bool = True
 
-    def configure(self, solver: cp_model.CpSolver, *, many: bool) -> None:
+    def configure(self, solver: cp_model.CpSolver) -> None:
         """
-        Set the parameters in which manners differ, for a model of ``many`` variables.
+        Set the parameters in which manners differ.
         """
         parameters = solver.parameters
-        parameters.cp_model_presolve = self.presolved
-        if many:
+        parameters.cp_model_presolve = self.presolve is not Presolve.NONE
+        if self.presolve is Presolve.ONCE:
             parameters.max_presolve_iterations = 1
         if self.branching is not None:
             parameters.search_branching = self.branching
+        if self.eager:
             parameters.add_lp_constraints_lazily = False
+        if not self.cuts:
+            parameters.cut_level = 0
 
 
-STAYING = Manner(hinted=True, presolved=False)
-DIVING = Manner(hinted=False, presolved=False, branching=cp_model.LP_SEARCH)
-WEIGHING = Manner(hinted=False, presolved=False, branching=cp_model.PSEUDO_COST_SEARCH)
-IMPROVING = Manner(hinted=True, presolved=True)
-RELAXED = Manner(hinted=False, presolved=True, branching=cp_model.LP_SEARCH)
+IMPROVING = Manner(hinted=True, presolve=Presolve.FULL)
+DIVING = Manner(
+    hinted=False, presolve=Presolve.NONE, branching=cp_model.LP_SEARCH, eager=True
+)
+WEIGHING = replace(DIVING, branching=cp_model.PSEUDO_COST_SEARCH)
+RELAXED = replace(DIVING, presolve=Presolve.FULL)
+STEERED = replace(DIVING, hinted=True, presolve=Presolve.ONCE)
+PLAIN = replace(STEERED, branching=None, cuts=False)
+UNCUT = replace(WEIGHING, cuts=False)
 
-Lane = tuple[tuple[Manner, float], ...]
+
+@dataclass(slots=True)
+class Routine:
+    """
+    The manners for a model in the order in which they are tried.
+
+    ``turns`` are for one worker, ``lanes`` for two at once.
+    """
+
+    turns: list[Manner]
+    lanes: tuple[list[Manner], list[Manner]]
+
+    def prefer(self, manner: Manner) -> None:
+        """
+        Try a manner first from now on: it closed a tier.
+        """
+        for line in (self.turns, *self.lanes):
+            if manner in line:
+                line.remove(manner)
+                line.insert(0, manner)
 
 
-def passes(tuning: Search) -> tuple[tuple[float, tuple[float, ...]], ...]:
+def is_large(model: cp_model.CpModel, tuning: Search) -> bool:
+    """
+    Tell whether a model is so large that a full presolve costs more than it gains.
+    """
+    return len(model.proto.variables) > tuning.many_variables
+
+
+def routine_of(*, large: bool, scoped: bool) -> Routine:
+    """
+    Give the routine for small or for large models.
+
+    Parameters
+    ----------
+    large
+        Whether it is for models that are presolved once only.
+    scoped
+        Whether pods are counted by domain: large models stall in presolve then.
+    """
+    if not large:
+        turns = [IMPROVING, DIVING, WEIGHING, RELAXED]
+        return Routine(turns, ([PLAIN, STEERED], [WEIGHING, DIVING]))
+    improving, relaxed = presolved_once(IMPROVING), presolved_once(RELAXED)
+    turns = [improving, DIVING, WEIGHING, relaxed]
+    if scoped:
+        turns = [DIVING, WEIGHING, improving, relaxed]
+    return Routine(turns, ([STEERED, PLAIN], [WEIGHING, UNCUT]))
+
+
+def presolved_once(manner: Manner) -> Manner:
+    """
+    Give a manner for a large model.
+    """
+    return replace(manner, presolve=Presolve.ONCE)
+
+
+def passes(tuning: Search) -> tuple[tuple[float, Sequence[float]], ...]:
     """
     Give the part of the gap at which manners may stop, and their parts of the limit.
     """
     return (tuning.fine, tuning.first_pass), (1.0, tuning.second_pass)
-
-
-def lanes_of(tuning: Search, variables: int) -> tuple[Lane, Lane]:
-    """
-    Give what each of two workers tries on a model with so many variables.
-    """
-    if variables > tuning.many_variables:
-        return (
-            ((DIVING, 0.6), (RELAXED, 0.4)),
-            ((STAYING, 0.1), (WEIGHING, 0.4), (IMPROVING, 0.5)),
-        )
-    diving = (DIVING, WEIGHING, RELAXED)
-    return (
-        tuple(zip(diving, tuning.lane_of_diving, strict=True)),
-        ((STAYING, 0.1), (IMPROVING, 0.9)),
-    )

@@ -2,6 +2,7 @@
 A race: two lanes of manners on the same model, each on a core of its own.
 """
 
+from collections.abc import Sequence
 from functools import partial
 
 from ortools.sat.python import cp_model
@@ -9,7 +10,7 @@ from ortools.sat.python import cp_model
 from solver.effort.budget import Budget, Lanes
 from solver.encode.variables import Var
 from solver.search.goal import Goal, solver_of
-from solver.search.parameters import Lane, lanes_of
+from solver.search.parameters import Manner
 from solver.tuning import Search
 
 
@@ -72,44 +73,59 @@ class Race:
         self.lanes = lanes
         self.best: Answer | None = None
         self.claim: int | None = None
-        self.fine = True
+        self.winner: Manner | None = None
+        self.near: float | None = None
         self.over = False
         self.open = 0
         self.begun = budget.left
         self.running: list[cp_model.CpSolver] = []
         self.lock = lanes.lock()
 
-    def run(self, model: cp_model.CpModel) -> Answer | None:
+    def run(
+        self, model: cp_model.CpModel, lanes: Sequence[Sequence[Manner]]
+    ) -> Answer | None:
         """
         Run the lanes; give the best answer of those that have ended.
         """
-        plain = unhinted(model)
-        lanes = lanes_of(self.tuning, len(model.proto.variables))
         self.open = len(lanes)
         self.lanes.start(
-            [partial(self._run_lane, model.clone(), plain, lane) for lane in lanes]
+            [partial(self._run_lane, model.clone(), tuple(lane)) for lane in lanes]
         )
         self.lanes.wait(self._has_ended)
         self.lanes.wait(self._has_stopped)
         return self.best
 
     @property
-    def _part(self) -> float:
+    def _gap(self) -> float:
         """
-        The part of the gap that will do now.
+        The gap at which a manner may stop by itself.
         """
-        return self.tuning.fine if self.fine else 1.0
+        return self.goal.gap if self.goal.final else 0.0
 
     def _has_ended(self) -> bool:
         """
-        Tell whether the goal is closed or all lanes have ended; later, coarser.
+        Tell whether the goal is closed or all lanes have ended.
         """
         with self.lock:
-            used = self.begun - self.budget.left
-            if self.fine and used > self.limit * self.tuning.haste:
-                self.fine = False
-                self._check()
+            self._check()
             return self.over or not self.open
+
+    def is_enough(self) -> bool:
+        """
+        Tell whether the goal is closed, or near enough and no nearer in good time.
+
+        A tier locked short of its best makes the next ones harder, so the best is
+        tried for a while longer than it took to come near.
+        """
+        if self.goal.is_closed(self.claim, 0.0):
+            return True
+        if not self.goal.is_closed(self.claim):
+            return False
+        used = self.begun - self.budget.left
+        if self.near is None:
+            self.near = used
+        patience = 0.0 if self.goal.final else self.tuning.patience
+        return used >= self.near * (1.0 + patience)
 
     def _has_stopped(self) -> bool:
         """
@@ -129,51 +145,55 @@ class Race:
             and not self.goal.is_better(self.claim, self.best.claim)
         )
 
-    def _run_lane(
-        self, model: cp_model.CpModel, plain: cp_model.CpModel, lane: Lane
-    ) -> None:
-        for manner, part in lane:
+    def _run_lane(self, model: cp_model.CpModel, lane: Sequence[Manner]) -> None:
+        """
+        Try manners one after the other; those without a hint never see it.
+        """
+        for manner, part in zip(lane, self.tuning.lane_parts, strict=False):
+            given = model if manner.hinted else unhinted(model)
             with self.lock:
                 if self.over or self.budget.left <= 0:
                     break
-                gap = self.goal.gap * self._part
                 limit = self.limit * part
-                solver = solver_of(self.budget, model, manner, gap, limit, self.tuning)
+                solver = solver_of(self.budget, manner, self._gap, limit, self.tuning)
                 self.running.append(solver)
-            solver.best_bound_callback = self._learn
-            given = model if manner.hinted else plain
-            status = solver.solve(given, _Watcher(self))
+            solver.best_bound_callback = partial(self._learn, manner)
+            status = solver.solve(given, _Watcher(self, manner))
             with self.lock:
                 self.running.remove(solver)
                 if status in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
-                    self._hand_in(solver)
+                    self._hand_in(solver, manner)
         with self.lock:
             self.open -= 1
 
-    def _hand_in(self, solver: cp_model.CpSolver) -> None:
+    def _hand_in(self, solver: cp_model.CpSolver, manner: Manner) -> None:
         answer = Answer(solver)
         if self.best is None or self.goal.is_better(answer.claim, self.best.claim):
             self.best = answer
-        self._learn(solver.best_objective_bound)
-        self.hear(answer.claim)
+        self._learn(manner, solver.best_objective_bound)
+        self.hear(manner, answer.claim)
 
-    def _learn(self, bound: float) -> None:
+    def _learn(self, manner: Manner, bound: float) -> None:
         with self.lock:
             self.goal.tighten(bound)
-            self._check()
+            self._check(manner)
 
-    def hear(self, claim: int) -> None:
+    def hear(self, manner: Manner, claim: int) -> None:
         """
         Hear of a solution.
         """
         with self.lock:
             if self.claim is None or self.goal.is_better(claim, self.claim):
                 self.claim = claim
-            self._check()
+            self._check(manner)
 
-    def _check(self) -> None:
-        if self.goal.is_closed(self.claim, self._part):
+    def _check(self, manner: Manner | None = None) -> None:
+        """
+        End the race if the goal is closed; the manner that closed it wins.
+        """
+        if not self.over and self.is_enough():
             self.over = True
+            self.winner = manner
 
 
 class _Watcher(cp_model.CpSolverSolutionCallback):
@@ -181,12 +201,13 @@ class _Watcher(cp_model.CpSolverSolutionCallback):
     Tells a race of every solution.
     """
 
-    def __init__(self, race: Race) -> None:
+    def __init__(self, race: Race, manner: Manner) -> None:
         super().__init__()
         self.race = race
+        self.manner = manner
 
     def on_solution_callback(self) -> None:
         """
         Pass the objective on.
         """
-        self.race.hear(round(self.objective_value))
+        self.race.hear(self.manner, round(self.objective_value))

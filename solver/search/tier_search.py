@@ -214,7 +214,8 @@ class TierSearch:
         most = self.tuning.small_model
         small = self.relaxed is None and self.model.size.variables <= most
         gap = 0.0 if small else key.gap
-        return Goal(key.direction, gap, self.values[at], self.bounds[at])
+        final = at == len(self.keys) - 1
+        return Goal(key.direction, gap, self.values[at], self.bounds[at], final)
 
     def _ask(self, model: Model, at: int, share: float) -> Answer | None:
         """

@@ -231,3 +231,23 @@ def test_reservations_stay_where_nothing_is_left_to_ask_about_them(monkeypatch):
     monkeypatch.setitem(STRATEGIES, "solver", greedier)
 
     assert ("reservations",) == decide(given.snapshot, given.policy).cut
+
+
+def test_reasons_have_their_part_of_a_limit_in_seconds_however_much_is_left():
+    now = [0.0]
+    budget = Budget(Limits(seconds=10.0), 0, Stopwatch(lambda: now[0]))
+    now[0] = 3.0
+
+    with budget.at_most(0.1):
+        assert pytest.approx(1.0) == budget.left
+        now[0] = 3.5
+        assert pytest.approx(0.5) == budget.left
+
+    assert pytest.approx(6.5) == budget.left
+
+
+def test_nobody_waits_for_a_deterministic_limit():
+    budget = Budget(Limits(deterministic=10.0), 0, Stopwatch(None))
+
+    with budget.at_most(0.1):
+        assert 10.0 == budget.left

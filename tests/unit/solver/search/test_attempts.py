@@ -12,7 +12,8 @@ from models.policy import Limits
 from solver.effort.budget import Budget, Stopwatch
 from solver.search.attempts import Attempts
 from solver.search.goal import Goal, whole
-from solver.search.parameters import DIVING, IMPROVING
+from solver.search.parameters import routine_of
+from solver.search.race import Race
 from solver.tuning import DEFAULT
 
 WEIGHTS = (31, 29, 23, 19, 17, 13, 11, 7)
@@ -76,18 +77,48 @@ def test_a_model_is_left_as_it_was():
     assert str(model.proto) == before
 
 
-def test_the_manner_that_closed_a_tier_goes_first():
-    attempts = Attempts(budget(deterministic=4.0), DEFAULT.search)
-    attempts.manners = [DIVING, IMPROVING]
+@pytest.mark.parametrize("large", [False, True])
+def test_the_manner_that_closed_a_tier_goes_first(large):
+    routine = routine_of(large=large, scoped=False)
+    last = routine.turns[-1]
+    plain, steered = routine.lanes[0]
+
+    routine.prefer(last)
+    routine.prefer(steered)
+
+    assert routine.turns[0] == last
+    assert [steered, plain] == routine.lanes[0]
+    assert len(set(routine.lanes[1])) == len(routine.lanes[1])
+
+
+def test_a_race_names_the_manner_that_won():
     model, _ = knapsack()
-    impossible = Goal("max", 0.0, ROOM, ROOM)
+    mine = budget(seconds=5.0, workers=2)
+    goal = Goal("max", 0.0, 0, sum(WEIGHTS))
+    race = Race(mine, goal, 4.0, mine.race_lanes, DEFAULT.search)
+    lanes = routine_of(large=False, scoped=False).lanes
 
-    attempts.solve(model, impossible, 1.0)
-    assert attempts.manners == [DIVING, IMPROVING]
+    race.run(model, lanes)
 
-    attempts.manners = [IMPROVING, DIVING]
-    attempts.solve(model, Goal("max", 0.0, 0, sum(WEIGHTS)), 4.0)
-    assert attempts.manners[0] in {IMPROVING, DIVING}
+    assert any(race.winner in lane for lane in lanes)
+
+
+def test_a_race_that_came_near_looks_for_the_best_but_not_for_long():
+    mine = budget(seconds=5.0, workers=2)
+    goal = Goal("max", 0.1, 95, 100)
+    race = Race(mine, goal, 4.0, mine.race_lanes, DEFAULT.search)
+    race.begun = mine.left + 1.0
+
+    assert not race.is_enough()
+    race.begun += DEFAULT.search.patience + 0.1
+    assert race.is_enough()
+
+
+def test_a_race_for_the_last_tier_ends_as_soon_as_it_is_near():
+    mine = budget(seconds=5.0, workers=2)
+    goal = Goal("max", 0.1, 95, 100, final=True)
+
+    assert Race(mine, goal, 4.0, mine.race_lanes, DEFAULT.search).is_enough()
 
 
 def test_a_bound_below_the_value_in_hand_is_the_value():
