@@ -215,15 +215,6 @@ class Search:
     most_to_repeat: int = _is(
         2000, "units", "up to which a second draft is tried", "rounds/10k"
     )
-    few_pods: int = _is(
-        40, "pods", "up to which the model packs better than swaps do", "rounds/crowd"
-    )
-    repacking: float = _is(
-        0.8, "part", "of the limit for swaps before the model", "rounds/crowd"
-    )
-    steps_per_unit: float = _is(
-        10_000.0, "swaps", "that use up one deterministic unit", "rounds/crowd"
-    )
     rows_per_unit: float = _is(
         100_000.0,
         "variables and rows",
@@ -290,32 +281,6 @@ class Spectral:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tabu:
-    """
-    Swaps of single pods.
-    """
-
-    patience: int = _is(
-        2000,
-        "swaps",
-        "without success, after which another pod is tried from the best packing",
-        "rounds/crowd",
-    )
-    shortest: int = _is(
-        10,
-        "swaps",
-        "for which a pod that has just moved stays, at least",
-        "rounds/crowd",
-    )
-    longest: int = _is(
-        20, "swaps", "for which it stays, at most; this one excluded", "rounds/crowd"
-    )
-    most_pairs: int = _is(
-        2**16, "pairs of pods", "that are compared for one swap", "rounds/crowd"
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Explain:
     """
     Saying why gangs wait.
@@ -374,7 +339,6 @@ class Tuning:
     decode: Decode = Decode()
     search: Search = Search()
     spectral: Spectral = Spectral()
-    tabu: Tabu = Tabu()
     explain: Explain = Explain()
 
 

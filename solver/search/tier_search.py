@@ -7,7 +7,6 @@ the policy's order; the bounds are the model's own, or arithmetic where none was
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf
 
 from models.plan import ModelSize
 from solver.decode.deal_places import decode
@@ -24,7 +23,6 @@ from solver.score.tiers import is_better, score, tier_keys, trivial_bound
 from solver.search.attempts import Attempts
 from solver.search.goal import Goal
 from solver.search.race import Answer
-from solver.search.tabu import applies, improve
 from solver.search.tier_model import Model
 
 BESIDE_STARTS = frozenset({"surplus", "topology", "packing"})
@@ -110,9 +108,6 @@ class TierSearch:
         few = len(self.problem.units) <= self.tuning.most_to_repeat
         if few and self.budget.left > 0 and not self._is_proven():
             self.offer(complete(self.problem, Draft()))
-        packing = applies(self.problem)
-        if packing and len(self.problem.units) > self.tuning.few_pods:
-            self._repack(self.tuning.repacking)
         for at in range(len(self.keys)):
             if self.values[at] == self.bounds[at] or at in self.fixed:
                 continue
@@ -122,36 +117,6 @@ class TierSearch:
                 self.budget.cut.add("search")
                 break
             self._solve_tier(at)
-        if packing:
-            self._repack(1.0)
-
-    def _repack(self, part: float) -> None:
-        """
-        Let single pods drift by tabu search, where only room decides.
-        """
-        if self.budget.left <= 0 or self.values[0] == self.bounds[0]:
-            return
-        steps = 0
-        end = self.budget.left * (1.0 - part)
-
-        def is_over() -> bool:
-            nonlocal steps
-            steps += 1
-            return self.budget.left - steps / self._steps_per_unit <= end
-
-        seed = self.problem.policy.seed
-        draft = improve(self.problem, self.best, stop=is_over, seed=seed)
-        self.budget.charge(steps / self.tuning.steps_per_unit)
-        self._keep(0, draft)
-        self.watch.lap("search")
-
-    @property
-    def _steps_per_unit(self) -> float:
-        """
-        Steps that use up one unit of the limit; a limit in seconds is measured.
-        """
-        timed = self.budget.limits.seconds is not None
-        return inf if timed else self.tuning.steps_per_unit
 
     def _solve_tier(self, at: int) -> None:
         share = self._share(at)
