@@ -12,6 +12,7 @@ from adapters.cli.commands import (
     config,
     describe,
     get,
+    get_events,
     hold,
     plan,
     replay,
@@ -45,6 +46,7 @@ app.command("replay")(replay.replay)
 app.add_typer(trace.app, name="trace")
 app.add_typer(study.app, name="study")
 app.command("bench")(bench.bench)
+get.app.command("events")(get_events.events)
 app.add_typer(get.app, name="get")
 app.add_typer(describe.app, name="describe")
 app.command("pause")(hold.pause)

@@ -24,7 +24,7 @@ T = TypeVar("T")
 INTERRUPTED = 130
 _EVERY = 1.0
 app = typer.Typer(
-    help="List gangs, queues, nodes or rounds.",
+    help="List gangs, queues, nodes, rounds or events.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -137,7 +137,7 @@ def gangs(
         state=state,
         reason=reason,
     )
-    look = _look(output, sort, no_color=no_color, no_headers=no_headers)
+    look = look_of(output, sort, no_color=no_color, no_headers=no_headers)
     if round_name is not None:
         _recorded(round_named(round_name, rounds_path), wanted, look, watching)
         return
@@ -200,7 +200,7 @@ def queues(
         return [row for row in found if wanted.is_named(row.name)]
 
     where = replace(_where(file, scheduler_name, kubeconfig, context), over_time=True)
-    look = _look(output, sort, no_color=no_color, no_headers=no_headers)
+    look = look_of(output, sort, no_color=no_color, no_headers=no_headers)
     _shown(where, queues_of, rows, look, watching=watching)
 
 
@@ -242,7 +242,7 @@ def nodes(
         ]
 
     where = _where(file, scheduler_name, kubeconfig, context)
-    look = _look(output, sort, no_color=no_color, no_headers=no_headers)
+    look = look_of(output, sort, no_color=no_color, no_headers=no_headers)
     _shown(where, nodes_of, rows, look, watching=watching)
 
 
@@ -283,10 +283,10 @@ def rounds(
         ]
         return found[-last:] if last else found
 
-    look = _look(output, sort, no_color=no_color, no_headers=no_headers)
+    look = look_of(output, sort, no_color=no_color, no_headers=no_headers)
     listing = rounds_of(time(), str(path))
     if watching:
-        _follow(listing, rows, look)
+        follow(listing, rows, look)
     else:
         show(listing, rows(), look)
 
@@ -333,12 +333,12 @@ def _shown(
     with where.looking() as seen:
         first = seen()
         if watching:
-            _follow(listing(first), lambda: rows(seen()), look)
+            follow(listing(first), lambda: rows(seen()), look)
         else:
             show(listing(first), rows(first), look)
 
 
-def _follow(listing: Listing[T], rows: Callable[[], Iterable[T]], look: Look) -> None:
+def follow(listing: Listing[T], rows: Callable[[], Iterable[T]], look: Look) -> None:
     """
     Write what changes until somebody interrupts, which is how a watch ends.
     """
@@ -369,7 +369,12 @@ def _where(
     )
 
 
-def _look(form: Format, sort: str | None, *, no_color: bool, no_headers: bool) -> Look:
+def look_of(
+    form: Format, sort: str | None, *, no_color: bool, no_headers: bool
+) -> Look:
+    """
+    Say how rows are to be written.
+    """
     return Look(
         form=form, sort=sort, head=not no_headers, paint=Paint(no_color=no_color)
     )

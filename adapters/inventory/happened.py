@@ -1,0 +1,85 @@
+"""
+What happened to gangs, as the record of rounds tells it: starts, evictions, refusals.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+_DONE = {"Bind": "Bound", "Evict": "Evicted", "Move": "Moved"}
+_FAILED = {"Bind": "BindFailed", "Evict": "EvictionFailed", "Move": "EvictionFailed"}
+_GREW = {"Starting": "Started", "Growing": "Grew"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Happening:
+    """
+    One thing that happened to a gang in a round; without a gang, to the round itself.
+
+    ``why`` is the rule and for whom, or the words of the server, or of the round.
+    """
+
+    began: str
+    round: str
+    event: str
+    gang: str = ""
+    pods: int = 0
+    why: str = ""
+
+    @property
+    def key(self) -> str:
+        """
+        Name it as nothing else is named.
+        """
+        return f"{self.round}/{self.event}/{self.gang}/{self.why}"
+
+    def document(self) -> dict[str, Any]:
+        """
+        Give it as plain values.
+        """
+        return asdict(self)
+
+
+def happenings(records: Iterable[Mapping[str, Any]]) -> Iterator[Happening]:
+    """
+    Walk what happened, in the order of the rounds.
+    """
+    for record in records:
+        said = partial(Happening, began=str(record["began"]), round=str(record["name"]))
+        if record["outcome"] != "done":
+            word = str(record["outcome"])
+            why = str(record.get("why") or "")
+            yield said(event=f"Round{word.capitalize()}", why=why)
+        items = record.get("gangs", {})
+        states = {row["name"]: row["state"] for row in items.get("items", ())}
+        for (event, gang, why), pods in _operations(record, states).items():
+            yield said(event=event, gang=gang, pods=pods, why=why)
+        for gang in items.get("ended", ()):
+            yield said(event="Ended", gang=gang)
+
+
+def _operations(
+    record: Mapping[str, Any], states: Mapping[str, str]
+) -> dict[tuple[str, str, str], int]:
+    """
+    Count pods by what became of them, whose they are, and why.
+    """
+    found: dict[tuple[str, str, str], int] = {}
+    for step in record.get("operations", ()):
+        op, gang, result = step["op"], step["gang"], step["result"]
+        if op not in _DONE or result == "skipped":
+            continue
+        if result != "done":
+            key = _FAILED[op], gang, str(step.get("message", result))
+        elif op == "Bind":
+            key = _GREW.get(states.get(gang, ""), _DONE[op]), gang, ""
+        else:
+            key = _DONE[op], gang, _rule(step)
+        found[key] = found.get(key, 0) + 1
+    return found
+
+
+def _rule(step: Mapping[str, Any]) -> str:
+    whom = ", ".join(step.get("for", ()))
+    return f"{step.get('rule', '')}{f' for {whom}' if whom else ''}"

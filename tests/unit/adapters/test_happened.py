@@ -1,0 +1,71 @@
+"""
+What happened to gangs is told from the record of rounds.
+"""
+
+import json
+
+from adapters.cli.main import run
+from adapters.inventory.happened import happenings
+from adapters.observe.round_file import RoundFile
+
+
+def step(op, gang, result="done", **more):
+    return {"op": op, "gang": gang, "pod": f"{gang}-0", "result": result, **more}
+
+
+def record(*operations, name="r1", outcome="done", states=None, ended=()):
+    items = [{"name": gang, "state": state} for gang, state in (states or {}).items()]
+    return {
+        "kind": "Round",
+        "name": name,
+        "began": "2026-11-22T20:00:00Z",
+        "outcome": outcome,
+        "why": "we stop" if outcome != "done" else None,
+        "gangs": {"items": items, "ended": list(ended)},
+        "operations": list(operations),
+    }
+
+
+BUSY = record(
+    step("Bind", "a/new"),
+    step("Bind", "a/new"),
+    step("Bind", "a/old"),
+    step("Evict", "b/low", rule="reclaim", **{"for": ["a/new"]}),
+    step("Move", "b/far", rule="consolidate", **{"for": ["a/new"]}),
+    step("Bind", "c/bad", "refused", message="quota exceeded"),
+    step("Bind", "c/not", "skipped"),
+    step("Reserve", "c/place"),
+    states={"a/new": "Starting", "a/old": "Growing"},
+    ended=["d/done"],
+)
+
+
+def test_each_gang_and_cause_is_told_once_with_its_pods():
+    told = [(each.event, each.gang, each.pods, each.why) for each in happenings([BUSY])]
+
+    assert [
+        ("Started", "a/new", 2, ""),
+        ("Grew", "a/old", 1, ""),
+        ("Evicted", "b/low", 1, "reclaim for a/new"),
+        ("Moved", "b/far", 1, "consolidate for a/new"),
+        ("BindFailed", "c/bad", 1, "quota exceeded"),
+        ("Ended", "d/done", 0, ""),
+    ] == told
+
+
+def test_a_round_that_came_to_nothing_is_an_event_too():
+    (told,) = happenings([record(outcome="dropped")])
+
+    assert ("RoundDropped", "", "we stop") == (told.event, told.gang, told.why)
+
+
+def test_events_are_listed_by_gang_and_kind(tmp_path, capsys):
+    path = tmp_path / "rounds.jsonl"
+    RoundFile(path).append(BUSY)
+    words = ["get", "events", "--rounds", str(path)]
+
+    assert 0 == run([*words, "low", "-o", "json"])
+    (row,) = json.loads(capsys.readouterr().out)["items"]
+    assert ("Evicted", "r1") == (row["event"], row["round"])
+    assert 0 == run([*words, "--event", "started"])
+    assert "1 event in" in capsys.readouterr().out
