@@ -5,9 +5,10 @@ Only what changed since the round before is written, one JSON object a line, so 
 quiet cluster costs nothing.  Nothing is decided here, and nothing is written elsewhere.
 """
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -65,8 +66,17 @@ class Observer:
     node say, which are the words of the other one.
     """
 
-    def __init__(self, file: RoundFile, schedulers: Sequence[str], said: Said) -> None:
+    def __init__(
+        self,
+        file: RoundFile,
+        schedulers: Sequence[str],
+        said: Said,
+        *,
+        now: Callable[[], float] = time.time,
+    ) -> None:
         self._file = file
+        self._now = now
+        self._last: Turn | None = None
         self._schedulers = list(schedulers)
         self._said = said
         self._known: dict[str, _WrittenGang] = {}
@@ -82,9 +92,18 @@ class Observer:
         """
         Begin anew: who looked meanwhile wrote elsewhere.
         """
-        del is_leader
+        if not is_leader:
+            self.ended()
         self._known.clear()
         self._wrote_at = 0.0
+
+    def ended(self) -> None:
+        """
+        Write until when we looked: what waited, waited until now.
+        """
+        last, self._last = self._last, None
+        if last is not None and self._now() > self._wrote_at:
+            self._write(replace(last, began=self._now()), [], Counter(), [])
 
     def refused(self, error: PhalanxError) -> None:
         """
@@ -101,6 +120,7 @@ class Observer:
         Write what is otherwise than in the round before.
         """
         since, plan = self._since, turn.plan
+        self._last = turn
         since.rounds += 1
         since.proven += is_proven(plan)
         since.seconds += sum(turn.seconds.values())
@@ -219,30 +239,36 @@ class Observer:
         evicts: list[dict[str, Any]],
     ) -> None:
         since, self._wrote_at = self._since, turn.began
-        total, free = gpus_of_nodes(turn.snapshot)
-        moment = datetime.fromtimestamp(turn.began, UTC).isoformat(
-            timespec="milliseconds"
-        )
-        record: dict[str, Any] = {
-            "apiVersion": "phalanx/v1",
-            "kind": KIND,
-            "name": turn.name,
-            "began": moment.replace("+00:00", "Z"),
-            "of": self._schedulers,
-            "strategy": turn.plan.strategy,
-            "versions": dict(turn.plan.versions),
-            "rounds": since.rounds,
-            "provenRounds": since.proven,
-            "seconds": round(since.seconds, 6),
-            "proven": is_proven(turn.plan),
-            "nodes": len(turn.snapshot.nodes),
-            "gpus": {"total": total, "free": free},
+        changed = {
             "gangs": gangs,
             "left": dict(sorted(left.items())),
             "evicts": evicts,
         }
-        self._file.append(record)
+        self._file.append(_head(turn, self._schedulers, since) | changed)
         self._since = _Since(evicted=since.evicted)
+
+
+def _head(turn: Turn, schedulers: list[str], since: _Since) -> dict[str, Any]:
+    """
+    Say of a round when it was, what it saw, and what came since the one before.
+    """
+    total, free = gpus_of_nodes(turn.snapshot)
+    moment = datetime.fromtimestamp(turn.began, UTC).isoformat(timespec="milliseconds")
+    return {
+        "apiVersion": "phalanx/v1",
+        "kind": KIND,
+        "name": turn.name,
+        "began": moment.replace("+00:00", "Z"),
+        "of": schedulers,
+        "strategy": turn.plan.strategy,
+        "versions": dict(turn.plan.versions),
+        "rounds": since.rounds,
+        "provenRounds": since.proven,
+        "seconds": round(since.seconds, 6),
+        "proven": is_proven(turn.plan),
+        "nodes": len(turn.snapshot.nodes),
+        "gpus": {"total": total, "free": free},
+    }
 
 
 def is_proven(plan: Plan) -> bool:

@@ -68,6 +68,7 @@ class Reporting:
         )
         self.metrics = Metrics(now=time.time, gauged=gauged, versions=versions())
         self._own: list[RoundRecorder | StatusWriter] = []
+        self._observer: Observer | None = None
         telling = (
             self._observing() if run.observe else self._acting(transport, own.identity)
         )
@@ -88,7 +89,8 @@ class Reporting:
             return next((p.said for p in cache.pods_named(keys) if p.said), "")
 
         file = RoundFile(observed_in(run.folder, run.shard))
-        return [Observer(file, run.scheduler_names, said)]
+        self._observer = Observer(file, run.scheduler_names, said)
+        return [self._observer]
 
     def _acting(self, transport: Transport, identity: str) -> list[Reporter]:
         """
@@ -134,6 +136,8 @@ class Reporting:
         """
         Tell what is left to the record, and nothing more to the cluster.
         """
+        if self._observer is not None:
+            self._observer.ended()
         for each in reversed(self._own):
             each.stop()
         if self._server is not None:

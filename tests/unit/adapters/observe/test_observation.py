@@ -27,7 +27,10 @@ class Watch:
     def __init__(self, folder) -> None:
         self.path = observed_in(str(folder), "observe")
         self.says = "0/1 nodes are available"
-        self.observer = Observer(RoundFile(self.path), ["other"], lambda _: self.says)
+        self.now = START
+        self.observer = Observer(
+            RoundFile(self.path), ["other"], lambda _: self.says, now=lambda: self.now
+        )
 
     def see(self, seconds, *gangs, size=1):
         shown = snapshot(nodes(size), list(gangs))
@@ -98,6 +101,28 @@ def test_a_gang_that_waits_to_the_end_counts_at_least_so_long(watch):
 
     assert 100 == watch.gang("g").earlier(START + 100)
     assert "≥ 1m40s" in as_markdown(observation_page(watch.story())).replace("\xa0", "")
+
+
+@pytest.mark.parametrize("how", ["told to end", "leads no more"])
+def test_a_quiet_cluster_is_observed_until_the_end(watch, how):
+    watch.see(0, waits())
+    watch.now = START + 300
+    for _ in range(2):
+        if how == "told to end":
+            watch.observer.ended()
+        else:
+            watch.observer.leading(is_leader=False)
+
+    assert 2 == len(watch.records())
+    assert 300 == watch.gang("g").earlier(START + 300)
+    assert "≥ 5m" in as_markdown(observation_page(watch.story())).replace("\xa0", "")
+
+
+def test_who_never_looked_writes_no_end(watch):
+    watch.observer.leading(is_leader=False)
+    watch.observer.ended()
+
+    assert [] == watch.records()
 
 
 def test_who_starts_though_no_plan_would_have_is_named_with_the_reason(watch):
