@@ -110,15 +110,20 @@ def parse_quantity(
     if type(text) is int:
         value = text * 1000 if resource == CPU else text
         return _in_range(resource, value, most, shown)
-    number = read_number(text)
-    if resource == CPU:
-        number *= 1000
+    number = read_number(text) * (1000 if resource == CPU else 1)
     whole = int(min(number, Decimal(2 * most)))
     if whole != number <= most:
-        if resource not in {CPU, MEMORY} and "storage" not in resource:
-            raise QuantityError(f"{shown} of {resource}: only whole pieces exist")
+        _refuse_parts(resource, shown)
         whole += 1 if up and number > 0 else 0
     return _in_range(resource, whole, most, shown)
+
+
+def _refuse_parts(resource: str, shown: str) -> None:
+    """
+    Refuse a part of what exists in whole pieces only.
+    """
+    if resource not in {CPU, MEMORY} and "storage" not in resource:
+        raise QuantityError(f"{shown} of {resource}: only whole pieces exist")
 
 
 def read_number(text: str | float) -> Decimal:

@@ -70,17 +70,23 @@ def carry_out(snapshot: Snapshot, plan: Plan, seconds: int) -> Snapshot:
         for gang in snapshot.gangs
     )
     budgets = tuple(_budget_after(budget, gone) for budget in snapshot.budgets)
-    changed = any(step.rule == "stale" for step in plan.operations) or any(
-        0 < gang.backoff <= seconds for gang in snapshot.gangs
-    )
-    unchanged = 0 if changed else (snapshot.unchanged_for or 0) + seconds
     return replace(
         snapshot,
         gangs=gangs,
         budgets=budgets,
-        unchanged_for=unchanged,
+        unchanged_for=_unchanged_for(snapshot, plan, seconds),
         held=snapshot.held + plan.held * seconds,
     )
+
+
+def _unchanged_for(snapshot: Snapshot, plan: Plan, seconds: int) -> int:
+    """
+    Say for how long what is wanted has not changed then.
+    """
+    changed = any(step.rule == "stale" for step in plan.operations) or any(
+        0 < gang.backoff <= seconds for gang in snapshot.gangs
+    )
+    return 0 if changed else (snapshot.unchanged_for or 0) + seconds
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,11 +51,7 @@ def results_of(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "trace": _trace(first.trace),
         "cluster": _cluster(first.floor, first.trace),
         "settings": _settings(first),
-        "versions": {
-            "phalanx": VERSION,
-            "ortools": version("ortools"),
-            "python": platform.python_version(),
-        },
+        "versions": _versions(),
         "seeds": seeds,
         "strategies": strategies,
         "baseline": strategies[0],
@@ -74,6 +70,14 @@ def results_of(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         ),
         "largest": _largest(folder, strategies, seeds[0]),
         "notModelled": [*NOT_MODELLED, *([] if first.evictions else [NO_EVICTIONS])],
+    }
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "phalanx": VERSION,
+        "ortools": version("ortools"),
+        "python": platform.python_version(),
     }
 
 

@@ -89,18 +89,21 @@ def with_requests(trace: Trace, lender: Trace, seed: int) -> Trace:
             roles.append(_asking(role, shape, size))
         jobs.append(replace(job, roles=shelf.take(tuple(roles))))
     by_gpus = ", ".join(f"{n:,} of {gpus} GPUs" for gpus, n in sorted(scaled.items()))
-    part = (
-        f"CPU and memory of a pod: drawn from {lender.name} {_short(lender)} by its "
-        f"number of GPUs, seed {seed}"
-    )
     notes = [note for note in trace.notes if note != NO_REQUESTS]
     if by_gpus:
         notes.append(f"lent by pods of other numbers of GPUs, GPU by GPU: {by_gpus}")
     return replace(
         trace,
         jobs=tuple(jobs),
-        parts=(*_parts(trace), part),
+        parts=(*_parts(trace), _drawn_from(lender, seed)),
         notes=tuple(notes),
+    )
+
+
+def _drawn_from(lender: Trace, seed: int) -> str:
+    return (
+        f"CPU and memory of a pod: drawn from {lender.name} {_short(lender)} by its "
+        f"number of GPUs, seed {seed}"
     )
 
 

@@ -120,31 +120,20 @@ def classes_of(
         merged = True
         width += 4
         keys = _blurred(exact, width)
-    groups = _groups(keys)
-    fine = bool(levels)
     items = []
-    for members in groups:
+    for members in _groups(keys):
         nodes = usable[members]
         row = tuple(int(s) for i, s in enumerate(shapes) if fits[i, nodes[0]])
         rooms = exact[members][:, 2 + 1 :]
         whole = node_class(problem, nodes, row, rooms)
-        parts: tuple[NodeClass, ...] = ()
-        if fine:
-            parts = tuple(
-                node_class(
-                    problem, nodes[inner], row, rooms[inner], domain_of[nodes[inner[0]]]
-                )
-                for inner in _groups(domain_of[nodes])
+        parts = tuple(
+            node_class(
+                problem, nodes[inner], row, rooms[inner], domain_of[nodes[inner[0]]]
             )
+            for inner in (_groups(domain_of[nodes]) if levels else ())
+        )
         items.append(_with_parts(whole, parts))
-    return Classes(
-        items=tuple(items),
-        levels=tuple(levels),
-        domain_of=domain_of,
-        domain_names=names,
-        merged=merged,
-        ranks=tuple(problem.topologies[t].levels.index(v) for t, v in levels),
-    )
+    return _joined(problem, items, levels, (domain_of, names), merged=merged)
 
 
 DomainTable = tuple[Ints, tuple[tuple[tuple[str, ...], ...], ...]]
@@ -177,7 +166,6 @@ def bins_of(
     domains
         Where nodes are.
     """
-    domain_of, names = domains
     items = []
     for node, room, fits, number in samples:
         row = tuple(int(s) for s, fit in zip(shapes, fits, strict=True) if fit)
@@ -185,15 +173,29 @@ def bins_of(
         whole = node_class(problem, nodes, row, room[None])
         parts: tuple[NodeClass, ...] = ()
         if levels:
-            parts = (node_class(problem, nodes, row, room[None], domain_of[node]),)
+            parts = (node_class(problem, nodes, row, room[None], domains[0][node]),)
         parts = tuple(_times(part, number) for part in parts)
         items.append(_with_parts(_times(whole, number), parts))
+    return _joined(problem, items, levels, domains, merged=False)
+
+
+def _joined(
+    problem: Problem,
+    items: Sequence[NodeClass],
+    levels: Sequence[Level],
+    domains: DomainTable,
+    *,
+    merged: bool,
+) -> Classes:
+    """
+    Put classes beside the domains that their nodes are in.
+    """
     return Classes(
         items=tuple(items),
         levels=tuple(levels),
-        domain_of=domain_of,
-        domain_names=names,
-        merged=False,
+        domain_of=domains[0],
+        domain_names=domains[1],
+        merged=merged,
         ranks=tuple(problem.topologies[t].levels.index(v) for t, v in levels),
     )
 

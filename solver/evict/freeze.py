@@ -21,7 +21,7 @@ from solver.place.gang_order import Rank, rank_of
 from solver.place.round_state import RoundState
 from solver.problem.core_pods import least_core
 from solver.problem.gang_state import Standing, standing
-from solver.problem.leaving_pods import NOWHERE, Exit, loss_of
+from solver.problem.leaving_pods import NOWHERE, Exit
 from solver.problem.node_room import Ints, NodeRoom, Places
 from solver.problem.pod_shapes import refitted
 from solver.problem.problem import Frozen, Problem, Step, Unit
@@ -51,18 +51,13 @@ def freeze(problem: Problem, draft: Draft, step: Step) -> tuple[Problem, Draft]:
         return problem, replace(draft, exits=())
     keys = {state.key for unit in reserved for state in unit.states}
     places = {key: draft.places[key] for key in sorted(keys)}
-    frozen = problem.frozen
-    losses = list(frozen.losses)
-    losses[step] += loss_of(draft.exits)
     entitled = draft.entitled & keys
     facts = replace(
-        frozen,
-        exits=(*frozen.exits, *draft.exits),
-        units=(*frozen.units, *reserved),
-        places={**frozen.places, **places},
-        entitled=frozen.entitled | entitled,
-        guaranteed=frozen.guaranteed | guaranteed,
-        losses=(losses[0], losses[1]),
+        problem.frozen.with_exits(draft.exits, step),
+        units=(*problem.frozen.units, *reserved),
+        places={**problem.frozen.places, **places},
+        entitled=problem.frozen.entitled | entitled,
+        guaranteed=problem.frozen.guaranteed | guaranteed,
     )
     rest = Draft(
         places={k: v for k, v in draft.places.items() if k not in keys},
@@ -266,13 +261,6 @@ def come(room: NodeRoom, problem: Problem, state: Standing, places: Places) -> N
             room.take_one(request, node)
 
 
-def queue_of(problem: Problem, one: Exit) -> str:
-    """
-    Give the queue of a leaving pod.
-    """
-    return problem.gangs[one.gang].queue
-
-
 def requests_of(problem: Problem, one: Exit) -> Resources:
     """
     Give what a leaving pod asks for.
@@ -310,7 +298,10 @@ def _booked(
     for one in exits:
         if one.target != NOWHERE:
             continue
-        requests, path = requests_of(problem, one), queues.path(queue_of(problem, one))
+        requests, path = (
+            requests_of(problem, one),
+            queues.path(problem.gangs[one.gang].queue),
+        )
         booking.add(path, requests, -1, "drift")
         if problem.step is Step.ENTITLED:
             booking.add(queues.parents & {*path}, requests, -1, "booked")
@@ -335,7 +326,10 @@ def without(problem: Problem, exits: Sequence[Exit]) -> Problem:
     leave(room, problem, exits)
     booking = Booking(queues)
     for one in exits if queues.named else ():
-        requests, path = requests_of(problem, one), queues.path(queue_of(problem, one))
+        requests, path = (
+            requests_of(problem, one),
+            queues.path(problem.gangs[one.gang].queue),
+        )
         kept = {*path} if one.rule == "consolidate" else {*path} - queues.parents
         booking.add(path, requests, -1, "running")
         booking.add(kept, requests, 1, "booked")

@@ -19,7 +19,7 @@ from solver.problem.domains import OUTSIDE
 from solver.problem.gang_state import Standing
 from solver.problem.node_room import NodeRoom, Places
 from solver.problem.problem import Problem, Unit
-from solver.problem.queue_tree import Booking, Table
+from solver.problem.queue_tree import Booking, QueueTree, Table
 from solver.problem.running_domains import running_domains
 
 Promise = Mapping[int, tuple[str, ...]]
@@ -103,7 +103,7 @@ def _keep_unit(
     places: dict[str, Places] = {}
     for state in unit.states:
         found = _places(problem, state, promises.get(state.key, {}))
-        if found is None or not _is_enough(state, found):
+        if found is None or not is_core(state, found.counts):
             return
         places[state.key] = found
     later = NodeRoom(kept.later.rows)
@@ -143,10 +143,6 @@ def _places(problem: Problem, state: Standing, promise: Promise) -> Places | Non
     return Places(tuple(rows)) if _is_together(problem, state, rows) else None
 
 
-def _is_enough(state: Standing, places: Places) -> bool:
-    return is_core(state, places.counts)
-
-
 def _keeps_apart(state: Standing, rows: list[tuple[int, ...]]) -> bool:
     alone = [leaf.pod_set.exclusive for leaf in state.leaves]
     everywhere = Counter(host for row in rows for host in row)
@@ -181,7 +177,6 @@ def _with_kept(problem: Problem, kept: _KeptPlaces) -> Problem:
     """
     Book kept reservations in room, queues and counts.
     """
-    booking = Booking(problem.queues)
     idle = NodeRoom(problem.room.idle)
     gpus = pods = 0
     states = [state for unit in kept.units for state in unit.states]
@@ -191,16 +186,9 @@ def _with_kept(problem: Problem, kept: _KeptPlaces) -> Problem:
         places = kept.bound[state.key] if bound else kept.places[state.key]
         if bound:
             come(idle, problem, state, places)
-        tables: list[Table] = ["drift"]
-        tables += [] if state.gang.preemptible else ["drift_fixed"]
-        tables += ["booked"] if state.key in starting else []
-        path = problem.queues.path(state.gang.queue)
-        for leaf, hosts in zip(state.leaves, places, strict=True):
-            requests = leaf.pod_set.requests
-            if bound:
-                gpus += num_gpus(requests) * len(hosts)
+            for leaf, hosts in zip(state.leaves, places, strict=True):
+                gpus += num_gpus(leaf.pod_set.requests) * len(hosts)
                 pods += len(hosts)
-            booking.add(path, requests, len(hosts), *tables)
     held = {state.key for state in states}
     frozen = replace(
         problem.frozen,
@@ -211,10 +199,28 @@ def _with_kept(problem: Problem, kept: _KeptPlaces) -> Problem:
     return replace(
         problem,
         room=problem.room.with_kept(idle, kept.later),
-        queues=booking.tree(),
+        queues=_booked(problem, kept, starting),
         frozen=frozen,
         units=tuple(u for u in problem.units if u.states[0].key not in held),
         satisfied=problem.satisfied + len(starting & kept.bound.keys()),
         running_pods=problem.running_pods + pods,
         running_gpus=problem.running_gpus + gpus,
     )
+
+
+def _booked(
+    problem: Problem, kept: _KeptPlaces, starting: Collection[str]
+) -> QueueTree:
+    """
+    Book kept reservations in queues.
+    """
+    booking = Booking(problem.queues)
+    for state in (state for unit in kept.units for state in unit.states):
+        tables: list[Table] = ["drift"]
+        tables += [] if state.gang.preemptible else ["drift_fixed"]
+        tables += ["booked"] if state.key in starting else []
+        path = problem.queues.path(state.gang.queue)
+        places = kept.bound.get(state.key) or kept.places[state.key]
+        for leaf, hosts in zip(state.leaves, places, strict=True):
+            booking.add(path, leaf.pod_set.requests, len(hosts), *tables)
+    return booking.tree()

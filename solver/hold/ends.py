@@ -7,13 +7,13 @@ for the mean of the time that it has run and of the median of all that run; of s
 on one node the last ends later than each, as the last of so many independent ends.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from statistics import median_high
 
 import numpy as np
 
-from models.gangs import Gang, Pod, PodPhase, pod_sets
+from models.gangs import Gang, Pod, PodPhase, PodSet, pod_sets
 from models.resources import Resources, num_gpus
 from solver.problem.node_room import After, Bools, Floats, Ints, NodeRoom
 from solver.problem.pod_counts import LOAD, is_leaving
@@ -143,25 +143,20 @@ def ends_of(problem: Problem) -> Ends:
     numbers: dict[tuple[str, bool, bool, int], int] = {}
     gangs: dict[str, int] = {}
     rows: list[tuple[int, int, int, int, int]] = []
-    for gang in problem.snapshot.gangs:
-        for leaf in pod_sets(gang.tree):
-            for pod in leaf.pods:
-                if pod.phase not in LOAD:
-                    continue
-                runs = pod.phase is PodPhase.RUNNING
-                kind = (gang.queue, gang.preemptible, runs, id(leaf.requests))
-                if kind not in kinds:
-                    numbers[kind] = len(kinds)
-                    path = tuple(problem.queues.path(gang.queue)) if runs else ()
-                    kinds[kind] = EndKind(
-                        requests=leaf.requests, path=path, preemptible=gang.preemptible
-                    )
-                time = _end(gang, pod)
-                sure = time is not None
-                owner = gangs.setdefault(gang.key, len(gangs))
-                node = index.get(pod.node or "", -1)
-                ran = pod.seconds if time is None else time
-                rows.append((ran, sure, node, numbers[kind], owner))
+    for gang, leaf, pod in _holding(problem.snapshot.gangs):
+        runs = pod.phase is PodPhase.RUNNING
+        kind = (gang.queue, gang.preemptible, runs, id(leaf.requests))
+        if kind not in kinds:
+            numbers[kind] = len(kinds)
+            path = tuple(problem.queues.path(gang.queue)) if runs else ()
+            kinds[kind] = EndKind(
+                requests=leaf.requests, path=path, preemptible=gang.preemptible
+            )
+        time = _end(gang, pod)
+        owner = gangs.setdefault(gang.key, len(gangs))
+        node = index.get(pod.node or "", -1)
+        ran = pod.seconds if time is None else time
+        rows.append((ran, time is not None, node, numbers[kind], owner))
     times, sure_ones, nodes, kind_of, owners = (
         np.array(rows, dtype=np.int64).reshape(-1, 5).T
     )
@@ -175,6 +170,17 @@ def ends_of(problem: Problem) -> Ends:
         kind_of=kind_of,
         owners=owners,
     )
+
+
+def _holding(gangs: Iterable[Gang]) -> Iterator[tuple[Gang, PodSet, Pod]]:
+    """
+    Walk the pods that hold room.
+    """
+    for gang in gangs:
+        for leaf in pod_sets(gang.tree):
+            for pod in leaf.pods:
+                if pod.phase in LOAD:
+                    yield gang, leaf, pod
 
 
 def _end(gang: Gang, pod: Pod) -> int | None:

@@ -45,7 +45,7 @@ class RoundState:
         self.placed: dict[str, dict[int, list[int]]] = {}
         self.entitled: set[str] = set()
         self.frugal = _is_frugal(problem.policy)
-        self._log: list[_Placed | Callable[[], None]] = []
+        self._log: list[_Placed | Callable[[], None] | None] = []
 
     def mark(self) -> int:
         """
@@ -61,7 +61,7 @@ class RoundState:
             step = self._log.pop()
             if isinstance(step, _Placed):
                 self._unplace(step)
-            else:
+            elif step is not None:
                 step()
 
     def unplace(self, mark: int) -> None:
@@ -72,7 +72,7 @@ class RoundState:
             step = self._log[at]
             if isinstance(step, _Placed):
                 self._unplace(step)
-                self._log[at] = _nothing
+                self._log[at] = None
 
     def note(self, undo: Callable[[], None]) -> None:
         """
@@ -113,21 +113,15 @@ class RoundState:
         self.room.give_one(self._request(state, leaf), host)
         self.ledger.take(state, leaf, -1)
 
-    def leave(self, rooms: Mapping[int, Ints], queue: str, held: Resources) -> None:
+    def leave(
+        self, rooms: Mapping[int, Ints], queue: str, held: Resources, sign: int = 1
+    ) -> None:
         """
-        Give others the room and the limits that running pods of a queue held.
-        """
-        for node, row in rooms.items():
-            self.room.give_one(row, node)
-        self.ledger.give(queue, held)
-
-    def stay(self, rooms: Mapping[int, Ints], queue: str, held: Resources) -> None:
-        """
-        Take room and limits for running pods that stay after all.
+        Give others the room and limits of running pods of a queue, or take them back.
         """
         for node, row in rooms.items():
-            self.room.take_one(row, node)
-        self.ledger.give(queue, held, -1)
+            self.room.give_one(row, node, sign)
+        self.ledger.give(queue, held, sign)
 
     def may_stay(self, rooms: Mapping[int, Ints]) -> bool:
         """
@@ -231,12 +225,6 @@ class RoundState:
                 if places is not None:
                     found[state.key] = places
         return Draft(places=found, entitled=frozenset(self.entitled))
-
-
-def _nothing() -> None:
-    """
-    Stand where a step was that has been undone: marks stay what they are.
-    """
 
 
 def _is_frugal(policy: Policy) -> bool:

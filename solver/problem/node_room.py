@@ -248,13 +248,7 @@ def room_of(
     moves
         Whether running pods may need a new place, too.
     """
-    asked = {
-        name
-        for gang in waiting
-        for leaf in pod_sets(gang.tree)
-        for name, amount in leaf.requests.items()
-        if amount > 0
-    } | {name for gang in waiting for name in gang.min_resources}
+    asked = _asked(waiting)
     if moves:
         asked |= {name for kind in census.kinds for name, n in kind.items() if n > 0}
     gpus = sorted(
@@ -281,6 +275,19 @@ def room_of(
         holes=holes if gpus else holes // 1000,
         gpus=bool(gpus),
     )
+
+
+def _asked(waiting: Sequence[Gang]) -> set[str]:
+    """
+    Name the resources that waiting gangs ask for.
+    """
+    return {
+        name
+        for gang in waiting
+        for leaf in pod_sets(gang.tree)
+        for name, amount in leaf.requests.items()
+        if amount > 0
+    } | {name for gang in waiting for name in gang.min_resources}
 
 
 def _empty(nodes: Sequence[Node], columns: Sequence[str]) -> Ints:

@@ -19,7 +19,7 @@ from solver.problem.domains import Domains
 from solver.problem.eligibility import blocked_gangs
 from solver.problem.fair_share import fair_shares, with_memory
 from solver.problem.gang_state import Standing, is_complete, least_need, standing
-from solver.problem.leaving_pods import Exit, Loss
+from solver.problem.leaving_pods import Exit, Loss, loss_of
 from solver.problem.never_starts import Possible, needed, structural_reasons
 from solver.problem.node_room import Ints, Places, Room, room_of
 from solver.problem.pod_counts import census_of
@@ -51,6 +51,16 @@ class Unit:
         object.__setattr__(self, "key", self.states[0].key)
 
 
+class Step(IntEnum):
+    """
+    The steps of a round: whose starts may make others leave.
+    """
+
+    ENTITLED = 0
+    BORROWING = 1
+    IDLE = 2
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frozen:
     """
@@ -70,15 +80,13 @@ class Frozen:
     committed: tuple[Unit, ...] = ()
     bound: Mapping[str, Places] = field(default_factory=dict)
 
-
-class Step(IntEnum):
-    """
-    The steps of a round: whose starts may make others leave.
-    """
-
-    ENTITLED = 0
-    BORROWING = 1
-    IDLE = 2
+    def with_exits(self, exits: tuple[Exit, ...], step: Step) -> "Frozen":
+        """
+        Count who leaves for the starts of a step, and what is lost with them.
+        """
+        losses = list(self.losses)
+        losses[step] += loss_of(exits)
+        return replace(self, exits=(*self.exits, *exits), losses=(losses[0], losses[1]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from solver.problem.pod_shapes import Shapes
 _Tree = tuple[tuple[int, tuple[int, ...], int, int], ...]
 
 
-class Place(NamedTuple):
+class PlaceKind(NamedTuple):
     """
     Where the pods of a gang may be, and under which rules of queues.
 
@@ -42,13 +42,13 @@ class Kind(NamedTuple):
     minimums of each node.  What runs counts against limits: ``running`` pods per leaf.
     """
 
-    place: Place
+    place: PlaceKind
     running: tuple[int, ...]
     needs: tuple[int, ...] | tuple[tuple[object, ...], ...]
     tree: _Tree
 
 
-def place_of(shapes: Shapes, state: Standing) -> Place:
+def place_of(shapes: Shapes, state: Standing) -> PlaceKind:
     """
     Name what gangs have in common whose pods may be in the same places.
     """
@@ -59,7 +59,7 @@ def place_of(shapes: Shapes, state: Standing) -> Place:
     )
     runs = bool(demands) and any(leaf.running for leaf in state.leaves)
     pinned = runs or bool(state.gang.mates)
-    return Place(
+    return PlaceKind(
         shapes=tuple(shapes.of_leaf[state.key, i] for i in range(len(state.leaves))),
         demands=demands,
         queue=state.gang.queue,

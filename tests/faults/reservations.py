@@ -146,7 +146,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "reservations-of-too-few-pods-kept",
         "a reservation is kept though the gang needs more",
-        switch("solver.evict.reservations:_is_enough", always(value=True)),
+        switch("solver.evict.reservations:is_core", always(value=True)),
         ("evict/reservations/void-when-it-is-not-enough",),
     ),
     Fault(

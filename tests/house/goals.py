@@ -56,9 +56,9 @@ def rows() -> list[Row]:
         Row("lines of solver without verify", counts.product_lines(), 22500, 15500),
         Row("files over 400 lines", len(files), 15, 0, files),
         Row("classes over 200 lines", len(classes), 16, 0, classes),
-        Row("functions over 40 lines", len(functions), 61, 0, functions),
+        Row("functions over 40 lines", len(functions), 56, 0, functions),
         Row("files that take room by hand", len(by_hand), 0, 0, by_hand),
-        Row("class names used twice in a package", len(within), 3, 0, sorted(within)),
+        Row("class names used twice in a package", len(within), 1, 0, sorted(within)),
         Row("class names used across packages", len(across), 14, 5, sorted(across)),
         Row("module names in several rooms", len(modules), 21, 12, sorted(modules)),
     ]

@@ -31,7 +31,7 @@ from adapters.reports.page.page import (
 from adapters.reports.replay.results import Folder
 from adapters.reports.replay.tables import (
     PARTS,
-    Queues,
+    QueueSeries,
     Series,
     TableError,
     read_queues,
@@ -264,7 +264,7 @@ def fairness(folder: Folder) -> list[Block]:
     return [*blocks, Text(missing)] if missing else blocks
 
 
-def _num_queues(queues: Queues) -> int:
+def _num_queues(queues: QueueSeries) -> int:
     return len({row[0] for rows in queues.by_moment.values() for row in rows})
 
 
@@ -280,7 +280,7 @@ def jain(rows: Sequence[tuple[str, float, float, float]]) -> float | None:
     return sum(ratios) ** 2 / (len(ratios) * squares)
 
 
-def _jain_lines(folder: Folder, read: dict[str, Queues]) -> Figure:
+def _jain_lines(folder: Folder, read: dict[str, QueueSeries]) -> Figure:
     place = ranks(folder.results.strategies)
     every = sorted({moment for each in read.values() for moment in each.by_moment})
     width = every[-1] - every[-2] if len(every) > 1 else 3_600.0
@@ -339,7 +339,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return fmean(known) if known else None
 
 
-def _queue_table(read: dict[str, Queues]) -> Grid:
+def _queue_table(read: dict[str, QueueSeries]) -> Grid:
     """
     Give each queue what it used, on average, beside its share; largest shares first.
     """

@@ -40,7 +40,7 @@ class Series:
 
 
 @dataclass(slots=True)
-class Queues:
+class QueueSeries:
     """
     Each queue over time, by the moment: its name, used GPUs, fair share, waiting gangs.
     """
@@ -81,11 +81,11 @@ def read_series(path: Path) -> Series:
     return Series(columns[0], parts, columns[-2], columns[-1])
 
 
-def read_queues(path: Path) -> Queues:
+def read_queues(path: Path) -> QueueSeries:
     """
     Read ``queues.csv``.
     """
-    found = Queues()
+    found = QueueSeries()
     for t, queue, *numbers in _rows(path, ("t", "queue", "used", "share", "waiting")):
         used, share, waiting = (_number(text) or 0.0 for text in numbers)
         moment = found.by_moment.setdefault(_number(t) or 0.0, [])

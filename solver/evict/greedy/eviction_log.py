@@ -137,7 +137,8 @@ class Leavers:
         self._serial += 1
         going.logged = self.work.mark()
         self.work.note(partial(self._return, self._serial))
-        self._leave(self._serial, going)
+        self.goings[self._serial] = going
+        self._apply(self._serial, going, 1)
         return self._serial, going
 
     def _alone(self, at: int, item: VictimRow, rule: int) -> Going:
@@ -218,47 +219,25 @@ class Leavers:
                 rooms[host] = rooms[host] + row if host in rooms else row
         return rooms
 
-    def _leave(self, serial: int, going: Going) -> None:
+    def _apply(self, serial: int, going: Going, sign: int) -> None:
         """
-        Give what somebody held to others, and offer no longer what has left.
+        Give what somebody held to others, or back, and say anew what may leave.
         """
-        self.goings[serial] = going
-        queue = going.leaver.queue
-        self.work.leave(going.rooms, queue, going.released)
+        queue, wide = going.leaver.queue, going.item.wide
+        self.work.leave(going.rooms, queue, going.released, sign)
         if going.leaver.rule != MOVED:
-            self.work.ledger.give_share(queue, going.released)
-        wide = going.item.wide
+            self.work.ledger.give_share(queue, going.released, sign)
         if wide < 0:
-            self.table.live[going.at] = False
-        elif going.whole:
-            self._dead.add(wide)
-        else:
+            self.table.live[going.at] = sign < 0
+            return
+        if going.whole:
+            (self._dead.add if sign > 0 else self._dead.discard)(wide)
+        elif sign > 0:
             self._lost.setdefault(wide, {})[going.at] = serial
-        self._refresh(wide)
-
-    def _stay(self, serial: int) -> Going:
-        """
-        Take back what somebody held, and offer it again.
-        """
-        going = self.goings.pop(serial)
-        queue = going.leaver.queue
-        self.work.stay(going.rooms, queue, going.released)
-        if going.leaver.rule != MOVED:
-            self.work.ledger.give_share(queue, going.released, -1)
-        wide = going.item.wide
-        if wide < 0:
-            self.table.live[going.at] = True
-        elif going.whole:
-            self._dead.discard(wide)
         else:
             del self._lost[wide][going.at]
-        self._refresh(wide)
-        return going
-
-    def _refresh(self, wide: int) -> None:
-        if wide >= 0:
-            lost = self._lost.get(wide, {})
-            self.table.refresh(wide, lost.keys(), left=wide not in self._dead)
+        lost = self._lost.get(wide, {})
+        self.table.refresh(wide, lost.keys(), left=wide not in self._dead)
 
     def _count(self, going: Going, sign: int) -> None:
         """
@@ -274,7 +253,9 @@ class Leavers:
         """
         Let somebody stay after all.
         """
-        self._count(self._stay(serial), -1)
+        going = self.goings.pop(serial)
+        self._count(going, -1)
+        self._apply(serial, going, -1)
 
     def _return(self, serial: int) -> None:
         """
@@ -321,8 +302,9 @@ class Leavers:
         self.bring_back(serial)
         if self.rights.hold():
             return True
+        self.goings[serial] = going
         self._count(going, 1)
-        self._leave(serial, going)
+        self._apply(serial, going, 1)
         return False
 
     def is_apart(self, going: Going) -> bool:

@@ -75,6 +75,6 @@ def test_running_pods_that_leave_make_room_until_they_stay():
     assert 10 == free(work)
     assert work.may_stay(rows)
 
-    work.stay(rows, "none", {GPU: 2})
+    work.leave(rows, "none", {GPU: 2}, -1)
 
     assert 8 == free(work)
