@@ -2,7 +2,7 @@
 The round: a snapshot and a policy in, a verified plan out.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from models.errors import PlanRejectedError
@@ -19,8 +19,10 @@ from solver.hold.heads import head_facts, heads_of
 from solver.hold.held_back import held_gpus
 from solver.hold.held_nodes import with_heads
 from solver.hold.turns import budget_left
+from solver.next_snapshot import carry_out
 from solver.plan.placement import placement_of
 from solver.plan.plan import plan_of
+from solver.plan.short_lived import conditional, short_lived, started, without
 from solver.problem.problem import Problem, Unit, problem_of
 from solver.score.tiers import score, tier_keys
 from solver.search.outcome import Outcome
@@ -111,20 +113,29 @@ def propose(  # noqa: PLR0913 - as decide
     bare = problem_of(snapshot, policy, tuning)
     tell("search")
     with budget.keeping(bare.tuning.explain.kept):
-        outcome = _chosen(bare, budget, strategy)
+        outcome = _lasting(bare, budget, strategy)
     tell("verify")
-    problem = outcome.problem
-    placement = placement_of(problem, outcome.draft)
-    departures = {**placement.departures, **stale_departures(problem, placement)}
-    plan = plan_of(
-        replace(placement, departures=departures),
-        outcome,
-        strategy=strategy,
-        waiting=_reasons(bare, outcome, budget) if explained else bare.blocked,
-        source=content_hash(snapshot) if explained else "",
-    )
+    why = _reasons(bare, outcome, budget) if explained else bare.blocked
+    plan = _plan(outcome, strategy, why, content_hash(snapshot) if explained else "")
     budget.watch.lap("decode")
     return replace(plan, cut=tuple(sorted(budget.cut)))
+
+
+def _plan(
+    outcome: Outcome, strategy: str, waiting: Mapping[str, Waiting], source: str = ""
+) -> Plan:
+    """
+    Name pods and operations, those that let stale gangs go with them.
+    """
+    placement = placement_of(outcome.problem, outcome.draft)
+    stale = stale_departures(outcome.problem, placement)
+    return plan_of(
+        replace(placement, departures={**placement.departures, **stale}),
+        outcome,
+        strategy=strategy,
+        waiting=waiting,
+        source=source,
+    )
 
 
 def judged(snapshot: Snapshot, policy: Policy, plan: Plan, watch: Stopwatch) -> Plan:
@@ -161,6 +172,36 @@ def _reasons(bare: Problem, outcome: Outcome, budget: Budget) -> dict[str, Waiti
             why = reasons[state.key]
             reasons[state.key] = replace(why, facts={**why.facts, **facts})
     return reasons
+
+
+def _lasting(bare: Problem, budget: Budget, strategy: str) -> Outcome:
+    """
+    Plan without those that the next round would evict for a gang that waits.
+
+    Where such a gang would not start then either, they start all the same.
+    """
+    first = found = _chosen(bare, budget, strategy)
+    if strategy not in {"solver", "greedy"}:
+        return first
+
+    def following(outcome: Outcome) -> Outcome:
+        plan = _plan(outcome, strategy, outcome.problem.blocked)
+        later = carry_out(bare.snapshot, plan, 0)
+        again = problem_of(later, bare.policy, bare.tuning)
+        return _chosen(again, budget, strategy)
+
+    for _ in range(bare.tuning.search.most_short_lived):
+        short = short_lived(found, following)
+        if not short.starts:
+            break
+        if budget.left <= 0:
+            budget.cut.add("next-round")
+            return first
+        bare = without(bare, short.starts)
+        found = _chosen(bare, budget, strategy)
+        if not short.rivals & started(found):
+            return first
+    return found if found is first else conditional(found, first)
 
 
 def _chosen(bare: Problem, budget: Budget, strategy: str) -> Outcome:

@@ -191,6 +191,9 @@ class Search:
     most_open_tries: int = _is(
         10, "times", "another choice of evictions is frozen", "quality/victims"
     )
+    most_short_lived: int = _is(
+        4, "times", "starts are left out that would not last", "quality/victims"
+    )
     open_part: float = _is(
         0.1, "part", "of what is left for a tier of the whole round", "quality/victims"
     )

@@ -11,7 +11,7 @@ from models.policy import Limits
 
 Clock = Callable[[], float]
 Job = Callable[[], None]
-Work = Literal["search", "packing", "losses", "reservations", "reasons"]
+Work = Literal["search", "packing", "losses", "reservations", "next-round", "reasons"]
 """
 What a limit can cut short: the search for better plans, packing exactly what fits
 badly, the bound on what is lost, asking whether reservations of lower bands should

@@ -2,12 +2,15 @@
 Faults of guarantees: who takes up a quota that is not used, and from whom.
 """
 
+from solver.plan.short_lived import ShortLived
 from tests.faults.evictions import dropped, in_model
 from tests.faults.fault import Fault
 from tests.faults.switch import always, both, saying, switch
 
 IDLE = "evict/guarantee/idle-in-pieces"
 DEPARTMENT = "evict/guarantee/what-leaves-a-department-makes-room-in-its-quota"
+
+NEXT = "who-would-leave-in-the-next-round-does-not-start"
 
 FAULTS: tuple[Fault, ...] = (
     Fault(
@@ -76,5 +79,17 @@ FAULTS: tuple[Fault, ...] = (
             lambda _old: lambda _problem, _draft, reserved: (reserved, frozenset()),
         ),
         (IDLE,),
+    ),
+    Fault(
+        "starts-that-do-not-last",
+        "what the next round would evict is bound all the same",
+        switch("solver.plan.short_lived:short_lived", always(ShortLived())),
+        (f"evict/preempt/{NEXT}", f"evict/guarantee/{NEXT}"),
+    ),
+    Fault(
+        "starts-of-one-queue-only-last",
+        "nobody asks who would take up a quota in the next round",
+        switch("solver.plan.short_lived:_within_quotas", always(())),
+        (f"evict/guarantee/{NEXT}",),
     ),
 )

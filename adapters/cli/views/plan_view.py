@@ -178,6 +178,7 @@ _CUT = {
     "packing": "exact packing",
     "losses": "the bound on what is lost",
     "reservations": "whether reservations give way",
+    "next-round": "what the next round would evict",
     "reasons": "reasons",
 }
 
