@@ -397,16 +397,11 @@ class BruteEvictions(Brute):
         )
         if not live or fact.needy or fact.ordinary:
             return set()
-        best = min(
-            (
-                part
-                for size in range(len(names) + 1)
-                for part in combinations(range(len(names)), size)
-                if self.suffices(key, tree, {names[i] for i in part})
-            ),
-            key=lambda part: (len(part), part),
-        )
-        return {names[i] for i in best}
+        needed = set(names)
+        for name in reversed(names):
+            if self.suffices(key, tree, needed - {name}):
+                needed.discard(name)
+        return needed
 
     def suffices(self, key, tree, names):
         fact = self.facts.gangs[key]

@@ -7,13 +7,13 @@ import pytest
 from benchmarks.quality import exact_vector, vector_of
 from exact import check_feasible
 from models.plan import Placement
-from models.policy import Policy
+from models.policy import Evict, Policy
 from solver.problem.problem import problem_of
 from solver.round import decide
 from solver.verify import verify
 from tests.helpers.odd_trees import odd_snapshot
 
-POLICY = Policy()
+POLICY = Policy(evict=Evict(preempt=False, reclaim=False, consolidate=False))
 
 
 def confirm(seed):
