@@ -207,6 +207,7 @@ class Observer:
             "whole": bool(running) and is_live(gang),
             "plan": line.state,
             "reason": waiting.reason.value if waiting else None,
+            "to": "",
         }
         if waiting is not None and waiting.reason is Reason.LOWER_TIER_OR_PRIORITY:
             found["to"] = str(waiting.facts.get("to", ""))

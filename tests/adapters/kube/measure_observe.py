@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from threading import Thread
 
+from adapters.observe.log import log_lines
 from adapters.observe.observation import KIND, observed_in
 from adapters.observe.round_file import read_rounds
 from adapters.service.run_settings import running
@@ -28,6 +29,7 @@ def main(port: int, quiet: float) -> dict[str, float]:
             "listen": "none",
             "folder": folder,
         }
+        log_lines("text")
         scheduler = Scheduler(running(None, said, {}))
         scheduler.reporting.start()
         scheduler.source.start()

@@ -19,11 +19,35 @@ REACH = {
 }
 MOST_MIB = 350
 BUSY = 2.0
+QUIET = 20
+MOST_OBSERVING_MIB = 600
+MOST_QUIET_CORES = 0.05
 
 
 @pytest.mark.slow
 def test_a_large_cluster_is_read_within_the_numbers():
-    sizes = [str(number) for number in (PODS, NODES, EVENTS)]
+    found = measured("measure", EVENTS, EVENTS)
+
+    assert (PODS, NODES) == (found["pods"], found["nodes"])
+    assert found["peak_mib"] <= MOST_MIB
+    late = {n: found[n] for n, most in REACH.items() if found[n] > BUSY * most}
+    assert {} == late
+
+
+@pytest.mark.slow
+def test_who_observes_a_large_cluster_stays_small_and_costs_nothing_when_quiet():
+    found = measured("measure_observe", 0, QUIET)
+
+    assert 1 <= found["rounds"]
+    assert found["peak_mib"] <= MOST_OBSERVING_MIB
+    assert found["quiet_cores"] <= MOST_QUIET_CORES
+
+
+def measured(module, events, word):
+    """
+    Measure something in a process of its own, against a large server in another.
+    """
+    sizes = [str(number) for number in (PODS, NODES, events)]
     with subprocess.Popen(
         [sys.executable, "-m", "tests.adapters.kube.canned_server", *sizes],
         stdin=subprocess.PIPE,
@@ -32,7 +56,7 @@ def test_a_large_cluster_is_read_within_the_numbers():
     ) as server:
         port = server.stdout.readline().strip()
         done = subprocess.run(
-            [sys.executable, "-m", "tests.adapters.kube.measure", port, str(EVENTS)],
+            [sys.executable, "-m", f"tests.adapters.kube.{module}", port, str(word)],
             check=True,
             capture_output=True,
             text=True,
@@ -41,8 +65,4 @@ def test_a_large_cluster_is_read_within_the_numbers():
         server.stdin.close()
     found = json.loads(done.stdout)
     print(found)
-
-    assert (PODS, NODES) == (found["pods"], found["nodes"])
-    assert found["peak_mib"] <= MOST_MIB
-    late = {n: found[n] for n, most in REACH.items() if found[n] > BUSY * most}
-    assert {} == late
+    return found

@@ -137,6 +137,15 @@ def test_who_starts_though_no_plan_would_have_is_named_with_the_reason(watch):
     assert "started that no plan would have" in page
 
 
+def test_who_got_its_room_is_forgotten_with_the_reason(watch):
+    first, second = waits(priority=10), waits("late")
+    watch.see(0, first, second)
+    watch.see(10, runs(priority=10), second)
+    late = watch.gang("late")
+
+    assert ("InsufficientCapacity", "") == (late.reason, late.to)
+
+
 def test_a_gang_in_part_is_counted_until_it_is_whole(watch):
     watch.see(0, waits(), size=2)
     watch.see(10, waits(running=["n0"]), size=2)
