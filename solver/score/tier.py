@@ -77,7 +77,7 @@ class Tier:
 
     ``reach`` is the best that any draft can add, by arithmetic.  ``apart`` is what a
     start's worth in the tier depends on besides the kind of its unit: units that differ
-    there are of several types in the model.
+    there are of several types in the model.  Some count more ``beside_starts``.
     """
 
     direction: Direction
@@ -86,6 +86,7 @@ class Tier:
     reach: Callable[[Problem, TierKey], int]
     apart: Callable[[Problem, Unit], object] = lambda _problem, _unit: None
     by_band: bool = False
+    beside_starts: bool = False
 
 
 def tier_of(name: AnyTier) -> Tier:  # noqa: C901, PLR0911 - one case for each
@@ -217,9 +218,6 @@ def _nothing(_problem: Problem, _key: TierKey) -> int:
 _LOSS = Tier(direction="min", decided=_decided_loss, added=_loss, reach=_nothing)
 
 
-# --- where pods lie ---------------------------------------------------------------
-
-
 def _topology(problem: Problem, draft: Draft, _key: TierKey) -> int:
     return sum(
         spread_of(problem, state, draft.places.get(state.key))
@@ -251,8 +249,15 @@ _TOPOLOGY = Tier(
     decided=lambda problem, _key: frozen_spread(problem),
     added=_topology,
     reach=_least_topology,
+    beside_starts=True,
 )
-_PACKING = Tier(direction="min", decided=_nothing, added=_packing, reach=_nothing)
+_PACKING = Tier(
+    direction="min",
+    decided=_nothing,
+    added=_packing,
+    reach=_nothing,
+    beside_starts=True,
+)
 
 
 # --- how much runs ----------------------------------------------------------------
@@ -333,6 +338,7 @@ _SURPLUS = Tier(
     added=_surplus,
     reach=_most_surplus,
     apart=_pods_to_come,
+    beside_starts=True,
 )
 _GPUS = Tier(
     direction="max",
@@ -346,9 +352,6 @@ _PODS = Tier(
     added=lambda problem, draft, _key: _placed(draft, problem, lambda _: 1),
     reach=lambda problem, _key: _pending(problem, lambda _: 1),
 )
-
-
-# --- how many start ---------------------------------------------------------------
 
 
 def _gangs(problem: Problem, draft: Draft, _key: TierKey) -> int:

@@ -18,17 +18,12 @@ from solver.encode.without_topology import has_many_domains, without_topology
 from solver.place.complete import complete
 from solver.place.draft import Draft
 from solver.problem.problem import Problem
-from solver.score.tier import LOSSES, TierKey
+from solver.score.tier import LOSSES, TierKey, tier_of
 from solver.score.tiers import is_better, score, tier_keys, trivial_bound
 from solver.search.attempts import Attempts
 from solver.search.goal import Goal
 from solver.search.race import Answer
 from solver.search.tier_model import Model
-
-BESIDE_STARTS = frozenset({"surplus", "topology", "packing"})
-"""
-Tiers that count more than which gangs start: they can be bettered with starts kept.
-"""
 
 
 @dataclass
@@ -207,7 +202,7 @@ class TierSearch:
         """
         encoding = model.encoding
         near = None
-        if self.keys[at].name in BESIDE_STARTS:
+        if tier_of(self.keys[at].name).beside_starts:
             kept = kept_starts(encoding, self.best)
             near = self.attempts.nearby(encoding.model, kept, goal, share)
         answer = self.attempts.solve(encoding.model, goal, share)

@@ -43,6 +43,8 @@ ROWS = {
     "rounds/10k",
     "rounds/1k",
     "rounds/crowd",
+    "rounds/racks",
+    "rounds/racks-2",
     "rounds/topology",
     "rounds/trees",
 }
@@ -79,6 +81,8 @@ def test_unknown_field_of_a_contract_is_refused_with_its_place(tmp_path):
     ("name", "nodes", "running", "load", "gangs"),
     [
         ("rounds/1k", 1000, 2600, 0.40, 600),
+        ("rounds/racks", 1000, 2600, 0.40, 600),
+        ("rounds/racks-2", 1000, 2600, 0.40, 600),
         ("rounds/topology", 1024, 2600, 0.50, 400),
         ("rounds/trees", 500, 1300, 0.40, 200),
     ],
