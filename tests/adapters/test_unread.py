@@ -81,7 +81,8 @@ class Turn:
         self.name = "r1"
         self.seconds = {}
         self.snapshot = Snapshot(warnings=warnings)
-        self.plan = type("Plan", (), {"operations": (), "gangs": (), "status": "idle"})
+        said = {"operations": (), "gangs": (), "status": "idle", "held": 0}
+        self.plan = type("Plan", (), said)
 
 
 def test_the_log_says_each_new_warning_once(caplog):
