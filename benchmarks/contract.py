@@ -14,6 +14,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from benchmarks.contract_days import Days
 from benchmarks.contract_evict import Evictions, FullCases, VictimCases
 from benchmarks.contract_parts import Cluster, Part, Ratio, Weights
+from benchmarks.contract_steady import Steady
 from models.errors import InputRejectedError, Problem
 from models.policy import Policy, TierName
 
@@ -210,6 +211,7 @@ Contract = (
     | FullCases
     | PriorityMatters
     | Days
+    | Steady
 )
 _ADAPTER: TypeAdapter[Contract] = TypeAdapter(
     Annotated[Contract, Field(discriminator="kind")]

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from adapters.compare.outcome import label
 from models.plan import Plan
 
-PHASES = ("problem", "greedy", "build", "search", "decode", "verify")
+PHASES = ("snapshot", "problem", "greedy", "build", "search", "decode", "verify")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from benchmarks.contract import (
 )
 from benchmarks.contract_days import Days
 from benchmarks.contract_evict import Evictions, FullCases, VictimCases
+from benchmarks.contract_steady import Steady
 from benchmarks.days import measure_days
 from benchmarks.evictions import measure_evictions
 from benchmarks.full import measure_full
@@ -21,6 +22,7 @@ from benchmarks.measure import measure_growth, measure_rounds
 from benchmarks.planned import trying
 from benchmarks.quality import measure_priority_matters, measure_small
 from benchmarks.rows import BenchReport, Row
+from benchmarks.steady import measure_steady
 from benchmarks.victims_quality import measure_victims
 from solver.tuning import DEFAULT, Tuning
 
@@ -83,3 +85,5 @@ def measure(name: str) -> Iterator[Row]:
             yield from measure_priority_matters(contract)
         case Days():
             yield from measure_days(contract)
+        case Steady():
+            yield from measure_steady(contract)

@@ -5,13 +5,17 @@ From one round to the next most gangs only grow older.  Each of them stays the v
 same object, so that what was made of it can be kept, and is aged when it is looked at.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import overload
+from typing import cast, overload
 
 from models.gangs import Gang, Pod, PodPhase, PodSet, Tree
 
-_PLACED = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})
+PLACED = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})
+"""
+Pods whose seconds grow as time goes.
+"""
 
 
 class AgedGangs(Sequence[Gang]):
@@ -104,7 +108,9 @@ class AgedGangs(Sequence[Gang]):
         still, seen = list(self.still), list(self.seen)
         for at, gang in gangs.items():
             still[at], seen[at] = gang, self.now
-        return AgedGangs(tuple(still), tuple(seen), self.now)
+        fresh = AgedGangs(tuple(still), tuple(seen), self.now)
+        fresh._index = self._index
+        return fresh
 
 
 class GangsByName(Mapping[str, Gang]):
@@ -137,6 +143,17 @@ def still(gangs: Sequence[Gang]) -> Sequence[Gang]:
     return gangs.still if isinstance(gangs, AgedGangs) else gangs
 
 
+def ages_of(gangs: Sequence[Gang]) -> list[int]:
+    """
+    Give the age of each gang.
+    """
+    if not isinstance(gangs, AgedGangs):
+        return [gang.age for gang in gangs]
+    now = gangs.now
+    pairs = zip(gangs.still, gangs.seen, strict=True)
+    return [gang.age + now - seen for gang, seen in pairs]
+
+
 def by_name(gangs: Sequence[Gang]) -> Mapping[str, Gang]:
     """
     Give gangs by their names.
@@ -144,6 +161,48 @@ def by_name(gangs: Sequence[Gang]) -> Mapping[str, Gang]:
     if isinstance(gangs, AgedGangs):
         return GangsByName(gangs)
     return {gang.key: gang for gang in gangs}
+
+
+def places_of(gangs: Sequence[Gang]) -> Mapping[str, int]:
+    """
+    Give the place of each gang by its name.
+    """
+    if isinstance(gangs, AgedGangs):
+        return gangs.places()
+    return {gang.key: at for at, gang in enumerate(gangs)}
+
+
+class _Mates(Mapping[str, tuple[str, ...]]):
+    """
+    The mates of each gang, by its name.
+    """
+
+    def __init__(self, gangs: Mapping[str, Gang]) -> None:
+        self._gangs = gangs
+
+    def __getitem__(self, key: str) -> tuple[str, ...]:
+        return self._gangs[key].mates
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._gangs)
+
+    def __len__(self) -> int:
+        return len(self._gangs)
+
+
+def mates_by_name(gangs: Sequence[Gang]) -> Mapping[str, tuple[str, ...]]:
+    """
+    Give the mates of each gang, by its name.
+    """
+    return _Mates(by_name(gangs))
+
+
+def overlaid(gangs: Mapping[str, Gang], others: Iterable[Gang]) -> Mapping[str, Gang]:
+    """
+    Give gangs by name, with others in place of those of their names.
+    """
+    mine = {gang.key: gang for gang in others}
+    return ChainMap(mine, cast("dict[str, Gang]", gangs))
 
 
 def replaced(gangs: Sequence[Gang], others: Mapping[int, Gang]) -> Sequence[Gang]:
@@ -176,7 +235,7 @@ def _older(tree: Tree, seconds: int) -> Tree:
         return replace(tree, children=children)
     pods = [
         Pod(pod.name, pod.phase, pod.node, pod.seconds + seconds, pod.uid)
-        if pod.phase in _PLACED
+        if pod.phase in PLACED
         else pod
         for pod in tree.pods
     ]

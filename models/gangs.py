@@ -133,6 +133,23 @@ def is_remembered(gang: Gang, forgotten_after: int) -> bool:
     return gang.evicted_ago is not None and gang.passed_over < forgotten_after
 
 
+def is_complete(gang: Gang) -> bool:
+    """
+    Tell cheaply that a gang of one leaf runs whole, so that nothing is to be decided.
+    """
+    tree = gang.tree
+    if not isinstance(tree, PodSet) or gang.mates:
+        return False
+    pods = tree.pods
+    if not 0 < tree.minimum <= len(pods) == tree.replicas:
+        return False
+    if gang.match_policy is MatchPolicy.ONLY_WAITING:
+        return False
+    if len(pods) == 1:
+        return pods[0].phase is PodPhase.RUNNING
+    return all(pod.phase is PodPhase.RUNNING for pod in pods)
+
+
 def pod_sets(tree: Tree) -> Iterator[PodSet]:
     """
     Walk the leaves in file order.

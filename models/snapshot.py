@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from json import JSONEncoder
 from operator import attrgetter
 
-from models.gangs import Budget, Gang
+from models.aged_gangs import PLACED, ages_of, still
+from models.gangs import Budget, Gang, Pod, pod_sets
+from models.kept import Kept
 from models.nodes import Node
 from models.queues import Queue
 from models.topology import Topology
@@ -37,20 +39,31 @@ class Snapshot:
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
 
-def content_hash(snapshot: Snapshot) -> str:
+class HashMemo:
+    """
+    The digests of nodes and gangs, kept for as long as these are the same.
+    """
+
+    def __init__(self) -> None:
+        self.nodes: Kept[Node, bytes] = Kept(_digest)
+        self.gangs: Kept[Gang, bytes] = Kept(_gang_digest)
+
+
+def content_hash(snapshot: Snapshot, memo: HashMemo | None = None) -> str:
     """
     Hash what the snapshot says, whatever order it was written in.
+
+    A gang counts as it was when its age was nought, and its age beside that, so that
+    little is new where only time has passed.  With any ``memo`` it is the same.
     """
+    memo = memo or HashMemo()
     digest = hashlib.sha256()
-    for part in (
-        snapshot.nodes,
-        snapshot.gangs,
-        snapshot.queues,
-        snapshot.topologies,
-        snapshot.budgets,
-    ):
-        for at in range(0, len(part), _AT_ONCE):
-            digest.update(_WRITER.encode(part[at : at + _AT_ONCE]).encode())
+    for row in (memo.nodes.of(snapshot.nodes), memo.gangs.of(still(snapshot.gangs))):
+        digest.update(b"".join(row))
+        digest.update(f"\n{len(row)}\n".encode())
+    digest.update(_WRITER.encode(ages_of(snapshot.gangs)).encode())
+    for part in (snapshot.queues, snapshot.topologies, snapshot.budgets):
+        digest.update(_WRITER.encode(part).encode())
         digest.update(b"\n")
     if snapshot.unchanged_for is not None:
         digest.update(str(snapshot.unchanged_for).encode())
@@ -59,7 +72,34 @@ def content_hash(snapshot: Snapshot) -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
-_AT_ONCE = 1000
+def _gang_digest(gang: Gang) -> bytes:
+    """
+    Hash a gang with its times before or after those of its age: these never change.
+    """
+    born, stale = -gang.age, gang.stale_since
+    times = [None if stale is None else stale + born]
+    times += [
+        pod.seconds + born if pod.phase in PLACED else pod.seconds
+        for leaf in pod_sets(gang.tree)
+        for pod in leaf.pods
+    ]
+    text = f"{_TIMELESS.encode(gang)}\n{times}"
+    return hashlib.sha256(text.encode()).digest()
+
+
+def _timeless(value: object) -> object:
+    """
+    Give the fields of a gang or pod that time does not change, all those of others.
+    """
+    if isinstance(value, Pod):
+        return value.name, value.phase, value.node, value.uid
+    if isinstance(value, Gang):
+        return _OF_GANG(value)
+    return _written(value)
+
+
+def _digest(value: object) -> bytes:
+    return hashlib.sha256(_WRITER.encode(value).encode()).digest()
 
 
 def _written(value: object) -> object:
@@ -77,5 +117,8 @@ def _written(value: object) -> object:
     return _FIELDS[type(value)](value)
 
 
+_AGES = frozenset({"age", "stale_since"})
+_OF_GANG = attrgetter(*(f.name for f in fields(Gang) if f.name not in _AGES))
 _FIELDS: dict[type, Callable[[object], object]] = {}
 _WRITER = JSONEncoder(sort_keys=True, separators=(",", ":"), default=_written)
+_TIMELESS = JSONEncoder(sort_keys=True, separators=(",", ":"), default=_timeless)

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from solver.problem.fair_share import fair_parts as fair_parts
     from solver.problem.fair_share import fair_shares as fair_shares
     from solver.problem.fair_share import with_memory as with_memory
-    from solver.problem.gang_state import is_complete as is_complete
     from solver.problem.gang_state import satisfied_after as satisfied_after
     from solver.problem.gang_state import standing as standing
     from solver.problem.pod_values import PodValues as PodValues
     from solver.problem.problem import problem_of as problem_of
     from solver.problem.queue_tree import beyond as beyond
     from solver.problem.queue_tree import beyond_quotas as beyond_quotas
+    from solver.round import RoundMemo as RoundMemo
     from solver.round import decide as decide
     from solver.score.tier import LOSSES as LOSSES
     from solver.strategies import STRATEGIES as STRATEGIES
@@ -44,11 +44,11 @@ _ROOMS = {
     "next_snapshot": ("NOT_CHOSEN", "carry_out", "is_live"),
     "plan.plan": ("VERSION", "least_pods", "versions"),
     "problem.fair_share": ("FairPart", "fair_parts", "fair_shares", "with_memory"),
-    "problem.gang_state": ("is_complete", "satisfied_after", "standing"),
+    "problem.gang_state": ("satisfied_after", "standing"),
     "problem.pod_values": ("PodValues",),
     "problem.problem": ("problem_of",),
     "problem.queue_tree": ("beyond", "beyond_quotas"),
-    "round": ("decide",),
+    "round": ("RoundMemo", "decide"),
     "score.tier": ("LOSSES",),
     "strategies": ("STRATEGIES",),
     "tuning": ("Tuning",),

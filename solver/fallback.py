@@ -15,7 +15,7 @@ from models.policy import Evict, Policy
 from models.snapshot import Snapshot
 from solver.effort.budget import Clock, Lanes
 from solver.problem.problem import problem_of
-from solver.round import budget_of, judged, propose
+from solver.round import RoundMemo, budget_of, judged, propose
 from solver.score.tiers import tier_keys, trivial_bound
 
 NOBODY_LEAVES = Evict(preempt=False, reclaim=False, consolidate=False, stale=False)
@@ -44,6 +44,7 @@ def decide_or_fall_back(  # noqa: PLR0913 - as decide
     lanes: Lanes | None = None,
     progress: Callable[[str], None] | None = None,
     explained: bool = True,
+    memo: RoundMemo | None = None,
 ) -> Plan:
     """
     Plan one round and verify it, in lesser ways where it fails; the plan says in which.
@@ -68,10 +69,11 @@ def decide_or_fall_back(  # noqa: PLR0913 - as decide
             strategy=one.strategy,
             progress=progress,
             explained=explained,
+            memo=memo if one.way == "as-asked" else None,
         )
 
     def judge(plan: Plan) -> Plan:
-        return judged(snapshot, policy, plan, budget.watch)
+        return judged(snapshot, policy, plan, budget.watch, memo)
 
     return _first_that_holds(snapshot, _tries(policy, strategy), proposed, judge)
 

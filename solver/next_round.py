@@ -7,12 +7,11 @@ A quiet cluster is not planned again until then.
 from collections.abc import Iterator, Mapping
 from math import ceil
 
-from models.gangs import Gang, PodPhase, pod_sets
+from models.gangs import Gang, PodPhase, is_complete, pod_sets
 from models.policy import LONGEST_LEAVING, Policy
 from models.queues import Queue
 from models.snapshot import Snapshot
 from solver.hold.turns import budget_left
-from solver.problem.gang_state import is_complete
 
 
 def next_moment(snapshot: Snapshot, policy: Policy, held: int = 0) -> int | None:

@@ -9,7 +9,7 @@ from models.errors import PlanRejectedError
 from models.plan import Plan
 from models.policy import Policy
 from models.reasons import Waiting
-from models.snapshot import Snapshot, content_hash
+from models.snapshot import HashMemo, Snapshot, content_hash
 from solver.effort.budget import Budget, Clock, Lanes, Stopwatch
 from solver.evict.open_step import was_evicted
 from solver.evict.reservations import keep, promises_of
@@ -21,16 +21,32 @@ from solver.hold.held_nodes import with_heads
 from solver.hold.turns import budget_left
 from solver.next_snapshot import carry_out
 from solver.plan.placement import placement_of
-from solver.plan.plan import plan_of
+from solver.plan.plan import LinesMemo, lines_memo, plan_of
 from solver.plan.short_lived import conditional, short_lived, started, without
-from solver.problem.problem import Problem, Unit, problem_of
+from solver.problem.problem import Problem, ProblemMemo, Unit, problem_of
 from solver.score.tiers import score, tier_keys
 from solver.search.outcome import Outcome
 from solver.strategies import STRATEGIES
 from solver.tuning import Tuning
 from solver.verify import verify
+from solver.verify.known import JudgeMemo
 
 PHASES = ("problem", "greedy", "build", "search", "decode", "verify")
+
+
+class RoundMemo:
+    """
+    What the rounds of one cluster share: whoever plans them keeps it, and may drop it.
+
+    A plan does not depend on it: all in it is known by the identity of objects that
+    never change (decision 25).
+    """
+
+    def __init__(self) -> None:
+        self.problem = ProblemMemo()
+        self.lines = lines_memo()
+        self.hashes = HashMemo()
+        self.judge = JudgeMemo(lasts=True)
 
 
 def decide(  # noqa: PLR0913 - who decides, and what may watch it
@@ -43,6 +59,7 @@ def decide(  # noqa: PLR0913 - who decides, and what may watch it
     progress: Callable[[str], None] | None = None,
     explained: bool = True,
     tuning: Tuning | None = None,
+    memo: RoundMemo | None = None,
 ) -> Plan:
     """
     Plan one round and verify it.
@@ -67,6 +84,8 @@ def decide(  # noqa: PLR0913 - who decides, and what may watch it
         else depends on either.
     tuning
         The numbers of the search, where they are not the usual ones.
+    memo
+        What rounds of one cluster share; the plan does not depend on it.
 
     Raises
     ------
@@ -82,8 +101,9 @@ def decide(  # noqa: PLR0913 - who decides, and what may watch it
         progress=progress,
         explained=explained,
         tuning=tuning,
+        memo=memo,
     )
-    return judged(snapshot, policy, plan, budget.watch)
+    return judged(snapshot, policy, plan, budget.watch, memo)
 
 
 def budget_of(
@@ -104,25 +124,32 @@ def propose(  # noqa: PLR0913 - as decide
     progress: Callable[[str], None] | None = None,
     explained: bool = True,
     tuning: Tuning | None = None,
+    memo: RoundMemo | None = None,
 ) -> Plan:
     """
     Plan one round; nobody has judged the plan yet.
     """
+    memo = memo or RoundMemo()
     tell = progress or (lambda _: None)
     tell("problem")
-    bare = problem_of(snapshot, policy, tuning)
+    bare = problem_of(snapshot, policy, tuning, memo.problem)
     tell("search")
     with budget.keeping(bare.tuning.explain.kept):
         outcome = _lasting(bare, budget, strategy)
     tell("verify")
     why = _reasons(bare, outcome, budget) if explained else bare.blocked
-    plan = _plan(outcome, strategy, why, content_hash(snapshot) if explained else "")
+    source = content_hash(snapshot, memo.hashes) if explained else ""
+    plan = _plan(outcome, strategy, why, source, memo.lines)
     budget.watch.lap("decode")
     return replace(plan, cut=tuple(sorted(budget.cut)))
 
 
 def _plan(
-    outcome: Outcome, strategy: str, waiting: Mapping[str, Waiting], source: str = ""
+    outcome: Outcome,
+    strategy: str,
+    waiting: Mapping[str, Waiting],
+    source: str = "",
+    lines: LinesMemo | None = None,
 ) -> Plan:
     """
     Name pods and operations, those that let stale gangs go with them.
@@ -135,10 +162,17 @@ def _plan(
         strategy=strategy,
         waiting=waiting,
         source=source,
+        lines=lines,
     )
 
 
-def judged(snapshot: Snapshot, policy: Policy, plan: Plan, watch: Stopwatch) -> Plan:
+def judged(
+    snapshot: Snapshot,
+    policy: Policy,
+    plan: Plan,
+    watch: Stopwatch,
+    memo: RoundMemo | None = None,
+) -> Plan:
     """
     Let only a plan pass that holds, with how long each phase took.
 
@@ -147,7 +181,7 @@ def judged(snapshot: Snapshot, policy: Policy, plan: Plan, watch: Stopwatch) -> 
     PlanRejectedError
         When the plan breaks a rule.
     """
-    violations = verify(snapshot, policy, plan)
+    violations = verify(snapshot, policy, plan, None if memo is None else memo.judge)
     watch.lap("verify")
     if violations:
         raise PlanRejectedError([str(v) for v in violations])

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from adapters.inventory.listed import Seen, Why
-from models.gangs import Gang, PodPhase, pod_sets
+from models.gangs import Gang, PodPhase, is_complete, pod_sets
 from models.reasons import Reason
 from models.resources import format_quantity, num_gpus, summed
-from solver import is_complete, least_pods, standing
+from solver import least_pods, standing
 
 _HOLDING = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})
 _ENDED = frozenset({PodPhase.SUCCEEDED, PodPhase.FAILED})

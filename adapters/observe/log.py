@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from adapters.loop.interfaces import Turn
+from models.aged_gangs import by_name
 from models.errors import PhalanxError, PlanRejectedError, escaped
 from models.gangs import Gang, pod_sets
 from models.plan import Operation
@@ -126,7 +127,7 @@ class LogReporter:
         """
         Say what was done, and each thing that was not.
         """
-        gangs = {gang.key: gang for gang in turn.snapshot.gangs}
+        gangs = by_name(turn.snapshot.gangs)
         for receipt in turn.receipts:
             if receipt.operation.op in _LEFT and receipt.result == "done":
                 _left(turn, receipt.operation, gangs.get(receipt.operation.gang))

@@ -24,6 +24,7 @@ from adapters.compare.outcome import distance, label
 from adapters.loop.interfaces import Turn
 from adapters.machine.clock import monotonic
 from adapters.observe.gauges import Gauged, Looked
+from models.aged_gangs import by_name
 from models.errors import PhalanxError, PlanRejectedError
 from models.plan import FailedTry
 from models.snapshot import Snapshot
@@ -230,7 +231,8 @@ class Metrics:
         reasons = Counts(line.waiting.reason.value for line in lines if line.waiting)
         _set_all(self._waiting, reasons)
         waits = {line.name for line in lines if line.state in {"Waiting", "Reserved"}}
-        oldest = max((g.age for g in turn.snapshot.gangs if g.key in waits), default=0)
+        there = by_name(turn.snapshot.gangs)
+        oldest = max((there[name].age for name in waits if name in there), default=0)
         self._oldest = turn.began - oldest if waits else None
 
     def rejected(

@@ -28,7 +28,7 @@ from adapters.loop.interfaces import Turn
 from adapters.loop.loop import Loop
 from adapters.loop.memory.gangs import Memory
 from adapters.loop.parts import HoldingSink, Leadership, Parts, Pulse
-from adapters.loop.plan_round import planned
+from adapters.loop.plan_round import LivePlanner
 from adapters.machine.clock import monotonic
 from adapters.service.reporting import Own, Reporting
 from adapters.service.run_settings import Running
@@ -171,7 +171,7 @@ class Scheduler:
         return Loop(
             Parts(
                 source=self.source,
-                planner=planned,
+                planner=LivePlanner(),
                 sink=self._made_sink(memory, leadership),
                 memory=memory,
                 reporter=self.reporting.reporter,

@@ -4,6 +4,7 @@ Stale gangs: what runs below its minimum for too long is evicted whole, for nobo
 
 from dataclasses import replace
 
+from models.aged_gangs import still
 from models.gangs import Gang, MatchPolicy, PodPhase, pod_sets
 from models.plan import Departure, Placement
 from models.policy import Policy
@@ -20,8 +21,10 @@ def stale_departures(problem: Problem, placement: Placement) -> dict[str, Depart
         return {}
     found: dict[str, Departure] = {}
     leaving = Departure(rule="stale")
-    for gang in problem.snapshot.gangs:
-        if gang.stale_since is None or not is_stale(gang, problem.policy):
+    gangs = problem.snapshot.gangs
+    stale = (at for at, g in enumerate(still(gangs)) if g.stale_since is not None)
+    for gang in map(gangs.__getitem__, stale):
+        if not is_stale(gang, problem.policy):
             continue
         names = [
             f"{gang.namespace}/{pod.name}"

@@ -13,10 +13,11 @@ from statistics import median_high
 
 import numpy as np
 
+from models.census import LOAD
 from models.gangs import Gang, Pod, PodPhase, PodSet, pod_sets
 from models.resources import Resources, num_gpus
 from solver.problem.node_room import After, Bools, Floats, Ints, NodeRoom
-from solver.problem.pod_counts import LOAD, is_leaving
+from solver.problem.pod_counts import is_leaving
 from solver.problem.problem import Problem, Unit
 from solver.problem.queue_tree import Booking, Table
 

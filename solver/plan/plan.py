@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.metadata import version
 
-from models.gangs import Gang, Pod, PodPhase, PodSet, Tree, pod_sets
+from models.aged_gangs import still
+from models.gangs import Gang, Pod, PodPhase, PodSet, Tree, is_complete, pod_sets
+from models.kept import Kept
 from models.plan import (
     Departure,
     GangLine,
@@ -19,7 +21,8 @@ from models.plan import (
 )
 from models.reasons import Waiting
 from models.snapshot import Snapshot
-from solver.problem.gang_state import Standing, is_complete, satisfied_after, standing
+from solver.problem.gang_state import Standing, satisfied_after, standing
+from solver.problem.problem import Problem
 from solver.search.outcome import Outcome
 
 VERSION = "0.1.0"
@@ -32,30 +35,19 @@ def plan_of(
     strategy: str,
     waiting: Mapping[str, Waiting],
     source: str,
+    lines: "LinesMemo | None" = None,
 ) -> Plan:
     """
     Order a placement's operations and describe every gang after them.
 
-    ``source`` names what was planned for.
+    ``source`` names what was planned for; with any ``lines`` the plan is the same.
     """
-    snapshot, policy = outcome.problem.snapshot, outcome.problem.policy
-    steps: list[Operation] = []
-    lines: list[GangLine] = []
-    leaving = _gangs_leaving(snapshot, placement)
-    states = outcome.problem.states
-    for gang in snapshot.gangs:
-        key = gang.key
-        if key not in leaving and is_complete(gang):
-            lines.append(_running_line(gang))
-            continue
-        mine = list(_steps(gang, placement))
-        steps += mine
-        now = states.get(key) or standing(gang)
-        lines.append(_line(now, mine, placement, waiting.get(key)))
+    policy = outcome.problem.policy
+    said, steps = _said(outcome.problem, placement, waiting, lines or lines_memo())
+    pending = any(line.state == "Waiting" for line in said)
     operations = sorted(steps, key=lambda step: _ORDER[step.op])
     proven = all(tier.proof == "proven" for tier in outcome.tiers)
     limits = policy.limits
-    pending = any(line.state == "Waiting" for line in lines)
     idle = not operations and not pending
     return Plan(
         strategy=strategy,
@@ -65,11 +57,48 @@ def plan_of(
         seed=policy.seed,
         versions=versions(),
         tiers=outcome.tiers,
-        gangs=tuple(lines),
+        gangs=tuple(said),
         operations=tuple(operations),
         model=outcome.model,
         held=outcome.held,
     )
+
+
+def _said(
+    problem: Problem,
+    placement: Placement,
+    waiting: Mapping[str, Waiting],
+    memo: "LinesMemo",
+) -> tuple[list[GangLine], list[Operation]]:
+    """
+    Describe every gang, and list what happens to their pods.
+    """
+    snapshot, states = problem.snapshot, problem.states
+    steps: list[Operation] = []
+    said = list(memo.of(still(snapshot.gangs)))
+    leaving = _gangs_leaving(snapshot, placement)
+    for at, line in enumerate(said):
+        if line is not None and line.name not in leaving:
+            continue
+        gang = snapshot.gangs[at]
+        mine = list(_steps(gang, placement))
+        steps += mine
+        now = states.get(gang.key) or standing(gang)
+        said[at] = _line(now, mine, placement, waiting.get(gang.key))
+    return [line for line in said if line is not None], steps
+
+
+LinesMemo = Kept[Gang, GangLine | None]
+"""
+The lines of gangs that run whole, kept for as long as these are the same.
+"""
+
+
+def lines_memo() -> LinesMemo:
+    """
+    Give a memo of no lines.
+    """
+    return Kept(_running_line)
 
 
 def versions() -> Mapping[str, str]:
@@ -99,7 +128,7 @@ def _gangs_leaving(snapshot: Snapshot, placement: Placement) -> set[str]:
         return set()
     return {
         gang.key
-        for gang in snapshot.gangs
+        for gang in still(snapshot.gangs)
         for leaf in pod_sets(gang.tree)
         for pod in leaf.pods
         if f"{gang.namespace}/{pod.name}" in placement.departures
@@ -172,8 +201,13 @@ def _line(
     )
 
 
-def _running_line(gang: Gang) -> GangLine:
+def _running_line(gang: Gang) -> GangLine | None:
+    """
+    Describe a gang that runs whole.
+    """
     tree = gang.tree
+    if not is_complete(gang):
+        return None
     assert isinstance(tree, PodSet)
     return GangLine(
         name=gang.key,

@@ -4,6 +4,7 @@ Who may be planned at all: the reasons that need no look at capacity.
 
 from collections.abc import Mapping, Sequence
 
+from models.aged_gangs import mates_by_name
 from models.gangs import Gang, MatchPolicy, PodPhase
 from models.reasons import Facts, Reason, Waiting, listed
 from models.snapshot import Snapshot
@@ -21,7 +22,7 @@ def blocked_gangs(
     """
     Name every gang that cannot be planned as things are, with its first reason.
     """
-    lists = {gang.key: gang.mates for gang in snapshot.gangs}
+    lists = mates_by_name(snapshot.gangs)
     blocked: dict[str, Waiting] = {}
     for key, state in states.items():
         if not state.num_pending and state.satisfied:

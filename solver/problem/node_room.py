@@ -4,18 +4,18 @@ Room: what every node offers and has left, as tables of nodes × resources.
 Only ``NodeRoom`` adds to a row of such a table or takes from one.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NewType
 
 import numpy as np
 from numpy.typing import NDArray
 
+from models.census import Census
 from models.gangs import Gang, pod_sets
+from models.node_table import NodeTable
 from models.nodes import Node
-from models.resources import CPU, is_gpu
-from models.snapshot import Snapshot
-from solver.problem.pod_counts import Census
+from models.resources import CPU
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -208,18 +208,6 @@ class Room:
             after=After(later.rows.copy()),
         )
 
-    def totals(self, names: Collection[str]) -> dict[str, int]:
-        """
-        Add up what the cluster offers to us of some resources.
-        """
-        return {
-            name: sum(
-                max(0, n.allocatable.get(name, 0) - n.used.get(name, 0))
-                for n in self.nodes
-            )
-            for name in names
-        }
-
     def row(self, requests: dict[str, int]) -> Ints:
         """
         Write a request as a row over the columns.
@@ -228,19 +216,19 @@ class Room:
 
 
 def room_of(
-    snapshot: Snapshot,
+    table: NodeTable,
     waiting: Sequence[Gang],
     census: Census,
     *,
     moves: bool = False,
 ) -> Room:
     """
-    Measure the room of a snapshot in the resources that waiting gangs ask for.
+    Measure the room of nodes in the resources that waiting gangs ask for.
 
     Parameters
     ----------
-    snapshot
-        What is.
+    table
+        The nodes.
     waiting
         The gangs of which pods may be bound.
     census
@@ -250,21 +238,23 @@ def room_of(
     """
     asked = _asked(waiting)
     if moves:
-        asked |= {name for kind in census.kinds for name, n in kind.items() if n > 0}
-    gpus = sorted(
-        {r for n in snapshot.nodes for r, a in n.allocatable.items() if a and is_gpu(r)}
-    )
+        asked |= census.names()
+    gpus, index = table.gpus, table.index
     holes_of = gpus or [CPU]
     resources = sorted(asked)
     columns = resources + [r for r in holes_of if r not in asked]
-    index = {node.name: at for at, node in enumerate(snapshot.nodes)}
-    empty = _empty(snapshot.nodes, columns)
+    empty = np.zeros((len(table.nodes), len(columns)), dtype=np.int64)
+    for at, name in enumerate(columns):
+        empty[:, at] = table.column(name)
     free = empty - _load(census.loads, census, index, columns)
+    for at, name in enumerate(columns):
+        if name in census.resources:
+            free[:, at] -= census.whole[:, census.resources.index(name)]
     later = free + _load(census.leaving, census, index, columns)
     holes = np.maximum(free[:, [columns.index(r) for r in holes_of]], 0).sum(axis=1)
     width = len(resources)
     return Room(
-        nodes=snapshot.nodes,
+        nodes=table.nodes,
         index=index,
         resources=tuple(resources),
         empty=Empty(np.ascontiguousarray(empty[:, :width])),
@@ -288,16 +278,6 @@ def _asked(waiting: Sequence[Gang]) -> set[str]:
         for name, amount in leaf.requests.items()
         if amount > 0
     } | {name for gang in waiting for name in gang.min_resources}
-
-
-def _empty(nodes: Sequence[Node], columns: Sequence[str]) -> Ints:
-    """
-    Write down what nodes offer, without any pod of ours.
-    """
-    rows = [
-        [n.allocatable.get(r, 0) - n.used.get(r, 0) for r in columns] for n in nodes
-    ]
-    return np.array(rows, dtype=np.int64).reshape(len(nodes), len(columns))
 
 
 def _load(

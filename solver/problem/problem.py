@@ -9,7 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
+from models.aged_gangs import by_name, overlaid, still
 from models.gangs import Gang, PodPhase, is_remembered, pod_sets, released
+from models.node_table import NodeTable, table_of
 from models.policy import Policy
 from models.reasons import Waiting
 from models.resources import Resources, num_gpus
@@ -18,11 +20,11 @@ from models.topology import Topology
 from solver.problem.domains import Domains
 from solver.problem.eligibility import blocked_gangs
 from solver.problem.fair_share import fair_shares, with_memory
-from solver.problem.gang_state import Standing, is_complete, least_need, standing
+from solver.problem.gang_state import Standing, least_need, standing
 from solver.problem.leaving_pods import Exit, Loss, loss_of
 from solver.problem.never_starts import Possible, needed, structural_reasons
 from solver.problem.node_room import Ints, Places, Room, room_of
-from solver.problem.pod_counts import census_of
+from solver.problem.pod_counts import census_memo
 from solver.problem.pod_shapes import Shapes, refitted, shapes_of
 from solver.problem.pod_values import PodValues
 from solver.problem.priority_bands import Bands, cut_bands
@@ -165,19 +167,34 @@ def _quarter(used: int, share: int) -> int:
     return 1
 
 
+class ProblemMemo:
+    """
+    What problems of one cluster share; it may be dropped at any time.
+    """
+
+    def __init__(self) -> None:
+        self.census = census_memo()
+        self.nodes: NodeTable | None = None
+
+
 def problem_of(
-    snapshot: Snapshot, policy: Policy, tuning: Tuning | None = None
+    snapshot: Snapshot,
+    policy: Policy,
+    tuning: Tuning | None = None,
+    memo: ProblemMemo | None = None,
 ) -> Problem:
     """
-    Gather one round's problem from a snapshot.
+    Gather one round's problem from a snapshot; with any ``memo`` it is the same.
     """
-    waiting = [_as_pending(g) for g in snapshot.gangs if not is_complete(g)]
-    written = {gang.key: gang for gang in snapshot.gangs}
+    memo = memo or ProblemMemo()
+    memo.nodes = table = table_of(snapshot.nodes, memo.nodes)
+    census = memo.census.of(snapshot, table.index)
+    waiting = [_as_pending(snapshot.gangs[at]) for at in census.open]
+    written = by_name(snapshot.gangs)
     states = {gang.key: standing(gang) for gang in waiting}
-    census = census_of(snapshot)
     queues = QueueTree.of(snapshot, census)
     moves = policy.evict.consolidate and policy.has("disruption")
-    room = room_of(snapshot, waiting, census, moves=moves)
+    room = room_of(table, waiting, census, moves=moves)
     shapes = shapes_of(room, states.values())
     topologies = {topology.name: topology for topology in snapshot.topologies}
     blocked = blocked_gangs(snapshot, states, queues, room)
@@ -186,12 +203,12 @@ def problem_of(
     possible = Possible(room=room, shapes=shapes, domains=domains)
     blocked |= structural_reasons(states, blocked, possible, queues)
     units = _units(states, blocked)
-    values = PodValues.of(snapshot)
+    values = PodValues(table.offered)
     starting = [state for unit in units if unit.starts for state in unit.states]
     bands = cut_bands(
         [_lowest_priority(_together(state, states)) for state in ready],
         policy,
-        {gang.priority for gang in snapshot.gangs},
+        {gang.priority for gang in still(snapshot.gangs)},
     )
     demand = possible.demand(
         [s for k, s in states.items() if k not in blocked and s.num_pending]
@@ -205,7 +222,7 @@ def problem_of(
         queues=queues,
         shares=fair_shares(
             with_memory(snapshot.queues, policy.shares.half_life),
-            room.totals(queues.named),
+            table.totals(queues.named),
             queues.requested(demand),
         ),
         units=tuple(_with_band(unit, bands) for unit in units),
@@ -221,7 +238,7 @@ def problem_of(
         ),
         topologies=topologies,
         states=states,
-        gangs=written | {gang.key: gang for gang in waiting},
+        gangs=overlaid(written, waiting),
         written=written,
         runners=Runners(snapshot, room.index, values),
         domains=domains,

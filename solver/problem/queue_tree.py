@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from models.census import Census
 from models.names import nearest
 from models.queues import Queue
 from models.resources import Resources, add
 from models.snapshot import Snapshot
-from solver.problem.pod_counts import Census, census_of
+from solver.problem.pod_counts import census_of
 
 Amounts = dict[str, dict[str, int]]
 Shares = Mapping[str, Mapping[str, int]]
@@ -89,7 +90,7 @@ class QueueTree:
         own: Amounts = {}
         own_fixed: Amounts = {}
         if named:
-            for (name, preemptible, kind), count in census.queues.items():
+            for (name, preemptible, kind), count in sorted(census.queues.items()):
                 requests = census.kinds[kind]
                 add(own.setdefault(name, {}), requests, count)
                 if not preemptible:

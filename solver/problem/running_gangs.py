@@ -5,10 +5,9 @@ Runners: all preemptible gangs that run, read once for all who ask who may leave
 from collections.abc import Iterable
 from functools import cached_property
 
-from models.gangs import Gang, Pod, PodPhase, PodSet, pod_sets
+from models.gangs import Gang, Pod, PodPhase, PodSet, is_complete, pod_sets
 from models.resources import Resources
 from models.snapshot import Snapshot
-from solver.problem.gang_state import is_complete
 from solver.problem.pod_values import PodValues
 
 Runner = tuple[int, Pod]

@@ -4,11 +4,12 @@ What queues ask for: running pods, and pending pods of gangs that could start.
 This is the demand that fair shares are made of, counted from the rules alone.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from models.aged_gangs import still
 from models.gangs import Gang, Group, PodSet, pod_sets
-from solver.verify.empty_cluster import Emptiness
+from solver.verify.empty_cluster import Emptiness, kinds_of, told_apart
 from solver.verify.evidence import Evidence
 from solver.verify.gang_counts import (
     WAITING,
@@ -56,7 +57,7 @@ def requested(evidence: Evidence) -> tuple[Amounts, list[Doubt]]:
     total: Amounts = {name: dict(row) for name, row in evidence.running.items()}
     doubts: list[Doubt] = []
     hopes = {hope.gang.key: hope for hope in _hopes(evidence)}
-    empty = Emptiness.of(evidence.snapshot, [hope.gang for hope in hopes.values()])
+    empty = _emptiness(evidence, [hope.gang for hope in hopes.values()])
     free: dict[str, int] = {}
     loose: dict[str, _Offers] = {}
     strict: dict[str, _Offers] = {}
@@ -100,7 +101,7 @@ def waiting_again(evidence: Evidence) -> Iterator[tuple[Gang, dict[str, int]]]:
     hopes = [_hope(gang, 1) for gang in gangs if _kind(gang) is not None]
     mates = {hope.gang.key: _mates(evidence, hope.gang) for hope in hopes}
     asked = [*hopes, *(mate for group in mates.values() for mate in group)]
-    empty = Emptiness.of(evidence.snapshot, [hope.gang for hope in asked])
+    empty = _emptiness(evidence, [hope.gang for hope in asked])
     free: dict[str, int] = {}
     for hope in hopes:
         living = _surely(hope, evidence, empty, free)
@@ -185,15 +186,26 @@ def _is_bounded_from_below(hope: _Hope, evidence: Evidence) -> bool:
     )
 
 
+def _emptiness(evidence: Evidence, gangs: Sequence[Gang]) -> Emptiness:
+    """
+    Sort the nodes into kinds, as far as gangs can tell them apart.
+    """
+    snapshot, seen = evidence.snapshot, told_apart(gangs)
+    key = "kinds", seen, tuple(snapshot.topologies)
+    nodes = snapshot.nodes
+    kinds = evidence.memo.of_nodes(key, nodes, lambda: kinds_of(snapshot, seen))
+    return Emptiness(kinds=kinds, resources=seen.resources)
+
+
 def _hopes(evidence: Evidence) -> list[_Hope]:
     """
     List gangs with something to place, or mates; equal ones once with their number.
     """
     kinds: dict[object, list[Gang]] = {}
-    for gang in evidence.snapshot.gangs:
-        kind = _kind(gang)
+    gangs = evidence.snapshot.gangs
+    for at, kind in enumerate(evidence.memo.of_each("kinds", still(gangs), _kind)):
         if kind is not None:
-            kinds.setdefault(kind, []).append(gang)
+            kinds.setdefault(kind, []).append(gangs[at])
     return [_hope(gangs[0], len(gangs)) for gangs in kinds.values()]
 
 

@@ -37,6 +37,54 @@ class _Kind:
 
 
 @dataclass(frozen=True, slots=True)
+class ToldApart:
+    """
+    What gangs tell nodes apart by: their room, labels, and domains.
+    """
+
+    resources: tuple[str, ...]
+    labels: tuple[str, ...]
+    levels: tuple[Level, ...]
+
+
+def told_apart(gangs: Sequence[Gang]) -> ToldApart:
+    """
+    Say by what some gangs tell nodes apart.
+    """
+    leaves = [leaf for gang in gangs for leaf in pod_sets(gang.tree)]
+    return ToldApart(
+        resources=tuple(sorted({r for leaf in leaves for r in leaf.requests})),
+        labels=tuple(
+            sorted({key for leaf in leaves for key in _label_keys(leaf.demand)})
+        ),
+        levels=tuple(sorted({x for gang in gangs for x in _levels(gang.tree)})),
+    )
+
+
+def kinds_of(snapshot: Snapshot, told: ToldApart) -> tuple[_Kind, ...]:
+    """
+    Sort the nodes of a snapshot into kinds, as far as they are told apart.
+    """
+    named = {topology.name: topology for topology in snapshot.topologies}
+    found: dict[_Seen, list[Node]] = {}
+    for node in snapshot.nodes:
+        have, used, of_node = node.allocatable, node.used, node.labels
+        room = tuple((r, have.get(r, 0) - used.get(r, 0)) for r in told.resources)
+        seen = tuple(of_node.get(key) for key in told.labels)
+        inside = tuple(
+            ((name, level), named[name].domain(of_node, level))
+            for name, level in told.levels
+            if name in named
+        )
+        key = (room, seen, inside, node.taints, node.unschedulable)
+        found.setdefault(key, []).append(node)
+    return tuple(
+        _Kind(nodes[0], len(nodes), dict(room), dict(domains))
+        for (room, _, domains, _, _), nodes in found.items()
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Emptiness:
     """
     The kinds of nodes, and per shape and level what each domain of it holds.
@@ -48,34 +96,6 @@ class Emptiness:
         default_factory=dict
     )
     _known: dict[object, bool] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, snapshot: Snapshot, gangs: Sequence[Gang]) -> "Emptiness":
-        """
-        Sort the nodes of a snapshot into kinds, as far as some gangs matter.
-        """
-        leaves = [leaf for gang in gangs for leaf in pod_sets(gang.tree)]
-        resources = tuple(sorted({r for leaf in leaves for r in leaf.requests}))
-        labels = sorted({key for leaf in leaves for key in _label_keys(leaf.demand)})
-        levels = sorted({level for gang in gangs for level in _levels(gang.tree)})
-        named = {topology.name: topology for topology in snapshot.topologies}
-        found: dict[_Seen, list[Node]] = {}
-        for node in snapshot.nodes:
-            have, used, of_node = node.allocatable, node.used, node.labels
-            room = tuple((r, have.get(r, 0) - used.get(r, 0)) for r in resources)
-            seen = tuple(of_node.get(key) for key in labels)
-            inside = tuple(
-                ((name, level), named[name].domain(of_node, level))
-                for name, level in levels
-                if name in named
-            )
-            key = (room, seen, inside, node.taints, node.unschedulable)
-            found.setdefault(key, []).append(node)
-        kinds = [
-            _Kind(nodes[0], len(nodes), dict(room), dict(domains))
-            for (room, _, domains, _, _), nodes in found.items()
-        ]
-        return cls(kinds=tuple(kinds), resources=resources)
 
     def offers(self, gang: Gang, pending: Mapping[str, int]) -> dict[str, int]:
         """

@@ -2,8 +2,9 @@
 Rules about entitlement: what is started as entitled fits the fair shares.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from models.nodes import Node
 from models.resources import format_quantity
 from solver.verify.demand import remembers, requested, waiting_again
 from solver.verify.evidence import Evidence
@@ -120,18 +121,28 @@ def shares_of(evidence: Evidence) -> Shares:
     Give the fair shares, counted when they are first asked for.
     """
     if not evidence.shares:
-        totals = {
-            resource: sum(
-                max(0, node.allocatable.get(resource, 0) - node.used.get(resource, 0))
-                for node in evidence.snapshot.nodes
-            )
-            for resource in evidence.named
-        }
+        nodes, named = evidence.snapshot.nodes, evidence.named
+        totals = evidence.memo.of_nodes(
+            ("totals", named), nodes, lambda: _totals(nodes, named)
+        )
         demand, doubts = requested(evidence)
         queues = weighed(evidence.snapshot.queues, evidence.policy)
         shares = Shares(queues, totals, demand, doubts)
         evidence.shares.append(shares)
     return evidence.shares[0]
+
+
+def _totals(nodes: Sequence[Node], named: Sequence[str]) -> dict[str, int]:
+    """
+    Add up what the cluster offers to us.
+    """
+    return {
+        resource: sum(
+            max(0, node.allocatable.get(resource, 0) - node.used.get(resource, 0))
+            for node in nodes
+        )
+        for resource in named
+    }
 
 
 def entitled_groups(evidence: Evidence) -> Iterator[Violation]:

@@ -7,6 +7,7 @@ Only gangs and nodes that the plan touches are looked at closely.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from models.aged_gangs import by_name
 from models.gangs import Gang, PodPhase, PodSet, pod_sets
 from models.nodes import Node
 from models.plan import Plan
@@ -15,6 +16,7 @@ from models.queues import Queue
 from models.resources import Resources
 from models.snapshot import Snapshot
 from solver.verify.gang_changes import Case, Loss, case_of, loss_of
+from solver.verify.known import JudgeMemo
 from solver.verify.plan_steps import (
     STALE,
     Amounts,
@@ -37,7 +39,8 @@ class Evidence:
     of which pods are evicted or moved; ``loads`` the requests of our pods on nodes
     that get more, ``leaving`` of those among them that are no load after the plan;
     ``running`` and ``fixed`` what runs in each queue itself, of the resources that
-    some queue names.  ``shares`` holds the fair shares once somebody has asked.
+    some queue names.  ``shares`` holds the fair shares once somebody has asked, and
+    ``memo`` what is known of snapshots before.
     """
 
     snapshot: Snapshot
@@ -57,6 +60,7 @@ class Evidence:
     running: Amounts = field(default_factory=dict)
     fixed: Amounts = field(default_factory=dict)
     shares: list[Shares] = field(default_factory=list)
+    memo: JudgeMemo = field(default_factory=JudgeMemo)
 
     def gaining(self) -> Iterable[Case]:
         """
@@ -95,11 +99,13 @@ class Evidence:
         return found
 
 
-def evidence_of(snapshot: Snapshot, policy: Policy, plan: Plan) -> Evidence:
+def evidence_of(
+    snapshot: Snapshot, policy: Policy, plan: Plan, memo: JudgeMemo
+) -> Evidence:
     """
     Index a snapshot and a plan for the rules.
     """
-    gangs = {f"{gang.namespace}/{gang.name}": gang for gang in snapshot.gangs}
+    gangs = by_name(snapshot.gangs)
     steps = steps_of(plan.operations, gangs)
     deeds = deeds_of(steps)
     keys = {key for key, done in deeds.items() if done.gets_places}
@@ -111,7 +117,9 @@ def evidence_of(snapshot: Snapshot, policy: Policy, plan: Plan) -> Evidence:
         snapshot=snapshot,
         policy=policy,
         plan=plan,
-        nodes={node.name: node for node in snapshot.nodes},
+        nodes=memo.of_nodes(
+            "by name", snapshot.nodes, lambda: {n.name: n for n in snapshot.nodes}
+        ),
         gangs=gangs,
         queues={queue.name: queue for queue in snapshot.queues},
         steps=steps,
@@ -126,6 +134,7 @@ def evidence_of(snapshot: Snapshot, policy: Policy, plan: Plan) -> Evidence:
         leaving={name: [] for name in nodes},
         named=tuple(sorted({r for q in snapshot.queues for r in q.resources})),
         parents=frozenset(q.parent for q in snapshot.queues if q.parent is not None),
+        memo=memo,
     )
     _add_up(evidence)
     _take_away(evidence, deeds)
@@ -134,27 +143,40 @@ def evidence_of(snapshot: Snapshot, policy: Policy, plan: Plan) -> Evidence:
 
 def _add_up(evidence: Evidence) -> None:
     """
-    Walk all pods once: who is on the touched nodes, and what runs in each queue.
+    Look at all pods once: who is on the touched nodes, and what runs in each queue.
     """
-    loads, leaving, named = evidence.loads, evidence.leaving, evidence.named
-    for gang in evidence.snapshot.gangs:
-        tree = gang.tree
-        for leaf in (tree,) if isinstance(tree, PodSet) else pod_sets(tree):
-            running = 0
-            for pod in leaf.pods:
-                if pod.node is None:
-                    continue
-                phase = pod.phase
-                if phase is PodPhase.RUNNING:
-                    running += 1
-                elif phase is not PodPhase.TERMINATING:
-                    continue
-                elif pod.node in loads and is_leaving(pod):
-                    leaving[pod.node].append(leaf.requests)
-                if pod.node in loads:
-                    loads[pod.node].append(leaf.requests)
-            if running and named:
-                _charge(evidence, gang, leaf.requests, running)
+    sums = evidence.memo.sums(evidence.snapshot)
+    for name, there in evidence.loads.items():
+        there.extend(sums.loads(name))
+    for where, amounts in sorted(sums.queued.items()):
+        for name in evidence.named:
+            _charge(evidence, where, name, amounts[name])
+    for at in sums.rest:
+        gang = evidence.snapshot.gangs[at]
+        for leaf in pod_sets(gang.tree):
+            running = _add_leaf(evidence, leaf)
+            for name in evidence.named if running else ():
+                amount = leaf.requests.get(name, 0) * running
+                _charge(evidence, (gang.queue, gang.preemptible), name, amount)
+
+
+def _add_leaf(evidence: Evidence, leaf: PodSet) -> int:
+    """
+    Add the pods of one leaf to the touched nodes, and count those that run.
+    """
+    loads, leaving, running = evidence.loads, evidence.leaving, 0
+    for pod in leaf.pods:
+        if pod.node is None:
+            continue
+        if pod.phase is PodPhase.RUNNING:
+            running += 1
+        elif pod.phase is not PodPhase.TERMINATING:
+            continue
+        elif pod.node in loads and is_leaving(pod):
+            leaving[pod.node].append(leaf.requests)
+        if pod.node in loads:
+            loads[pod.node].append(leaf.requests)
+    return running
 
 
 def _take_away(evidence: Evidence, deeds: Mapping[str, Deeds]) -> None:
@@ -170,12 +192,17 @@ def _take_away(evidence: Evidence, deeds: Mapping[str, Deeds]) -> None:
                     leaving[name] += [leaf.requests] * pods
 
 
-def _charge(evidence: Evidence, gang: Gang, requests: Resources, pods: int) -> None:
-    own = evidence.running.setdefault(gang.queue, {})
-    for name in evidence.named:
-        amount = requests.get(name, 0) * pods
-        if amount:
-            own[name] = own.get(name, 0) + amount
-            if not gang.preemptible:
-                fixed = evidence.fixed.setdefault(gang.queue, {})
-                fixed[name] = fixed.get(name, 0) + amount
+def _charge(
+    evidence: Evidence, where: tuple[str, bool], name: str, amount: int
+) -> None:
+    """
+    Add what runs of a resource in a queue, preemptible or not.
+    """
+    queue, preemptible = where
+    if not amount:
+        return
+    own = evidence.running.setdefault(queue, {})
+    own[name] = own.get(name, 0) + amount
+    if not preemptible:
+        fixed = evidence.fixed.setdefault(queue, {})
+        fixed[name] = fixed.get(name, 0) + amount

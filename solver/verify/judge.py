@@ -22,6 +22,7 @@ from solver.verify import (
     queues,
 )
 from solver.verify.evidence import Evidence, evidence_of
+from solver.verify.known import JudgeMemo
 from solver.verify.leaving import eviction_bounds as losses
 from solver.verify.leaving import eviction_costs, victims_allowed
 from solver.verify.leaving import for_whom as rights
@@ -85,13 +86,24 @@ RULES: Final[dict[str, Rule]] = {
 }
 
 
-def verify(snapshot: Snapshot, policy: Policy, plan: Plan) -> tuple[Violation, ...]:
+def verify(
+    snapshot: Snapshot, policy: Policy, plan: Plan, memo: JudgeMemo | None = None
+) -> tuple[Violation, ...]:
     """
     Judge a finished plan, made here or elsewhere, and name every broken rule.
+
+    With any ``memo`` the verdict is the same: what one with it would reject is judged
+    without it.
 
     Returns
     -------
     All violations, rule by rule; none when the plan holds.
     """
-    evidence = evidence_of(snapshot, policy, plan)
+    found = _violations(evidence_of(snapshot, policy, plan, memo or JudgeMemo()))
+    if found and memo is not None:
+        return _violations(evidence_of(snapshot, policy, plan, JudgeMemo()))
+    return found
+
+
+def _violations(evidence: Evidence) -> tuple[Violation, ...]:
     return tuple(found for rule in RULES.values() for found in rule(evidence))

@@ -5,6 +5,7 @@ Rules about what a plan says of itself: tiers, status, and a line for each gang.
 from collections import Counter
 from collections.abc import Iterator
 
+from models.aged_gangs import places_of
 from models.plan import GangLine, Op, TierResult
 from solver.verify.evidence import Evidence
 from solver.verify.violation import Violation
@@ -72,16 +73,22 @@ def gang_lines(evidence: Evidence) -> Iterator[Violation]:
     Ensure that every gang has at most one line, which says what the operations do.
     """
     done = Counter([(s.operation.gang, s.operation.op) for s in evidence.steps])
+    touched = {step.operation.gang for step in evidence.steps}
+    there = places_of(evidence.snapshot.gangs)
+    lines = evidence.plan.gangs
     seen: set[str] = set()
-    for line in evidence.plan.gangs:
-        message = _contradiction(line, done)
-        if line.name not in evidence.gangs:
+    silent = evidence.memo.of_each("silent", lines, _says_nothing_happens)
+    for line, is_silent in zip(lines, silent, strict=True):
+        name, message = line.name, ""
+        if name in touched or not is_silent:
+            message = _contradiction(line, done)
+        if name not in there:
             message = "the plan lists it, but it does not exist"
-        elif line.name in seen:
+        elif name in seen:
             message = "the plan lists it twice"
-        seen.add(line.name)
+        seen.add(name)
         if message:
-            yield Violation("gang-line", line.name, message)
+            yield Violation("gang-line", name, message)
 
 
 def _contradiction(line: GangLine, done: Counter[tuple[str, Op]]) -> str:
@@ -101,3 +108,10 @@ def _contradiction(line: GangLine, done: Counter[tuple[str, Op]]) -> str:
     else:
         fitting, what = _GETS_NONE, "nothing happens to it"
     return "" if line.state in fitting else f"called {line.state}, but {what}"
+
+
+def _says_nothing_happens(line: GangLine) -> bool:
+    """
+    Tell whether a line says that nothing happens to its gang.
+    """
+    return not _contradiction(line, Counter())

@@ -231,17 +231,13 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "running-load-ignored",
         "what our running pods use of a node is taken as free",
-        switch(
-            "solver.problem.pod_counts:LOAD", becomes(frozenset({PodPhase.TERMINATING}))
-        ),
+        switch("models.census:LOAD", becomes(frozenset({PodPhase.TERMINATING}))),
         ("gang/growth-yields-to-a-start", "reasons/insufficient-capacity"),
     ),
     Fault(
         "terminating-load-ignored",
         "what our terminating pods use of a node is taken as free",
-        switch(
-            "solver.problem.pod_counts:LOAD", becomes(frozenset({PodPhase.RUNNING}))
-        ),
+        switch("models.census:LOAD", becomes(frozenset({PodPhase.RUNNING}))),
         ("gang/terminating-pods-hold-their-room",),
     ),
     Fault(

@@ -15,6 +15,7 @@ from adapters.kube.watch.cache import Cache
 from adapters.loop.interfaces import Turn
 from adapters.loop.memory.gangs import Memory
 from adapters.loop.memory.promises import Promise
+from models.aged_gangs import still
 from models.plan import Operation, Plan
 from models.receipt import Receipt
 from models.snapshot import Snapshot
@@ -213,6 +214,6 @@ def _groups(snapshot: Snapshot, gangs: Iterable[str]) -> Iterator[tuple[str, str
     Name the group of each gang that starts together with others.
     """
     wanted = set(gangs)
-    for gang in snapshot.gangs:
+    for gang in still(snapshot.gangs):
         if gang.mates and gang.key in wanted:
             yield gang.key, " ".join(sorted(gang.mates))

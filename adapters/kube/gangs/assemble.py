@@ -122,10 +122,16 @@ class Assembler:
         """
         Make a snapshot of records and of the raw objects of all other kinds.
 
-        Time is counted in whole seconds.
+        Time is counted in whole seconds.  Where it breaks, all that is kept is dropped.
         """
-        with no_collection():
-            return self._assembled(pods, nodes, objects, int(now), list(faults))
+        made: Assembled | None = None
+        try:
+            with no_collection():
+                made = self._assembled(pods, nodes, objects, int(now), list(faults))
+        finally:
+            if made is None:
+                self.forget()
+        return made
 
     def _assembled(
         self,
@@ -150,7 +156,7 @@ class Assembler:
         queues = rules.usable(guests, warnings)
         warnings += said_of(wide.unread, [look.groups.passed for look in looks])
         ready = self._loads.nodes(
-            [record for record in nodes if self._pool.owns(record.node.labels)],
+            self._owned(nodes),
             AskedOfNodes(
                 by_name=any(look.gangs.asks_for_names for look in looks),
                 ports=frozenset().union(*(look.gangs.ports for look in looks)),
@@ -161,20 +167,18 @@ class Assembler:
         summary = self._summary(looks, objects, warnings)
         snapshot = Snapshot(
             nodes=ready,
-            gangs=AgedGangs(
-                tuple(chain.from_iterable(look.gangs.gangs for look in looks)),
-                tuple(chain.from_iterable(look.gangs.seen for look in looks)),
-                now,
-            ),
+            gangs=_joined(looks, now),
             queues=tuple(sorted(queues, key=lambda queue: queue.name)),
             topologies=levels.topologies,
             budgets=tuple(sorted(budgets, key=lambda budget: budget.name)),
             warnings=tuple(summary.sentences()),
         )
-        claims: dict[str, Claim] = {}
-        for look in looks:
-            claims.update(look.gangs.claims)
-        return Assembled(snapshot=snapshot, summary=summary, claims=claims)
+        return Assembled(snapshot=snapshot, summary=summary, claims=_claims(looks))
+
+    def _owned(self, nodes: Iterable[NodeRecord]) -> list[NodeRecord]:
+        if not self._pool.key:
+            return list(nodes)
+        return [record for record in nodes if self._pool.owns(record.node.labels)]
 
     def _summary(
         self,
@@ -200,3 +204,22 @@ class Assembler:
             ),
             warnings=tuple(dict.fromkeys(warnings)),
         )
+
+
+def _joined(looks: Sequence[NamespaceLook], now: int) -> AgedGangs:
+    """
+    Put the gangs of all namespaces together.
+    """
+    gangs = chain.from_iterable(look.gangs.gangs for look in looks)
+    seen = chain.from_iterable(look.gangs.seen for look in looks)
+    return AgedGangs(tuple(gangs), tuple(seen), now)
+
+
+def _claims(looks: Sequence[NamespaceLook]) -> dict[str, Claim]:
+    """
+    Give the claim that each gang was made of.
+    """
+    claims: dict[str, Claim] = {}
+    for look in looks:
+        claims.update(look.gangs.claims)
+    return claims

@@ -19,7 +19,7 @@ from adapters.kube.gangs.storage import STORAGE_KINDS
 from adapters.kube.objects.node_pool import NodePool
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import PodPhase
-from models.kept import Held
+from models.kept import Held, Kept
 
 Kind = tuple[str, str]
 FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
@@ -81,6 +81,7 @@ class Namespaces:
         self._pool = pool
         self._pods: Held[PodRecord] = Held()
         self._kinds: dict[Kind, tuple[Raw, ...]] = {}
+        self._names: dict[Kind, Kept[Raw, tuple[str, str] | None]] = {}
         self._once: dict[str, Any] = {}
         self._apart = frozenset(
             (each.group, each.kind)
@@ -149,8 +150,10 @@ class Namespaces:
         Part a kind by namespace, each by name; name the namespaces where it changed.
         """
         by_space: dict[str, list[tuple[str, Raw]]] = {}
-        for namespace, name, raw in named(raws):
-            by_space.setdefault(namespace, []).append((name, raw))
+        names = self._names.setdefault(kind, Kept(_name_of)).of(raws)
+        for said, raw in zip(names, raws, strict=True):
+            if said is not None:
+                by_space.setdefault(said[0], []).append((said[1], raw))
         touched = set()
         for name in {*by_space, *(n for n, s in self.held.items() if kind in s.raws)}:
             space = self._of(name)
@@ -196,6 +199,13 @@ class Namespaces:
         if space is None:
             space = self.held[name] = Namespace(name)
         return space
+
+
+def _name_of(raw: Raw) -> tuple[str, str] | None:
+    """
+    Give namespace and name of an object; none where they cannot be read.
+    """
+    return next(((space, name) for space, name, _ in named([raw])), None)
 
 
 def _by_name(pod: PodRecord) -> tuple[str, str]:

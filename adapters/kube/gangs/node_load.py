@@ -32,6 +32,18 @@ class AskedOfNodes:
 _Made = tuple[NodeRecord, AskedOfNodes, Node, tuple[str, ...]]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Nodes:
+    """
+    All nodes, as they were made of some records.
+    """
+
+    records: Sequence[NodeRecord]
+    asked: AskedOfNodes
+    nodes: tuple[Node, ...]
+    warnings: Sequence[str]
+
+
 class NodeLoads:
     """
     The pods that count on each node beside those of gangs, and the nodes made so far.
@@ -41,6 +53,7 @@ class NodeLoads:
         self._is_ours = is_ours
         self._pods: dict[str, dict[int, PodRecord]] = {}
         self._made: dict[str, _Made] = {}
+        self._last: _Nodes | None = None
 
     def pods_changed(
         self, gone: Iterable[PodRecord], came: Iterable[PodRecord]
@@ -54,11 +67,15 @@ class NodeLoads:
                 del there[id(pod)]
                 if not there:
                     del self._pods[pod.node]
-                self._made.pop(pod.node, None)
+                self._drop(pod.node)
         for pod in came:
             if pod.node is not None and self._counts(pod):
                 self._pods.setdefault(pod.node, {})[id(pod)] = pod
-                self._made.pop(pod.node, None)
+                self._drop(pod.node)
+
+    def _drop(self, node: str) -> None:
+        self._made.pop(node, None)
+        self._last = None
 
     def _counts(self, pod: PodRecord) -> bool:
         """
@@ -77,6 +94,13 @@ class NodeLoads:
 
         ``asked`` is what pods ask of all of them.
         """
+        last = self._last
+        if last is None or last.asked != asked or last.records != records:
+            last = self._last = self._nodes(records, asked)
+        warnings += last.warnings
+        return last.nodes
+
+    def _nodes(self, records: Sequence[NodeRecord], asked: AskedOfNodes) -> "_Nodes":
         known, fresh = self._made, {}
         for record in records:
             name = record.node.name
@@ -85,12 +109,13 @@ class NodeLoads:
                 made = self._node(record, asked)
             fresh[name] = made
         self._made = fresh
-        nodes = []
-        for name in sorted(fresh):
-            _, _, node, said = fresh[name]
-            nodes.append(node)
-            warnings += said
-        return tuple(nodes)
+        every = [fresh[name] for name in sorted(fresh)]
+        return _Nodes(
+            records=records,
+            asked=asked,
+            nodes=tuple([node for _, _, node, _ in every]),
+            warnings=[each for _, _, _, said in every for each in said],
+        )
 
     def _node(self, record: NodeRecord, asked: AskedOfNodes) -> _Made:
         node = record.node
@@ -109,9 +134,12 @@ class NodeLoads:
             if amount := min(shared, node.allocatable[name]):
                 add(load, {name: amount})
         named = {**node.labels, NAME_FIELD: node.name}
+        offered = node.allocatable
+        if asked.ports:
+            offered = {**offered, **ports_offered(asked.ports)}
         made = replace(
             node,
-            allocatable={**node.allocatable, **ports_offered(asked.ports)},
+            allocatable=offered,
             used={name: min(amount, largest(name)) for name, amount in load.items()},
             labels=named if asked.by_name else node.labels,
             unschedulable=node.unschedulable or closer is not None,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from adapters.kube.dialects.protocol import Claim, GroupStanding
 from adapters.kube.gangs.assemble import Assembled
+from models.aged_gangs import ages_of, still
 from models.errors import escaped
 from models.gangs import Gang, PodPhase, pod_sets
 from models.plan import GangLine, Op, Operation, Plan
@@ -94,18 +95,25 @@ def sayings(told: Told) -> Iterator[Saying]:
     """
     Walk the gangs that were read from a cluster, in the order of the plan.
     """
-    gangs = {gang.key: gang for gang in told.assembled.snapshot.gangs}
+    snapshot = told.assembled.snapshot
+    pairs = zip(still(snapshot.gangs), ages_of(snapshot.gangs), strict=True)
+    gangs = {gang.key: (gang, age) for gang, age in pairs}
     receipts = _by_gang(told)
     for line in told.plan.gangs:
-        claim, gang = told.assembled.claims.get(line.name), gangs.get(line.name)
-        if claim is not None and gang is not None:
+        claim, found = told.assembled.claims.get(line.name), gangs.get(line.name)
+        if claim is not None and found is not None:
             became = receipts.get(line.name) or _Receipts()
-            yield _saying(told, line, gang, claim, became)
+            yield _saying(told, line, found, claim, became)
 
 
 def _saying(
-    told: Told, line: GangLine, gang: Gang, claim: Claim, became: _Receipts
+    told: Told,
+    line: GangLine,
+    found: tuple[Gang, int],
+    claim: Claim,
+    became: _Receipts,
 ) -> Saying:
+    gang, age = found
     counts: Counter[PodPhase] = Counter()
     waits: list[tuple[str, str]] = []
     bound: list[tuple[str, str]] = []
@@ -145,7 +153,7 @@ def _saying(
         bound=tuple(bound),
         events=tuple(became.events()),
         open=became.open,
-        weight=(gang.priority, gang.age),
+        weight=(gang.priority, age),
     )
 
 

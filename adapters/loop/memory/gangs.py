@@ -5,7 +5,7 @@ Who was passed over for how long, who had to leave, whose bind was refused, whic
 are promised.  It decides nothing: planning reads it as fields of the snapshot.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from math import ceil, isfinite
 from typing import Any, Final
@@ -15,11 +15,13 @@ from adapters.loop.memory.promises import Promise, Promises
 from adapters.loop.memory.unchanged import Stillness, leaving_for_others
 from adapters.loop.memory.used_so_far import UsageMemory
 from adapters.machine.backoff import Backoff
-from models.gangs import Gang, MatchPolicy, PodPhase, pod_sets
+from models.aged_gangs import by_name, places_of, replaced, still
+from models.gangs import Gang, MatchPolicy, PodPhase, is_complete, pod_sets
+from models.kept import Kept
 from models.plan import Plan
 from models.receipt import Receipt
 from models.snapshot import Snapshot
-from solver import NOT_CHOSEN, beyond_quotas, is_complete, is_live
+from solver import NOT_CHOSEN, beyond_quotas, is_live
 
 BIND_BACKOFF: Final = Backoff(first=5.0, longest=300.0)
 """
@@ -93,6 +95,7 @@ class Memory:
         self._stale_after = stale_after
         self._evict_after = evict_after
         self._window = window
+        self._whole: Kept[Gang, bool] = Kept(is_complete)
         self._held = HeldTime()
         self._usage = UsageMemory(half_life)
         self._stillness = Stillness()
@@ -102,10 +105,9 @@ class Memory:
         """
         Give the snapshot with what is remembered of its gangs.
         """
-        gangs = tuple(self._gang(gang, now) for gang in snapshot.gangs)
-        for key in [k for k, m in self.gangs.items() if _is_forgotten(m, now)]:
-            del self.gangs[key]
-        known = replace(snapshot, gangs=gangs)
+        changed, late = self._changed(snapshot.gangs, now), now - _FORGOTTEN_AFTER
+        self.gangs = {k: m for k, m in self.gangs.items() if m.seen >= late}
+        known = replace(snapshot, gangs=replaced(snapshot.gangs, changed))
         known = replace(
             known,
             unchanged_for=self._stillness.seconds(known, now),
@@ -116,6 +118,16 @@ class Memory:
             self._usage.note(beyond_quotas(known), now)
         return self.promises.applied(known, now)
 
+    def _changed(self, gangs: Sequence[Gang], now: float) -> dict[int, Gang]:
+        """
+        Give the gangs that do not run whole, or are remembered, by their places.
+        """
+        there = places_of(gangs)
+        places = {there[key] for key in self.gangs.keys() & there.keys()}
+        whole = self._whole.of(still(gangs))
+        places.update(at for at, is_whole in enumerate(whole) if not is_whole)
+        return {at: self._gang(gangs[at], now) for at in sorted(places)}
+
     def planned(self, snapshot: Snapshot, plan: Plan, now: float) -> None:
         """
         Note who was passed over, and which places are promised.
@@ -125,19 +137,19 @@ class Memory:
             for line in plan.gangs
             if line.waiting is not None and line.waiting.reason in NOT_CHOSEN
         }
-        for gang in snapshot.gangs:
-            held = self.gangs.get(gang.key)
-            if gang.key in passed:
-                held = self._of(gang, now)
-                if held.waits_since is None:
-                    held.waits_since = now
-            elif held is not None and held.waits_since is not None:
+        gangs = by_name(snapshot.gangs)
+        for key in passed & gangs.keys():
+            held = self._of(gangs[key], now)
+            if held.waits_since is None:
+                held.waits_since = now
+        for key in self.gangs.keys() & gangs.keys() - passed:
+            held = self.gangs[key]
+            if held.waits_since is not None:
                 held.waited += max(0.0, now - held.waits_since)
                 held.waits_since = None
         self._held.note(plan.held, now)
         self.promises.planned(snapshot, plan, now)
         self._stillness.planned(plan, now)
-        gangs = {gang.key: gang for gang in snapshot.gangs}
         self._spared = {}
         for key in {step.gang for step in leaving_for_others(plan)}:
             held = self._of(gangs[key], now)
@@ -149,7 +161,7 @@ class Memory:
         """
         Note what became of every operation.
         """
-        gangs = {gang.key: gang for gang in snapshot.gangs}
+        gangs = by_name(snapshot.gangs)
         binds: dict[str, list[Receipt]] = {}
         for receipt in receipts:
             step = receipt.operation
@@ -358,10 +370,6 @@ def _known(said: Mapping[str, Any]) -> dict[str, Any]:
         if fits:
             found[word] = int(value) if word == "failures" else value
     return found
-
-
-def _is_forgotten(held: GangMemory, now: float) -> bool:
-    return held.seen < now - _FORGOTTEN_AFTER
 
 
 def _waited(held: GangMemory, now: float) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
+from models.aged_gangs import places_of, replaced
 from models.gangs import Gang, Group, Pod, PodPhase, PodSet, Tree, pod_sets
 from models.nodes import Node
 from models.plan import Operation, Plan
@@ -123,13 +124,15 @@ class Promises:
             if held.node in nodes:
                 mine.setdefault(held.gang, []).append(held)
         load: dict[str, dict[str, int]] = {}
-        gangs = [
-            _reserved(gang, mine[gang.key], load, now) if gang.key in mine else gang
-            for gang in snapshot.gangs
-        ]
+        there = places_of(snapshot.gangs)
+        gangs = {
+            there[key]: _reserved(snapshot.gangs[there[key]], promised, load, now)
+            for key, promised in mine.items()
+            if key in there
+        }
         return replace(
             snapshot,
-            gangs=tuple(gangs),
+            gangs=replaced(snapshot.gangs, gangs),
             nodes=tuple(_loaded(node, load) for node in snapshot.nodes),
         )
 

@@ -6,9 +6,10 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from models.aged_gangs import still
 from models.gangs import Gang, MatchPolicy, pod_sets
 from models.host_ports import is_host_port
-from models.resources import Resources, add, num_gpus
+from models.resources import Resources, num_gpus
 from solver.verify.evidence import Evidence
 from solver.verify.gang_counts import WAITING, is_satisfied, tally
 from solver.verify.plan_steps import STALE
@@ -38,9 +39,7 @@ class _Scale:
     """
 
     def __init__(self, evidence: Evidence) -> None:
-        self.offered: dict[str, int] = {}
-        for node in evidence.snapshot.nodes:
-            add(self.offered, node.allocatable)
+        self.offered = evidence.memo.offered(evidence.snapshot.nodes)
         self.gpus = num_gpus(self.offered) or _GPUS_OF_A_CLUSTER_WITHOUT
         self._known: dict[int, tuple[Resources, int]] = {}
 
@@ -185,7 +184,7 @@ def _rank(evidence: Evidence) -> int | None:
 
     Without cut points every priority is a band, unless very many of them wait.
     """
-    gangs, bands = evidence.snapshot.gangs, evidence.policy.bands
+    gangs, bands = still(evidence.snapshot.gangs), evidence.policy.bands
     cuts = sorted({gang.priority for gang in gangs})[1:] if bands is None else bands
     if bands is None and len(cuts) >= _MOST_BANDS:
         waiting = {gang.priority for gang in gangs if _waits(gang)}

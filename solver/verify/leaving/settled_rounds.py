@@ -17,9 +17,11 @@ def settled_rounds(evidence: Evidence) -> Iterator[Violation]:
     clock has reached its time since then.
     """
     unchanged = evidence.snapshot.unchanged_for
+    if unchanged is None:
+        return
     gangs = evidence.snapshot.gangs
     known = [gang.evicted_ago for gang in gangs if gang.evicted_ago is not None]
-    if unchanged is None or not known or min(known) > unchanged:
+    if not known or min(known) > unchanged:
         return
     evict = evidence.policy.evict
     per_round = (evict.max_pods, evict.max_gangs, evict.max_lost_per_gpu)

@@ -47,6 +47,7 @@ ROWS = {
     "rounds/racks-2",
     "rounds/topology",
     "rounds/trees",
+    "steady",
 }
 
 
