@@ -121,10 +121,11 @@ def waiting_units(problem: Problem, draft: Draft) -> list[Unit]:
         return (may, rank_of(unit))
 
     started = [u for u in sorted(problem.units, key=rank) if draft.starts(u)]
-    waiting: list[Unit] = []
+    waiting = [unit for unit in started if unit.key in draft.held]
     ready: list[Unit] = []
     for unit in started:
-        (ready if _fits_now(work, unit, draft) else waiting).append(unit)
+        if unit.key not in draft.held:
+            (ready if _fits_now(work, unit, draft) else waiting).append(unit)
     served = [unit for unit in waiting if is_served(unit)]
     return waiting + _needed_for(claims, served, [u for u in ready if is_served(u)])
 

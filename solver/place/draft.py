@@ -16,13 +16,15 @@ class Draft:
     """
     Places of every gang that gets pods, the gangs that start as entitled, and who goes.
 
-    ``guaranteed`` are those of them that take up what is left of their queues' quotas.
+    ``guaranteed`` are those of them that take up what is left of their queues' quotas;
+    ``held`` are the units that were chosen to wait for who goes, room or not.
     """
 
     places: Mapping[str, Places] = field(default_factory=dict)
     entitled: frozenset[str] = frozenset()
     exits: tuple[Exit, ...] = ()
     guaranteed: frozenset[str] = frozenset()
+    held: frozenset[str] = frozenset()
 
     def starts(self, unit: Unit) -> bool:
         """

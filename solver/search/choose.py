@@ -5,10 +5,12 @@ Tier by tier the whole round is asked as one model: its bound holds for every ch
 a step, and where it claims more than what was frozen led to, that choice is tried.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from solver.effort.budget import Budget
 from solver.encode.demand import levels_of
+from solver.encode.leaving.round_stage import Stage
 from solver.encode.leaving.whole_round import RoundEncoding, encode_round
 from solver.encode.node_classes import Level
 from solver.encode.variables import Linear
@@ -25,7 +27,7 @@ from solver.search.goal import Goal
 from solver.search.race import Answer
 from solver.search.round_decoding import decode_stage
 
-Again = Callable[[Decided, Draft], Finished]
+Again = Callable[[Decided, Mapping[Step, Draft]], Finished]
 
 
 def keep_open(
@@ -111,14 +113,21 @@ class _Choice:
         proven: list[bool] = []
         while len(proven) < len(keys):
             at = len(proven)
-            if self.found.values[at] != self.found.bounds[at]:
-                break
             if not self._is_sure(at):
                 break
+            self._close(at)
             proven.append(True)
             row = self.encoding.tier(keys[at])
             self._lock(row, keys[at], self.found.values[at])
         return self.found, (*proven, *[False] * (len(keys) - len(proven)))
+
+    def _close(self, at: int) -> None:
+        """
+        Note that the value of a tier is its bound, whatever the steps had found.
+        """
+        bounds = [*self.found.bounds]
+        bounds[at] = self.found.values[at]
+        self.found = replace(self.found, bounds=tuple(bounds))
 
     def _is_sure(self, at: int) -> bool:
         """
@@ -166,15 +175,16 @@ class _Choice:
         """
         self.tries -= 1
         opened = self.decided.opened
-        stage = self.encoding.stages[opened.now.step]
-        decoded, moved = decode_stage(stage, answer.value, self.budget)
+        drafts: dict[Step, Draft] = {}
+        for step, stage in self.encoding.stages.items():
+            draft = self._decoded(stage, answer)
+            if draft is not None:
+                drafts[step] = draft
         self.watch.lap("decode")
-        draft = decoded.draft
-        values = score(opened.problem, draft, opened.keys)
-        chosen = tuple(_value(stage.encoding.tier(key), answer) for key in opened.keys)
-        if not moved or values != chosen or not opened.holds(draft):
+        draft = drafts.get(opened.now.step)
+        if draft is None or not opened.holds(draft):
             return False
-        other = self.again(self.decided, draft)
+        other = self.again(self.decided, drafts)
         named = (one.beneficiaries for one in departures_of(other.problem).values())
         if not all(named) or not is_better(
             self.found.keys, other.values, self.found.values
@@ -183,6 +193,18 @@ class _Choice:
         self.found = other
         return True
 
+    def _decoded(self, stage: Stage, answer: Answer) -> Draft | None:
+        """
+        Read what an answer chose in a step; none where that cannot be dealt out.
+        """
+        opened = stage.opened
+        decoded, moved = decode_stage(stage, answer.value, self.budget)
+        draft = replace(decoded.draft, held=_held(stage, answer))
+        values = score(opened.problem, draft, opened.keys)
+        chosen = tuple(_value(stage.encoding.tier(key), answer) for key in opened.keys)
+        is_worse = is_better(opened.keys, chosen, values)
+        return draft if moved and not is_worse else None
+
     def _lock(self, row: Linear, key: TierKey, value: int) -> None:
         if row.variables:
             model = self.encoding.model
@@ -190,6 +212,16 @@ class _Choice:
                 model.add(row.expression >= value)
             else:
                 model.add(row.expression <= value)
+
+
+def _held(stage: Stage, answer: Answer) -> frozenset[str]:
+    """
+    Name the units that an answer reserves.
+    """
+    units = (
+        kind.sample.key for kind in stage.held if answer.value(kind.starts.chosen)
+    )
+    return frozenset(units)
 
 
 def _value(row: Linear, answer: Answer) -> int:

@@ -2,7 +2,7 @@
 The course of a round: its steps, one after the other, and then all that is idle.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from models.plan import ModelSize
@@ -62,22 +62,26 @@ class _Course:
         start = _Now(problem, Known(Sure(problem)))
         return self._from(Step.ENTITLED, start)
 
-    def again(self, decided: Decided, draft: Draft) -> Finished:
+    def again(self, decided: Decided, drafts: Mapping[Step, Draft]) -> Finished:
         """
         Freeze something else in a step, and take the steps after it once more.
 
-        What the step found holds beside its own values only.
+        What the step found holds beside its own values only.  Where a later step has a
+        draft in which nobody leaves, nobody does.
         """
         opened = decided.opened
         step = opened.now.step
         now = _Now(decided.before, decided.known.copy())
+        draft = drafts[step]
         values = score(opened.problem, draft, opened.keys)
         if values != decided.values:
             now.known.forget(opened.keys)
         self._freeze(replace(decided, draft=draft, values=values), now)
-        return self._from(Step(step + 1), now)
+        return self._from(Step(step + 1), now, drafts)
 
-    def _from(self, start: Step, now: "_Now") -> Finished:
+    def _from(
+        self, start: Step, now: "_Now", drafts: Mapping[Step, Draft] | None = None
+    ) -> Finished:
         for step in (Step.ENTITLED, Step.BORROWING):
             if step < start:
                 continue
@@ -86,6 +90,13 @@ class _Course:
             if opened is None:
                 if step is Step.ENTITLED and some_were_evicted(now.problem):
                     now.ready = now.entitled = self._entitled(now)
+                continue
+            chosen = drafts.get(step) if drafts else None
+            if chosen is not None and not chosen.exits:
+                now.known.forget(opened.keys)
+                values = score(opened.problem, chosen, opened.keys)
+                known = now.known.copy()
+                self._freeze(Decided(opened, now.problem, chosen, values, known), now)
                 continue
             run = _StepCourse(opened, self.watch, self.budget, now.known)
             with self.budget.keeping(now.problem.tuning.search.kept_for_steps):
