@@ -191,8 +191,10 @@ class QueueTree:
 
     def beyond_quota(self, queue: str, resource: str) -> int:
         """
-        How much a queue runs above its quota; nothing where it has none.
+        How much a queue runs above its quota; nothing where it has none, or is missing.
         """
+        if queue not in self.queues:
+            return 0
         quota = self.queues[queue].rule(resource).quota
         running = self.running.get(queue, {}).get(resource, 0)
         return 0 if quota is None else max(0, running - quota)

@@ -218,9 +218,7 @@ def _held(stage: Stage, answer: Answer) -> frozenset[str]:
     """
     Name the units that an answer reserves.
     """
-    units = (
-        kind.sample.key for kind in stage.held if answer.value(kind.starts.chosen)
-    )
+    units = (kind.sample.key for kind in stage.held if answer.value(kind.starts.chosen))
     return frozenset(units)
 
 
