@@ -109,12 +109,21 @@ def routine_of(*, large: bool, scoped: bool) -> Routine:
     """
     if not large:
         turns = [IMPROVING, DIVING, WEIGHING, RELAXED]
-        return Routine(turns, ([PLAIN, STEERED], [WEIGHING, DIVING]))
+        plain = [PLAIN, STEERED], [WEIGHING, DIVING]
+        return Routine(turns, _by_domain() if scoped else plain)
     improving, relaxed = presolved_once(IMPROVING), presolved_once(RELAXED)
     turns = [improving, DIVING, WEIGHING, relaxed]
     if scoped:
         turns = [DIVING, WEIGHING, improving, relaxed]
+        return Routine(turns, _by_domain())
     return Routine(turns, ([STEERED, PLAIN], [WEIGHING, UNCUT]))
+
+
+def _by_domain() -> tuple[list[Manner], list[Manner]]:
+    """
+    Give the lanes for models that count pods by domain: they close only with cuts.
+    """
+    return [IMPROVING, RELAXED], [DIVING, WEIGHING]
 
 
 def presolved_once(manner: Manner) -> Manner:
