@@ -10,6 +10,7 @@ PLACES = {
     "solver/plan/plan.py": r'^VERSION = "{}"$',
     "deploy/base/kustomization.yaml": r"^    newTag: {}$",
     "docs/installing.md": r"(?:phalanx:|newTag: ){}(?=[\s}}])",
+    "docs/tutorial.md": r"(?<=phalanx:){}\b",
     "tests/golden/plan.json": r'"phalanx": "{}"',
 }
 _NUMBERS = re.compile(r"^\d+\.\d+\.\d+$")
