@@ -4,7 +4,7 @@ Faults of greedy.
 
 from tests.faults.changes import FIRST_CHILDREN_BY_HAND
 from tests.faults.fault import Fault
-from tests.faults.switch import always, number, saying, switch
+from tests.faults.switch import always, number, once, saying, switch
 
 FAULTS: tuple[Fault, ...] = (
     Fault(
@@ -122,7 +122,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-entitles-nobody",
         "greedy calls every start a borrowing one",
-        switch("solver.place.queue_ledger:Ledger.entitles", always(value=False)),
+        once(switch("solver.place.queue_ledger:Ledger.entitles", always(value=False))),
         (
             "queues/quota-comes-before-queue-priority",
             "queues/weights-divide-what-quotas-leave",
@@ -152,9 +152,11 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-lowest-priority-first",
         "greedy starts the lowest priority of a queue first",
-        switch(
-            "solver.place.greedy:_inside_queue",
-            saying(lambda rank, *_: (-rank[0], rank[1])),
+        once(
+            switch(
+                "solver.place.greedy:_inside_queue",
+                saying(lambda rank, *_: (-rank[0], rank[1])),
+            )
         ),
         ("priority/a-higher-band-comes-first", "priority/three-bands-in-their-order"),
         "greedy",

@@ -5,7 +5,7 @@ Faults of nodes: what fits, what loads them, and hosts of their own.
 from dataclasses import replace
 
 from models.gangs import PodPhase
-from tests.faults.changes import leaves, machines
+from tests.faults.changes import leaves
 from tests.faults.fault import Fault
 from tests.faults.switch import Switch, always, becomes, seeing, switch
 
@@ -45,6 +45,22 @@ def _any_rule(demand):
     if demand.terms is None:
         return demand
     return replace(demand, terms=tuple((rule,) for t in demand.terms for rule in t))
+
+
+def _each_node(**amounts):
+    """
+    See nodes with other amounts of what they have, by field.
+    """
+    return lambda nodes: tuple(
+        replace(
+            node,
+            **{
+                f: {**getattr(node, f), **new} if new else {}
+                for f, new in amounts.items()
+            },
+        )
+        for node in nodes
+    )
 
 
 def _operator(name: str, holds) -> Switch:
@@ -223,9 +239,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "load-of-others-ignored",
         "what pods that are not ours use of a node is taken as free",
-        switch(
-            "solver.problem.node_room:room_of", seeing(at0=machines(used=lambda _: {}))
-        ),
+        switch("models.node_table:table_of", seeing(at0=_each_node(used={}))),
         ("nodes/used-is-load",),
     ),
     Fault(
@@ -244,10 +258,8 @@ FAULTS: tuple[Fault, ...] = (
         "number-of-pods-ignored",
         "a node takes any number of pods",
         switch(
-            "solver.problem.node_room:room_of",
-            seeing(
-                at0=machines(allocatable=lambda n: {**n.allocatable, "pods": 10**6})
-            ),
+            "models.node_table:table_of",
+            seeing(at0=_each_node(allocatable={"pods": 10**6})),
         ),
         ("nodes/a-node-takes-only-so-many-pods",),
     ),

@@ -5,7 +5,7 @@ Faults of priority: bands, ageing, and what makes gangs unlike.
 from dataclasses import replace
 
 from tests.faults.fault import Fault
-from tests.faults.switch import always, becomes, saying, seeing, switch
+from tests.faults.switch import always, becomes, once, saying, seeing, switch
 
 
 def _without_queue(unit):
@@ -68,9 +68,11 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "lowest-band-first",
         "the tiers go from the lowest band to the highest",
-        switch(
-            "solver.problem.priority_bands:Bands.falling",
-            becomes(property(lambda bands: sorted(bands.labels.items()))),
+        once(
+            switch(
+                "solver.problem.priority_bands:Bands.falling",
+                becomes(property(lambda bands: sorted(bands.labels.items()))),
+            )
         ),
         ("priority/a-higher-band-comes-first", "priority/three-bands-in-their-order"),
     ),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tests.faults.changes import gangs
 from tests.faults.fault import Fault
-from tests.faults.switch import always, during, saying, seeing, switch
+from tests.faults.switch import always, during, once, saying, seeing, switch
 
 
 def _rules(**changes):
@@ -144,7 +144,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "entitlement-rows-dropped",
         "every start is entitled",
-        switch("solver.encode.entitlement:_tight_rows", always(set())),
+        once(switch("solver.encode.entitlement:_tight_rows", always(set()))),
         (
             "queues/entitled-before-borrowing",
             "queues/a-gang-beyond-the-share-borrows-after-the-entitled",
@@ -176,13 +176,15 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "entitlement-of-one-resource",
         "only the last named resource decides who is entitled",
-        switch(
-            "solver.encode.entitlement:_tight_rows",
-            saying(
-                lambda rows, problem, *_: {
-                    (queue, r) for queue, r in rows if r == problem.queues.named[-1]
-                }
-            ),
+        once(
+            switch(
+                "solver.encode.entitlement:_tight_rows",
+                saying(
+                    lambda rows, problem, *_: {
+                        (queue, r) for queue, r in rows if r == problem.queues.named[-1]
+                    }
+                ),
+            )
         ),
         ("queues/entitlement-needs-every-resource",),
     ),

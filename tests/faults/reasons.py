@@ -75,13 +75,13 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "fragmentation-assumed",
         "a gang that greedy cannot place alone is said to be fragmented",
-        switch("solver.explain.could_start_alone:starts_alone", always(value=False)),
+        switch("solver.explain.could_start_alone:Alone.starts", always(value=False)),
         ("reasons/lower-tier-where-only-an-exact-packing-fits",),
     ),
     Fault(
         "fragmentation-not-proven",
         "a gang that no packing holds is said to yield to others",
-        switch("solver.explain.could_start_alone:starts_alone", always(value=True)),
+        switch("solver.explain.reasons:_Explainer._starts_alone", always(value=True)),
         ("reasons/fragmented", "peers/kueue-scattered-gpus-do-not-admit"),
     ),
     Fault(

@@ -12,6 +12,7 @@ from tests.faults.switch import (
     Switch,
     always,
     becomes,
+    frozen_first,
     saying,
     seeing,
     switch,
@@ -167,8 +168,10 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "reservations-given-up-in-vain",
         "a reservation is void where a higher priority waits, whether it helps or not",
-        switch(
-            "solver.round:_better_above", lambda _old: lambda _one, other, _d: other
+        frozen_first(
+            switch(
+                "solver.round:_better_above", lambda _old: lambda _one, other, _d: other
+            )
         ),
         ("evict/reservations/not-given-up-where-it-would-not-help",),
     ),

@@ -62,7 +62,7 @@ def _holders(name: str, value: object) -> list[object]:
     return [
         module
         for path, module in sorted(sys.modules.items())
-        if path.startswith("solver.")
+        if path.startswith(("solver.", "models."))
         and not path.startswith(JUDGES)
         and vars(module).get(name) is value
     ]
@@ -118,6 +118,22 @@ def number(name: str, value: object) -> Switch:
     """
     change = partial(tuned, name=name, value=value)
     return switch("solver.problem.problem:DEFAULT", change)
+
+
+def once(*switches: Switch) -> Switch:
+    """
+    Flip switches where a round is not planned again for what the next one would evict.
+
+    The second plan would make up for some mistakes of the first.
+    """
+    return both(number("search.most_short_lived", 0), *switches)
+
+
+def frozen_first(*switches: Switch) -> Switch:
+    """
+    Flip switches where what the steps froze first stands, whatever follows from it.
+    """
+    return both(number("search.most_open_cells", 0), *switches)
 
 
 def seeing(**changes: Callable[[object], object]) -> Change:

@@ -11,6 +11,7 @@ from tests.faults.queues import LEAF_QUEUE_ONLY
 from tests.faults.switch import (
     always,
     during,
+    number,
     saying,
     seeing,
     switch,
@@ -127,10 +128,11 @@ FAULTS: tuple[Fault, ...] = (
         "parts-on-closed-nodes-stay",
         "parts of gangs on nodes that take no pods do not leave with their gang",
         in_model(
+            number("search.most_open_cells", 0),
             switch(
                 "solver.encode.leaving.node_options:_Converter._linked",
                 saying(lambda found, *_: found & False),
-            )
+            ),
         ),
         ("evict/preempt/a-role-on-a-cordoned-node-goes-with-its-gang",),
     ),
