@@ -67,10 +67,22 @@ def short_lived(outcome: Outcome, following: Next) -> ShortLived:
     ):
         return ShortLived()
     after = following(outcome).problem.frozen
-    gone = {one.gang for one in after.exits if one.rule != "consolidate"}
+    gone = {
+        one.gang
+        for one in after.exits
+        if one.rule != "consolidate" and (one.whole or not _runs(problem, one.gang))
+    }
     found = [unit for unit in new if gone & _keys([unit])]
     rivals = _keys(after.units) & _keys(waiting)
     return ShortLived(_keys(found), rivals) if found and rivals else ShortLived()
+
+
+def _runs(problem: Problem, key: str) -> bool:
+    """
+    Tell whether pods of a gang ran before: then these may be all that it loses.
+    """
+    state = problem.states.get(key)
+    return state is not None and any(leaf.running for leaf in state.leaves)
 
 
 def _keys(units: Sequence[Unit]) -> frozenset[str]:
