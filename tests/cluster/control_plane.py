@@ -165,9 +165,18 @@ class ControlPlane:
         """
         End the server; what it stored stays.
         """
-        server = next(e for e in self._started if e[0] == "kube-apiserver")
-        self._started.remove(server)
-        _end(server[1])
+        self._stop("kube-apiserver")
+
+    def stop_scheduler(self) -> None:
+        """
+        End kube-scheduler, so that nobody binds for the tests that follow.
+        """
+        self._stop("kube-scheduler")
+
+    def _stop(self, name: str) -> None:
+        entry = next(each for each in self._started if each[0] == name)
+        self._started.remove(entry)
+        _end(entry[1])
 
     def signal_store(self, number: int) -> None:
         """

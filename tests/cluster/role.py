@@ -57,14 +57,26 @@ def _less(rule: dict, without: Permission) -> list[dict]:
     return parts + ([rule | {"resources": [resource], "verbs": verbs}] if verbs else [])
 
 
+def unbind(admin, user: str, kind: str, space: str) -> None:
+    """
+    Take the rules of one kind from a user.
+    """
+    inside = f"/namespaces/{space}" if space else ""
+    root = f"/apis/{API}/v1{inside}/{kind.lower()}"
+    for path in (f"{root}s/{user}", f"{root}bindings/{user}"):
+        with suppress(NotFoundError):
+            admin.call("DELETE", path)
+
+
 def bind(admin, user: str, kind: str, rules: list[dict], space: str) -> None:
+    """
+    Give a user rules of one kind instead of those it had.
+    """
+    unbind(admin, user, kind, space)
     meta = {"name": user} | ({"namespace": space} if space else {})
     inside = f"/namespaces/{space}" if space else ""
     root = f"/apis/{API}/v1{inside}"
     plural = f"{kind.lower()}s"
-    for path in (f"{root}/{plural}/{user}", f"{root}/{kind.lower()}bindings/{user}"):
-        with suppress(NotFoundError):
-            admin.call("DELETE", path)
     version = {"apiVersion": f"{API}/v1", "metadata": meta}
     with suppress(ConflictError):
         admin.call("POST", f"{root}/{plural}", version | {"kind": kind, "rules": rules})

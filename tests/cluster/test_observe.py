@@ -22,7 +22,7 @@ from adapters.reports.observation.observation_page import document_of
 from adapters.reports.observation.story import folded
 from tests.cluster.binaries import NoControlPlaneError, must_run, peer
 from tests.cluster.manifests import custom, pod
-from tests.cluster.role import bind
+from tests.cluster.role import bind, unbind
 from tests.cluster.stage import SPACE, Kubelet, Scheduler
 from tests.helpers.eventually import eventually
 
@@ -58,6 +58,9 @@ def observer(stage, tmp_path):
     ):
         eventually(scheduler.leads, 60)
         yield scheduler
+    stage.plane.stop_scheduler()
+    for kind, space in (("ClusterRole", ""), ("Role", SPACE)):
+        unbind(stage.admin, "nobody", kind, space)
     stage.clear()
 
 

@@ -416,10 +416,7 @@ FAULTS: tuple[Fault, ...] = (
         "age-costs-nothing",
         "for how long pods have run counts for nothing beside their work",
         in_model(switch("solver.encode.leaving.variables:lost_age", always(Linear()))),
-        (
-            "evict/reclaim/of-equal-losses-the-youngest-goes",
-            "evict/preempt/of-equal-losses-the-youngest-goes",
-        ),
+        ("evict/preempt/of-equal-losses-the-youngest-goes",),
     ),
     Fault(
         "size-costs-nothing",
