@@ -293,6 +293,6 @@ FAULTS: tuple[Fault, ...] = (
         "no-host-rows",
         "the model does not know that exclusive pods need hosts of their own",
         switch("solver.encode.exclusive_hosts:host_rows", always([])),
-        ("exclusive/missing-hosts-cost-no-other-gang-its-start",),
+        ("exclusive/hosts-of-their-own-count-in-the-choice",),
     ),
 )
