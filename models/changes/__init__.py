@@ -1,0 +1,19 @@
+"""
+Changes: what would be if something were otherwise, from a snapshot to a snapshot.
+
+Each kind of change is a record with a function of its own; ``changed`` knows them all.
+Nothing here plans anything, and nothing says who would do it or what it would cost.
+"""
+
+from models.changes.added_nodes import AddedNodes as AddedNodes
+from models.changes.cancelled_gangs import CancelledGangs as CancelledGangs
+from models.changes.changed import Change as Change
+from models.changes.changed import changed as changed
+from models.changes.closed_node import ClosedNode as ClosedNode
+from models.changes.gang_priority import GangPriority as GangPriority
+from models.changes.new_amount import NewAmount as NewAmount
+from models.changes.queue_rule import QueueRule as QueueRule
+from models.changes.refused import ChangeRefusedError as ChangeRefusedError
+from models.changes.refused import ChangesRejectedError as ChangesRejectedError
+from models.changes.removed_nodes import RemovedNodes as RemovedNodes
+from models.changes.submitted_gangs import SubmittedGangs as SubmittedGangs

@@ -1,0 +1,74 @@
+"""
+Another quota, limit or weight of a queue.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from models.changes.new_amount import NewAmount
+from models.changes.refused import ChangeRefusedError, unknown
+from models.queues import Queue, QueueResource
+from models.snapshot import Snapshot
+
+_FREE = QueueResource(quota=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueRule:
+    """
+    What a queue's number of a resource becomes, in the resource's unit.
+    """
+
+    field: Literal["quota", "limit", "weight"]
+    queue: str
+    resource: str
+    amount: NewAmount
+
+
+def with_rule(snapshot: Snapshot, change: QueueRule) -> Snapshot:
+    """
+    Change one number of one queue.
+
+    A resource that no queue named has no rule anywhere; it gets none in other queues.
+
+    Raises
+    ------
+    ChangeRefusedError
+        When there is no such queue or resource, or no queue can have such a number.
+    """
+    queues = {queue.name: queue for queue in snapshot.queues}
+    if change.queue not in queues:
+        raise unknown("queue", change.queue, queues)
+    _known(snapshot, change.resource)
+    if not any(change.resource in queue.resources for queue in snapshot.queues):
+        queues = {name: _with(queue, change, _FREE) for name, queue in queues.items()}
+    queue = queues[change.queue]
+    rule = queue.rule(change.resource)
+    queues[change.queue] = _with(queue, change, _changed(rule, change))
+    return replace(snapshot, queues=tuple(queues.values()))
+
+
+def _with(queue: Queue, change: QueueRule, rule: QueueResource) -> Queue:
+    return replace(queue, resources={**queue.resources, change.resource: rule})
+
+
+def _known(snapshot: Snapshot, resource: str) -> None:
+    """
+    Refuse a resource that no node offers and no queue names.
+    """
+    known = {name for node in snapshot.nodes for name in node.allocatable}
+    known |= {name for queue in snapshot.queues for name in queue.resources}
+    if resource not in known:
+        raise unknown("resource", resource, known)
+
+
+def _changed(rule: QueueResource, change: QueueRule) -> QueueResource:
+    where = f"{change.field} of {change.resource} of queue {change.queue}"
+    amount = change.amount.after(getattr(rule, change.field), where)
+    if change.field == "quota":
+        return replace(rule, quota=amount)
+    if change.field == "limit":
+        return replace(rule, limit=amount)
+    if not amount:
+        raise ChangeRefusedError(where, "cannot be 0", "say 1 or more")
+    return replace(rule, weight=amount)

@@ -1,0 +1,218 @@
+"""
+What a snapshot is after each kind of change, and how changes are refused.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from models.changes import (
+    AddedNodes,
+    CancelledGangs,
+    ChangesRejectedError,
+    ClosedNode,
+    GangPriority,
+    NewAmount,
+    QueueRule,
+    RemovedNodes,
+    SubmittedGangs,
+    changed,
+)
+from models.gangs import Budget, PodPhase, pod_sets
+from models.nodes import HOSTNAME, Taint
+from models.policy import Policy
+from models.queues import QueueResource
+from models.resources import CPU, GPU
+from solver import decide
+from tests.helpers.build import gang, node, queue, requests, snapshot
+
+
+def phases(after, key):
+    one = next(each for each in after.gangs if each.key == key)
+    return [pod.phase for leaf in pod_sets(one.tree) for pod in leaf.pods]
+
+
+def refused(before, *changes):
+    with pytest.raises(ChangesRejectedError) as caught:
+        changed(before, changes)
+    return [str(problem) for problem in caught.value.problems]
+
+
+def test_new_nodes_are_empty_copies_that_stand_where_the_first_of_the_class_stands():
+    first = node("dgx-0", rack="r1", unschedulable=True, used={CPU: 500, GPU: 2})
+    second = node("dgx-1", rack="r2", used={CPU: 700})
+
+    after = changed(snapshot([first, second]), [AddedNodes(like="dgx", number=2)])
+
+    assert ["dgx-0", "dgx-1", "dgx-new-0", "dgx-new-1"] == [n.name for n in after.nodes]
+    new = after.nodes[2]
+    assert first.allocatable == new.allocatable
+    assert ({CPU: 500}, False) == (new.used, new.unschedulable)
+    assert {**first.labels, HOSTNAME: "dgx-new-0"} == new.labels
+
+
+def test_the_class_begins_with_its_lowest_number_not_with_its_lowest_name():
+    nodes = [node("n-10", rack="r10"), node("n-9", rack="r9")]
+
+    after = changed(snapshot(nodes), [AddedNodes(like="n", number=1)])
+
+    assert "r9" == after.nodes[-1].labels["rack"]
+
+
+def test_a_new_node_has_the_taints_of_its_kind_and_none_of_its_state():
+    own = Taint(key="gpu", value="yes")
+    bad = Taint(key="node.kubernetes.io/unreachable")
+
+    after = changed(
+        snapshot([node("n0", taints=(own, bad))]), [AddedNodes(like="n0", number=1)]
+    )
+
+    assert (own,) == after.nodes[1].taints
+
+
+def test_nodes_added_twice_get_names_of_their_own():
+    more = AddedNodes(like="n0", number=1)
+
+    after = changed(snapshot([node("n0")]), [more, more])
+
+    assert ["n0", "n0-new-0", "n0-new-1"] == [n.name for n in after.nodes]
+
+
+def test_pods_of_a_removed_node_wait_again_and_what_terminates_there_is_made_anew():
+    runs = gang("runs", replicas=2, running=["n0", "n1"])
+    leaves = gang("leaves", replicas=1, created=1, terminating=["n0"])
+    keeps = gang("keeps", replicas=1, reserved=["n0"])
+    before = snapshot([node("n0"), node("n1")], [runs, leaves, keeps])
+
+    after = changed(before, [RemovedNodes(names=("n0",))])
+
+    assert ["n1"] == [n.name for n in after.nodes]
+    assert [PodPhase.PENDING, PodPhase.RUNNING] == phases(after, "default/runs")
+    assert [PodPhase.PENDING] == phases(after, "default/leaves")
+    assert [PodPhase.PENDING] == phases(after, "default/keeps")
+
+
+def test_gangs_elsewhere_stay_the_very_same_objects():
+    before = snapshot([node("n0"), node("n1")], [gang("g", running=["n1"])])
+
+    after = changed(before, [RemovedNodes(names=("n0",))])
+
+    assert before.gangs[0] is after.gangs[0]
+
+
+def test_a_drained_node_is_closed_and_empty_and_a_cordoned_one_only_closed():
+    before = snapshot([node("n0")], [gang("g", running=["n0"])])
+
+    drained = changed(before, [ClosedNode(node="n0", how="drain")])
+    cordoned = changed(before, [ClosedNode(node="n0", how="cordon")])
+
+    assert drained.nodes[0].unschedulable
+    assert cordoned.nodes[0].unschedulable
+    assert [PodPhase.PENDING] == phases(drained, "default/g")
+    assert before.gangs == cordoned.gangs
+    opened = changed(cordoned, [ClosedNode(node="n0", how="open")])
+    assert before.nodes == opened.nodes
+
+
+@pytest.mark.parametrize(
+    ("field", "amount", "rule"),
+    [
+        ("quota", NewAmount(8), QueueResource(quota=8, limit=6)),
+        ("quota", NewAmount(by=2), QueueResource(quota=6, limit=6)),
+        ("quota", NewAmount(None), QueueResource(quota=None, limit=6)),
+        ("limit", NewAmount(by=-2), QueueResource(quota=4, limit=4)),
+        ("weight", NewAmount(3), QueueResource(quota=4, limit=6, weight=3)),
+    ],
+)
+def test_a_number_of_a_queue_is_set_or_changed(field, amount, rule):
+    before = snapshot([node()], queues=[queue("q", quota=4, limit=6), queue("other")])
+    change = QueueRule(field=field, queue="q", resource=GPU, amount=amount)
+
+    after = changed(before, [change])
+
+    assert [before.queues[0], rule] == [after.queues[0], after.queues[1].rule(GPU)]
+
+
+def test_a_resource_that_got_its_first_rule_has_none_in_other_queues():
+    before = snapshot([node()], queues=[queue("q", quota=4), queue("other")])
+    change = QueueRule(field="limit", queue="q", resource=CPU, amount=NewAmount(4000))
+
+    after = changed(before, [change])
+
+    assert QueueResource(quota=None) == after.queues[0].rule(CPU)
+    assert QueueResource(quota=None, limit=4000) == after.queues[1].rule(CPU)
+
+
+def test_a_gang_gets_another_priority_and_another_is_cancelled_with_its_budget():
+    before = snapshot([node()], [gang("a"), gang("b", running=["n0"])])
+    before = replace(
+        before, budgets=(Budget(name="b", gangs=("default/b",), allowed=0),)
+    )
+
+    after = changed(
+        before,
+        [
+            GangPriority(gang="default/a", priority=7),
+            CancelledGangs(gangs=("default/b",)),
+        ],
+    )
+
+    assert [7] == [each.priority for each in after.gangs]
+    assert () == after.budgets
+
+
+def test_submitted_gangs_find_the_ports_of_hosts_that_they_ask_for():
+    asks = gang("new", requests=requests(1, **{"host-port/TCP/80": 1024}))
+
+    after = changed(snapshot([node()]), [SubmittedGangs(gangs=(asks,))])
+
+    assert 1024 == after.nodes[0].allocatable["host-port/TCP/80"]
+    assert "Starting" == decide(after, Policy()).gangs[0].state
+
+
+def test_after_a_change_it_is_known_that_something_changed():
+    before = snapshot([node("n0")])
+
+    known = changed(
+        replace(before, unchanged_for=60), [AddedNodes(like="n0", number=1)]
+    )
+    unknown = changed(before, [AddedNodes(like="n0", number=1)])
+
+    assert (0, None) == (known.unchanged_for, unknown.unchanged_for)
+
+
+def test_every_change_that_cannot_be_made_is_named_with_its_field_and_a_way_out():
+    before = snapshot([node("dgx-0")], [gang("train")], [queue("research", quota=2)])
+
+    problems = refused(
+        before,
+        AddedNodes(like="dxg", number=1),
+        AddedNodes(like="dgx", number=-1),
+        RemovedNodes(names=("dgx-1",)),
+        ClosedNode(node="zzz", how="drain"),
+        QueueRule(field="quota", queue="reserch", resource=GPU, amount=NewAmount(1)),
+        QueueRule(
+            field="quota", queue="research", resource="nvidia/gpu", amount=NewAmount(1)
+        ),
+        QueueRule(
+            field="quota", queue="research", resource=GPU, amount=NewAmount(by=-3)
+        ),
+        QueueRule(field="weight", queue="research", resource=GPU, amount=NewAmount(0)),
+        GangPriority(gang="default/trian", priority=1),
+        CancelledGangs(gangs=("default/none-at-all-like-it",)),
+        SubmittedGangs(gangs=(gang("train"),)),
+    )
+
+    assert [
+        "node or class of nodes: there is no dxg (did you mean dgx?)",
+        "number: -1 nodes cannot be added (add 0 to 100,000)",
+        "node: there is no dgx-1 (did you mean dgx-0?)",
+        "node: there is no zzz (there is dgx-0)",
+        "queue: there is no reserch (did you mean research?)",
+        "resource: there is no gpus! (there is cpu, memory, nvidia.com/gpu, …)",
+        "quota of nvidia.com/gpu of queue research: would be -1 (take away at most 2)",
+        "weight of nvidia.com/gpu of queue research: cannot be 0 (say 1 or more)",
+        "gang: there is no default/trian (did you mean default/train?)",
+        "gang: there is no default/none-at-all-like-it (there is default/train)",
+        "gang: there is default/train already (give it another name)",
+    ] == problems
