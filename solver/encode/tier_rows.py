@@ -13,7 +13,7 @@ from solver.problem.gang_state import Standing
 from solver.problem.lateness import late_value
 from solver.problem.problem import Problem
 from solver.problem.running_domains import running_domains
-from solver.score.tier import AnyTier, TierKey, tier_of
+from solver.score.tier import AnyTier, TierKey, is_loss, tier_of
 
 
 def tier_sum(problem: Problem, types: list[TypeVars], key: TierKey) -> Linear:
@@ -31,6 +31,8 @@ _Rows = Callable[[Problem, TypeVars, TierKey, Linear], None]
 
 
 def _rows_of(name: AnyTier) -> _Rows:  # noqa: C901, PLR0911 - one case for each
+    if is_loss(name):
+        return _nothing
     match name:
         case "entitled":
             return _entitled
@@ -49,21 +51,6 @@ def _rows_of(name: AnyTier) -> _Rows:  # noqa: C901, PLR0911 - one case for each
         case "late":
             return _late
         case "packing" | "order":
-            return _nothing
-        case (
-            "disruption"
-            | "disruption-gangs"
-            | "disruption-pods"
-            | "disruption-rank"
-            | "disruption-age"
-            | "disruption-size"
-            | "preemption"
-            | "preemption-gangs"
-            | "preemption-pods"
-            | "preemption-rank"
-            | "preemption-age"
-            | "preemption-size"
-        ):
             return _nothing
         case _:
             assert_never(name)

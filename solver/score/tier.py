@@ -6,7 +6,7 @@ The rows of the model that say the same are in ``encode/tiers.py``.
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, assert_never
+from typing import TYPE_CHECKING, Literal, assert_never
 
 from models.plan import Direction
 from models.policy import TierName
@@ -17,6 +17,9 @@ from solver.problem.lateness import is_late, late_value
 from solver.problem.leaving_pods import loss_of
 from solver.problem.problem import Problem, Step, Unit
 from solver.problem.running_domains import frozen_spread, running_cells, spread_of
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
 LossName = Literal[
     "disruption",
@@ -70,6 +73,13 @@ What is lost: for the starts of which step, and which of its measures.
 """
 
 
+def is_loss(name: AnyTier) -> "TypeIs[LossName]":
+    """
+    Tell whether a tier is a measure of what is lost.
+    """
+    return name in LOSSES
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tier:
     """
@@ -93,6 +103,8 @@ def tier_of(name: AnyTier) -> Tier:  # noqa: C901, PLR0911 - one case for each
     """
     Give the record of a tier.
     """
+    if is_loss(name):
+        return _LOSS
     match name:
         case "entitled":
             return _ENTITLED
@@ -114,21 +126,6 @@ def tier_of(name: AnyTier) -> Tier:  # noqa: C901, PLR0911 - one case for each
             return _LATE
         case "order":
             return _ORDER
-        case (
-            "disruption"
-            | "disruption-gangs"
-            | "disruption-pods"
-            | "disruption-rank"
-            | "disruption-age"
-            | "disruption-size"
-            | "preemption"
-            | "preemption-gangs"
-            | "preemption-pods"
-            | "preemption-rank"
-            | "preemption-age"
-            | "preemption-size"
-        ):
-            return _LOSS
         case _:
             assert_never(name)
 

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from adapters.cli.commands import get
 from adapters.cli.main import run
 from adapters.cli.terminal.output import Format
+from adapters.cli.views import listing
 from adapters.cli.views.get_views import gangs_of
 from adapters.cli.views.listing import Look, span, watch
 from adapters.inventory.gangs import gang_rows
@@ -405,7 +405,7 @@ def test_a_watch_ends_when_it_is_interrupted(recorded, monkeypatch, capsys):
         def wait(self, _seconds):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(get, "Event", Interrupted)
+    monkeypatch.setattr(listing, "Event", Interrupted)
 
     assert 130 == phalanx("get", "rounds", "--rounds", recorded, "--watch")
     assert "r1" in capsys.readouterr().out

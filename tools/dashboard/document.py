@@ -83,11 +83,12 @@ def _panels() -> Iterator[dict[str, Any]]:
         }
         top, left = top + 1, 0
         for panel in row.panels:
-            if left + panel.width > COLUMNS:
+            width = panel.width or row.width
+            if left + width > COLUMNS:
                 top, left = top + row.height, 0
-            place = {"x": left, "y": top, "w": panel.width, "h": row.height}
+            place = {"x": left, "y": top, "w": width, "h": row.height}
             yield {"id": next(numbers), "gridPos": place, **_panel(panel)}
-            left += panel.width
+            left += width
         top += row.height
 
 

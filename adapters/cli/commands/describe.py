@@ -2,31 +2,29 @@
 ``phalanx describe``: all that is known of one gang, queue, node or round.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import typer
 
+from adapters.cli.options.list_options import GangNamespace
 from adapters.cli.options.shared import Output, SchedulerNames, only
 from adapters.cli.terminal.output import Format, as_text, emit, say
 from adapters.cli.views import listed_source
-from adapters.cli.views.listed_source import NotThereError, Where, round_named
+from adapters.cli.views.listed_source import (
+    full_name,
+    round_named,
+    the_one,
+    where_of,
+)
 
-if TYPE_CHECKING:
-    from adapters.inventory.listed import Seen
-
-T = TypeVar("T")
 app = typer.Typer(
     help="Show everything about one gang, queue, node or round.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Whose.")]
-Namespace = Annotated[
-    str | None,
-    typer.Option("-n", "--namespace", metavar="NAME", help="Where the gang is."),
-]
 
 
 @app.command("gang")
@@ -38,7 +36,7 @@ def gang(
     kubeconfig: listed_source.Kubeconfig = None,
     context: listed_source.Context = None,
     scheduler_name: SchedulerNames = None,
-    namespace: Namespace = None,
+    namespace: GangNamespace = None,
     output: Output = Format.TABLE,
 ) -> None:
     """
@@ -49,10 +47,10 @@ def gang(
     from adapters.cli.views.describe_views import gang_document, gang_lines
     from adapters.inventory.gangs import gang_rows
 
-    wanted = f"{namespace}/{name}" if namespace and "/" not in name else name
-    with _where(file, scheduler_name, kubeconfig, context).looking() as look:
+    wanted = full_name(name, namespace)
+    with where_of(file, scheduler_name, kubeconfig, context).looking() as look:
         seen = look()
-        row = _one("gang", wanted, gang_rows(seen), lambda row: row.key, seen)
+        row = the_one("gang", wanted, gang_rows(seen), lambda row: row.key, seen.source)
     _write(output, lambda: gang_document(seen, row), lambda: gang_lines(seen, row))
 
 
@@ -73,10 +71,12 @@ def queue(
     from adapters.cli.views.describe_views import queue_lines
     from adapters.inventory.queues import queue_rows
 
-    where = _where(file, scheduler_name, kubeconfig, context)
+    where = where_of(file, scheduler_name, kubeconfig, context)
     with replace(where, over_time=True).looking() as look:
         seen = look()
-        row = _one("queue", name, queue_rows(seen), lambda row: row.name, seen)
+        row = the_one(
+            "queue", name, queue_rows(seen), lambda row: row.name, seen.source
+        )
     _write(
         output,
         lambda: {"kind": "Queue", **row.document()},
@@ -101,9 +101,9 @@ def node(
     from adapters.cli.views.describe_views import node_lines
     from adapters.inventory.nodes import node_rows
 
-    with _where(file, scheduler_name, kubeconfig, context).looking() as look:
+    with where_of(file, scheduler_name, kubeconfig, context).looking() as look:
         seen = look()
-        row = _one("node", name, node_rows(seen), lambda row: row.name, seen)
+        row = the_one("node", name, node_rows(seen), lambda row: row.name, seen.source)
     _write(
         output,
         lambda: {"kind": "Node", **row.document()},
@@ -128,37 +128,6 @@ def described_round(
 
     record = round_named(name, rounds_path)
     _write(output, lambda: record, lambda: round_lines(record))
-
-
-def _where(
-    file: list[str] | None,
-    schedulers: list[str] | None,
-    kubeconfig: str | None,
-    context: str | None,
-) -> Where:
-    return Where(
-        files=tuple(file or ()),
-        schedulers=tuple(schedulers or ()),
-        kubeconfig=kubeconfig,
-        context=context,
-    )
-
-
-def _one(
-    kind: str, name: str, rows: Iterable[T], key: Callable[[T], str], seen: "Seen"
-) -> T:
-    """
-    Find what has a name, or the only one that has it in its namespace.
-    """
-    every = list(rows)
-    found = [row for row in every if key(row) == name]
-    found = found or [row for row in every if key(row).rpartition("/")[2] == name]
-    if not found:
-        raise NotThereError(kind, name, [key(row) for row in every], seen.source)
-    if len(found) > 1:
-        keys = ", ".join(key(row) for row in found[:5])
-        raise typer.BadParameter(f"{name!r} is the name of several {kind}s: {keys}")
-    return found[0]
 
 
 def _write(

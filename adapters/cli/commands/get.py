@@ -2,74 +2,37 @@
 ``phalanx get``: gangs, queues, nodes and rounds, once or as they change.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from threading import Event
+from itertools import chain
 from time import time
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
+from adapters.cli.options import list_options as options
 from adapters.cli.options.shared import NoColor, PlanOutput, SchedulerNames
-from adapters.cli.terminal.output import Format, Paint
+from adapters.cli.terminal.output import Format
 from adapters.cli.views import listed_source
-from adapters.cli.views.listed_source import Where, record_path, round_named
-from adapters.cli.views.listing import Listing, Look, show, watch
+from adapters.cli.views.listed_source import (
+    Where,
+    names_of,
+    record_path,
+    round_named,
+    where_of,
+)
+from adapters.cli.views.listing import Listing, Look, look_of, show, show_or_follow
 from adapters.inventory.selectors import Labels, SelectorError, selector
 
 if TYPE_CHECKING:
     from adapters.inventory.listed import Seen
 
 T = TypeVar("T")
-INTERRUPTED = 130
-_EVERY = 1.0
 app = typer.Typer(
     help="List gangs, queues, nodes, rounds or events.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-Names = Annotated[
-    list[str] | None, typer.Argument(metavar="NAME", help="Only these; else all.")
-]
-Namespace = Annotated[
-    str | None,
-    typer.Option("-n", "--namespace", metavar="NAME", help="Only of one namespace."),
-]
-Everywhere = Annotated[
-    bool,
-    typer.Option("-A", "--all-namespaces", help="Of all namespaces: as without it."),
-]
-Labelled = Annotated[
-    str | None,
-    typer.Option(
-        "-l", "--selector", metavar="LABELS", help="Only with these: a=b,c!=d,e in (f)."
-    ),
-]
-InQueue = Annotated[
-    str | None,
-    typer.Option("-q", "--queue", metavar="NAME", help="Only of one queue."),
-]
-State = Annotated[
-    str | None, typer.Option("--state", metavar="STATE", help="Only in one state.")
-]
-Reason = Annotated[
-    str | None,
-    typer.Option("--reason", metavar="REASON", help="Only that wait for one reason."),
-]
-Watch = Annotated[
-    bool, typer.Option("-w", "--watch", help="Print what changes, until interrupted.")
-]
-Sort = Annotated[
-    str | None,
-    typer.Option(
-        "--sort-by", metavar="COLUMN", help="Sort by a column, -COLUMN downwards."
-    ),
-]
-NoHeaders = Annotated[bool, typer.Option("--no-headers", help="Print no heads.")]
-Most = Annotated[
-    int | None,
-    typer.Option("--last", min=1, metavar="N", help="Only the newest N rounds."),
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,14 +61,13 @@ class _WantedRows:
         """
         Tell whether a name was asked for, with its namespace or without.
         """
-        bare = name.rpartition("/")[2]
-        return not self.names or name in self.names or bare in self.names
+        return not self.names or not names_of(name).isdisjoint(self.names)
 
 
 @app.command("gangs")
 @app.command("gang", hidden=True)
 def gangs(
-    names: Names = None,
+    names: options.Names = None,
     *,
     file: listed_source.Files = None,
     round_name: listed_source.Round = None,
@@ -114,15 +76,15 @@ def gangs(
     context: listed_source.Context = None,
     scheduler_name: SchedulerNames = None,
     output: PlanOutput = Format.TABLE,
-    namespace: Namespace = None,
-    everywhere: Everywhere = False,
-    labels: Labelled = None,
-    queue: InQueue = None,
-    state: State = None,
-    reason: Reason = None,
-    watching: Watch = False,
-    sort: Sort = None,
-    no_headers: NoHeaders = False,
+    namespace: options.Namespace = None,
+    everywhere: options.Everywhere = False,
+    labels: options.Labelled = None,
+    queue: options.InQueue = None,
+    state: options.State = None,
+    reason: options.Reason = None,
+    watching: options.Watch = False,
+    sort: options.Sort = None,
+    no_headers: options.NoHeaders = False,
     no_color: NoColor = False,
 ) -> None:
     """
@@ -165,24 +127,24 @@ def gangs(
             raise listed_source.NotThereError("queue", wanted.queue, known, seen.source)
         return found
 
-    where = _where(file, scheduler_name, kubeconfig, context)
+    where = where_of(file, scheduler_name, kubeconfig, context)
     _shown(where, gangs_of, rows, look, watching=watching)
 
 
 @app.command("queues")
 @app.command("queue", hidden=True)
 def queues(
-    names: Names = None,
+    names: options.Names = None,
     *,
     file: listed_source.Files = None,
     kubeconfig: listed_source.Kubeconfig = None,
     context: listed_source.Context = None,
     scheduler_name: SchedulerNames = None,
     output: PlanOutput = Format.TABLE,
-    state: State = None,
-    watching: Watch = False,
-    sort: Sort = None,
-    no_headers: NoHeaders = False,
+    state: options.State = None,
+    watching: options.Watch = False,
+    sort: options.Sort = None,
+    no_headers: options.NoHeaders = False,
     no_color: NoColor = False,
 ) -> None:
     """
@@ -199,7 +161,7 @@ def queues(
         found = (row for row in queue_rows(seen) if _is(wanted.state, row.state))
         return [row for row in found if wanted.is_named(row.name)]
 
-    where = replace(_where(file, scheduler_name, kubeconfig, context), over_time=True)
+    where = replace(where_of(file, scheduler_name, kubeconfig, context), over_time=True)
     look = look_of(output, sort, no_color=no_color, no_headers=no_headers)
     _shown(where, queues_of, rows, look, watching=watching)
 
@@ -207,18 +169,18 @@ def queues(
 @app.command("nodes")
 @app.command("node", hidden=True)
 def nodes(
-    names: Names = None,
+    names: options.Names = None,
     *,
     file: listed_source.Files = None,
     kubeconfig: listed_source.Kubeconfig = None,
     context: listed_source.Context = None,
     scheduler_name: SchedulerNames = None,
     output: PlanOutput = Format.TABLE,
-    labels: Labelled = None,
-    state: State = None,
-    watching: Watch = False,
-    sort: Sort = None,
-    no_headers: NoHeaders = False,
+    labels: options.Labelled = None,
+    state: options.State = None,
+    watching: options.Watch = False,
+    sort: options.Sort = None,
+    no_headers: options.NoHeaders = False,
     no_color: NoColor = False,
 ) -> None:
     """
@@ -241,7 +203,7 @@ def nodes(
             and wanted.is_named(row.name)
         ]
 
-    where = _where(file, scheduler_name, kubeconfig, context)
+    where = where_of(file, scheduler_name, kubeconfig, context)
     look = look_of(output, sort, no_color=no_color, no_headers=no_headers)
     _shown(where, nodes_of, rows, look, watching=watching)
 
@@ -249,18 +211,15 @@ def nodes(
 @app.command("rounds")
 @app.command("round", hidden=True)
 def rounds(
-    names: Names = None,
+    names: options.Names = None,
     *,
     rounds_path: listed_source.Record = None,
     output: PlanOutput = Format.TABLE,
-    state: Annotated[
-        str | None,
-        typer.Option("--outcome", metavar="WORD", help="Only with one outcome."),
-    ] = None,
-    last: Most = None,
-    watching: Watch = False,
-    sort: Sort = None,
-    no_headers: NoHeaders = False,
+    outcome: options.Outcome = None,
+    last: options.Most = None,
+    watching: options.Watch = False,
+    sort: options.Sort = None,
+    no_headers: options.NoHeaders = False,
     no_color: NoColor = False,
 ) -> None:
     """
@@ -270,7 +229,7 @@ def rounds(
     from adapters.observe.round_file import read_rounds
 
     path = record_path(rounds_path)
-    wanted = _WantedRows(names=tuple(names or ()), state=state)
+    wanted = _WantedRows(names=tuple(names or ()), state=outcome)
 
     def rows() -> Iterable[Any]:
         every = list(read_rounds(path))
@@ -284,11 +243,7 @@ def rounds(
         return found[-last:] if last else found
 
     look = look_of(output, sort, no_color=no_color, no_headers=no_headers)
-    listing = rounds_of(time(), str(path))
-    if watching:
-        follow(listing, rows, look)
-    else:
-        show(listing, rows(), look)
+    show_or_follow(rounds_of(time(), str(path)), rows, look, watching=watching)
 
 
 def _recorded(
@@ -331,53 +286,9 @@ def _shown(
     if watching and where.files:
         raise typer.BadParameter("files do not change by themselves: leave out --watch")
     with where.looking() as seen:
-        first = seen()
-        if watching:
-            follow(listing(first), lambda: rows(seen()), look)
-        else:
-            show(listing(first), rows(first), look)
-
-
-def follow(listing: Listing[T], rows: Callable[[], Iterable[T]], look: Look) -> None:
-    """
-    Write what changes until somebody interrupts, which is how a watch ends.
-    """
-
-    def looks() -> Iterator[Iterable[T]]:
-        while True:
-            yield rows()
-
-    pause = Event()
-    try:
-        for _ in watch(listing, looks(), look):
-            pause.wait(_EVERY)
-    except KeyboardInterrupt:
-        raise typer.Exit(INTERRUPTED) from None
-
-
-def _where(
-    file: list[str] | None,
-    schedulers: list[str] | None,
-    kubeconfig: str | None,
-    context: str | None,
-) -> Where:
-    return Where(
-        files=tuple(file or ()),
-        schedulers=tuple(schedulers or ()),
-        kubeconfig=kubeconfig,
-        context=context,
-    )
-
-
-def look_of(
-    form: Format, sort: str | None, *, no_color: bool, no_headers: bool
-) -> Look:
-    """
-    Say how rows are to be written.
-    """
-    return Look(
-        form=form, sort=sort, head=not no_headers, paint=Paint(no_color=no_color)
-    )
+        looks = chain([first := seen()], iter(seen, None))
+        listed = map(rows, looks)
+        show_or_follow(listing(first), lambda: next(listed), look, watching=watching)
 
 
 def _labels_of(seen: "Seen", wanted: _WantedRows) -> "dict[str, Labels]":
@@ -394,7 +305,7 @@ def _all_there(kind: str, wanted: _WantedRows, known: list[str], where: str) -> 
     """
     Refuse a name that nothing has.
     """
-    names = {*known, *(name.rpartition("/")[2] for name in known)}
+    names = {name for key in known for name in names_of(key)}
     for name in wanted.names:
         if name not in names:
             raise listed_source.NotThereError(kind, name, known, where)

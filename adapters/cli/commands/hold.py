@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from adapters.cli.options.list_options import GangNamespace
 from adapters.cli.options.shared import SchedulerNames
 from adapters.cli.terminal.output import say
-from adapters.cli.views.listed_source import Context, Kubeconfig, NotThereError
+from adapters.cli.views.listed_source import (
+    Context,
+    Kubeconfig,
+    Where,
+    full_name,
+    the_one,
+    where_of,
+)
 
 if TYPE_CHECKING:
     from adapters.kube.acting.holding import Carrier
@@ -29,10 +37,6 @@ releasing = typer.Typer(
     rich_markup_mode=None,
 )
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Which gang.")]
-Namespace = Annotated[
-    str | None,
-    typer.Option("-n", "--namespace", metavar="NAME", help="Where the gang is."),
-]
 Why = Annotated[
     str, typer.Option("--reason", metavar="TEXT", help="Why, for those who wait.")
 ]
@@ -49,7 +53,7 @@ DryRun = Annotated[
 def hold(
     name: Name,
     *,
-    namespace: Namespace = None,
+    namespace: GangNamespace = None,
     reason: Why = "",
     dry_run: DryRun = False,
     scheduler_name: SchedulerNames = None,
@@ -63,8 +67,8 @@ def hold(
     """
     from adapters.kube.acting import holding as acting
 
-    which = (kubeconfig, context, scheduler_name)
-    with _gang(_key(name, namespace), which) as (here, key, carriers):
+    where = where_of(None, scheduler_name, kubeconfig, context)
+    with _gang(full_name(name, namespace), where) as (here, key, carriers):
         if not dry_run:
             acting.hold(here.transport, carriers, reason, time())
     _told(key, "is held", "stands", carriers, dry_run=dry_run)
@@ -74,7 +78,7 @@ def hold(
 def release(
     name: Name,
     *,
-    namespace: Namespace = None,
+    namespace: GangNamespace = None,
     dry_run: DryRun = False,
     scheduler_name: SchedulerNames = None,
     kubeconfig: Kubeconfig = None,
@@ -87,8 +91,8 @@ def release(
     """
     from adapters.kube.acting import holding as acting
 
-    which = (kubeconfig, context, scheduler_name)
-    with _gang(_key(name, namespace), which) as (here, key, carriers):
+    where = where_of(None, scheduler_name, kubeconfig, context)
+    with _gang(full_name(name, namespace), where) as (here, key, carriers):
         held = [carrier for carrier in carriers if carrier.holds]
         if not dry_run:
             held = list(acting.release(here.transport, carriers))
@@ -99,33 +103,16 @@ def release(
 
 
 @contextmanager
-def _gang(
-    name: str, which: tuple[str | None, str | None, list[str] | None]
-) -> "Iterator[tuple[Followed, str, list[Carrier]]]":
+def _gang(name: str, where: Where) -> "Iterator[tuple[Followed, str, list[Carrier]]]":
     """
     Look for a gang in the cluster: its key, and the objects that a hold stands on.
     """
     from adapters.kube.acting.holding import carriers_of
-    from adapters.service.following import ClusterChoice
 
-    kubeconfig, context, schedulers = which
-    cluster = ClusterChoice(
-        kubeconfig=kubeconfig, context=context, schedulers=tuple(schedulers or ())
-    )
-    with cluster.followed() as here:
+    with where.cluster().followed() as here:
         keys = [gang.key for gang in here.source.snapshot().gangs]
-        found = [key for key in keys if name in {key, key.rpartition("/")[2]}]
-        if not found:
-            raise NotThereError("gang", name, keys, here.server)
-        if len(found) > 1 and name not in found:
-            several = ", ".join(found[:5])
-            raise typer.BadParameter(f"{name!r} is the name of several: {several}")
-        key = name if name in found else found[0]
+        key = the_one("gang", name, keys, str, here.server)
         yield here, key, carriers_of(here.source, key)
-
-
-def _key(name: str, namespace: str | None) -> str:
-    return f"{namespace}/{name}" if namespace and "/" not in name else name
 
 
 def _told(

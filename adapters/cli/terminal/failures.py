@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import typer
 
+from adapters.cli.main import INTERRUPTED
 from adapters.cli.terminal.output import note
 from adapters.kube.api.errors import (
     ClusterError,
@@ -27,7 +28,6 @@ FAILED = 1
 WRONG_USE = 2
 REJECTED = 4
 UNREACHABLE = 5
-INTERRUPTED = 130
 _MOST_SHOWN = 100
 _RESUMED = frozenset({"replay", "study"})
 _GOES_ON = "the same command goes on from here"

@@ -2,11 +2,11 @@
 Where ``get`` and ``describe`` look: a cluster, files, or the record of rounds.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -15,7 +15,9 @@ from models.names import nearest
 
 if TYPE_CHECKING:
     from adapters.inventory.listed import Seen
+    from adapters.service.following import ClusterChoice
 
+T = TypeVar("T")
 Files = Annotated[
     list[str] | None,
     typer.Option(
@@ -82,22 +84,28 @@ class Where:
             yield self._read
             return
         from adapters.kube.watch.cluster_listing import seen_in
-        from adapters.service.following import ClusterChoice
         from adapters.service.remembered import with_usage
         from models.policy import Policy
 
-        cluster = ClusterChoice(
-            kubeconfig=self.kubeconfig,
-            context=self.context,
-            schedulers=self.schedulers,
-        )
-        with cluster.followed() as here:
+        with self.cluster().followed() as here:
 
             def look() -> "Seen":
                 seen = seen_in(here.source, Policy(), here.server)
                 return with_usage(seen, here) if self.over_time else seen
 
             yield look
+
+    def cluster(self) -> "ClusterChoice":
+        """
+        Give the cluster, whatever files there are.
+        """
+        from adapters.service.following import ClusterChoice
+
+        return ClusterChoice(
+            kubeconfig=self.kubeconfig,
+            context=self.context,
+            schedulers=self.schedulers,
+        )
 
     def _read(self) -> "Seen":
         from adapters.files import read_scenarios
@@ -115,6 +123,54 @@ class Where:
             starting=starting,
             whys_from="as greedy would give them; `phalanx plan` gives the solver's",
         )
+
+
+def where_of(
+    file: list[str] | None,
+    schedulers: list[str] | None,
+    kubeconfig: str | None,
+    context: str | None,
+) -> Where:
+    """
+    Gather the options that say what is looked at.
+    """
+    return Where(
+        files=tuple(file or ()),
+        schedulers=tuple(schedulers or ()),
+        kubeconfig=kubeconfig,
+        context=context,
+    )
+
+
+def full_name(name: str, namespace: str | None) -> str:
+    """
+    Give a name with the namespace that was said beside it, if any.
+    """
+    return f"{namespace}/{name}" if namespace and "/" not in name else name
+
+
+def names_of(key: str) -> set[str]:
+    """
+    Give the names that something answers to: with its namespace and without.
+    """
+    return {key, key.rpartition("/")[2]}
+
+
+def the_one(
+    kind: str, name: str, rows: Iterable[T], key: Callable[[T], str], where: str
+) -> T:
+    """
+    Find what has a name, or the only one that has it in its namespace.
+    """
+    every = list(rows)
+    found = [row for row in every if key(row) == name]
+    found = found or [row for row in every if name in names_of(key(row))]
+    if not found:
+        raise NotThereError(kind, name, [key(row) for row in every], where)
+    if len(found) > 1:
+        keys = ", ".join(key(row) for row in found[:5])
+        raise typer.BadParameter(f"{name!r} is the name of several {kind}s: {keys}")
+    return found[0]
 
 
 def record_path(said: str | None) -> Path:

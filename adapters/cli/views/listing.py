@@ -6,14 +6,17 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from threading import Event
 from typing import Any, Generic, TypeVar
 
 import typer
 
+from adapters.cli.main import INTERRUPTED
 from adapters.cli.terminal.output import Format, Paint, Table, as_text, emit, say
 from models.names import nearest
 
 T = TypeVar("T")
+_EVERY = 1.0
 COLOURS = {
     "Running": "green",
     "Waiting": "yellow",
@@ -79,6 +82,38 @@ class Look:
     sort: str | None = None
     head: bool = True
     paint: Paint = field(default_factory=Paint)
+
+
+def look_of(
+    form: Format, sort: str | None, *, no_color: bool, no_headers: bool
+) -> Look:
+    """
+    Gather the options that say how rows are written.
+    """
+    return Look(
+        form=form, sort=sort, head=not no_headers, paint=Paint(no_color=no_color)
+    )
+
+
+def show_or_follow(
+    listing: Listing[T],
+    rows: Callable[[], Iterable[T]],
+    look: Look,
+    *,
+    watching: bool,
+) -> None:
+    """
+    Write rows once, or what changes of them until somebody interrupts.
+    """
+    if not watching:
+        show(listing, rows(), look)
+        return
+    pause = Event()
+    try:
+        for _ in watch(listing, iter(rows, None), look):
+            pause.wait(_EVERY)
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def show(listing: Listing[T], rows: Iterable[T], look: Look) -> None:

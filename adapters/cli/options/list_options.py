@@ -1,0 +1,63 @@
+"""
+The options of ``get`` and ``describe``, and of all that look at one gang.
+"""
+
+from typing import Annotated
+
+import typer
+
+Names = Annotated[
+    list[str] | None, typer.Argument(metavar="NAME", help="Only these; else all.")
+]
+Gangs = Annotated[
+    list[str] | None, typer.Argument(metavar="GANG", help="Only of these; else all.")
+]
+Namespace = Annotated[
+    str | None,
+    typer.Option("-n", "--namespace", metavar="NAME", help="Only of one namespace."),
+]
+Everywhere = Annotated[
+    bool,
+    typer.Option("-A", "--all-namespaces", help="Of all namespaces: as without it."),
+]
+Labelled = Annotated[
+    str | None,
+    typer.Option(
+        "-l", "--selector", metavar="LABELS", help="Only with these: a=b,c!=d,e in (f)."
+    ),
+]
+InQueue = Annotated[
+    str | None,
+    typer.Option("-q", "--queue", metavar="NAME", help="Only of one queue."),
+]
+State = Annotated[
+    str | None, typer.Option("--state", metavar="STATE", help="Only in one state.")
+]
+Reason = Annotated[
+    str | None,
+    typer.Option("--reason", metavar="REASON", help="Only that wait for one reason."),
+]
+Outcome = Annotated[
+    str | None, typer.Option("--outcome", metavar="WORD", help="Only with one outcome.")
+]
+Event = Annotated[
+    str | None, typer.Option("--event", metavar="WORD", help="Only of one kind.")
+]
+Watch = Annotated[
+    bool, typer.Option("-w", "--watch", help="Print what changes, until interrupted.")
+]
+Sort = Annotated[
+    str | None,
+    typer.Option(
+        "--sort-by", metavar="COLUMN", help="Sort by a column, -COLUMN downwards."
+    ),
+]
+NoHeaders = Annotated[bool, typer.Option("--no-headers", help="Print no heads.")]
+Most = Annotated[
+    int | None,
+    typer.Option("--last", min=1, metavar="N", help="Only the newest N rounds."),
+]
+GangNamespace = Annotated[
+    str | None,
+    typer.Option("-n", "--namespace", metavar="NAME", help="Where the gang is."),
+]
