@@ -32,7 +32,7 @@ class Takers:
     def __init__(self, bare: Problem, after: Problem, draft: Draft) -> None:
         self._bare = bare
         self.names: list[str] = []
-        self._below: dict[tuple[str, bool], Bools] = {}
+        self._below: dict[tuple[str, bool], Share] = {}
         given = list(self._given(after, draft))
         gangs, nodes, requests = zip(*given, strict=True) if given else ((), (), ())
         self._gangs = np.array(gangs, dtype=np.int64)
@@ -43,6 +43,7 @@ class Takers:
             [bare.room.row(dict(one)) for one in kinds.values()], dtype=np.int64
         ).reshape(len(kinds), len(bare.room.resources))
         self._rows = table[[place[id(one)] for one in requests]]
+        self._ranks = np.argsort(np.argsort(np.array(self.names, dtype=object)))
 
     def _given(
         self, after: Problem, draft: Draft
@@ -89,22 +90,25 @@ class Takers:
                 queue in path(gang.queue) and not (fixed and gang.preemptible)
                 for gang in gangs
             ]
-            self._below[key] = np.array(below, dtype=bool)
-        return self._sum(self._below[key][self._gangs])
+            self._below[key] = self._sum(np.array(below, dtype=bool)[self._gangs])
+        return self._below[key]
 
     def _sum(self, chosen: Bools) -> "Share":
         amounts = np.zeros((len(self.names), self._rows.shape[1]), dtype=np.int64)
         np.add.at(amounts, self._gangs[chosen], self._rows[chosen])
-        return Share(self.names, amounts)
+        return Share(self.names, self._ranks, amounts)
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
     """
     What gangs get of some room: gangs × resources.
+
+    ``ranks`` are the gangs' places in the order of their names.
     """
 
     names: Sequence[str]
+    ranks: Ints
     amounts: Ints
 
     def __bool__(self) -> bool:
@@ -123,10 +127,10 @@ class Share:
         """
         Say who gets how much, those first that get most of one resource.
         """
-        amounts = self.amounts[:, column]
-        several = [at for at in range(len(self.names)) if self.amounts[at].any()]
-        several.sort(key=lambda at: (-int(amounts[at]), self.names[at]))
-        names = list(dict.fromkeys(self.names[at] for at in several))
+        several = np.flatnonzero(self.amounts.any(axis=1))
+        amounts = self.amounts[several, column]
+        several = several[np.lexsort((self.ranks[several], -amounts))]
+        names = list(dict.fromkeys(self.names[at] for at in several.tolist()))
         return {
             "given": self.total(column),
             "gangs": len(names),
