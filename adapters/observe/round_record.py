@@ -18,6 +18,17 @@ from models.receipt import Receipt
 from models.snapshot import Snapshot
 
 _STEADY = frozenset({"Running", "Finished"})
+_AS_PLANNED = (
+    "strategy",
+    "fallback",
+    "status",
+    "deterministic",
+    "snapshot",
+    "seed",
+    "versions",
+    "tiers",
+    "model",
+)
 _RESULTS = ("done", "held", "again", "refused", "skipped")
 
 
@@ -46,44 +57,48 @@ def record_of(
     """
     plan = turn.plan
     document = plan_document(plan)
-    gpus = gpus_of_pods(turn.snapshot)
-    shown = [line for line in document["gangs"] if line["state"] not in _STEADY]
-    shown.sort(key=lambda line: line["state"] == "Waiting")
     operations = _operations(plan, turn.receipts)
     return {
         **head_of(turn.name, turn.began, outcome, why),
-        "strategy": plan.strategy,
-        "fallback": document["fallback"],
-        "status": plan.status,
-        "deterministic": plan.deterministic,
-        "snapshot": plan.snapshot,
-        "seed": plan.seed,
-        "versions": document["versions"],
+        **{word: document[word] for word in _AS_PLANNED},
         "policy": policy.model_dump(by_alias=True, mode="json"),
-        "tiers": document["tiers"],
-        "model": document["model"],
         "seconds": {
             "round": {name: round(spent, 6) for name, spent in turn.seconds.items()},
             "plan": document["seconds"],
         },
         "nodes": len(turn.snapshot.nodes),
-        "gangs": {
-            "states": _counted(line.state for line in plan.gangs),
-            "reasons": _counted(
-                line.waiting.reason.value for line in plan.gangs if line.waiting
-            ),
-            "items": _with_asks(shown[:MOST_GANGS], turn.snapshot),
-            "leftOut": max(0, len(shown) - MOST_GANGS),
-            "ended": list(ended[:MOST_GANGS]),
-        },
-        "gpus": sum(
-            gpus.get(step.pod, 0) for step in plan.operations if step.op == "Bind"
-        ),
+        "gangs": _gangs(turn, document["gangs"], ended),
+        "gpus": _bound_gpus(turn),
         "held": {"gpus": plan.held, "gpuSeconds": turn.snapshot.held},
         "receipts": _receipts(turn.receipts),
         "operations": operations[:MOST_OPERATIONS],
         "operationsLeftOut": max(0, len(operations) - MOST_OPERATIONS),
     }
+
+
+def _gangs(
+    turn: Turn, lines: list[dict[str, Any]], ended: Sequence[str]
+) -> dict[str, Any]:
+    """
+    Count the gangs of a plan, and list those that neither run on nor have ended.
+    """
+    shown = [line for line in lines if line["state"] not in _STEADY]
+    shown.sort(key=lambda line: line["state"] == "Waiting")
+    every = turn.plan.gangs
+    whys = (line.waiting for line in every if line.waiting)
+    return {
+        "states": _counted(line.state for line in every),
+        "reasons": _counted(why.reason.value for why in whys),
+        "items": _with_asks(shown[:MOST_GANGS], turn.snapshot),
+        "leftOut": max(0, len(shown) - MOST_GANGS),
+        "ended": list(ended[:MOST_GANGS]),
+    }
+
+
+def _bound_gpus(turn: Turn) -> int:
+    gpus = gpus_of_pods(turn.snapshot)
+    binds = (step for step in turn.plan.operations if step.op == "Bind")
+    return sum(gpus.get(step.pod, 0) for step in binds)
 
 
 def alive_in(plan: Plan) -> tuple[set[str], set[str]]:

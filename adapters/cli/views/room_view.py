@@ -3,7 +3,7 @@ Who makes room for whom, as a person reads it: evictions, moves, reserved places
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from adapters.cli.terminal.output import Paint, Table, noted
@@ -59,9 +59,25 @@ def losses(
     found = _losses(snapshot, plan)
     if not found:
         return []
+    table = _loss_table(snapshot, found if wide else found[:MOST_ROWS], wide=wide)
+    rules = {loss.rule for loss in found}
+    notes = [text for rule, text in _RULES.items() if rule in rules]
+    notes.append(_WORK)
+    if any(loss.work and not loss.gpus for loss in found):
+        notes.append(_WITHOUT_GPUS)
+    return [
+        "",
+        _summary(found),
+        *_indented(table, paint, "red", width),
+        *more(len(found), wide=wide),
+        *noted(notes, width),
+    ]
+
+
+def _loss_table(snapshot: Snapshot, found: Iterable[_Loss], *, wide: bool) -> Table:
     running = _running(snapshot)
     queues = {gang.key: gang.queue for gang in snapshot.gangs}
-    table = Table(
+    return Table(
         ("GANG", "QUEUE", "LOSES", "GPUS", "WORK LOST", "RULE", "FOR", "FROM"),
         [
             (
@@ -74,25 +90,21 @@ def losses(
                 _named(loss.beneficiaries, wide=wide),
                 placed(loss.places, wide=wide),
             )
-            for loss in (found if wide else found[:MOST_ROWS])
+            for loss in found
         ],
         frozenset({3, 4}),
     )
-    inside = None if width is None else width - 2
-    rules = {loss.rule for loss in found}
-    notes = [text for rule, text in _RULES.items() if rule in rules]
-    notes.append(_WORK)
-    if any(loss.work and not loss.gpus for loss in found):
-        notes.append(_WITHOUT_GPUS)
-    head, *rest = table.folded(inside)
-    return [
-        "",
-        _summary(found),
-        f"  {head}",
-        *(paint("red", f"  {line}") for line in rest),
-        *more(len(found), wide=wide),
-        *noted(notes, width),
-    ]
+
+
+def _indented(
+    table: Table, paint: Paint, colour: str, width: int | None
+) -> Iterator[str]:
+    """
+    Give the lines of a table a little to the right, its rows in one colour.
+    """
+    head, *rest = table.folded(None if width is None else width - 2)
+    yield f"  {head}"
+    yield from (paint(colour, f"  {line}") for line in rest)
 
 
 def reserved(
@@ -112,30 +124,25 @@ def reserved(
         return []
     queues = {gang.key: gang.queue for gang in snapshot.gangs}
     names = sorted(nodes)
-    table = Table(
-        ("GANG", "QUEUE", "PODS", "GPUS", "RESERVED ON"),
-        [
-            (
-                name,
-                queues.get(name, "?"),
-                f"{nodes[name].total():,}",
-                f"{gpus[name]:,}",
-                placed(nodes[name], wide=wide),
-            )
-            for name in (names if wide else names[:MOST_ROWS])
-        ],
-        frozenset({2, 3}),
-    )
+    rows = [
+        (
+            name,
+            queues.get(name, "?"),
+            f"{nodes[name].total():,}",
+            f"{gpus[name]:,}",
+            placed(nodes[name], wide=wide),
+        )
+        for name in (names if wide else names[:MOST_ROWS])
+    ]
+    heads = ("GANG", "QUEUE", "PODS", "GPUS", "RESERVED ON")
     pods = sum(places.total() for places in nodes.values())
     who = counted(len(names), "gang")
     has = "has its places" if len(names) == 1 else "have their places"
-    total = f"{counted(pods, 'pod')}, {counted(gpus.total(), 'GPU')}"
-    head, *rest = table.folded(None if width is None else width - 2)
+    what = f"{counted(pods, 'pod')}, {counted(gpus.total(), 'GPU')}"
     return [
         "",
-        f"{who} {has} reserved, to start when the pods there have left: {total}",
-        f"  {head}",
-        *(paint("yellow", f"  {line}") for line in rest),
+        f"{who} {has} reserved, to start when the pods there have left: {what}",
+        *_indented(Table(heads, rows, frozenset({2, 3})), paint, "yellow", width),
         *more(len(names), wide=wide),
     ]
 

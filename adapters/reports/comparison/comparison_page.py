@@ -8,16 +8,10 @@ from statistics import median
 from adapters.compare.outcome import percent
 from adapters.compare.pairs import Pair, comparison_document
 from adapters.reports.charts.number_text import number, seconds, short_time
-from adapters.reports.comparison.comparison_charts import (
-    MOST_LISTED,
-    better,
-    both,
-    differences,
-    gap_of,
-    gaps,
-    sides,
-    times,
-)
+from adapters.reports.comparison.cases import MOST_LISTED, gap_of, sides
+from adapters.reports.comparison.certainty import gaps
+from adapters.reports.comparison.decision_times import times
+from adapters.reports.comparison.differences import better, both, differences
 from adapters.reports.page.page import (
     Cell,
     Column,

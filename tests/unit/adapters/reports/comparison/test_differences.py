@@ -4,7 +4,7 @@ What the page of a comparison says about tiers.
 
 import pytest
 
-from adapters.reports.comparison.comparison_charts import in_order
+from adapters.reports.comparison.differences import in_order
 
 
 @pytest.mark.parametrize(
