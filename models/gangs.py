@@ -5,6 +5,7 @@ Gangs: trees of pods that start together or not at all.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import NamedTuple
 
 from models.nodes import ANYWHERE, NodeDemand
 from models.reasons import Waiting
@@ -86,12 +87,23 @@ class Group:
 Tree = PodSet | Group
 
 
+class RunKind(NamedTuple):
+    """
+    Whose run times are taken to be alike: by queue, owner and GPUs, 0 for none.
+    """
+
+    queue: str
+    owner: str
+    gpus: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gang:
     """
     A tree of pods with one queue and one priority, shown as ``namespace/name``.
 
     What its source cannot say clearly or we cannot obey is ``refused``, with a reason.
+    ``runs_like`` says whose run times its own are like, if not those of its own kind.
     """
 
     name: str
@@ -114,6 +126,7 @@ class Gang:
     stale_since: int | None = None
     evicted_ago: int | None = None
     passed_over: int = 0
+    runs_like: RunKind | None = None
     refused: Waiting | None = None
 
     @property

@@ -25,6 +25,7 @@ from models.place_specs import (
 )
 from models.policy import Policy
 from models.reasons import Reason
+from models.run_times import MOST_KINDS
 from models.snapshot import Snapshot
 from models.usage_hours import parse_usage
 from models.written import (
@@ -254,6 +255,33 @@ class RefusedSpec(Spec):
     facts: dict[str, str | int] = Field(default_factory=dict)
 
 
+class EndedSpec(Spec):
+    """
+    So many gangs ran for so long at most.
+    """
+
+    within: Seconds
+    gangs: Number
+
+
+class RunKindSpec(Spec):
+    """
+    Whose run times are taken to be alike.
+    """
+
+    queue: PlainName = "default"
+    owner: LeafName = "default"
+    gpus: Number = 0
+
+
+class RunTimesSpec(RunKindSpec):
+    """
+    For how long gangs of one kind ran that have ended.
+    """
+
+    ended: list[EndedSpec]
+
+
 class GangSpec(TreeSpec):
     """
     One gang, or ``count`` of them that differ by name only.
@@ -284,6 +312,7 @@ class GangSpec(TreeSpec):
     stale_since: Seconds | None = Field(None, alias="staleSince")
     evicted_ago: Seconds | None = Field(None, alias="evictedAgo")
     passed_over: Seconds = Field(0, alias="passedOver")
+    runs_like: RunKindSpec | None = Field(None, alias="runsLike")
     refused: RefusedSpec | None = None
 
 
@@ -310,6 +339,9 @@ class Given(Spec):
     unchanged_for: Seconds | None = Field(None, alias="unchangedFor")
     held: Seconds = 0
     also_waiting: Number = Field(0, alias="alsoWaiting")
+    run_times: list[RunTimesSpec] = Field(
+        default_factory=list, alias="runTimes", max_length=MOST_KINDS
+    )
     manifests: list[dict[str, Any]] | None = None
     schedulers: list[PlainName] | None = None
     dialects: list[Annotated[DialectChoice, Field(strict=False)]] | None = None

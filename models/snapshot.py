@@ -13,6 +13,7 @@ from models.gangs import Budget, Gang, Pod, pod_sets
 from models.kept import Kept
 from models.nodes import Node
 from models.queues import Queue
+from models.run_times import NOTHING_SEEN, RunTimes
 from models.topology import Topology
 
 
@@ -26,6 +27,7 @@ class Snapshot:
     here: no gang came, ended or failed, and no node, queue or budget changed.
     ``held`` are the GPU-seconds of the policy's last window that idled, held for heads,
     while work waited that fits.  ``also_waiting`` gangs wait and are not listed.
+    ``run_times`` is for how long gangs ran that have ended.
     """
 
     nodes: tuple[Node, ...] = ()
@@ -36,6 +38,7 @@ class Snapshot:
     unchanged_for: int | None = None
     held: int = 0
     also_waiting: int = 0
+    run_times: RunTimes = NOTHING_SEEN
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
 
@@ -47,6 +50,7 @@ class HashMemo:
     def __init__(self) -> None:
         self.nodes: Kept[Node, bytes] = Kept(_digest)
         self.gangs: Kept[Gang, bytes] = Kept(_gang_digest)
+        self.run_times: Kept[RunTimes, bytes] = Kept(_record_digest)
 
 
 def content_hash(snapshot: Snapshot, memo: HashMemo | None = None) -> str:
@@ -69,6 +73,8 @@ def content_hash(snapshot: Snapshot, memo: HashMemo | None = None) -> str:
         digest.update(str(snapshot.unchanged_for).encode())
     if snapshot.held or snapshot.also_waiting:
         digest.update(f"\n{snapshot.held} {snapshot.also_waiting}".encode())
+    if snapshot.run_times:
+        digest.update(memo.run_times.of([snapshot.run_times])[0])
     return f"sha256:{digest.hexdigest()}"
 
 
@@ -85,6 +91,11 @@ def _gang_digest(gang: Gang) -> bytes:
     ]
     text = f"{_TIMELESS.encode(gang)}\n{times}"
     return hashlib.sha256(text.encode()).digest()
+
+
+def _record_digest(record: RunTimes) -> bytes:
+    rows = [(*kind, sorted(counts.items())) for kind, counts in record.ended.items()]
+    return hashlib.sha256(_WRITER.encode(sorted(rows)).encode()).digest()
 
 
 def _timeless(value: object) -> object:

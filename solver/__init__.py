@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from solver.problem.queue_tree import beyond_quotas as beyond_quotas
     from solver.round import RoundMemo as RoundMemo
     from solver.round import decide as decide
+    from solver.run_times.time_left import RunTimeForecast as RunTimeForecast
+    from solver.run_times.time_left import TimeLeft as TimeLeft
+    from solver.run_times.time_left import ran_for as ran_for
     from solver.score.tier import LOSSES as LOSSES
     from solver.strategies import STRATEGIES as STRATEGIES
     from solver.tuning import Tuning as Tuning
@@ -49,6 +52,7 @@ _ROOMS = {
     "problem.problem": ("problem_of",),
     "problem.queue_tree": ("beyond", "beyond_quotas"),
     "round": ("RoundMemo", "decide"),
+    "run_times.time_left": ("RunTimeForecast", "TimeLeft", "ran_for"),
     "score.tier": ("LOSSES",),
     "strategies": ("STRATEGIES",),
     "tuning": ("Tuning",),

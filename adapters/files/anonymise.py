@@ -16,6 +16,7 @@ from adapters.files.names_in import (
     demands,
     keys,
     leaf_names,
+    namespaces,
     nodes,
     queues,
     strings,
@@ -23,7 +24,7 @@ from adapters.files.names_in import (
     values,
 )
 from adapters.files.snapshot_writer import usual_names
-from models.gangs import Budget, Gang, Group, Tree
+from models.gangs import Budget, Gang, Group, RunKind, Tree
 from models.nodes import (
     HOSTNAME,
     LabelRule,
@@ -34,6 +35,7 @@ from models.nodes import (
     Toleration,
 )
 from models.reasons import Waiting
+from models.run_times import RunTimes
 from models.snapshot import Snapshot
 from models.topology import Topology, TopologyDemand
 
@@ -66,7 +68,7 @@ class _Renamer:
         mates = {mate for gang in gangs for mate in gang.mates}
         mates -= {gang.key for gang in gangs}
         self._mates = self._codes("h", mates)
-        self._spaces = self._codes("s", (g.namespace for g in gangs))
+        self._spaces = self._codes("s", namespaces(snapshot))
         self._queues = self._codes("q", queues(snapshot))
         self._nodes = self._codes("n", nodes(snapshot))
         self._topologies = self._codes("t", topologies(snapshot))
@@ -105,6 +107,9 @@ class _Renamer:
             unchanged_for=old.unchanged_for,
             held=old.held,
             also_waiting=old.also_waiting,
+            run_times=RunTimes(
+                {self._kind(k): row for k, row in old.run_times.ended.items()}
+            ),
         )
 
     def _codes(self, letter: str, names: Iterable[Name]) -> dict[Name, str]:
@@ -168,18 +173,13 @@ class _Renamer:
                 tree=self._tree(gang.tree, name),
                 queue=self._queues[gang.queue],
                 mates=tuple(sorted(map(self._mate, gang.mates))),
-                refused=refused and Waiting(refused.reason, self._facts(refused)),
+                refused=refused and Waiting(refused.reason, _facts(refused)),
+                runs_like=gang.runs_like and self._kind(gang.runs_like),
             )
         )
 
-    def _facts(self, refused: Waiting) -> Mapping[str, str | int]:
-        """
-        Keep the numbers of a reason; its words name things.
-        """
-        return {
-            key: fact if isinstance(fact, int) else _HIDDEN
-            for key, fact in refused.facts.items()
-        }
+    def _kind(self, kind: RunKind) -> RunKind:
+        return RunKind(self._queues[kind.queue], self._spaces[kind.owner], kind.gpus)
 
     def _mate(self, mate: str) -> str:
         namespace, _, name = mate.partition("/")
@@ -251,6 +251,16 @@ class _Renamer:
             name=self._budgets[budget.name],
             gangs=tuple(sorted(map(self._mate, budget.gangs))),
         )
+
+
+def _facts(refused: Waiting) -> Mapping[str, str | int]:
+    """
+    Keep the numbers of a reason; its words name things.
+    """
+    return {
+        key: fact if isinstance(fact, int) else _HIDDEN
+        for key, fact in refused.facts.items()
+    }
 
 
 def _sorted(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from adapters.files.checks import expanded
 from adapters.files.gang_checks import leaves_of
 from adapters.files.gang_records import FileGangMaker, host_ports
+from adapters.files.recorded_times import record_of
 from models.gangs import Budget, Gang
 from models.host_ports import ports_offered
 from models.nodes import HOSTNAME, Node, Taint
@@ -40,6 +41,7 @@ def make_snapshot(given: Given) -> Snapshot:
         unchanged_for=given.unchanged_for,
         held=given.held,
         also_waiting=given.also_waiting,
+        run_times=record_of(given.run_times),
         warnings=tuple(_warnings(given)),
     )
 

@@ -12,6 +12,7 @@ from models.nodes import ANYWHERE, HOSTNAME, LabelRule, NodeDemand, Terms, Toler
 from models.place_specs import AffinitySpec, HostPortSpec, TermSpec, VolumeSpec
 from models.reasons import Waiting
 from models.resources import PODS, Resources
+from models.run_times import kind_of
 from models.scenario import (
     GangSpec,
     ReservedSpec,
@@ -61,6 +62,11 @@ class FileGangMaker:
             stale_since=spec.stale_since,
             evicted_ago=spec.evicted_ago,
             passed_over=spec.passed_over,
+            runs_like=(
+                kind_of(spec.runs_like.queue, spec.runs_like.owner, spec.runs_like.gpus)
+                if spec.runs_like
+                else None
+            ),
             refused=(
                 Waiting(spec.refused.reason, spec.refused.facts)
                 if spec.refused

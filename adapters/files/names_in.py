@@ -4,7 +4,7 @@ Every name in a snapshot: of gangs, nodes and queues, of label keys and their va
 
 from collections.abc import Iterable, Iterator
 
-from models.gangs import Gang, Group, Tree, pod_sets
+from models.gangs import Gang, Group, RunKind, Tree, pod_sets
 from models.nodes import LabelRule, NodeDemand
 from models.snapshot import Snapshot
 from models.topology import TopologyDemand
@@ -42,10 +42,24 @@ def queues(snapshot: Snapshot) -> Iterator[str]:
     Walk the queues that exist, and those that gangs name.
     """
     yield from (gang.queue for gang in snapshot.gangs)
+    yield from (kind.queue for kind in _run_kinds(snapshot))
     for queue in snapshot.queues:
         yield queue.name
         if queue.parent:
             yield queue.parent
+
+
+def namespaces(snapshot: Snapshot) -> Iterator[str]:
+    """
+    Walk the namespaces of gangs, and those whose run times are known.
+    """
+    yield from (gang.namespace for gang in snapshot.gangs)
+    yield from (kind.owner for kind in _run_kinds(snapshot))
+
+
+def _run_kinds(snapshot: Snapshot) -> Iterator[RunKind]:
+    yield from snapshot.run_times.ended
+    yield from (gang.runs_like for gang in snapshot.gangs if gang.runs_like)
 
 
 def nodes(snapshot: Snapshot) -> Iterator[str]:

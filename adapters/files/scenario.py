@@ -20,6 +20,7 @@ from adapters.files.foreign import (
     passed_over,
 )
 from adapters.files.problems import Fault, located, schema_faults
+from adapters.files.recorded_times import record_of
 from adapters.files.salvage import further_faults
 from adapters.files.sizes import MOST_GANGS, MOST_NODES, MOST_QUEUES, snapshot_faults
 from adapters.files.text import (
@@ -240,6 +241,7 @@ def _scenario(
             unchanged_for=file.given.unchanged_for,
             held=file.given.held,
             also_waiting=file.given.also_waiting,
+            run_times=record_of(file.given.run_times),
         )
         faults = list(snapshot_faults(snapshot))
         if file.expect is not None:
@@ -277,6 +279,7 @@ def _merged(name: str, parts: Sequence[_FilePart]) -> ScenarioFile:
         unchanged_for=min((each for each in said if each is not None), default=None),
         held=max((file.given.held for file in files), default=0),
         also_waiting=sum(file.given.also_waiting for file in files),
+        run_times=[each for file in files for each in file.given.run_times],
         **{
             word: [spec for file in files for spec in getattr(file.given, word)]
             for word in _BULK.records

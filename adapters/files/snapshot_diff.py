@@ -61,6 +61,7 @@ def changes(before: Snapshot, after: Snapshot) -> Iterator[Change]:
         "unchangedFor": (before.unchanged_for, after.unchanged_for),
         "held": (before.held, after.held),
         "alsoWaiting": (before.also_waiting, after.also_waiting),
+        "runTimes": (_counted(before), _counted(after)),
     }
     for word, said in clocks.items():
         if said[0] != said[1]:
@@ -75,6 +76,13 @@ def changes(before: Snapshot, after: Snapshot) -> Iterator[Change]:
                 continue
             for place, was, now in _fields(one, other, ()):
                 yield Change(noun, name, spelled(place), was, now)
+
+
+def _counted(snapshot: Snapshot) -> int:
+    """
+    Count the gangs of which it is known for how long they ran.
+    """
+    return sum(sum(row.values()) for row in snapshot.run_times.ended.values())
 
 
 def _by_name(records: Any) -> dict[str, Mapping[str, Any]]:  # noqa: ANN401 - plain values

@@ -10,7 +10,17 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from models.gangs import Budget, Gang, Group, MatchPolicy, Pod, PodPhase, PodSet, Tree
+from adapters.files.recorded_times import kind_document, run_times_document
+from models.gangs import (
+    Budget,
+    Gang,
+    Group,
+    MatchPolicy,
+    Pod,
+    PodPhase,
+    PodSet,
+    Tree,
+)
 from models.host_ports import is_host_port, ports_of
 from models.nodes import HOSTNAME, LabelRule, Node, NodeDemand, Terms
 from models.queues import Queue, QueueResource
@@ -66,7 +76,11 @@ def snapshot_document(
     said: Record = {word: list_ for word, list_ in given.items() if list_}
     if snapshot.unchanged_for is not None:
         said["unchangedFor"] = snapshot.unchanged_for
-    said |= _said(held=snapshot.held or None, alsoWaiting=snapshot.also_waiting or None)
+    said |= _said(
+        held=snapshot.held or None,
+        alsoWaiting=snapshot.also_waiting or None,
+        runTimes=run_times_document(snapshot.run_times),
+    )
     return {**head, "given": said}
 
 
@@ -207,6 +221,7 @@ def _gang(gang: Gang) -> Record:
             staleSince=gang.stale_since,
             evictedAgo=gang.evicted_ago,
             passedOver=gang.passed_over or None,
+            runsLike=kind_document(gang.runs_like) if gang.runs_like else None,
         ),
         **(
             {"refused": {"reason": str(refused.reason), "facts": dict(refused.facts)}}

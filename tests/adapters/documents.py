@@ -145,6 +145,7 @@ def _running() -> dict:
         "staleSince": "3s",
         "evictedAgo": "1h",
         "passedOver": "2h",
+        "runsLike": {"queue": "research", "owner": "team-a", "gpus": 8},
     }
 
 

@@ -408,3 +408,20 @@ def test_a_gang_may_use_two_topologies():
     assert ["x", "y"] == [
         child.topology.topology for child in only_gang(document).tree.children
     ]
+
+
+def test_run_times_are_read_by_kind_and_written_as_they_are_counted():
+    kind = {"queue": "research", "owner": "team-a", "gpus": 8}
+    said = [
+        {**kind, "ended": [{"within": "1h", "gangs": 30}]},
+        {**kind, "gpus": 7, "ended": [{"within": "1h", "gangs": 2}]},
+    ]
+
+    snapshot = scenario_of("test", {**scenario(runTimes=said)}).snapshot
+    record = snapshot_document(snapshot)["given"]["runTimes"]
+    again = scenario_of("test", scenario(runTimes=record)).snapshot
+
+    assert [{**kind, "ended": [{"within": 4096, "gangs": 32}]}] == record
+    assert again.run_times == snapshot.run_times
+    assert content_hash(again) == content_hash(snapshot)
+    assert content_hash(again) != content_hash(scenario_of("test", scenario()).snapshot)

@@ -85,6 +85,8 @@ def _add_words(world: World, gang: Part) -> None:
         gang["waitingTime"] = world.duration()
     if world.odd(0.3):
         gang["maxRuntime"] = world.duration()
+    if world.odd(0.3):
+        gang["runsLike"] = {"gpus": world.number(0, 12)}
     if world.odd(0.5):
         gang["staleAfter"] = world.one("-1s", "0s", "60s", "10m")
     if world.odd(0.5):

@@ -1,0 +1,48 @@
+"""
+The record of run times in files: read by kind, and written as it is counted.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from models.gangs import RunKind
+from models.run_times import EDGES, Counts, RunTimes, bin_of, kind_of, summed_counts
+from models.scenario import RunTimesSpec
+
+Record = dict[str, Any]
+
+
+def record_of(specs: Iterable[RunTimesSpec]) -> RunTimes:
+    """
+    Build the record of run times; what is said twice of a kind is added up.
+    """
+    ended: dict[RunKind, Counts] = {}
+    for spec in specs:
+        kind = kind_of(spec.queue, spec.owner, spec.gpus)
+        said = ({bin_of(each.within): each.gangs} for each in spec.ended)
+        counts = summed_counts([ended.get(kind, {}), *said])
+        ended[kind] = {at: number for at, number in counts.items() if number}
+    return RunTimes({kind: counts for kind, counts in ended.items() if counts})
+
+
+def run_times_document(record: RunTimes) -> list[Record]:
+    """
+    Write what a record counts, kind by kind.
+    """
+    return [
+        {
+            **kind_document(kind),
+            "ended": [
+                {"within": EDGES[at], "gangs": number}
+                for at, number in sorted(counts.items())
+            ],
+        }
+        for kind, counts in sorted(record.ended.items())
+    ]
+
+
+def kind_document(kind: RunKind) -> Record:
+    """
+    Write whose run times are taken to be alike.
+    """
+    return {"queue": kind.queue, "owner": kind.owner, "gpus": kind.gpus}
