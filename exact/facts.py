@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 
 from exact.trees import least_value, satisfied
 from models.gangs import Gang, MatchPolicy, PodPhase, PodSet, Tree, pod_sets
-from models.host_ports import is_host_port
-from models.resources import Resources, num_gpus, summed
+from models.resources import Resources, is_worth_nothing, num_gpus, summed
 from models.snapshot import Snapshot
 
 COUNTED: Mapping[MatchPolicy, tuple[PodPhase, ...]] = {
@@ -87,7 +86,7 @@ def pod_value(requests: Resources, totals: Resources) -> int:
     parts = [
         -(-(10**9) * amount // totals[name])
         for name, amount in requests.items()
-        if totals.get(name, 0) > 0 and not is_host_port(name)
+        if totals.get(name, 0) > 0 and not is_worth_nothing(name)
     ]
     return min(100 * 10**9, max([1, *parts]))
 

@@ -8,18 +8,17 @@ one node, and two of different addresses may be.
 
 from collections.abc import Iterable
 
-from models.resources import Resources
+from models.resources import HOST_PORTS, Resources
 
 ALL_ADDRESSES = "0.0.0.0"  # noqa: S104 - read, and bound to by nobody here
 PARTS = 1024
-_PREFIX = "host-port/"
 
 
 def port_requests(number: int, protocol: str = "TCP", address: str = "") -> Resources:
     """
     Give what a pod asks for that uses a port of its host.
     """
-    whole = f"{_PREFIX}{protocol}/{number}"
+    whole = f"{HOST_PORTS}{protocol}/{number}"
     if address in {"", ALL_ADDRESSES}:
         return {whole: PARTS}
     return {whole: 1, f"{whole}/{address.replace(':', '_')}": 1}
@@ -34,9 +33,9 @@ def ports_offered(names: Iterable[str]) -> Resources:
 
 def is_host_port(resource: str) -> bool:
     """
-    Tell whether a resource is a port of a host; these are worth nothing.
+    Tell whether a resource is a port of a host.
     """
-    return resource.startswith(_PREFIX)
+    return resource.startswith(HOST_PORTS)
 
 
 def ports_of(requests: Resources) -> list[tuple[int, str, str]]:
@@ -47,7 +46,7 @@ def ports_of(requests: Resources) -> list[tuple[int, str, str]]:
     for name, amount in sorted(requests.items()):
         if not is_host_port(name):
             continue
-        protocol, number, *address = name.removeprefix(_PREFIX).split("/")
+        protocol, number, *address = name.removeprefix(HOST_PORTS).split("/")
         if address or amount == PARTS:
             found.append((int(number), protocol, "".join(address).replace("_", ":")))
     return found

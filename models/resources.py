@@ -28,6 +28,9 @@ With these two no sum of amounts, and no product with a number of pods, leaves 6
 """
 LARGEST_OF: Mapping[str, int] = {CPU: 10**9}
 MOST_GPUS = 10**6
+HOST_PORTS = "host-port/"
+VOLUME_SLOTS = "attachable-volumes-csi-"
+_WORTH_NOTHING = (HOST_PORTS, VOLUME_SLOTS)
 _IN_PERCENT = frozenset({"koordinator.sh/gpu"})
 LONGEST_SECONDS = 100 * 366 * 86400
 _LONGEST_TEXT = 64
@@ -78,6 +81,13 @@ def num_gpus(requests: Resources) -> int:
     Count the whole GPUs of one pod.
     """
     return sum(amount for name, amount in requests.items() if is_gpu(name))
+
+
+def is_worth_nothing(resource: str) -> bool:
+    """
+    Tell what is counted and no part of what pods are worth: ports, slots for volumes.
+    """
+    return resource.startswith(_WORTH_NOTHING)
 
 
 def largest(resource: str) -> int:

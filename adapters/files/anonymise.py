@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from adapters.files.names_in import (
     FIELD,
+    claims,
     demands,
     keys,
     leaf_names,
@@ -38,6 +39,7 @@ from models.reasons import Waiting
 from models.run_times import RunTimes
 from models.snapshot import Snapshot
 from models.topology import Topology, TopologyDemand
+from models.volume_slots import with_claims
 
 _NUMBERS = 1_000_000
 _WHOLE = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
@@ -76,6 +78,7 @@ class _Renamer:
         self._leaves = self._codes("l", leaf_names(gangs))
         self._keys = self._codes("k", keys(snapshot, wanted))
         self._values = self._value_codes(values(snapshot, wanted), said)
+        self._claims = self._codes("c", claims(snapshot))
 
     def snapshot(self) -> Snapshot:
         old = self._old
@@ -148,6 +151,8 @@ class _Renamer:
         return replace(
             node,
             name=self._nodes[node.name],
+            allocatable=with_claims(node.allocatable, self._claims),
+            used=with_claims(node.used, self._claims),
             labels={
                 self._key(key): self._values[key, value]
                 for key, value in node.labels.items()
@@ -195,6 +200,7 @@ class _Renamer:
         return replace(
             tree,
             name=name,
+            requests=with_claims(tree.requests, self._claims),
             demand=self._demand(tree.demand),
             after=tuple(sorted(self._leaves[leaf] for leaf in tree.after)),
             topology=topology,

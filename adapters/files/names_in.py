@@ -8,6 +8,7 @@ from models.gangs import Gang, Group, RunKind, Tree, pod_sets
 from models.nodes import LabelRule, NodeDemand
 from models.snapshot import Snapshot
 from models.topology import TopologyDemand
+from models.volume_slots import is_volume_slot, slot_parts
 
 FIELD = "field:"
 """
@@ -70,6 +71,19 @@ def nodes(snapshot: Snapshot) -> Iterator[str]:
     for gang in snapshot.gangs:
         for leaf in pod_sets(gang.tree):
             yield from (pod.node for pod in leaf.pods if pod.node)
+
+
+def claims(snapshot: Snapshot) -> Iterator[str]:
+    """
+    Walk the claims of volumes that pods share.
+    """
+    offers = {id(node.allocatable): node.allocatable for node in snapshot.nodes}
+    leaves = (leaf for gang in snapshot.gangs for leaf in pod_sets(gang.tree))
+    asked = {id(leaf.requests): leaf.requests for leaf in leaves}
+    for resources in (*offers.values(), *asked.values()):
+        for name in filter(is_volume_slot, resources):
+            if claim := slot_parts(name)[1]:
+                yield claim
 
 
 def _wanted(snapshot: Snapshot) -> Iterator[TopologyDemand]:

@@ -5,8 +5,7 @@ Pod values: the common currency in which tiers count what starts.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from models.host_ports import is_host_port
-from models.resources import Resources, num_gpus, summed
+from models.resources import Resources, is_worth_nothing, num_gpus, summed
 from models.snapshot import Snapshot
 
 SCALE = 10**9
@@ -65,6 +64,6 @@ class PodValues:
         shares = [
             -(-SCALE * amount // total)
             for name, amount in requests.items()
-            if (total := self.totals.get(name, 0)) > 0 and not is_host_port(name)
+            if (total := self.totals.get(name, 0)) > 0 and not is_worth_nothing(name)
         ]
         return min(LARGEST, max(1, *shares, 1))

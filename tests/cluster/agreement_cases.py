@@ -55,18 +55,45 @@ def draw(number: int, seed: str = "") -> Case:
     names = [f"n{number}-{at}" for at in range(case.chance.randint(1, 3))]
     case.nodes = [_node(case, name) for name in names]
     for name in names:
-        if case.often(0.3):
+        if case.often(0.5):
             case.objects.append(_csi_node(case, name))
     for at, name in enumerate(names):
         if case.often(0.5):
             spec = {"nodeName": name, "tolerations": [{"operator": "Exists"}]}
             case.objects.append(_pod(case, f"runs-{at}", **spec))
     mounts = [_claim(case, at, names) for at in range(case.chance.choice((0, 1, 1, 2)))]
-    volumes = [
-        {"name": name, "persistentVolumeClaim": {"claimName": name}} for name in mounts
-    ]
+    _let_others_mount(case, names)
+    volumes = _mounted(*mounts)
     case.objects.append(_pod(case, POD, volumes=volumes, **_wishes(case)))
     return case
+
+
+def _mounted(*claims: str) -> list[dict]:
+    return [
+        {"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims
+    ]
+
+
+def _let_others_mount(case: Case, names: list[str]) -> None:
+    """
+    Let pods that run have volumes, some of them those of the pod that waits.
+    """
+    bound = [
+        raw["metadata"]["name"]
+        for raw in case.objects
+        if raw["kind"] == "PersistentVolumeClaim" and raw["spec"].get("volumeName")
+    ]
+    running = [raw for raw in case.objects if raw["kind"] == "Pod"]
+    for at, raw in enumerate(running):
+        mine = raw["spec"].get("volumes", [])
+        some = [claim for claim in bound if not mine and case.often(0.3)]
+        if case.often(0.4):
+            own, volume = f"own-{at}", f"own-{case.number}-{at}"
+            made = claim(case.space, own, "", size="10Gi")
+            _bind(made, volume)
+            case.objects += [_volume(case, volume, "", names), made]
+            some.append(own)
+        raw["spec"]["volumes"] = [*mine, *_mounted(*some)]
 
 
 def _node(case: Case, name: str) -> dict:
@@ -164,8 +191,11 @@ def _pod(case: Case, name: str, **spec: object) -> dict:
 
 
 def _csi_node(case: Case, name: str) -> dict:
-    there = [_HERE_FIRST] if case.often(0.6) else [_CAPACITY_DRIVER]
-    drivers = [{"name": each, "nodeID": name} for each in there]
+    there = ["csi.example.com", _HERE_FIRST, _CAPACITY_DRIVER]
+    drivers = [{"name": each, "nodeID": name} for each in there if case.often(0.5)]
+    for each in drivers:
+        if case.often(0.5):
+            each["allocatable"] = {"count": case.chance.choice((1, 1, 2))}
     return _object("CSINode", name, spec={"drivers": drivers})
 
 

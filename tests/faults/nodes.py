@@ -162,9 +162,12 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "ports-are-worth-a-node",
-        "a port of a host is a part of the cluster like any resource",
-        switch("solver.problem.pod_values:is_host_port", always(False)),
-        ("nodes/a-port-is-worth-nothing",),
+        "a port of a host, or a slot for a volume, is worth what any resource is",
+        switch("solver.problem.pod_values:is_worth_nothing", always(False)),
+        (
+            "nodes/a-port-is-worth-nothing",
+            "volumes/slots-for-volumes-are-worth-nothing",
+        ),
     ),
     Fault(
         "one-volume-is-enough",

@@ -160,6 +160,7 @@ class Assembler:
             AskedOfNodes(
                 by_name=any(look.gangs.asks_for_names for look in looks),
                 ports=frozenset().union(*(look.gangs.ports for look in looks)),
+                slots=gangs.slots(wide),
             ),
             warnings=warnings,
         )

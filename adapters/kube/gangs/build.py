@@ -3,7 +3,7 @@ Claims and pods to gangs: priority, queue, tree, and what keeps a gang from plan
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from adapters.kube.dialects.defaults import Defaults, defaults_of
@@ -73,10 +73,10 @@ class GangMaker:
         homes: Homes,
         apart: Separations,
         now: int,
-        pods: Iterable[PodRecord] = (),
+        volumes: Volumes,
     ) -> None:
         self._classes = priority_classes(objects)
-        self.volumes = Volumes(objects, pods)
+        self.volumes = volumes
         self._homes = homes
         self._apart = apart
         self._now = now

@@ -10,12 +10,21 @@ from itertools import chain
 
 from adapters.kube.api.resources import Raw
 from adapters.kube.dialects.protocol import Dialect, Objects
+from adapters.kube.gangs.attached_volumes import (
+    Attached,
+    SharedClaim,
+    SlotsOfNodes,
+    attached,
+    first_shared,
+    slots_of_nodes,
+)
 from adapters.kube.gangs.budgets import budgets_of
 from adapters.kube.gangs.build import GangMaker
 from adapters.kube.gangs.cluster_rules import ClusterRules, Kinds
 from adapters.kube.gangs.membership import Grouped
 from adapters.kube.gangs.namespace_gangs import NamespaceGroups, NamespaceLook
 from adapters.kube.gangs.namespaces import BUDGET, VOLUMES, Namespaces
+from adapters.kube.gangs.volumes import Volumes, storage_of
 from adapters.kube.objects.anti_affinity import (
     FOREIGN,
     Separations,
@@ -55,6 +64,7 @@ class ClusterGangs:
         self._apart = Separations()
         self._touched: set[str] = set()
         self._storage: Sequence[tuple[Raw, ...]] = ()
+        self._shared: tuple[SharedClaim, ...] = ()
 
     def is_ours(self, pod: PodRecord) -> bool:
         """
@@ -114,14 +124,44 @@ class ClusterGangs:
         if storage != self._storage:
             some = [n for n, x in self._looks.items() if x.groups.have_volumes]
             touched, self._storage = touched | set(some), storage
+        touched |= self._sharing()
+        shared = {each.claim for each in self._shared}
         for name, look in self._looks.items():
             if name in touched or not look.gangs.lasts:
                 space = held[name]
                 own = self._spaces.objects_of(space, wide)
                 pods = chain(space.ours.values(), space.others.values())
-                maker = GangMaker(own, rules.homes, apart, now, pods)
+                volumes = Volumes(own, pods, shared)
+                maker = GangMaker(own, rules.homes, apart, now, volumes)
                 look.make(maker, rules.around, apart)
         self._touched = set()
+
+    def _sharing(self) -> set[str]:
+        """
+        Choose the shared claims that count once; name where others did before.
+        """
+        found = chain.from_iterable(x.groups.shared for x in self._looks.values())
+        old = {each.claim for each in self._shared}
+        self._shared = first_shared(found)
+        new = {each.claim for each in self._shared}
+        return {space for space, _ in old ^ new} & self._looks.keys()
+
+    def slots(self, wide: Objects) -> SlotsOfNodes:
+        """
+        Say how many volumes nodes still take, of what gangs ask for.
+        """
+        asked = frozenset().union(*(x.gangs.slots for x in self._looks.values()))
+        if not asked:
+            return SlotsOfNodes()
+        shared = {each.claim for each in self._shared}
+        there: list[Attached] = []
+        for name, look in self._looks.items():
+            if look.groups.have_volumes or any(x.volumes for x in look.groups.others):
+                space = self._spaces.objects_of(self._spaces.held[name], wide)
+                pods = look.groups.ours, look.groups.others
+                there += attached(*pods, Volumes(space), shared)
+        limits = storage_of(wide).limits
+        return slots_of_nodes(there, limits, self._shared, asked)
 
     def _separations(self) -> Separations:
         """

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adapters.kube.dialects.protocol import Claim, Dialect, Objects
+from adapters.kube.gangs.attached_volumes import SharedClaim, shared_claims
 from adapters.kube.gangs.build import GangMaker, MadeGang
 from adapters.kube.gangs.membership import Grouped, Memberships
 from adapters.kube.gangs.namespaces import Namespace
@@ -18,6 +19,7 @@ from adapters.kube.objects.constraints import NAME_FIELD
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import Gang, pod_sets
 from models.host_ports import is_host_port
+from models.volume_slots import is_volume_slot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,14 +28,16 @@ class NamespaceGroups:
     The pods of a namespace by gang, before any is made.
 
     ``keepers`` are pods that keep others off their hosts; some pods of ours may
-    ``have_volumes``.
+    ``have_volumes``, of which some claims are ``shared``.
     """
 
     groups: Mapping[str, Grouped] = field(default_factory=dict)
     others: Sequence[PodRecord] = ()
     num_ours: int = 0
     keepers: tuple[PodRecord, ...] = ()
+    ours: Sequence[PodRecord] = ()
     have_volumes: bool = False
+    shared: tuple[SharedClaim, ...] = ()
     passed: PassedOver = field(default_factory=PassedOver)
     warnings: tuple[str, ...] = ()
 
@@ -44,7 +48,7 @@ class NamespaceGangs:
     The gangs of a namespace by name, and when each was read.
 
     They ``last`` where time alone changes nothing but their age; ``ports`` are those of
-    hosts that they use.
+    hosts that they use, ``slots`` those for volumes.
     """
 
     gangs: tuple[Gang, ...] = ()
@@ -55,6 +59,7 @@ class NamespaceGangs:
     lasts: bool = True
     asks_for_names: bool = False
     ports: frozenset[str] = frozenset()
+    slots: frozenset[str] = frozenset()
 
 
 class NamespaceLook:
@@ -81,8 +86,10 @@ class NamespaceLook:
             groups={key: group for key, group in found.items() if is_ours(group)},
             others=others,
             num_ours=len(ours),
+            ours=ours,
             keepers=tuple(pod for pod in (*ours, *others) if pod.apart or pod.repels),
             have_volumes=any(pod.volumes for pod in ours),
+            shared=tuple(shared_claims(ours, others)),
             passed=passed_over(objects, ours, others),
             warnings=tuple(warnings),
         )
@@ -112,7 +119,8 @@ class NamespaceLook:
             guests=sum(one.guest for one in every),
             lasts=all(one.lasts for one in every),
             asks_for_names=_asks_for_names([one.gang for one in every]),
-            ports=_ports([one.gang for one in every]),
+            ports=_named([one.gang for one in every], is_host_port),
+            slots=_named([one.gang for one in every], is_volume_slot),
         )
 
 
@@ -136,9 +144,9 @@ def _asks_for_names(gangs: Sequence[Gang]) -> bool:
     return any(rule.key == NAME_FIELD for d in demands for rule in d.rules())
 
 
-def _ports(gangs: Sequence[Gang]) -> frozenset[str]:
+def _named(gangs: Sequence[Gang], is_one: Callable[[str], bool]) -> frozenset[str]:
     """
-    Name the ports of hosts that pods use.
+    Name the resources of a kind that pods ask for.
     """
     requests = {
         id(leaf.requests): leaf.requests
@@ -146,4 +154,4 @@ def _ports(gangs: Sequence[Gang]) -> frozenset[str]:
         for leaf in pod_sets(gang.tree)
     }
     names = (name for asked in requests.values() for name in asked)
-    return frozenset(filter(is_host_port, names))
+    return frozenset(filter(is_one, names))

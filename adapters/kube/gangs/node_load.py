@@ -5,8 +5,9 @@ A node is made anew only where its record changed, or a pod that counts there.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from adapters.kube.gangs.attached_volumes import SlotsOfNode, SlotsOfNodes
 from adapters.kube.objects.constraints import NAME_FIELD
 from adapters.kube.objects.device_parts import SharedGpus, devices_held
 from adapters.kube.objects.node_record import NodeRecord
@@ -23,13 +24,23 @@ _FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 class AskedOfNodes:
     """
     What pods ask of all nodes: names where they ask ``by_name``, and ports of hosts.
+
+    ``slots`` are those that each has for volumes.
     """
 
     by_name: bool = False
     ports: frozenset[str] = frozenset()
+    slots: SlotsOfNodes = field(default_factory=SlotsOfNodes)
+
+    def of(self, node: str) -> "_With":
+        """
+        Give what one node is made with.
+        """
+        return self.by_name, self.ports, self.slots.of(node)
 
 
-_Made = tuple[NodeRecord, AskedOfNodes, Node, tuple[str, ...]]
+_With = tuple[bool, frozenset[str], SlotsOfNode]
+_Made = tuple[NodeRecord, _With, Node, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +116,9 @@ class NodeLoads:
         for record in records:
             name = record.node.name
             made = known.get(name)
-            if made is None or made[0] is not record or made[1] != asked:
-                made = self._node(record, asked)
+            wanted = asked.of(name)
+            if made is None or made[0] is not record or made[1] != wanted:
+                made = self._node(record, wanted)
             fresh[name] = made
         self._made = fresh
         every = [fresh[name] for name in sorted(fresh)]
@@ -117,8 +129,9 @@ class NodeLoads:
             warnings=[each for _, _, _, said in every for each in said],
         )
 
-    def _node(self, record: NodeRecord, asked: AskedOfNodes) -> _Made:
+    def _node(self, record: NodeRecord, asked: _With) -> _Made:
         node = record.node
+        by_name, ports, slots = asked
         here = sorted(
             self._pods.get(node.name, {}).values(), key=lambda pod: (pod.key, pod.uid)
         )
@@ -130,18 +143,19 @@ class NodeLoads:
             what = f"nothing new goes there, since pod {closer.key} cannot be counted"
             said.append(f"node {node.name}: {what}: {closer.uncounted[0]}")
         load, shared = _load(ours, others)
+        add(load, slots.used)
         for name in filter(is_gpu, node.allocatable):
             if amount := min(shared, node.allocatable[name]):
                 add(load, {name: amount})
         named = {**node.labels, NAME_FIELD: node.name}
         offered = node.allocatable
-        if asked.ports:
-            offered = {**offered, **ports_offered(asked.ports)}
+        if ports or slots.offered:
+            offered = {**offered, **ports_offered(ports), **slots.offered}
         made = replace(
             node,
             allocatable=offered,
             used={name: min(amount, largest(name)) for name, amount in load.items()},
-            labels=named if asked.by_name else node.labels,
+            labels=named if by_name else node.labels,
             unschedulable=node.unschedulable or closer is not None,
         )
         return record, asked, made, tuple(said)

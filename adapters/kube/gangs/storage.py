@@ -13,7 +13,8 @@ from adapters.kube.api.resources import Raw
 from adapters.kube.dialects.notes import named
 from adapters.kube.dialects.protocol import Objects
 from adapters.kube.objects.constraints import NAME_FIELD
-from adapters.kube.objects.fields import FieldError, mapping, records, text
+from adapters.kube.objects.fields import FieldError, mapping, records, text, whole
+from adapters.kube.objects.names import is_subdomain
 from adapters.kube.objects.volume_records import (
     ClaimRecord,
     StorageClassRecord,
@@ -24,6 +25,7 @@ from adapters.kube.objects.volume_records import (
 from models.errors import PhalanxError
 from models.nodes import LabelRule, Terms
 from models.resources import format_quantity
+from models.volume_slots import UNLIMITED
 
 GROUP = "storage.k8s.io"
 STORAGE_KINDS = tuple(
@@ -51,6 +53,9 @@ class _PublishedCapacity:
 class Storage:
     """
     The storage classes, drivers and capacities that were read.
+
+    ``limits`` say by node how many volumes it takes of a driver; the drivers of which
+    any node takes only so many are ``limited``.
     """
 
     def __init__(self, objects: Objects) -> None:
@@ -61,6 +66,10 @@ class Storage:
         self._drivers: Mapping[str, Raw] = {
             name: raw for _, name, raw in named(objects.of(GROUP, "CSIDriver"))
         }
+        self.limits = dict(_limits(objects.of(GROUP, "CSINode")))
+        self.limited = frozenset(
+            driver for limits in self.limits.values() for driver in limits
+        )
         self._capacities: dict[str, list[_PublishedCapacity]] | None = None
         self._known: dict[tuple[str, int], tuple[Terms, ...]] = {}
 
@@ -147,6 +156,23 @@ def joined_terms(terms: Iterable[tuple[LabelRule, ...]]) -> Terms:
     for key, some in values.items():
         rest.add((LabelRule(key=key, operator="In", values=tuple(sorted(some))),))
     return tuple(sorted(rest, key=repr))
+
+
+def _limits(raws: Iterable[Raw]) -> Iterator[tuple[str, Mapping[str, int]]]:
+    """
+    Walk how many volumes nodes take of each driver, where they say so.
+    """
+    for _, name, raw in named(raws):
+        limits: dict[str, int] = {}
+        try:
+            for each in records(mapping(raw, "spec"), "drivers", "spec"):
+                count = whole(mapping(each, "allocatable"), "count", "allocatable")
+                driver = text(each, "name")
+                if count is not None and is_subdomain(driver.lower()):
+                    limits[driver] = max(0, min(count, UNLIMITED))
+        except FieldError:
+            continue
+        yield name, limits
 
 
 def _capacities(raws: Iterable[Raw]) -> dict[str, list[_PublishedCapacity]]:

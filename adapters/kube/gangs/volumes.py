@@ -20,17 +20,30 @@ from adapters.kube.objects.volume_records import (
 )
 from models.gangs import PodPhase
 from models.nodes import LabelRule, NodeDemand, Terms
+from models.resources import Resources
+from models.volume_slots import volume_slots
+
+Claim = tuple[str, str]
+"""
+The namespace of a claim, and its name.
+"""
 
 
 class Volumes:
     """
     The claims and volumes that were read.
 
-    ``taken`` says of waiting pods, by key, that another has a claim that is for one.
+    ``taken`` says of waiting pods, by key, that another has a claim that is for one;
+    ``shared`` claims are counted once for all the pods of a node that use them.
     """
 
-    def __init__(self, objects: Objects, pods: Iterable[PodRecord] = ()) -> None:
-        self._claims: Mapping[tuple[str, str], Raw] = {
+    def __init__(
+        self,
+        objects: Objects,
+        pods: Iterable[PodRecord] = (),
+        shared: Collection[Claim] = (),
+    ) -> None:
+        self._claims: Mapping[Claim, Raw] = {
             (namespace, name): raw
             for namespace, name, raw in named(objects.of("", "PersistentVolumeClaim"))
         }
@@ -40,12 +53,10 @@ class Volumes:
             (volumes,),
             lambda: {name: raw for _, name, raw in named(volumes)},
         )
-        self._storage = objects.memo.made_once(
-            "storage",
-            tuple(objects.of(*kind) for kind in STORAGE_KINDS),
-            lambda: Storage(objects),
-        )
+        self._storage = storage_of(objects)
         self._demands: dict[NodeDemand, NodeDemand] = {}
+        self._requests: dict[frozenset[tuple[str, int]], Resources] = {}
+        self._shared = frozenset(shared)
         alone = {at for at, raw in self._claims.items() if _is_for_one(raw)}
         self.taken = dict(_taken(alone, pods)) if alone else {}
 
@@ -54,9 +65,10 @@ class Volumes:
         Give what decides of the volumes of some pods, to compare.
         """
         return tuple(
-            (self.fault(pod), self.placed(pod).demand.volumes)
+            (self.fault(pod), placed.demand.volumes, placed.requests)
             for pod in pods
             if pod.volumes and pod.phase not in _FINISHED
+            for placed in [self.placed(pod)]
         )
 
     def fault(self, pod: PodRecord) -> str | None:
@@ -75,7 +87,7 @@ class Volumes:
 
     def placed(self, pod: PodRecord) -> PodRecord:
         """
-        Give a pod that demands nodes where it can have its volumes.
+        Give a pod that demands nodes where it can have its volumes, and slots for them.
         """
         found: set[Terms] = set()
         for claim in pod.volumes:
@@ -83,10 +95,45 @@ class Volumes:
                 found.update(self._places(pod, claim))
             except (FieldError, NotReadyError):
                 continue
-        if not found:
-            return pod
-        demand = replace(pod.demand, volumes=tuple(sorted(found, key=repr)))
-        return replace(pod, demand=self._demands.setdefault(demand, demand))
+        if found:
+            demand = replace(pod.demand, volumes=tuple(sorted(found, key=repr)))
+            pod = replace(pod, demand=self._demands.setdefault(demand, demand))
+        if slots := self._slots(pod):
+            asked = {**pod.requests, **slots}
+            key = frozenset(asked.items())
+            pod = replace(pod, requests=self._requests.setdefault(key, asked))
+        return pod
+
+    def _slots(self, pod: PodRecord) -> Resources:
+        """
+        Give the slots of drivers that a pod takes for its volumes.
+        """
+        found: dict[str, int] = {}
+        for claim in dict.fromkeys(pod.volumes) if self._storage.limits else ():
+            at = pod.namespace, claim
+            if driver := self.limited_driver(at):
+                name = volume_slots(driver, "/".join(at) if at in self._shared else "")
+                found[name] = found.get(name, 0) + 1
+        return found
+
+    def limited_driver(self, at: Claim) -> str:
+        """
+        Give the driver of a claim's volume where some node takes only so many of it.
+        """
+        raw = self._claims.get(at)
+        if raw is None or not self._storage.limits:
+            return ""
+        try:
+            claim = claim_record(raw)
+            found = self._volumes.get(claim.volume) if claim.volume else None
+            if found is not None:
+                driver = volume_record(found).driver
+            else:
+                of = self._storage.class_of(claim)
+                driver = "" if of is None else of.provisioner
+        except FieldError:
+            return ""
+        return driver if driver in self._storage.limited else ""
 
     def _places(self, pod: PodRecord, name: str) -> Iterator[Terms]:
         """
@@ -133,6 +180,14 @@ class Volumes:
         if claim.node:
             yield ((LabelRule(key=NAME_FIELD, operator="In", values=(claim.node,)),),)
         yield from self._storage.places(claim)
+
+
+def storage_of(objects: Objects) -> Storage:
+    """
+    Read the storage classes, drivers and capacities, where they changed.
+    """
+    kinds = tuple(objects.of(*kind) for kind in STORAGE_KINDS)
+    return objects.memo.made_once("storage", kinds, lambda: Storage(objects))
 
 
 _FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)

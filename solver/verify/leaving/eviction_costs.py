@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from models.aged_gangs import still
 from models.gangs import Gang, MatchPolicy, pod_sets
-from models.host_ports import is_host_port
-from models.resources import Resources, num_gpus
+from models.resources import Resources, is_worth_nothing, num_gpus
 from solver.verify.evidence import Evidence
 from solver.verify.gang_counts import WAITING, is_satisfied, tally
 from solver.verify.plan_steps import STALE
@@ -57,7 +56,7 @@ class _Scale:
         parts = [
             -(-whole * amount // self.offered[name])
             for name, amount in requests.items()
-            if self.offered.get(name, 0) > 0 and not is_host_port(name)
+            if self.offered.get(name, 0) > 0 and not is_worth_nothing(name)
         ]
         return min(100 * whole, max([1, *parts]))
 

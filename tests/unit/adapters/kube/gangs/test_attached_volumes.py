@@ -1,0 +1,138 @@
+"""
+How many volumes nodes take of a driver, as Kubernetes counts them.
+"""
+
+import pytest
+
+from models.policy import Policy
+from solver.fallback import NOBODY_LEAVES
+from solver.round import decide
+from tests.helpers.manifests import assembled, node, obj, pod
+
+DRIVER = "csi.example.com"
+SLOTS = f"attachable-volumes-csi-{DRIVER}"
+
+
+def csi_node(name, count=None, driver=DRIVER):
+    limit = {} if count is None else {"allocatable": {"count": count}}
+    spec = {"drivers": [{"name": driver, "nodeID": name, **limit}]}
+    return obj("storage.k8s.io/v1", "CSINode", name, spec=spec)
+
+
+def bound(*claims, driver=DRIVER):
+    for name in claims:
+        csi = {"csi": {"driver": driver, "volumeHandle": f"v-{name}"}}
+        yield obj("v1", "PersistentVolume", f"v-{name}", spec=csi)
+        said = {"volumeName": f"v-{name}", "accessModes": ["ReadWriteMany"]}
+        yield obj("v1", "PersistentVolumeClaim", name, "default", spec=said)
+
+
+def unbound(name):
+    mode = {"volumeBindingMode": "WaitForFirstConsumer", "provisioner": DRIVER}
+    yield obj("storage.k8s.io/v1", "StorageClass", "fast", **mode)
+    spec = {"storageClassName": "fast"}
+    yield obj("v1", "PersistentVolumeClaim", name, "default", spec=spec)
+
+
+def mounting(name, *claims, on=None, scheduler="phalanx", **fields):
+    volumes = [
+        {"name": f"v{at}", "persistentVolumeClaim": {"claimName": claim}}
+        for at, claim in enumerate(claims)
+    ]
+    there = {"nodeName": on} if on else {}
+    if on:
+        fields["status"] = {"phase": "Running"}
+    return pod(name, volumes=volumes, schedulerName=scheduler, **there, **fields)
+
+
+def binds(*raws):
+    """
+    Give the nodes of the pods that start, by name.
+    """
+    snapshot = assembled(*raws).snapshot
+    plan = decide(snapshot, Policy(evict=NOBODY_LEAVES))
+    return {
+        step.pod.partition("/")[2]: step.node
+        for step in plan.operations
+        if step.op == "Bind"
+    }
+
+
+def test_a_node_takes_so_many_volumes_of_a_driver():
+    pods = [mounting(f"p-{name}", name) for name in "abc"]
+
+    assert 2 == len(binds(node(), csi_node("n", 2), *bound(*"abc"), *pods))
+
+
+@pytest.mark.parametrize("scheduler", ["phalanx", "other"])
+def test_what_runs_has_its_volumes(scheduler):
+    runs = mounting("runs", "a", "b", on="n", scheduler=scheduler)
+    given = [node(), csi_node("n", 3), *bound(*"abcd"), runs]
+
+    assert 1 == len(binds(*given, mounting("p", "c"), mounting("q", "d")))
+
+
+def test_a_claim_without_a_volume_takes_a_slot_too():
+    runs = mounting("runs", "a", on="n")
+    given = [node(), csi_node("n", 1), *bound("a"), *unbound("c"), runs]
+
+    assert not binds(*given, mounting("p", "c"))
+
+
+def test_a_node_whose_driver_says_no_limit_takes_any_number():
+    pods = [mounting(f"p-{name}", name) for name in "abc"]
+    given = [node("n"), node("m"), csi_node("n", 0), csi_node("m"), *bound(*"abc")]
+
+    assert {"m"} == set(binds(*given, *pods).values())
+
+
+def test_volumes_of_another_driver_take_no_slot():
+    given = [node(), csi_node("n", 0), *bound("a", driver="other.example.com")]
+
+    assert {"p": "n"} == binds(*given, mounting("p", "a"))
+
+
+def test_who_has_ended_has_no_volume():
+    done = mounting("done", "a", on="n")
+    done["status"] = {"phase": "Succeeded"}
+
+    assert binds(node(), csi_node("n", 1), *bound("a", "b"), done, mounting("p", "b"))
+
+
+def test_pods_that_share_a_claim_take_one_slot_of_a_node():
+    pods = [mounting(name, "a") for name in "pqr"]
+
+    assert 3 == len(binds(node(), csi_node("n", 1), *bound("a"), *pods))
+
+
+@pytest.mark.parametrize("scheduler", ["phalanx", "other"])
+def test_where_a_shared_volume_is_it_takes_no_more_slots(scheduler):
+    runs = mounting("runs", "a", on="n", scheduler=scheduler)
+    given = [node("m"), node("n"), csi_node("m", 0), csi_node("n", 1)]
+
+    assert {"p": "n"} == binds(*given, *bound("a"), runs, mounting("p", "a"))
+
+
+def test_a_shared_volume_leaves_its_slot_to_nobody():
+    sharing = [mounting(name, "a", on="n") for name in "pq"]
+    given = [node(), csi_node("n", 2), *bound(*"abc"), *sharing]
+
+    assert 1 == len(binds(*given, mounting("r", "b"), mounting("s", "c")))
+
+
+def test_a_shared_volume_goes_where_a_slot_is_left():
+    runs = mounting("runs", "b", on="n", scheduler="other")
+    given = [node("m"), node("n"), csi_node("m", 1), csi_node("n", 1), runs]
+    pods = [mounting(name, "a") for name in "pq"]
+
+    assert {"p": "m", "q": "m"} == binds(*given, *bound("a", "b"), *pods)
+
+
+def test_a_count_that_is_no_number_is_no_limit():
+    assert binds(node(), csi_node("n", "many"), *bound("a"), mounting("p", "a"))
+
+
+def test_slots_are_a_resource_only_where_some_node_has_a_limit():
+    snapshot = assembled(node(), csi_node("n"), *bound("a"), mounting("p", "a"))
+
+    assert not any(SLOTS in n.allocatable for n in snapshot.snapshot.nodes)
