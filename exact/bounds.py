@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from ortools.sat.python import cp_model
 
-from exact.facts import gpu_seconds
+from exact.facts import bounding, gpu_seconds
 from exact.step import (
     CONSOLIDATE,
     Place,
@@ -146,7 +146,7 @@ def _add_queues(step: Step, calm: Counts) -> None:
     Ensure limits now and after the plan, and quota for non-preemptible starts.
     """
     before = step.before
-    for queue in before.snapshot.queues:
+    for queue in bounding(before.snapshot):
         for name in before.named:
             rule = queue.rule(name)
             key = queue.name, name
@@ -173,11 +173,11 @@ def _keep_limit(step: Step, queue: str, resource: str, room: int) -> None:
     held = sum(
         _requests(step, key, leaf).get(resource, 0) * number
         for (key, leaf, _), number in frozen.places.items()
-        if queue in step.before.gangs[key].path
+        if queue in step.before.gangs[key].bounding
     )
     gone: list[Term] = []
     for runner in step.runners:
-        if queue in step.before.gangs[runner.gang.key].path:
+        if queue in step.before.gangs[runner.gang.key].bounding:
             amount = runner.leaf.requests.get(resource, 0)
             if runner.key not in frozen.departures:
                 gone.append(amount * step.evicted(runner))
@@ -194,7 +194,7 @@ def _demand(
     return [
         _requests(step, place[0], place[1]).get(resource, 0) * var
         for place, var in counts.items()
-        if queue in step.before.gangs[place[0]].path
+        if queue in step.before.gangs[place[0]].bounding
         and not (hard and step.before.gangs[place[0]].gang.preemptible)
     ]
 
@@ -203,7 +203,7 @@ def _evicted(step: Step, queue: str, resource: str) -> list[Term]:
     return [
         runner.leaf.requests.get(resource, 0) * step.evicted(runner)
         for runner in step.runners
-        if queue in step.before.gangs[runner.gang.key].path
+        if queue in step.before.gangs[runner.gang.key].bounding
     ]
 
 

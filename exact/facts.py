@@ -6,9 +6,11 @@ Everything here follows from the snapshot alone; nothing decides anything.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 
 from exact.trees import least_value, satisfied
 from models.gangs import Gang, MatchPolicy, PodPhase, PodSet, Tree, pod_sets
+from models.queues import Queue, QueueResource
 from models.resources import Resources, is_worth_nothing, num_gpus, summed
 from models.snapshot import Snapshot
 
@@ -40,6 +42,14 @@ class GangFacts:
     least: int | None
     plannable: bool
     mates: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
+
+    @property
+    def bounding(self) -> tuple[str, ...]:
+        """
+        Its queue path, and those with whom it is outside of queues that keep room.
+        """
+        return self.path + self.outside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +121,7 @@ def _gang_facts(snapshot: Snapshot, totals: Resources, gang: Gang) -> GangFacts:
     pending = {leaf.name: _count(leaf, PodPhase.PENDING) for leaf in leaves}
     values = {leaf.name: pod_value(leaf.requests, totals) for leaf in leaves}
     path = _path(snapshot, gang.queue)
+    others = outsiders(snapshot)
     enough = satisfied(gang.tree, counted)
     once = gang.match_policy is MatchPolicy.ONCE_SATISFIED
     succeeded = gang.once_satisfied or (enough and any(counted.values()))
@@ -125,6 +136,7 @@ def _gang_facts(snapshot: Snapshot, totals: Resources, gang: Gang) -> GangFacts:
         pending=pending,
         values=values,
         path=path,
+        outside=tuple(o.name for o, members in others if gang.queue in members),
         needy=needy,
         ordinary=ordinary,
         least=least,
@@ -147,6 +159,69 @@ def _path(snapshot: Snapshot, name: str) -> tuple[str, ...]:
         found.append(here)
         here = queues[here].parent if here in queues else None
     return tuple(found)
+
+
+def bounding(snapshot: Snapshot) -> list[Queue]:
+    """
+    List the queues, and those outside of queues that keep room as queues with a limit.
+    """
+    return [*snapshot.queues, *(queue for queue, _ in outsiders(snapshot))]
+
+
+def outsiders(snapshot: Snapshot) -> list[tuple[Queue, set[str]]]:
+    """
+    Say for each set of queues that keep room what all others may hold.
+
+    Below a queue with a limit, as below the whole cluster.
+    """
+    paths = {queue.name: _path(snapshot, queue.name) for queue in snapshot.queues}
+    keeps = [queue for queue in snapshot.queues if queue.keeps]
+    named = {name for queue in snapshot.queues for name in queue.resources}
+    found = []
+    for top in (_whole(snapshot), *snapshot.queues) if keeps else ():
+        inner = [q for q in keeps if not top.name or top.name in paths[q.name][1:]]
+        for picks in product((False, True), repeat=len(inner)):
+            some = [q for q, pick in zip(inner, picks, strict=True) if pick]
+            names = {q.name for q in some}
+            if not names or any(names & set(paths[name][1:]) for name in names):
+                continue
+            members = {
+                name
+                for name, path in paths.items()
+                if (not top.name or top.name in path) and not names & set(path)
+            }
+            name = f"{top.name} but {sorted(names)}"
+            found.append(
+                (Queue(name=name, resources=_less_kept(top, some, named)), members)
+            )
+    return found
+
+
+def _whole(snapshot: Snapshot) -> Queue:
+    """
+    Give the cluster as a queue without a name that holds all that there is.
+    """
+    totals = summed(
+        {
+            name: max(0, n - node.used.get(name, 0))
+            for name, n in node.allocatable.items()
+        }
+        for node in snapshot.nodes
+    )
+    rules = {name: QueueResource(limit=most) for name, most in totals.items()}
+    return Queue(name="", resources=rules)
+
+
+def _less_kept(
+    top: Queue, keeping: list[Queue], named: set[str]
+) -> dict[str, QueueResource]:
+    found = {}
+    for name in named:
+        kept = sum(queue.rule(name).kept for queue in keeping)
+        most = top.rule(name).limit
+        limit = max(0, most - kept) if most is not None and kept else None
+        found[name] = QueueResource(quota=None, limit=limit)
+    return found
 
 
 def _usable(snapshot: Snapshot, gang: Gang, path: tuple[str, ...]) -> bool:
@@ -191,7 +266,7 @@ def _held(gangs: Mapping[str, GangFacts], *, hard: bool) -> dict[tuple[str, str]
             continue
         for leaf in pod_sets(fact.gang.tree):
             running = _count(leaf, PodPhase.RUNNING)
-            for queue in fact.path:
+            for queue in fact.bounding:
                 for name, amount in leaf.requests.items():
                     key = queue, name
                     held[key] = held.get(key, 0) + running * amount

@@ -11,6 +11,7 @@ from ortools.sat.python import cp_model
 from exact.facts import (
     Facts,
     GangFacts,
+    bounding,
     gather,
     leaves_below,
 )
@@ -263,7 +264,7 @@ def _add_queue_rules(small: SmallModel) -> None:
     """
     Ensure limits for all new pods, and quota for non-preemptible ones, on all queues.
     """
-    for queue in small.facts.snapshot.queues:
+    for queue in bounding(small.facts.snapshot):
         for name in small.facts.named:
             rule = queue.rule(name)
             key = queue.name, name
@@ -283,7 +284,7 @@ def _demand(
     return [
         leaf.requests.get(resource, 0) * small.placed[key][leaf.name]
         for key, fact in small.planned()
-        if queue in fact.path and not (hard and fact.gang.preemptible)
+        if queue in fact.bounding and not (hard and fact.gang.preemptible)
         for leaf in pod_sets(fact.gang.tree)
     ]
 

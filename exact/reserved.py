@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ortools.sat.python import cp_model
 
+from exact.facts import bounding
 from exact.rights import may_be_for
 from exact.step import CONSOLIDATE, RULES, Step, Term, total
 from models.gangs import pod_sets
@@ -160,8 +161,8 @@ def _short_limits(
     """
     gangs = step.before.gangs
     others = {key for each in before for key in each}
-    for queue in step.before.snapshot.queues:
-        if not any(queue.name in gangs[key].path for key in team):
+    for queue in bounding(step.before.snapshot):
+        if not any(queue.name in gangs[key].bounding for key in team):
             continue
         for resource in step.before.named:
             for limit, held, hard in (
@@ -172,7 +173,8 @@ def _short_limits(
                     _requests(step, key, name).get(resource, 0)
                     * (var if key in team else step.now[key, name, node])
                     for (key, name, node), var in step.small.binds.items()
-                    if (key in team or key in others) and queue.name in gangs[key].path
+                    if key in team or key in others
+                    if queue.name in gangs[key].bounding
                     if not (hard and gangs[key].gang.preemptible)
                 ]
                 if limit is None or not terms:
@@ -192,10 +194,10 @@ def _drift(step: Step, queue: str, resource: str) -> int:
     more = sum(
         number * _requests(step, key, name).get(resource, 0)
         for (key, name, _), number in step.frozen.places.items()
-        if queue in gangs[key].path
+        if queue in gangs[key].bounding
     )
     for runner in step.runners:
         rule = step.frozen.departures.get(runner.key, CONSOLIDATE)
-        if rule != CONSOLIDATE and queue in gangs[runner.gang.key].path:
+        if rule != CONSOLIDATE and queue in gangs[runner.gang.key].bounding:
             more -= runner.leaf.requests.get(resource, 0)
     return max(0, more)

@@ -5,16 +5,33 @@ Queues: a tree of quotas; gangs live in its leaves.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+MOST_KEEPING = 5
+"""
+So many queues may keep room: each doubles the sums that are bounded.
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueResource:
     """
     One resource's rule in one queue; ``None`` is unlimited.
+
+    ``lend`` is how much of the quota others may use while the queue does not.
     """
 
     quota: int | None = 0
     limit: int | None = None
     weight: int = 1
+    lend: int | None = None
+
+    @property
+    def kept(self) -> int:
+        """
+        How much of the quota nobody else may use.
+        """
+        if self.quota is None or self.lend is None:
+            return 0
+        return max(0, self.quota - self.lend)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +57,13 @@ class Queue:
         Give the rule of a resource that some queue names.
         """
         return self.resources.get(resource, _UNNAMED)
+
+    @property
+    def keeps(self) -> bool:
+        """
+        Tell whether it keeps some of its quotas for itself.
+        """
+        return any(rule.kept for rule in self.resources.values())
 
 
 _UNNAMED = QueueResource()

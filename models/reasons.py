@@ -121,6 +121,7 @@ def _readable(facts: Mapping[str, Fact]) -> dict[str, _Shown]:
     shown["others"] = _Shown(_others(shown))
     shown["lacking"] = _Shown(_lacking(facts))
     shown["told"] = _Shown(_told(facts))
+    shown |= _holder(shown)
     if "evicting" in facts:
         shown["though"] = _Shown(" if others left for it")
     if "who" in facts:
@@ -128,6 +129,21 @@ def _readable(facts: Mapping[str, Fact]) -> dict[str, _Shown]:
     if "nearest" in facts:
         shown["near"] = _Shown(f" (did you mean {facts['nearest']}?)")
     return defaultdict(lambda: _Shown("?"), shown)
+
+
+def _holder(shown: Mapping[str, _Shown]) -> dict[str, _Shown]:
+    """
+    Say whom a limit binds: a queue, or all of which another one keeps room.
+    """
+    used = shown["used"].fact if "used" in shown else "?"
+    if "kept" not in shown:
+        queue = shown["queue"].fact if "queue" in shown else "?"
+        words = f"queue {queue}", f"uses {used}", "it", shown["work"].fact
+    else:
+        kept = f": {shown['kept'].fact}"
+        words = str(shown["outside"].fact), f"use {used}", "they", kept
+    keys = ("holder", "uses", "they", "work")
+    return {key: _Shown(word) for key, word in zip(keys, words, strict=True)}
 
 
 def _lacking(facts: Mapping[str, Fact]) -> str:
@@ -210,11 +226,11 @@ _SENTENCES: dict[Reason, str] = {
         "the largest holds {largest} when empty{hint}"
     ),
     Reason.QUOTA_EXCEEDS_MAXIMUM: (
-        "needs {needs} {resource}, queue {queue} may never hold more than {limit}{work}"
+        "needs {needs} {resource}, {holder} may never hold more than {limit}{work}"
     ),
     Reason.QUOTA_LIMIT_REACHED: (
         "needs {needs} {resource}{where}, "
-        "queue {queue} uses {used} of the {limit} it may hold{work}"
+        "{holder} {uses} of the {limit} {they} may hold{work}"
     ),
     Reason.PREEMPTION_PROTECTED: (
         "is entitled and needs {needs} {resource}; {free} are free, "

@@ -85,13 +85,18 @@ class QuotaSpec(Spec):
     quota: Amount | None = None
     limit: Amount | None = None
     weight: Number = 1
+    lending_limit: Amount | None = Field(None, alias="lendingLimit")
 
 
 def _check_quotas(value: dict[str, QuotaSpec]) -> dict[str, QuotaSpec]:
     check_resources(value)
     wrong: dict[str, dict[str, str]] = {}
     for resource, rule in value.items():
-        for word, text in (("quota", rule.quota), ("limit", rule.limit)):
+        for word, text in (
+            ("quota", rule.quota),
+            ("limit", rule.limit),
+            ("lendingLimit", rule.lending_limit),
+        ):
             try:
                 quota_amount(resource, text)
             except QuantityError as error:

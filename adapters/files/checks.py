@@ -18,6 +18,7 @@ from adapters.files.sizes import MOST_QUEUE_LEVELS, size_faults
 from models.dialects import contradiction
 from models.expect import Expect
 from models.policy import Policy
+from models.queues import MOST_KEEPING
 from models.scenario import (
     GangSpec,
     Given,
@@ -115,6 +116,10 @@ def _twice(noun: str, word: str, names: Iterable[list[str]]) -> Iterator[Fault]:
                 )
 
 
+def _keeps(queue: QueueSpec) -> bool:
+    return any(x.lending_limit is not None for x in queue.resources.values())
+
+
 def _queue_faults(queues: list[QueueSpec]) -> Iterator[Fault]:
     """
     Find queues that are above themselves, or below too many others.
@@ -136,6 +141,10 @@ def _queue_faults(queues: list[QueueSpec]) -> Iterator[Fault]:
         for name in reversed(path):
             depth += 1
             depths[name] = depth
+    keeping = [at for at, queue in enumerate(queues) if _keeps(queue)]
+    for index in keeping[MOST_KEEPING:]:
+        why = f"at most {MOST_KEEPING} queues may keep room of their quotas"
+        yield ("given", "queues", index, "resources"), why, ""
     for index, queue in enumerate(queues):
         place: Path = ("given", "queues", index, "parent")
         if queue.name in circles:

@@ -102,6 +102,7 @@ def _rules(specs: Mapping[str, QuotaSpec]) -> dict[str, QueueResource]:
             quota=0 if spec.quota is None else quota_amount(resource, spec.quota),
             limit=quota_amount(resource, spec.limit),
             weight=spec.weight,
+            lend=quota_amount(resource, spec.lending_limit),
         )
         for resource, spec in specs.items()
     }

@@ -179,6 +179,8 @@ def _rule(name: str, rule: QueueResource) -> Record:
         record["limit"] = _amount(name, rule.limit)
     if rule.weight != 1:
         record["weight"] = rule.weight
+    if rule.lend is not None:
+        record["lendingLimit"] = _amount(name, rule.lend)
     return record
 
 

@@ -20,7 +20,8 @@ class Holding:
     """
     One resource of one queue; none of ``quota`` and ``limit`` means without a bound.
 
-    ``share`` is what the queue is entitled to now, ``used`` what runs in it and below.
+    ``share`` is what the queue is entitled to now, ``used`` what runs in it and below,
+    ``kept`` what it keeps of its quota for itself.
     ``over_time`` is what it used beyond its quota, where shares have a memory.
     """
 
@@ -29,6 +30,7 @@ class Holding:
     weight: int
     share: int
     used: int
+    kept: int = 0
     over_time: "OverTime | None" = None
 
     @property
@@ -46,6 +48,7 @@ class Holding:
             "quota": bound(resource, self.quota),
             "limit": bound(resource, self.limit),
             "weight": self.weight,
+            "kept": format_quantity(resource, self.kept),
             "fairShare": format_quantity(resource, self.share),
             "used": format_quantity(resource, self.used),
             "borrowed": format_quantity(resource, self.borrowed),
@@ -149,6 +152,7 @@ def queue_rows(seen: Seen) -> Iterator[QueueRow]:
                     weight=queue.rule(name).weight,
                     share=shares.get(name, 0),
                     used=used.get(name, 0),
+                    kept=queue.rule(name).kept,
                     over_time=times[name].get(queue.name),
                 )
                 for name in problem.queues.named

@@ -6,16 +6,19 @@ tree and a required domain; the others leave something out, so that single rules
 seen alone too.  Demand is well above capacity: greedy is often not optimal.
 """
 
+from dataclasses import replace
 from random import Random
 
 from benchmarks.cases.alike import with_alike
 from benchmarks.cases.gangs import count, grouped, make_gang, make_gangs
 from benchmarks.cases.parts import LEVELS, Case, add_nodes, make_queues, tree_nodes
 from models.gangs import Gang, Group, PodPhase, pod_sets
+from models.queues import Queue
 from models.snapshot import Snapshot
 from models.topology import Topology
 
 _MOST_GANGS = 10
+_LENDING = 0.25
 
 
 def random_snapshot(seed: int) -> Snapshot:
@@ -33,6 +36,7 @@ def random_snapshot(seed: int) -> Snapshot:
     )
     add_nodes(case)
     queues = make_queues(case) if case.queues else []
+    queues = _lending(queues, Random(f"lend-{seed}"))
     gangs = with_alike(f"case-{seed}", make_gangs(case), _MOST_GANGS)
     return Snapshot(
         nodes=tuple(sorted(case.nodes, key=lambda node: node.name)),
@@ -40,6 +44,28 @@ def random_snapshot(seed: int) -> Snapshot:
         queues=tuple(sorted(queues, key=lambda queue: queue.name)),
         topologies=(Topology(name="default", levels=LEVELS),),
     )
+
+
+def _lending(queues: list[Queue], random: Random) -> list[Queue]:
+    """
+    Let up to two queues of a quarter of the cases lend half of their quotas or nothing.
+    """
+    if random.random() > _LENDING:
+        return queues
+    keeping = random.sample(range(len(queues)), min(2, len(queues)))
+    parts = {at: random.choice((0, 2)) for at in keeping}
+    return [
+        replace(
+            queue,
+            resources={
+                name: replace(rule, lend=rule.quota and rule.quota * parts[at] // 4)
+                for name, rule in queue.resources.items()
+            },
+        )
+        if at in parts
+        else queue
+        for at, queue in enumerate(queues)
+    ]
 
 
 def features(snapshot: Snapshot) -> set[str]:

@@ -275,7 +275,7 @@ class HandRights:
         Tell whether a queue was above its share before each unit reclaimed from it.
         """
         gone = self._reclaimed[queue]
-        if not gone.number:
+        if not gone.number or queue in self.problem.queues.outside:
             return True
         is_leaf = queue not in self.problem.queues.parents
         if not is_leaf and not any(self._lost(queue, gone, r) for r in self._named):

@@ -114,7 +114,7 @@ def _queue_reason(name: str, queues: QueueTree) -> Waiting | None:
     if name in queues.parents:
         detail = f"queue {name} has queues below it, gangs live in leaves"
         return Waiting(Reason.INVALID_GANG, {"detail": detail, "queue": name})
-    path = queues.path(name)
+    path = queues.chain(name)
     top = queues.queues[path[-1]]
     if top.parent is not None:
         return _not_found(top.parent, queues)

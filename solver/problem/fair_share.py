@@ -81,11 +81,16 @@ def _demand(
 ) -> dict[str | None, int]:
     """
     Sum what is asked for below each queue, whatever the limits below it.
+
+    What a queue does not lend is its own, also where nobody asks for it.
     """
     demand: dict[str | None, int] = {None: 0}
     for queue in queues:
         demand[queue.name] = requested.get(queue.name, {}).get(resource, 0)
     for parent, level in reversed(levels):
+        for queue in level:
+            kept = queue.rule(resource).kept
+            demand[queue.name] = max(kept, demand[queue.name])
         demand[parent] += sum(demand[queue.name] for queue in level)
     return demand
 

@@ -405,5 +405,7 @@ def _exceeds_quota(
                         "limit": limit,
                     }
                     facts |= {"work": work} if work else {}
+                    if team := queues.outside.get(name):
+                        facts |= {"queue": state.gang.queue, **team.facts(resource)}
                     return Waiting(Reason.QUOTA_EXCEEDS_MAXIMUM, facts)
     return None

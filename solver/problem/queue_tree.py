@@ -9,8 +9,9 @@ from typing import Literal
 from models.census import Census
 from models.names import nearest
 from models.queues import Queue
-from models.resources import Resources, add
+from models.resources import LARGEST_TOTAL, Resources, add
 from models.snapshot import Snapshot
+from solver.problem.kept_room import Outsiders, outsiders, queues_above
 from solver.problem.pod_counts import census_of
 
 Amounts = dict[str, dict[str, int]]
@@ -66,7 +67,8 @@ class QueueTree:
     The queues with what runs in them; ``named`` are the resources any of them names.
 
     ``drift`` is what reservations add to a queue later, less what leaves it;
-    ``booked`` the part of the fair share that reserved gangs take.
+    ``booked`` the part of the fair share that reserved gangs take.  Among the queues
+    are those ``outside`` of queues that keep room: so many together, with one limit.
     """
 
     queues: Mapping[str, Queue]
@@ -78,6 +80,7 @@ class QueueTree:
     drift_fixed: Amounts = field(default_factory=dict)
     booked: Amounts = field(default_factory=dict)
     parents: frozenset[str] = frozenset()
+    outside: Mapping[str, Outsiders] = field(default_factory=dict)
     _nearest: dict[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -86,6 +89,8 @@ class QueueTree:
         Add up what runs, per queue and for every queue above it.
         """
         queues = {queue.name: queue for queue in snapshot.queues}
+        teams = outsiders(snapshot)
+        queues |= {team.queue.name: team.queue for team in teams}
         named = tuple(sorted({r for q in snapshot.queues for r in q.resources}))
         own: Amounts = {}
         own_fixed: Amounts = {}
@@ -102,6 +107,7 @@ class QueueTree:
             fixed={},
             own=own,
             parents=frozenset(q.parent for q in snapshot.queues if q.parent),
+            outside={team.queue.name: team for team in teams},
         )
         for source, target in ((own, tree.running), (own_fixed, tree.fixed)):
             for name, amounts in source.items():
@@ -111,21 +117,27 @@ class QueueTree:
 
     def path(self, name: str) -> Sequence[str]:
         """
+        List a queue, all above it, and all that bind those outside of others.
+        """
+        chain = self.chain(name)
+        if not self.outside or not chain:
+            return chain
+        teams = [at for at, team in self.outside.items() if name in team.members]
+        return [*chain, *(at for at in teams if at in self.queues)]
+
+    def chain(self, name: str) -> Sequence[str]:
+        """
         List a queue and all above it that exist, the queue first.
         """
-        found: list[str] = []
-        at: str | None = name
-        while at is not None and at in self.queues and at not in found:
-            found.append(at)
-            at = self.queues[at].parent
-        return found
+        return queues_above(self.queues, name)
 
     def nearest(self, name: str) -> str:
         """
         Give the queue that is called most like a name that none has; or nothing.
         """
         if name not in self._nearest and len(self._nearest) < _MOST_NEAREST:
-            self._nearest[name] = nearest(name, self.queues)
+            names = [known for known in self.queues if known not in self.outside]
+            self._nearest[name] = nearest(name, names)
         return self._nearest.get(name, "")
 
     def limit_left(self, queue: str, resource: str) -> int | None:
@@ -172,7 +184,11 @@ class QueueTree:
     def claim_left(self, shares: Shares, queue: str, resource: str) -> int:
         """
         How much more entitled work a queue may start; negative above its share.
+
+        Those outside of others are no queue and have no share that they may pass.
         """
+        if queue in self.outside:
+            return LARGEST_TOTAL
         taken = self.running.get(queue, {}).get(resource, 0)
         taken += self.booked.get(queue, {}).get(resource, 0)
         return shares.get(queue, {}).get(resource, 0) - taken

@@ -169,10 +169,24 @@ def test_queues_say_what_they_may_hold_and_what_they_use(busy, capsys):
         "fairShare": "6",
         "used": "6",
         "borrowed": "0",
+        "kept": "0",
         "overTime": None,
     } == research["resources"][GPU]
     assert {"Waiting": 2} == batch["gangs"]
     assert batch["resources"][GPU]["limit"] is None
+
+
+def test_queues_say_what_they_keep_where_some_do(capsys):
+    path = "scenarios/queues/two-queues-keep-room-from-a-third.yaml"
+    rows = items(capsys, "get", "queues", "-f", path)
+    kept = {row["name"]: row["resources"][GPU]["kept"] for row in rows}
+
+    head, *_ = table(capsys, "get", "queues", "-f", path)
+
+    assert {"a": "4", "b": "4", "c": "0"} == kept
+    assert "KEPT" in head
+    head, *_ = table(capsys, "get", "queues", "-f", "scenarios/queues/limit-holds.yaml")
+    assert "KEPT" not in head
 
 
 def test_queues_say_what_they_used_over_time_and_whom_they_owe(capsys):
@@ -306,7 +320,7 @@ def test_describe_shows_a_queue_and_a_node(busy, capsys):
     queue = table(capsys, "describe", "queue", "research", "-f", busy)
     node = table(capsys, "describe", "node", "n-0", "-f", busy)
 
-    assert f"{GPU}     6      6         0      8     12       1" in queue
+    assert f"{GPU}     6      6         0      8     0     12       1" in queue
     assert any(line.startswith("default/train") for line in queue)
     assert "nvidia.com/gpu    8          6           0     2" in node
     assert "default/train     2" in node

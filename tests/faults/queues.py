@@ -334,4 +334,35 @@ FAULTS: tuple[Fault, ...] = (
         ),
         ("queues/usage-of-a-department-counts",),
     ),
+    Fault(
+        "kept-room-lent",
+        "others may use all of a quota, whatever its queue lends of it",
+        switch("solver.problem.queue_tree:outsiders", always([])),
+        (
+            "queues/a-queue-keeps-what-it-does-not-lend",
+            "evict/kept-room-is-no-place-for-the-entitled",
+        ),
+    ),
+    Fault(
+        "kept-room-of-one-queue-only",
+        "what several queues keep does not add up",
+        switch(
+            "solver.problem.kept_room:combinations",
+            lambda old: lambda some, number: old(some, number) if number == 1 else (),
+        ),
+        ("queues/two-queues-keep-room-from-a-third",),
+    ),
+    Fault(
+        "kept-room-lent-to-siblings",
+        "below the limit of a department nobody keeps room",
+        switch(
+            "solver.problem.queue_tree:outsiders",
+            saying(
+                lambda teams, _snapshot: [
+                    team for team in teams if team.queue.name.startswith("all but")
+                ]
+            ),
+        ),
+        ("queues/kept-room-of-a-child-counts-in-its-department",),
+    ),
 )

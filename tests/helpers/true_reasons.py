@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from exact import UndecidedError, gather, starts_by_right, starts_now
+from exact.facts import outsiders
 from exact.trees import least_value
 from models.gangs import PodPhase, pod_sets
 from models.plan import GangLine, Plan
@@ -136,7 +137,15 @@ class Truth:
     def _over_limit(self, team, facts):
         queue, resource = facts["queue"], facts["resource"]
         table = self.facts.held_hard if "work" in facts else self.facts.held
-        if facts["used"] != table.get((queue, resource), 0):
+        if "kept" in facts:
+            bounds = {
+                (table.get((team.name, resource), 0), team.rule(resource).limit)
+                for team, members in outsiders(self.snapshot)
+                if queue in members
+            }
+            if (facts["used"], facts["limit"]) not in bounds:
+                yield "nobody keeps that room"
+        elif facts["used"] != table.get((queue, resource), 0):
             yield "the queue uses another amount"
         if facts["used"] + facts["needs"] <= facts["limit"]:
             yield "the limit is not reached"

@@ -98,6 +98,8 @@ def _rule(world: World) -> Part:
         rule["limit"] = world.one(0, 4, 8, 12, "unlimited")
     if world.odd():
         rule["weight"] = world.one(0, 2)
+    if world.odd():
+        rule["lendingLimit"] = world.one(0, 1, 4)
     return rule
 
 

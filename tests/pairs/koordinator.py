@@ -314,11 +314,11 @@ ROWS = {
     ],
     'label `quota.scheduling.koordinator.sh/allow-lent-resource: "false"`': [
         pair(
-            rivals(),
+            [*room(2), quota("q", least={GPU: 2}), *noted("g", 2, min_available="2")],
             f"ElasticQuota/q metadata labels {QUOTA}/allow-lent-resource",
             ("true", "false"),
-            OLDER,
-            f"{OLDER}; warned: …allow-lent-resource…",
+            "g 2 on n",
+            "g QuotaExceedsMaximum",
         )
     ],
 }

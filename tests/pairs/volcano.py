@@ -323,9 +323,24 @@ ROWS = {
             "Queue/q spec guarantee resource",
             (ABSENT, {GPU: 2}),
             OLDER,
-            ENTITLED,
+            "g 2 on n; h QuotaExceedsMaximum",
             word="spec.guarantee.resource",
         ),
+    ],
+    "`spec.guarantee.resource`": [
+        pair(
+            [
+                *room(2),
+                queue("a"),
+                queue("q"),
+                group("h", queue="a", minMember=2),
+                *members(2, "h"),
+            ],
+            "Queue/q spec guarantee resource",
+            (ABSENT, {GPU: 2}),
+            "h 2 on n",
+            "h QuotaExceedsMaximum",
+        )
     ],
     "`spec.parent`": [
         pair(

@@ -97,7 +97,7 @@ def queue_lines(seen: Seen, row: QueueRow) -> list[str]:
         "Over time": used_words(row),
     }
     table = Table(
-        ("RESOURCE", "USED", "SHARE", "BORROWED", "QUOTA", "LIMIT", "WEIGHT"),
+        ("RESOURCE", "USED", "SHARE", "BORROWED", "QUOTA", "KEPT", "LIMIT", "WEIGHT"),
         [
             (
                 name,
@@ -106,12 +106,13 @@ def queue_lines(seen: Seen, row: QueueRow) -> list[str]:
                     for amount in (held.used, held.share, held.borrowed)
                 ),
                 bound(name, held.quota) or "none",
+                format_quantity(name, held.kept),
                 bound(name, held.limit) or "none",
                 str(held.weight),
             )
             for name, held in sorted(row.holdings.items())
         ],
-        frozenset(range(1, 7)),
+        frozenset(range(1, 8)),
     )
     gangs = [gang for gang in gang_rows(seen) if gang.queue == row.name]
     return [

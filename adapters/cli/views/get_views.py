@@ -125,12 +125,13 @@ def queues_of(seen: Seen) -> Listing[QueueRow]:
             right=True,
         ),
     ]
-    for head, pick in _HOLDINGS.items():
+    heads = {**_HOLDINGS, **(_KEPT if _keeps(seen) else {})}
+    for head, pick in heads.items():
         cell, key = amount(pick), by(pick)
         columns.append(ListColumn(head, cell, by=key, right=True))
     columns += used_over_time(seen)
     for resource in _others(seen):
-        for head, pick in _HOLDINGS.items():
+        for head, pick in heads.items():
             word = f"{resource.upper()} {head.removeprefix('GPUS ')}"
             columns.append(
                 ListColumn(word, amount(pick, resource), wide=True, right=True)
@@ -144,7 +145,7 @@ def queues_of(seen: Seen) -> Listing[QueueRow]:
         foot=lambda rows: (
             f"{counted(len(rows), 'queue')}; "
             "SHARE is what a queue is entitled to now; a parent counts what is below it"
-            f"{over_time_words(seen)}"
+            f"{'; KEPT is not lent' if _keeps(seen) else ''}{over_time_words(seen)}"
         ),
         empty=f"No queues in {seen.source}: every gang is in one without bounds.",
     )
@@ -156,6 +157,11 @@ _HOLDINGS: Mapping[str, Any] = {
     "QUOTA": lambda held: held.quota,
     "LIMIT": lambda held: held.limit,
 }
+_KEPT: Mapping[str, Any] = {"KEPT": lambda held: held.kept}
+
+
+def _keeps(seen: Seen) -> bool:
+    return any(queue.keeps for queue in seen.snapshot.queues)
 
 
 def _others(seen: Seen) -> list[str]:

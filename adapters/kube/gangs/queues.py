@@ -3,14 +3,15 @@ The queues and topologies of all dialects together, and the queue of who names n
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adapters.kube.dialects.defaults import Defaults
 from adapters.kube.dialects.protocol import Dialect, Objects
 from adapters.kube.objects.fields import shown
 from adapters.kube.objects.names import is_subdomain
-from models.queues import Queue
-from models.reasons import Reason, Waiting
+from models.queues import MOST_KEEPING, Queue
+from models.reasons import Reason, Waiting, counted, listed
+from models.resources import GPU
 from models.topology import Topology
 
 _PLAIN = ("default", "default-queue")
@@ -58,7 +59,31 @@ def queues_of(
             lost[name] = _not_there(last)
             what = f"above it, {last} does not exist"
         warnings.append(f"queue {name} is left out: {what}")
-    return Queues([found[name] for name in sorted(found) if name not in lost], lost)
+    usable = [found[name] for name in sorted(found) if name not in lost]
+    return Queues(_lending(usable, warnings), lost)
+
+
+def _lending(queues: list[Queue], warnings: list[str]) -> list[Queue]:
+    """
+    Let the queues that keep the most GPUs keep room, as many as may; the others lend.
+    """
+    keeping = [queue for queue in queues if queue.keeps]
+    keeping.sort(key=lambda queue: (-queue.rule(GPU).kept, queue.name))
+    lends = {queue.name for queue in keeping[MOST_KEEPING:]}
+    if lends:
+        one = "lends all it has" if len(lends) == 1 else "lend all they have"
+        warnings.append(
+            f"{counted(len(keeping), 'queue')} keep room for themselves, and at most "
+            f"{MOST_KEEPING} can: {listed(sorted(lends), 'queue')} {one}"
+        )
+    return [_lent(queue) if queue.name in lends else queue for queue in queues]
+
+
+def _lent(queue: Queue) -> Queue:
+    rules = queue.resources.items()
+    return replace(
+        queue, resources={name: replace(rule, lend=None) for name, rule in rules}
+    )
 
 
 def _not_there(queue: str) -> Waiting:

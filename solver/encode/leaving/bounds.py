@@ -156,7 +156,7 @@ class _Reclaim:
         self.below: dict[str, list[Piece]] = {}
         self.below_share = leaving.below_share
         for piece in units(leaving, "reclaimed"):
-            for queue in problem.queues.path(piece.queue):
+            for queue in problem.queues.chain(piece.queue):
                 self.below.setdefault(queue, []).append(piece)
 
     def add(self) -> None:

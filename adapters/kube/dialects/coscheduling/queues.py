@@ -99,12 +99,7 @@ class Quotas:
             (one, pod), (two, second), *_ = reversed(queues.items())
             what = f"pod {pod.key} is in {one}, pod {second.key} in {two}"
             notes.refuse(Reason.CONFIG_CONFLICT, f"label {QUOTA_NAME}", what)
-        queue = next(reversed(queues), None)
-        quota = self.shares.get(queue) if queue else None
-        if quota is not None and quota.labels.get(LENT) == "false":
-            where = f"{quota.called}: label {LENT}"
-            notes.warn(where, "false is not obeyed: what is unused may be borrowed")
-        return queue
+        return next(reversed(queues), None)
 
 
 def is_preemptible(pods: Sequence[PodRecord]) -> bool | None:
@@ -155,6 +150,8 @@ def koordinator_queues(objects: Objects, warnings: list[str]) -> list[Queue]:
     """
     Read Koordinator's tree: min is the quota, max the limit, shared-weight the weight.
 
+    A quota whose unused part may not be lent keeps all of its min.
+
     Every quota lies below another or at the top; pods without one go to the default
     quota, which exists without bounds where no object of that name does.
     """
@@ -173,6 +170,7 @@ def koordinator_queues(objects: Objects, warnings: list[str]) -> list[Queue]:
                     quota=quota.least.get(resource, 0),
                     limit=quota.most.get(resource),
                     weight=weights[name].get(resource, 1),
+                    lend=0 if _keeps(quota) and quota.least.get(resource) else None,
                 )
                 for resource in sorted({*quota.least, *quota.most, *quota.weight})
             },
@@ -183,6 +181,10 @@ def koordinator_queues(objects: Objects, warnings: list[str]) -> list[Queue]:
     if DEFAULT not in shares:
         queues.append(Queue(name=DEFAULT))
     return queues
+
+
+def _keeps(quota: _Quota) -> bool:
+    return quota.labels.get(LENT) == "false"
 
 
 def _parent(quota: _Quota) -> str | None:

@@ -102,7 +102,8 @@ def _reason(standing: GroupStanding) -> tuple[str, str, dict[str, object]]:
             f"Waiting for {needs} pods, currently {facts.get('have')} existing"
         )
         return "PodSchedulingErrors", f"{message}{facts.get('where', '')}", {}
-    if standing.reason in _QUOTA and isinstance(resource, str):
+    is_own = "kept" not in facts
+    if standing.reason in _QUOTA and is_own and isinstance(resource, str):
         return _over_quota(facts, resource)
     message = f"Unable to schedule podgroup: {standing.message or standing.reason}"
     return "PodSchedulingErrors", message, {}

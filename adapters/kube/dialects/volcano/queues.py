@@ -1,5 +1,7 @@
 """
 Volcano's queues: a share by weight, an amount deserved, and a capability never passed.
+
+What a queue is guaranteed nobody else may use.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -66,6 +68,7 @@ def _queue(name: str, raw: Raw, resources: Iterable[str], top: str | None) -> Qu
     if parent == "root" and top is None:
         parent = None
     limits, quotas = _amounts(spec, "capability"), _quotas(spec)
+    sure = _amounts(mapping(spec, "guarantee", "spec"), "resource", "spec.guarantee")
     return Queue(
         name=name,
         parent=None if name == "root" else parent,
@@ -76,6 +79,7 @@ def _queue(name: str, raw: Raw, resources: Iterable[str], top: str | None) -> Qu
                 quota=quotas.get(resource, 0),
                 limit=limits.get(resource),
                 weight=1 if weight is None else weight,
+                lend=quotas[resource] - sure[resource] if sure.get(resource) else None,
             )
             for resource in resources
         },

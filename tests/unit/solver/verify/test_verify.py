@@ -12,6 +12,7 @@ from models.gangs import Gang, MatchPolicy, PodSet
 from models.nodes import Taint
 from models.plan import Operation
 from models.policy import Policy
+from models.queues import QueueResource
 from models.reasons import Reason, Waiting
 from models.resources import GPU
 from models.snapshot import Snapshot
@@ -432,6 +433,13 @@ def queues():
         here,
         there,
         "on the path, with what runs",
+    )
+    keeps = queue("p", resources={GPU: QueueResource(quota=6, lend=2)})
+    yield broken(
+        "lending-limit",
+        snapshot(nodes(1), one, [queue("q"), keeps]),
+        plan(bind("a-0"), bind("b-0")),
+        here,
     )
     hard = [replace(made, preemptible=False) for made in one]
     yield broken(

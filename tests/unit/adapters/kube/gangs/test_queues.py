@@ -38,6 +38,25 @@ def read(*raws):
     return {queue.name: queue for queue in snapshot.queues}, homes, snapshot.warnings
 
 
+# --- what is kept ---------------------------------------------------------------
+
+
+def test_five_queues_keep_room_and_those_that_keep_less_lend():
+    amounts = {"a": 3, "b": 1, "c": 5, "d": 2, "e": 4, "f": 6, "g": 0}
+    raws = [
+        volcano(name, guarantee={"resource": {GPU: amount}})
+        for name, amount in amounts.items()
+    ]
+
+    queues, _, warnings = read(*raws)
+
+    kept = {name: queue.rule(GPU).kept for name, queue in queues.items()}
+    assert {**amounts, "b": 0} == kept
+    assert [
+        "6 queues keep room for themselves, and at most 5 can: b lends all it has"
+    ] == list(warnings)
+
+
 # --- what is left out -----------------------------------------------------------
 
 BELOW = {

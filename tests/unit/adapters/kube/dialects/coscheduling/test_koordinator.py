@@ -463,10 +463,11 @@ def test_a_pod_may_say_that_it_is_not_preemptible():
     assert queue_of([], preemptible="false").preemptible is False
 
 
-def test_a_quota_that_lends_nothing_is_warned_of():
-    raw = quota("a", labels={"allow-lent-resource": "false"})
+@pytest.mark.parametrize(("said", "kept"), [("false", 4), ("true", 0), ("no", 0)])
+def test_a_quota_that_lends_nothing_keeps_its_min(said, kept):
+    raw = quota("a", min={"cpu": "4"}, labels={"allow-lent-resource": said})
 
-    assert "allow-lent-resource" in queue_of([raw], name="a").warnings[0]
+    assert queues(raw)["a"].rule("cpu").kept == 1000 * kept
 
 
 # --- answers ------------------------------------------------------------------

@@ -455,6 +455,19 @@ QUEUES = {
 }
 
 
+def test_what_a_queue_is_guaranteed_is_kept_for_it():
+    text = """
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata: {name: q}
+spec: {deserved: {cpu: 6}, guarantee: {resource: {cpu: 2}}}
+"""
+    (found,) = VOLCANO.queues(world(text)[0], [])
+
+    assert found.rule("cpu").lend == 4000
+    assert found.rule("cpu").kept == 2000
+
+
 @pytest.mark.parametrize("name", QUEUES)
 def test_a_field_of_a_queue_changes_its_rules(name):
     spec, expected = QUEUES[name]

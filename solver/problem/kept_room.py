@@ -1,0 +1,132 @@
+"""
+Room that queues keep of their quotas: what all others together may hold beside it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from models.nodes import Node
+from models.queues import Queue, QueueResource
+from models.reasons import Fact
+from models.resources import format_quantity
+from models.snapshot import Snapshot
+
+Limits = Mapping[str, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Outsiders:
+    """
+    The queues that are no part of some that keep room, as one queue with a limit.
+
+    Σ running of the members ≤ limit = what there is - Σ kept.
+    """
+
+    queue: Queue
+    members: frozenset[str]
+    keepers: Sequence[Queue]
+    top: str | None
+
+    def facts(self, resource: str) -> dict[str, Fact]:
+        """
+        Say who they are, and who keeps how much from them.
+        """
+        names = " and ".join(keeper.name for keeper in self.keepers)
+        below = f" of {self.top}" if self.top else ""
+        return {
+            "outside": f"all queues{below} but {names}",
+            "kept": " and ".join(
+                f"queue {keeper.name} keeps {format_quantity(resource, rule.kept)} "
+                f"of its {format_quantity(resource, rule.quota or 0)} for itself"
+                for keeper in self.keepers
+                if (rule := keeper.rule(resource)).kept
+            ),
+        }
+
+
+def outsiders(snapshot: Snapshot) -> list[Outsiders]:
+    """
+    List all whom kept room bounds: for queues that keep some, all that are no part.
+
+    Σ running of those outside ≤ total - Σ kept, for every set of queues of which none
+    is below another; below a queue with a limit that limit is the total.  So Σ over
+    queues of max(kept, running) never passes the total.
+    """
+    queues = {queue.name: queue for queue in snapshot.queues}
+    keeping = [queue for queue in snapshot.queues if queue.keeps]
+    if not keeping:
+        return []
+    above = {name: queues_above(queues, name) for name in queues}
+    totals = _totals(snapshot)
+    limits: list[tuple[str | None, Limits]] = [(None, totals)]
+    limits += [
+        (q.name, {name: q.rule(name).limit for name in totals}) for q in snapshot.queues
+    ]
+    return [
+        _outside(top, limit, some, above)
+        for top, limit in limits
+        for some in _apart([q for q in keeping if _is_below(top, above[q.name])], above)
+        if any(q.rule(name).kept for q in some for name, most in limit.items() if most)
+    ]
+
+
+def _totals(snapshot: Snapshot) -> dict[str, int]:
+    named = sorted({name for queue in snapshot.queues for name in queue.resources})
+    return {
+        name: sum(_offered(node, name) for node in snapshot.nodes) for name in named
+    }
+
+
+def _offered(node: Node, resource: str) -> int:
+    return max(0, node.allocatable.get(resource, 0) - node.used.get(resource, 0))
+
+
+def _is_below(top: str | None, path: Sequence[str]) -> bool:
+    return top is None or top in path[1:]
+
+
+def _apart(
+    keeping: Sequence[Queue], above: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[Queue, ...]]:
+    """
+    Walk the sets of queues of which none is below another.
+    """
+    for number in range(1, len(keeping) + 1):
+        for some in combinations(keeping, number):
+            names = {queue.name for queue in some}
+            if all(names.isdisjoint(above[name][1:]) for name in names):
+                yield some
+
+
+def _outside(
+    top: str | None,
+    limits: Limits,
+    keepers: Sequence[Queue],
+    above: Mapping[str, Sequence[str]],
+) -> Outsiders:
+    names = [queue.name for queue in keepers]
+    rules = {}
+    for resource, total in limits.items():
+        kept = sum(queue.rule(resource).kept for queue in keepers)
+        limit = None if total is None or not kept else max(0, total - kept)
+        rules[resource] = QueueResource(quota=None, limit=limit)
+    queue = Queue(name=f"{top or 'all'} but {', '.join(names)}", resources=rules)
+    members = frozenset(
+        name
+        for name, path in above.items()
+        if (top is None or top in path) and not set(names) & set(path)
+    )
+    return Outsiders(queue, members, keepers, top)
+
+
+def queues_above(queues: Mapping[str, Queue], name: str) -> Sequence[str]:
+    """
+    List a queue and all above it that exist, the queue first.
+    """
+    found: list[str] = []
+    at: str | None = name
+    while at is not None and at in queues and at not in found:
+        found.append(at)
+        at = queues[at].parent
+    return found

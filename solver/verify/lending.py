@@ -1,0 +1,101 @@
+"""
+Rules about room that queues keep of their quotas: others' starts do not use it.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from models.resources import format_quantity
+from solver.verify.evidence import Evidence
+from solver.verify.queues import amounts_of
+from solver.verify.violation import Violation
+
+_Own = Mapping[str, Mapping[str, int]]
+
+
+def lending_limits(evidence: Evidence) -> Iterator[Violation]:
+    """
+    Ensure that what the plan adds leaves the room that queues keep.
+
+    A queue takes max(kept, what it holds): of a leaf what runs in it, of others what
+    the queues below take.  Σ of what the outermost take ≤ cluster, and of those below a
+    queue with a limit ≤ that limit, now with what is bound and after the plan, where
+    the plan adds to it.
+    """
+    queues = evidence.snapshot.queues
+    keeping = sorted({r for q in queues for r in q.resources if q.rule(r).kept})
+    if not keeping:
+        return
+    cases, losses = list(evidence.placing()), list(evidence.losses.values())
+    bound = amounts_of(evidence, [(case.gang, case.bound) for case in cases])
+    placed = amounts_of(evidence, [(case.gang, case.placed) for case in cases])
+    gone = amounts_of(evidence, [(loss.gang, loss.evicted) for loss in losses])
+    for resource in keeping:
+        now = _row(evidence, evidence.running, resource)
+        stays = _less(now, _row(evidence, gone, resource))
+        for before, added in ((now, bound), (stays, placed)):
+            more = _more(before, _row(evidence, added, resource))
+            yield from _beyond(evidence, resource, before, more)
+
+
+def _row(evidence: Evidence, amounts: _Own, resource: str) -> dict[str, int]:
+    """
+    Give what each leaf queue itself has.
+    """
+    return {
+        name: row.get(resource, 0)
+        for name, row in amounts.items()
+        if name not in evidence.parents
+    }
+
+
+def _less(row: Mapping[str, int], gone: Mapping[str, int]) -> dict[str, int]:
+    return {name: row.get(name, 0) - gone.get(name, 0) for name in {*row, *gone}}
+
+
+def _more(row: Mapping[str, int], added: Mapping[str, int]) -> dict[str, int]:
+    return {name: row.get(name, 0) + added.get(name, 0) for name in {*row, *added}}
+
+
+def _beyond(
+    evidence: Evidence,
+    resource: str,
+    before: Mapping[str, int],
+    after: Mapping[str, int],
+) -> Iterator[Violation]:
+    total = sum(
+        max(0, node.allocatable.get(resource, 0) - node.used.get(resource, 0))
+        for node in evidence.snapshot.nodes
+    )
+    tops: list[tuple[str | None, int | None]] = [(None, total)]
+    tops += [(q.name, q.rule(resource).limit) for q in evidence.snapshot.queues]
+    for top, most in tops:
+        if most is None or not _keeps(evidence, top, resource):
+            continue
+        takes = _below(evidence, top, resource, after)
+        if takes > most and takes > _below(evidence, top, resource, before):
+            takes_, most_ = (format_quantity(resource, x) for x in (takes, most))
+            message = f"{resource}: {takes_} are in use or kept, there are {most_}"
+            yield Violation("lending-limit", top or "cluster", message)
+
+
+def _keeps(evidence: Evidence, top: str | None, resource: str) -> bool:
+    return any(
+        queue.rule(resource).kept
+        and (top is None or top in evidence.path(queue.name)[1:])
+        for queue in evidence.snapshot.queues
+    )
+
+
+def _below(
+    evidence: Evidence, top: str | None, resource: str, row: Mapping[str, int]
+) -> int:
+    """
+    Add up what the queues right below one take: what they hold or keep, if more.
+    """
+    found = 0
+    for queue in evidence.snapshot.queues:
+        if queue.parent == top:
+            held = row.get(queue.name, 0)
+            held += _below(evidence, queue.name, resource, row)
+            found += max(held, queue.rule(resource).kept)
+    return found
