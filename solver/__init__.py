@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from solver.plan.plan import VERSION as VERSION
     from solver.plan.plan import least_pods as least_pods
     from solver.plan.plan import versions as versions
-    from solver.problem.fair_share import FairPart as FairPart
-    from solver.problem.fair_share import fair_parts as fair_parts
-    from solver.problem.fair_share import fair_shares as fair_shares
-    from solver.problem.fair_share import with_memory as with_memory
     from solver.problem.gang_state import satisfied_after as satisfied_after
     from solver.problem.gang_state import standing as standing
+    from solver.problem.pod_counts import beyond_quotas as beyond_quotas
     from solver.problem.pod_values import PodValues as PodValues
     from solver.problem.problem import problem_of as problem_of
-    from solver.problem.queue_tree import beyond as beyond
-    from solver.problem.queue_tree import beyond_quotas as beyond_quotas
     from solver.round import RoundMemo as RoundMemo
     from solver.round import decide as decide
     from solver.run_times.time_left import RunTimeForecast as RunTimeForecast
     from solver.run_times.time_left import TimeLeft as TimeLeft
     from solver.run_times.time_left import ran_for as ran_for
     from solver.score.tier import LOSSES as LOSSES
+    from solver.shares.fair_share import FairPart as FairPart
+    from solver.shares.fair_share import fair_parts as fair_parts
+    from solver.shares.fair_share import fair_shares as fair_shares
+    from solver.shares.fair_share import with_memory as with_memory
+    from solver.shares.queue_tree import beyond as beyond
     from solver.strategies import STRATEGIES as STRATEGIES
     from solver.tuning import Tuning as Tuning
     from solver.verify.judge import verify as _verify
@@ -46,14 +46,15 @@ _ROOMS = {
     "next_round": ("budget_ends", "next_moment"),
     "next_snapshot": ("NOT_CHOSEN", "carry_out", "is_live"),
     "plan.plan": ("VERSION", "least_pods", "versions"),
-    "problem.fair_share": ("FairPart", "fair_parts", "fair_shares", "with_memory"),
     "problem.gang_state": ("satisfied_after", "standing"),
+    "problem.pod_counts": ("beyond_quotas",),
     "problem.pod_values": ("PodValues",),
     "problem.problem": ("problem_of",),
-    "problem.queue_tree": ("beyond", "beyond_quotas"),
     "round": ("RoundMemo", "decide"),
     "run_times.time_left": ("RunTimeForecast", "TimeLeft", "ran_for"),
     "score.tier": ("LOSSES",),
+    "shares.fair_share": ("FairPart", "fair_parts", "fair_shares", "with_memory"),
+    "shares.queue_tree": ("beyond",),
     "strategies": ("STRATEGIES",),
     "tuning": ("Tuning",),
     "verify.judge": ("judge",),

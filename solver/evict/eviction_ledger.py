@@ -16,7 +16,7 @@ from solver.evict.guarantees import Guarantees, share_excess
 from solver.problem.gang_state import Standing, standing
 from solver.problem.leaving_pods import Exit
 from solver.problem.problem import Problem, Step, Unit
-from solver.problem.queue_tree import Amounts
+from solver.shares.queue_tree import Amounts
 
 MOVED: Rule = "consolidate"
 

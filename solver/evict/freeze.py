@@ -25,7 +25,7 @@ from solver.problem.leaving_pods import NOWHERE, Exit
 from solver.problem.node_room import Ints, NodeRoom, Places
 from solver.problem.pod_shapes import refitted
 from solver.problem.problem import Frozen, Problem, Step, Unit
-from solver.problem.queue_tree import Booking, QueueTree, Table
+from solver.shares.queue_tree import Booking, QueueTree, Table
 
 
 def freeze(problem: Problem, draft: Draft, step: Step) -> tuple[Problem, Draft]:

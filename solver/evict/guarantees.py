@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from models.resources import Resources, add
 from solver.problem.never_starts import needed
 from solver.problem.problem import Problem, Unit
-from solver.problem.queue_tree import Amounts
+from solver.shares.queue_tree import Amounts
 
 
 def may_be_guaranteed(problem: Problem, unit: Unit) -> bool:

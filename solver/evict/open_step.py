@@ -23,9 +23,9 @@ from solver.problem.leaving_pods import loss_of
 from solver.problem.never_starts import needed
 from solver.problem.pod_shapes import shapes_of
 from solver.problem.problem import Problem, Step, Unit
-from solver.problem.queue_tree import Booking
 from solver.score.tier import LOSSES, TierKey
 from solver.score.tiers import is_better, score, tier_keys
+from solver.shares.queue_tree import Booking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,8 +19,8 @@ from solver.problem.domains import OUTSIDE
 from solver.problem.gang_state import Standing
 from solver.problem.node_room import NodeRoom, Places
 from solver.problem.problem import Problem, Unit
-from solver.problem.queue_tree import Booking, QueueTree, Table
 from solver.problem.running_domains import running_domains
+from solver.shares.queue_tree import Booking, QueueTree, Table
 
 Promise = Mapping[int, tuple[str, ...]]
 """

@@ -19,7 +19,7 @@ from models.resources import Resources, num_gpus
 from solver.problem.node_room import After, Bools, Floats, Ints, NodeRoom
 from solver.problem.pod_counts import is_leaving
 from solver.problem.problem import Problem, Unit
-from solver.problem.queue_tree import Booking, Table
+from solver.shares.queue_tree import Booking, Table
 
 SOONEST = 600
 """

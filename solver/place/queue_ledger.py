@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from models.resources import Resources
 from solver.problem.gang_state import Standing
 from solver.problem.problem import Problem
-from solver.problem.queue_tree import QueueTree
+from solver.shares.queue_tree import QueueTree
 
 Charge = Mapping[str, int]
 Row = tuple[tuple[str, int], ...]

@@ -1,3 +1,3 @@
 """
-What a round is given: nodes, pods, gangs, queues, shares, and who can never start.
+What a round is given: nodes, pods, gangs, and who can never start.
 """

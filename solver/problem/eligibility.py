@@ -10,7 +10,7 @@ from models.reasons import Facts, Reason, Waiting, listed
 from models.snapshot import Snapshot
 from solver.problem.gang_state import Leaf, Standing, least_need
 from solver.problem.node_room import Room
-from solver.problem.queue_tree import QueueTree
+from solver.shares.queue_tree import QueueTree
 
 
 def blocked_gangs(

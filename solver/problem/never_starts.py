@@ -14,8 +14,8 @@ from solver.problem.gang_state import Standing, TreeNode, least_need, satisfied_
 from solver.problem.no_fitting_node import why_nowhere
 from solver.problem.node_room import Bools, Ints, Room, num_fitting
 from solver.problem.pod_shapes import Shapes
-from solver.problem.queue_tree import Amounts, QueueTree
 from solver.problem.unit_kind import gang_kind, names_of
+from solver.shares.queue_tree import Amounts, QueueTree
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ from models.census import Census, CensusMemo
 from models.gangs import Pod, PodPhase, is_complete
 from models.policy import LONGEST_LEAVING
 from models.snapshot import Snapshot
+from solver.shares.queue_tree import QueueTree, beyond
 
 
 def is_leaving(pod: Pod) -> bool:
@@ -28,3 +29,14 @@ def census_of(snapshot: Snapshot) -> Census:
     """
     index = {node.name: at for at, node in enumerate(snapshot.nodes)}
     return census_memo().of(snapshot, index)
+
+
+def beyond_quotas(snapshot: Snapshot) -> dict[str, dict[str, int]]:
+    """
+    Give what runs in each queue, and below it, beyond its quota.
+    """
+    tree = QueueTree.of(snapshot, census_of(snapshot))
+    return {
+        queue.name: beyond(queue, tree.running.get(queue.name, {}))
+        for queue in snapshot.queues
+    }

@@ -19,7 +19,6 @@ from models.snapshot import Snapshot
 from models.topology import Topology
 from solver.problem.domains import Domains
 from solver.problem.eligibility import blocked_gangs
-from solver.problem.fair_share import fair_shares, with_memory
 from solver.problem.gang_state import Standing, least_need, standing
 from solver.problem.leaving_pods import Exit, Loss, loss_of
 from solver.problem.never_starts import Possible, needed, structural_reasons
@@ -28,8 +27,9 @@ from solver.problem.pod_counts import census_memo
 from solver.problem.pod_shapes import Shapes, refitted, shapes_of
 from solver.problem.pod_values import PodValues
 from solver.problem.priority_bands import Bands, cut_bands
-from solver.problem.queue_tree import QueueTree
 from solver.problem.running_gangs import Runners
+from solver.shares.fair_share import fair_shares, with_memory
+from solver.shares.queue_tree import QueueTree
 from solver.tuning import DEFAULT, Tuning
 
 

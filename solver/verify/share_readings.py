@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from models.queues import Queue
-from solver.problem.fair_share import fair_shares
+from solver.shares.fair_share import fair_shares
 from solver.verify.plan_steps import Amounts, Rows
 
 

@@ -29,7 +29,7 @@ FAULTS: tuple[Fault, ...] = (
         "guaranteed-beyond-its-quota",
         "every entitled start counts as guaranteed",
         in_model(
-            switch("solver.problem.queue_tree:QueueTree.guarantee_left", always(None))
+            switch("solver.shares.queue_tree:QueueTree.guarantee_left", always(None))
         ),
         ("evict/guarantee/not-beyond-its-own-quota",),
     ),
@@ -39,7 +39,7 @@ FAULTS: tuple[Fault, ...] = (
         both(
             in_model(),
             switch(
-                "solver.problem.queue_tree:QueueTree.beyond_quota",
+                "solver.shares.queue_tree:QueueTree.beyond_quota",
                 lambda _old: (
                     lambda self, queue, name: self.running.get(queue, {}).get(name, 0)
                 ),

@@ -73,7 +73,7 @@ def _largest_factor(old):
 
 
 LEAF_QUEUE_ONLY = switch(
-    "solver.problem.queue_tree:QueueTree.path", saying(lambda path, *_: path[:1])
+    "solver.shares.queue_tree:QueueTree.path", saying(lambda path, *_: path[:1])
 )
 
 FAULTS: tuple[Fault, ...] = (
@@ -93,7 +93,7 @@ FAULTS: tuple[Fault, ...] = (
         "limit-without-running",
         "what runs in a queue does not count towards its limit",
         switch(
-            "solver.problem.queue_tree:QueueTree.limit_left",
+            "solver.shares.queue_tree:QueueTree.limit_left",
             lambda _old: lambda self, queue, r: self.queues[queue].rule(r).limit,
         ),
         ("queues/running-pods-count-towards-the-limit", "reasons/quota-limit-reached"),
@@ -102,7 +102,7 @@ FAULTS: tuple[Fault, ...] = (
         "limit-off-by-one",
         "a queue may exceed its limit by one",
         switch(
-            "solver.problem.queue_tree:QueueTree.limit_left",
+            "solver.shares.queue_tree:QueueTree.limit_left",
             saying(lambda left, *_: None if left is None else left + 1),
         ),
         ("queues/surplus-stops-at-the-limit", "reasons/quota-limit-reached"),
@@ -110,7 +110,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "quota-rows-dropped",
         "non-preemptible work may exceed its quota",
-        switch("solver.problem.queue_tree:QueueTree.quota_left", always(None)),
+        switch("solver.shares.queue_tree:QueueTree.quota_left", always(None)),
         ("queues/surplus-of-non-preemptible-work-stays-within-quota",),
     ),
     Fault(
@@ -126,7 +126,7 @@ FAULTS: tuple[Fault, ...] = (
         "quota-charged-by-all-that-runs",
         "running preemptible work uses up the quota",
         switch(
-            "solver.problem.queue_tree:QueueTree.quota_left",
+            "solver.shares.queue_tree:QueueTree.quota_left",
             lambda _old: (
                 lambda self, queue, r: (
                     None
@@ -162,7 +162,7 @@ FAULTS: tuple[Fault, ...] = (
         during(
             "solver.encode.entitlement:add_entitlement",
             switch(
-                "solver.problem.queue_tree:QueueTree.claim_left",
+                "solver.shares.queue_tree:QueueTree.claim_left",
                 lambda _old: (
                     lambda _self, shares, queue, r: shares.get(queue, {}).get(r, 0)
                 ),
@@ -206,14 +206,14 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "remainders-to-the-next-band",
         "what rounding leaves of a fair share goes to the next priority",
-        switch("solver.problem.fair_share:_fill", _without_remainders),
+        switch("solver.shares.fair_share:_fill", _without_remainders),
         ("queues/remainders-stay-in-their-band",),
     ),
     Fault(
         "running-work-asks-for-no-share",
         "only what waits is asked for when fair shares are divided",
         switch(
-            "solver.problem.queue_tree:QueueTree.requested",
+            "solver.shares.queue_tree:QueueTree.requested",
             lambda _old: lambda _self, more: more,
         ),
         ("queues/idle-share-is-borrowed",),
@@ -222,7 +222,7 @@ FAULTS: tuple[Fault, ...] = (
         "weights-ignored",
         "fair shares are equal parts whatever the weights",
         switch(
-            "solver.problem.fair_share:fair_shares",
+            "solver.shares.fair_share:fair_shares",
             seeing(at0=_rules(weight=lambda rule: min(1, rule.weight))),
         ),
         ("queues/water-filling-by-weight",),
@@ -231,7 +231,7 @@ FAULTS: tuple[Fault, ...] = (
         "weight-zero-shares",
         "a queue of weight 0 shares in what the quotas leave",
         switch(
-            "solver.problem.fair_share:fair_shares",
+            "solver.shares.fair_share:fair_shares",
             seeing(at0=_rules(weight=lambda rule: max(1, rule.weight))),
         ),
         ("queues/weight-zero-gets-nothing-beyond-its-quota",),
@@ -240,7 +240,7 @@ FAULTS: tuple[Fault, ...] = (
         "limits-ignored-in-shares",
         "a fair share may exceed the limit",
         switch(
-            "solver.problem.fair_share:fair_shares",
+            "solver.shares.fair_share:fair_shares",
             seeing(at0=_rules(limit=lambda _: None)),
         ),
         ("queues/a-limit-caps-the-share",),
@@ -249,7 +249,7 @@ FAULTS: tuple[Fault, ...] = (
         "quotas-ignored-in-shares",
         "fair shares are divided by weight without the quotas",
         switch(
-            "solver.problem.fair_share:fair_shares",
+            "solver.shares.fair_share:fair_shares",
             seeing(at0=_rules(quota=lambda _: 0)),
         ),
         ("queues/quota-comes-before-queue-priority",),
@@ -258,7 +258,7 @@ FAULTS: tuple[Fault, ...] = (
         "queue-priority-ignored",
         "what the quotas leave is divided without looking at priorities",
         switch(
-            "solver.problem.fair_share:fair_shares",
+            "solver.shares.fair_share:fair_shares",
             seeing(at0=_queues(priority=lambda _: 0)),
         ),
         ("queues/a-higher-queue-takes-the-rest-first",),
@@ -267,7 +267,7 @@ FAULTS: tuple[Fault, ...] = (
         "children-share-the-cluster",
         "child queues divide the whole cluster instead of their parent's share",
         switch(
-            "solver.problem.fair_share:fair_shares",
+            "solver.shares.fair_share:fair_shares",
             seeing(at0=_queues(parent=lambda _: None)),
         ),
         ("queues/a-child-shares-what-its-parent-has",),
@@ -312,7 +312,7 @@ FAULTS: tuple[Fault, ...] = (
         "usage-of-the-whole-cluster",
         "what a queue used is weighed against all queues, not its siblings",
         switch(
-            "solver.problem.fair_share:fair_parts",
+            "solver.shares.fair_share:fair_parts",
             seeing(at0=_queues(parent=lambda _: None)),
         ),
         ("queues/usage-counts-among-siblings",),
@@ -321,7 +321,7 @@ FAULTS: tuple[Fault, ...] = (
         "usage-without-weights",
         "the fair part of usage is the same for every weight",
         switch(
-            "solver.problem.fair_share:FairPart.weighs",
+            "solver.shares.fair_share:FairPart.weighs",
             lambda _old: property(
                 lambda part: (
                     10**6
@@ -337,7 +337,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "kept-room-lent",
         "others may use all of a quota, whatever its queue lends of it",
-        switch("solver.problem.queue_tree:outsiders", always([])),
+        switch("solver.shares.queue_tree:outsiders", always([])),
         (
             "queues/a-queue-keeps-what-it-does-not-lend",
             "evict/kept-room-is-no-place-for-the-entitled",
@@ -347,7 +347,7 @@ FAULTS: tuple[Fault, ...] = (
         "kept-room-of-one-queue-only",
         "what several queues keep does not add up",
         switch(
-            "solver.problem.kept_room:combinations",
+            "solver.shares.kept_room:combinations",
             lambda old: lambda some, number: old(some, number) if number == 1 else (),
         ),
         ("queues/two-queues-keep-room-from-a-third",),
@@ -356,7 +356,7 @@ FAULTS: tuple[Fault, ...] = (
         "kept-room-lent-to-siblings",
         "below the limit of a department nobody keeps room",
         switch(
-            "solver.problem.queue_tree:outsiders",
+            "solver.shares.queue_tree:outsiders",
             saying(
                 lambda teams, _snapshot: [
                     team for team in teams if team.queue.name.startswith("all but")

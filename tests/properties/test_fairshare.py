@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.resources import GPU
-from solver.problem.fair_share import fair_shares
+from solver.shares.fair_share import fair_shares
 from tests.helpers.build import queue
 
 amounts = st.integers(0, 12)

@@ -6,7 +6,7 @@ import pytest
 
 from models.queues import QueueResource
 from models.resources import CPU, GPU
-from solver.problem.fair_share import fair_shares
+from solver.shares.fair_share import fair_shares
 from tests.helpers.build import queue
 
 

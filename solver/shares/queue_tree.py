@@ -11,8 +11,7 @@ from models.names import nearest
 from models.queues import Queue
 from models.resources import LARGEST_TOTAL, Resources, add
 from models.snapshot import Snapshot
-from solver.problem.kept_room import Outsiders, outsiders, queues_above
-from solver.problem.pod_counts import census_of
+from solver.shares.kept_room import Outsiders, outsiders, queues_above
 
 Amounts = dict[str, dict[str, int]]
 Shares = Mapping[str, Mapping[str, int]]
@@ -223,17 +222,6 @@ class QueueTree:
         for name, amounts in pending.items():
             add(total.setdefault(name, {}), amounts)
         return total
-
-
-def beyond_quotas(snapshot: Snapshot) -> dict[str, dict[str, int]]:
-    """
-    Give what runs in each queue, and below it, beyond its quota.
-    """
-    tree = QueueTree.of(snapshot, census_of(snapshot))
-    return {
-        queue.name: beyond(queue, tree.running.get(queue.name, {}))
-        for queue in snapshot.queues
-    }
 
 
 def beyond(queue: Queue, amounts: Mapping[str, int]) -> dict[str, int]:

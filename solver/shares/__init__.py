@@ -1,0 +1,3 @@
+"""
+What queues may take: limits, quotas, room that is kept, and fair shares.
+"""
