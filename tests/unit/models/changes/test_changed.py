@@ -209,7 +209,7 @@ def test_every_change_that_cannot_be_made_is_named_with_its_field_and_a_way_out(
         "node: there is no dgx-1 (did you mean dgx-0?)",
         "node: there is no zzz (there is dgx-0)",
         "queue: there is no reserch (did you mean research?)",
-        "resource: there is no gpus! (there is cpu, memory, nvidia.com/gpu, …)",
+        "resource: there is no nvidia/gpu (did you mean nvidia.com/gpu?)",
         "quota of nvidia.com/gpu of queue research: would be -1 (take away at most 2)",
         "weight of nvidia.com/gpu of queue research: cannot be 0 (say 1 or more)",
         "gang: there is no default/trian (did you mean default/train?)",
