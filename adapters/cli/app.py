@@ -15,6 +15,7 @@ from adapters.cli.commands import (
     get_events,
     hold,
     plan,
+    plan_diff,
     replay,
     report,
     scenario,
@@ -23,6 +24,7 @@ from adapters.cli.commands import (
     trace,
     verify,
     version,
+    what_if,
 )
 from adapters.cli.commands import run as run_command
 from adapters.cli.options.shared import Asked
@@ -37,6 +39,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("plan")(plan.plan)
+app.command("plan diff")(plan_diff.plan_diff)
+app.command("what-if")(what_if.what_if)
 app.command("verify")(verify.verify)
 app.command("run")(run_command.run)
 app.add_typer(scenario.app, name="scenario")

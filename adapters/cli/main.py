@@ -44,7 +44,7 @@ def run(arguments: list[str], name: str = "phalanx") -> int:
     from adapters.cli.terminal.output import ReaderGoneError
 
     debug = "--debug" in arguments
-    words = [word for word in arguments if word != "--debug"]
+    words = _with_pairs([word for word in arguments if word != "--debug"])
     try:
         asked = ["--debug", *words] if debug else words
         code = app(asked, prog_name=name, standalone_mode=False)
@@ -62,6 +62,13 @@ def run(arguments: list[str], name: str = "phalanx") -> int:
 
         return failures.report(KeyboardInterrupt(), next(iter(words), ""))
     return code if isinstance(code, int) else 0
+
+
+def _with_pairs(words: list[str]) -> list[str]:
+    """
+    Make ``plan diff`` one word: ``plan`` takes files, so it can have no commands.
+    """
+    return ["plan diff", *words[2:]] if words[:2] == ["plan", "diff"] else words
 
 
 if __name__ == "__main__":

@@ -32,23 +32,15 @@ from adapters.cli.terminal.output import (
 )
 from adapters.cli.views.fallback_view import warn_of
 from adapters.cli.views.listed_source import Context, Kubeconfig
+from adapters.cli.views.plan_source import Files, PlanSource
 
 if TYPE_CHECKING:
     from adapters.cli.terminal.progress import Progress
-    from models.dialects import DialectChoice
     from models.plan import Plan
     from models.policy import Policy
     from models.scenario import Scenario
 
 
-Files = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="FILE",
-        help="Scenario, snapshot or manifests, - is standard input; parts of one. "
-        "The cluster if none.",
-    ),
-]
 Submitted = Annotated[
     list[str] | None,
     typer.Option(
@@ -92,7 +84,7 @@ def plan(
     """
     Plan one round: who starts, who makes room for whom, who waits and why.
     """
-    source = _PlanSource(
+    source = PlanSource(
         tuple(files or ()),
         tuple(submitted or ()),
         tuple(scheduler_name or ()),
@@ -108,59 +100,6 @@ def plan(
         warn_of(each, debug=asked is not None and asked.debug)
     _show(scenario, made, greedy, look)
     return DIFFERS if detailed_exitcode and made.operations else 0
-
-
-@dataclass(frozen=True, slots=True)
-class _PlanSource:
-    """
-    Where the snapshot comes from; of manifests, whose pods are planned, and how read.
-
-    Without files it is the cluster, with what is submitted to it.
-    """
-
-    files: tuple[str, ...]
-    submitted: tuple[str, ...]
-    schedulers: tuple[str, ...]
-    dialects: "tuple[DialectChoice, ...]"
-    kubeconfig: str | None
-    context: str | None
-
-    def __post_init__(self) -> None:
-        of_cluster = self.submitted or self.kubeconfig or self.context
-        if self.files and of_cluster:
-            raise typer.BadParameter(
-                "files are planned without a cluster: name them all as FILE, or none"
-            )
-
-    def read(self) -> "Scenario":
-        """
-        Read the files, else the cluster, with the policy that holds there.
-        """
-        from adapters.files import read_scenarios
-
-        if self.files:
-            return read_scenarios(self.files, self.schedulers, self.dialects)
-        from adapters.files.foreign import objects_in
-        from adapters.service.following import ClusterChoice
-        from adapters.service.run_settings import config_of
-        from models.policy import Policy
-        from models.scenario import Scenario
-
-        manifests = objects_in(self.submitted) if self.submitted else None
-        config = config_of(None)
-        cluster = ClusterChoice(
-            kubeconfig=self.kubeconfig,
-            context=self.context,
-            schedulers=self.schedulers,
-            dialects=self.dialects,
-        )
-        with cluster.followed() as here:
-            return Scenario(
-                source=" with ".join((here.server, *self.submitted)),
-                kind="Snapshot",
-                snapshot=here.snapshot(manifests),
-                policy=config.policy if config else Policy(),
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +126,7 @@ class _PlanLook:
 
 
 def _decided(
-    source: _PlanSource, name: str, flags: dict[str, float | None], look: _PlanLook
+    source: PlanSource, name: str, flags: dict[str, float | None], look: _PlanLook
 ) -> "tuple[Scenario, Plan, Plan | None]":
     from adapters.cli.terminal.progress import Progress
     from adapters.machine.clock import monotonic

@@ -16,6 +16,7 @@ from adapters.kube.api.errors import (
 from adapters.reports.page.extra import ExtraMissingError
 from adapters.reports.replay.results import ResultsRejectedError
 from adapters.traces.row_faults import TraceRejectedError
+from models.changes import ChangesRejectedError
 from models.errors import (
     InputRejectedError,
     PhalanxError,
@@ -40,6 +41,7 @@ _OTHER_FOLDER = (
     "is in it"
 )
 _OTHER_TRACE = "docs/reference/traces.md lists the forms of traces and their columns"
+_OTHER_CHANGE = "correct the change; docs/what-if.md shows each kind"
 _OTHER_FILE = "name another file; `phalanx scenario new` prints one to begin with"
 
 
@@ -127,6 +129,8 @@ def _rejected(error: InputRejectedError) -> int:
             todo = _OTHER_FOLDER
         case TraceRejectedError():
             todo = _OTHER_TRACE
+        case ChangesRejectedError():
+            todo = _OTHER_CHANGE
         case _:
             todo = _OTHER_FILE if unread else _CORRECT
     note(f"do: {todo}")

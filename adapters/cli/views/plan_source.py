@@ -1,0 +1,95 @@
+"""
+Where rounds to be planned come from: files, or a cluster as it is.
+"""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from models.dialects import DialectChoice
+
+if TYPE_CHECKING:
+    from models.scenario import Scenario
+
+Files = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="FILE",
+        help="Scenario, snapshot or manifests, - is standard input; parts of one. "
+        "The cluster if none.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSource:
+    """
+    Where the snapshot comes from; of manifests, whose pods are planned, and how read.
+
+    Without files it is the cluster, with what is submitted to it.  Who ``compares``
+    wants what is and what would be, also of files.
+    """
+
+    files: tuple[str, ...]
+    submitted: tuple[str, ...]
+    schedulers: tuple[str, ...]
+    dialects: tuple[DialectChoice, ...]
+    kubeconfig: str | None
+    context: str | None
+    compares: bool = False
+
+    def __post_init__(self) -> None:
+        submitted = self.submitted and not self.compares
+        if self.files and (submitted or self.kubeconfig or self.context):
+            raise typer.BadParameter(
+                "files are planned without a cluster: name them all as FILE, or none"
+            )
+
+    def read(self) -> "Scenario":
+        """
+        Read the files, else the cluster, with the policy that holds there.
+        """
+        return self.read_both()[1]
+
+    def read_both(self) -> "tuple[Scenario, Scenario]":
+        """
+        Read what is, and what would be with what is submitted, if anything is.
+        """
+        if not self.files:
+            return self._in_cluster()
+        from adapters.files import read_scenarios
+
+        now = read_scenarios(self.files, self.schedulers, self.dialects)
+        if not self.submitted:
+            return now, now
+        both = (*self.files, *self.submitted)
+        return now, read_scenarios(both, self.schedulers, self.dialects)
+
+    def _in_cluster(self) -> "tuple[Scenario, Scenario]":
+        from adapters.files.foreign import objects_in
+        from adapters.service.following import ClusterChoice
+        from adapters.service.run_settings import config_of
+        from models.policy import Policy
+        from models.scenario import Scenario
+
+        manifests = objects_in(self.submitted) if self.submitted else None
+        config = config_of(None)
+        cluster = ClusterChoice(
+            kubeconfig=self.kubeconfig,
+            context=self.context,
+            schedulers=self.schedulers,
+            dialects=self.dialects,
+        )
+        with cluster.followed() as here:
+            now = Scenario(
+                source=here.server,
+                kind="Snapshot",
+                snapshot=here.snapshot(),
+                policy=config.policy if config else Policy(),
+            )
+            if manifests is None:
+                return now, now
+            name = " with ".join((here.server, *self.submitted))
+            then = here.snapshot(manifests)
+            return now, replace(now, source=name, snapshot=then)

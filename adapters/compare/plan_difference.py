@@ -1,0 +1,219 @@
+"""
+What two plans do differently, gang by gang: of one input, or of two that are alike.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from models.plan import GangLine, Plan, State, TierResult
+from solver import LOSSES
+
+
+class Became(StrEnum):
+    """
+    What becomes of a gang in the second plan that did not in the first.
+    """
+
+    STARTS = "starts"
+    RESTARTS = "restarts"
+    RESERVES = "reserves"
+    GROWS = "grows"
+    STAYS = "stays"
+    LEAVES = "leaves"
+    WAITS = "waits"
+    SHRINKS = "shrinks"
+    WAITS_OTHERWISE = "waits-otherwise"
+    GONE = "gone"
+
+
+_WAITING: frozenset[State | None] = frozenset({None, "Waiting", "Reserved", "Starting"})
+
+
+@dataclass(frozen=True, slots=True)
+class GangDifference:
+    """
+    One gang in two plans, of which one may not know it.
+    """
+
+    became: Became
+    before: GangLine | None
+    after: GangLine | None
+
+    @property
+    def line(self) -> GangLine:
+        """
+        Give what is said of it, by the second plan if it knows it.
+        """
+        line = self.after or self.before
+        if line is None:
+            raise ValueError("a gang that no plan knows")
+        return line
+
+
+@dataclass(frozen=True, slots=True)
+class PlanDifference:
+    """
+    All that two plans do differently; ``elsewhere`` are pods bound to another node.
+    """
+
+    gangs: Sequence[GangDifference]
+    elsewhere: int
+    operations: bool
+
+    @property
+    def is_any(self) -> bool:
+        """
+        Tell whether the plans differ in what they do or say of a gang.
+        """
+        return bool(self.gangs) or self.operations
+
+    def of(self, *kinds: Became) -> list[GangDifference]:
+        """
+        Give the gangs of which one of these came true.
+        """
+        return [each for each in self.gangs if each.became in kinds]
+
+
+def difference_of(before: Plan, after: Plan) -> PlanDifference:
+    """
+    Compare two plans.
+    """
+    old = {line.name: line for line in before.gangs}
+    new = {line.name: line for line in after.gangs}
+    names = [*old, *(name for name in new if name not in old)]
+    found = []
+    for name in sorted(names):
+        pair = old.get(name), new.get(name)
+        became = _became(*pair)
+        if became is not None:
+            found.append(GangDifference(became, *pair))
+    kinds = list(Became)
+    found.sort(key=lambda each: kinds.index(each.became))
+    return PlanDifference(
+        gangs=found,
+        elsewhere=_elsewhere(before, after),
+        operations=before.operations != after.operations,
+    )
+
+
+def _became(before: GangLine | None, after: GangLine | None) -> Became | None:
+    """
+    Say what became of one gang, if anything.
+    """
+    if after is None:
+        return Became.GONE
+    was = None if before is None else before.state
+    if was == after.state and before is not None:
+        return _same_state(before, after)
+    return _new_state(was, after.state)
+
+
+def _new_state(was: State | None, now: State) -> Became | None:
+    """
+    Say what became of a gang whose state is another one.
+    """
+    match now:
+        case "Starting":
+            return Became.STARTS if was in _WAITING else Became.RESTARTS
+        case "Reserved":
+            return Became.RESERVES if was in {None, "Waiting"} else Became.WAITS
+        case "Waiting":
+            return Became.WAITS
+        case "Evicting":
+            return Became.LEAVES
+        case "Growing" | "Running" | "Finished":
+            return _runs(was, now)
+
+
+def _runs(was: State | None, now: State) -> Became | None:
+    if was == "Evicting":
+        return Became.STAYS
+    if was in _WAITING - {None}:
+        return Became.STARTS
+    return Became.GROWS if now == "Growing" else Became.SHRINKS if was else None
+
+
+def _same_state(before: GangLine, after: GangLine) -> Became | None:
+    if before.state == "Waiting":
+        reasons = [each.waiting and each.waiting.reason for each in (before, after)]
+        return Became.WAITS_OTHERWISE if reasons[0] != reasons[1] else None
+    more = _held(after) - _held(before)
+    if not more:
+        return None
+    if before.state == "Evicting":
+        return Became.STAYS if more > 0 else Became.LEAVES
+    return Became.GROWS if more > 0 else Became.SHRINKS
+
+
+def _held(line: GangLine) -> int:
+    pods = line.pods
+    return pods.running + pods.binding - pods.evicting
+
+
+def _elsewhere(before: Plan, after: Plan) -> int:
+    """
+    Count the pods that both plans bind, each to another node.
+    """
+    there = {step.pod: step.node for step in before.operations if step.op == "Bind"}
+    return sum(
+        step.op == "Bind" and there.get(step.pod, step.node) != step.node
+        for step in after.operations
+    )
+
+
+def tier_pairs(
+    before: Plan, after: Plan
+) -> Iterator[tuple[TierResult | None, TierResult | None]]:
+    """
+    Put the tiers of two plans side by side; one that a plan does not list is none.
+
+    They stand in the order of the plan that lists more.
+    """
+    tables = [
+        {(tier.name, tier.band): tier for tier in plan.tiers}
+        for plan in (before, after)
+    ]
+    first, second = sorted(tables, key=len, reverse=True)
+    for key in [*first, *(key for key in second if key not in first)]:
+        yield tables[0].get(key), tables[1].get(key)
+
+
+def is_loss(tier: TierResult) -> bool:
+    """
+    Tell whether a plan lists a tier only where it loses something.
+    """
+    return tier.name in LOSSES and tier.name != "disruption"
+
+
+def difference_document(found: PlanDifference) -> dict[str, Any]:
+    """
+    Give the difference as plain values.
+    """
+    return {
+        "differs": found.is_any,
+        "gangs": [
+            {
+                "name": each.line.name,
+                "queue": each.line.queue,
+                "became": each.became.value,
+                "before": _said(each.before),
+                "after": _said(each.after),
+            }
+            for each in found.gangs
+        ],
+        "podsElsewhere": found.elsewhere,
+    }
+
+
+def _said(line: GangLine | None) -> dict[str, Any] | None:
+    if line is None:
+        return None
+    waiting = line.waiting
+    return {
+        "state": line.state,
+        "reason": waiting.reason.value if waiting else None,
+        "message": waiting.message if waiting else None,
+        "pods": _held(line),
+    }

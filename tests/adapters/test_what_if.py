@@ -1,0 +1,291 @@
+"""
+``phalanx what-if`` and ``phalanx plan diff``: what they say, and what they exit with.
+"""
+
+import json
+import time
+
+import pytest
+import yaml
+
+from adapters.cli.main import run
+from adapters.compare.plan_difference import Became, difference_of
+from models.reasons import Reason, Waiting
+from tests.adapters.documents import scenario
+from tests.helpers.build import bind, line, plan
+
+DEMO = "scenarios/demo/reclaim.yaml"
+
+
+@pytest.fixture
+def asked(capsys):
+    """
+    A function that asks and gives exit code, standard output and standard error.
+    """
+
+    def ask(*words):
+        code = run([str(word) for word in words])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return ask
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """
+    A node of 8 GPUs with a queue of quota 8, a gang that fits and one that does not.
+    """
+    document = scenario(
+        queues=[{"name": "a.b", "resources": {"nvidia.com/gpu": {"quota": 8}}}],
+        gangs=[
+            {
+                "name": "small",
+                "queue": "a.b",
+                "min": 1,
+                "requests": {"nvidia.com/gpu": 6},
+            },
+            {
+                "name": "large",
+                "queue": "a.b",
+                "min": 1,
+                "requests": {"nvidia.com/gpu": 8},
+            },
+        ],
+    )
+    document["given"]["nodes"] = [
+        {"name": "dgx", "count": 1, "allocatable": {"cpu": 96, "nvidia.com/gpu": 8}}
+    ]
+    path = tmp_path / "cluster.yaml"
+    path.write_text(yaml.safe_dump(document))
+    return path
+
+
+def answer(asked, *words):
+    code, out, err = asked("what-if", *words, "-o", "json")
+    assert (0, "") == (code, err)
+    return json.loads(out)
+
+
+def became(document):
+    return {gang["name"]: gang["became"] for gang in document["gangs"]}
+
+
+def test_a_node_more_starts_who_waited_for_one(asked, cluster):
+    document = answer(asked, cluster, "--add-nodes", "dgx=1")
+
+    assert document["differs"]
+    assert ["starts"] == list(became(document).values())
+    assert [8, 16] == [
+        document[when]["totals"]["clusterGpus"] for when in ("before", "after")
+    ]
+    assert {"change": "nodes", "like": "dgx", "by": 1} == document["changes"][0]
+    assert all(
+        tier["proof"] == "proven"
+        for when in ("before", "after")
+        for tier in document[when]["plan"]["tiers"]
+    )
+
+
+def test_names_of_queues_may_hold_dots_and_gpu_is_short_for_the_only_gpu(
+    asked, cluster
+):
+    document = answer(asked, cluster, "--limit", "a.b.gpu=6")
+
+    change = {"change": "limit", "queue": "a.b", "resource": "nvidia.com/gpu", "to": 6}
+    assert [change] == document["changes"]
+    assert {"default/large": "waits", "default/small": "starts"} == became(document)
+
+
+@pytest.mark.parametrize(
+    ("words", "change"),
+    [
+        ("--quota a.b.gpu=+4", {"by": 4}),
+        ("--quota a.b.gpu=-4", {"by": -4}),
+        ("--quota a.b.gpu=unlimited", {"to": None}),
+        ("--weight a.b.gpu=3", {"to": 3}),
+        ("--limit a.b.cpu=64", {"to": 64_000}),
+    ],
+)
+def test_numbers_of_queues_are_written_as_people_do(words, change, asked, cluster):
+    document = answer(asked, cluster, *words.split())
+
+    assert change.items() <= document["changes"][0].items()
+
+
+def test_gangs_end_come_and_rise(asked, cluster, tmp_path):
+    new = tmp_path / "new.yaml"
+    gangs = [
+        {"name": "new", "queue": "a.b", "min": 1, "requests": {"nvidia.com/gpu": 1}}
+    ]
+    document = {
+        "apiVersion": "phalanx/v1",
+        "kind": "Snapshot",
+        "given": {"gangs": gangs},
+    }
+    new.write_text(yaml.safe_dump(document))
+
+    found = answer(
+        asked,
+        *(cluster, "--submit", new, "--cancel", "large", "--priority", "new=5"),
+    )
+
+    assert {
+        "default/large": "gone",
+        "default/new": "starts",
+        "default/small": "starts",
+    } == became(found)
+    assert ["submit", "cancel", "priority"] == [c["change"] for c in found["changes"]]
+
+
+def test_another_policy_is_planned_on_the_same_snapshot(asked, cluster, tmp_path):
+    other = tmp_path / "policy.yaml"
+    document = scenario(gangs=[])
+    document["policy"] = {"tiers": ["gangs"]}
+    other.write_text(yaml.safe_dump(document))
+
+    found = answer(asked, cluster, "--policy", other)
+
+    assert found["before"]["plan"]["snapshot"] == found["after"]["plan"]["snapshot"]
+    assert ["gangs", "order"] == [t["name"] for t in found["after"]["plan"]["tiers"]]
+
+
+def test_a_range_is_a_series_as_a_table_with_a_bar_for_each_amount(asked, cluster):
+    code, out, _ = asked("what-if", cluster, "--add-nodes", "dgx=0..4:2")
+
+    assert 0 == code
+    rows = [each for each in out.splitlines() if each[-1:] in set("█▊▋")]
+    assert ["0", "2", "4"] == [row.split()[0] for row in rows]
+    assert ["8", "14", "14"] == [row.split()[1] for row in rows]
+
+
+def test_a_series_has_a_schema_too(asked, cluster):
+    document = answer(asked, cluster, "--add-nodes", "dgx=0..1")
+
+    assert "WhatIfSeries" == document["kind"]
+    assert [0, 1] == [item["amount"] for item in document["items"]]
+    assert [False, True] == [item["differs"] for item in document["items"]]
+
+
+@pytest.mark.parametrize(
+    ("change", "code"), [("dgx=0", 0), ("dgx=1", 3), ("dgx=0..1", 3)]
+)
+def test_the_detailed_exit_code_says_whether_anything_differs(
+    change, code, asked, cluster
+):
+    words = ("what-if", cluster, "--add-nodes", change)
+
+    assert code == asked(*words, "--detailed-exitcode")[0]
+    assert 0 == asked(*words)[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ("", 2, "no change is named"),
+        ("--add-nodes dgx", 2, "is not written like"),
+        ("--add-nodes dgx=x", 2, "'x' is no whole number"),
+        ("--add-nodes dgx=9..3", 2, "is no range"),
+        ("--add-nodes dgx=0..900", 2, "at most 200 are planned"),
+        ("--add-nodes dgx=0..2 --quota a.b.gpu=0..2", 2, "only one change"),
+        ("--quota a.c.gpu=2", 2, "there is no queue 'a'"),
+        ("--quota a=2", 2, "names no resource"),
+        ("--quota a.b.gpu=many", 2, "is not a quantity"),
+        ("--drain nod", 4, "node: there is no nod (there is dgx)"),
+        ("--cancel a,,b", 2, "is no list of names"),
+        ("--cancel smal", 4, "did you mean default/small?"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_with_a_way_out(
+    words, code, said, asked, cluster
+):
+    found, out, err = asked("what-if", cluster, *words.split())
+
+    assert (code, "") == (found, out)
+    assert said in err
+
+
+def test_a_what_if_costs_little_more_than_its_two_rounds(cluster):
+    from adapters.compare.what_would_be import WhatIfAsked, answer
+    from adapters.files import read_scenario
+    from models.changes import AddedNodes, changed
+    from solver import decide
+
+    one = read_scenario("scenarios/demo/fragmented.yaml")
+    more = [AddedNodes(like="h100-0", number=1)]
+    then = changed(one.snapshot, more)
+    asking = WhatIfAsked("x", one.snapshot, one.policy, more, one.policy)
+    rounds = whole = 0.0
+    for _ in range(3):
+        start = time.process_time()
+        decide(one.snapshot, one.policy)
+        decide(then, one.policy)
+        between = time.process_time()
+        answer(asking, lambda _: None)
+        rounds += between - start
+        whole += time.process_time() - between
+
+    assert whole <= 1.1 * rounds + 0.05
+
+
+def test_plan_diff_compares_two_files_of_plans(asked, tmp_path):
+    paths = [tmp_path / "a.json", tmp_path / "b.json"]
+    for path, strategy in zip(paths, ("solver", "greedy"), strict=True):
+        path.write_text(asked("plan", DEMO, "-o", "json", "--strategy", strategy)[1])
+
+    same = asked("plan", "diff", paths[0], paths[0], "--detailed-exitcode")
+    other = asked("plan", "diff", *paths, "--detailed-exitcode")
+    document = json.loads(asked("plan", "diff", *paths, "-o", "json")[1])
+
+    assert (0, 3) == (same[0], other[0])
+    assert "Nothing differs" in same[1]
+    assert "LEAVE " in other[1]
+    assert ("PlanDiff", True) == (document["kind"], document["sameSnapshot"])
+    assert "leaves" == became(document)["default/embed"]
+
+
+def of(before, after):
+    found = difference_of(
+        plan(lines=[before] if before else []), plan(lines=[after] if after else [])
+    )
+    return [each.became for each in found.gangs]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "became"),
+    [
+        ("Waiting", "Starting", [Became.STARTS]),
+        (None, "Starting", [Became.STARTS]),
+        ("Running", "Starting", [Became.RESTARTS]),
+        ("Waiting", "Reserved", [Became.RESERVES]),
+        ("Starting", "Reserved", [Became.WAITS]),
+        ("Running", "Evicting", [Became.LEAVES]),
+        ("Evicting", "Running", [Became.STAYS]),
+        ("Running", "Growing", [Became.GROWS]),
+        ("Growing", "Running", [Became.SHRINKS]),
+        ("Starting", "Waiting", [Became.WAITS]),
+        (None, "Running", []),
+        ("Running", None, [Became.GONE]),
+        ("Running", "Running", []),
+        ("Waiting", "Waiting", []),
+    ],
+)
+def test_what_became_of_a_gang_is_told_by_its_states(before, after, became):
+    sides = [state and line("g", state) for state in (before, after)]
+
+    assert became == of(*sides)
+
+
+def test_more_pods_in_the_same_state_are_growth_and_another_reason_is_told():
+    few, many = line("g", "Starting", binding=2), line("g", "Starting", binding=3)
+    one = line("g", waiting=Waiting(Reason.FRAGMENTED))
+    other = line("g", waiting=Waiting(Reason.QUOTA_LIMIT_REACHED))
+
+    assert [[Became.GROWS], [Became.SHRINKS]] == [of(few, many), of(many, few)]
+    assert [Became.WAITS_OTHERWISE] == of(one, other)
+
+
+def test_pods_on_another_node_are_counted():
+    found = difference_of(plan(bind("g-0", "n0")), plan(bind("g-0", "n1")))
+
+    assert (1, True) == (found.elsewhere, found.is_any)
