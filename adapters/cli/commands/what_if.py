@@ -127,13 +127,13 @@ def _what_if(said: dict[str, Any]) -> int:
         chosen(said["strategy"]),
         {name: said[name] for name in ("seconds", "seed", "workers")},
     )
-    look = _Manner(output, Paint(no_color=said["no_color"]), screen_width())
+    look = _AnswerForm(output, Paint(no_color=said["no_color"]), screen_width())
     differs = _answered(asked, look)
     return DIFFERS if said["detailed_exitcode"] and differs else 0
 
 
 @dataclass(frozen=True, slots=True)
-class _Manner:
+class _AnswerForm:
     """
     How the answer is written.
     """
@@ -217,7 +217,7 @@ def _submitted(now: "Scenario", then: "Scenario") -> "list[Gang]":
     return [gang for gang in then.snapshot.gangs if gang.key not in there]
 
 
-def _answered(asked: _Question, look: _Manner) -> bool:
+def _answered(asked: _Question, look: _AnswerForm) -> bool:
     """
     WhatIf, and say whether anything differs.
     """
@@ -234,7 +234,7 @@ def _answered(asked: _Question, look: _Manner) -> bool:
 
 
 def _one(
-    title: str, asking: "WhatIfAsked", look: _Manner, progress: "Progress"
+    title: str, asking: "WhatIfAsked", look: _AnswerForm, progress: "Progress"
 ) -> bool:
     from adapters.cli.views.difference_view import answer_lines
     from adapters.compare.what_would_be import answer, answer_document
@@ -252,7 +252,7 @@ def _several(
     title: str,
     asking: "WhatIfAsked",
     varied: "VariedChange",
-    look: _Manner,
+    look: _AnswerForm,
     progress: "Progress",
 ) -> bool:
     from adapters.cli.views.difference_view import series_lines
