@@ -2,6 +2,7 @@
 ``phalanx config``: the policy in effect and where each value comes from.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -12,7 +13,8 @@ from adapters.cli.terminal.output import Format, Table, as_text, emit, say
 
 if TYPE_CHECKING:
     from adapters.kube.acting.permissions import Permission
-    from adapters.service.run_settings import ConfigFile
+    from adapters.service.run_settings import ConfigFile, Running
+    from adapters.service.settings import Settings
     from models.policy import Policy
 
 _ROLE_HEAD: Final = """\
@@ -35,6 +37,7 @@ def group() -> None:
 
 
 @app.command("show")
+@options.takes_run_options
 def show(
     file: Annotated[
         str | None,
@@ -42,19 +45,7 @@ def show(
     ] = None,
     *,
     output: RowsOutput = Format.TABLE,
-    kubeconfig: options.Kubeconfig = None,
-    context: options.Context = None,
-    namespace: options.Namespace = None,
-    shard: options.Shard = None,
-    node_pool: options.Pool = None,
-    scheduler_name: options.Names = None,
-    dialect: options.Dialects = None,
-    interval: options.Interval = None,
-    leader_elect: options.Elect = None,
-    observe: options.Observe = None,
-    listen: options.Listen = None,
-    log_format: options.LogFormat = None,
-    folder: options.Folder = None,
+    said: Mapping[str, object],
     seconds: Seconds = None,
     seed: Seed = None,
     workers: Workers = None,
@@ -71,40 +62,33 @@ def show(
     flags = {"seconds": seconds, "seed": seed, "workers": workers}
     policy, config = _read(file)
     settings = (effective if config is None else policy_of_run)(policy, flags)
-    said = options.said(
-        kubeconfig=kubeconfig,
-        context=context,
-        namespace=namespace,
-        shard=shard,
-        node_pool=node_pool,
-        scheduler_name=scheduler_name,
-        dialect=dialect,
-        interval=interval,
-        leader_elect=leader_elect,
-        observe=observe or None,
-        listen=listen,
-        log_format=log_format,
-        folder=folder,
-    )
     scheduler = running(config, said, flags)
     if output in {Format.JSON, Format.YAML}:
-        head = {"apiVersion": "phalanx/v1", "kind": "Config"}
-        values = settings.policy.model_dump(by_alias=True, mode="json")
-        run = scheduler.run.model_dump(by_alias=True, mode="json")
-        origins = dict(sorted(settings.origins.items()))
-        origins |= {
-            f"run.{name}": where for name, where in sorted(scheduler.origins.items())
-        }
-        body = {"policy": values, "run": run, "origins": origins}
-        emit(as_text({**head, **body}, output))
+        emit(as_text(_document(settings, scheduler), output))
         return
     rows = [*settings.rows(), *scheduler.rows()]
     table = Table(("SETTING", "VALUE", "ORIGIN"), rows)
-    csv = output is Format.CSV
-    if csv:
+    if output is Format.CSV:
         emit(table.csv())
     else:
         say(*table.lines())
+
+
+def _document(settings: "Settings", scheduler: "Running") -> dict[str, object]:
+    """
+    Give every value, and the origin of each by its path.
+    """
+    of_run = {f"run.{name}": where for name, where in scheduler.origins.items()}
+    return {
+        "apiVersion": "phalanx/v1",
+        "kind": "Config",
+        "policy": settings.policy.model_dump(by_alias=True, mode="json"),
+        "run": scheduler.run.model_dump(by_alias=True, mode="json"),
+        "origins": {
+            **dict(sorted(settings.origins.items())),
+            **dict(sorted(of_run.items())),
+        },
+    }
 
 
 @app.command("role")

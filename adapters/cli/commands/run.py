@@ -4,6 +4,7 @@
 
 import logging
 import signal
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from adapters.cli.options import run_options as options
@@ -17,22 +18,11 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
+@options.takes_run_options
 def run(
     *,
     config: options.Config = None,
-    kubeconfig: options.Kubeconfig = None,
-    context: options.Context = None,
-    namespace: options.Namespace = None,
-    shard: options.Shard = None,
-    node_pool: options.Pool = None,
-    scheduler_name: options.Names = None,
-    dialect: options.Dialects = None,
-    interval: options.Interval = None,
-    leader_elect: options.Elect = None,
-    observe: options.Observe = None,
-    listen: options.Listen = None,
-    log_format: options.LogFormat = None,
-    folder: options.Folder = None,
+    said: Mapping[str, object],
     seconds: Seconds = None,
     seed: Seed = None,
     workers: Workers = None,
@@ -42,21 +32,6 @@ def run(
     """
     from adapters.service.run_settings import config_of, running
 
-    said = options.said(
-        kubeconfig=kubeconfig,
-        context=context,
-        namespace=namespace,
-        shard=shard,
-        node_pool=node_pool,
-        scheduler_name=scheduler_name,
-        dialect=dialect,
-        interval=interval,
-        leader_elect=leader_elect,
-        observe=observe or None,
-        listen=listen,
-        log_format=log_format,
-        folder=folder,
-    )
     limits = {"seconds": seconds, "seed": seed, "workers": workers}
     settings = running(config_of(config), said, limits)
     _schedule(settings)

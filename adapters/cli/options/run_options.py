@@ -2,6 +2,9 @@
 The flags of `phalanx run`, which `phalanx config show` takes too.
 """
 
+from collections.abc import Callable, Mapping
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from typing import Annotated, Any
 
 import typer
@@ -65,22 +68,61 @@ Folder = Annotated[
 ]
 
 
-def said(**flags: object) -> dict[str, object]:
-    """
-    Name flags as the settings they set; one that was not given sets nothing.
-    """
-    known = {name: value for name, value in flags.items() if value is not None}
-    return {
-        _ALIASES.get(name, name): tuple(value) if isinstance(value, list) else value
-        for name, value in known.items()
-        if value != []
-    }
-
-
-_ALIASES = {
+_SHARED: Mapping[str, Any] = {
+    "kubeconfig": Kubeconfig,
+    "context": Context,
+    "namespace": Namespace,
+    "shard": Shard,
+    "node_pool": Pool,
+    "scheduler_name": Names,
+    "dialect": Dialects,
+    "interval": Interval,
+    "leader_elect": Elect,
+    "observe": Observe,
+    "listen": Listen,
+    "log_format": LogFormat,
+    "folder": Folder,
+}
+_SETTINGS = {
     "node_pool": "nodePool",
     "scheduler_name": "schedulerNames",
     "dialect": "dialects",
     "leader_elect": "leaderElect",
     "log_format": "logFormat",
 }
+
+
+def takes_run_options(command: Callable[..., None]) -> Callable[..., None]:
+    """
+    Give a command the flags of ``run`` in place of its parameter ``said``.
+
+    It gets them as the settings they set; one that was not given sets nothing.
+    """
+
+    @wraps(command)
+    def taking(**words: Any) -> None:  # noqa: ANN401 - flags of many types
+        flags = {name: words.pop(name) for name in _SHARED}
+        flags["observe"] = flags["observe"] or None  # a flag that has no opposite
+        command(**words, said=_said(flags))
+
+    own = signature(command, eval_str=True).parameters
+    parameters = []
+    for name, parameter in own.items():
+        if name != "said":
+            parameters.append(parameter)
+            continue
+        parameters += [
+            Parameter(flag, Parameter.KEYWORD_ONLY, default=None, annotation=option)
+            for flag, option in _SHARED.items()
+        ]
+    taking.__annotations__ = {each.name: each.annotation for each in parameters}
+    vars(taking)["__signature__"] = Signature(parameters)
+    return taking
+
+
+def _said(flags: Mapping[str, object]) -> dict[str, object]:
+    return {
+        _SETTINGS.get(name, name): tuple(value) if isinstance(value, list) else value
+        for name, value in flags.items()
+        if value is not None and value != []
+    }
