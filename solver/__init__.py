@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from solver.strategies import STRATEGIES as STRATEGIES
     from solver.tuning import Tuning as Tuning
     from solver.verify.judge import verify as _verify
+    from solver.verify.violation import Violation as Violation
 
     judge = _verify
 
@@ -58,6 +59,7 @@ _ROOMS = {
     "strategies": ("STRATEGIES",),
     "tuning": ("Tuning",),
     "verify.judge": ("judge",),
+    "verify.violation": ("Violation",),
 }
 _CALLED_THERE = {"judge": "verify"}
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}

@@ -2,6 +2,7 @@
 ``phalanx compare``: solver against greedy on the same input, in pairs.
 """
 
+from collections.abc import Sequence
 from dataclasses import astuple
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,6 +23,8 @@ from models.reasons import counted
 
 if TYPE_CHECKING:
     from adapters.compare.pairs import Pair
+    from adapters.service.settings import Flags
+    from models.dialects import DialectChoice
 
 
 def compare(
@@ -44,32 +47,46 @@ def compare(
     Every file is planned twice, with one policy and seed.
     """
     only(output, Format.TABLE, Format.JSON, Format.YAML, Format.CSV)
-    from adapters.cli.terminal.progress import Progress
-    from adapters.compare.pairs import comparison_document, paired
-    from adapters.files import read_scenario
-    from adapters.files.folders import inputs
-    from adapters.service.settings import effective
-
     ready(html, markdown)
     flags = {"seconds": seconds, "seed": seed, "workers": workers}
-    pairs: list[Pair] = []
-    with Progress() as progress:
-        for file in inputs(paths):
-            progress.say(file)
-            scenario = read_scenario(file, scheduler_name or (), dialect or ())
-            policy = effective(scenario.policy, flags).policy
-            pairs.append(paired(file, scenario.snapshot, policy))
+    pairs = _pairs(paths, scheduler_name or (), dialect or (), flags)
     if html is not None or markdown is not None:
         from adapters.reports.comparison.comparison_page import comparison_page
 
         write(comparison_page(pairs), html, markdown)
     if output in {Format.JSON, Format.YAML}:
+        from adapters.compare.pairs import comparison_document
+
         emit(as_text(comparison_document(pairs), output))
-        return
-    if output is Format.CSV:
+    elif output is Format.CSV:
         emit(Table(_FIELDS, [_fields(pair) for pair in pairs]).csv())
-        return
-    say(*_table(pairs), "", *_summary(pairs))
+    else:
+        say(*_table(pairs), "", *_summary(pairs))
+
+
+def _pairs(
+    paths: Sequence[str],
+    schedulers: Sequence[str],
+    dialects: "Sequence[DialectChoice]",
+    flags: "Flags",
+) -> "list[Pair]":
+    """
+    Plan every input twice.
+    """
+    from adapters.cli.terminal.progress import Progress
+    from adapters.compare.pairs import paired
+    from adapters.files import read_scenario
+    from adapters.files.folders import inputs
+    from adapters.service.settings import effective
+
+    found = []
+    with Progress() as progress:
+        for file in inputs(paths):
+            progress.say(file)
+            scenario = read_scenario(file, schedulers, dialects)
+            policy = effective(scenario.policy, flags).policy
+            found.append(paired(file, scenario.snapshot, policy))
+    return found
 
 
 _FIELDS = (

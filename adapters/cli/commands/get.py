@@ -63,6 +63,31 @@ class _WantedRows:
         """
         return not self.names or not names_of(name).isdisjoint(self.names)
 
+    def gangs(self, seen: "Seen") -> Iterable[Any]:
+        """
+        Give the gangs that are wanted; refuse names that none of them has.
+        """
+        from adapters.inventory.gangs import gang_rows
+
+        has, labelled = _labels_of(seen, self), self.labelled()
+        gangs = seen.snapshot.gangs
+        _all_there("gang", self, [gang.key for gang in gangs], seen.source)
+        queues = {gang.queue for gang in gangs}
+        queues |= {each.name for each in seen.snapshot.queues}
+        if self.queue is not None and self.queue not in queues:
+            known = sorted(queues)
+            raise listed_source.NotThereError("queue", self.queue, known, seen.source)
+        return [
+            row
+            for row in gang_rows(seen)
+            if self.namespace in {None, row.namespace}
+            and self.queue in {None, row.queue}
+            and _is(self.state, row.state)
+            and _is(self.reason, row.why.reason if row.why else "")
+            and labelled(has.get(row.key, {}))
+            and self.is_named(row.key)
+        ]
+
 
 @app.command("gangs")
 @app.command("gang", hidden=True)
@@ -104,31 +129,9 @@ def gangs(
         _recorded(round_named(round_name, rounds_path), wanted, look, watching)
         return
     from adapters.cli.views.get_views import gangs_of
-    from adapters.inventory.gangs import gang_rows
-
-    def rows(seen: "Seen") -> Iterable[Any]:
-        has, labelled = _labels_of(seen, wanted), wanted.labelled()
-        found = [
-            row
-            for row in gang_rows(seen)
-            if wanted.namespace in {None, row.namespace}
-            and wanted.queue in {None, row.queue}
-            and _is(wanted.state, row.state)
-            and _is(wanted.reason, row.why.reason if row.why else "")
-            and labelled(has.get(row.key, {}))
-            and wanted.is_named(row.key)
-        ]
-        gangs = seen.snapshot.gangs
-        _all_there("gang", wanted, [gang.key for gang in gangs], seen.source)
-        queues = {gang.queue for gang in gangs}
-        queues |= {each.name for each in seen.snapshot.queues}
-        if wanted.queue is not None and wanted.queue not in queues:
-            known = sorted(queues)
-            raise listed_source.NotThereError("queue", wanted.queue, known, seen.source)
-        return found
 
     where = where_of(file, scheduler_name, kubeconfig, context)
-    _shown(where, gangs_of, rows, look, watching=watching)
+    _shown(where, gangs_of, wanted.gangs, look, watching=watching)
 
 
 @app.command("queues")

@@ -28,6 +28,35 @@ if TYPE_CHECKING:
     from adapters.replay.play import Run
 
 MOST_SEEDS = 1000
+Strategies = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--strategy",
+        metavar="NAME",
+        help="solver, greedy, fifo, easy, best-fit or per-pod; several are "
+        "compared with the first of them that is not solver.",
+    ),
+]
+To = Annotated[
+    str | None,
+    typer.Option(
+        "-O", "--to", metavar="DIR", help="Where results go; replays/… if not said."
+    ),
+]
+Seeds = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        max=MOST_SEEDS,
+        metavar="N",
+        help="How many traces: the one given, and others drawn from its weeks.",
+    ),
+]
+Workers = Annotated[
+    int,
+    typer.Option(min=0, metavar="N", help="Replays at once; 0: one for each core."),
+]
+Output = Annotated[Format, typer.Option("-o", "--output", metavar="table|json")]
 
 
 def replay(
@@ -36,44 +65,18 @@ def replay(
     ],
     *,
     cluster: Cluster,
-    strategy: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--strategy",
-            metavar="NAME",
-            help="solver, greedy, fifo, easy, best-fit or per-pod; several are "
-            "compared with the first of them that is not solver.",
-        ),
-    ] = None,
-    to: Annotated[
-        str | None,
-        typer.Option(
-            "-O", "--to", metavar="DIR", help="Where results go; replays/… if not said."
-        ),
-    ] = None,
+    strategy: Strategies = None,
+    to: To = None,
     form: Form = None,
     quotas: Quotas = None,
     policy: PolicyFile = None,
     every: Every = "5m",
-    seeds: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            max=MOST_SEEDS,
-            metavar="N",
-            help="How many traces: the one given, and others drawn from its weeks.",
-        ),
-    ] = 1,
+    seeds: Seeds = 1,
     estimates: Estimates = None,
     evictions: Evictions = False,
     until: Until = None,
-    workers: Annotated[
-        int,
-        typer.Option(min=0, metavar="N", help="Replays at once; 0: one for each core."),
-    ] = 0,
-    output: Annotated[
-        Format, typer.Option("-o", "--output", metavar="table|json")
-    ] = Format.TABLE,
+    workers: Workers = 0,
+    output: Output = Format.TABLE,
 ) -> None:
     """
     Play a trace on a cluster in memory and compare who starts what, when.
@@ -81,15 +84,7 @@ def replay(
     The same command goes on where a killed one was.
     """
     only(output, Format.TABLE, Format.JSON)
-    from pathlib import Path
-
-    from adapters.cli.terminal.bar import Bar
-    from adapters.cli.views.replay_view import lines_of
-    from adapters.machine.folder_lock import alone_in
-    from adapters.replay.drawn_traces import poorly_drawn
-    from adapters.replay.play import BLOCK, Run
-    from adapters.replay.play_all import play_all, reached
-    from adapters.replay.results_file import write_results
+    from adapters.replay.play import Run
 
     names = judged(strategy or ["greedy", "solver"], estimates)
     jobs, floor = trace_and_floor(trace, form, cluster, quotas)
@@ -109,12 +104,33 @@ def replay(
         for name in names
         for seed in range(seeds)
     ]
-    poor = poorly_drawn(jobs, seeds, BLOCK)
-    if poor is not None:
-        note(f"note: {poor}")
-    if idle := _idle_for_heads(runs):
-        note(f"note: {idle}")
-    folder = Path(to or f"replays/{jobs.name.partition('.')[0]}-{_safe(floor.name)}")
+    folder = to or f"replays/{jobs.name.partition('.')[0]}-{_safe(floor.name)}"
+    _warn(runs, seeds)
+    _play(runs, folder, workers, output)
+
+
+def _warn(runs: "list[Run]", seeds: int) -> None:
+    from adapters.replay.drawn_traces import poorly_drawn
+    from adapters.replay.play import BLOCK
+
+    for doubt in (poorly_drawn(runs[0].trace, seeds, BLOCK), _idle_for_heads(runs)):
+        if doubt is not None:
+            note(f"note: {doubt}")
+
+
+def _play(runs: "list[Run]", to: str, workers: int, output: Format) -> None:
+    """
+    Play what was not played before, and write what came of all.
+    """
+    from pathlib import Path
+
+    from adapters.cli.terminal.bar import Bar
+    from adapters.cli.views.replay_view import lines_of
+    from adapters.machine.folder_lock import alone_in
+    from adapters.replay.play_all import play_all, reached
+    from adapters.replay.results_file import write_results
+
+    folder = Path(to)
     with alone_in(folder):
         with Bar(_what(runs), reached(runs, folder)):
             played = play_all(runs, folder, workers=workers)

@@ -4,6 +4,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +25,7 @@ from adapters.cli.options.trace_options import (
 from adapters.cli.terminal.output import Format, as_text, emit, note, say
 
 if TYPE_CHECKING:
+    from adapters.cli.commands.study_run import Study
     from adapters.study.case import Case
     from adapters.study.grid import Variant
     from adapters.study.least_nodes import Target
@@ -69,6 +71,19 @@ Workers = Annotated[
 OnRay = Annotated[
     bool, typer.Option("--ray", help="On a Ray cluster, or one started here.")
 ]
+Counts = Annotated[
+    str | None,
+    typer.Option(
+        "--nodes", metavar="N,M|A..B:S", help="Counts of the first kind of node."
+    ),
+]
+Others = Annotated[
+    list[str] | None,
+    typer.Option("--other", metavar="WORD|FILE", help="Another cluster to try."),
+]
+Search = Annotated[
+    bool, typer.Option("--search", help="Look for the fewest of --nodes by halving.")
+]
 Output = Annotated[Format, typer.Option("-o", "--output", metavar="table|json")]
 
 
@@ -78,19 +93,10 @@ def capacity(
     *,
     cluster: Cluster,
     to: To,
-    nodes: Annotated[
-        str | None,
-        typer.Option(metavar="N,M|A..B:S", help="Counts of the first kind of node."),
-    ] = None,
-    other: Annotated[
-        list[str] | None,
-        typer.Option("--other", metavar="WORD|FILE", help="Another cluster to try."),
-    ] = None,
+    nodes: Counts = None,
+    other: Others = None,
     target: Aim = None,
-    search: Annotated[
-        bool,
-        typer.Option("--search", help="Look for the fewest of --nodes by halving."),
-    ] = False,
+    search: Search = False,
     form: Form = None,
     quotas: Splits = None,
     policy: Policies = None,
@@ -111,25 +117,16 @@ def capacity(
     The same command goes on where a killed one was.
     """
     only(output, Format.TABLE, Format.JSON)
-    from adapters.cli.commands.study_run import Study
     from adapters.study.grid import StudyError, clusters, numbers
 
     aim = _target(target)
     counts = numbers(nodes) if nodes else []
     words = [*(clusters(cluster, counts) if counts else [cluster]), *(other or [])]
-    base = _case(trace, form, strategy, estimates, every, until, evictions=evictions)
-    study = Study(
-        kind="CapacityStudy",
-        base=base,
-        reference=cluster,
-        target=aim,
-        variants=_variants(policy, setting),
-        strategies=judged(strategy or ["solver"], estimates),
-        quotas=quotas or [None],
-        seeds=seeds,
-        folder=Path(to),
-        workers=workers,
-        on="ray" if ray else "processes",
+    study = _study(
+        "CapacityStudy",
+        _case(trace, form, strategy, estimates, every, until, evictions=evictions),
+        _Played(cluster, aim, strategy, quotas, seeds, to, workers, ray=ray),
+        _variants(policy, setting),
     )
     if search:
         if aim is None or not counts:
@@ -165,22 +162,51 @@ def policy(
     Play a trace under many policies: tiers, ageing, heads, evictions, limits.
     """
     only(output, Format.TABLE, Format.JSON)
-    from adapters.cli.commands.study_run import Study
-
-    study = Study(
-        kind="PolicyStudy",
-        base=_case(trace, form, strategy, estimates, every, until, evictions=evictions),
-        reference=cluster,
-        target=_target(target),
-        variants=_variants(policy, setting),
-        strategies=judged(strategy or ["solver"], estimates),
-        quotas=quotas or [None],
-        seeds=seeds,
-        folder=Path(to),
-        workers=workers,
-        on="ray" if ray else "processes",
+    aim = _target(target)
+    study = _study(
+        "PolicyStudy",
+        _case(trace, form, strategy, estimates, every, until, evictions=evictions),
+        _Played(cluster, aim, strategy, quotas, seeds, to, workers, ray=ray),
+        _variants(policy, setting),
     )
     _show(study.played([cluster]), output, to)
+
+
+@dataclass(frozen=True, slots=True)
+class _Played:
+    """
+    On which cluster, by whom, how often and where a study is played.
+    """
+
+    cluster: str
+    aim: "Target | None"
+    strategy: Sequence[str] | None
+    quotas: Sequence[str] | None
+    seeds: int
+    to: str
+    workers: int
+    _: KW_ONLY
+    ray: bool
+
+
+def _study(
+    kind: str, base: "Case", played: _Played, variants: "list[Variant]"
+) -> "Study":
+    from adapters.cli.commands.study_run import Study
+
+    return Study(
+        kind=kind,
+        base=base,
+        reference=played.cluster,
+        target=played.aim,
+        variants=variants,
+        strategies=judged(played.strategy or ["solver"], base.estimates),
+        quotas=played.quotas or [None],
+        seeds=played.seeds,
+        folder=Path(played.to),
+        workers=played.workers,
+        on="ray" if played.ray else "processes",
+    )
 
 
 def _case(  # a case of what all replays of a study share

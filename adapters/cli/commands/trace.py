@@ -4,7 +4,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,11 @@ from adapters.cli.options.shared import DIFFERS, only
 from adapters.cli.options.trace_options import Form, say_what_was_done
 from adapters.cli.terminal.output import Format, Table, as_text, emit, note, say
 from models.reasons import counted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from adapters.traces.row_faults import Tally
 
 app = typer.Typer(
     help="Check, describe and convert files of jobs.",
@@ -21,6 +26,28 @@ app = typer.Typer(
 File = Annotated[str, typer.Argument(metavar="TRACE", help="A file of jobs.")]
 _WEIGHT = re.compile(r" *(-?[0-9]{1,9})=([0-9]{1,9}) *")
 Output = Annotated[Format, typer.Option("-o", "--output", metavar="table|json")]
+
+To = Annotated[
+    str, typer.Option("--to", metavar="FILE", help="A new .csv, .csv.gz or .parquet.")
+]
+Composite = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Draw CPU and memory from the pods of another trace, by their GPUs.",
+    ),
+]
+Priorities = Annotated[
+    str | None,
+    typer.Option(
+        metavar="P=N,…",
+        help="Draw priorities, such as 100=20,0=80: 100 for 20 in 100 jobs.",
+    ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(min=0, metavar="N", help="Another seed is another draw; 0 first."),
+]
 
 
 @app.command()
@@ -34,7 +61,6 @@ def check(trace: File, *, form: Form = None, output: Output = Format.TABLE) -> N
     from adapters.cli.terminal.bar import Bar
     from adapters.traces import stream_trace
     from adapters.traces.cells import MOST_NAMES
-    from adapters.traces.row_faults import OMISSIONS, REPAIRS
 
     stream = stream_trace(trace, form)
     tally = stream.tally
@@ -44,35 +70,48 @@ def check(trace: File, *, form: Form = None, output: Output = Format.TABLE) -> N
     if count > MOST_NAMES:
         note(f"note: names were compared among the first {MOST_NAMES:,} jobs only")
     if output is Format.JSON:
-        document = {
-            "form": stream.form,
-            "rows": tally.rows,
-            "jobs": count,
-            "repaired": dict(tally.repaired),
-            "leftOut": dict(tally.left_out),
-            "examples": tally.examples,
-        }
-        emit(as_text(document, output))
+        emit(as_text(_checked(stream.form, tally, count), output))
     else:
-        rows = [
-            [what, rule, f"{number:,}", rules[rule], "; ".join(tally.examples[rule])]
-            for what, counts, rules in (
-                ("repaired", tally.repaired, REPAIRS),
-                ("left out", tally.left_out, OMISSIONS),
-            )
-            for rule, number in counts.most_common()
-        ]
-        if rows:
-            head = ("WHAT", "RULE", "ROWS", "WHY", "FIRST")
-            say(*Table(head, rows, frozenset({2})).lines(), "")
-        rest = counted(sum(tally.left_out.values()), "row")
-        say(
-            f"{counted(tally.rows, 'row')} in form {stream.form}: "
-            f"{counted(count, 'job')}, {sum(tally.repaired.values()):,} repairs, "
-            f"{rest} left out"
-        )
+        say(*_check_lines(stream.form, tally, count))
     if tally.left_out:
         raise typer.Exit(DIFFERS)
+
+
+def _checked(form: str, tally: "Tally", count: int) -> dict[str, object]:
+    return {
+        "form": form,
+        "rows": tally.rows,
+        "jobs": count,
+        "repaired": dict(tally.repaired),
+        "leftOut": dict(tally.left_out),
+        "examples": tally.examples,
+    }
+
+
+def _check_lines(form: str, tally: "Tally", count: int) -> list[str]:
+    """
+    Say by which rules how many rows were repaired or left out, and then all in one.
+    """
+    from adapters.traces.row_faults import OMISSIONS, REPAIRS
+
+    rows = [
+        [what, rule, f"{number:,}", rules[rule], "; ".join(tally.examples[rule])]
+        for what, counts, rules in (
+            ("repaired", tally.repaired, REPAIRS),
+            ("left out", tally.left_out, OMISSIONS),
+        )
+        for rule, number in counts.most_common()
+    ]
+    head = ("WHAT", "RULE", "ROWS", "WHY", "FIRST")
+    table = [*Table(head, rows, frozenset({2})).lines(), ""] if rows else []
+    rest = counted(sum(tally.left_out.values()), "row")
+    return [
+        *table,
+        (
+            f"{counted(tally.rows, 'row')} in form {form}: {counted(count, 'job')}, "
+            f"{sum(tally.repaired.values()):,} repairs, {rest} left out"
+        ),
+    ]
 
 
 @app.command()
@@ -125,48 +164,22 @@ def _described(document: Mapping[str, Any]) -> list[str]:
 def convert(
     trace: File,
     *,
-    to: Annotated[
-        str,
-        typer.Option("--to", metavar="FILE", help="A new .csv, .csv.gz or .parquet."),
-    ],
+    to: To,
     form: Form = None,
-    composite: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Draw CPU and memory from the pods of another trace, by their GPUs.",
-        ),
-    ] = None,
-    priorities: Annotated[
-        str | None,
-        typer.Option(
-            metavar="P=N,…",
-            help="Draw priorities, such as 100=20,0=80: 100 for 20 in 100 jobs.",
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(min=0, metavar="N", help="Another seed is another draw; 0 first."),
-    ] = None,
+    composite: Composite = None,
+    priorities: Priorities = None,
+    seed: Seed = None,
 ) -> None:
     """
     Write a trace in our own form, sorted and with what was repaired.
 
     With --composite or --priorities it is a composite workload, and always says so.
     """
-    from pathlib import Path
-
     from adapters.traces import read_trace
     from adapters.traces.composite import with_priorities, with_requests
     from adapters.traces.own import write_own
 
-    path = Path(to)
-    if not path.name.endswith((".csv", ".csv.gz", ".parquet")):
-        raise typer.BadParameter(
-            f"--to {to!r} ends with none of .csv, .csv.gz, .parquet"
-        )
-    if path.exists():
-        raise FileExistsError(17, "exists already", str(path))
+    path = _new_file(to)
     weights = None if priorities is None else _weights(priorities)
     if seed is not None and composite is None and weights is None:
         raise typer.BadParameter(
@@ -184,6 +197,22 @@ def convert(
     for text in found.notes:
         note(f"note: {text}")
     say(f"{counted(len(found.jobs), 'job')} in {to}")
+
+
+def _new_file(name: str) -> "Path":
+    """
+    Refuse a file that exists, or whose form nobody knows.
+    """
+    from pathlib import Path
+
+    path = Path(name)
+    if not path.name.endswith((".csv", ".csv.gz", ".parquet")):
+        raise typer.BadParameter(
+            f"--to {name!r} ends with none of .csv, .csv.gz, .parquet"
+        )
+    if path.exists():
+        raise FileExistsError(17, "exists already", str(path))
+    return path
 
 
 def _weights(text: str) -> dict[int, int]:

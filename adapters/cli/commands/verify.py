@@ -2,7 +2,7 @@
 ``phalanx verify``: judge any plan.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
@@ -14,6 +14,7 @@ from models.reasons import counted
 if TYPE_CHECKING:
     from models.plan import Plan
     from models.snapshot import Snapshot
+    from solver import Violation
 
 NOT_JUDGED = "claims of optimality: the values and bounds of tiers"
 """
@@ -54,15 +55,32 @@ def verify(
     judged = read_plan(plan)
     doubts = list(_doubts(scenario.snapshot, judged))
     violations = judge(scenario.snapshot, scenario.policy, judged)
-    if output is not Format.TABLE:
-        items = [
-            {"rule": v.rule, "subject": v.subject, "message": v.message}
-            for v in violations
-        ]
-        head = {"apiVersion": "phalanx/v1", "kind": "Verdict"}
-        document = {**head, "holds": not violations, "items": items}
-        emit(as_text({**document, "notJudged": [NOT_JUDGED], "doubts": doubts}, output))
-        return DIFFERS if violations else 0
+    if output is Format.TABLE:
+        _tell(judged, violations, doubts)
+    else:
+        emit(as_text(_document(violations, doubts), output))
+    return DIFFERS if violations else 0
+
+
+def _document(
+    violations: "Sequence[Violation]", doubts: Sequence[str]
+) -> dict[str, object]:
+    items = [
+        {"rule": v.rule, "subject": v.subject, "message": v.message} for v in violations
+    ]
+    return {
+        "apiVersion": "phalanx/v1",
+        "kind": "Verdict",
+        "holds": not violations,
+        "items": items,
+        "notJudged": [NOT_JUDGED],
+        "doubts": list(doubts),
+    }
+
+
+def _tell(
+    plan: "Plan", violations: "Sequence[Violation]", doubts: Sequence[str]
+) -> None:
     for doubt in doubts:
         note(f"warning: {doubt}")
     if violations:
@@ -71,9 +89,8 @@ def verify(
         times = counted(len(violations), "violation")
         say(f"broken: {counted(rules, 'rule')}, {times}")
     else:
-        steps = counted(len(judged.operations), "operation")
+        steps = counted(len(plan.operations), "operation")
         say(f"holds: {steps}, no rule broken", f"not judged: {NOT_JUDGED}")
-    return DIFFERS if violations else 0
 
 
 def _doubts(snapshot: "Snapshot", plan: "Plan") -> Iterator[str]:
