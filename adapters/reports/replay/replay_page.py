@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from adapters.reports.charts.number_text import DAY, amount, period, share, span
 from adapters.reports.page.page import Block, Page, Section
+from adapters.reports.replay.decisions import decisions
 from adapters.reports.replay.measures import every_grid, listed, paired_grid
 from adapters.reports.replay.over_time import fairness, use
 from adapters.reports.replay.replay_summary import (
@@ -19,7 +20,7 @@ from adapters.reports.replay.replay_summary import (
 from adapters.reports.replay.results import Folder
 from adapters.reports.replay.sections import inputs, largest, limits, rounds
 from adapters.reports.replay.strips import strips
-from adapters.reports.replay.waits import decisions, waits
+from adapters.reports.replay.waits import waits
 from models.reasons import counted
 
 MOST_NAMED = 3

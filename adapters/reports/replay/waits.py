@@ -1,16 +1,13 @@
 """
-How long gangs wait by their size, and how long decisions take by theirs.
+How long gangs wait, by their size.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from adapters.reports.charts.charts import Span, Spans
 from adapters.reports.charts.number_text import (
     number,
-    power_axis,
-    seconds,
-    short_time,
     span,
     wait_axis,
 )
@@ -20,9 +17,6 @@ from adapters.reports.page.page import Block, Cell, Column, Figure, Grid, Panel,
 from adapters.reports.replay.results import Folder, PlayedRun
 
 _SIZE_ORDER = ("0", "1", "2-7", "8-15", "16-63", "64+")
-
-
-# --- waits by gang size ------------------------------------------------------------
 
 
 def waits(folder: Folder) -> list[Block]:
@@ -45,39 +39,47 @@ def waits(folder: Folder) -> list[Block]:
     if not known:
         return [Text(["The results say nothing about waits by size."])]
     axis, floor = wait_axis(known, "wait from submission to first start")
-    spans = []
-    for name, each in found.items():
-        for size in drawn:
-            low, middle, high = _quantiles(each.get(size))
-            if low is None or middle is None or high is None:
-                continue
-            near, mid, far = (max(value, floor) for value in (low, middle, high))
-            words = zip(("median", "90 %", "99 %"), (low, middle, high), strict=True)
-            text = ", ".join(f"{word} {span(value)}" for word, value in words)
-            spans.append(Span(_gpus(size), place[name], near, mid, far, text))
-    rows = [_gpus(size) for size in drawn]
-    return [
-        Figure(
-            name="waits",
-            caption="Waits by the size of the gang",
-            reading="Each line runs from the median wait (the point) over the 90th "
-            "percentile (short tick) to the 99th (long tick). The axis counts by "
-            f"powers; further left is better. {which_seed(folder)}",
-            keys=point_keys(names),
-            panels=[
-                Panel(
-                    "",
-                    Spans(
-                        rows=rows,
-                        ranks=[place[name] for name in names],
-                        spans=spans,
-                        axis=axis,
-                    ),
-                )
-            ],
-            numbers=_wait_table(found, sizes),
-        )
-    ]
+    figure = Figure(
+        name="waits",
+        caption="Waits by the size of the gang",
+        reading="Each line runs from the median wait (the point) over the 90th "
+        "percentile (short tick) to the 99th (long tick). The axis counts by "
+        f"powers; further left is better. {which_seed(folder)}",
+        keys=point_keys(names),
+        panels=[
+            Panel(
+                "",
+                Spans(
+                    rows=[_gpus(size) for size in drawn],
+                    ranks=[place[name] for name in names],
+                    spans=[
+                        line
+                        for name, each in found.items()
+                        for size in drawn
+                        for line in _spans(each.get(size), size, place[name], floor)
+                    ],
+                    axis=axis,
+                ),
+            )
+        ],
+        numbers=_wait_table(found, sizes),
+    )
+    return [figure]
+
+
+def _spans(
+    row: dict[str, Any] | None, size: str, rank: int, floor: float
+) -> Iterator[Span]:
+    """
+    Give the line of a size, where its quantiles are known.
+    """
+    low, middle, high = _quantiles(row)
+    if low is None or middle is None or high is None:
+        return
+    near, mid, far = (max(value, floor) for value in (low, middle, high))
+    words = zip(("median", "90 %", "99 %"), (low, middle, high), strict=True)
+    text = ", ".join(f"{word} {span(value)}" for word, value in words)
+    yield Span(_gpus(size), rank, near, mid, far, text)
 
 
 def _by_size(run: PlayedRun | None) -> dict[str, dict[str, Any]]:
@@ -133,130 +135,4 @@ def _wait_table(
             *(Column(head, right=True) for head in heads),
         ],
         rows=rows,
-    )
-
-
-# --- decision time -----------------------------------------------------------------
-
-
-def decisions(folder: Folder) -> list[Block]:
-    """
-    Draw how long decisions took, by the number of gangs that were shown.
-    """
-    runs = [
-        run
-        for name in folder.results.strategies
-        for run in folder.timings.runs
-        if run.strategy == name
-    ]
-    first = {
-        run.strategy: run for run in sorted(runs, key=lambda r: r.seed, reverse=True)
-    }
-    first = {name: first[name] for name in folder.results.strategies if name in first}
-    rows = [(name, each) for name, run in first.items() for each in run.by_size]
-    known = [
-        value
-        for _, each in rows
-        for value in (each.median, each.p99)
-        if value is not None
-    ]
-    if not known:
-        return [Text(["There is no timings.json: decision times are not known."])]
-    place = ranks(folder.results.strategies)
-    axis, floor = power_axis(known, "decision, seconds")
-    labels = [_gangs(size) for size in dict.fromkeys(_sizes(rows))]
-    spans = [
-        Span(
-            _gangs(each.shown),
-            place[name],
-            max(each.median, floor),
-            max(each.median, floor),
-            max(each.p99, floor),
-            f"median {short_time(each.median)}, 99 % {short_time(each.p99)}",
-        )
-        for name, each in rows
-        if each.median is not None and each.p99 is not None
-    ]
-    return [
-        Figure(
-            name="decisions",
-            caption="Decision time by the number of gangs shown",
-            reading="Rounds that were planned, by how many waiting gangs the plan was "
-            "shown: from the median (the point) to the 99th percentile (long tick). "
-            "Wall time of the machine that ran this; it differs from run to run.",
-            keys=point_keys(list(first)),
-            panels=[
-                Panel(
-                    "",
-                    Spans(
-                        rows=labels,
-                        ranks=[place[name] for name in first],
-                        spans=spans,
-                        axis=axis,
-                    ),
-                )
-            ],
-            numbers=Grid(
-                caption="Decision time by the number of gangs shown",
-                columns=[
-                    Column("Gangs shown"),
-                    Column("Strategy"),
-                    Column("Rounds", right=True),
-                    Column("Median", right=True),
-                    Column("99th pct.", right=True),
-                ],
-                rows=[
-                    [
-                        Cell(each.shown.replace("-", "–")),
-                        Cell(name),
-                        number(each.rounds),
-                        seconds(each.median),
-                        seconds(each.p99),
-                    ]
-                    for name, each in rows
-                ],
-            ),
-        ),
-        _whole_times(first),
-    ]
-
-
-def _sizes(rows: Sequence[tuple[str, Any]]) -> list[str]:
-    """
-    Put classes such as ``1-10`` and ``101+`` in the order of their first number.
-    """
-    sizes = {each.shown for _, each in rows}
-    return sorted(sizes, key=lambda size: (_leading(size), size))
-
-
-def _gangs(size: str) -> str:
-    return f"{size.replace('-', '–')} gangs"
-
-
-def _leading(size: str) -> int:
-    digits = ""
-    for sign in size:
-        if not sign.isdecimal() or not sign.isascii():
-            break
-        digits += sign
-    return int(digits or 0)
-
-
-def _whole_times(first: dict[str, Any]) -> Grid:
-    heads = {
-        "median": "Median",
-        "p99": "99th percentile",
-        "max": "Longest",
-        "decisions": "All decisions",
-        "total": "Whole replay",
-    }
-    keys = [key for key in heads if any(key in run.seconds for run in first.values())]
-    return Grid(
-        caption="Decision time of all planned rounds",
-        columns=[Column("Strategy"), *(Column(heads[key], right=True) for key in keys)],
-        rows=[
-            [Cell(name), *(seconds(run.seconds.get(key)) for key in keys)]
-            for name, run in first.items()
-        ],
-        stacked=True,
     )
