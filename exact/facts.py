@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 
+from exact.devices import held_devices
 from exact.trees import least_value, satisfied
 from models.gangs import Gang, MatchPolicy, PodPhase, PodSet, Tree, pod_sets
 from models.queues import Queue, QueueResource
-from models.resources import Resources, is_worth_nothing, num_gpus, summed
+from models.resources import GPU, Resources, is_worth_nothing, num_gpus, summed
 from models.snapshot import Snapshot
 
 COUNTED: Mapping[MatchPolicy, tuple[PodPhase, ...]] = {
@@ -253,6 +254,9 @@ def _free(snapshot: Snapshot) -> dict[str, dict[str, int]]:
                 if holds and room is not None:
                     for name, amount in leaf.requests.items():
                         room[name] = room.get(name, 0) - amount
+    for node, devices in held_devices(snapshot).items():
+        if node in free and GPU in free[node]:
+            free[node][GPU] -= len(devices)
     return free
 
 

@@ -234,7 +234,7 @@ def _older(tree: Tree, seconds: int) -> Tree:
         children = tuple([_older(child, seconds) for child in tree.children])
         return replace(tree, children=children)
     pods = [
-        Pod(pod.name, pod.phase, pod.node, pod.seconds + seconds, pod.uid)
+        Pod(pod.name, pod.phase, pod.node, pod.seconds + seconds, pod.uid, pod.devices)
         if pod.phase in PLACED
         else pod
         for pod in tree.pods

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
 
+from models.gpu_parts import GpuDevice
 from models.nodes import ANYWHERE, NodeDemand
 from models.reasons import Waiting
 from models.resources import Resources
@@ -42,6 +43,9 @@ class MatchPolicy(StrEnum):
 class Pod:
     """
     A pod that exists; ``node`` is where it runs, terminates or is reserved.
+
+    ``devices`` are the GPUs of that node of which it has a part, or those it has whole
+    as far as that is known.
     """
 
     name: str
@@ -49,6 +53,7 @@ class Pod:
     node: str | None = None
     seconds: int = 0
     uid: str | None = None
+    devices: tuple[GpuDevice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

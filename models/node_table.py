@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.nodes import Node
-from models.resources import Resources, is_gpu, summed
+from models.resources import GPU_SHARE, Resources, is_gpu, summed
 
 
 class NodeTable:
@@ -45,6 +45,13 @@ class NodeTable:
             name: sum([amount for amount in self.column(name).tolist() if amount > 0])
             for name in names
         }
+
+    @cached_property
+    def has_parts(self) -> bool:
+        """
+        Whether anybody asks for parts of GPUs.
+        """
+        return any(GPU_SHARE in node.allocatable for node in self.nodes)
 
     @cached_property
     def offered(self) -> Resources:

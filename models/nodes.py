@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from models.gpu_parts import MigDevices
 from models.resources import Resources
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -170,6 +171,8 @@ ANYWHERE = NodeDemand()
 class Node:
     """
     A machine: what it offers, and what work that is not ours already uses of it.
+
+    Its GPUs are all of one model, with so many MiB of memory where that is known.
     """
 
     name: str
@@ -178,5 +181,6 @@ class Node:
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Taint, ...] = ()
     unschedulable: bool = False
+    gpu_model: str = ""
     gpu_memory: int = 0
-    mig: Mapping[str, int] = field(default_factory=dict)
+    mig: MigDevices | None = None

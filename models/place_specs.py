@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from models.written import Labels, PlainName
+from models.gpu_parts import CONTRACTS, PHALANX
+from models.written import Labels, Mebibytes, PlainName, Thousandths
 
 
 class Spec(BaseModel):
@@ -97,6 +98,40 @@ class VolumeSpec(Spec):
 
 
 PortNumber = Annotated[int, Field(ge=1, le=65535)]
+DeviceNumber = Annotated[int, Field(ge=0, le=63)]
+Devices = Annotated[int, Field(ge=1, le=64)]
+
+
+class GpuSpec(Spec):
+    """
+    A part of GPUs: a share of one or of several devices, some memory, or instances.
+    """
+
+    fraction: Thousandths | None = None
+    cores: Thousandths | None = None
+    memory: Mebibytes | None = None
+    devices: Devices | None = None
+    mig: str | None = None
+    count: Devices | None = None
+    contract: Literal[CONTRACTS] = PHALANX  # type: ignore[valid-type]
+
+
+class GpuDeviceSpec(Spec):
+    """
+    A MIG instance that runs: its device, and the slice at which it begins.
+    """
+
+    device: DeviceNumber
+    start: Annotated[int, Field(ge=0, le=7)]
+
+
+class MigSpec(Spec):
+    """
+    The devices of a node that may be cut, and what kind of GPU they are.
+    """
+
+    model: str
+    devices: list[DeviceNumber] = Field(min_length=1, max_length=64)
 
 
 class HostPortSpec(Spec):

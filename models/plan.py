@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from models.gpu_parts import GpuDevice
 from models.reasons import Waiting
 
 Direction = Literal["max", "min"]
@@ -84,6 +85,8 @@ class ModelSize:
 class Operation:
     """
     One step of a plan; ``source`` is only used by moves.
+
+    ``devices`` are the GPUs of the node of which the pod gets parts.
     """
 
     op: Op
@@ -94,6 +97,7 @@ class Operation:
     source: str | None = None
     beneficiaries: tuple[str, ...] = ()
     rule: str | None = None
+    devices: tuple[GpuDevice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,9 @@ Queues: a tree of quotas; gangs live in its leaves.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+from models.resources import GPU, GPU_SHARE, SHARES_PER_GPU
 
 MOST_KEEPING = 5
 """
@@ -67,3 +69,37 @@ class Queue:
 
 
 _UNNAMED = QueueResource()
+
+
+def with_shared_gpus(queue: Queue) -> Queue:
+    """
+    Let what a queue says of GPUs hold for whole ones and parts together.
+    """
+    if GPU not in queue.resources and GPU not in queue.usage:
+        return queue
+    return replace(
+        queue,
+        resources={
+            GPU_SHARE if name == GPU else name: _times(rule, name)
+            for name, rule in queue.resources.items()
+        },
+        usage={
+            GPU_SHARE if name == GPU else name: amount * _scale(name)
+            for name, amount in queue.usage.items()
+        },
+    )
+
+
+def _scale(resource: str) -> int:
+    return SHARES_PER_GPU if resource == GPU else 1
+
+
+def _times(rule: QueueResource, resource: str) -> QueueResource:
+    scale = _scale(resource)
+
+    def times(amount: int | None) -> int | None:
+        return None if amount is None else amount * scale
+
+    return replace(
+        rule, quota=times(rule.quota), limit=times(rule.limit), lend=times(rule.lend)
+    )

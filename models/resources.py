@@ -14,6 +14,11 @@ from models.errors import QuantityError, TooMuchError
 CPU = "cpu"
 MEMORY = "memory"
 GPU = "nvidia.com/gpu"
+GPU_SHARE = "gpu-share"
+"""
+What whole GPUs and parts of them count together, where any part is asked for.
+"""
+SHARES_PER_GPU = 700
 PODS = "pods"
 DEFAULT_PODS = 110
 LARGEST = 2**50
@@ -203,6 +208,8 @@ def format_quantity(resource: str, value: int) -> str:
     """
     if resource == CPU:
         return str(value // 1000) if value % 1000 == 0 else f"{value}m"
+    if resource == GPU_SHARE:
+        return f"{round(value / SHARES_PER_GPU, 4):.12g}"
     if resource == MEMORY or "storage" in resource:
         for suffix in ("Ti", "Gi", "Mi", "Ki"):
             size = int(_SUFFIX[suffix])

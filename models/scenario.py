@@ -16,7 +16,11 @@ from models.errors import QuantityError
 from models.expect import Expect
 from models.place_specs import (
     AffinitySpec,
+    DeviceNumber,
+    GpuDeviceSpec,
+    GpuSpec,
     HostPortSpec,
+    MigSpec,
     PortNumber,
     Spec,
     TaintSpec,
@@ -30,10 +34,10 @@ from models.snapshot import Snapshot
 from models.usage_hours import parse_usage
 from models.written import (
     Amount,
-    Bytes,
     Capacity,
     Count,
     Demand,
+    DeviceMemory,
     GangName,
     LabelKey,
     Labels,
@@ -50,6 +54,10 @@ from models.written import (
 )
 
 MOST_MATES = 1000
+OnDevices = list[DeviceNumber | GpuDeviceSpec]
+"""
+The devices that each of some pods has, or has parts of.
+"""
 
 
 class NodeSpec(Spec):
@@ -64,8 +72,9 @@ class NodeSpec(Spec):
     taints: list[TaintSpec] = Field(default_factory=list)
     unschedulable: bool = False
     used: Demand = Field(default_factory=dict)
-    gpu_memory: Bytes = Field(0, alias="gpuMemory")
-    mig: dict[str, Number] = Field(default_factory=dict)
+    gpu_model: str = Field("", alias="gpuModel")
+    gpu_memory: DeviceMemory = Field(0, alias="gpuMemory")
+    mig: MigSpec | None = None
 
 
 class TopologySpec(Spec):
@@ -164,6 +173,7 @@ class RunningSpec(Spec):
     node: PlainName
     pods: Count = 1
     seconds: Seconds = Field(0, alias="for")
+    devices: OnDevices = Field(default_factory=list)
 
 
 class TerminatingSpec(Spec):
@@ -174,6 +184,7 @@ class TerminatingSpec(Spec):
     node: PlainName
     pods: Count = 1
     seconds: Seconds = Field(0, alias="since")
+    devices: OnDevices = Field(default_factory=list)
 
 
 class ReservedSpec(Spec):
@@ -183,6 +194,7 @@ class ReservedSpec(Spec):
 
     node: PlainName
     pods: Count = 1
+    devices: OnDevices = Field(default_factory=list)
 
 
 class TreeSpec(Spec):
@@ -203,7 +215,7 @@ class TreeSpec(Spec):
     succeeded: Number = 0
     failed: Number = 0
     requests: Demand = Field(default_factory=dict)
-    gpu: dict[str, Any] | None = None
+    gpu: GpuSpec | None = None
     node_selector: Labels = Field(default_factory=dict, alias="nodeSelector")
     affinity: AffinitySpec | None = None
     tolerations: list[TolerationSpec] = Field(default_factory=list)

@@ -103,7 +103,8 @@ def _timeless(value: object) -> object:
     Give the fields of a gang or pod that time does not change, all those of others.
     """
     if isinstance(value, Pod):
-        return value.name, value.phase, value.node, value.uid
+        said = value.name, value.phase, value.node, value.uid
+        return (*said, value.devices) if value.devices else said
     if isinstance(value, Gang):
         return _OF_GANG(value)
     return _written(value)

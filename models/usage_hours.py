@@ -8,7 +8,13 @@ count, and integers alone say how fair shares are divided.
 from decimal import Decimal, localcontext
 
 from models.errors import QuantityError
-from models.resources import CPU, LARGEST_TOTAL, read_number
+from models.resources import (
+    CPU,
+    GPU_SHARE,
+    LARGEST_TOTAL,
+    SHARES_PER_GPU,
+    read_number,
+)
 
 MILLIONTHS = 10**6
 _LN_2 = Decimal("0.693147180559945309417232121458176568")
@@ -34,7 +40,8 @@ def format_usage(resource: str, amount: int) -> str:
     """
     Write usage as hours, as it is read.
     """
-    scale = MILLIONTHS * (1000 if resource == CPU else 1)
+    unit = {CPU: 1000, GPU_SHARE: SHARES_PER_GPU}.get(resource, 1)
+    scale = MILLIONTHS * unit
     with localcontext() as context:
         context.prec = _DIGITS
         return f"{Decimal(amount) / scale:f}"

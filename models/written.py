@@ -4,7 +4,7 @@ What people write for quantities, durations and names, and how it becomes intege
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field, StringConstraints
@@ -17,6 +17,7 @@ from models.resources import (
     Resources,
     parse_duration,
     parse_quantity,
+    read_number,
 )
 
 MOST = 1_000_000
@@ -26,6 +27,7 @@ DNS_LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 WORD = r"^[^\s/\x00-\x1f\x7f-\x9f]+$"
 
 MOST_RESOURCES = 64
+_MIB = 2**20
 _RESOURCE = re.compile(r"[A-Za-z0-9][-A-Za-z0-9_./]{0,316}", re.ASCII)
 
 Written = str | int | float
@@ -97,10 +99,39 @@ def _read_total(value: object) -> Resources:
     return _read_amounts(value, up=True, most=LARGEST_TOTAL)
 
 
-def _read_bytes(value: object) -> int:
+def _read_mebibytes(value: object, *, up: bool) -> int:
+    """
+    Read memory of a GPU as MiB, in which it is where no unit is said.
+    """
     if type(value) not in {int, str, float}:
         raise QuantityError(f"{value!r:.60} is not a quantity such as 80Gi")
-    return parse_quantity(MEMORY, value, up=False)  # type: ignore[arg-type]
+    text = str(value).strip()
+    if text.isdecimal():
+        text += "Mi"
+    number = parse_quantity(MEMORY, text, up=up)
+    return -(-number // _MIB) if up else number // _MIB
+
+
+def _read_needed(value: object) -> int:
+    found = _read_mebibytes(value, up=True)
+    if not found:
+        raise QuantityError(f"{value!r:.60}: a part of a GPU is more than nothing")
+    return found
+
+
+def _read_thousandths(value: object) -> int:
+    """
+    Read a share of a GPU, more than nothing and less than all of it.
+    """
+    shown = f"{value!r:.60}"
+    if type(value) not in {int, str, float}:
+        raise QuantityError(f"{shown} is not a share such as 0.5")
+    number = read_number(value) * 1000  # type: ignore[arg-type]
+    if not 0 < number < 1000:
+        raise QuantityError(f"{shown} is not more than 0 and less than 1")
+    if number != int(number):
+        raise QuantityError(f"{shown} is finer than thousandths")
+    return int(number)
 
 
 @lru_cache(maxsize=4096, typed=True)
@@ -150,7 +181,16 @@ Capacity = Annotated[
 Total = Annotated[
     Resources, BeforeValidator(_read_total, json_schema_input_type=_Amounts)
 ]
-Bytes = Annotated[int, BeforeValidator(_read_bytes, json_schema_input_type=Written)]
+_Mebibytes = partial(_read_mebibytes, up=False)
+DeviceMemory = Annotated[
+    int, BeforeValidator(_Mebibytes, json_schema_input_type=Written)
+]
+Mebibytes = Annotated[
+    int, BeforeValidator(_read_needed, json_schema_input_type=Written)
+]
+Thousandths = Annotated[
+    int, BeforeValidator(_read_thousandths, json_schema_input_type=Written)
+]
 Seconds = Annotated[int, BeforeValidator(_read_seconds, json_schema_input_type=Written)]
 SignedSeconds = Annotated[
     int, BeforeValidator(_read_signed_seconds, json_schema_input_type=Written)

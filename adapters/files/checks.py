@@ -8,6 +8,11 @@ parent, a missing gang of a group, a node that is gone.
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
+from adapters.files.device_checks import (
+    node_device_faults,
+    placed_faults,
+    says_devices,
+)
 from adapters.files.gang_checks import (
     gang_faults,
     leaves_of,
@@ -44,6 +49,7 @@ def file_faults(file: ScenarioFile, *, besides: bool = False) -> list[Fault]:
     faults.extend(_mixed_faults(given, besides=besides))
     faults.extend(_name_faults(given))
     faults.extend(_queue_faults(given.queues))
+    faults.extend(_device_faults(given))
     levels = {topology.name: topology.levels for topology in given.topologies}
     for index, gang in enumerate(given.gangs):
         place = ("given", "gangs", index)
@@ -59,6 +65,21 @@ def file_faults(file: ScenarioFile, *, besides: bool = False) -> list[Fault]:
         names = {f"{g.namespace}/{n}" for g in given.gangs for n in expanded(g)}
         faults.extend(expect_faults(file.expect, names))
     return faults
+
+
+def _device_faults(given: Given) -> Iterator[Fault]:
+    """
+    Find devices that nodes have not, and parts of which nobody says where they run.
+    """
+    for index, node in enumerate(given.nodes):
+        yield from node_device_faults(node, ("given", "nodes", index))
+    concerned = [at for at, gang in enumerate(given.gangs) if says_devices(gang)]
+    if not concerned:
+        return
+    nodes = {name: node for node in given.nodes for name in expanded(node)}
+    for index in concerned:
+        for place, leaf in leaves_of(given.gangs[index], ("given", "gangs", index)):
+            yield from placed_faults(leaf, place, nodes)
 
 
 def _mixed_faults(given: Given, *, besides: bool) -> Iterator[Fault]:

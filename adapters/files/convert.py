@@ -5,13 +5,16 @@ Checked files to records: names given, defaults filled in, equal things shared.
 from collections.abc import Iterable, Mapping
 
 from adapters.files.checks import expanded
+from adapters.files.device_checks import asks_for_parts
 from adapters.files.gang_checks import leaves_of
 from adapters.files.gang_records import FileGangMaker, host_ports
 from adapters.files.recorded_times import record_of
 from models.gangs import Budget, Gang
+from models.gpu_parts import MigDevices, with_shares
 from models.host_ports import ports_offered
 from models.nodes import HOSTNAME, Node, Taint
-from models.queues import Queue, QueueResource
+from models.place_specs import MigSpec
+from models.queues import Queue, QueueResource, with_shared_gpus
 from models.resources import DEFAULT_PODS, PODS, Resources
 from models.scenario import (
     BudgetSpec,
@@ -33,7 +36,7 @@ def make_snapshot(given: Given) -> Snapshot:
     return Snapshot(
         nodes=tuple(sorted(_nodes(given), key=lambda node: node.name)),
         gangs=_gangs(given),
-        queues=tuple(sorted(map(_queue, given.queues), key=lambda q: q.name)),
+        queues=tuple(sorted(_queues(given), key=lambda q: q.name)),
         topologies=tuple(
             sorted(map(_topology, given.topologies), key=lambda t: t.name)
         ),
@@ -48,35 +51,66 @@ def make_snapshot(given: Given) -> Snapshot:
 
 def _gangs(given: Given) -> tuple[Gang, ...]:
     names = [topology.name for topology in given.topologies]
-    maker = FileGangMaker(names[0] if len(names) == 1 else None)
+    only = names[0] if len(names) == 1 else None
+    maker = FileGangMaker(only, _memories(given) if _has_parts(given) else None)
     gangs = [maker.gang(spec, name) for spec in given.gangs for name in expanded(spec)]
     gangs.sort(key=lambda gang: (gang.namespace, gang.name))
     return tuple(gangs)
 
 
+def _has_parts(given: Given) -> bool:
+    """
+    Tell whether anybody asks for a part of a GPU.
+    """
+    return any(map(asks_for_parts, given.gangs))
+
+
+def _memories(given: Given) -> frozenset[int]:
+    return frozenset(node.gpu_memory for node in given.nodes)
+
+
 def _nodes(given: Given) -> Iterable[Node]:
     offers: dict[int, Resources] = {}
+    has_parts = _has_parts(given)
     leaves = (leaf for gang in given.gangs for _, leaf in leaves_of(gang, ()))
     ports = ports_offered({name for leaf in leaves for name in host_ports(leaf)})
     for spec in given.nodes:
         offer = offers.get(id(spec.allocatable))
         if offer is None:
             offer = {PODS: DEFAULT_PODS, **spec.allocatable, **ports}
+            offer = with_shares(offer, ()) if has_parts else offer
             offers[id(spec.allocatable)] = offer
         taints = tuple(
             Taint(key=t.key, value=t.value, effect=t.effect) for t in spec.taints
         )
+        used = with_shares(spec.used, ()) if has_parts else spec.used
+        mig = _mig(spec.mig)
         for name in expanded(spec):
             yield Node(
                 name=name,
                 allocatable=offer,
-                used=spec.used,
+                used=used,
                 labels={HOSTNAME: name, **spec.labels},
                 taints=taints,
                 unschedulable=spec.unschedulable,
+                gpu_model=spec.gpu_model,
                 gpu_memory=spec.gpu_memory,
-                mig=spec.mig,
+                mig=mig,
             )
+
+
+def _mig(spec: MigSpec | None) -> MigDevices | None:
+    if spec is None:
+        return None
+    return MigDevices(spec.model, tuple(sorted(spec.devices)))
+
+
+def _queues(given: Given) -> Iterable[Queue]:
+    """
+    Make the queues; what they say of GPUs holds for parts of them too, if there are.
+    """
+    queues = map(_queue, given.queues)
+    return map(with_shared_gpus, queues) if _has_parts(given) else queues
 
 
 def _queue(spec: QueueSpec) -> Queue:

@@ -5,6 +5,7 @@ What must agree inside one gang: minimums, phases, order, topology, node demands
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from adapters.files.device_checks import part_faults
 from adapters.files.problems import Fault, Path, no_name, suggest
 from models.place_specs import (
     ExpressionSpec,
@@ -27,9 +28,6 @@ Levels = Mapping[str, Sequence[str]]
 _QUALIFIED = re.compile(r"[^/\s]{1,63}/[^/\s]{1,253}")
 _SUBDOMAIN = re.compile(SUBDOMAIN)
 _LONGEST_NAME = 253
-_LATER = {
-    "gpu": "devices below a whole GPU are not planned yet, so this cannot be obeyed",
-}
 
 
 def leaves_of(spec: TreeSpec, place: Path) -> Iterator[Leaf]:
@@ -127,9 +125,7 @@ def _leaf_faults(
                 continue
             name = INNER_FIELDS[word]
             yield (*place, name), f'"{name}" needs "groups" beside it', ""
-        for word, what in _LATER.items():
-            if word in said and getattr(leaf, word) not in (None, []):
-                yield (*place, word), what, ""
+        yield from part_faults(leaf, place)
         yield from _demand_faults(leaf, place)
     if below_min_pods and leaf.replicas is None:
         yield place, "below a minPods, replicas is needed", ""

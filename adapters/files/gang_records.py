@@ -7,9 +7,17 @@ from dataclasses import replace
 from typing import TypeVar
 
 from models.gangs import Gang, Group, MatchPolicy, Pod, PodPhase, PodSet, Tree
+from models.gpu_parts import GpuDevice, GpuPart, with_shares
 from models.host_ports import port_requests
 from models.nodes import ANYWHERE, HOSTNAME, LabelRule, NodeDemand, Terms, Toleration
-from models.place_specs import AffinitySpec, HostPortSpec, TermSpec, VolumeSpec
+from models.place_specs import (
+    AffinitySpec,
+    GpuDeviceSpec,
+    GpuSpec,
+    HostPortSpec,
+    TermSpec,
+    VolumeSpec,
+)
 from models.reasons import Waiting
 from models.resources import PODS, Resources
 from models.run_times import kind_of
@@ -29,13 +37,18 @@ T = TypeVar("T", bound=Hashable)
 class FileGangMaker:
     """
     Makes the gangs of one file; equal demands become one object.
+
+    With ``memories`` of devices the requests say what their GPUs count.
     """
 
-    def __init__(self, only_topology: str | None) -> None:
+    def __init__(
+        self, only_topology: str | None, memories: frozenset[int] | None = None
+    ) -> None:
         self._only_topology = only_topology
+        self._memories = memories
         self._shared: dict[Hashable, Hashable] = {}
         self._requests: dict[int, Resources] = {}
-        self._with_ports: dict[object, Resources] = {}
+        self._with_more: dict[object, Resources] = {}
 
     def gang(self, spec: GangSpec, name: str) -> Gang:
         """
@@ -124,11 +137,18 @@ class FileGangMaker:
             amounts = {name: value for name, value in written.items() if value}
             found = {**amounts, PODS: written.get(PODS, 1)}
             self._requests[id(written)] = found
-        if not spec.host_ports:
+        if not spec.host_ports and self._memories is None:
             return found
-        ports = host_ports(spec)
-        key = (tuple(found.items()), tuple(ports.items()))
-        return self._with_ports.setdefault(key, {**found, **ports})
+        more = host_ports(spec)
+        if spec.gpu is not None:
+            more = {**more, gpu_part(spec.gpu).resource: 1}
+        key = (tuple(found.items()), tuple(more.items()))
+        if key not in self._with_more:
+            whole = {**found, **more}
+            memories = self._memories
+            counted = whole if memories is None else with_shares(whole, memories)
+            self._with_more[key] = counted
+        return self._with_more[key]
 
     def _topology(self, spec: TopologyDemandSpec | None) -> TopologyDemand | None:
         if spec is None:
@@ -158,6 +178,20 @@ class FileGangMaker:
                 volumes=_volumes(spec.volumes),
             )
         )
+
+
+def gpu_part(spec: GpuSpec) -> GpuPart:
+    """
+    Give the part of GPUs that a leaf asks for.
+    """
+    return GpuPart(
+        contract=spec.contract,
+        cores=spec.fraction or spec.cores or 0,
+        share=spec.fraction or 0,
+        memory=spec.memory or 0,
+        profile=spec.mig or "",
+        count=spec.count or spec.devices or 1,
+    )
 
 
 def host_ports(spec: TreeSpec) -> Resources:
@@ -240,8 +274,10 @@ def _pods(spec: TreeSpec, stem: str, replicas: int) -> Iterator[Pod]:
         entry: RunningSpec | TerminatingSpec | ReservedSpec
         for entry in entries:
             seconds = 0 if isinstance(entry, ReservedSpec) else entry.seconds
+            devices = tuple(sorted(map(_device, entry.devices)))
             for _ in range(entry.pods):
-                yield Pod(f"{stem}-{index}", phase, entry.node, seconds)
+                name = f"{stem}-{index}"
+                yield Pod(name, phase, entry.node, seconds, devices=devices)
                 index += 1
     for phase, count in (
         (PodPhase.SUCCEEDED, spec.succeeded),
@@ -253,3 +289,9 @@ def _pods(spec: TreeSpec, stem: str, replicas: int) -> Iterator[Pod]:
             index += 1
     for rest in range(index, created):
         yield Pod(f"{stem}-{rest}")
+
+
+def _device(said: int | GpuDeviceSpec) -> GpuDevice:
+    if isinstance(said, int):
+        return GpuDevice(said)
+    return GpuDevice(said.device, said.start)

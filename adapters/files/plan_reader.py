@@ -11,6 +11,7 @@ from adapters.files.problems import Fault, located, schema_faults
 from adapters.files.sizes import MOST_GANGS, MOST_PODS
 from adapters.files.text import looks_like_json, parse_text, read_text
 from models.errors import InputRejectedError, Problem
+from models.gpu_parts import GpuDevice
 from models.plan import (
     FailedTry,
     Fallback,
@@ -79,6 +80,15 @@ class GangPart(PlanPart):
     pods: PodsPart = PodsPart()
 
 
+class DevicePart(PlanPart):
+    """
+    A GPU of which a pod gets a part, and the slice at which an instance begins.
+    """
+
+    device: Annotated[int, Field(ge=0, le=2**31)]
+    start: Annotated[int, Field(ge=-1, le=2**31)] = -1
+
+
 class OperationPart(PlanPart):
     """
     One step; a move says from and to, every other step says node.
@@ -93,6 +103,7 @@ class OperationPart(PlanPart):
     target: str | None = Field(None, alias="to")
     beneficiaries: list[str] = Field([], alias="for")
     rule: str | None = None
+    devices: list[DevicePart] = []
 
 
 class ModelPart(PlanPart):
@@ -262,4 +273,5 @@ def _operation(part: OperationPart) -> Operation:
         source=part.source,
         beneficiaries=tuple(part.beneficiaries),
         rule=part.rule,
+        devices=tuple(GpuDevice(one.device, one.start) for one in part.devices),
     )

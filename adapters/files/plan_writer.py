@@ -110,13 +110,23 @@ def _operation(operation: Operation) -> dict[str, Any]:
     reason = {"for": list(operation.beneficiaries), "rule": operation.rule}
     match operation.op:
         case "Bind":
-            return {**head, "node": operation.node, "devices": []}
+            return {**head, "node": operation.node, "devices": _devices(operation)}
         case "Evict":
             return {**head, "node": operation.node, **reason}
         case "Move":
             return {**head, "from": operation.source, "to": operation.node, **reason}
         case "Reserve":
             return {**head, "node": operation.node}
+
+
+def _devices(operation: Operation) -> list[dict[str, Any]]:
+    """
+    Name the GPUs of which a pod gets parts.
+    """
+    return [
+        {"device": one.device} | ({"start": one.start} if one.start >= 0 else {})
+        for one in operation.devices
+    ]
 
 
 def difference(plan: Plan, other: Plan) -> dict[str, Any]:

@@ -5,11 +5,18 @@ Reading what is written here gives the same snapshot, but for the uids of pods.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
+from adapters.files.demand_writer import demand_record
+from adapters.files.device_writer import (
+    device_records,
+    gpu_record,
+    mig_record,
+    written_name,
+)
 from adapters.files.recorded_times import kind_document, run_times_document
 from models.gangs import (
     Budget,
@@ -21,8 +28,9 @@ from models.gangs import (
     PodSet,
     Tree,
 )
+from models.gpu_parts import is_reckoned, part_of
 from models.host_ports import is_host_port, ports_of
-from models.nodes import HOSTNAME, LabelRule, Node, NodeDemand, Terms
+from models.nodes import HOSTNAME, Node
 from models.queues import Queue, QueueResource
 from models.resources import DEFAULT_PODS, PODS, Resources, format_quantity
 from models.snapshot import Snapshot
@@ -99,7 +107,9 @@ def _amounts(resources: Resources, **unsaid: int) -> Record:
     return {
         name: _amount(name, amount)
         for name, amount in sorted(resources.items())
-        if unsaid.get(name) != amount and not is_host_port(name)
+        if unsaid.get(name) != amount
+        and not is_host_port(name)
+        and not is_reckoned(name)
     }
 
 
@@ -136,8 +146,9 @@ def _node(node: Node) -> Record:
             ],
             unschedulable=node.unschedulable,
             used=_used(node),
+            gpuModel=node.gpu_model,
             gpuMemory=node.gpu_memory or None,
-            mig=dict(node.mig),
+            mig=mig_record(node.mig),
         ),
     }
 
@@ -158,12 +169,12 @@ def _queue(queue: Queue) -> Record:
             priority=queue.priority if queue.priority != 100 else None,
             state=None if queue.open else "Closed",
             resources={
-                name: _rule(name, rule)
+                written_name(name): _rule(name, rule)
                 for name, rule in sorted(queue.resources.items())
             },
             minRuntime=runtime,
             usage={
-                name: format_usage(name, amount)
+                written_name(name): format_usage(name, amount)
                 for name, amount in sorted(queue.usage.items())
                 if amount
             },
@@ -295,7 +306,8 @@ def _leaf(leaf: PodSet, stem: str) -> Record:
         **_said(
             gates=list(leaf.gates),
             requests=_amounts(requests, **{PODS: 1}),
-            **_demand(leaf.demand),
+            gpu=gpu_record(part_of(leaf.requests)),
+            **demand_record(leaf.demand),
             hostPorts=list(map(_port, ports_of(leaf.requests))),
             exclusive=leaf.exclusive,
             after=list(leaf.after),
@@ -328,9 +340,13 @@ def in_file_order(pods: Iterable[Pod]) -> list[Pod]:
 def _entries(pods: Sequence[Pod], phase: PodPhase) -> Iterator[Record]:
     clock = _PLACED[phase][1]
     here = [pod for pod in pods if pod.phase is phase]
-    for (node, seconds), several in groupby(here, lambda p: (p.node, p.seconds)):
+    for (node, seconds, devices), several in groupby(
+        here, lambda p: (p.node, p.seconds, p.devices)
+    ):
         number = len(list(several))
         entry: Record = {"node": node}
+        if devices:
+            entry["devices"] = device_records(devices)
         if number > 1:
             entry["pods"] = number
         if seconds and clock:
@@ -344,39 +360,6 @@ def _topology(demand: TopologyDemand | None) -> Record | None:
     return _said(
         name=demand.topology, required=demand.required, preferred=demand.preferred
     )
-
-
-def _demand(demand: NodeDemand) -> Mapping[str, object]:
-    found: Record = {}
-    if demand.selector:
-        found["nodeSelector"] = dict(demand.selector)
-    if demand.terms is not None:
-        found["affinity"] = {
-            "requiredDuringSchedulingIgnoredDuringExecution": _terms(demand.terms)
-        }
-    if demand.tolerations:
-        found["tolerations"] = [
-            _said(
-                key=t.key,
-                operator=t.operator if t.operator != "Equal" else None,
-                value=t.value,
-                effect=t.effect,
-            )
-            for t in demand.tolerations
-        ]
-    if demand.volumes:
-        found["volumes"] = [_terms(terms) for terms in demand.volumes]
-    return found
-
-
-def _terms(terms: Terms) -> Record:
-    written = [{"matchExpressions": [_expression(r) for r in t]} for t in terms]
-    return {"nodeSelectorTerms": written}
-
-
-def _expression(rule: LabelRule) -> Record:
-    values = {"values": list(rule.values)} if rule.values else {}
-    return {"key": rule.key, "operator": rule.operator, **values}
 
 
 def usual_names(gang: Gang) -> Gang:

@@ -69,7 +69,7 @@ def _members(nodes: Iterable[Node], like: str) -> list[Node]:
 
 
 def _offer(node: Node) -> tuple[object, ...]:
-    return dict(node.allocatable), node.gpu_memory, dict(node.mig)
+    return dict(node.allocatable), node.gpu_memory, node.mig
 
 
 def _new(

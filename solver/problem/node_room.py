@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from models.census import Census
 from models.gangs import Gang, pod_sets
+from models.gpu_parts import is_reckoned
 from models.node_table import NodeTable
 from models.nodes import Node
-from models.resources import CPU
+from models.resources import CPU, GPU
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -221,6 +222,7 @@ def room_of(
     census: Census,
     *,
     moves: bool = False,
+    opened: Ints | None = None,
 ) -> Room:
     """
     Measure the room of nodes in the resources that waiting gangs ask for.
@@ -235,10 +237,13 @@ def room_of(
         What runs.
     moves
         Whether running pods may need a new place, too.
+    opened
+        How many GPUs of each node are idle no more since somebody has a part of them.
     """
     asked = _asked(waiting)
     if moves:
         asked |= census.names()
+    asked = {name for name in asked if not is_reckoned(name)}
     gpus, index = table.gpus, table.index
     holes_of = gpus or [CPU]
     resources = sorted(asked)
@@ -250,6 +255,8 @@ def room_of(
     for at, name in enumerate(columns):
         if name in census.resources:
             free[:, at] -= census.whole[:, census.resources.index(name)]
+    if opened is not None and GPU in columns:
+        free[:, columns.index(GPU)] -= opened
     later = free + _load(census.leaving, census, index, columns)
     holes = np.maximum(free[:, [columns.index(r) for r in holes_of]], 0).sum(axis=1)
     width = len(resources)

@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from models.gangs import Gang, Group, PodSet, Tree, pod_sets
+from models.gpu_parts import is_part, part_named
 from models.nodes import Node, NodeDemand, Taint
 from models.snapshot import Snapshot
 from models.topology import Domain
+from solver.verify.devices.empty_devices import num_alone
 from solver.verify.gang_counts import all_nodes, least_core, usable
 
 Level = tuple[str, str]
@@ -69,7 +71,12 @@ def kinds_of(snapshot: Snapshot, told: ToldApart) -> tuple[_Kind, ...]:
     found: dict[_Seen, list[Node]] = {}
     for node in snapshot.nodes:
         have, used, of_node = node.allocatable, node.used, node.labels
-        room = tuple((r, have.get(r, 0) - used.get(r, 0)) for r in told.resources)
+        room = tuple(
+            (r, num_alone(node, part_named(r)))
+            if is_part(r)
+            else (r, have.get(r, 0) - used.get(r, 0))
+            for r in told.resources
+        )
         seen = tuple(of_node.get(key) for key in told.labels)
         inside = tuple(
             ((name, level), named[name].domain(of_node, level))

@@ -22,6 +22,7 @@ from solver.verify import (
     plan_claims,
     queues,
 )
+from solver.verify.devices import device_loads, device_names
 from solver.verify.evidence import Evidence, evidence_of
 from solver.verify.known import JudgeMemo
 from solver.verify.leaving import eviction_bounds as losses
@@ -39,6 +40,8 @@ RULES: Final[dict[str, Rule]] = {
     "pod-not-pending": operations.pods_not_pending,
     "pod-not-running": operations.pods_not_running,
     "node-capacity": nodes.node_capacities,
+    "device-named": device_names.device_names,
+    "device-capacity": device_loads.device_capacities,
     "node-demand": nodes.node_demands,
     "exclusive": nodes.exclusive_hosts,
     "topology-required": nodes.required_domains,

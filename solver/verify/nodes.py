@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from models.gangs import Tree, pod_sets
+from models.gpu_parts import is_reckoned
 from models.resources import Resources, format_quantity
 from models.topology import Domain
 from solver.verify.evidence import Evidence
@@ -19,6 +20,7 @@ def node_capacities(evidence: Evidence) -> Iterator[Violation]:
     """
     Ensure that every node has room, now for what is bound and later for everything.
 
+    Devices of which somebody has a part are counted apart.
     For every node and every resource that a pod with a place there asks for: used +
     running + terminating + bound ≤ allocatable; and after the plan used + running -
     departed + old terminating + bound + reserved + moved there ≤ allocatable.
@@ -60,7 +62,7 @@ def _asked(evidence: Evidence, *, now: bool) -> dict[str, dict[str, int]]:
             for name, pods in places.get(leaf.name, {}).items():
                 row = asked[name]
                 for resource, amount in leaf.requests.items():
-                    if amount > 0:
+                    if amount > 0 and not is_reckoned(resource):
                         row[resource] = row.get(resource, 0) + amount * pods
     return asked
 

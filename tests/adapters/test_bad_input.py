@@ -251,7 +251,6 @@ CASES = {
         "whole number",
     ),
     "mate without namespace": (gang(group=["train"]), "group[0]", "namespace/name"),
-    "part of a GPU": (gang(gpu={"fraction": 0.5}), "gangs[0].gpu", "not planned yet"),
     "reservations of more pods than exist": (
         gang(reserved=[{"node": "n0", "pods": 2}]),
         "gangs[0]",

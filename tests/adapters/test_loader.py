@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from adapters.files import read_scenario, read_scenarios, scenario_of
 from adapters.files.snapshot_writer import snapshot_document
 from models.gangs import Group, MatchPolicy, PodPhase, PodSet, pod_sets
+from models.gpu_parts import MigDevices
 from models.nodes import ANYWHERE
 from models.queues import QueueResource
 from models.snapshot import content_hash
@@ -202,7 +203,7 @@ def test_everything_in_the_schema_is_read():
     assert (60, 86400, 5) == (run.waiting_time, run.max_runtime, run.backoff)
     assert ("default/run-0", "default/tree") == tree.mates
     assert 5400 == tree.age
-    assert (80 * 2**30, {"1g.10gb": 7}) == (
+    assert (80 * 1024, MigDevices("H100-80GB", (0, 7))) == (
         found.snapshot.nodes[0].gpu_memory,
         found.snapshot.nodes[0].mig,
     )

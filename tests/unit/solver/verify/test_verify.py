@@ -34,6 +34,7 @@ from tests.helpers.build import (
     tier,
 )
 from tests.unit.solver.verify.verify_cases import POLICY, broken
+from tests.unit.solver.verify.verify_devices import DEVICES
 from tests.unit.solver.verify.verify_evictions import EVICTIONS
 from tests.unit.solver.verify.verify_reserves import RESERVES
 from tests.unit.solver.verify.verify_rights import RIGHTS
@@ -568,6 +569,7 @@ def claims():
 CASES = [
     *operations(),
     *rooms(),
+    *DEVICES,
     *racks(),
     *minimums(),
     *groups(),

@@ -1,0 +1,164 @@
+"""
+What must agree of devices: what a part of a GPU asks for, and where parts run.
+
+That no node could ever hold a part is no fault here: its gang waits and is told why.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from adapters.files.problems import Fault, Path, suggest
+from models.gpu_parts import PHALANX
+from models.mig_profiles import MIG_MODELS, PROFILE_NAMES
+from models.place_specs import GpuDeviceSpec, GpuSpec
+from models.resources import GPU, is_gpu
+from models.scenario import NodeSpec, OnDevices, TreeSpec
+
+Nodes = Mapping[str, NodeSpec]
+_WAYS = "a part is a fraction, memory (with cores or without), or instances of mig"
+
+
+def node_device_faults(node: NodeSpec, place: Path) -> Iterator[Fault]:
+    """
+    Find devices to cut that the node has not, and models that nobody can cut.
+    """
+    if node.mig is None:
+        return
+    here: Path = (*place, "mig")
+    if node.mig.model not in MIG_MODELS:
+        known = sorted(MIG_MODELS)
+        hint = suggest(node.mig.model, known, f"known here: {', '.join(known)}")
+        yield (*here, "model"), f'no placements of "{node.mig.model}" are known', hint
+    have = node.allocatable.get(GPU, 0)
+    for index, device in enumerate(node.mig.devices):
+        at: Path = (*here, "devices", index)
+        if device >= have:
+            yield at, _no_such(device, have), ""
+        elif device in node.mig.devices[:index]:
+            yield at, f"device {device} is listed twice", ""
+
+
+def _no_such(device: int, have: int) -> str:
+    return f"there is no device {device}: the node has {have}, counted from 0"
+
+
+def part_faults(leaf: TreeSpec, place: Path) -> Iterator[Fault]:
+    """
+    Find contradictions in what a leaf asks for of devices.
+    """
+    part = leaf.gpu
+    if part is None:
+        return
+    here: Path = (*place, "gpu")
+    ways = [word for word in ("fraction", "memory", "mig") if getattr(part, word)]
+    if len(ways) != 1:
+        said = " and ".join(ways) or "nothing"
+        yield here, f"it says {said}, and one of them is needed", _WAYS
+    if part.cores is not None and part.memory is None:
+        yield (*here, "cores"), "cores need memory beside them", _WAYS
+    if part.mig is None:
+        if part.count is not None:
+            yield (*here, "count"), "count is of MIG instances", "devices counts GPUs"
+    else:
+        yield from _instance_faults(part, here)
+    whole = next((n for n, amount in leaf.requests.items() if is_gpu(n) and amount), "")
+    if whole:
+        what = f"parts of GPUs and {whole} are asked for together"
+        yield here, what, "a pod has whole GPUs or parts of them"
+
+
+def _instance_faults(part: GpuSpec, here: Path) -> Iterator[Fault]:
+    if part.mig not in PROFILE_NAMES:
+        what = f'no GPU has a MIG profile "{part.mig}"'
+        yield (*here, "mig"), what, suggest(str(part.mig), sorted(PROFILE_NAMES))
+    if part.devices is not None:
+        hint = "count says how many, on one device or on several"
+        yield (*here, "devices"), "instances are not counted by device", hint
+    if part.contract != PHALANX:
+        what = f"instances need no contract such as {part.contract}"
+        yield (*here, "contract"), what, ""
+
+
+def asks_for_parts(spec: TreeSpec) -> bool:
+    """
+    Tell whether anything below a tree node asks for parts of GPUs.
+    """
+    if spec.groups is None:
+        return spec.gpu is not None
+    return any(map(asks_for_parts, spec.groups))
+
+
+def says_devices(spec: TreeSpec) -> bool:
+    """
+    Tell whether anything below a tree node asks for parts of GPUs or names devices.
+    """
+    if spec.groups is not None:
+        return any(map(says_devices, spec.groups))
+    if spec.gpu is not None:
+        return True
+    for entries in (spec.running, spec.terminating, spec.reserved):
+        for entry in entries:
+            if entry.devices:
+                return True
+    return False
+
+
+def placed_faults(leaf: TreeSpec, place: Path, nodes: Nodes) -> Iterator[Fault]:
+    """
+    Find running, leaving and reserved pods whose devices are not said, or cannot be.
+    """
+    for word in ("running", "terminating", "reserved"):
+        for index, entry in enumerate(getattr(leaf, word)):
+            here: Path = (*place, word, index)
+            if leaf.gpu is None and not entry.devices:
+                continue
+            yield from _entry_faults(leaf, entry.devices, here)
+            node = nodes.get(entry.node)
+            if node is not None:
+                yield from _place_faults(leaf, entry.devices, here, node)
+
+
+def _entry_faults(leaf: TreeSpec, devices: OnDevices, here: Path) -> Iterator[Fault]:
+    part = leaf.gpu
+    if part is None:
+        wanted = leaf.requests.get(GPU, 0)
+        noun = "GPUs"
+    else:
+        wanted = (part.count if part.mig else part.devices) or 1
+        noun = "instances" if part.mig else "devices"
+    if len(devices) != wanted:
+        what = f"each of these pods has {wanted} {noun}, but {len(devices)} are said"
+        yield (*here, "devices"), what, "say which: devices: [0]"
+    for index, device in enumerate(devices):
+        at: Path = (*here, "devices", index)
+        is_cut = isinstance(device, GpuDeviceSpec)
+        if is_cut and (part is None or not part.mig):
+            yield at, "only instances of mig begin at a slice", ""
+        elif part is not None and part.mig and not is_cut:
+            hint = "write {device: 0, start: 4}"
+            yield at, "an instance needs the slice that it begins at", hint
+        elif not is_cut and device in devices[:index]:
+            yield at, f"device {device} is listed twice", ""
+
+
+def _place_faults(
+    leaf: TreeSpec, devices: OnDevices, here: Path, node: NodeSpec
+) -> Iterator[Fault]:
+    have = node.allocatable.get(GPU, 0)
+    for index, one in enumerate(devices):
+        at: Path = (*here, "devices", index)
+        number = one.device if isinstance(one, GpuDeviceSpec) else one
+        if number >= have:
+            yield at, _no_such(number, have), ""
+        if not isinstance(one, GpuDeviceSpec) or leaf.gpu is None:
+            continue
+        model = node.mig.model if node.mig is not None else ""
+        if node.mig is None or number not in node.mig.devices:
+            yield at, f"device {number} is none of those that may be cut", ""
+        elif model in MIG_MODELS:
+            profile = MIG_MODELS[model].get(leaf.gpu.mig or "")
+            if profile is None:
+                yield at, f"{model} has no profile {leaf.gpu.mig}", ""
+            elif one.start not in profile.starts:
+                starts = ", ".join(map(str, profile.starts))
+                what = f"{leaf.gpu.mig} never begins at {one.start}"
+                yield at, what, f"it begins at {starts}"

@@ -1,0 +1,59 @@
+"""
+Parts of GPUs and their devices, written as files say them.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from models.gpu_parts import PHALANX, WHOLE, GpuDevice, GpuPart, MigDevices
+from models.resources import GPU, GPU_SHARE
+
+Record = dict[str, Any]
+
+
+def gpu_record(part: GpuPart | None) -> Record:
+    """
+    Write the part of GPUs that a leaf asks for.
+    """
+    if part is None:
+        return {}
+    record: Record
+    several = "devices"
+    if part.profile:
+        record, several = {"mig": part.profile}, "count"
+    elif part.share:
+        record = {"fraction": part.cores / WHOLE}
+    else:
+        record = {"cores": part.cores / WHOLE} if part.cores else {}
+        record["memory"] = f"{part.memory}Mi"
+    if part.count > 1:
+        record[several] = part.count
+    if part.contract != PHALANX:
+        record["contract"] = part.contract
+    return record
+
+
+def device_records(devices: Iterable[GpuDevice]) -> list[int | Record]:
+    """
+    Write on which devices a pod is.
+    """
+    return [
+        one.device if one.start < 0 else {"device": one.device, "start": one.start}
+        for one in devices
+    ]
+
+
+def mig_record(mig: MigDevices | None) -> Record:
+    """
+    Write which devices of a node may be cut.
+    """
+    if mig is None:
+        return {}
+    return {"model": mig.model, "devices": list(mig.devices)}
+
+
+def written_name(resource: str) -> str:
+    """
+    Give the name of a resource in files, which name whole GPUs alone.
+    """
+    return GPU if resource == GPU_SHARE else resource

@@ -1,0 +1,167 @@
+"""
+Parts of GPUs: what a pod asks of devices below a whole one, and what that counts.
+
+A part is one more resource of a pod's request, whose name says all of it, as ports of
+hosts are; so whatever tells requests apart tells parts apart.  Whole GPUs and parts
+together count as ``gpu-share``, in 1/700 of a GPU: hundredths and sevenths are whole
+numbers of it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+
+from models.mig_profiles import SEVENTHS, sevenths
+from models.resources import GPU, GPU_SHARE, SHARES_PER_GPU, Resources
+
+PHALANX = "phalanx"
+CONTRACTS = (PHALANX, "kai", "koordinator", "vgpu", "hami", "gpushare", "dra")
+WHOLE = 1000
+"""
+The compute of a device, and its memory where that is said as a share.
+"""
+MIB = 2**20
+_PREFIX = "gpu-part/"
+_NO_START = -1
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class GpuPart:
+    """
+    What one pod asks for of each of ``count`` devices of its node, or of MIG instances.
+
+    ``cores`` and ``share`` are thousandths of compute and memory, ``memory`` is MiB.
+    Instances of a ``profile`` may lie on one device or on several.
+    """
+
+    contract: str = PHALANX
+    cores: int = 0
+    share: int = 0
+    memory: int = 0
+    profile: str = ""
+    count: int = 1
+
+    @property
+    def resource(self) -> str:
+        """
+        The name of the part among the resources of a request.
+        """
+        amounts = f"{self.cores}-{self.share}-{self.memory}"
+        return f"{_PREFIX}{self.contract}/{self.profile or amounts}/{self.count}"
+
+    def memory_on(self, device: int) -> int:
+        """
+        Give the MiB it takes of a device with so much memory, rounded down of a share.
+        """
+        return self.memory or self.share * device // WHOLE
+
+    def __str__(self) -> str:
+        """
+        Say it as people do: 0.5 of one GPU.
+        """
+        if self.profile:
+            several = "" if self.count == 1 else f"{self.count} × "
+            return f"{several}MIG {self.profile}"
+        words = []
+        if self.cores:
+            words.append(shown(self.cores))
+        if self.memory:
+            words.append(_mib(self.memory))
+        where = "one GPU" if self.count == 1 else f"each of {self.count} GPUs"
+        return f"{' and '.join(words)} of {where}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class GpuDevice:
+    """
+    A device of a node on which a pod has a part; of an instance the slice it begins at.
+    """
+
+    device: int
+    start: int = _NO_START
+
+
+@dataclass(frozen=True, slots=True)
+class MigDevices:
+    """
+    The devices of a node that may be cut, and their model.
+    """
+
+    model: str
+    devices: tuple[int, ...]
+
+
+def shown(thousandths: int) -> str:
+    """
+    Write thousandths as people do: 0.5.
+    """
+    return f"{thousandths / WHOLE:g}"
+
+
+def _mib(amount: int) -> str:
+    return f"{amount // 1024}Gi" if amount % 1024 == 0 else f"{amount}Mi"
+
+
+def is_part(resource: str) -> bool:
+    """
+    Tell whether a resource is a part of a GPU.
+    """
+    return resource.startswith(_PREFIX)
+
+
+def is_reckoned(resource: str) -> bool:
+    """
+    Tell whether a resource is a name of ours, for parts of GPUs or what they count.
+    """
+    return resource == GPU_SHARE or is_part(resource)
+
+
+@cache
+def part_named(resource: str) -> GpuPart:
+    """
+    Give the part that the name of a resource says.
+    """
+    contract, what, count = resource.removeprefix(_PREFIX).split("/")
+    if "." in what:
+        return GpuPart(contract, profile=what, count=int(count))
+    cores, share, memory = map(int, what.split("-"))
+    return GpuPart(contract, cores, share, memory, count=int(count))
+
+
+def part_of(requests: Resources) -> GpuPart | None:
+    """
+    Give the part of GPUs that a request asks for, if any.
+    """
+    for name in requests:
+        if name.startswith(_PREFIX):
+            return part_named(name)
+    return None
+
+
+def counts_as(part: GpuPart, memories: Iterable[int]) -> int:
+    """
+    Count a part in 1/700 of a GPU: per device the larger of its shares, in hundredths.
+
+    Memory counts as on the smallest of some devices that could hold it.
+    """
+    if part.profile:
+        return part.count * sevenths(part.profile) * SHARES_PER_GPU // SEVENTHS
+    shares = [max(part.cores, part.share)]
+    device = min((m for m in memories if m >= part.memory > 0), default=0)
+    if device:
+        shares.append(-(-part.memory * WHOLE // device))
+    elif part.memory:
+        shares.append(WHOLE)
+    hundredths = -(-max(shares) // 10)
+    return part.count * hundredths * SHARES_PER_GPU // 100
+
+
+def with_shares(requests: Resources, memories: Iterable[int]) -> Resources:
+    """
+    Say beside a request what its GPUs count, whole ones and parts.
+    """
+    part = part_of(requests)
+    amount = requests.get(GPU, 0) * SHARES_PER_GPU
+    if part is not None:
+        amount += counts_as(part, memories)
+    return {**requests, GPU_SHARE: amount} if amount else requests

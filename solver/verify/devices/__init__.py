@@ -1,0 +1,3 @@
+"""
+The rules about devices below a whole GPU.
+"""

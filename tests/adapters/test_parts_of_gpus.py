@@ -1,0 +1,165 @@
+"""
+Parts of GPUs in files: read, written back, and every mistake told at once.
+"""
+
+import json
+
+import pytest
+
+from adapters.files import scenario_of
+from adapters.files.snapshot_writer import snapshot_document
+from models.errors import InputRejectedError
+from models.gangs import pod_sets
+from models.gpu_parts import GpuDevice, GpuPart, part_of
+from models.resources import GPU, GPU_SHARE
+from tests.adapters.documents import scenario
+
+NODE = {
+    "name": "n",
+    "allocatable": {GPU: 2},
+    "gpuMemory": "80Gi",
+    "mig": {"model": "H100-80GB", "devices": [1]},
+}
+
+
+def document(*gangs, node=(), **fields):
+    made = [
+        {"name": f"g{at}", "min": 1} | dict(fields) for at, fields in enumerate(gangs)
+    ]
+    return scenario(nodes=[NODE | dict(node)], gangs=made, **fields)
+
+
+def problems(found):
+    with pytest.raises(InputRejectedError) as caught:
+        scenario_of("test", found)
+    return [str(problem) for problem in caught.value.problems]
+
+
+@pytest.mark.parametrize(
+    ("said", "part"),
+    [
+        ({"fraction": 0.5}, GpuPart(cores=500, share=500)),
+        ({"fraction": "0.125", "devices": 2}, GpuPart("phalanx", 125, 125, count=2)),
+        ({"memory": "20Gi", "contract": "kai"}, GpuPart("kai", memory=20480)),
+        ({"memory": 1000, "cores": 0.3}, GpuPart(cores=300, memory=1000)),
+        ({"mig": "3g.40gb", "count": 2}, GpuPart(profile="3g.40gb", count=2)),
+    ],
+    ids=str,
+)
+def test_a_part_is_read_and_written_back(said, part):
+    found = scenario_of("test", document({"gpu": said})).snapshot
+    again = scenario_of("test", snapshot_document(found)).snapshot
+    (leaf,) = pod_sets(found.gangs[0].tree)
+
+    assert part == part_of(leaf.requests)
+    assert found == again
+
+
+def test_devices_of_pods_are_read_and_written_back():
+    half = {"node": "n", "pods": 2, "devices": [0]}
+    cut = {"node": "n", "devices": [{"device": 1, "start": 4}]}
+    found = scenario_of(
+        "test",
+        document(
+            {"min": 2, "gpu": {"fraction": 0.5}, "running": [half]},
+            {"gpu": {"mig": "3g.40gb"}, "running": [cut]},
+        ),
+    ).snapshot
+    again = json.loads(json.dumps(snapshot_document(found)))
+
+    assert (GpuDevice(0),) == found.gangs[0].tree.pods[1].devices
+    assert (GpuDevice(1, 4),) == found.gangs[1].tree.pods[0].devices
+    assert found == scenario_of("test", again).snapshot
+
+
+def test_what_queues_say_of_gpus_holds_for_parts_where_there_are_any():
+    queues = [{"name": "default", "resources": {GPU: {"quota": 1, "limit": 2}}}]
+    whole, parts = (
+        scenario_of("test", document(gang, queues=queues)).snapshot
+        for gang in ({"requests": {GPU: 1}}, {"gpu": {"fraction": 0.5}})
+    )
+
+    assert 1 == whole.queues[0].rule(GPU).quota
+    assert (700, 1400) == (
+        parts.queues[0].rule(GPU_SHARE).quota,
+        parts.queues[0].rule(GPU_SHARE).limit,
+    )
+    written = snapshot_document(parts)["given"]["queues"][0]
+    assert {GPU: {"quota": 1, "limit": 2}} == written["resources"]
+
+
+RUNS = {"node": "n", "devices": [0]}
+MISTAKES = {
+    "a whole GPU as a part": ({"gpu": {"fraction": 1}}, "fraction", "less than 1"),
+    "more than one": ({"gpu": {"fraction": 1.5}}, "fraction", "less than 1"),
+    "nothing": ({"gpu": {"fraction": 0}}, "fraction", "more than 0"),
+    "no number": ({"gpu": {"fraction": float("nan")}}, "fraction", "not a quantity"),
+    "too fine": ({"gpu": {"fraction": 0.3333}}, "fraction", "finer than thousandths"),
+    "no memory": ({"gpu": {"memory": 0}}, "memory", "more than nothing"),
+    "no way": ({"gpu": {}}, "gpu", "it says nothing"),
+    "two ways": ({"gpu": {"fraction": 0.5, "mig": "1g.10gb"}}, "gpu", "and mig"),
+    "cores alone": ({"gpu": {"cores": 0.5}}, "cores", "need memory"),
+    "no such profile": ({"gpu": {"mig": "1g.11gb"}}, "mig", "no GPU has"),
+    "instances by device": (
+        {"gpu": {"mig": "1g.10gb", "devices": 2}},
+        "devices",
+        "not counted by device",
+    ),
+    "count of a share": ({"gpu": {"fraction": 0.5, "count": 2}}, "count", "MIG"),
+    "beside whole ones": (
+        {"gpu": {"fraction": 0.5}, "requests": {GPU: 1}},
+        "gpu",
+        "asked for together",
+    ),
+    "unknown contract": ({"gpu": {"fraction": 0.5, "contract": "x"}}, "contract", "x"),
+    "no devices": (
+        {"gpu": {"fraction": 0.5}, "running": [{"node": "n"}]},
+        "running[0].devices",
+        "has 1 devices, but 0 are said",
+    ),
+    "a device that is not there": (
+        {"gpu": {"fraction": 0.5}, "running": [RUNS | {"devices": [2]}]},
+        "devices[0]",
+        "there is no device 2",
+    ),
+    "an instance without a start": (
+        {"gpu": {"mig": "1g.10gb"}, "running": [RUNS]},
+        "devices[0]",
+        "needs the slice",
+    ),
+    "an instance that never begins there": (
+        {
+            "gpu": {"mig": "3g.40gb"},
+            "running": [RUNS | {"devices": [{"device": 1, "start": 2}]}],
+        },
+        "devices[0]",
+        "never begins at 2",
+    ),
+    "an instance where nothing is cut": (
+        {
+            "gpu": {"mig": "3g.40gb"},
+            "running": [RUNS | {"devices": [{"device": 0, "start": 0}]}],
+        },
+        "devices[0]",
+        "may be cut",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_told_with_its_place(name):
+    fields, place, what = MISTAKES[name]
+    told = problems(document(fields))
+
+    assert any(place in one and what in one for one in told), told
+
+
+def test_all_mistakes_are_told_at_once():
+    bad_node = {"mig": {"model": "H100", "devices": [1, 1, 5]}}
+    told = problems(document(*(fields for fields, _, _ in MISTAKES.values())))
+    more = problems(document({"gpu": {"fraction": 0.5}}, node=bad_node))
+
+    assert len(MISTAKES) <= len(told)
+    assert ["devices[1]", "devices[2]", "model"] == sorted(
+        one.split("mig.")[1].split(":")[0].split(",")[0] for one in more
+    )
