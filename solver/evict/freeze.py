@@ -125,7 +125,7 @@ def waiting_units(problem: Problem, draft: Draft) -> list[Unit]:
     ready: list[Unit] = []
     for unit in started:
         if unit.key not in draft.held:
-            (ready if _fits_now(work, unit, draft) else waiting).append(unit)
+            (ready if fits_now(work, unit, draft) else waiting).append(unit)
     served = [unit for unit in waiting if is_served(unit)]
     return waiting + _needed_for(claims, served, [u for u in ready if is_served(u)])
 
@@ -152,7 +152,10 @@ def _may_ask(unit: Unit, claim: tuple[str, str, int]) -> bool:
     return any(may_be_for(state, unit.band, *claim) for state in unit.states)
 
 
-def _fits_now(work: RoundState, unit: Unit, draft: Draft) -> bool:
+def fits_now(work: RoundState, unit: Unit, draft: Draft) -> bool:
+    """
+    Place a unit where a draft has it, or tell that there is no room.
+    """
     mark = work.mark()
     for state in unit.states:
         for i, hosts in enumerate(draft.places[state.key]):

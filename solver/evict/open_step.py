@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from solver.evict.beneficiaries import departures_of
+from solver.evict.entitled_first import entitled_first, has_room_now
 from solver.evict.eviction_ledger import HandRights
 from solver.evict.freeze import freeze
 from solver.evict.greedy.evict import evict_by_hand
@@ -52,13 +53,23 @@ class Opened:
         """
         problem, idle, keys = self.problem, self.idle, self.keys
         found = evict_by_hand(problem, idle, self.victims, self.movers)
-        first = _without_profit(problem, found, idle)
+        first = self.settled(_without_profit(problem, found, idle))
+        if not has_room_now(self.now, first):
+            return replace(self, first=idle)
         values = score(problem, first, keys), score(problem, idle, keys)
         return replace(self, first=first if is_better(keys, *values) else idle)
+
+    def settled(self, draft: Draft) -> Draft:
+        """
+        Give who is entitled room now, where that is a matter of who gets which place.
+        """
+        return entitled_first(self.now, self.problem, draft)
 
     def holds(self, draft: Draft, *, whole: bool = True) -> bool:
         """
         Tell whether all who leave may, and lose no more than the policy allows.
+
+        In the second step who is entitled must have room now.
 
         Parameters
         ----------
@@ -68,6 +79,8 @@ class Opened:
             Whether it has all starts that the model made others leave for; what found
             no place gives no right.
         """
+        if not has_room_now(self.now, draft):
+            return False
         most = self.problem.policy.evict.max_lost_per_gpu
         if not draft.exits or (whole and most is None):
             return True

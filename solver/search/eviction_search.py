@@ -60,8 +60,9 @@ class StepSearch(TierSearch):
         assert isinstance(model, StepModel)
         decoded, moved = decode_step(model.step_encoding, answer.value, self.budget)
         whole = not decoded.unpacked
-        if moved and self.opened.holds(decoded.draft, whole=whole):
-            self._keep(at, decoded.draft)
+        draft = self.opened.settled(decoded.draft)
+        if moved and self.opened.holds(draft, whole=whole):
+            self._keep(at, draft)
         self.watch.lap("decode")
         return decoded.unpacked
 

@@ -92,7 +92,7 @@ class _Course:
                     now.ready = now.entitled = self._entitled(now)
                 continue
             chosen = drafts.get(step) if drafts else None
-            if chosen is not None and not chosen.exits:
+            if chosen is not None and not chosen.exits and opened.holds(chosen):
                 now.known.forget(opened.keys)
                 values = score(opened.problem, chosen, opened.keys)
                 known = now.known.copy()

@@ -25,8 +25,8 @@ from solver.verify import (
 from solver.verify.devices import device_loads, device_names
 from solver.verify.evidence import Evidence, evidence_of
 from solver.verify.known import JudgeMemo
+from solver.verify.leaving import entitled_room, eviction_costs, victims_allowed
 from solver.verify.leaving import eviction_bounds as losses
-from solver.verify.leaving import eviction_costs, victims_allowed
 from solver.verify.leaving import for_whom as rights
 from solver.verify.leaving import settled_rounds as settled
 from solver.verify.violation import Violation
@@ -66,6 +66,7 @@ RULES: Final[dict[str, Rule]] = {
     "entitled-group": entitlement.entitled_groups,
     "guaranteed": guaranteed_starts.guarantees,
     "right-to-evict": entitlement.rights_to_evict,
+    "entitled-room": entitled_room.entitled_rooms,
     "eviction-rule": victims_allowed.eviction_rules,
     "eviction-switch": victims_allowed.eviction_switches,
     "not-preemptible": victims_allowed.fixed_victims,

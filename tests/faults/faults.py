@@ -6,6 +6,7 @@ folder for how to look for one.
 """
 
 from tests.faults import (
+    choices,
     evictions,
     evictions_by_hand,
     gangs,
@@ -33,6 +34,7 @@ FAULTS: tuple[Fault, ...] = (
     *priority.FAULTS,
     *topology.FAULTS,
     *search.FAULTS,
+    *choices.FAULTS,
     *packing.FAULTS,
     *reasons.FAULTS,
     *greedy.FAULTS,

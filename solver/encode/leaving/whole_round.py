@@ -120,14 +120,16 @@ def _entitle(
     model: cp_model.CpModel, step: Step, kind: TypeVars, own: TypeVars
 ) -> None:
     """
-    Ensure that a reserved start is entitled as its step says.
+    Ensure that a reserved start is entitled in the first step, and borrows in the next.
     """
     entitled, starts = kind.entitled.variable, kind.starts.chosen
     if step is Step.ENTITLED:
         model.add(starts == (0 if entitled is None else entitled))
-    elif entitled is not None:
-        most = own.entitled.variable
-        model.add(entitled <= (0 if most is None else most))
+        return
+    if own.entitled.variable is not None:
+        model.add(starts + own.entitled.chosen <= 1)
+    if entitled is not None:
+        model.add(entitled == 0)
 
 
 # --- room -------------------------------------------------------------------------

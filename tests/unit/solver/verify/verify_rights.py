@@ -59,6 +59,31 @@ def sides():
     )
 
 
+def others_leave():
+    low, mine = victim(queue="p"), needy(queue="p")
+    share = [queue("p"), queue("q", quota=8)]
+    yield broken(
+        "entitled-room",
+        snapshot(nodes(2), [low, mine, needy("x", queue="q")], share),
+        made(evict("v-0"), reserve("w-0", "n1"), reserve("x-0"), entitled=["x"]),
+        made(evict("v-0"), reserve("w-0"), bind("x-0", "n1"), entitled=["x"]),
+        "room on a node",
+    )
+    family = [
+        queue("d", limit=12),
+        queue("p", parent="d"),
+        queue("q", quota=8, parent="d"),
+    ]
+    mine = needy(gpus=4, queue="p")
+    yield broken(
+        "entitled-room",
+        snapshot(nodes(2), [low, mine, needy("x", queue="q")], family),
+        made(evict("v-0"), reserve("w-0"), reserve("x-0", "n1"), entitled=["x"]),
+        made(*GOOD),
+        "room below a limit",
+    )
+
+
 def queues():
     yield broken(
         "reclaimed-for",
@@ -356,6 +381,7 @@ def _tiers(values):
 
 
 RIGHTS = [
+    *others_leave(),
     *sides(),
     *queues(),
     *shares(),

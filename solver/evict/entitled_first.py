@@ -1,0 +1,80 @@
+"""
+Entitled first: in the second step those who are entitled get room that is free now.
+
+Nobody leaves for them there, so what others leave is for those who borrow.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from solver.evict.freeze import fits_now, waiting_units, without
+from solver.place.draft import Draft
+from solver.place.gang_order import rank_of
+from solver.place.place_gang import place_gang
+from solver.place.round_state import RoundState
+from solver.problem.node_room import Places
+from solver.problem.problem import Problem, Step, Unit
+
+
+def has_room_now(now: Problem, draft: Draft) -> bool:
+    """
+    Tell whether who is entitled in the second step has room before anybody leaves.
+    """
+    return now.step is Step.ENTITLED or not any(
+        unit.key in draft.entitled for unit in waiting_units(now, draft)
+    )
+
+
+def entitled_first(now: Problem, later: Problem, draft: Draft) -> Draft:
+    """
+    Place the entitled starts of a draft in what is free now, and others in the rest.
+
+    Parameters
+    ----------
+    now
+        The second step in the room there is.
+    later
+        The same in the room there will be.
+    draft
+        Its starts, and who leaves; it stays as it is where there is no way by hand.
+    """
+    if has_room_now(now, draft):
+        return draft
+    rest = without(later, draft.exits)
+    free = np.minimum(now.room.now, rest.room.now)
+    units = sorted(filter(draft.starts, now.units), key=rank_of)
+    first = [unit for unit in units if unit.key in draft.entitled]
+    others = [unit for unit in units if unit.key not in draft.entitled]
+    work = RoundState(now.in_room(free))
+    found = _placed(work, first, draft)
+    if found is None:
+        return draft
+    work = RoundState(rest)
+    again = _placed(work, [*first, *others], replace(draft, places=found))
+    if again is None or any(again[key] != found[key] for key in _keys(first)):
+        return draft
+    return replace(draft, places={**draft.places, **again})
+
+
+def _keys(units: Sequence[Unit]) -> list[str]:
+    return [state.key for unit in units for state in unit.states]
+
+
+def _placed(
+    work: RoundState, units: Sequence[Unit], draft: Draft
+) -> Mapping[str, Places] | None:
+    """
+    Place units where they are while that fits, else anew; none where one finds none.
+    """
+    found = dict(draft.places)
+    anew = [unit for unit in units if not fits_now(work, unit, draft)]
+    for unit in anew:
+        if not all(place_gang(work, state) for state in unit.states):
+            return None
+    for state in (state for unit in anew for state in unit.states):
+        places = work.places(state)
+        if places is not None:
+            found[state.key] = places
+    return found

@@ -1,0 +1,97 @@
+"""
+The rule about whose leaving entitled starts may wait for: nobody's who goes for others.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from models.gangs import pod_sets
+from models.resources import Resources, add, format_quantity, summed
+from solver.verify.entitlement import entitled_starts
+from solver.verify.evidence import Evidence
+from solver.verify.gang_changes import Case
+from solver.verify.plan_steps import Amounts, Step
+from solver.verify.queues import rolled_up
+from solver.verify.violation import Violation
+
+
+def entitled_rooms(evidence: Evidence) -> Iterator[Violation]:
+    """
+    Ensure that entitled starts are reserved where nobody has to leave for others.
+
+    As if only those left that leave for entitled starts: on every node what stays +
+    what is reserved for such starts or moved there for them ≤ allocatable, and running
+    + what is reserved for them ≤ limit on the whole path.
+    """
+    starts = [case for case in entitled_starts(evidence) if case.deeds.reserved]
+    called = {line.name for line in evidence.plan.gangs if line.entitled}
+    leaves: tuple[list[Step], list[Step]] = ([], [])
+    for step in evidence.steps if starts else ():
+        if step.takes:
+            names = step.operation.beneficiaries
+            leaves[called.isdisjoint(names)].append(step)
+    if leaves[True]:
+        yield from _on_nodes(evidence, starts, *leaves)
+        yield from _in_queues(evidence, starts, leaves[False])
+
+
+def _on_nodes(
+    evidence: Evidence,
+    starts: Sequence[Case],
+    mine: Sequence[Step],
+    others: Sequence[Step],
+) -> Iterator[Violation]:
+    wanted: Amounts = {}
+    held: Amounts = {}
+    for case in starts:
+        for leaf in pod_sets(case.gang.tree):
+            for node, pods in case.deeds.reserved.get(leaf.name, {}).items():
+                add(wanted.setdefault(node, {}), leaf.requests, pods)
+    for step in others:
+        add(held.setdefault(step.source or "", {}), _requests(step))
+    for step in mine:
+        if step.operation.op == "Move":
+            add(held.setdefault(step.operation.node, {}), _requests(step))
+    for name in sorted(wanted.keys() & evidence.nodes.keys()):
+        stays = held.setdefault(name, {})
+        add(stays, evidence.nodes[name].used)
+        add(stays, summed(evidence.loads[name]))
+        add(stays, summed(evidence.leaving[name]), -1)
+        room = evidence.nodes[name].allocatable
+        for resource, asked in sorted(wanted[name].items()):
+            left = room.get(resource, 0) - stays.get(resource, 0)
+            if asked > max(0, left):
+                yield _short(name, resource, asked, left)
+
+
+def _requests(step: Step) -> Resources:
+    return step.leaf.requests if step.leaf else {}
+
+
+def _in_queues(
+    evidence: Evidence, starts: Sequence[Case], mine: Sequence[Step]
+) -> Iterator[Violation]:
+    wanted: Amounts = {}
+    for case in starts:
+        row = wanted.setdefault(case.gang.queue, {})
+        for leaf in pod_sets(case.gang.tree):
+            pods = sum(case.deeds.reserved.get(leaf.name, {}).values())
+            add(row, leaf.requests, pods)
+    stays = {queue: dict(row) for queue, row in evidence.running.items()}
+    for step in mine:
+        if step.operation.op == "Evict":
+            queue = evidence.gangs[step.operation.gang].queue
+            add(stays.setdefault(queue, {}), _requests(step), -1)
+    running = rolled_up(evidence, stays)
+    for name, row in sorted(rolled_up(evidence, wanted).items()):
+        for resource in evidence.named:
+            limit = evidence.queues[name].rule(resource).limit
+            left = (limit or 0) - running.get(name, {}).get(resource, 0)
+            asked = row.get(resource, 0)
+            if limit is not None and asked > max(0, left):
+                yield _short(name, resource, asked, left)
+
+
+def _short(subject: str, resource: str, asked: int, left: int) -> Violation:
+    numbers = (format_quantity(resource, x) for x in (asked, max(0, left)))
+    message = "{}: {} reserved for entitled starts, {} without what leaves for others"
+    return Violation("entitled-room", subject, message.format(resource, *numbers))

@@ -1,0 +1,41 @@
+"""
+Faults of the choice among equal outcomes: what a step may freeze, and the whole round.
+"""
+
+from solver.problem.problem import Step
+from tests.faults.fault import Fault
+from tests.faults.switch import always, switch
+
+
+def _entitled_or_not(old):
+    """
+    Let whoever is reserved in the second step count as one that borrows.
+    """
+
+    def entitle(model, step, kind, own):
+        if step is Step.ENTITLED:
+            old(model, step, kind, own)
+
+    return entitle
+
+
+FAULTS: tuple[Fault, ...] = (
+    Fault(
+        "entitled-where-others-leave",
+        "who is entitled waits for room that somebody leaves for one that borrows",
+        switch("solver.evict.entitled_first:has_room_now", always(True)),
+        ("evict/moves/what-a-move-frees-is-for-who-borrows",),
+    ),
+    Fault(
+        "round-reserves-entitled",
+        "the whole round reserves entitled starts in the second step, too",
+        switch("solver.encode.leaving.whole_round:_entitle", _entitled_or_not),
+        ("evict/reservations/who-waits-for-leaving-pods-is-open-to-the-end",),
+    ),
+    Fault(
+        "not-dealt-again",
+        "who is entitled gets no other place where its own has no room now",
+        switch("solver.evict.entitled_first:_placed", always(None)),
+        ("evict/moves/what-a-move-frees-is-for-who-borrows",),
+    ),
+)
