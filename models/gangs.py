@@ -223,7 +223,7 @@ def _leaf_released(leaf: PodSet) -> PodSet:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
+class DisruptionBudget:
     """
     How many pods of some gangs may still be disturbed.
     """

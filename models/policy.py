@@ -49,7 +49,7 @@ Seconds after which a terminating pod is no longer counted on to go.
 """
 
 
-class Part(BaseModel):
+class PolicyPart(BaseModel):
     """
     The rules every part of a policy keeps: frozen, and nothing unknown.
     """
@@ -69,7 +69,7 @@ class Part(BaseModel):
         return frozenset()
 
 
-class Evict(Part):
+class Evict(PolicyPart):
     """
     Who may make room for whom, and what it may cost; ``None`` is no bound.
     """
@@ -90,7 +90,7 @@ class Evict(Part):
         return frozenset({"preempt", "reclaim", "consolidate", "stale"})
 
 
-class WaitingPolicy(Part):
+class WaitingPolicy(PolicyPart):
     """
     When a gang that is passed over becomes the protected head.
 
@@ -122,7 +122,7 @@ class WaitingPolicy(Part):
         return tuple(time for time in after if time is not None)
 
 
-class SharesPolicy(Part):
+class SharesPolicy(PolicyPart):
     """
     What fair shares remember: usage counts half after ``half_life``; ``None``: nothing.
     """
@@ -130,7 +130,7 @@ class SharesPolicy(Part):
     half_life: Seconds | None = Field(None, alias="halfLife", gt=0)
 
 
-class Limits(Part):
+class Limits(PolicyPart):
     """
     How long a round may search; ``seconds`` makes the clock decide.
     """
@@ -141,7 +141,7 @@ class Limits(Part):
     gap: float = Field(0.001, ge=0, lt=1)
 
 
-class Tier(Part):
+class Tier(PolicyPart):
     """
     One listed tier; a mapping in the file may carry its options.
 
@@ -172,7 +172,7 @@ TierEntry = Annotated[
 ]
 
 
-class AgeStep(Part):
+class AgeStep(PolicyPart):
     """
     From this age on, a gang's value counts so many quarters.
     """
@@ -189,7 +189,7 @@ DEFAULT_AGEING = (
 )
 
 
-class Policy(Part):
+class Policy(PolicyPart):
     """
     What is wanted, in tiers of falling importance.
     """

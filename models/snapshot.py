@@ -9,7 +9,7 @@ from json import JSONEncoder
 from operator import attrgetter
 
 from models.aged_gangs import PLACED, ages_of, still
-from models.gangs import Budget, Gang, Pod, pod_sets
+from models.gangs import DisruptionBudget, Gang, Pod, pod_sets
 from models.kept import Kept
 from models.nodes import Node
 from models.queues import Queue
@@ -34,7 +34,7 @@ class Snapshot:
     gangs: Sequence[Gang] = ()
     queues: tuple[Queue, ...] = ()
     topologies: tuple[Topology, ...] = ()
-    budgets: tuple[Budget, ...] = ()
+    budgets: tuple[DisruptionBudget, ...] = ()
     unchanged_for: int | None = None
     held: int = 0
     also_waiting: int = 0

@@ -9,7 +9,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from models.gangs import Budget, Gang, Group, MatchPolicy, Pod, PodPhase, PodSet, Tree
+from models.gangs import (
+    DisruptionBudget,
+    Gang,
+    Group,
+    MatchPolicy,
+    Pod,
+    PodPhase,
+    PodSet,
+    Tree,
+)
 from models.plan import Operation, Plan
 from models.reasons import Reason
 from models.snapshot import Snapshot
@@ -213,7 +222,7 @@ def _evicted_ago(gang: Gang, seconds: int, *, is_evicted: bool) -> int | None:
     return None if gang.evicted_ago is None else gang.evicted_ago + seconds
 
 
-def _budget_after(budget: Budget, gone: Counter[str]) -> Budget:
+def _budget_after(budget: DisruptionBudget, gone: Counter[str]) -> DisruptionBudget:
     """
     Take disturbed pods off a budget; when they count as undisturbed is not ours to say.
     """

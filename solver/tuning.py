@@ -54,7 +54,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evict:
+class EvictTuning:
     """
     Making room by hand.
     """
@@ -337,7 +337,7 @@ class Tuning:
     """
 
     place: Place = Place()
-    evict: Evict = Evict()
+    evict: EvictTuning = EvictTuning()
     encode: Encode = Encode()
     decode: Decode = Decode()
     search: Search = Search()

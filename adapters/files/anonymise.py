@@ -25,7 +25,7 @@ from adapters.files.names_in import (
     values,
 )
 from adapters.files.snapshot_writer import usual_names
-from models.gangs import Budget, Gang, Group, RunKind, Tree
+from models.gangs import DisruptionBudget, Gang, Group, RunKind, Tree
 from models.nodes import (
     HOSTNAME,
     LabelRule,
@@ -251,7 +251,7 @@ class _Renamer:
             values=tuple(sorted(self._values[rule.key, v] for v in rule.values)),
         )
 
-    def _budget(self, budget: Budget) -> Budget:
+    def _budget(self, budget: DisruptionBudget) -> DisruptionBudget:
         return replace(
             budget,
             name=self._budgets[budget.name],

@@ -9,7 +9,7 @@ from adapters.files.device_checks import asks_for_parts
 from adapters.files.gang_checks import leaves_of
 from adapters.files.gang_records import FileGangMaker, host_ports
 from adapters.files.recorded_times import record_of
-from models.gangs import Budget, Gang
+from models.gangs import DisruptionBudget, Gang
 from models.gpu_parts import MigDevices, with_shares
 from models.host_ports import ports_offered
 from models.nodes import HOSTNAME, Node, Taint
@@ -146,9 +146,11 @@ def _topology(spec: TopologySpec) -> Topology:
     return Topology(name=spec.name, levels=tuple(spec.levels))
 
 
-def _budget(spec: BudgetSpec) -> Budget:
+def _budget(spec: BudgetSpec) -> DisruptionBudget:
     gangs = {name if "/" in name else f"default/{name}" for name in spec.gangs}
-    return Budget(name=spec.name, gangs=tuple(sorted(gangs)), allowed=spec.allowed)
+    return DisruptionBudget(
+        name=spec.name, gangs=tuple(sorted(gangs)), allowed=spec.allowed
+    )
 
 
 def _warnings(given: Given) -> Iterable[str]:

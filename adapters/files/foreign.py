@@ -24,7 +24,7 @@ OUR_KINDS = ("Scenario", "Snapshot")
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedFile:
     """
     A file to be read; one that was ``found`` in a folder may hold something else.
     """
@@ -33,26 +33,28 @@ class Opened:
     found: bool = False
 
 
-def opened(paths: Iterable[str]) -> list[Opened]:
+def opened(paths: Iterable[str]) -> list[OpenedFile]:
     """
     List files as named, and all that may hold manifests in folders.
     """
-    found: list[Opened] = []
+    found: list[OpenedFile] = []
     for path in paths:
         try:
             folder = Path(path)
             if path == "-" or not folder.is_dir():
-                found.append(Opened(path))
+                found.append(OpenedFile(path))
                 continue
             inside = [str(f) for f in sorted(folder.rglob("*")) if _is_text(f)]
         except (OSError, ValueError):
-            found.append(Opened(path))  # whoever reads it says why it cannot be read
+            found.append(
+                OpenedFile(path)
+            )  # whoever reads it says why it cannot be read
             continue
         if not inside:
             hint = "manifests end in .yaml, .yml or .json"
             problem = Problem("file", "the folder holds no manifests", hint)
             raise InputRejectedError(path, [problem])
-        found.extend(Opened(file, found=True) for file in inside)
+        found.extend(OpenedFile(file, found=True) for file in inside)
     return found
 
 

@@ -12,7 +12,7 @@ from adapters.files.checks import expect_faults, file_faults
 from adapters.files.convert import make_snapshot
 from adapters.files.foreign import (
     OUR_KINDS,
-    Opened,
+    OpenedFile,
     assembled,
     is_foreign,
     is_manifest,
@@ -151,7 +151,7 @@ def scenario_of(name: str, document: object) -> Scenario:
 
 
 def _read_parts(
-    files: Sequence[Opened], passed: list[str]
+    files: Sequence[OpenedFile], passed: list[str]
 ) -> list[_FilePart | _Manifests]:
     """
     Read every file, so that the problems of all are known before one is refused.

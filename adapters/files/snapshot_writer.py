@@ -19,7 +19,7 @@ from adapters.files.device_writer import (
 )
 from adapters.files.recorded_times import kind_document, run_times_document
 from models.gangs import (
-    Budget,
+    DisruptionBudget,
     Gang,
     Group,
     MatchPolicy,
@@ -195,7 +195,7 @@ def _rule(name: str, rule: QueueResource) -> Record:
     return record
 
 
-def _budget(budget: Budget) -> Record:
+def _budget(budget: DisruptionBudget) -> Record:
     return {
         "name": budget.name,
         "gangs": list(budget.gangs),

@@ -5,7 +5,7 @@ Gangs that are no longer there.
 from dataclasses import dataclass, replace
 
 from models.changes.refused import unknown
-from models.gangs import Budget
+from models.gangs import DisruptionBudget
 from models.snapshot import Snapshot
 
 
@@ -40,6 +40,6 @@ def without_gangs(snapshot: Snapshot, change: CancelledGangs) -> Snapshot:
     )
 
 
-def _without(budget: Budget, gone: frozenset[str]) -> Budget:
+def _without(budget: DisruptionBudget, gone: frozenset[str]) -> DisruptionBudget:
     left = tuple(gang for gang in budget.gangs if gang not in gone)
     return budget if len(left) == len(budget.gangs) else replace(budget, gangs=left)

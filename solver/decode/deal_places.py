@@ -121,7 +121,7 @@ def wants_of(encoding: Encoding, value: Value) -> tuple[list[Want], set[str]]:
     """
     wants: list[Want] = []
     entitled: set[str] = set()
-    teams: dict[int, list[_Member]] = {}
+    teams: dict[int, list[_FootprintGang]] = {}
     for kind in encoding.types:
         num = _value(kind.starts, value)
         started = kind.units[:num]
@@ -186,7 +186,7 @@ def _rigid_wants(
 
 
 @dataclass(slots=True)
-class _Member:
+class _FootprintGang:
     """
     A gang that starts in a footprint, with the surplus it gets per leaf.
     """
@@ -198,7 +198,7 @@ class _Member:
 
 def _members(
     kind: TypeVars, vars_: RigidVars, started: tuple[Unit, ...], value: Value
-) -> Iterator[_Member]:
+) -> Iterator[_FootprintGang]:
     which = kind.sample.states.index(vars_.state)
     left = {i: _value(more, value) for (i, _), more in vars_.surplus.items()}
     for unit in started:
@@ -207,11 +207,11 @@ def _members(
         for i, more in left.items():
             extra[i] = min(more, len(state.leaves[i].pending) - vars_.core[i])
             left[i] = more - extra[i]
-        yield _Member(unit, state, extra)
+        yield _FootprintGang(unit, state, extra)
 
 
 def _footprint_wants(
-    footprint: Footprint, team: list[_Member], value: Value
+    footprint: Footprint, team: list[_FootprintGang], value: Value
 ) -> Iterator[Want]:
     """
     Deal members to domains: those with most surplus where most surplus has its place.

@@ -47,7 +47,7 @@ def heads_of(problem: Problem) -> tuple[Head, ...]:
     units = _first_in_line(problem)
     if not units:
         return ()
-    choice = _Choice(problem)
+    choice = _HeadChoice(problem)
     found = (choice.head(unit) for unit in units)
     return tuple(head for head in found if head is not None)
 
@@ -105,7 +105,7 @@ def queue_of(problem: Problem, state: Standing) -> str:
     return state.gang.queue if problem.queues.queues else ""
 
 
-class _Choice:
+class _HeadChoice:
     """
     The choice of heads, one after the other: each takes what earlier ones leave.
     """

@@ -15,7 +15,7 @@ from models.policy import Policy
 from models.queues import Queue
 from models.resources import Resources
 from models.snapshot import Snapshot
-from solver.verify.gang_changes import Case, Loss, case_of, loss_of
+from solver.verify.gang_changes import Case, GangLoss, case_of, loss_of
 from solver.verify.known import JudgeMemo
 from solver.verify.plan_steps import (
     STALE,
@@ -52,7 +52,7 @@ class Evidence:
     steps: tuple[Step, ...]
     taking: tuple[Step, ...]
     cases: Mapping[str, Case]
-    losses: Mapping[str, Loss]
+    losses: Mapping[str, GangLoss]
     loads: Mapping[str, list[Resources]]
     leaving: Mapping[str, list[Resources]]
     named: tuple[str, ...]

@@ -68,7 +68,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loss:
+class GangLoss:
     """
     What one gang loses, per leaf: pods evicted, per rule and in all, and moved.
 
@@ -156,13 +156,13 @@ def _merged(some: Rows, others: Rows) -> Rows:
     return {name: _more(some.get(name, {}), others.get(name, {})) for name in names}
 
 
-def loss_of(gang: Gang, deeds: Deeds) -> Loss:
+def loss_of(gang: Gang, deeds: Deeds) -> GangLoss:
     """
     Count a gang that loses pods.
     """
     evicted, moved = _over_rules(deeds.evicted), _per_leaf(deeds.arriving)
     stale = sum(deeds.evicted.get(STALE, {}).values())
-    return Loss(
+    return GangLoss(
         gang=gang,
         running={leaf.name: _running(leaf) for leaf in pod_sets(gang.tree)},
         rules=deeds.evicted,

@@ -8,7 +8,7 @@ from models.gangs import Gang, pod_sets
 from models.queues import QueueResource
 from models.resources import format_quantity
 from solver.verify.evidence import Evidence
-from solver.verify.gang_changes import Case, Loss, told
+from solver.verify.gang_changes import Case, GangLoss, told
 from solver.verify.plan_steps import Amounts
 from solver.verify.violation import Violation
 
@@ -104,7 +104,7 @@ def _beyond(
     evidence: Evidence,
     own: Amounts,
     cases: list[Case],
-    losses: list[Loss],
+    losses: list[GangLoss],
     most_of: Callable[[QueueResource], int | None],
 ) -> Iterator[tuple[str, str]]:
     """

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from adapters.kube.api.connection import Asked, BrokenOffError, NotConnectedError
-from adapters.kube.api.http1 import Answer, has_come, request
+from adapters.kube.api.http1 import Response, has_come, request
 
 _MOST_IDLE = 32
 _PASSING = (
@@ -67,7 +67,7 @@ class Direct:
         try:
             connection.settimeout(silence)
             connection.sendall(sent)
-            return DirectFlow(connection, Answer(connection), self._keep)
+            return DirectFlow(connection, Response(connection), self._keep)
         except ssl.SSLError as error:  # it may say only now that it does not know us
             connection.close()
             raise BrokenOffError(error, lasting=_lasts(error)) from error
@@ -81,7 +81,7 @@ class Direct:
         """
         _close_all(self._idle)
 
-    def _keep(self, connection: socket.socket, answer: Answer) -> None:
+    def _keep(self, connection: socket.socket, answer: Response) -> None:
         if not answer.lasts or len(self._idle) >= _MOST_IDLE:
             connection.close()
         else:
@@ -120,8 +120,8 @@ class DirectFlow:
     def __init__(
         self,
         connection: socket.socket,
-        answer: Answer,
-        keep: Callable[[socket.socket, Answer], None],
+        answer: Response,
+        keep: Callable[[socket.socket, Response], None],
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.status = answer.status

@@ -56,7 +56,7 @@ def has_come(connection: socket.socket) -> bool:
     return bool(poll.poll(0))
 
 
-class Answer:
+class Response:
     """
     The answer to the request that was sent over a connection, from its head on.
 

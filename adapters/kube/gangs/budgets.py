@@ -9,7 +9,7 @@ from adapters.kube.dialects.notes import named
 from adapters.kube.objects.constraints import selects
 from adapters.kube.objects.fields import FieldError, Json, mapping, shown, whole
 from adapters.kube.objects.pod_record import PodRecord
-from models.gangs import Budget, PodPhase
+from models.gangs import DisruptionBudget, PodPhase
 
 _MOST = 1_000_000
 
@@ -18,7 +18,7 @@ def budgets_of(
     raws: Iterable[Raw],
     gangs: Mapping[str, Sequence[PodRecord]],
     warnings: list[str],
-) -> Iterator[Budget]:
+) -> Iterator[DisruptionBudget]:
     """
     Read every budget that selects pods of ours; one that cannot be read allows none.
     """
@@ -42,7 +42,7 @@ def budgets_of(
         ours = sorted({gang for _, gang in near if gang})
         if ours:
             full = f"{namespace}.{name}"
-            yield Budget(name=full, gangs=tuple(ours), allowed=allowed)
+            yield DisruptionBudget(name=full, gangs=tuple(ours), allowed=allowed)
 
 
 def _allowed(raw: Json, spec: Json, pods: Sequence[PodRecord]) -> int:

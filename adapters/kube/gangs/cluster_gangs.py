@@ -33,7 +33,7 @@ from adapters.kube.objects.anti_affinity import (
 )
 from adapters.kube.objects.node_pool import NodePool
 from adapters.kube.objects.pod_record import PodRecord
-from models.gangs import Budget
+from models.gangs import DisruptionBudget
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class _SpaceBudgets:
 
     raws: tuple[Raw, ...]
     groups: NamespaceGroups
-    budgets: Sequence[Budget]
+    budgets: Sequence[DisruptionBudget]
     warnings: Sequence[str]
 
 
@@ -192,11 +192,11 @@ class ClusterGangs:
         labels = meta.get("labels") if isinstance(meta, Mapping) else None
         return self._pool.owns(labels or {})
 
-    def budgets(self, warnings: list[str]) -> list[Budget]:
+    def budgets(self, warnings: list[str]) -> list[DisruptionBudget]:
         """
         Read the disruption budgets, anew where one or the pods near it changed.
         """
-        found: list[Budget] = []
+        found: list[DisruptionBudget] = []
         for name in sorted(self._looks):
             raws = self._spaces.held[name].raws.get(BUDGET, ())
             groups = self._looks[name].groups

@@ -15,7 +15,7 @@ from adapters.reports.charts.number_text import (
 from adapters.reports.charts.palette import ranks
 from adapters.reports.charts.series import point_keys
 from adapters.reports.page.page import Block, Cell, Column, Figure, Grid, Panel, Text
-from adapters.reports.replay.results import Folder, RunTimes
+from adapters.reports.replay.results import Folder, TimedRun
 
 
 def decisions(folder: Folder) -> list[Block]:
@@ -64,7 +64,7 @@ def decisions(folder: Folder) -> list[Block]:
     return [figure, _whole_times(first)]
 
 
-def _first_runs(folder: Folder) -> dict[str, RunTimes]:
+def _first_runs(folder: Folder) -> dict[str, TimedRun]:
     """
     Give the timed run of the smallest seed of each strategy.
     """

@@ -214,7 +214,7 @@ class BySize(_ResultRecord):
     p99: Number = None
 
 
-class RunTimes(_ResultRecord):
+class TimedRun(_ResultRecord):
     """
     Decision times of one run.
     """
@@ -230,7 +230,7 @@ class Timings(_ResultRecord):
     All that ``timings.json`` says.
     """
 
-    runs: tuple[RunTimes, ...] = ()
+    runs: tuple[TimedRun, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

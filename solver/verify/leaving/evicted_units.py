@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from models.gangs import MatchPolicy, PodSet, Tree, pod_sets
 from models.resources import Resources, add
-from solver.verify.gang_changes import Loss
+from solver.verify.gang_changes import GangLoss
 from solver.verify.gang_counts import (
     all_nodes,
     counted,
@@ -34,7 +34,7 @@ class Taken(NamedTuple):
     held: frozenset[str]
 
 
-def taken(losses: Iterable[Loss], rule: str) -> Iterator[tuple[Loss, Taken]]:
+def taken(losses: Iterable[GangLoss], rule: str) -> Iterator[tuple[GangLoss, Taken]]:
     """
     List what leaves by a rule, gang by gang.
     """
@@ -44,7 +44,7 @@ def taken(losses: Iterable[Loss], rule: str) -> Iterator[tuple[Loss, Taken]]:
             yield loss, _taken(loss, gone)
 
 
-def _taken(loss: Loss, gone: Counts) -> Taken:
+def _taken(loss: GangLoss, gone: Counts) -> Taken:
     total: dict[str, int] = {}
     largest: dict[str, int] = {}
     cores = list(_cores(loss, gone))
@@ -76,7 +76,7 @@ def _widen(largest: dict[str, int], amounts: Resources) -> None:
             largest[name] = amount
 
 
-def _cores(loss: Loss, gone: Counts) -> Iterator[tuple[set[str], Resources]]:
+def _cores(loss: GangLoss, gone: Counts) -> Iterator[tuple[set[str], Resources]]:
     """
     List the cores of all tree nodes that are emptied, with the leaves below.
     """

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from models.gangs import PodSet, Tree, pod_sets
 from solver.verify.evidence import Evidence
-from solver.verify.gang_changes import Loss
+from solver.verify.gang_changes import GangLoss
 from solver.verify.gang_counts import all_nodes, is_ordinary, is_satisfied, tally
 from solver.verify.leaving.what_stays import broken_by
 from solver.verify.plan_steps import CONSOLIDATE, PREEMPT, RECLAIM, STALE, TAKING
@@ -195,7 +195,7 @@ def stale_gangs(evidence: Evidence) -> Iterator[Violation]:
             yield Violation("stale-gang", operation.pod, message)
 
 
-def _not_stale(loss: Loss, evidence: Evidence) -> Iterator[str]:
+def _not_stale(loss: GangLoss, evidence: Evidence) -> Iterator[str]:
     gang = loss.gang
     active = {}
     for leaf in pod_sets(gang.tree):

@@ -5,7 +5,7 @@ What is left of a gang when some of its running pods go, and whether it may be l
 from collections.abc import Iterator
 
 from models.gangs import Group, MatchPolicy, Tree, pod_sets
-from solver.verify.gang_changes import Loss
+from solver.verify.gang_changes import GangLoss
 from solver.verify.gang_counts import (
     Counts,
     counted,
@@ -17,7 +17,7 @@ from solver.verify.gang_counts import (
 )
 
 
-def broken_by(loss: Loss, gone: Counts) -> Iterator[str]:
+def broken_by(loss: GangLoss, gone: Counts) -> Iterator[str]:
     """
     Describe what a gang is left with that it may not be left with.
 
@@ -59,7 +59,7 @@ def _broken_nodes(
 
 
 def _broken_roles(
-    loss: Loss, left: Counts, before: Counts, after: Counts
+    loss: GangLoss, left: Counts, before: Counts, after: Counts
 ) -> Iterator[str]:
     leaves = {leaf.name: leaf for leaf in pod_sets(loss.gang.tree)}
     for name, leaf in leaves.items():

@@ -12,7 +12,7 @@ from adapters.kube.api.connect import connect
 from adapters.kube.api.connection import NotConnectedError, whole
 from adapters.kube.api.direct import Direct, DirectFlow, direct_to
 from adapters.kube.api.errors import AnswerError, ThrottledError, UnreachableError
-from adapters.kube.api.http1 import Answer
+from adapters.kube.api.http1 import Response
 from tests.adapters.kube.following import TIMEOUTS, kubeconfig
 
 GET = ("GET", "/", {}, None)
@@ -22,7 +22,7 @@ FINE = b'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"a":"b"}'
 @contextmanager
 def answering(*answers):
     """
-    Answer one request after the other; None ends the connection.
+    Response one request after the other; None ends the connection.
 
     Gives the port, and the connection that each request came on, counted.
     """
@@ -151,7 +151,7 @@ def test_what_follows_an_event_gathers_before_it_is_read():
     head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
     there.sendall(head + b"3\r\none\r\n")
     with here, there:
-        flow = DirectFlow(here, Answer(here), print, sleep)
+        flow = DirectFlow(here, Response(here), print, sleep)
 
         assert [b"one", b"two", b"three"] == list(flow.pieces())
     assert 1 == len(paused)

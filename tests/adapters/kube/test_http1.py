@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from adapters.kube.api.http1 import Answer, request
+from adapters.kube.api.http1 import Response, request
 
 FINE = b"HTTP/1.1 200 OK\r\n"
 
@@ -26,7 +26,7 @@ class Trickle:
 
 
 def read(data, sizes=(7,)):
-    answer = Answer(Trickle(data, sizes))
+    answer = Response(Trickle(data, sizes))
     return answer, answer.whole()
 
 
@@ -188,7 +188,7 @@ def test_what_has_come_is_known_without_waiting_for_it():
     here, there = socket.socketpair()
     with here, there:
         there.sendall(FINE + b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")
-        answer = Answer(here)
+        answer = Response(here)
         pieces = answer.pieces()
         first = next(pieces)
         before = answer.has_come()

@@ -8,7 +8,7 @@ import pytest
 
 from adapters.files import scenario_of
 from adapters.files.snapshot_writer import snapshot_document
-from models.gangs import Budget, MatchPolicy, PodPhase, pod_sets
+from models.gangs import DisruptionBudget, MatchPolicy, PodPhase, pod_sets
 from models.policy import Policy
 from models.reasons import Reason, Waiting
 from solver.next_snapshot import carry_out
@@ -189,7 +189,7 @@ def test_disturbed_pods_are_taken_off_a_budget():
     one = gang("a", replicas=2, running=["n0", "n1"])
     given = replace(
         snapshot(nodes(2), [one]),
-        budgets=(Budget(name="b", gangs=("default/a",), allowed=1),),
+        budgets=(DisruptionBudget(name="b", gangs=("default/a",), allowed=1),),
     )
     later = carry_out(given, plan(bind("a-0", op="Evict")), 60)
 

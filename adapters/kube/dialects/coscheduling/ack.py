@@ -14,7 +14,7 @@ from adapters.kube.dialects.coscheduling.answer import (
     answers,
 )
 from adapters.kube.dialects.coscheduling.gangs import (
-    Group,
+    GroupFields,
     GroupNotes,
     GroupSaid,
     check_names,
@@ -41,7 +41,7 @@ from adapters.kube.dialects.coscheduling.keys import (
     SIGS,
     VERSION,
     X_K8S,
-    Found,
+    FoundGang,
     KeyRules,
     annotation,
     label,
@@ -78,7 +78,7 @@ class Ack(Family):
     resources = _RESOURCES
     rules = KeyRules.ACK
 
-    def read(self, found: Found, quotas: Quotas) -> Claim:
+    def read(self, found: FoundGang, quotas: Quotas) -> Claim:
         """
         Read one gang by labels, then by annotations.
         """
@@ -97,7 +97,7 @@ class Ack(Family):
         return answers(claim, standing, sentence, group, owned)
 
 
-def _claim(found: Found, quotas: Quotas) -> Claim:
+def _claim(found: FoundGang, quotas: Quotas) -> Claim:
     notes = GroupNotes(found.key)
     group = read_group(found.group, notes)
     check_names(found, notes)
@@ -128,7 +128,7 @@ def _claim(found: Found, quotas: Quotas) -> Claim:
     )
 
 
-def _minimum(found: Found, group: Group, notes: GroupNotes) -> int | None:
+def _minimum(found: FoundGang, group: GroupFields, notes: GroupNotes) -> int | None:
     by_pods = said_by_pods(found.speakers, _MINIMUM, notes)
     said = first(notes, by_pods, said_in_spec(group.minimum, "spec.minMember"))
     if said is not None:
@@ -145,7 +145,9 @@ def _minimum(found: Found, group: Group, notes: GroupNotes) -> int | None:
     return None
 
 
-def _policy(found: Found, group: Group, notes: GroupNotes) -> MatchPolicy | None:
+def _policy(
+    found: FoundGang, group: GroupFields, notes: GroupNotes
+) -> MatchPolicy | None:
     """
     Read the match policy: by label any, by annotation ``once-satisfied`` alone.
 
@@ -168,7 +170,7 @@ def _or_nothing(said: GroupSaid | None) -> GroupSaid:
     return said if said is not None else GroupSaid("", "")
 
 
-def _by_annotation(found: Found) -> bool:
+def _by_annotation(found: FoundGang) -> bool:
     """
     Tell whether annotations alone name a gang.
     """

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adapters.kube.api.resources import Raw
-from adapters.kube.dialects.coscheduling.keys import ALL_NAMES, Found, Word
+from adapters.kube.dialects.coscheduling.keys import ALL_NAMES, FoundGang, Word
 from adapters.kube.objects.fields import (
     FieldError,
     mapping,
@@ -71,7 +71,7 @@ class GroupNotes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class GroupFields:
     """
     A group object as read: what it says in its metadata, its spec and its status.
     """
@@ -92,17 +92,17 @@ class Group:
         return self.phase in _ENDED
 
 
-def read_group(raw: Raw | None, notes: GroupNotes) -> Group:
+def read_group(raw: Raw | None, notes: GroupNotes) -> GroupFields:
     """
     Read a PodGroup of either API group; a field that cannot be read stops the gang.
     """
     if raw is None:
-        return Group()
+        return GroupFields()
     try:
         meta, spec = mapping(raw, "metadata"), mapping(raw, "spec")
         status = mapping(raw, "status")
         phase = status.get("phase")
-        return Group(
+        return GroupFields(
             labels=texts(meta, "labels", "metadata"),
             annotations=texts(meta, "annotations", "metadata"),
             minimum=_min_member(spec, notes),
@@ -113,7 +113,7 @@ def read_group(raw: Raw | None, notes: GroupNotes) -> Group:
         )
     except FieldError as error:
         notes.refuse(Reason.INVALID_GANG, error.field, error.what)
-        return Group()
+        return GroupFields()
 
 
 def _min_member(spec: Raw, notes: GroupNotes) -> int | None:
@@ -157,7 +157,7 @@ def totals(raw: Raw, key: str, place: str) -> dict[str, int]:
     return found
 
 
-def check_names(found: Found, notes: GroupNotes) -> None:
+def check_names(found: FoundGang, notes: GroupNotes) -> None:
     """
     Refuse a gang whose name breaks the rule, or whose pods name another one as well.
     """
@@ -174,7 +174,7 @@ def check_names(found: Found, notes: GroupNotes) -> None:
                 notes.refuse(Reason.CONFIG_CONFLICT, str(word), what)
 
 
-def _naming(found: Found) -> str:
+def _naming(found: FoundGang) -> str:
     """
     Say which word of its pods names a gang.
     """
@@ -223,7 +223,7 @@ def said_by_pods(
     return GroupSaid(value, str(word))
 
 
-def said_by_group(group: Group, words: Iterable[Word]) -> GroupSaid | None:
+def said_by_group(group: GroupFields, words: Iterable[Word]) -> GroupSaid | None:
     """
     Give what a group object says by label or annotation.
     """
@@ -255,7 +255,7 @@ def first(notes: GroupNotes, *sources: GroupSaid | None) -> GroupSaid | None:
     return said[0]
 
 
-def created_at(group: Group, pods: Sequence[PodRecord]) -> float | None:
+def created_at(group: GroupFields, pods: Sequence[PodRecord]) -> float | None:
     """
     Say since when a gang exists: its object, else its oldest pod.
     """
@@ -264,7 +264,7 @@ def created_at(group: Group, pods: Sequence[PodRecord]) -> float | None:
     return min((pod.created for pod in pods if pod.created is not None), default=None)
 
 
-def missing(found: Found, notes: GroupNotes) -> None:
+def missing(found: FoundGang, notes: GroupNotes) -> None:
     """
     Let a gang wait whose pods name a PodGroup that does not exist.
     """

@@ -114,7 +114,7 @@ class KeyRules(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundGang:
     """
     A gang as it is found: its object, if it has one, its pods, and whose rules hold.
 
@@ -183,8 +183,8 @@ class Finder:
     def __init__(self) -> None:
         self._objects: Objects | None = None
         self._members: Mapping[str, tuple[PodRecord, ...]] = {}
-        self._found: dict[KeyRules | None, dict[str, tuple[_Source, Found]]] = {}
-        self._listed: dict[KeyRules | None, tuple[Found, ...]] = {}
+        self._found: dict[KeyRules | None, dict[str, tuple[_Source, FoundGang]]] = {}
+        self._listed: dict[KeyRules | None, tuple[FoundGang, ...]] = {}
 
     def found(
         self,
@@ -192,7 +192,7 @@ class Finder:
         members: Mapping[str, tuple[PodRecord, ...]],
         *,
         family: KeyRules | None = None,
-    ) -> tuple[Found, ...]:
+    ) -> tuple[FoundGang, ...]:
         """
         List every gang of group objects and of pods, by key, and whose rules hold.
 
@@ -216,8 +216,8 @@ def _found_gangs(
     objects: Objects,
     members: Mapping[str, tuple[PodRecord, ...]],
     family: KeyRules | None,
-    known: Mapping[str, tuple[_Source, Found]],
-) -> Iterable[tuple[str, tuple[_Source, Found]]]:
+    known: Mapping[str, tuple[_Source, FoundGang]],
+) -> Iterable[tuple[str, tuple[_Source, FoundGang]]]:
     """
     Find each gang, or give what is ``known`` of it from the same pods and objects.
     """
@@ -232,7 +232,7 @@ def _found_gangs(
             yield key, (source, _found(key, source, family))
 
 
-def _found(key: str, source: _Source, family: KeyRules | None) -> Found:
+def _found(key: str, source: _Source, family: KeyRules | None) -> FoundGang:
     pods, sigs, x_k8s = source
     speakers = _speakers(pods)
     names = any(_sigs_name(pod) for pod in speakers)
@@ -248,7 +248,7 @@ def _found(key: str, source: _Source, family: KeyRules | None) -> Found:
         rules = family or (KeyRules.ACK if light or newer else KeyRules.KOORDINATOR)
         if rules is KeyRules.KOORDINATOR or not newer:
             group, api_group = sigs, SIGS
-    return Found(
+    return FoundGang(
         key=key,
         rules=rules,
         pods=pods,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from adapters.kube.api.resources import Resource
 from adapters.kube.dialects.coscheduling.answer import KOORDINATOR_PHASES, answers
 from adapters.kube.dialects.coscheduling.gangs import (
-    Group,
+    GroupFields,
     GroupNotes,
     GroupSaid,
     check_names,
@@ -38,7 +38,7 @@ from adapters.kube.dialects.coscheduling.keys import (
     SIGS,
     VERSION,
     X_K8S,
-    Found,
+    FoundGang,
     KeyRules,
     Word,
     annotation,
@@ -112,7 +112,7 @@ class Koordinator(Family):
         rejected = f"GangGroup {','.join(claim.mates) or claim.key}"
         return answers(claim, standing, _sentence(rejected, standing), SIGS, phases)
 
-    def read(self, found: Found, quotas: Quotas) -> Claim:
+    def read(self, found: FoundGang, quotas: Quotas) -> Claim:
         """
         Read one gang by annotations and PodGroup, in their order.
         """
@@ -149,8 +149,8 @@ class Koordinator(Family):
 
     def _heard(
         self,
-        found: Found,
-        group: Group,
+        found: FoundGang,
+        group: GroupFields,
         words: tuple[Word, ...],
         notes: GroupNotes,
         *,
@@ -168,7 +168,9 @@ class Koordinator(Family):
     ) -> list[GroupSaid | None]:
         return [by_pods, *others] if self.annotations_first else [*others, by_pods]
 
-    def _minimum(self, found: Found, group: Group, notes: GroupNotes) -> int | None:
+    def _minimum(
+        self, found: FoundGang, group: GroupFields, notes: GroupNotes
+    ) -> int | None:
         by_pods = said_by_pods(found.speakers, _MINIMUM, notes)
         spec = said_in_spec(group.minimum, "spec.minMember")
         noted = said_by_group(group, _MINIMUM[1:])
@@ -185,7 +187,11 @@ class Koordinator(Family):
         return None
 
     def _total(
-        self, found: Found, group: Group, minimum: int | None, notes: GroupNotes
+        self,
+        found: FoundGang,
+        group: GroupFields,
+        minimum: int | None,
+        notes: GroupNotes,
     ) -> int | None:
         """
         Read how many pods there will be: it informs, and is never below the minimum.
@@ -202,7 +208,7 @@ class Koordinator(Family):
             notes.warn(said.where, f"{total} is below the minimum: {minimum} holds")
         return max(total, minimum, len(found.pods))
 
-    def _mode(self, found: Found, group: Group, notes: GroupNotes) -> str:
+    def _mode(self, found: FoundGang, group: GroupFields, notes: GroupNotes) -> str:
         words = (_MODE,)
         said = self._heard(found, group, words, notes, must=False)
         if said is None or said.value in {"", "Strict"}:
@@ -213,7 +219,9 @@ class Koordinator(Family):
         notes.warn(said.where, "NonStrict is as Strict: no part of a gang holds room")
         return "NonStrict"
 
-    def _waiting_time(self, found: Found, group: Group, notes: GroupNotes) -> int:
+    def _waiting_time(
+        self, found: FoundGang, group: GroupFields, notes: GroupNotes
+    ) -> int:
         words = (_WAIT,)
         said = said_by_pods(found.speakers, words, notes, must=False)
         instead = DEFAULT_SECONDS if group.timeout is None else group.timeout
@@ -227,14 +235,14 @@ class Koordinator(Family):
         return seconds
 
 
-def _names_itself(found: Found) -> bool:
+def _names_itself(found: FoundGang) -> bool:
     """
     Tell whether pods name the gang by annotation, which needs no PodGroup.
     """
     return any(GANG_NAME in pod.annotations for pod in found.speakers)
 
 
-def _timed_out(found: Found, group: Group) -> bool:
+def _timed_out(found: FoundGang, group: GroupFields) -> bool:
     """
     Tell whether a pod that has not started, or the PodGroup, is marked as timed out.
     """

@@ -5,7 +5,7 @@ Koordinator's gathering by network layers, which is not planned: what is said of
 import json
 
 from adapters.kube.dialects.coscheduling.gangs import (
-    Group,
+    GroupFields,
     GroupNotes,
     said_by_group,
     said_by_pods,
@@ -13,7 +13,7 @@ from adapters.kube.dialects.coscheduling.gangs import (
 from adapters.kube.dialects.coscheduling.keys import (
     GANG_INDEX,
     GANG_TOPOLOGY,
-    Found,
+    FoundGang,
     annotation,
 )
 from adapters.kube.objects.fields import shown
@@ -22,7 +22,7 @@ from models.reasons import Reason
 _SPEC, _INDEX = (annotation(GANG_TOPOLOGY),), (annotation(GANG_INDEX),)
 
 
-def check_gathering(found: Found, group: Group, notes: GroupNotes) -> None:
+def check_gathering(found: FoundGang, group: GroupFields, notes: GroupNotes) -> None:
     """
     Refuse gathering by network layers where it is a must; else say that it is unread.
     """

@@ -20,7 +20,7 @@ from adapters.kube.dialects.coscheduling.keys import (
     SIGS,
     VERSION,
     X_K8S,
-    Found,
+    FoundGang,
     KeyRules,
 )
 from adapters.kube.dialects.coscheduling.queues import (
@@ -55,7 +55,7 @@ class Coscheduling(Family):
     resources = _RESOURCES
     rules = KeyRules.PLUGINS
 
-    def read(self, found: Found, quotas: Quotas) -> Claim:
+    def read(self, found: FoundGang, quotas: Quotas) -> Claim:
         """
         Read one gang by its PodGroup.
         """
@@ -75,7 +75,7 @@ class Coscheduling(Family):
         return answers(claim, standing, _sentence(claim, standing), X_K8S, phases)
 
 
-def _claim(found: Found, quotas: Quotas) -> Claim:
+def _claim(found: FoundGang, quotas: Quotas) -> Claim:
     notes = GroupNotes(found.key)
     group = read_group(found.group, notes)
     check_names(found, notes)

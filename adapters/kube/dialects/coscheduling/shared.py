@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from adapters.kube.dialects.coscheduling.keys import (
     Finder,
-    Found,
+    FoundGang,
     KeyRules,
     membership,
 )
@@ -63,7 +63,7 @@ class Family(ABC):
                 )
 
     @abstractmethod
-    def read(self, found: Found, quotas: Quotas) -> Claim:
+    def read(self, found: FoundGang, quotas: Quotas) -> Claim:
         """
         Read one gang by this system's rules.
         """

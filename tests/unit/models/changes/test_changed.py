@@ -18,7 +18,7 @@ from models.changes import (
     SubmittedGangs,
     changed,
 )
-from models.gangs import Budget, PodPhase, pod_sets
+from models.gangs import DisruptionBudget, PodPhase, pod_sets
 from models.nodes import HOSTNAME, Taint
 from models.policy import Policy
 from models.queues import QueueResource
@@ -146,7 +146,7 @@ def test_a_resource_that_got_its_first_rule_has_none_in_other_queues():
 def test_a_gang_gets_another_priority_and_another_is_cancelled_with_its_budget():
     before = snapshot([node()], [gang("a"), gang("b", running=["n0"])])
     before = replace(
-        before, budgets=(Budget(name="b", gangs=("default/b",), allowed=0),)
+        before, budgets=(DisruptionBudget(name="b", gangs=("default/b",), allowed=0),)
     )
 
     after = changed(

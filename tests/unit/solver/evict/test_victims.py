@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from models.gangs import Budget, MatchPolicy
+from models.gangs import DisruptionBudget, MatchPolicy
 from models.policy import Evict, Policy
 from models.resources import GPU
 from solver.evict.moved_gangs import movers_of
@@ -222,7 +222,7 @@ def test_nothing_moves_when_earlier_steps_moved_as_much_as_they_may():
 
 def test_budgets_are_told_by_their_place_in_the_list():
     budgets = tuple(
-        Budget(name=name, gangs=gangs, allowed=1)
+        DisruptionBudget(name=name, gangs=gangs, allowed=1)
         for name, gangs in (("a", ("default/x",)), ("b", ("default/loan",)))
     )
     (account,) = gather(loan(), claim(), budgets=budgets).accounts

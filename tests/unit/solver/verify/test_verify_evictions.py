@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from models.gangs import Budget, MatchPolicy
+from models.gangs import DisruptionBudget, MatchPolicy
 from models.policy import Policy
 from models.snapshot import Snapshot
 from solver.verify import verify
@@ -150,7 +150,9 @@ def test_stale_gangs_count_for_nothing_that_is_bounded():
     given = snapshot(
         nodes(3), [replace(aged(ailing(), 100), preemptible=False, evicted_ago=1)]
     )
-    given = replace(given, budgets=(Budget(name="b", gangs=(key("s"),), allowed=0),))
+    given = replace(
+        given, budgets=(DisruptionBudget(name="b", gangs=(key("s"),), allowed=0),)
+    )
     policy = evicting(maxPods=0, maxGangs=0, maxLostPerGpu=0, again=60)
 
     assert holds(

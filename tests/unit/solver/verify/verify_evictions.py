@@ -4,7 +4,7 @@ Cases of the judge about victims: who may be evicted or moved, and what must sta
 
 from dataclasses import replace
 
-from models.gangs import Budget, MatchPolicy, PodSet
+from models.gangs import DisruptionBudget, MatchPolicy, PodSet
 from models.policy import Policy
 from tests.helpers.build import (
     bind,
@@ -136,7 +136,9 @@ def protected():
 
 def _budgeted(given, allowed, *names):
     gangs = tuple(key(name) for name in names)
-    return replace(given, budgets=(Budget(name="b", gangs=gangs, allowed=allowed),))
+    return replace(
+        given, budgets=(DisruptionBudget(name="b", gangs=gangs, allowed=allowed),)
+    )
 
 
 def runtimes():

@@ -8,7 +8,7 @@ import pytest
 
 from adapters.loop.memory.gangs import Memory
 from adapters.loop.memory.unchanged import Stillness, digest
-from models.gangs import Budget
+from models.gangs import DisruptionBudget
 from models.plan import Plan
 from models.receipt import Receipt
 from tests.helpers.build import bind, gang, node, nodes, plan, queue, snapshot
@@ -18,7 +18,7 @@ HERE = nodes(2)
 LENT = gang("lent", minimum=1, replicas=3, running=["n0", "n0", "n1"])
 WAITS = gang("waits", minimum=2)
 NOBODY = gang("lent", minimum=1, terminating=["n0"])
-ALLOWED = Budget(name="keep", gangs=("default/lent",), allowed=2)
+ALLOWED = DisruptionBudget(name="keep", gangs=("default/lent",), allowed=2)
 
 
 def shown(*gangs, there=HERE, allowed: int = 2, **fields):
