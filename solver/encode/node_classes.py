@@ -54,6 +54,17 @@ class Classes:
     ranks: tuple[int, ...]
     rooms: dict[tuple[int, int], list[int]] = field(default_factory=dict)
     parents: dict[tuple[int, int], dict[int, int]] = field(default_factory=dict)
+    single: dict[int, int] = field(default_factory=dict)
+
+    def alone(self, node: int) -> int | None:
+        """
+        Give the class that a node is by itself.
+        """
+        if not self.single:
+            self.single.update(
+                {x.nodes[0]: at for at, x in enumerate(self.items) if len(x.nodes) == 1}
+            )
+        return self.single.get(node)
 
     def is_domain(self, level: int, cell: int) -> bool:
         """

@@ -56,16 +56,28 @@ def keep_open(
         later = [one.known.sure for one in found.decided[at + 1 :]]
         if not next(iter(later), found.sure).open:
             continue
-        if not all(sure) and not _is_large(decided):
+        if not all(sure) and not _is_large(decided, budget):
             return _Choice(found, decided, again, budget).best()
     return found, sure
 
 
-def _is_large(decided: Decided) -> bool:
-    opened = decided.opened
+def _is_large(decided: Decided, budget: Budget) -> bool:
+    """
+    Tell whether a round is more than one model can prove, or be built in time.
+    """
+    opened, tuning = decided.opened, decided.before.tuning.search
     gangs = len(decided.before.units) + len(opened.movers) + len(opened.now.units)
-    most = decided.before.tuning.search.most_open_cells
-    return len(decided.before.room.nodes) * gangs > most
+    nodes = decided.before.room.nodes
+    leaving = sum(
+        len(things)
+        for accounts in opened.victims.on_node.values()
+        for things in accounts.values()
+    )
+    rows = len(nodes) * len(decided.before.room.resources) + leaving
+    return (
+        len(nodes) * gangs > tuning.most_open_cells
+        or rows > budget.left * tuning.choices_per_unit
+    )
 
 
 class _Choice:

@@ -85,11 +85,11 @@ def load(encoding: Encoding, node: int, column: int) -> Linear:
     """
     row = Linear()
     requests = encoding.problem.shapes.requests
-    for at, item in enumerate(encoding.classes.items):
-        if item.nodes == (node,):
-            for shape, counts in encoding.capacity.class_terms(at).items():
-                for count in counts:
-                    row.add(count, int(requests[shape, column]), _MANY)
+    at = encoding.classes.alone(node)
+    terms = {} if at is None else encoding.capacity.class_terms(at)
+    for shape, counts in terms.items():
+        for count in counts:
+            row.add(count, int(requests[shape, column]), _MANY)
     return row
 
 

@@ -222,10 +222,9 @@ def _split_reserved(model: cp_model.CpModel, stage: Stage) -> None:
     """
     Ensure that what is bound of a step has the places that the step found for it.
     """
-    of_node = {item.nodes: at for at, item in enumerate(stage.encoding.classes.items)}
     for at, item in enumerate(stage.bound.classes.items):
         mine = stage.bound.capacity.class_terms(at)
-        here = of_node.get(item.nodes)
+        here = stage.encoding.classes.alone(item.nodes[0])
         wanted = {} if here is None else stage.encoding.capacity.class_terms(here)
         for shape, counts in mine.items():
             row = cp_model.LinearExpr.sum(counts)
