@@ -9,9 +9,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from models.gangs import PodSet
 from models.plan import Rule
 from models.resources import Resources, add
-from solver.evict.cores import Parts, parts_of
+from solver.evict.cores import Parts, as_one, parts_of
 from solver.evict.guarantees import Guarantees, share_excess
 from solver.problem.gang_state import Standing, standing
 from solver.problem.leaving_pods import Exit
@@ -352,7 +353,10 @@ class HandRights:
 
     def _take_exits(self, exits: Sequence[Exit]) -> None:
         gang = self.problem.gangs[exits[0].gang]
-        state = standing(gang)
+        if isinstance(gang.tree, PodSet) and len(gang.tree.pods) == 1:
+            parts = as_one(gang.tree.requests)
+        else:
+            parts = parts_of(standing(gang), Counter(one.leaf for one in exits))
         budgets = tuple(
             at
             for at, budget in enumerate(self.problem.snapshot.budgets)
@@ -363,7 +367,7 @@ class HandRights:
             queue=gang.queue,
             band=self.problem.bands.of(gang.priority),
             rule=exits[0].rule,
-            parts=parts_of(state, Counter(one.leaf for one in exits)),
+            parts=parts,
             pods=len(exits),
             budgets=budgets,
         )

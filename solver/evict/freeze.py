@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from models.gangs import PodSet, pod_sets
+from models.gangs import PodSet, is_complete, pod_sets
 from models.reasons import Facts, Reason, Waiting
 from models.resources import Resources
 from solver.evict.beneficiaries import may_be_for
@@ -280,7 +280,8 @@ def _stopping(problem: Problem, exits: Sequence[Exit]) -> int:
     Count the gangs that were satisfied and leave whole, also to another place.
     """
     whole = {one.gang for one in exits if one.whole}
-    return sum(standing(problem.gangs[key]).satisfied for key in whole)
+    gangs = [problem.gangs[key] for key in whole]
+    return sum(is_complete(gang) or standing(gang).satisfied for gang in gangs)
 
 
 def _booked(

@@ -74,7 +74,8 @@ class Standing:
     """
     A gang as scheduling sees it today.
 
-    It is ``satisfied`` when its root is, so that pending pods are surplus.
+    It is ``satisfied`` when its root is, so that pending pods are surplus; ``rigid``
+    when every leaf is needed, so that nothing is left to choose in the tree.
     """
 
     gang: Gang
@@ -82,6 +83,7 @@ class Standing:
     leaves: tuple[Leaf, ...]
     key: str = field(init=False)
     satisfied: bool = field(init=False)
+    rigid: bool = field(init=False)
 
     def __post_init__(self) -> None:
         """
@@ -89,6 +91,7 @@ class Standing:
         """
         object.__setattr__(self, "key", self.gang.key)
         object.__setattr__(self, "satisfied", self.nodes[0].satisfied)
+        object.__setattr__(self, "rigid", self._is_rigid())
 
     @property
     def num_pending(self) -> int:
@@ -97,13 +100,10 @@ class Standing:
         """
         return sum(len(leaf.pending) for leaf in self.leaves)
 
-    @property
-    def rigid(self) -> bool:
-        """
-        Whether every leaf is needed, so that nothing is left to choose in the tree.
-        """
+    def _is_rigid(self) -> bool:
         if self.satisfied:
-            return all(leaf.need == 0 for leaf in self.leaves) and self._settled
+            settled = all(node.satisfied for node in self.nodes)
+            return settled and all(leaf.need == 0 for leaf in self.leaves)
         return (
             all(
                 node.leaf >= 0
@@ -117,10 +117,6 @@ class Standing:
             and all(leaf.minimum > 0 for leaf in self.leaves)
             and any(leaf.need for leaf in self.leaves)
         )
-
-    @property
-    def _settled(self) -> bool:
-        return all(node.satisfied for node in self.nodes)
 
 
 def standing(gang: Gang) -> Standing:

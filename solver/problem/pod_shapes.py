@@ -6,13 +6,17 @@ one of them may share a node with depends on its gang.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from models.nodes import Node, NodeDemand
 from solver.problem.gang_state import Standing
 from solver.problem.node_room import Bools, Ints, Room, fitting
+
+if TYPE_CHECKING:
+    from solver.problem.unit_kind import Kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +39,8 @@ class Shape:
 class Shapes:
     """
     All shapes, where each may be (``allowed``) and where one fits now (``fits``).
+
+    ``kinds`` keeps the kind of each gang that was asked for.
     """
 
     items: tuple[Shape, ...]
@@ -42,6 +48,7 @@ class Shapes:
     requests: Ints
     allowed: Bools
     fits: Bools
+    kinds: "dict[int, tuple[Standing, Kind]]" = field(default_factory=dict)
 
 
 def shapes_of(room: Room, states: Iterable[Standing]) -> Shapes:

@@ -52,6 +52,20 @@ def place_of(shapes: Shapes, state: Standing) -> PlaceKind:
     """
     Name what gangs have in common whose pods may be in the same places.
     """
+    return gang_kind(shapes, state).place
+
+
+def gang_kind(shapes: Shapes, state: Standing) -> Kind:
+    """
+    Name what gangs have in common that can start in the same room.
+    """
+    known = shapes.kinds.get(id(state))
+    if known is None:
+        known = shapes.kinds[id(state)] = (state, _kind_of(shapes, state))
+    return known[1]
+
+
+def _place_of(shapes: Shapes, state: Standing) -> PlaceKind:
     demands = tuple(
         (node.leaves, node.topology)
         for node in state.nodes
@@ -68,11 +82,8 @@ def place_of(shapes: Shapes, state: Standing) -> PlaceKind:
     )
 
 
-def gang_kind(shapes: Shapes, state: Standing) -> Kind:
-    """
-    Name what gangs have in common that can start in the same room.
-    """
-    place = place_of(shapes, state)
+def _kind_of(shapes: Shapes, state: Standing) -> Kind:
+    place = _place_of(shapes, state)
     running = tuple(len(leaf.running) for leaf in state.leaves)
     if state.rigid:
         return Kind(place, running, tuple(leaf.need for leaf in state.leaves), ())

@@ -94,7 +94,7 @@ class Tier:
     decided: Callable[[Problem, TierKey], int]
     added: Callable[[Problem, Draft, TierKey], int]
     reach: Callable[[Problem, TierKey], int]
-    apart: Callable[[Problem, Unit], object] = lambda _problem, _unit: None
+    apart: Callable[[Problem, Unit], object] | None = None
     by_band: bool = False
     beside_starts: bool = False
 

@@ -13,7 +13,7 @@ from solver.problem.problem import Problem, Unit
 from solver.score.tier import LOSSES, AnyTier, TierKey, tier_of
 
 _NAMES: tuple[TierName, ...] = get_args(TierName)
-_EVERY = tuple(tier_of(name) for name in _NAMES)
+_APART = [x for x in dict.fromkeys(tier_of(name).apart for name in _NAMES) if x]
 
 
 def tier_keys(problem: Problem) -> tuple[TierKey, ...]:
@@ -83,7 +83,7 @@ def worth(problem: Problem, unit: Unit) -> tuple[object, ...]:
     """
     Name what a start's worth depends on, over all tiers, besides the unit's kind.
     """
-    return tuple(tier.apart(problem, unit) for tier in _EVERY)
+    return tuple(apart(problem, unit) for apart in _APART)
 
 
 def trivial_bound(problem: Problem, key: TierKey) -> int:
