@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from adapters.kube.api.resources import Resource
+from adapters.kube.api.api_resources import Resource
 from adapters.kube.dialects.registry import dialects
 from adapters.kube.gangs.assemble import Assembler
 from adapters.kube.gangs.kinds import resources_of

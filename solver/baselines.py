@@ -18,7 +18,7 @@ from solver.problem.pod_shapes import kept_off
 from solver.problem.problem import Problem, Unit
 from solver.score.tier import LOSSES
 from solver.score.tiers import score, tier_keys, trivial_bound
-from solver.search.outcome import Outcome, tier_results
+from solver.search.search_outcome import Outcome, tier_results
 
 
 def plan_first_come(problem: Problem, budget: Budget) -> Outcome:

@@ -25,7 +25,7 @@ from solver.plan.plan import LinesMemo, lines_memo, plan_of
 from solver.plan.short_lived import conditional, short_lived, started, without
 from solver.problem.problem import Problem, ProblemMemo, Unit, problem_of
 from solver.score.tiers import score, tier_keys
-from solver.search.outcome import Outcome
+from solver.search.search_outcome import Outcome
 from solver.strategies import STRATEGIES
 from solver.tuning import Tuning
 from solver.verify import verify

@@ -8,8 +8,8 @@ from solver.baselines import plan_best_fit, plan_easy, plan_first_come
 from solver.effort.budget import Budget
 from solver.problem.problem import Problem
 from solver.search.greedy_steps import plan_greedily
-from solver.search.outcome import Outcome
 from solver.search.round_steps import search
+from solver.search.search_outcome import Outcome
 
 Strategy = Callable[[Problem, Budget], Outcome]
 STRATEGIES: Mapping[str, Strategy] = {

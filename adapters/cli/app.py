@@ -27,7 +27,7 @@ from adapters.cli.commands import (
     what_if,
 )
 from adapters.cli.commands import run as run_command
-from adapters.cli.options.shared import Asked
+from adapters.cli.options.common import Asked
 
 # Rich's help and tracebacks would cost a tenth of a second on every call.
 app = typer.Typer(

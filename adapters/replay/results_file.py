@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from adapters.replay.bounds import bounds_of
+from adapters.replay.lower_bounds import bounds_of
 from adapters.replay.paired_measures import paired
 from adapters.replay.play import Run, jobs_of
 from adapters.replay.replay_measures import job_rows

@@ -21,7 +21,7 @@ from solver.problem.never_starts import needed
 from solver.problem.pod_shapes import refitted
 from solver.problem.problem import Problem, Unit
 from solver.problem.unit_kind import names_of, unit_kind
-from solver.search.outcome import Outcome
+from solver.search.search_outcome import Outcome
 
 
 def explain(bare: Problem, outcome: Outcome, budget: Budget) -> dict[str, Waiting]:

@@ -23,7 +23,7 @@ from models.reasons import Waiting
 from models.snapshot import Snapshot
 from solver.problem.gang_state import Standing, satisfied_after, standing
 from solver.problem.problem import Problem
-from solver.search.outcome import Outcome
+from solver.search.search_outcome import Outcome
 
 VERSION = "0.1.0"
 

@@ -17,7 +17,7 @@ from solver.explain.room_now import places
 from solver.place.complete import loaded
 from solver.problem.problem import Problem, Step, Unit
 from solver.score.tiers import score, tier_keys
-from solver.search.outcome import Outcome
+from solver.search.search_outcome import Outcome
 
 Next = Callable[[Outcome], Outcome]
 """

@@ -12,9 +12,9 @@ from solver.decode.deal_places import Decoded, decode
 from solver.effort.budget import Budget
 from solver.encode.demand import pending_shapes
 from solver.encode.encoding import Encoding
-from solver.encode.leaving.encoding import StepEncoding, encode_step
-from solver.encode.leaving.hint import hint_step
 from solver.encode.leaving.node_options import convert
+from solver.encode.leaving.step_encoding import StepEncoding, encode_step
+from solver.encode.leaving.step_hint import hint_step
 from solver.encode.node_classes import NodeClass
 from solver.encode.variables import (
     ChoiceVars,

@@ -11,7 +11,7 @@ from solver.problem.problem import Problem, Step
 from solver.score.tier import LOSSES
 from solver.score.tiers import score, tier_keys, trivial_bound
 from solver.search.choices import Sure
-from solver.search.outcome import Outcome, tier_results
+from solver.search.search_outcome import Outcome, tier_results
 
 
 def plan_greedily(problem: Problem, budget: Budget) -> Outcome:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from solver.decode.deal_places import Decoded
 from solver.effort.budget import Budget
-from solver.encode.leaving.encoding import StepEncoding
 from solver.encode.leaving.round_stage import Stage
+from solver.encode.leaving.step_encoding import StepEncoding
 from solver.encode.node_classes import NodeClass
 from solver.search.eviction_model import Decoding, Value
 

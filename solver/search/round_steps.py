@@ -21,7 +21,7 @@ from solver.search.choose import keep_open
 from solver.search.eviction_search import StepSearch
 from solver.search.gain_bound import coarse_bounds
 from solver.search.greedy_steps import plan_greedily
-from solver.search.outcome import Outcome, tier_results
+from solver.search.search_outcome import Outcome, tier_results
 from solver.search.spectral_bound import least_work
 from solver.search.tier_search import TierSearch
 

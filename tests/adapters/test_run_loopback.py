@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from adapters.kube.api.resources import Resource
+from adapters.kube.api.api_resources import Resource
 from adapters.kube.gangs.kinds import NEEDED
 from adapters.service.run_settings import running
 from adapters.service.scheduler import Scheduler

@@ -9,9 +9,9 @@ from random import Random
 
 import pytest
 
+from adapters.kube.api.api_resources import Resource
 from adapters.kube.api.connect import connect
 from adapters.kube.api.errors import ConflictError, ForbiddenError
-from adapters.kube.api.resources import Resource
 from adapters.kube.watch.cache import Cache
 from adapters.kube.watch.pace import Pace, State
 from tests.adapters.kube.api_server import NODES, PODS

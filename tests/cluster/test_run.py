@@ -9,8 +9,8 @@ from itertools import count
 import pytest
 
 from adapters.kube.acting.permissions import RoleLacksError, check
+from adapters.kube.api.api_resources import Resource
 from adapters.kube.api.connect import connect
-from adapters.kube.api.resources import Resource
 from tests.cluster.manifests import custom, manifests, pod
 from tests.cluster.role import bind, grant, needed
 from tests.cluster.stage import GROUP, SPACE, Kubelet, Scheduler

@@ -315,7 +315,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "bounds-ignored",
         "the model knows no bounds of the policy",
-        dropped("solver.encode.leaving.encoding:_add_bounds"),
+        dropped("solver.encode.leaving.step_encoding:_add_bounds"),
         (
             "evict/policy/max-pods-3",
             "evict/policy/max-moves-1",
@@ -326,7 +326,7 @@ FAULTS: tuple[Fault, ...] = (
         "each step may evict as much as the policy allows for all",
         in_model(
             switch(
-                "solver.encode.leaving.encoding:_add_bounds",
+                "solver.encode.leaving.step_encoding:_add_bounds",
                 seeing(at1=lambda problem: replace(problem, frozen=Frozen())),
             )
         ),
@@ -379,7 +379,7 @@ FAULTS: tuple[Fault, ...] = (
         "how many pods leave counts for nothing",
         in_model(
             during(
-                "solver.encode.leaving.encoding:StepEncoding.tier",
+                "solver.encode.leaving.step_encoding:StepEncoding.tier",
                 switch("solver.encode.leaving.variables:lost_pods", always(Linear())),
             )
         ),
@@ -458,7 +458,7 @@ FAULTS: tuple[Fault, ...] = (
         "what is moved takes no place",
         in_model(
             switch(
-                "solver.encode.leaving.encoding:add_mover",
+                "solver.encode.leaving.step_encoding:add_mover",
                 lambda old: (
                     lambda model, problem, conversion, demand, *rest: old(
                         model, problem, conversion, type(demand)(), *rest

@@ -2,7 +2,7 @@
 Words of pods that are known and not read: each is named, and what is left waits.
 """
 
-from adapters.kube.objects.unread import WORDS
+from adapters.kube.objects.unread_fields import WORDS
 from tests.pairs.pair import ABSENT, pair, pods, room
 
 PLAIN = [*room(), *pods("p", 1)]

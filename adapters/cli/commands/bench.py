@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adapters.cli.options.shared import DIFFERS, RowsOutput, only
+from adapters.cli.options.common import DIFFERS, RowsOutput, only
 from adapters.cli.terminal.output import Format, Table, as_text, emit, say
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adapters.cli.options.report_options import HtmlFile, MarkdownFile, ready, write
-from adapters.cli.options.shared import (
+from adapters.cli.options.common import (
     Dialects,
     RowsOutput,
     SchedulerNames,
@@ -18,6 +17,7 @@ from adapters.cli.options.shared import (
     Workers,
     only,
 )
+from adapters.cli.options.report_options import HtmlFile, MarkdownFile, ready, write
 from adapters.cli.terminal.output import Format, Table, as_text, emit, say
 from models.reasons import counted
 

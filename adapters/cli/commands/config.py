@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from adapters.cli.options import run_options as options
-from adapters.cli.options.shared import RowsOutput, Seconds, Seed, Workers, only
+from adapters.cli.options.common import RowsOutput, Seconds, Seed, Workers, only
 from adapters.cli.terminal.output import Format, Table, as_text, emit, say
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from adapters.cli.options.common import Output, SchedulerNames, only
 from adapters.cli.options.list_options import GangNamespace
-from adapters.cli.options.shared import Output, SchedulerNames, only
 from adapters.cli.terminal.output import Format, as_text, emit, say
 from adapters.cli.views import listed_source
 from adapters.cli.views.listed_source import (

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 
 from adapters.cli.options import list_options as options
-from adapters.cli.options.shared import NoColor, PlanOutput, SchedulerNames
+from adapters.cli.options.common import NoColor, PlanOutput, SchedulerNames
 from adapters.cli.terminal.output import Format
 from adapters.cli.views import listed_source
 from adapters.cli.views.listed_source import (

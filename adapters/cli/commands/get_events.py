@@ -5,7 +5,7 @@
 from collections.abc import Iterable
 
 from adapters.cli.options import list_options as options
-from adapters.cli.options.shared import NoColor, PlanOutput
+from adapters.cli.options.common import NoColor, PlanOutput
 from adapters.cli.terminal.output import Format
 from adapters.cli.views import listed_source
 from adapters.cli.views.listed_source import names_of, record_path

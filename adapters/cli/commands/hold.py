@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from adapters.cli.options.common import SchedulerNames
 from adapters.cli.options.list_options import GangNamespace
-from adapters.cli.options.shared import SchedulerNames
 from adapters.cli.terminal.output import say
 from adapters.cli.views.listed_source import (
     Context,

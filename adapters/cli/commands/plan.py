@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adapters.cli.options.shared import (
+from adapters.cli.options.common import (
     DIFFERS,
     Asked,
     Dialects,

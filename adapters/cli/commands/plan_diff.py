@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adapters.cli.options.shared import DIFFERS, NoColor, only
+from adapters.cli.options.common import DIFFERS, NoColor, only
 from adapters.cli.terminal.output import (
     Format,
     Paint,

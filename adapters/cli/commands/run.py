@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from adapters.cli.options import run_options as options
-from adapters.cli.options.shared import Seconds, Seed, Workers
+from adapters.cli.options.common import Seconds, Seed, Workers
 
 if TYPE_CHECKING:
     from types import FrameType

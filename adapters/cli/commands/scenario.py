@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adapters.cli.options.shared import DIFFERS, STRATEGIES, Strategy, chosen
+from adapters.cli.options.common import DIFFERS, STRATEGIES, Strategy, chosen
 from adapters.cli.terminal.output import Format, as_text, emit, say
 from models.errors import InputRejectedError
 from models.reasons import counted

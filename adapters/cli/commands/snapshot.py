@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adapters.cli.options.shared import DIFFERS, Dialects, Output, SchedulerNames, only
+from adapters.cli.options.common import DIFFERS, Dialects, Output, SchedulerNames, only
 from adapters.cli.terminal.output import Format, as_text, emit, note, say
 from models.reasons import counted
 

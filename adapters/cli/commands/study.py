@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adapters.cli.options.shared import only
+from adapters.cli.options.common import only
 from adapters.cli.options.trace_options import (
     Cluster,
     Estimates,

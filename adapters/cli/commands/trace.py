@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adapters.cli.options.shared import DIFFERS, only
+from adapters.cli.options.common import DIFFERS, only
 from adapters.cli.options.trace_options import Form, say_what_was_done
 from adapters.cli.terminal.output import Format, Table, as_text, emit, note, say
 from models.reasons import counted

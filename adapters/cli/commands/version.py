@@ -2,7 +2,7 @@
 ``phalanx version``: what every bug report should hold.
 """
 
-from adapters.cli.options.shared import Output, only
+from adapters.cli.options.common import Output, only
 from adapters.cli.terminal.output import Format, as_text, emit, say
 
 _PACKAGES = ("phalanx", "ortools", "kubernetes", "pydantic", "numpy")

@@ -22,7 +22,7 @@ from adapters.cli.options.change_options import (
     Weight,
     changes_of,
 )
-from adapters.cli.options.shared import (
+from adapters.cli.options.common import (
     DIFFERS,
     Dialects,
     NoColor,

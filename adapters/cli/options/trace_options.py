@@ -99,7 +99,7 @@ def judged(names: Sequence[str], estimates: float | None) -> list[str]:
     """
     Give the names of strategies, each once, the one to compare with first.
     """
-    from adapters.replay.strategies import STRATEGIES
+    from adapters.replay.players import STRATEGIES
 
     for name in names:
         if name not in STRATEGIES:

@@ -46,7 +46,7 @@ def _words(option: TyperOption) -> Sequence[str]:
 
         return [reason.value for reason in Reason]
     if "--strategy" in option.opts and option.multiple:
-        from adapters.replay.strategies import STRATEGIES
+        from adapters.replay.players import STRATEGIES
 
         return list(STRATEGIES)
     listed = option.metavar or ""

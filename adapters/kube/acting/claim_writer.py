@@ -5,6 +5,7 @@ Claims told the node of their pod, and told so no longer: one annotation, by ver
 from collections.abc import Callable
 
 from adapters.kube.acting.operations import Answer, answer_of
+from adapters.kube.api.api_resources import Raw
 from adapters.kube.api.client import Transport
 from adapters.kube.api.errors import (
     AnswerError,
@@ -12,7 +13,6 @@ from adapters.kube.api.errors import (
     ConflictError,
     ThrottledError,
 )
-from adapters.kube.api.resources import Raw
 from adapters.kube.objects.fields import FieldError
 from adapters.kube.objects.volume_records import (
     SELECTED_NODE,

@@ -8,10 +8,10 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from adapters.kube.api.api_resources import Raw, Resource
 from adapters.kube.api.client import Transport
 from adapters.kube.api.errors import ClusterError
 from adapters.kube.api.paths import path_of, rule_of
-from adapters.kube.api.resources import Raw, Resource
 from adapters.kube.dialects.notes import moment
 from adapters.kube.gangs.holds import HELD_BY, HELD_SINCE, HOLD
 from adapters.kube.objects.fields import FieldError, mapping, text, texts

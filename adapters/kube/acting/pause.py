@@ -5,10 +5,10 @@ A pause: while the settings or our own namespace say so, nothing is bound or evi
 import logging
 from collections.abc import Callable
 
+from adapters.kube.api.api_resources import Resource
 from adapters.kube.api.client import Transport
 from adapters.kube.api.errors import ClusterError, NotFoundError
 from adapters.kube.api.paths import path_of
-from adapters.kube.api.resources import Resource
 from adapters.kube.gangs.holds import said
 from adapters.kube.objects.fields import FieldError, mapping, texts
 from models.reasons import Reason, Waiting

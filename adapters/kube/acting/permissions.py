@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from adapters.kube.acting.intent import names_of
+from adapters.kube.api.api_resources import Resource
 from adapters.kube.api.client import Transport
 from adapters.kube.api.errors import ClusterError
-from adapters.kube.api.resources import Resource
 
 _REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 _AT_ONCE = 8

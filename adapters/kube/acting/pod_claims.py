@@ -4,7 +4,7 @@ The claims of pods that are bound next, as the API server shows them.
 
 from collections.abc import Iterator, Sequence
 
-from adapters.kube.api.resources import Raw
+from adapters.kube.api.api_resources import Raw
 from adapters.kube.gangs.kinds import CLAIMS, VOLUMES
 from adapters.kube.objects.constraints import NAME_FIELD
 from adapters.kube.objects.fields import FieldError

@@ -16,6 +16,7 @@ from math import inf
 from typing import Any
 from urllib.parse import urlencode
 
+from adapters.kube.api.api_resources import Raw, Resource
 from adapters.kube.api.connection import (
     Asked,
     Connections,
@@ -34,7 +35,6 @@ from adapters.kube.api.errors import (
 )
 from adapters.kube.api.list_pages import Pass, Take, read_list
 from adapters.kube.api.paths import called, path_of, rule_of, version_of
-from adapters.kube.api.resources import Raw, Resource
 from adapters.machine.clock import monotonic
 from models.errors import printable
 

@@ -2,7 +2,7 @@
 Where a resource is in the API, and what people and roles call it.
 """
 
-from adapters.kube.api.resources import Resource
+from adapters.kube.api.api_resources import Resource
 
 
 def path_of(resource: Resource, namespace: str = "", name: str = "") -> str:

@@ -6,8 +6,8 @@ import json
 import re
 from typing import Any
 
+from adapters.kube.api.api_resources import Raw
 from adapters.kube.api.errors import ObjectUnreadError, UnreadableError
-from adapters.kube.api.resources import Raw
 from adapters.kube.api.unread import LARGEST, decoded, reason, unread
 
 _OBJECT = '"object":'

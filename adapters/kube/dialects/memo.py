@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from operator import is_
 from typing import TypeVar, cast
 
-from adapters.kube.api.resources import Raw
+from adapters.kube.api.api_resources import Raw
 
 T = TypeVar("T")
 Raws = tuple[tuple[Raw, ...], ...]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from adapters.kube.api.resources import Raw, Resource
+from adapters.kube.api.api_resources import Raw, Resource
 from adapters.kube.dialects.memo import DialectMemo
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import MatchPolicy

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from adapters.kube.api.resources import Resource
+from adapters.kube.api.api_resources import Resource
 
 Path = tuple[str, ...]
 

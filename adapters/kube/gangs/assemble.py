@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from adapters.kube.api.resources import Raw
+from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.protocol import Claim, Dialect, Objects
 from adapters.kube.gangs.cluster_gangs import ClusterGangs
 from adapters.kube.gangs.cluster_rules import (

@@ -4,7 +4,7 @@ Disruption budgets: how many pods of the gangs that one selects may still be dis
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from adapters.kube.api.resources import Raw
+from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.notes import named
 from adapters.kube.objects.constraints import selects
 from adapters.kube.objects.fields import FieldError, Json, mapping, shown, whole

@@ -17,7 +17,7 @@ from adapters.kube.gangs.trees import TreeError, plain_tree, tree_of
 from adapters.kube.gangs.volumes import Volumes
 from adapters.kube.objects.anti_affinity import Separations
 from adapters.kube.objects.fields import shown
-from adapters.kube.objects.names import is_subdomain
+from adapters.kube.objects.object_names import is_subdomain
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import Gang, PodPhase, Tree
 from models.reasons import Reason, Waiting

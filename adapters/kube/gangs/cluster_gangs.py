@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from adapters.kube.api.resources import Raw
+from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.protocol import Dialect, Objects
 from adapters.kube.gangs.attached_volumes import (
     Attached,

@@ -5,7 +5,7 @@ What gangs of all namespaces depend on: queues, priority classes and topologies.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from adapters.kube.api.resources import Raw
+from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.notes import PriorityClasses, priority_classes
 from adapters.kube.dialects.protocol import Dialect, Objects
 from adapters.kube.gangs.queues import Homes, Queues, queues_of, topologies_of

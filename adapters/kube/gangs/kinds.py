@@ -4,7 +4,7 @@ The kinds that are read: what a snapshot is made of, in clusters and in manifest
 
 from collections.abc import Sequence
 
-from adapters.kube.api.resources import Resource
+from adapters.kube.api.api_resources import Resource
 from adapters.kube.dialects.protocol import Dialect
 from adapters.kube.dialects.workloads import RESOURCES as OWNERS
 

@@ -8,7 +8,7 @@ of its templates, by the table of workloads.  In a cluster none are.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from adapters.kube.api.resources import Raw
+from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.protocol import Objects
 from adapters.kube.dialects.workloads import Workload
 from adapters.kube.gangs.owners import without_pods

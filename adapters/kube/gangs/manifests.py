@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from adapters.kube.api.api_resources import Raw, Resource
 from adapters.kube.api.errors import ManifestsRejectedError
-from adapters.kube.api.resources import Raw, Resource
 from adapters.kube.dialects.protocol import Objects
 from adapters.kube.dialects.registry import dialects
 from adapters.kube.dialects.workloads import IN_MANIFESTS
@@ -24,9 +24,9 @@ from adapters.kube.objects.fields import (
     records,
     shown,
 )
-from adapters.kube.objects.names import is_label
+from adapters.kube.objects.object_names import is_label
 from adapters.kube.objects.pod_reader import named
-from adapters.kube.objects.unread import called, counted_kinds, is_unread
+from adapters.kube.objects.unread_fields import called, counted_kinds, is_unread
 from models.dialects import DialectChoice
 from models.errors import Problem
 

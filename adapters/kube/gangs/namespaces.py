@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from adapters.kube.api.resources import Raw
+from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.memo import DialectMemo
 from adapters.kube.dialects.notes import named
 from adapters.kube.dialects.protocol import Dialect, Objects

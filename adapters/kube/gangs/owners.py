@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from adapters.kube.api.resources import Raw
+from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.defaults import QUEUE_LABELS
 from adapters.kube.dialects.defaults import WORKLOADS as DIALECT
 from adapters.kube.dialects.notes import conditions, named

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from adapters.kube.dialects.protocol import Objects
 from adapters.kube.gangs.owners import without_pods
 from adapters.kube.objects.pod_record import PodRecord
-from adapters.kube.objects.unread import counted_kinds
+from adapters.kube.objects.unread_fields import counted_kinds
 from models.reasons import counted
 
 _MOST_FAULTS = 50

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from adapters.kube.dialects.defaults import Defaults
 from adapters.kube.dialects.protocol import Dialect, Objects
 from adapters.kube.objects.fields import shown
-from adapters.kube.objects.names import is_subdomain
+from adapters.kube.objects.object_names import is_subdomain
 from models.queues import MOST_KEEPING, Queue
 from models.reasons import Reason, Waiting, counted, listed
 from models.resources import GPU

@@ -9,12 +9,12 @@ that says so has to be on the node.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from adapters.kube.api.resources import Raw
+from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.notes import named
 from adapters.kube.dialects.protocol import Objects
 from adapters.kube.objects.constraints import NAME_FIELD
 from adapters.kube.objects.fields import FieldError, mapping, records, text, whole
-from adapters.kube.objects.names import is_subdomain
+from adapters.kube.objects.object_names import is_subdomain
 from adapters.kube.objects.volume_records import (
     ClaimRecord,
     StorageClassRecord,

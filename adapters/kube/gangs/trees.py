@@ -22,7 +22,7 @@ from adapters.kube.gangs.leaves import (
     wanted_by,
 )
 from adapters.kube.gangs.workload_trees import plain
-from adapters.kube.objects.names import is_label
+from adapters.kube.objects.object_names import is_label
 from models.errors import PhalanxError
 from models.gangs import Group, MatchPolicy, PodPhase, PodSet, Tree, pod_sets
 from models.reasons import Reason, Waiting

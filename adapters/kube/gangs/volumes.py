@@ -5,7 +5,7 @@ Volumes: where pods have theirs, and what pods wait for that have none yet.
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from adapters.kube.api.resources import Raw
+from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.notes import named
 from adapters.kube.dialects.protocol import Objects
 from adapters.kube.gangs.storage import STORAGE_KINDS, NotReadyError, Storage

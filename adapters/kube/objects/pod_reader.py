@@ -32,10 +32,10 @@ from adapters.kube.objects.fields import (
     tried,
     whole,
 )
-from adapters.kube.objects.names import is_label, is_subdomain
+from adapters.kube.objects.object_names import is_label, is_subdomain
 from adapters.kube.objects.pod_record import Owner, PodRecord
 from adapters.kube.objects.requests import requests_of
-from adapters.kube.objects.unread import unread_words, why_waiting
+from adapters.kube.objects.unread_fields import unread_words, why_waiting
 from models.gangs import PodPhase
 from models.nodes import ANYWHERE, NodeDemand
 from models.resources import PODS, Resources

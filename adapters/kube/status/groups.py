@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
-from adapters.kube.api.resources import Place, Raw
+from adapters.kube.api.api_resources import Place, Raw
 from adapters.kube.dialects.protocol import Claim, Dialect, GroupStanding, Write
 from adapters.kube.objects.fields import FieldError, mapping, text
 from adapters.kube.status.k8s_events import Regarding

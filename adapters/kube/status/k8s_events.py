@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from adapters.kube.api.api_resources import Raw, Resource
 from adapters.kube.api.client import Transport
 from adapters.kube.api.paths import path_of, rule_of
-from adapters.kube.api.resources import Raw, Resource
 from adapters.kube.status.patches import PatchOutcome, Written, send
 from models.errors import escaped
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from adapters.kube.api.api_resources import Raw, Resource
 from adapters.kube.api.client import MERGE_PATCH, STRATEGIC_PATCH, Transport
 from adapters.kube.api.errors import (
     AnswerError,
@@ -20,7 +21,6 @@ from adapters.kube.api.errors import (
     ThrottledError,
 )
 from adapters.kube.api.paths import path_of, rule_of
-from adapters.kube.api.resources import Raw, Resource
 from adapters.kube.dialects.protocol import Write
 from adapters.kube.gangs.kinds import NEEDED
 from adapters.kube.objects.fields import FieldError, mapping, text

@@ -4,7 +4,7 @@ The condition of pods without a node, where autoscalers and people look for it.
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from adapters.kube.api.resources import Place
+from adapters.kube.api.api_resources import Place
 from adapters.kube.dialects.notes import moment
 from adapters.kube.objects.pod_record import PodRecord
 from adapters.kube.status.patches import PatchOutcome, patch_pod

@@ -6,8 +6,8 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from adapters.kube.api.api_resources import Place
 from adapters.kube.api.client import Transport
-from adapters.kube.api.resources import Place
 from adapters.kube.status.patches import PatchOutcome, Written
 from adapters.machine.backoff import Backoff
 

@@ -13,8 +13,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from adapters.kube.api.api_resources import Place
 from adapters.kube.api.client import Transport
-from adapters.kube.api.resources import Place
 from adapters.kube.dialects.protocol import Dialect
 from adapters.kube.status.debounce import Steady
 from adapters.kube.status.groups import GroupStatus, Writing, regarding, unheard

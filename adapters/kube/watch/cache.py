@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from adapters.kube.api.api_resources import Place, Raw, Resource
 from adapters.kube.api.errors import SnapshotRefusedError
 from adapters.kube.api.paths import called
-from adapters.kube.api.resources import Place, Raw, Resource
 from adapters.kube.api.watch_events import number_of
 from adapters.kube.dialects.protocol import Objects
 from adapters.kube.objects.node_record import NodeRecord

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
+from adapters.kube.api.api_resources import Raw, Resource
 from adapters.kube.api.client import Stream, Transport, status_error
 from adapters.kube.api.errors import (
     ClusterError,
@@ -24,7 +25,6 @@ from adapters.kube.api.errors import (
 )
 from adapters.kube.api.list_pages import Pass, Take
 from adapters.kube.api.paths import called, version_of
-from adapters.kube.api.resources import Raw, Resource
 from adapters.kube.api.unread import DEEPEST, Unread, too_deep
 from adapters.kube.api.watch_events import identity, number_of, parsed
 from adapters.kube.objects.fields import FieldError, mapping, shown

@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from adapters.kube.api.api_resources import Raw, Resource
 from adapters.kube.api.client import Transport
 from adapters.kube.api.paths import called
-from adapters.kube.api.resources import Raw, Resource
 from adapters.kube.api.unread import DEEPEST, too_deep
 from adapters.kube.dialects.protocol import Dialect
 from adapters.kube.gangs.assemble import SCHEDULERS, Assembled, Assembler

@@ -8,7 +8,7 @@ workload that is new are made up of its template, as for manifests alone.
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from adapters.kube.api.resources import Raw
+from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.protocol import Objects
 from adapters.kube.gangs.made_up import made_up
 from adapters.kube.objects.fields import FieldError, mapping

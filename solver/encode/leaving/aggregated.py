@@ -16,9 +16,9 @@ from solver.encode.activation import add_footprints, add_type, gang_types
 from solver.encode.demand import Demand, pending_shapes
 from solver.encode.entitlement import add_entitlement
 from solver.encode.leaving.bounds import add_rights
-from solver.encode.leaving.encoding import only_entitled
 from solver.encode.leaving.guarantee import add_guarantee
 from solver.encode.leaving.node_options import Conversion
+from solver.encode.leaving.step_encoding import only_entitled
 from solver.encode.leaving.variables import Leaving, add_leaving, released
 from solver.encode.node_classes import Classes, NodeClass, node_class
 from solver.encode.queue_limit import add_limits

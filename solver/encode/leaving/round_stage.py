@@ -14,14 +14,14 @@ from solver.encode.activation import add_footprints, add_type
 from solver.encode.capacity import add_capacity
 from solver.encode.demand import Demand, pending_shapes
 from solver.encode.encoding import Encoding
-from solver.encode.leaving.encoding import (
+from solver.encode.leaving.node_options import Conversion
+from solver.encode.leaving.reserved_starts import add_reservations
+from solver.encode.leaving.step_encoding import (
     StepEncoding,
     add_mover,
     add_step_rules,
     released_by,
 )
-from solver.encode.leaving.node_options import Conversion
-from solver.encode.leaving.reserved_starts import add_reservations
 from solver.encode.leaving.variables import Leaving, add_leaving
 from solver.encode.node_classes import Classes, Level, classes_of
 from solver.encode.queue_limit import add_limits

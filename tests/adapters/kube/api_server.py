@@ -18,8 +18,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Self
 from urllib.parse import parse_qsl, urlsplit
 
+from adapters.kube.api.api_resources import Resource
 from adapters.kube.api.paths import path_of
-from adapters.kube.api.resources import Resource
 from tests.adapters.kube.raw_pods import compact
 
 PODS = Resource(group="", version="v1", plural="pods", kind="Pod", needed=True)

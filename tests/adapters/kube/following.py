@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Self
 
+from adapters.kube.api.api_resources import Resource
 from adapters.kube.api.client import Timeouts, Transport
 from adapters.kube.api.connect import connect
-from adapters.kube.api.resources import Resource
 from adapters.kube.watch.cache import Cache
 from adapters.kube.watch.pace import Pace
 from adapters.kube.watch.reflector import Reflector

@@ -3,8 +3,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from adapters.kube.api.api_resources import Resource
 from adapters.kube.api.errors import ForbiddenError, SnapshotRefusedError
-from adapters.kube.api.resources import Resource
 from adapters.kube.objects.pod_reader import pod_record
 from adapters.kube.watch.cache import Cache
 from adapters.kube.watch.pace import State

@@ -9,8 +9,8 @@ import json
 from collections import deque
 from urllib.parse import urlsplit
 
+from adapters.kube.api.api_resources import Resource
 from adapters.kube.api.paths import path_of
-from adapters.kube.api.resources import Resource
 from tests.adapters.kube.api_server import ApiServer, Kind, _Handler
 
 

@@ -7,7 +7,7 @@ are Koordinator's; ACK does not read them, and neither do we.
 
 from collections.abc import Iterable
 
-from adapters.kube.api.resources import Resource
+from adapters.kube.api.api_resources import Resource
 from adapters.kube.dialects.coscheduling.answer import (
     KOORDINATOR_PHASES,
     PLUGIN_PHASES,

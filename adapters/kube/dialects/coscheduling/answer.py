@@ -8,7 +8,7 @@ there.  The PodGroups have no conditions, so an annotation of ours keeps the rea
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from adapters.kube.api.resources import Raw
+from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.coscheduling.keys import SIGS, VERSION
 from adapters.kube.dialects.notes import moment
 from adapters.kube.dialects.protocol import Claim, GroupStanding, Write, said_of

@@ -8,7 +8,7 @@ differently stands in their modules.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from adapters.kube.api.resources import Raw
+from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.coscheduling.keys import ALL_NAMES, FoundGang, Word
 from adapters.kube.objects.fields import (
     FieldError,
@@ -18,7 +18,7 @@ from adapters.kube.objects.fields import (
     texts,
     whole,
 )
-from adapters.kube.objects.names import is_subdomain
+from adapters.kube.objects.object_names import is_subdomain
 from adapters.kube.objects.pod_record import PodRecord
 from models.errors import QuantityError
 from models.reasons import NO_POD_GROUP, Reason, Waiting

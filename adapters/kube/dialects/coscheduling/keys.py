@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from adapters.kube.api.resources import Raw
+from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.notes import named
 from adapters.kube.dialects.protocol import Membership, Objects
 from adapters.kube.objects.fields import FieldError, mapping

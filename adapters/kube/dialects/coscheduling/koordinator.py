@@ -8,7 +8,7 @@ PodGroup win, and a switch does so here.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from adapters.kube.api.resources import Resource
+from adapters.kube.api.api_resources import Resource
 from adapters.kube.dialects.coscheduling.answer import KOORDINATOR_PHASES, answers
 from adapters.kube.dialects.coscheduling.gangs import (
     GroupFields,

@@ -6,7 +6,7 @@ ACK, which reads the same objects by other labels, stands in a module of its own
 
 from collections.abc import Iterable
 
-from adapters.kube.api.resources import Resource
+from adapters.kube.api.api_resources import Resource
 from adapters.kube.dialects.coscheduling.answer import PLUGIN_PHASES, answers
 from adapters.kube.dialects.coscheduling.gangs import (
     GroupNotes,

@@ -12,7 +12,7 @@ from functools import partial
 from math import gcd
 from typing import TypeVar
 
-from adapters.kube.api.resources import Raw
+from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.coscheduling.gangs import GroupNotes
 from adapters.kube.dialects.coscheduling.keys import (
     PREEMPTIBLE,

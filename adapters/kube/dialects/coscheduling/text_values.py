@@ -9,7 +9,7 @@ from decimal import ROUND_CEILING, Decimal
 
 from adapters.kube.dialects.coscheduling.gangs import GroupNotes, GroupSaid
 from adapters.kube.objects.fields import shown
-from adapters.kube.objects.names import is_label, is_subdomain
+from adapters.kube.objects.object_names import is_label, is_subdomain
 from models.gangs import MatchPolicy
 from models.reasons import Reason
 from models.resources import LONGEST_SECONDS

@@ -6,7 +6,7 @@ The condition is taken away once the pods run, so that it does not outlive its c
 
 from collections.abc import Iterator, Mapping
 
-from adapters.kube.api.resources import Raw
+from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.notes import conditions, moment
 from adapters.kube.dialects.protocol import Claim, GroupStanding, Write, said_of
 from adapters.kube.objects.fields import FieldError, mapping

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
-from adapters.kube.api.resources import Raw, Resource
+from adapters.kube.api.api_resources import Raw, Resource
 from adapters.kube.dialects.kai.answer import (
     GROUP,
     POOL,
@@ -43,7 +43,7 @@ from adapters.kube.objects.fields import (
     texts,
     whole,
 )
-from adapters.kube.objects.names import is_subdomain
+from adapters.kube.objects.object_names import is_subdomain
 from adapters.kube.objects.pod_record import PodRecord
 from models.errors import QuantityError
 from models.queues import Queue

@@ -5,7 +5,7 @@ KAI's queues and topologies: numbers left out are 0, and -1 is unlimited.
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 
-from adapters.kube.api.resources import Raw
+from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.notes import MOST_NUMBER, closed, count, named
 from adapters.kube.objects.fields import FieldError, Json, mapping, records, shown, text
 from models.errors import QuantityError

@@ -6,12 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
-from adapters.kube.api.resources import Raw
+from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.kai.queues import levels_in
 from adapters.kube.dialects.notes import Notes, count, named
 from adapters.kube.dialects.protocol import Part
 from adapters.kube.objects.fields import FieldError, Json, mapping, records, text
-from adapters.kube.objects.names import is_label
+from adapters.kube.objects.object_names import is_label
 from models.topology import TopologyDemand
 
 Levels = Mapping[str, Mapping[str, str]]

@@ -6,7 +6,7 @@ What Kubernetes' own words say of a gang: whether it was ever scheduled, and why
 
 from collections.abc import Iterator
 
-from adapters.kube.api.resources import Raw
+from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.notes import conditions, moment, named
 from adapters.kube.dialects.protocol import Claim, GroupStanding, Part, Write
 from adapters.kube.objects.fields import FieldError, mapping, whole

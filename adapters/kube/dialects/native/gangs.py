@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from adapters.kube.api.resources import Resource
+from adapters.kube.api.api_resources import Resource
 from adapters.kube.dialects.kept_claims import Remembered
 from adapters.kube.dialects.native.answer import COMPOSITE, GROUP, PODGROUP, answers
 from adapters.kube.dialects.native.tree import (
@@ -40,7 +40,7 @@ from adapters.kube.dialects.protocol import (
     Write,
 )
 from adapters.kube.objects.fields import FieldError, Json, items, mapping, text
-from adapters.kube.objects.names import is_subdomain
+from adapters.kube.objects.object_names import is_subdomain
 from adapters.kube.objects.pod_record import PodRecord
 from models.queues import Queue
 from models.reasons import Reason, Waiting

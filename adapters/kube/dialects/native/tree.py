@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from adapters.kube.api.resources import Raw
+from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.native.answer import COMPOSITE, PODGROUP
 from adapters.kube.dialects.notes import Notes, count, named
 from adapters.kube.dialects.protocol import Part

@@ -7,7 +7,7 @@ The order of the conditions and the sentence in the field ``reason`` are Volcano
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from adapters.kube.api.resources import Raw
+from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.notes import conditions, moment
 from adapters.kube.dialects.protocol import Claim, GroupStanding, Write, said_of
 from adapters.kube.objects.fields import FieldError, mapping

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from adapters.kube.api.resources import Raw, Resource
+from adapters.kube.api.api_resources import Raw, Resource
 from adapters.kube.dialects.defaults import defaults_of
 from adapters.kube.dialects.kept_claims import Remembered
 from adapters.kube.dialects.notes import (
@@ -32,7 +32,7 @@ from adapters.kube.dialects.volcano.queues import queue_notes, volcano_queues
 from adapters.kube.dialects.volcano.subgroups import network, subgroups
 from adapters.kube.dialects.volcano.tree import leaf_of, tree_of
 from adapters.kube.objects.fields import FieldError, Json, mapping, text, texts
-from adapters.kube.objects.names import is_subdomain
+from adapters.kube.objects.object_names import is_subdomain
 from adapters.kube.objects.pod_record import PodRecord
 from adapters.kube.objects.requests import amounts
 from models.gangs import MatchPolicy, PodPhase

@@ -7,7 +7,7 @@ What a queue is guaranteed nobody else may use.
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
-from adapters.kube.api.resources import Raw
+from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.notes import MOST_NUMBER, Notes, closed, count, named
 from adapters.kube.objects.fields import FieldError, Json, joined, mapping, text
 from adapters.kube.objects.requests import amounts

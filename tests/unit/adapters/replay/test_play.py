@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from adapters.replay import play as playing
-from adapters.replay.bounds import bounds_of
 from adapters.replay.checkpoint import NAME, keep
 from adapters.replay.engine import Engine
+from adapters.replay.lower_bounds import bounds_of
 from adapters.replay.play import jobs_of, play
-from adapters.replay.strategies import STRATEGIES
+from adapters.replay.players import STRATEGIES
 from models.policy import Policy
 from tests.helpers.played import files, rows, run, some_jobs, table
 

@@ -4,7 +4,7 @@ Hints for a step: which gangs start, and which nodes are converted how.
 
 from collections import Counter
 
-from solver.encode.leaving.encoding import StepEncoding
+from solver.encode.leaving.step_encoding import StepEncoding
 from solver.encode.variables import Var
 from solver.place.draft import Draft
 
