@@ -11,7 +11,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from tests.docs import scenario_index
+from tests.docs import decision_index, scenario_index
 from tests.docs.pages import blocks, is_session, pages, steps
 from tests.docs.sessions import NOT_RUN, furnish, play, settled
 
@@ -49,9 +49,10 @@ def _taken(stream: io.StringIO) -> str:
 
 def main() -> None:
     """
-    Rewrite all pages that hold sessions, and the index of the scenarios.
+    Rewrite all pages that hold sessions, and the indexes of scenarios and decisions.
     """
-    scenario_index.PAGE.write_text(scenario_index.fresh(), encoding="utf-8")
+    for index in (scenario_index, decision_index):
+        index.PAGE.write_text(index.fresh(), encoding="utf-8")
     here = Path.cwd()
     for page in pages():
         if not any(is_session(block) for block in blocks(page)):

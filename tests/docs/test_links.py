@@ -66,10 +66,3 @@ def test_every_make_target_that_a_page_names_exists(page):
     for span in code_spans(page):
         if re.fullmatch(r"make [a-z-]+", span):
             assert is_target(span.removeprefix("make ")), span
-
-
-def test_every_decision_is_listed():
-    listed = set(links(REPOSITORY / "docs" / "README.md"))
-    written = {f"adr/{p.name}" for p in (REPOSITORY / "docs" / "adr").glob("*.md")}
-
-    assert set() == written - listed
