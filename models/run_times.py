@@ -16,7 +16,7 @@ from models.resources import num_gpus
 
 _BINS = 110
 _MOST_COUNTED = 1024
-MOST_KINDS = 400
+MOST_KINDS = 200
 """
 The most kinds of gangs that a record tells apart.
 """

@@ -9,8 +9,10 @@ from heapq import heapify
 from pathlib import Path
 from typing import Any
 
+from adapters.files.recorded_times import record_of, run_times_document
 from adapters.replay.engine import Engine, Rounds
 from adapters.replay.job_state import Fate
+from models.scenario import RunTimesSpec
 
 NAME = "checkpoint.json"
 _FIELDS = (
@@ -36,6 +38,7 @@ def keep(engine: Engine, key: str) -> None:
         "fates": [_written(fate) for fate in world.fates.values()],
         "held": world.held.document(),
         "usage": world.usage.document(),
+        "runTimes": run_times_document(world.run_times),
         "alone": [idx for idx in world.fates if _alone(engine, idx)],
         "meter": {
             **{name: getattr(meter, name) for name in ("level", "now", "begins")},
@@ -91,6 +94,8 @@ def restore(engine: Engine, document: dict[str, Any]) -> None:
         setattr(world, name, document["world"][name])
     world.held.restore(document["held"])
     world.usage.restore(document["usage"])
+    specs = map(RunTimesSpec.model_validate, document["runTimes"])
+    world.run_times = record_of(specs)
     world.ends = [(end[0], end[1], end[2]) for end in document["ends"]]
     heapify(world.ends)
     meter = world.meter

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from models.gangs import Gang, Group, Pod, PodPhase, PodSet, Tree
+from models.gangs import Gang, Group, Pod, PodPhase, PodSet, RunKind, Tree
 from models.resources import Resources
+from models.run_times import kind_of
 from models.trace import Job, Role
 
 NEVER = -1
@@ -45,6 +46,13 @@ class Fate:
         Tell whether all pods that are needed are bound.
         """
         return self.start != NEVER
+
+    @property
+    def run_kind(self) -> RunKind:
+        """
+        Say as whose its run time is counted.
+        """
+        return kind_of(self.job.queue, "default", self.job.gpus)
 
     def role_of(self, pod: str) -> Role:
         """

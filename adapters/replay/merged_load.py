@@ -6,13 +6,14 @@ it asks for and where it is do.
 """
 
 from adapters.replay.job_state import Fate
-from models.gangs import Gang, Pod, PodPhase, PodSet
+from models.gangs import Gang, Pod, PodPhase, PodSet, RunKind
 from models.resources import Resources
 
 NAMESPACE = "running"
-Key = tuple[str, int, bool, tuple[tuple[str, int], ...]]
+Key = tuple[RunKind, int, bool, tuple[tuple[str, int], ...]]
 """
-Queue, priority, whether it is preemptible, and what a pod asks for.
+As whose its run time is counted (its queue), priority, whether it is preemptible, and
+what a pod asks for.
 """
 
 
@@ -51,7 +52,7 @@ class Load:
     def _key(self, fate: Fate, requests: Resources) -> Key:
         job = fate.job
         kind = tuple(sorted(requests.items()))
-        return (job.queue, job.priority, job.preemptible, kind)
+        return (fate.run_kind, job.priority, job.preemptible, kind)
 
     def gangs(self, now: int) -> list[Gang]:
         """
@@ -60,14 +61,14 @@ class Load:
         return [self._gang(key, now) for key in self._pods]
 
     def _gang(self, key: Key, now: int) -> Gang:
-        queue, priority, preemptible, kind = key
+        runs_like, priority, preemptible, kind = key
         pods = tuple(
             Pod(pod, PodPhase.RUNNING, node, now - since)
             for pod, (node, since) in sorted(self._pods[key].items())
         )
         asked = ".".join(f"{name}={amount}" for name, amount in kind)
         return Gang(
-            name=f"{queue}.{priority}.{preemptible}.{asked}",
+            name=f"{runs_like.queue}.{runs_like.gpus}.{priority}.{preemptible}.{asked}",
             namespace=NAMESPACE,
             tree=PodSet(
                 name="",
@@ -76,7 +77,8 @@ class Load:
                 requests=self._requests[key],
                 pods=pods,
             ),
-            queue=queue,
+            queue=runs_like.queue,
             priority=priority,
             preemptible=preemptible,
+            runs_like=runs_like,
         )

@@ -23,6 +23,7 @@ from models.plan import Operation, Plan
 from models.policy import Policy
 from models.receipt import Receipt
 from models.resources import GPU, add, summed
+from models.run_times import NOTHING_SEEN, RunTimes
 from models.snapshot import Snapshot
 from models.trace import Floor, Job
 from solver import budget_ends
@@ -96,6 +97,7 @@ class World:
     meter: Meter = field(init=False)
     held: HeldTime = field(default_factory=HeldTime)
     usage: UsageMemory = field(init=False)
+    run_times: RunTimes = NOTHING_SEEN
     load: Load = field(default_factory=Load)
     _by_key: dict[str, Fate] = field(default_factory=dict)
 
@@ -142,6 +144,8 @@ class World:
         """
         _, idx, _ = heappop(self.ends)
         fate = self.fates[idx]
+        ran = max(1, self.now - fate.start)
+        self.run_times = self.run_times.having(fate.run_kind, ran)
         fails = fate.failures < len(fate.job.failures)
         places = dict(fate.places)
         if self._is_load(fate):
@@ -281,6 +285,7 @@ class World:
             topologies=self.floor.topologies,
             unchanged_for=self.now - self.changed_at,
             held=self.held.within(self.policy.waiting.window, self.now),
+            run_times=self.run_times,
             also_waiting=self.line.count - sum(idx in self.line for idx in self.shown),
         )
 

@@ -277,6 +277,7 @@ def _claimed(group: Grouped, plain: Defaults, settled: _Settled, now: int) -> Ga
         backoff=claim.backoff,
         min_resources=claim.min_resources,
         waiting_time=claim.waiting_time,
+        max_runtime=_max_runtime(group.members),
         stale_after=_or(claim.stale_after, plain.stale_after),
         stale_since=_ago(claim.stale_since, now),
         refused=settled.refused,
@@ -297,6 +298,16 @@ def _lasts(group: Grouped, now: int) -> bool:
         elif pod.phase is PodPhase.TERMINATING:
             times.append(pod.deleted)
     return all(since is not None and ages(since, now) for since in times)
+
+
+def _max_runtime(members: Iterable[Member]) -> int | None:
+    """
+    Give after how long every pod of a gang is ended, if each says so.
+    """
+    pods = (member.pod for member in members)
+    limits = [pod.run_limit for pod in pods if pod.phase not in _FINISHED]
+    known = [limit for limit in limits if limit is not None]
+    return max(known) if known and len(known) == len(limits) else None
 
 
 def _or(said: int | None, plain: int | None) -> int | None:

@@ -35,6 +35,7 @@ from adapters.kube.objects.fields import (
 from adapters.kube.objects.object_names import is_label, is_subdomain
 from adapters.kube.objects.pod_record import Owner, PodRecord
 from adapters.kube.objects.requests import requests_of
+from adapters.kube.objects.run_limit import run_limit
 from adapters.kube.objects.unread_fields import unread_words, why_waiting
 from models.gangs import PodPhase
 from models.nodes import ANYWHERE, NodeDemand
@@ -369,6 +370,7 @@ _READERS: Mapping[str, _Reader] = {
     "gates": lambda _, spec, __: _gates(spec),
     "group": lambda _, spec, __: _group(spec),
     "volumes": lambda meta, spec, _: volumes_of(spec, str(meta.get("name"))),
+    "run_limit": lambda meta, spec, _: run_limit(meta, spec),
     "ephemeral": lambda meta, spec, _: ephemeral_of(spec, str(meta.get("name"))),
 }
 

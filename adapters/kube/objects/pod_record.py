@@ -37,6 +37,7 @@ class PodRecord:
     the rest of it.  ``volumes`` are the claims of volumes that it mounts, of which the
     ``ephemeral`` ones are made for it; ``shared`` are the devices of which it has parts
     while it runs, ``unread`` the words it says that are known and not read.
+    ``run_limit`` is after how many seconds it is ended at the latest.
     """
 
     namespace: str
@@ -66,6 +67,7 @@ class PodRecord:
     uncounted: tuple[str, ...] = ()
     shared: SharedGpus | None = None
     unread: tuple[str, ...] = ()
+    run_limit: int | None = None
     said: str = field(default="", compare=False)
 
     @property

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields, replace
 from math import ceil, isfinite
 from typing import Any, Final
 
+from adapters.loop.memory.ended_gangs import EndedGangs
 from adapters.loop.memory.held import HeldTime
 from adapters.loop.memory.promises import Promise, Promises
 from adapters.loop.memory.unchanged import Stillness, leaving_for_others
@@ -97,6 +98,7 @@ class Memory:
         self._window = window
         self._whole: Kept[Gang, bool] = Kept(is_complete)
         self._held = HeldTime()
+        self._ended = EndedGangs()
         self._usage = UsageMemory(half_life)
         self._stillness = Stillness()
         self._spared: dict[str, float | None] = {}
@@ -113,10 +115,15 @@ class Memory:
             unchanged_for=self._stillness.seconds(known, now),
             held=self._held.within(self._window, now),
             queues=self._usage.applied(known.queues, now),
+            run_times=self._ended.note(snapshot, now, self._made_to_leave()),
         )
         if self._usage.half_life is not None:
             self._usage.note(beyond_quotas(known), now)
         return self.promises.applied(known, now)
+
+    def _made_to_leave(self) -> dict[str, float]:
+        gangs = self.gangs.items()
+        return {k: m.evicted_at for k, m in gangs if m.evicted_at is not None}
 
     def _changed(self, gangs: Sequence[Gang], now: float) -> dict[int, Gang]:
         """
@@ -223,6 +230,8 @@ class Memory:
             kept["unchanged"] = unchanged
         if (held := self._held.document())["slots"]:
             kept["held"] = held
+        if ended := self._ended.document():
+            kept["ended"] = ended
         if self._usage.half_life is not None:
             kept["usage"] = self._usage.document()
         return kept
@@ -248,6 +257,7 @@ class Memory:
         self._held = HeldTime()
         self._held.restore({**document.get("held", {}), "gpus": 0})
         lost += not self._usage.restore(document.get("usage"))
+        lost += not self._ended.restore(document.get("ended"))
         self.promises = Promises()
         return lost + self.promises.restore(
             promises if isinstance(promises, list) else ()

@@ -712,3 +712,36 @@ def test_what_pods_said_before_is_forgotten():
         assembler.assembled([one], [], objects(), NOW)
 
     assert 2000 > len(assembler._gangs._looks["default"]._memberships._words)
+
+
+# --- for how long it runs -----------------------------------------------------
+
+KUEUE_LIMIT = "kueue.x-k8s.io/max-exec-time-seconds"
+
+
+def limited(number, *, deadline=None, label=None):
+    one = pod(f"g-{number}", labels=in_group("g"))
+    if deadline is not None:
+        one["spec"]["activeDeadlineSeconds"] = deadline
+    if label is not None:
+        one["metadata"]["labels"][KUEUE_LIMIT] = label
+    return one
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "longest"),
+    [
+        ({"deadline": 60}, {"deadline": 600}, 600),
+        ({"deadline": 60}, {}, None),
+        ({"deadline": 60}, {"label": "90"}, 90),
+        ({"deadline": 60, "label": "30"}, {"label": "20"}, 30),
+        ({"label": "much"}, {"deadline": 60}, None),
+        ({"deadline": True}, {"deadline": 60}, None),
+    ],
+)
+def test_a_gang_runs_no_longer_than_the_longest_limit_of_all_its_pods(
+    first, second, longest
+):
+    pods = [limited(0, **first), limited(1, **second)]
+
+    assert longest == gang_of(*pods, pod_group("g", 2)).max_runtime
