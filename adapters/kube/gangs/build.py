@@ -3,7 +3,7 @@ Claims and pods to gangs: priority, queue, tree, and what keeps a gang from plan
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from adapters.kube.dialects.defaults import Defaults, defaults_of

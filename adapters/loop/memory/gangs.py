@@ -6,11 +6,12 @@ are promised.  It decides nothing: planning reads it as fields of the snapshot.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from math import ceil, isfinite
+from dataclasses import replace
+from math import ceil
 from typing import Any, Final
 
 from adapters.loop.memory.ended_gangs import EndedGangs
+from adapters.loop.memory.gang_memory import GangMemory, importance, known, plain
 from adapters.loop.memory.held import HeldTime
 from adapters.loop.memory.promises import Promise, Promises
 from adapters.loop.memory.unchanged import Stillness, leaving_for_others
@@ -30,47 +31,6 @@ How long a gang waits after binds that were refused.
 """
 _FORGOTTEN_AFTER: Final = 600.0
 _SAME_BIRTH: Final = 5.0
-
-
-@dataclass(slots=True)
-class GangMemory:
-    """
-    What is remembered of one gang; times are seconds since the epoch.
-
-    ``waited`` are the seconds for which it was ready and not chosen, without those
-    since ``waits_since``.  ``halved`` says that we bound a part of it and then failed.
-    """
-
-    born: float = 0.0
-    seen: float = 0.0
-    waited: float = 0.0
-    waits_since: float | None = None
-    evicted_at: float | None = None
-    failures: int = 0
-    again_at: float = 0.0
-    below_since: float | None = None
-    halved: bool = False
-    satisfied: bool = False
-
-    def is_blank(self) -> bool:
-        """
-        Tell whether there is nothing to remember.
-        """
-        return not (
-            self.waited
-            or self.waits_since is not None
-            or self.evicted_at is not None
-            or self.failures
-            or self.again_at
-            or self.below_since is not None
-            or self.halved
-            or self.satisfied
-        )
-
-
-_BLANK: Final = {
-    each.name: each.default for each in fields(GangMemory) if each.name != "seen"
-}
 
 
 class Memory:
@@ -222,7 +182,7 @@ class Memory:
         The gangs that it matters most for come first: there may be no room for all.
         """
         some = ((key, held) for key, held in self.gangs.items() if not held.is_blank())
-        gangs = {key: _plain(held) for key, held in sorted(some, key=_importance)}
+        gangs = {key: plain(held) for key, held in sorted(some, key=importance)}
         kept: dict[str, Any] = {"gangs": gangs, "promises": self.promises.document()}
         if self.first_led is not None:
             kept["first_led"] = round(self.first_led, 1)
@@ -249,7 +209,7 @@ class Memory:
         self.gangs, lost = {}, 0
         for key, said in gangs.items() if isinstance(gangs, Mapping) else ():
             if isinstance(said, Mapping):
-                self.gangs[key] = GangMemory(**_known(said), seen=now)
+                self.gangs[key] = GangMemory(**known(said), seen=now)
             else:
                 lost += 1
         self._stillness, self._spared = Stillness(), {}
@@ -341,45 +301,6 @@ class Memory:
             for receipt in failed:
                 self.promises.hold(Promise.of(receipt.operation))
         held.failures += bool(tried & {"refused", "again"})
-
-
-def _plain(held: GangMemory) -> dict[str, Any]:
-    """
-    Give what differs from a gang of which nothing is known; times to a tenth.
-    """
-    found: dict[str, Any] = {}
-    for word, blank in _BLANK.items():
-        value = getattr(held, word)
-        if value != blank:
-            found[word] = round(value, 1) if isinstance(value, float) else value
-    return found
-
-
-def _importance(entry: tuple[str, GangMemory]) -> tuple[bool, bool, float, str]:
-    """
-    Order gangs by what is lost with them: what is wrong, then who waited, the longest.
-    """
-    key, held = entry
-    wrong = held.satisfied or held.halved or held.below_since is not None
-    lately = held.failures > 0 or held.evicted_at is not None
-    since = held.born if held.waits_since is None else held.waits_since
-    return not wrong, not lately, since - held.waited, key
-
-
-def _known(said: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    Give the words of a kept gang that we know, where they hold what they must.
-    """
-    found: dict[str, Any] = {}
-    for word, blank in _BLANK.items():
-        value: Any = said.get(word)
-        if isinstance(blank, bool) or not isinstance(value, int | float):
-            fits = isinstance(value, bool) and isinstance(blank, bool)
-        else:
-            fits = not isinstance(value, bool) and isfinite(value)
-        if fits:
-            found[word] = int(value) if word == "failures" else value
-    return found
 
 
 def _waited(held: GangMemory, now: float) -> int:

@@ -17,7 +17,8 @@ from adapters.kube.acting.intent import (
 )
 from adapters.kube.acting.intent_format import LIMIT, Intent
 from adapters.kube.api.errors import UnreachableError, answer_error
-from adapters.loop.memory.gangs import GangMemory, Memory
+from adapters.loop.memory.gang_memory import GangMemory
+from adapters.loop.memory.gangs import Memory
 from adapters.loop.memory.promises import Promise
 from tests.helpers.kube_store import Store
 
