@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from solver.tuning import Tuning as Tuning
     from solver.verify.judge import verify as _verify
     from solver.verify.violation import Violation as Violation
+    from solver.why.one_gang import why_waits as why_waits
 
     judge = _verify
 
@@ -60,6 +61,7 @@ _ROOMS = {
     "tuning": ("Tuning",),
     "verify.judge": ("judge",),
     "verify.violation": ("Violation",),
+    "why.one_gang": ("why_waits",),
 }
 _CALLED_THERE = {"judge": "verify"}
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}

@@ -25,6 +25,7 @@ from adapters.cli.commands import (
     verify,
     version,
     what_if,
+    why,
 )
 from adapters.cli.commands import run as run_command
 from adapters.cli.options.common import Asked
@@ -42,6 +43,7 @@ app.command("plan")(plan.plan)
 app.command("plan diff")(plan_diff.plan_diff)
 app.command("what-if")(what_if.what_if)
 app.command("verify")(verify.verify)
+app.command("why")(why.why)
 app.command("run")(run_command.run)
 app.add_typer(scenario.app, name="scenario")
 app.command("compare")(compare.compare)

@@ -133,7 +133,7 @@ def open_step(problem: Problem, step: Step, ready: Draft) -> Opened | None:
     if not problem.policy.evicts(borrowing=step is Step.BORROWING):
         return None
     if step is Step.ENTITLED:
-        problem = _remembering(problem)
+        problem = remembering(problem)
     units = _candidates(problem, step)
     if not units:
         return None
@@ -238,7 +238,7 @@ def _keys(problem: Problem, step: Step) -> tuple[TierKey, ...]:
     return keys[: last + 1]
 
 
-def _remembering(problem: Problem) -> Problem:
+def remembering(problem: Problem) -> Problem:
     """
     Count waiting gangs that were evicted against what their queues may claim.
     """

@@ -35,9 +35,11 @@ class Alone:
         self._tuning = problem.tuning.explain
         self._classes: dict[tuple[tuple[int, ...], tuple[Level, ...]], Classes] = {}
 
-    def starts(self, unit: Unit) -> bool | None:
+    def starts(self, unit: Unit, *, presolve: bool = True) -> bool | None:
         """
         Say yes or no by proof; none when the limit is reached first.
+
+        Without ``presolve`` the model is solved as it was written.
         """
         single = replace(self._problem, units=(unit,))
         fits = self._fits(single)
@@ -48,6 +50,7 @@ class Alone:
         self._budget.charge(fits / self._tuning.nodes_per_unit)
         solver = limited_solver(self._budget, self._tuning.limit)
         solver.parameters.linearization_level = 2
+        solver.parameters.cp_model_presolve = presolve
         status = solver.solve(encoding.model)
         self._budget.charge(solver.deterministic_time)
         if status == cp_model.INFEASIBLE:

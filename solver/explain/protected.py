@@ -71,11 +71,11 @@ class Protection:
         """
         if not self._never_enough(unit) or not self._try_once():
             return None
-        lifted = self._without_protection()
+        problem, lifted = self._problem, self._without_protection()
         draft = self._by_hand(lifted, unit)
         if draft is None:
             return None
-        found = [(one, why) for one in draft.exits if (why := self._protector(one))]
+        found = [(one, why) for one in draft.exits if (why := protector(problem, one))]
         return self._protected(unit, found) if found else None
 
     def _never_enough(self, unit: Unit) -> bool:
@@ -125,50 +125,11 @@ class Protection:
 
     def _without_protection(self) -> Problem:
         """
-        See the round as if nothing that runs were protected.
+        See the round as if nothing that runs were protected, worked out once.
         """
         if self._lifted is None:
-            problem = self._problem
-            snapshot = problem.snapshot
-            gangs = tuple(replace(gang, preemptible=True) for gang in snapshot.gangs)
-            bare = replace(snapshot, gangs=gangs, budgets=(), unchanged_for=None)
-            queues = {
-                name: replace(queue, reclaim_min_runtime=0, preempt_min_runtime=0)
-                for name, queue in problem.queues.queues.items()
-            }
-            evict = problem.policy.evict.model_copy(update={"again": 0})
-            self._lifted = replace(
-                problem,
-                snapshot=bare,
-                policy=problem.policy.model_copy(update={"evict": evict}),
-                queues=replace(problem.queues, queues=queues),
-                runners=Runners(bare, problem.room.index, problem.values),
-                gangs={**problem.gangs, **{gang.key: gang for gang in gangs}},
-            )
+            self._lifted = without_protection(self._problem)
         return self._lifted
-
-    def _protector(self, one: Exit) -> str:
-        """
-        Say what keeps a pod where it is, if anything does.
-        """
-        problem = self._problem
-        gang = problem.written[one.gang]
-        if not gang.preemptible:
-            return NOT_PREEMPTIBLE
-        again = problem.policy.evict.again
-        if gang.evicted_ago is not None and gang.evicted_ago < again:
-            return JUST_EVICTED
-        if self._is_young(gang, one.pod):
-            return TOO_YOUNG
-        budgets = problem.snapshot.budgets
-        kept = any(gang.key in x.gangs and x.allowed <= 0 for x in budgets)
-        return IN_BUDGET if kept else ""
-
-    def _is_young(self, gang: Gang, pod: Pod) -> bool:
-        queues = self._problem.queues
-        path = [queues.queues[name] for name in queues.path(gang.queue)]
-        least = max((queue.reclaim_min_runtime for queue in path), default=0)
-        return pod.seconds < least
 
     def _protected(self, unit: Unit, found: Sequence[tuple[Exit, str]]) -> Waiting:
         problem = self._problem
@@ -195,6 +156,52 @@ class Protection:
             "who": listed([f"{name} ({why[name]})" for name in names], "gang"),
         }
         return Waiting(Reason.PREEMPTION_PROTECTED, facts)
+
+
+def without_protection(problem: Problem) -> Problem:
+    """
+    See a round as if nothing that runs were protected.
+    """
+    snapshot = problem.snapshot
+    gangs = tuple(replace(gang, preemptible=True) for gang in snapshot.gangs)
+    bare = replace(snapshot, gangs=gangs, budgets=(), unchanged_for=None)
+    queues = {
+        name: replace(queue, reclaim_min_runtime=0, preempt_min_runtime=0)
+        for name, queue in problem.queues.queues.items()
+    }
+    evict = problem.policy.evict.model_copy(update={"again": 0})
+    return replace(
+        problem,
+        snapshot=bare,
+        policy=problem.policy.model_copy(update={"evict": evict}),
+        queues=replace(problem.queues, queues=queues),
+        runners=Runners(bare, problem.room.index, problem.values),
+        gangs={**problem.gangs, **{gang.key: gang for gang in gangs}},
+    )
+
+
+def protector(problem: Problem, one: Exit) -> str:
+    """
+    Say what keeps a pod where it is, if anything does.
+    """
+    gang = problem.written[one.gang]
+    if not gang.preemptible:
+        return NOT_PREEMPTIBLE
+    again = problem.policy.evict.again
+    if gang.evicted_ago is not None and gang.evicted_ago < again:
+        return JUST_EVICTED
+    if _is_young(problem, gang, one.pod):
+        return TOO_YOUNG
+    budgets = problem.snapshot.budgets
+    kept = any(gang.key in x.gangs and x.allowed <= 0 for x in budgets)
+    return IN_BUDGET if kept else ""
+
+
+def _is_young(problem: Problem, gang: Gang, pod: Pod) -> bool:
+    queues = problem.queues
+    path = [queues.queues[name] for name in queues.path(gang.queue)]
+    least = max((queue.reclaim_min_runtime for queue in path), default=0)
+    return pod.seconds < least
 
 
 def _first(found: Sequence[tuple[Exit, str]]) -> Iterator[tuple[str, str]]:

@@ -89,7 +89,7 @@ def _ruled_out(room: Room, item: Shape, where: Bools) -> Facts:
     tainted = [n for n in nodes if _what_rules_out(demand, n) == "taints"]
     parts = []
     if lacking:
-        facts["labels"] = labels = listed(_labels(demand), "label")
+        facts["labels"] = labels = listed(labels_of(demand), "label")
         parts.append(f"{lacking} lack its labels ({labels})")
     if unreached:
         facts["volumes"] = places = listed(_places(demand), "place")
@@ -130,7 +130,7 @@ def _taints(demand: NodeDemand, nodes: Iterable[Node]) -> list[str]:
     return sorted(found)
 
 
-def _labels(demand: NodeDemand) -> list[str]:
+def labels_of(demand: NodeDemand) -> list[str]:
     """
     List what a pod asks of labels; of terms any one is enough.
     """

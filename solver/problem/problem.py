@@ -209,7 +209,7 @@ def problem_of(
     values = PodValues(table.offered)
     starting = [state for unit in units if unit.starts for state in unit.states]
     bands = cut_bands(
-        [_lowest_priority(_together(state, states)) for state in ready],
+        [_lowest_priority(together(state, states)) for state in ready],
         policy,
         {gang.priority for gang in still(snapshot.gangs)},
     )
@@ -309,13 +309,13 @@ def _units(
             if state.num_pending:
                 units.append(Unit(states=(state,), starts=False, band=0))
             continue
-        together = _together(state, states)
-        done.update(member.key for member in together)
-        units.append(Unit(states=together, starts=True, band=0))
+        members = together(state, states)
+        done.update(member.key for member in members)
+        units.append(Unit(states=members, starts=True, band=0))
     return units
 
 
-def _together(state: Standing, states: Mapping[str, Standing]) -> tuple[Standing, ...]:
+def together(state: Standing, states: Mapping[str, Standing]) -> tuple[Standing, ...]:
     """
     List the gangs that start with one, itself included, by name.
     """

@@ -1,0 +1,39 @@
+"""
+Why a gang waits, as plain values: every key, in one order.
+"""
+
+from typing import Any
+
+from models.verdicts import Blocker, Why
+
+
+def why_document(why: Why) -> dict[str, Any]:
+    """
+    Give why a gang waits as plain values in the documented order.
+    """
+    return {
+        "apiVersion": "phalanx/v1",
+        "kind": "Why",
+        "gang": why.gang,
+        "state": why.state,
+        "certain": why.certain,
+        "verdict": why.verdict.value,
+        "sentence": why.sentence,
+        "because": [_blocker(one) for one in why.because],
+        "proof": why.proof or None,
+        "besides": [[_blocker(one) for one in core] for core in why.besides],
+        "remedies": [],
+        "when": {"latest": None, "about": None, "sentence": "not known"},
+    }
+
+
+def _blocker(one: Blocker) -> dict[str, Any]:
+    return {
+        "rule": one.rule.value,
+        "at": one.at or None,
+        "resource": one.resource or None,
+        "has": one.has,
+        "used": one.used,
+        "needs": one.needs,
+        "sentence": one.sentence,
+    }

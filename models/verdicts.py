@@ -1,0 +1,168 @@
+"""
+Verdicts: what keeps a gang waiting, as rules that together forbid its start.
+
+A *rule* has the word of a verdict, says where it holds, and has its numbers.  A *core*
+is a set of rules that together forbid the start, none of which is left out in vain.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal
+
+from models.reasons import Fact, counted
+from models.resources import format_quantity, is_gpu
+
+
+class Verdict(StrEnum):
+    """
+    What decides, from "never will it start as written" to "it starts".
+    """
+
+    NEVER = "never"
+    UNSUPPORTED = "unsupported"
+    HELD = "held"
+    PODS = "pods"
+    GROUP = "group"
+    BACKOFF = "backoff"
+    VOLUMES = "volumes"
+    LIMIT = "limit"
+    QUOTA = "quota"
+    NODES = "nodes"
+    NEIGHBOURS = "neighbours"
+    TOPOLOGY = "topology"
+    DEVICES = "devices"
+    ROOM = "room"
+    FRAGMENTS = "fragments"
+    SHARE = "share"
+    PROTECTED = "protected"
+    OUTRANKED = "outranked"
+    UNDECIDED = "undecided"
+    NONE = "none"
+
+
+Proof = Literal["counting", "model", ""]
+"""
+How it is known that a core forbids the start: by sums, which a person can check, or by
+the exact model; empty where nothing is claimed.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blocker:
+    """
+    A rule of a core: where it holds, and of which resource it allows how much.
+
+    ``has`` is what there is in all, ``used`` what others have of it, ``needs`` what the
+    gang needs.  ``facts`` say more: who, how many nodes, why.
+    """
+
+    rule: Verdict
+    at: str = ""
+    resource: str = ""
+    has: int | None = None
+    used: int | None = None
+    needs: int | None = None
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+
+    @property
+    def left(self) -> int:
+        """
+        What a gang may still have of it.
+        """
+        return max(0, (self.has or 0) - (self.used or 0))
+
+    @property
+    def sentence(self) -> str:
+        """
+        Say it to a person, with the numbers.
+        """
+        said = {key: str(fact) for key, fact in self.facts.items()}
+        for word in ("has", "used", "needs"):
+            number = getattr(self, word)
+            said[word] = "?" if number is None else plain(self.resource, number)
+        said["left"] = plain(self.resource, self.left)
+        said["needed"] = amount(self.resource, self.needs or 0)
+        said["at"] = self.at
+        return _SENTENCES[self.rule].format_map(_Asked(said))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Why:
+    """
+    Why one gang waits: the verdict, and one smallest core of rules behind it.
+
+    ``besides`` are further cores, each of other rules: they must give way, too.
+    ``certain`` is false where the search ended before anything was shown.
+    """
+
+    gang: str
+    state: str
+    verdict: Verdict
+    sentence: str
+    because: tuple[Blocker, ...] = ()
+    besides: tuple[tuple[Blocker, ...], ...] = ()
+    proof: Proof = ""
+
+    @property
+    def certain(self) -> bool:
+        """
+        Tell whether what is said has been shown.
+        """
+        return self.verdict is not Verdict.UNDECIDED
+
+
+class _Asked(dict[str, str]):
+    """
+    What a sentence asks for in vain is left out.
+    """
+
+    def __missing__(self, key: str) -> str:
+        return ""
+
+
+def plain(resource: str, number: int) -> str:
+    """
+    Write an amount as people do, without what it is an amount of.
+    """
+    return f"{number:,}" if is_gpu(resource) else format_quantity(resource, number)
+
+
+def amount(resource: str, number: int) -> str:
+    """
+    Write an amount with what it is an amount of: 4 GPUs, 16Gi memory, 3 pods.
+    """
+    if resource == "nvidia.com/gpu":
+        return counted(number, "GPU")
+    if resource == "pods":
+        return counted(number, "pod")
+    return f"{plain(resource, number)} {resource}".strip()
+
+
+_SENTENCES: dict[Verdict, str] = {
+    Verdict.NEVER: "{detail}",
+    Verdict.UNSUPPORTED: "{detail}",
+    Verdict.HELD: "{detail}",
+    Verdict.PODS: "{detail}",
+    Verdict.GROUP: "{detail}",
+    Verdict.BACKOFF: "{detail}",
+    Verdict.VOLUMES: "its volumes are only in {at}{there}",
+    Verdict.LIMIT: "needs {needed}; queue {at} may still use {left} of its limit {has}",
+    Verdict.QUOTA: "needs {needed}; queue {at} may still use {left} of its {has}",
+    Verdict.NODES: "{at}{there}",
+    Verdict.NEIGHBOURS: "no two of its pods may share a host{there}",
+    Verdict.TOPOLOGY: "needs {needed} in one {at}; the best has {left} of {has} free",
+    Verdict.DEVICES: "needs {needed}; {left} of {has} are free where it may be",
+    Verdict.ROOM: "needs {needed}; {left} of {has} are free where it may be",
+    Verdict.FRAGMENTS: (
+        "needs {needed}; {left} are free, but in pieces: there is room for {detail}"
+    ),
+    Verdict.SHARE: (
+        "needs {needed} by right to make others leave; "
+        "queue {at} is due {has} and uses {used}"
+    ),
+    Verdict.PROTECTED: "those who could make room are protected: {who}",
+    Verdict.OUTRANKED: "{detail}",
+    Verdict.UNDECIDED: "undecided within the limit of this round{detail}",
+    Verdict.NONE: "{detail}",
+}

@@ -1,0 +1,97 @@
+"""
+What a plan gives to others: who gets how much, on which nodes and in which queues.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from models.gangs import pod_sets
+from models.plan import Plan
+from models.resources import Resources
+from solver.problem.node_room import NodeRoom
+from solver.problem.problem import Problem, Unit
+from solver.problem.queue_tree import Booking, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """
+    What a plan binds, reserves and moves: per pod the gang, the node, the requests.
+
+    Idle nodes are ``held_for`` some gangs.
+    """
+
+    rows: tuple[tuple[str, int, Resources], ...]
+    held_for: tuple[str, ...] = ()
+
+    def amounts(
+        self, resource: str, wanted: Callable[[str, int], bool]
+    ) -> dict[str, int]:
+        """
+        Add up by gang what is given of a resource, where that is wanted, most first.
+        """
+        found: Counter[str] = Counter()
+        for gang, node, requests in self.rows:
+            if wanted(gang, node):
+                found[gang] += requests.get(resource, 0)
+        order = sorted(found, key=lambda gang: (-found[gang], gang))
+        return {gang: found[gang] for gang in order if found[gang]}
+
+    def below(self, queue: str, resource: str, problem: Problem) -> dict[str, int]:
+        """
+        Add up by gang what is given below a queue, most first.
+        """
+        path, gangs = problem.queues.path, problem.gangs
+        return self.amounts(resource, lambda gang, _: queue in path(gangs[gang].queue))
+
+    def beside(self, problem: Problem) -> Problem:
+        """
+        See a round with all that is given as load, on nodes and in queues.
+        """
+        room = NodeRoom(problem.room.now)
+        booking = Booking(problem.queues)
+        for name, node, requests in self.rows:
+            gang = problem.gangs[name]
+            room.take_one(problem.room.row(dict(requests)), node)
+            tables: list[Table] = ["running"]
+            tables += [] if gang.preemptible else ["fixed"]
+            booking.add(problem.queues.path(gang.queue), requests, 1, *tables)
+        return replace(problem.in_room(room.rows), queues=booking.tree())
+
+
+def given_by(plan: Plan, problem: Problem, unit: Unit) -> Given:
+    """
+    List what a plan binds, reserves and moves for all gangs but those of a unit.
+    """
+    own = {state.key for state in unit.states}
+    steps = [x for x in plan.operations if x.op != "Evict" and x.gang not in own]
+    requests: dict[str, Resources] = {}
+    for name in dict.fromkeys(step.gang for step in steps):
+        gang = problem.gangs[name]
+        for leaf in pod_sets(gang.tree):
+            for pod in leaf.pods:
+                requests[f"{gang.namespace}/{pod.name}"] = leaf.requests
+    index = problem.room.index
+    return Given(tuple((x.gang, index[x.node], requests[x.pod]) for x in steps))
+
+
+def kept_off(problem: Problem, held: Problem, unit: Unit) -> Problem:
+    """
+    See a round without the nodes that are held against a unit, if any are.
+    """
+    rows = [
+        (problem.shapes.of_leaf[state.key, at], held.shapes.of_leaf[state.key, at])
+        for state in unit.states
+        for at in range(len(state.leaves))
+    ]
+    mine = np.any([problem.shapes.allowed[row] for row, _ in rows], axis=0)
+    theirs = np.any([held.shapes.allowed[row] for _, row in rows], axis=0)
+    banned = mine & ~theirs
+    if not banned.any():
+        return problem
+    now = problem.room.now.copy()
+    now[banned] = 0
+    return problem.in_room(now)

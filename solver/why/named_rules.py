@@ -1,0 +1,151 @@
+"""
+Named rules: all that could keep one unit from starting, each with where it holds.
+
+A rule that could not matter to a unit is not listed.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from models.gangs import PodSet
+from models.nodes import Node
+from models.verdicts import Verdict
+from solver.evict.open_step import may_claim, was_evicted
+from solver.explain.room_now import limits_of
+from solver.problem.problem import Problem, Unit
+
+MOST_DRAINED = 6
+"""
+Drained nodes of which each is a rule of its own; of more of them all together are one.
+"""
+DRAINED, TAINT, SELECTOR = "drained", "taint", "selector"
+_KEEPS_OFF = frozenset({"NoSchedule", "NoExecute"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedRule:
+    """
+    One rule: a verdict's word, where it holds, of which resource, and of which kind.
+    """
+
+    word: Verdict
+    at: str = ""
+    resource: str = ""
+    kind: str = ""
+
+
+def rules_of(problem: Problem, beside: Problem, unit: Unit) -> tuple[NamedRule, ...]:
+    """
+    List the rules that a unit starts under, those first that are named first.
+
+    Parameters
+    ----------
+    problem
+        The round as it was given.
+    beside
+        The same with all that others get by the plan as load.
+    unit
+        Who is to start.
+    """
+    return (
+        *_of_queues(beside, unit),
+        *_of_nodes(problem, unit),
+        *_of_domains(unit),
+        NamedRule(word=Verdict.ROOM),
+        *_of_evictions(problem, unit),
+    )
+
+
+def leaves_of(unit: Unit) -> Iterator[PodSet]:
+    """
+    Walk the leaves of a unit's gangs of which pods may be bound.
+    """
+    for state in unit.states:
+        for leaf in state.leaves:
+            if leaf.pending:
+                yield leaf.pod_set
+
+
+def is_drained(rules: frozenset[NamedRule], node: Node) -> bool:
+    """
+    Tell whether a drained node stays so under some rules.
+    """
+    return any(
+        rule.kind == DRAINED and rule.at in {"", node.name}
+        for rule in rules
+        if rule.word is Verdict.NODES
+    )
+
+
+def _of_queues(problem: Problem, unit: Unit) -> Iterator[NamedRule]:
+    for bound in limits_of(problem, unit):
+        if bound.left < _most(unit, bound.resource):
+            word = Verdict.QUOTA if bound.fixed else Verdict.LIMIT
+            yield NamedRule(word=word, at=bound.queue, resource=bound.resource)
+
+
+def _most(unit: Unit, resource: str) -> int:
+    """
+    Give what all pods of a unit that may be bound ask for.
+    """
+    return sum(
+        leaf.pod_set.requests.get(resource, 0) * len(leaf.pending)
+        for state in unit.states
+        for leaf in state.leaves
+    )
+
+
+def _of_nodes(problem: Problem, unit: Unit) -> Iterator[NamedRule]:
+    leaves = list(leaves_of(unit))
+    drained = [node.name for node in problem.room.nodes if node.unschedulable]
+    for name in drained if len(drained) <= MOST_DRAINED else [""]:
+        yield NamedRule(word=Verdict.NODES, at=name, kind=DRAINED)
+    taints = {
+        taint.key
+        for node in problem.room.nodes
+        for taint in node.taints
+        if taint.effect in _KEEPS_OFF
+        and not all(leaf.demand.tolerates((taint,)) for leaf in leaves)
+    }
+    for key in sorted(taints):
+        yield NamedRule(word=Verdict.NODES, at=key, kind=TAINT)
+    if any(leaf.demand.selector or leaf.demand.terms is not None for leaf in leaves):
+        yield NamedRule(word=Verdict.NODES, kind=SELECTOR)
+    if any(leaf.demand.volumes for leaf in leaves):
+        yield NamedRule(word=Verdict.VOLUMES)
+    if any(leaf.exclusive for leaf in leaves):
+        yield NamedRule(word=Verdict.NEIGHBOURS)
+
+
+def _of_domains(unit: Unit) -> Iterator[NamedRule]:
+    """
+    List the levels at which pods must be together.
+    """
+    found = {
+        (node.topology.topology, node.topology.required)
+        for state in unit.states
+        for node in state.nodes
+        if node.topology is not None and node.topology.required is not None
+    }
+    for topology, level in sorted(found):
+        yield NamedRule(word=Verdict.TOPOLOGY, at=level, kind=topology)
+
+
+def _of_evictions(problem: Problem, unit: Unit) -> Iterator[NamedRule]:
+    """
+    List what keeps others from making room: no right to it, or that they are protected.
+    """
+    if not problem.policy.evicts(borrowing=False) or was_evicted(problem, unit):
+        return
+    if problem.queues.named and not may_claim(problem, unit):
+        queue = unit.states[0].gang.queue
+        yield NamedRule(word=Verdict.SHARE, at=queue)
+    evict = problem.policy.evict
+    snapshot = problem.snapshot
+    clocks = any(
+        queue.reclaim_min_runtime or queue.preempt_min_runtime
+        for queue in snapshot.queues
+    )
+    fixed = any(not gang.preemptible for gang in snapshot.gangs)
+    if clocks or fixed or snapshot.budgets or evict.again:
+        yield NamedRule(word=Verdict.PROTECTED)

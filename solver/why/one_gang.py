@@ -1,0 +1,292 @@
+"""
+Why one gang waits in a round: one verdict, and the smallest set of rules behind it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from models.plan import GangLine, Plan
+from models.policy import Limits, Policy
+from models.reasons import NOTHING_NEEDED, Reason, Waiting
+from models.snapshot import Snapshot
+from models.verdicts import Blocker, Verdict, Why
+from solver.effort.budget import Budget, Stopwatch
+from solver.evict.open_step import remembering
+from solver.evict.reservations import keep, promises_of
+from solver.hold.heads import heads_of
+from solver.hold.held_nodes import with_heads
+from solver.problem.problem import Problem, Unit, problem_of, together
+from solver.why.given_to_others import given_by, kept_off
+from solver.why.named_rules import NamedRule, rules_of
+from solver.why.rule_numbers import blockers_of
+from solver.why.smallest_core import smallest_core
+from solver.why.start_under import OUTRANKED, StartUnder, is_closed
+from solver.why.worlds import Rules
+
+UNITS = 20.0
+"""
+Deterministic units for all that is asked about one gang.
+"""
+_STRUCTURAL = frozenset(
+    {
+        Reason.NO_FITTING_NODE,
+        Reason.DEMAND_EXCEEDS_CLUSTER,
+        Reason.TOPOLOGY_TOO_SMALL,
+        Reason.QUOTA_EXCEEDS_MAXIMUM,
+    }
+)
+_NOT_READY = {
+    Reason.INVALID_GANG: Verdict.NEVER,
+    Reason.CONFIG_CONFLICT: Verdict.NEVER,
+    Reason.UNSUPPORTED_CONSTRAINT: Verdict.UNSUPPORTED,
+    Reason.HELD: Verdict.HELD,
+    Reason.QUEUE_NOT_FOUND: Verdict.NEVER,
+    Reason.QUEUE_CLOSED: Verdict.HELD,
+    Reason.WAITING_FOR_PODS: Verdict.PODS,
+    Reason.WAITING_FOR_GROUP: Verdict.GROUP,
+    Reason.WAITING_FOR_VOLUMES: Verdict.VOLUMES,
+    Reason.TIMED_OUT: Verdict.HELD,
+    Reason.INSUFFICIENT_CAPACITY: Verdict.ROOM,
+    Reason.PAUSED: Verdict.HELD,
+    Reason.BIND_REJECTED: Verdict.BACKOFF,
+    Reason.SOURCE_NOT_SYNCED: Verdict.HELD,
+}
+
+
+def why_waits(snapshot: Snapshot, policy: Policy, plan: Plan, gang: str) -> Why:
+    """
+    Say why a gang waits, and prove it.
+
+    Parameters
+    ----------
+    snapshot
+        What is.
+    policy
+        What is wanted.
+    plan
+        The round that was planned for both.
+    gang
+        Its name with its namespace; the plan has a line of it.
+    """
+    line = next(line for line in plan.gangs if line.name == gang)
+    if line.state != "Waiting":
+        return _no_wait(line)
+    problem = remembering(problem_of(snapshot, policy))
+    waiting = problem.blocked.get(gang) or _of_its_group(line)
+    if problem.states[gang].satisfied:
+        return _no_wait(line)
+    if waiting is not None and waiting.reason not in _STRUCTURAL:
+        return _not_ready(gang, waiting)
+    unit = _unit_of(problem, gang)
+    limits = Limits(deterministic=UNITS)
+    return _Asking(problem, plan, unit, Budget(limits, 0, Stopwatch(None))).why(line)
+
+
+def _of_its_group(line: GangLine) -> Waiting | None:
+    """
+    Give the reason of a gang whose group is kept from starting by this very plan.
+    """
+    why = line.waiting
+    return why if why and why.reason is Reason.WAITING_FOR_GROUP else None
+
+
+def _no_wait(line: GangLine) -> Why:
+    """
+    Say of a gang that does not wait what it does.
+    """
+    said = {
+        "Starting": "starts in this round",
+        "Growing": "runs, and grows in this round",
+        "Running": "runs",
+        "Finished": "has finished",
+        "Evicting": "leaves in this round",
+        "Reserved": "has its places and starts as soon as others have left them",
+    }
+    said["Waiting"] = NOTHING_NEEDED
+    more = "" if line.waiting is None else f": {line.waiting.message}"
+    return Why(
+        gang=line.name,
+        state=line.state,
+        verdict=Verdict.NONE,
+        sentence=f"{said.get(line.state, 'does not wait')}{more}",
+    )
+
+
+def _not_ready(gang: str, waiting: Waiting) -> Why:
+    """
+    Say what keeps a gang from being planned at all, whatever room there is.
+    """
+    facts = waiting.facts
+    has = facts.get("have", facts.get("free"))
+    needs = facts.get("needs")
+    at = next((facts[key] for key in ("queue", "mate", "by") if key in facts), "")
+    resource = str(facts.get("resource", "pods" if "have" in facts else ""))
+    verdict = _NOT_READY.get(waiting.reason, Verdict.NEVER)
+    entry = Blocker(
+        rule=verdict,
+        at=str(at),
+        resource=resource,
+        has=has if isinstance(has, int) else None,
+        needs=needs if isinstance(needs, int) else None,
+        facts={**facts, "reason": waiting.reason.value},
+    )
+    return Why(
+        gang=gang,
+        state="Waiting",
+        verdict=verdict,
+        sentence=waiting.message,
+        because=(entry,),
+        proof="counting",
+    )
+
+
+def _unit_of(problem: Problem, gang: str) -> Unit:
+    """
+    Give the gangs that start with one, also where they never can.
+    """
+    for unit in problem.units:
+        if any(state.key == gang for state in unit.states):
+            return unit
+    states = together(problem.states[gang], problem.states)
+    lowest = min(state.gang.priority for state in states)
+    return Unit(states=states, starts=True, band=problem.bands.of(lowest))
+
+
+class _Asking:
+    """
+    One unit in one round, and what is asked about it.
+    """
+
+    def __init__(
+        self, problem: Problem, plan: Plan, unit: Unit, budget: Budget
+    ) -> None:
+        self._problem = problem
+        self._plan = plan
+        self._unit = unit
+        self._budget = budget
+        self._given = given_by(plan, problem, unit)
+        self._beside = self._given.beside(problem)
+        self._rules = rules_of(problem, self._beside, unit)
+
+    def why(self, line: GangLine) -> Why:
+        """
+        Find the cores, the smallest first, and say them.
+        """
+        ask = self._ask(self._beside)
+        rules = self._rules
+        alone = ask.answer(frozenset(rules))
+        if alone is None:
+            return self._undecided(line)
+        if alone:
+            rules = (*rules, OUTRANKED)
+            if ask.answer(frozenset(rules)) is not False:
+                ask = self._held_back()
+                if ask.answer(frozenset(rules)) is not False:
+                    return self._undecided(line)
+        core = _core(rules, ask)
+        if core is None:
+            return self._undecided(line)
+        if not core:
+            return self._never(line)
+        because = blockers_of(ask, core, self._given)
+        return Why(
+            gang=line.name,
+            state=line.state,
+            verdict=because[0].rule,
+            sentence=_sentence(because),
+            because=because,
+            besides=self._besides(ask, rules, core),
+            proof=ask.proof(core) or "model",
+        )
+
+    def _ask(self, beside: Problem) -> StartUnder:
+        label = self._problem.bands.labels.get(self._unit.band, 0)
+        return StartUnder(
+            self._problem,
+            beside,
+            self._unit,
+            (*self._rules, OUTRANKED),
+            closed=is_closed(self._plan.tiers, label),
+            budget=self._budget,
+        )
+
+    def _held_back(self) -> StartUnder:
+        """
+        Ask beside nodes that are held for others, too.
+        """
+        kept = keep(self._problem, promises_of(self._problem))
+        heads = heads_of(kept)
+        held = with_heads(kept, heads)
+        names = [head.key for head in heads if head.nodes]
+        self._given = replace(self._given, held_for=tuple(names))
+        return self._ask(kept_off(self._beside, held, self._unit))
+
+    def _besides(
+        self, ask: StartUnder, rules: Sequence[NamedRule], core: Rules
+    ) -> tuple[tuple[Blocker, ...], ...]:
+        """
+        List further cores, each of rules that no earlier one has.
+        """
+        found = []
+        left = tuple(rule for rule in rules if rule not in core)
+        while left and ask.answer(frozenset(left)) is False:
+            more = _core(left, ask)
+            if not more:
+                break
+            found.append(blockers_of(ask, more, self._given))
+            left = tuple(rule for rule in left if rule not in more)
+        return tuple(found)
+
+    def _never(self, line: GangLine) -> Why:
+        problem = self._problem
+        waiting = problem.blocked.get(line.name) or line.waiting
+        text = "" if waiting is None else waiting.message
+        detail = f"can never start as written: {text}"
+        entry = Blocker(rule=Verdict.NEVER, facts={"detail": detail})
+        return Why(
+            gang=line.name,
+            state=line.state,
+            verdict=Verdict.NEVER,
+            sentence=detail,
+            because=(entry,),
+            proof="counting",
+        )
+
+    def _undecided(self, line: GangLine) -> Why:
+        entry = Blocker(rule=Verdict.UNDECIDED)
+        return Why(
+            gang=line.name,
+            state=line.state,
+            verdict=Verdict.UNDECIDED,
+            sentence=entry.sentence,
+            because=(entry,),
+        )
+
+
+def _core(rules: Sequence[NamedRule], ask: StartUnder) -> Rules | None:
+    """
+    Give the smallest core, where each part of the claim has been shown.
+
+    All its rules forbid the start, and without any one of them it is seen to happen; by
+    the model twice, by counting once.
+    """
+    core = smallest_core(rules, lambda some: ask.answer(some) is not False)
+    if ask.answer(core) is not False:
+        return None
+    if not all(ask.answer(core - {rule}) for rule in core):
+        return None
+    if ask.proof(core) == "model" and not ask.again(core):
+        return None
+    return core
+
+
+def _sentence(because: Sequence[Blocker]) -> str:
+    """
+    Say a core in one sentence, the verdict first; room only where nothing else does.
+    """
+    words = {one.rule for one in because}
+    if words & {Verdict.TOPOLOGY, Verdict.OUTRANKED}:
+        because = [one for one in because if one.rule is not Verdict.ROOM]
+    told = [one for one in because if one.rule in {Verdict.ROOM, Verdict.FRAGMENTS}]
+    told += [one for one in because if one not in told]
+    return "; ".join(one.sentence for one in told)

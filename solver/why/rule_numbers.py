@@ -1,0 +1,262 @@
+"""
+The numbers of a rule: where it holds, how much there is, who has it, what is needed.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from models.reasons import Facts, counted, listed
+from models.verdicts import Blocker, Verdict, amount
+from solver.evict.open_step import open_step
+from solver.explain.fragments import pieces
+from solver.explain.protected import protector
+from solver.explain.room_now import limits_of, matching, strain
+from solver.place.draft import Draft
+from solver.problem.never_starts import needed
+from solver.problem.no_fitting_node import labels_of
+from solver.problem.node_room import Ints
+from solver.problem.problem import Problem, Step, Unit
+from solver.why.given_to_others import Given
+from solver.why.named_rules import DRAINED, TAINT, NamedRule, leaves_of
+from solver.why.room_in_domains import in_one_domain
+from solver.why.start_under import OUTRANKED, StartUnder
+from solver.why.worlds import Rules, offered
+
+_NAMED_FIRST = (
+    Verdict.OUTRANKED,
+    Verdict.PROTECTED,
+    Verdict.SHARE,
+    Verdict.LIMIT,
+    Verdict.QUOTA,
+    Verdict.TOPOLOGY,
+    Verdict.NODES,
+    Verdict.VOLUMES,
+    Verdict.NEIGHBOURS,
+    Verdict.DEVICES,
+    Verdict.FRAGMENTS,
+    Verdict.ROOM,
+)
+"""
+Of several rules in one core that is the verdict which is named first here.
+"""
+_OF_NODES = frozenset({Verdict.NODES, Verdict.VOLUMES, Verdict.NEIGHBOURS})
+
+
+def blockers_of(ask: StartUnder, core: Rules, given: Given) -> tuple[Blocker, ...]:
+    """
+    Give the rules of a core with their numbers, the verdict's first.
+    """
+    telling = _Telling(ask, core, given)
+    found = [telling.of(rule) for rule in ask.rules if rule in core]
+    return tuple(sorted(found, key=lambda one: _NAMED_FIRST.index(one.rule)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Telling:
+    """
+    One core, and what is asked of the round in which it holds.
+    """
+
+    ask: StartUnder
+    core: Rules
+    given: Given
+
+    def of(self, rule: NamedRule) -> Blocker:
+        """
+        Give one rule with its numbers.
+        """
+        tell = {
+            Verdict.LIMIT: self._of_queue,
+            Verdict.QUOTA: self._of_queue,
+            Verdict.NODES: self._of_nodes,
+            Verdict.VOLUMES: self._of_nodes,
+            Verdict.NEIGHBOURS: self._of_nodes,
+            Verdict.TOPOLOGY: self._of_domains,
+            Verdict.SHARE: self._of_share,
+            Verdict.PROTECTED: self._of_protected,
+            Verdict.OUTRANKED: self._of_others,
+        }
+        return tell.get(rule.word, self._of_room)(rule)
+
+    # --- room -------------------------------------------------------------------
+
+    def _of_domains(self, rule: NamedRule) -> Blocker:
+        problem, unit = self.ask.world(self.core - {OUTRANKED})
+        return in_one_domain(problem, unit, rule.kind, rule.at)
+
+    def _of_room(self, _: NamedRule) -> Blocker:
+        problem, unit = self.ask.world(self.core - {OUTRANKED})
+        nodes = matching(problem, unit)
+        free = problem.room.now[nodes].clip(min=0).sum(axis=0)
+        column, resource, needs = _most_strained(problem, unit, free)
+        total = int(offered(problem.room)[nodes, column].sum())
+        left = int(free[column])
+        plain = {rule.word for rule in self.core} - _OF_NODES
+        plain -= {Verdict.ROOM, Verdict.SHARE, Verdict.PROTECTED}
+        word, facts = Verdict.ROOM, Facts()
+        if "mig-" in resource:
+            word = Verdict.DEVICES
+        if needs <= left and not plain:
+            word = Verdict.FRAGMENTS
+            facts = {"detail": pieces(problem, unit)}
+        return Blocker(
+            rule=word,
+            resource=resource,
+            has=total,
+            used=total - left,
+            needs=needs,
+            facts=facts,
+        )
+
+    def _of_nodes(self, rule: NamedRule) -> Blocker:
+        """
+        Say what a rule about nodes keeps a unit off.
+        """
+        problem, unit = self.ask.world(self.core)
+        freer, same = self.ask.world(self.core - {rule})
+        more = matching(freer, same) & ~matching(problem, unit)
+        free = freer.room.now[more].clip(min=0).sum(axis=0)
+        column, resource, needs = _most_strained(freer, same, free)
+        left = int(free[column])
+        at, names = rule.at, [problem.room.nodes[n].name for n in more.nonzero()[0]]
+        where = counted(len(names), "node") if len(names) > 3 else listed(names, "node")
+        there = f"; {amount(resource, left)} free on {where}" if names else ""
+        if rule.kind == DRAINED:
+            at = rule.at or f"{len(names)} nodes"
+            there = f" is drained, with {amount(resource, left)} free"
+        elif rule.kind == TAINT:
+            there = f" is a taint that it does not tolerate{there}"
+        elif rule.word is Verdict.NODES:
+            wanted = [
+                x for leaf in leaves_of(self.ask.unit) for x in labels_of(leaf.demand)
+            ]
+            at = listed(sorted(set(wanted)), "label")
+            there = f" is asked for{there} without it"
+        elif rule.word is Verdict.VOLUMES:
+            at = "other places"
+        facts: Facts = {"kind": rule.kind, "nodes": len(names), "there": there}
+        return Blocker(
+            rule=rule.word, at=at, resource=resource, has=left, needs=needs, facts=facts
+        )
+
+    # --- queues -----------------------------------------------------------------
+
+    def _of_queue(self, rule: NamedRule) -> Blocker:
+        problem, unit = self.ask.world(self.core - {OUTRANKED})
+        (bound,) = (
+            bound
+            for bound in limits_of(problem, unit)
+            if (bound.queue, bound.resource, bound.fixed)
+            == (rule.at, rule.resource, rule.word is Verdict.QUOTA)
+        )
+        return Blocker(
+            rule=rule.word,
+            at=bound.queue,
+            resource=bound.resource,
+            has=bound.limit,
+            used=bound.used,
+            needs=bound.needs,
+            facts={"work": " of non-preemptible work"} if bound.fixed else {},
+        )
+
+    def _of_share(self, rule: NamedRule) -> Blocker:
+        problem, unit = self.ask.world(self.core)
+        queues = problem.queues
+        for resource in queues.named:
+            needs = sum(needed(state, resource) for state in unit.states)
+            due = problem.shares.get(rule.at, {}).get(resource, 0)
+            left = queues.claim_left(problem.shares, rule.at, resource)
+            if needs > left:
+                return Blocker(
+                    rule=rule.word,
+                    at=rule.at,
+                    resource=resource,
+                    has=due,
+                    used=due - left,
+                    needs=needs,
+                )
+        return Blocker(rule=rule.word, at=rule.at)
+
+    # --- others -----------------------------------------------------------------
+
+    def _of_protected(self, rule: NamedRule) -> Blocker:
+        """
+        Say who would leave if nothing were protected, and what protects them.
+        """
+        problem, _ = self.ask.world(self.core - {rule})
+        bare, _ = self.ask.world(self.core)
+        why: dict[str, str] = {}
+        for step in (Step.ENTITLED, Step.BORROWING):
+            opened = open_step(problem, step, Draft())
+            draft = Draft() if opened is None else opened.by_hand().first
+            found = {x.gang: protector(bare, x) for x in draft.exits}
+            why = why or {gang: word for gang, word in found.items() if word}
+        names = [f"{gang} ({why[gang]})" for gang in sorted(why)]
+        facts: Facts = {"gangs": len(why), "who": listed(names, "gang")}
+        return Blocker(rule=Verdict.PROTECTED, facts=facts)
+
+    def _of_others(self, _: NamedRule) -> Blocker:
+        """
+        Say who gets what a unit could have used, and how much of it.
+        """
+        problem, unit = self.ask.world(self.core - {OUTRANKED})
+        if self.given.held_for:
+            return _held_back(self.given.held_for)
+        for bound in limits_of(problem, unit):
+            shares = self.given.below(bound.queue, bound.resource, problem)
+            if bound.needs > bound.left - sum(shares.values()):
+                return _taken(
+                    bound.resource, bound.needs, bound.left, shares, bound.queue
+                )
+        nodes = matching(problem, unit)
+        free = problem.room.now[nodes].clip(min=0).sum(axis=0)
+        given = np.zeros_like(free)
+        for _gang, node, requests in self.given.rows:
+            if nodes[node]:
+                given += problem.room.row(dict(requests))
+        column, resource, needs = _most_strained(problem, unit, free - given)
+        shares = self.given.amounts(resource, lambda _, node: bool(nodes[node]))
+        return _taken(resource, needs, int(free[column]), shares)
+
+
+def _held_back(names: Sequence[str]) -> Blocker:
+    behind = listed(names, "gang")
+    detail = f"could start alone, and is held back for {behind}"
+    facts: Facts = {"gangs": len(names), "behind": behind, "detail": detail}
+    return Blocker(rule=Verdict.OUTRANKED, facts=facts)
+
+
+def _taken(
+    resource: str, needs: int, free: int, shares: Mapping[str, int], queue: str = ""
+) -> Blocker:
+    total = sum(shares.values())
+    names = listed([*shares], "gang") or "others"
+    given = amount(resource, total)
+    alone = f"could start alone and needs {amount(resource, needs)}; this plan gives"
+    detail = f"{alone} {given} of {free:,} free to {names}"
+    if queue:
+        detail = f"{alone} {given} of {free:,} that queue {queue} may use to {names}"
+    elif needs > free:
+        detail = f"could start if others left for it; {alone} {given} to {names}"
+        detail = detail.replace("could start alone and ", "")
+    facts: Facts = {"gangs": len(shares), "to": names, "detail": detail}
+    return Blocker(
+        rule=Verdict.OUTRANKED,
+        at=queue,
+        resource=resource,
+        has=free,
+        used=total,
+        needs=needs,
+        facts=facts,
+    )
+
+
+def _most_strained(problem: Problem, unit: Unit, free: Ints) -> tuple[int, str, int]:
+    """
+    Find the resource of which a unit needs most of what is free, and how much of it.
+    """
+    column = strain(problem, unit, free)
+    resource = problem.room.resources[column]
+    return column, resource, sum(needed(state, resource) for state in unit.states)

@@ -1,0 +1,183 @@
+"""
+Worlds: the round as it would be if only some named rules held.
+
+Each rule that does not hold is lifted: a limit is gone, a taint is tolerated, a drained
+node is open, of every node there are as many empty ones like it as anybody could need.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from models.gangs import PodSet
+from models.nodes import NodeDemand, Toleration
+from models.queues import Queue, QueueResource
+from models.verdicts import Verdict
+from solver.explain.protected import without_protection
+from solver.problem.gang_state import Leaf, TreeNode
+from solver.problem.node_room import Empty, Ints, Now, Room
+from solver.problem.pod_shapes import shapes_of
+from solver.problem.problem import Problem, Unit
+from solver.why.named_rules import SELECTOR, TAINT, NamedRule, is_drained
+
+_BOUNDLESS = 2**60
+Rules = frozenset[NamedRule]
+
+
+def world_of(
+    problem: Problem, unit: Unit, rules: Rules, every: Rules
+) -> tuple[Problem, Unit]:
+    """
+    See a round and a unit as if only some rules held, of all that there are.
+
+    Parameters
+    ----------
+    problem
+        The round.
+    unit
+        Who is to start.
+    rules
+        What holds.
+    every
+        All rules; those that do not hold are lifted.
+    """
+    words = {rule.word for rule in rules}
+    lifted = every - rules
+    has_room = Verdict.ROOM in words
+    freed = _unit(unit, rules, lifted, has_room=has_room)
+    opened = _opened(problem.room, rules)
+    room = opened if has_room else _boundless(opened, freed)
+    shapes = shapes_of(_offered(opened) if not has_room else opened, freed.states)
+    if not has_room:
+        shapes = replace(shapes, allowed=shapes.fits)
+    seen = replace(
+        problem,
+        room=room,
+        shapes=shapes,
+        queues=replace(problem.queues, queues=_queues(problem, lifted)),
+        units=(freed,),
+        least_value={state.key: 1 for state in freed.states} | {**problem.least_value},
+    )
+    if any(rule.word is Verdict.SHARE for rule in lifted):
+        seen = replace(seen, shares=_due(problem, freed))
+    if any(rule.word is Verdict.PROTECTED for rule in lifted):
+        seen = without_protection(seen)
+    return seen, freed
+
+
+# --- the unit -------------------------------------------------------------------
+
+
+def _unit(unit: Unit, rules: Rules, lifted: Rules, *, has_room: bool) -> Unit:
+    levels = {(x.kind, x.at) for x in lifted if x.word is Verdict.TOPOLOGY}
+    words = {rule.word for rule in rules}
+    hosts = has_room and Verdict.NEIGHBOURS in words
+    states = tuple(
+        replace(
+            state,
+            nodes=tuple(_free_node(node, levels) for node in state.nodes),
+            leaves=tuple(
+                _free_leaf(leaf, lifted, hosts=hosts) for leaf in state.leaves
+            ),
+        )
+        for state in unit.states
+    )
+    return Unit(states=states, starts=True, band=unit.band)
+
+
+def _free_node(node: TreeNode, levels: set[tuple[str, str]]) -> TreeNode:
+    demand = node.topology
+    if demand is None or (demand.topology, demand.required) not in levels:
+        return node
+    return replace(node, topology=None)
+
+
+def _free_leaf(leaf: Leaf, lifted: Rules, *, hosts: bool) -> Leaf:
+    pod_set = leaf.pod_set
+    freed = replace(
+        pod_set,
+        demand=_free_demand(pod_set, lifted),
+        exclusive=pod_set.exclusive and hosts,
+    )
+    return leaf if freed == pod_set else replace(leaf, pod_set=freed)
+
+
+def _free_demand(pod_set: PodSet, lifted: Rules) -> NodeDemand:
+    demand = pod_set.demand
+    kinds = {rule.kind for rule in lifted if rule.word is Verdict.NODES}
+    if SELECTOR in kinds:
+        demand = replace(demand, selector=(), terms=None)
+    if any(rule.word is Verdict.VOLUMES for rule in lifted):
+        demand = replace(demand, volumes=())
+    keys = sorted(rule.at for rule in lifted if rule.kind == TAINT)
+    more = tuple(Toleration(key=key, operator="Exists") for key in keys)
+    return replace(demand, tolerations=(*demand.tolerations, *more)) if more else demand
+
+
+# --- nodes ----------------------------------------------------------------------
+
+
+def _opened(room: Room, rules: Rules) -> Room:
+    """
+    Open the drained nodes that no rule keeps closed.
+    """
+    if not any(node.unschedulable for node in room.nodes):
+        return room
+    nodes = tuple(
+        replace(node, unschedulable=False)
+        if node.unschedulable and not is_drained(rules, node)
+        else node
+        for node in room.nodes
+    )
+    return replace(room, nodes=nodes)
+
+
+def offered(room: Room) -> Ints:
+    """
+    Give what each node offers when it is quite empty, also of pods of others.
+    """
+    rows = [room.row(dict(node.allocatable)) for node in room.nodes]
+    table = np.array(rows, dtype=np.int64)
+    return table.reshape(len(room.nodes), len(room.resources))
+
+
+def _offered(room: Room) -> Room:
+    rows = offered(room)
+    return replace(room.seen(rows, rows), empty=Empty(rows))
+
+
+def _boundless(room: Room, unit: Unit) -> Room:
+    """
+    Let each node have room for all pods of a unit of which one fits there when empty.
+    """
+    pods = max(1, sum(state.num_pending for state in unit.states))
+    rows = np.maximum(offered(room), 0) * pods
+    return replace(room.seen(rows, rows), empty=Empty(rows), idle=Now(rows))
+
+
+# --- queues ---------------------------------------------------------------------
+
+
+def _queues(problem: Problem, lifted: Rules) -> dict[str, Queue]:
+    queues = dict(problem.queues.queues)
+    for rule in lifted:
+        if rule.word in {Verdict.LIMIT, Verdict.QUOTA}:
+            queue = queues[rule.at]
+            had = queue.resources.get(rule.resource, QueueResource())
+            limit = None if rule.word is Verdict.LIMIT else had.limit
+            quota = None if rule.word is Verdict.QUOTA else had.quota
+            freed = replace(had, limit=limit, quota=quota)
+            resources = {**queue.resources, rule.resource: freed}
+            queues[rule.at] = replace(queue, resources=resources)
+    return queues
+
+
+def _due(problem: Problem, unit: Unit) -> dict[str, dict[str, int]]:
+    """
+    Let a unit's queues have a share that is large enough for it.
+    """
+    shares = {name: dict(row) for name, row in problem.shares.items()}
+    for state in unit.states:
+        for name in problem.queues.path(state.gang.queue):
+            shares[name] = dict.fromkeys(problem.queues.named, _BOUNDLESS)
+    return shares

@@ -1,0 +1,209 @@
+"""
+Why one gang waits: one verdict, a sentence with numbers, and a core behind it.
+"""
+
+import pytest
+
+from models.nodes import Taint
+from models.policy import Evict, Policy, WaitingPolicy
+from models.verdicts import Verdict
+from solver import why_waits
+from solver.round import decide
+from tests.helpers.build import (
+    gang,
+    node,
+    nodes,
+    queue,
+    required,
+    selector,
+    snapshot,
+)
+
+CALM = Evict(preempt=False, reclaim=False, consolidate=False)
+
+
+def why(case, name, policy=None):
+    policy = policy or Policy(evict=CALM)
+    return why_waits(case, policy, decide(case, policy), f"default/{name}")
+
+
+def rules(found):
+    return [(one.rule.value, one.at) for one in found.because]
+
+
+def test_what_starts_does_not_wait():
+    found = why(snapshot(nodes(1), [gang("a", gpus=8)]), "a")
+
+    assert Verdict.NONE is found.verdict
+    assert "starts in this round" == found.sentence
+
+
+def test_a_full_cluster_is_said_with_what_is_free():
+    running = gang("runs", gpus=6, running=["n0"])
+    found = why(snapshot(nodes(1), [running, gang("a", gpus=4)]), "a")
+
+    assert [("room", "")] == rules(found)
+    assert "needs 4 GPUs; 2 of 8 are free where it may be" == found.sentence
+    (room,) = found.because
+    assert (8, 6, 4) == (room.has, room.used, room.needs)
+    assert "counting" == found.proof
+
+
+def test_more_than_all_nodes_offer_is_a_lack_of_room():
+    assert [("room", "")] == rules(
+        why(snapshot(nodes(1), [gang("a", minimum=3, gpus=4)]), "a")
+    )
+
+
+def test_a_pod_larger_than_any_node_never_starts():
+    found = why(snapshot(nodes(3), [gang("a", gpus=9)]), "a")
+
+    assert Verdict.NEVER is found.verdict
+    assert "the largest node has 8" in found.sentence
+
+
+def test_room_in_pieces_is_said_to_be_so():
+    running = [gang(f"r{i}", gpus=4, running=[f"n{i}"]) for i in range(2)]
+    found = why(snapshot(nodes(2), [*running, gang("a", gpus=8)]), "a")
+
+    assert [("fragments", "")] == rules(found)
+    assert found.sentence.startswith("needs 8 GPUs; 8 are free, but in pieces")
+
+
+def test_a_drained_node_is_named_with_what_is_free_there():
+    closed = node("away", unschedulable=True)
+    found = why(snapshot([node("n0", 4), closed], [gang("a", gpus=8)]), "a")
+
+    assert [("nodes", "away")] == rules(found)
+    assert "away is drained, with 8 GPUs free" == found.sentence
+
+
+def test_room_beside_a_drained_node_is_part_of_the_core():
+    closed = node("away", unschedulable=True)
+    running = gang("runs", gpus=8, running=["n0"])
+    found = why(snapshot([node("n0"), closed], [running, gang("a", gpus=8)]), "a")
+
+    assert Verdict.NODES is found.verdict
+    assert [("nodes", "away"), ("room", "")] == rules(found)
+
+
+def test_a_taint_is_named_by_its_key():
+    kept = node("n0", taints=(Taint(key="team", value="x"),))
+    found = why(snapshot([kept], [gang("a", gpus=8)]), "a")
+
+    assert [("nodes", "team")] == rules(found)
+    assert found.sentence.startswith("team is a taint that it does not tolerate")
+
+
+def test_a_selector_is_named_by_its_labels():
+    h100 = node("n0", 4, labels={"gpu": "h100"})
+    asks = gang("a", gpus=8, demand=selector(gpu="h100"))
+    found = why(snapshot([h100, node("n1")], [asks]), "a")
+
+    assert [("nodes", "gpu=h100")] == rules(found)
+
+
+def test_one_rack_is_too_small_though_two_are_not():
+    racks = [node(f"n{i}", rack=f"r{i}", zone="z") for i in range(2)]
+    found = why(
+        snapshot(racks, [gang("a", minimum=2, gpus=8, topology=required())]), "a"
+    )
+
+    assert Verdict.TOPOLOGY is found.verdict
+    assert [("topology", "rack"), ("room", "")] == rules(found)
+    assert "needs 16 GPUs in one rack; the best has 8 of 8 free" == found.sentence
+
+
+def test_a_limit_is_named_with_its_queue_and_what_is_left():
+    running = gang("runs", queue="q", gpus=4, running=["n0"])
+    case = snapshot(
+        nodes(2), [running, gang("a", queue="q", gpus=4)], [queue("q", limit=6)]
+    )
+    found = why(case, "a")
+
+    assert [("limit", "q")] == rules(found)
+    assert "needs 4 GPUs; queue q may still use 2 of its limit 6" == found.sentence
+
+
+def test_a_quota_bounds_what_is_not_preemptible():
+    running = gang("runs", queue="q", gpus=6, preemptible=False, running=["n0"])
+    claim = gang("a", queue="q", gpus=4, preemptible=False)
+    found = why(snapshot(nodes(2), [running, claim], [queue("q", quota=8)]), "a")
+
+    assert [("quota", "q")] == rules(found)
+    assert "needs 4 GPUs; queue q may still use 2 of its 8" == found.sentence
+
+
+def test_two_cores_that_have_no_rule_in_common_are_both_said():
+    running = gang("runs", queue="q", gpus=8, running=["n0"])
+    case = snapshot(
+        nodes(1), [running, gang("a", queue="q", gpus=4)], [queue("q", limit=8)]
+    )
+    found = why(case, "a")
+
+    assert [("limit", "q")] == rules(found)
+    assert [["room"]] == [[one.rule.value for one in core] for core in found.besides]
+
+
+def test_who_gets_what_it_could_have_used_is_named():
+    first = gang("first", gpus=6, priority=5)
+    found = why(snapshot(nodes(1), [first, gang("late", gpus=4)]), "late")
+
+    assert [("outranked", ""), ("room", "")] == rules(found)
+    assert (
+        "could start alone and needs 4 GPUs; this plan gives 6 GPUs of 8 free "
+        "to default/first"
+    ) == found.sentence
+
+
+def test_who_gets_what_a_limit_leaves_is_named():
+    gangs = [
+        gang("first", queue="q", gpus=4, priority=5),
+        gang("late", queue="q", gpus=4),
+    ]
+    found = why(snapshot(nodes(2), gangs, [queue("q", limit=6)]), "late")
+
+    assert [("outranked", "q"), ("limit", "q")] == rules(found)
+
+
+def test_who_is_held_back_for_a_head_is_told_for_whom():
+    running = gang("runs", gpus=4, running=["n0"])
+    head = gang("head", gpus=8, passed_over=7200)
+    case = snapshot(nodes(1), [running, head, gang("late", gpus=4)])
+    policy = Policy(evict=CALM, waiting=WaitingPolicy(idle="hold"))
+
+    found = why(case, "late", policy)
+
+    assert "could start alone, and is held back for default/head" == found.sentence
+
+
+def test_protected_work_is_named_with_what_protects_it():
+    guest = gang("guest", queue="g", preemptible=False, gpus=8, running=["n0"])
+    queues = [queue("g", quota=0), queue("o", quota=8)]
+    case = snapshot(nodes(1), [guest, gang("claim", queue="o", gpus=8)], queues)
+
+    found = why(case, "claim", Policy())
+
+    assert [("protected", ""), ("room", "")] == rules(found)
+    assert "default/guest (not preemptible)" in found.sentence
+
+
+def test_a_share_that_is_too_small_gives_no_right():
+    guest = gang("guest", queue="g", gpus=8, running=["n0"])
+    queues = [queue("g", quota=4), queue("o", quota=4)]
+    case = snapshot(nodes(1), [guest, gang("claim", queue="o", gpus=8)], queues)
+
+    found = why(case, "claim", Policy())
+
+    assert [("share", "o"), ("room", "")] == rules(found)
+
+
+@pytest.mark.parametrize(
+    ("fields", "verdict"),
+    [({"created": 1}, Verdict.PODS), ({"backoff": 9}, Verdict.BACKOFF)],
+)
+def test_who_is_not_ready_is_told_what_is_missing(fields, verdict):
+    found = why(snapshot(nodes(1), [gang("a", **({"minimum": 2} | fields))]), "a")
+
+    assert verdict is found.verdict
+    assert 1 == len(found.because)
