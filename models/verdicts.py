@@ -84,11 +84,14 @@ class Blocker:
         said["left"] = plain(self.resource, self.left)
         said["needed"] = amount(self.resource, self.needs or 0)
         said["at"] = self.at
-        return _SENTENCES[self.rule].format_map(_Asked(said))
+        said["holder"] = said.get("outside", f"queue {self.at}")
+        said["limit"] = "at most" if "outside" in said else "its limit"
+        said["kept"] = f": {said['kept']}" if "kept" in said else ""
+        return _SENTENCES[self.rule].format_map(_SaidWords(said))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Why:
+class WhyWaits:
     """
     Why one gang waits: the verdict, and one smallest core of rules behind it.
 
@@ -112,7 +115,7 @@ class Why:
         return self.verdict is not Verdict.UNDECIDED
 
 
-class _Asked(dict[str, str]):
+class _SaidWords(dict[str, str]):
     """
     What a sentence asks for in vain is left out.
     """
@@ -147,7 +150,9 @@ _SENTENCES: dict[Verdict, str] = {
     Verdict.GROUP: "{detail}",
     Verdict.BACKOFF: "{detail}",
     Verdict.VOLUMES: "its volumes are only in {at}{there}",
-    Verdict.LIMIT: "needs {needed}; queue {at} may still use {left} of its limit {has}",
+    Verdict.LIMIT: (
+        "needs {needed}; {holder} may still use {left} of {limit} {has}{kept}"
+    ),
     Verdict.QUOTA: "needs {needed}; queue {at} may still use {left} of its {has}",
     Verdict.NODES: "{at}{there}",
     Verdict.NEIGHBOURS: "no two of its pods may share a host{there}",

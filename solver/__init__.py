@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from solver.verify.judge import verify as _verify
     from solver.verify.violation import Violation as Violation
     from solver.why.one_gang import why_waits as why_waits
+    from solver.why.why_waits import why_waits as why_waits
 
     judge = _verify
 
@@ -62,6 +63,7 @@ _ROOMS = {
     "verify.judge": ("judge",),
     "verify.violation": ("Violation",),
     "why.one_gang": ("why_waits",),
+    "why.why_waits": ("why_waits",),
 }
 _CALLED_THERE = {"judge": "verify"}
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}

@@ -4,10 +4,10 @@ Why a gang waits, as plain values: every key, in one order.
 
 from typing import Any
 
-from models.verdicts import Blocker, Why
+from models.verdicts import Blocker, WhyWaits
 
 
-def why_document(why: Why) -> dict[str, Any]:
+def why_document(why: WhyWaits) -> dict[str, Any]:
     """
     Give why a gang waits as plain values in the documented order.
     """

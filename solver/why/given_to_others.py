@@ -13,11 +13,11 @@ from models.plan import Plan
 from models.resources import Resources
 from solver.problem.node_room import NodeRoom
 from solver.problem.problem import Problem, Unit
-from solver.problem.queue_tree import Booking, Table
+from solver.shares.queue_tree import Booking, Table
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenToOthers:
     """
     What a plan binds, reserves and moves: per pod the gang, the node, the requests.
 
@@ -62,7 +62,7 @@ class Given:
         return replace(problem.in_room(room.rows), queues=booking.tree())
 
 
-def given_by(plan: Plan, problem: Problem, unit: Unit) -> Given:
+def given_by(plan: Plan, problem: Problem, unit: Unit) -> GivenToOthers:
     """
     List what a plan binds, reserves and moves for all gangs but those of a unit.
     """
@@ -75,7 +75,7 @@ def given_by(plan: Plan, problem: Problem, unit: Unit) -> Given:
             for pod in leaf.pods:
                 requests[f"{gang.namespace}/{pod.name}"] = leaf.requests
     index = problem.room.index
-    return Given(tuple((x.gang, index[x.node], requests[x.pod]) for x in steps))
+    return GivenToOthers(tuple((x.gang, index[x.node], requests[x.pod]) for x in steps))
 
 
 def kept_off(problem: Problem, held: Problem, unit: Unit) -> Problem:

@@ -3,7 +3,7 @@ The numbers of a rule: where it holds, how much there is, who has it, what is ne
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from solver.problem.never_starts import needed
 from solver.problem.no_fitting_node import labels_of
 from solver.problem.node_room import Ints
 from solver.problem.problem import Problem, Step, Unit
-from solver.why.given_to_others import Given
+from solver.why.given_to_others import GivenToOthers
 from solver.why.named_rules import DRAINED, TAINT, NamedRule, leaves_of
 from solver.why.room_in_domains import in_one_domain
 from solver.why.start_under import OUTRANKED, StartUnder
@@ -44,7 +44,9 @@ Of several rules in one core that is the verdict which is named first here.
 _OF_NODES = frozenset({Verdict.NODES, Verdict.VOLUMES, Verdict.NEIGHBOURS})
 
 
-def blockers_of(ask: StartUnder, core: Rules, given: Given) -> tuple[Blocker, ...]:
+def blockers_of(
+    ask: StartUnder, core: Rules, given: GivenToOthers
+) -> tuple[Blocker, ...]:
     """
     Give the rules of a core with their numbers, the verdict's first.
     """
@@ -61,7 +63,7 @@ class _Telling:
 
     ask: StartUnder
     core: Rules
-    given: Given
+    given: GivenToOthers
 
     def of(self, rule: NamedRule) -> Blocker:
         """
@@ -138,7 +140,13 @@ class _Telling:
             at = "other places"
         facts: Facts = {"kind": rule.kind, "nodes": len(names), "there": there}
         return Blocker(
-            rule=rule.word, at=at, resource=resource, has=left, needs=needs, facts=facts
+            rule=rule.word,
+            at=at,
+            resource=resource,
+            has=left,
+            used=0,
+            needs=needs,
+            facts=facts,
         )
 
     # --- queues -----------------------------------------------------------------
@@ -151,14 +159,17 @@ class _Telling:
             if (bound.queue, bound.resource, bound.fixed)
             == (rule.at, rule.resource, rule.word is Verdict.QUOTA)
         )
+        facts: Facts = {}
+        if team := problem.queues.outside.get(bound.queue):
+            facts = team.facts(bound.resource)
         return Blocker(
             rule=rule.word,
-            at=bound.queue,
+            at=self.ask.unit.states[0].gang.queue if facts else bound.queue,
             resource=bound.resource,
             has=bound.limit,
             used=bound.used,
             needs=bound.needs,
-            facts={"work": " of non-preemptible work"} if bound.fixed else {},
+            facts=facts,
         )
 
     def _of_share(self, rule: NamedRule) -> Blocker:
@@ -207,9 +218,12 @@ class _Telling:
         for bound in limits_of(problem, unit):
             shares = self.given.below(bound.queue, bound.resource, problem)
             if bound.needs > bound.left - sum(shares.values()):
-                return _taken(
-                    bound.resource, bound.needs, bound.left, shares, bound.queue
-                )
+                queue = bound.queue
+                team = problem.queues.outside.get(queue)
+                facts = {} if team is None else team.facts(bound.resource)
+                whose = f"{facts.get('outside', f'queue {queue}')}"
+                found = _taken(bound.resource, bound.needs, bound.left, shares, whose)
+                return found if facts else replace(found, at=queue)
         nodes = matching(problem, unit)
         free = problem.room.now[nodes].clip(min=0).sum(axis=0)
         given = np.zeros_like(free)
@@ -229,22 +243,21 @@ def _held_back(names: Sequence[str]) -> Blocker:
 
 
 def _taken(
-    resource: str, needs: int, free: int, shares: Mapping[str, int], queue: str = ""
+    resource: str, needs: int, free: int, shares: Mapping[str, int], whose: str = ""
 ) -> Blocker:
     total = sum(shares.values())
     names = listed([*shares], "gang") or "others"
     given = amount(resource, total)
     alone = f"could start alone and needs {amount(resource, needs)}; this plan gives"
     detail = f"{alone} {given} of {free:,} free to {names}"
-    if queue:
-        detail = f"{alone} {given} of {free:,} that queue {queue} may use to {names}"
+    if whose:
+        detail = f"{alone} {given} of {free:,} that {whose} may use to {names}"
     elif needs > free:
         detail = f"could start if others left for it; {alone} {given} to {names}"
         detail = detail.replace("could start alone and ", "")
     facts: Facts = {"gangs": len(shares), "to": names, "detail": detail}
     return Blocker(
         rule=Verdict.OUTRANKED,
-        at=queue,
         resource=resource,
         has=free,
         used=total,

@@ -233,7 +233,11 @@ def _bounded(queue, core, binding):
     """
     limits = {(one.at, one.resource) for one in core if one.rule is Verdict.LIMIT}
     quotas = {(one.at, one.resource) for one in core if one.rule is Verdict.QUOTA}
-    resources = dict(queue.resources)
+    lends = any("outside" in one.facts for one in core)
+    resources = {
+        name: rule if lends else replace(rule, lend=None)
+        for name, rule in queue.resources.items()
+    }
     for name in {*resources, *(r for q, r in binding if q == queue.name)}:
         rule = resources.get(name, QueueResource())
         key = queue.name, name

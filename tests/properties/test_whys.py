@@ -12,7 +12,7 @@ from exact import UndecidedError
 from models.policy import Policy
 from models.verdicts import Verdict
 from solver.fallback import decide_or_fall_back
-from solver.why.one_gang import why_waits
+from solver.why.why_waits import why_waits
 from tests.helpers.cases import random_snapshot
 from tests.helpers.odd_trees import alike_snapshot, odd_snapshot
 from tests.helpers.true_whys import TrueWhy

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from adapters.cli.terminal.output import Paint, Table
-from models.verdicts import Blocker, Verdict, Why, amount, plain
+from models.verdicts import Blocker, Verdict, WhyWaits, amount, plain
 
 NOTHING = "–"
 _PROOFS = {
@@ -16,7 +16,7 @@ _PROOFS = {
 _INDENT = "  "
 
 
-def why_lines(why: Why, paint: Paint, width: int | None) -> Iterator[str]:
+def why_lines(why: WhyWaits, paint: Paint, width: int | None) -> Iterator[str]:
     """
     Say it line by line.
     """

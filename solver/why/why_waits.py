@@ -9,7 +9,7 @@ from models.plan import GangLine, Plan
 from models.policy import Limits, Policy
 from models.reasons import NOTHING_NEEDED, Reason, Waiting
 from models.snapshot import Snapshot
-from models.verdicts import Blocker, Verdict, Why
+from models.verdicts import Blocker, Verdict, WhyWaits
 from solver.effort.budget import Budget, Stopwatch
 from solver.evict.open_step import remembering
 from solver.evict.reservations import keep, promises_of
@@ -53,7 +53,7 @@ _NOT_READY = {
 }
 
 
-def why_waits(snapshot: Snapshot, policy: Policy, plan: Plan, gang: str) -> Why:
+def why_waits(snapshot: Snapshot, policy: Policy, plan: Plan, gang: str) -> WhyWaits:
     """
     Say why a gang waits, and prove it.
 
@@ -79,7 +79,7 @@ def why_waits(snapshot: Snapshot, policy: Policy, plan: Plan, gang: str) -> Why:
         return _not_ready(gang, waiting)
     unit = _unit_of(problem, gang)
     limits = Limits(deterministic=UNITS)
-    return _Asking(problem, plan, unit, Budget(limits, 0, Stopwatch(None))).why(line)
+    return _GangAsked(problem, plan, unit, Budget(limits, 0, Stopwatch(None))).why(line)
 
 
 def _of_its_group(line: GangLine) -> Waiting | None:
@@ -90,7 +90,7 @@ def _of_its_group(line: GangLine) -> Waiting | None:
     return why if why and why.reason is Reason.WAITING_FOR_GROUP else None
 
 
-def _no_wait(line: GangLine) -> Why:
+def _no_wait(line: GangLine) -> WhyWaits:
     """
     Say of a gang that does not wait what it does.
     """
@@ -104,7 +104,7 @@ def _no_wait(line: GangLine) -> Why:
     }
     said["Waiting"] = NOTHING_NEEDED
     more = "" if line.waiting is None else f": {line.waiting.message}"
-    return Why(
+    return WhyWaits(
         gang=line.name,
         state=line.state,
         verdict=Verdict.NONE,
@@ -112,7 +112,7 @@ def _no_wait(line: GangLine) -> Why:
     )
 
 
-def _not_ready(gang: str, waiting: Waiting) -> Why:
+def _not_ready(gang: str, waiting: Waiting) -> WhyWaits:
     """
     Say what keeps a gang from being planned at all, whatever room there is.
     """
@@ -130,7 +130,7 @@ def _not_ready(gang: str, waiting: Waiting) -> Why:
         needs=needs if isinstance(needs, int) else None,
         facts={**facts, "reason": waiting.reason.value},
     )
-    return Why(
+    return WhyWaits(
         gang=gang,
         state="Waiting",
         verdict=verdict,
@@ -152,7 +152,7 @@ def _unit_of(problem: Problem, gang: str) -> Unit:
     return Unit(states=states, starts=True, band=problem.bands.of(lowest))
 
 
-class _Asking:
+class _GangAsked:
     """
     One unit in one round, and what is asked about it.
     """
@@ -168,7 +168,7 @@ class _Asking:
         self._beside = self._given.beside(problem)
         self._rules = rules_of(problem, self._beside, unit)
 
-    def why(self, line: GangLine) -> Why:
+    def why(self, line: GangLine) -> WhyWaits:
         """
         Find the cores, the smallest first, and say them.
         """
@@ -189,7 +189,7 @@ class _Asking:
         if not core:
             return self._never(line)
         because = blockers_of(ask, core, self._given)
-        return Why(
+        return WhyWaits(
             gang=line.name,
             state=line.state,
             verdict=because[0].rule,
@@ -237,13 +237,13 @@ class _Asking:
             left = tuple(rule for rule in left if rule not in more)
         return tuple(found)
 
-    def _never(self, line: GangLine) -> Why:
+    def _never(self, line: GangLine) -> WhyWaits:
         problem = self._problem
         waiting = problem.blocked.get(line.name) or line.waiting
         text = "" if waiting is None else waiting.message
         detail = f"can never start as written: {text}"
         entry = Blocker(rule=Verdict.NEVER, facts={"detail": detail})
-        return Why(
+        return WhyWaits(
             gang=line.name,
             state=line.state,
             verdict=Verdict.NEVER,
@@ -252,9 +252,9 @@ class _Asking:
             proof="counting",
         )
 
-    def _undecided(self, line: GangLine) -> Why:
+    def _undecided(self, line: GangLine) -> WhyWaits:
         entry = Blocker(rule=Verdict.UNDECIDED)
-        return Why(
+        return WhyWaits(
             gang=line.name,
             state=line.state,
             verdict=Verdict.UNDECIDED,
@@ -282,11 +282,12 @@ def _core(rules: Sequence[NamedRule], ask: StartUnder) -> Rules | None:
 
 def _sentence(because: Sequence[Blocker]) -> str:
     """
-    Say a core in one sentence, the verdict first; room only where nothing else does.
+    Say a core in one sentence: what lacks first, without what the verdict says too.
     """
     words = {one.rule for one in because}
-    if words & {Verdict.TOPOLOGY, Verdict.OUTRANKED}:
-        because = [one for one in because if one.rule is not Verdict.ROOM]
+    less = {Verdict.ROOM} if words & {Verdict.TOPOLOGY, Verdict.OUTRANKED} else set()
+    less |= {Verdict.LIMIT, Verdict.QUOTA} if Verdict.OUTRANKED in words else set()
+    because = [one for one in because if one.rule not in less]
     told = [one for one in because if one.rule in {Verdict.ROOM, Verdict.FRAGMENTS}]
     told += [one for one in because if one not in told]
     return "; ".join(one.sentence for one in told)
