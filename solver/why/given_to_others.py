@@ -11,6 +11,7 @@ import numpy as np
 from models.gangs import pod_sets
 from models.plan import Plan
 from models.resources import Resources
+from solver.explain.room_now import Bound
 from solver.problem.node_room import NodeRoom
 from solver.problem.problem import Problem, Unit
 from solver.shares.queue_tree import Booking, Table
@@ -21,10 +22,12 @@ class GivenToOthers:
     """
     What a plan binds, reserves and moves: per pod the gang, the node, the requests.
 
-    Idle nodes are ``held_for`` some gangs.
+    What is ``moved`` is charged to its queue already.  Idle nodes are ``held_for``
+    some gangs.
     """
 
     rows: tuple[tuple[str, int, Resources], ...]
+    moved: frozenset[str] = frozenset()
     held_for: tuple[str, ...] = ()
 
     def amounts(
@@ -40,12 +43,18 @@ class GivenToOthers:
         order = sorted(found, key=lambda gang: (-found[gang], gang))
         return {gang: found[gang] for gang in order if found[gang]}
 
-    def below(self, queue: str, resource: str, problem: Problem) -> dict[str, int]:
+    def below(self, bound: Bound, problem: Problem) -> dict[str, int]:
         """
-        Add up by gang what is given below a queue, most first.
+        Add up by gang what is given of what a bound holds, most first.
         """
         path, gangs = problem.queues.path, problem.gangs
-        return self.amounts(resource, lambda gang, _: queue in path(gangs[gang].queue))
+
+        def counts(name: str, _: int) -> bool:
+            gang = gangs[name]
+            fixed = not (bound.fixed and gang.preemptible)
+            return fixed and name not in self.moved and bound.queue in path(gang.queue)
+
+        return self.amounts(bound.resource, counts)
 
     def beside(self, problem: Problem) -> Problem:
         """
@@ -58,7 +67,8 @@ class GivenToOthers:
             room.take_one(problem.room.row(dict(requests)), node)
             tables: list[Table] = ["running"]
             tables += [] if gang.preemptible else ["fixed"]
-            booking.add(problem.queues.path(gang.queue), requests, 1, *tables)
+            if name not in self.moved:
+                booking.add(problem.queues.path(gang.queue), requests, 1, *tables)
         return replace(problem.in_room(room.rows), queues=booking.tree())
 
 
@@ -75,7 +85,10 @@ def given_by(plan: Plan, problem: Problem, unit: Unit) -> GivenToOthers:
             for pod in leaf.pods:
                 requests[f"{gang.namespace}/{pod.name}"] = leaf.requests
     index = problem.room.index
-    return GivenToOthers(tuple((x.gang, index[x.node], requests[x.pod]) for x in steps))
+    return GivenToOthers(
+        tuple((x.gang, index[x.node], requests[x.pod]) for x in steps),
+        moved=frozenset(x.gang for x in steps if x.op == "Move"),
+    )
 
 
 def kept_off(problem: Problem, held: Problem, unit: Unit) -> Problem:

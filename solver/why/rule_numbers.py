@@ -216,7 +216,7 @@ class _Telling:
         if self.given.held_for:
             return _held_back(self.given.held_for)
         for bound in limits_of(problem, unit):
-            shares = self.given.below(bound.queue, bound.resource, problem)
+            shares = self.given.below(bound, problem)
             if bound.needs > bound.left - sum(shares.values()):
                 queue = bound.queue
                 team = problem.queues.outside.get(queue)

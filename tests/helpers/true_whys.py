@@ -12,6 +12,7 @@ from exact.search import Value
 from exact.step import Frozen, Stage
 from exact.steps import build_step, optimise, second_tiers
 from models.gangs import Group, PodPhase, PodSet, pod_sets
+from models.nodes import Toleration
 from models.queues import QueueResource
 from models.verdicts import Verdict
 from solver.problem.problem import problem_of
@@ -44,7 +45,7 @@ class TrueWhy:
         """
         List what is wrong with the cores of one gang.
         """
-        if why.verdict in NOT_READY:
+        if why.verdict in NOT_READY or _keeps_room(why):
             return []
         found = []
         for core in (why.because, *why.besides):
@@ -65,14 +66,14 @@ class TrueWhy:
         fact = gather(self.snapshot).gangs[key]
         team = {key, *(m for m in fact.gang.mates if self._needy(m))}
         world = self._world(team, core)
+        if starts_now(gather(world), team):
+            return True
+        if Verdict.OUTRANKED in words or not words & _ROOM:
+            return False
         policy = self.policy
         if Verdict.PROTECTED not in words:
             world, policy = _unprotected(world, policy, team)
         facts = gather(world)
-        if starts_now(facts, team):
-            return True
-        if Verdict.OUTRANKED in words or not words & _ROOM:
-            return False
         shares = self.shares
         if Verdict.SHARE not in words:
             path = {name for one in team for name in facts.gangs[one].path}
@@ -93,7 +94,9 @@ class TrueWhy:
         words = {one.rule for one in core}
         snapshot = self._given(team) if Verdict.OUTRANKED in words else self.snapshot
         gangs = tuple(
-            replace(gang, tree=_freed(gang.tree, core)) if gang.key in team else gang
+            replace(gang, tree=_freed(gang.tree, core, snapshot.nodes))
+            if gang.key in team
+            else gang
             for gang in snapshot.gangs
         )
         nodes = tuple(_open(node, core) for node in snapshot.nodes)
@@ -117,7 +120,7 @@ class TrueWhy:
         """
         List the quotas that a team's pods could reach, where it is not preemptible.
         """
-        facts = gather(self.snapshot)
+        facts = gather(self._given(team))
         found = set()
         for key in team:
             fact = facts.gangs[key]
@@ -166,6 +169,15 @@ class TrueWhy:
         return replace(self.snapshot, gangs=gangs, nodes=nodes)
 
 
+def _keeps_room(why) -> bool:
+    """
+    Tell whether kept room is a rule: it is a part of all nodes, and copies add to it.
+    """
+    return any(
+        "outside" in x.facts for core in (why.because, *why.besides) for x in core
+    )
+
+
 def _borrows(facts, policy, shares, team) -> bool:
     others = {
         key: replace(fact, plannable=False) if fact.needy and key not in team else fact
@@ -190,18 +202,20 @@ def _placed(tree, namespace, places):
     return replace(tree, pods=pods)
 
 
-def _freed(tree, core):
+def _freed(tree, core, nodes):
     words = {one.rule for one in core}
     levels = {one.at for one in core if one.rule is Verdict.TOPOLOGY}
     demand = tree.topology
     kept = demand is None or demand.required is None or demand.required in levels
     tree = tree if kept else replace(tree, topology=None)
     if isinstance(tree, Group):
-        return replace(tree, children=tuple(_freed(x, core) for x in tree.children))
-    return _free_leaf(tree, core, words)
+        return replace(
+            tree, children=tuple(_freed(x, core, nodes) for x in tree.children)
+        )
+    return _free_leaf(tree, core, words, nodes)
 
 
-def _free_leaf(leaf: PodSet, core, words):
+def _free_leaf(leaf: PodSet, core, words, nodes):
     demand = leaf.demand
     selected = any(
         one.rule is Verdict.NODES and one.facts.get("kind") == "selector"
@@ -211,18 +225,20 @@ def _free_leaf(leaf: PodSet, core, words):
         demand = replace(demand, selector=(), terms=None)
     if Verdict.VOLUMES not in words:
         demand = replace(demand, volumes=())
+    keys = {one.at for one in core if one.facts.get("kind") == "taint"}
+    known = {taint.key for node in nodes for taint in node.taints} - keys
+    more = tuple(Toleration(key=key, operator="Exists") for key in sorted(known))
+    demand = replace(demand, tolerations=(*demand.tolerations, *more))
     alone = leaf.exclusive and Verdict.NEIGHBOURS in words
     return replace(leaf, demand=demand, exclusive=alone)
 
 
 def _open(node, core):
     of_nodes = [one for one in core if one.rule is Verdict.NODES]
-    keys = {one.at for one in of_nodes if one.facts.get("kind") == "taint"}
     drained = [one for one in of_nodes if one.facts.get("kind") == "drained"]
     closed = any(one.at == node.name or one.at.endswith(" nodes") for one in drained)
     return replace(
         node,
-        taints=tuple(taint for taint in node.taints if taint.key in keys),
         unschedulable=node.unschedulable and closed,
     )
 
@@ -233,10 +249,8 @@ def _bounded(queue, core, binding):
     """
     limits = {(one.at, one.resource) for one in core if one.rule is Verdict.LIMIT}
     quotas = {(one.at, one.resource) for one in core if one.rule is Verdict.QUOTA}
-    lends = any("outside" in one.facts for one in core)
     resources = {
-        name: rule if lends else replace(rule, lend=None)
-        for name, rule in queue.resources.items()
+        name: replace(rule, lend=None) for name, rule in queue.resources.items()
     }
     for name in {*resources, *(r for q, r in binding if q == queue.name)}:
         rule = resources.get(name, QueueResource())
