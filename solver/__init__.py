@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from solver.tuning import Tuning as Tuning
     from solver.verify.judge import verify as _verify
     from solver.verify.violation import Violation as Violation
-    from solver.why.one_gang import why_waits as why_waits
     from solver.why.why_waits import why_waits as why_waits
 
     judge = _verify
@@ -62,7 +61,6 @@ _ROOMS = {
     "tuning": ("Tuning",),
     "verify.judge": ("judge",),
     "verify.violation": ("Violation",),
-    "why.one_gang": ("why_waits",),
     "why.why_waits": ("why_waits",),
 }
 _CALLED_THERE = {"judge": "verify"}

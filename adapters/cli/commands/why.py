@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adapters.cli.options.shared import (
+from adapters.cli.options.common import (
     Asked,
     Dialects,
     NoColor,
