@@ -22,6 +22,7 @@ from adapters.cli.commands import (
     snapshot,
     study,
     trace,
+    ui,
     verify,
     version,
     what_if,
@@ -42,6 +43,7 @@ app = typer.Typer(
 app.command("plan")(plan.plan)
 app.command("plan diff")(plan_diff.plan_diff)
 app.command("what-if")(what_if.what_if)
+app.command("ui")(ui.ui)
 app.command("verify")(verify.verify)
 app.command("why")(why.why)
 app.command("run")(run_command.run)

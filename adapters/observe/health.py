@@ -14,17 +14,11 @@ from urllib.parse import urlsplit
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 
+from adapters.machine.listening import listening_at
 from adapters.machine.supervised import SupervisedThread
-from models.errors import PhalanxError
 
 _PATIENCE = 10.0
 Problems = Callable[[], Sequence[str]]
-
-
-class ListenError(PhalanxError):
-    """
-    Nobody can be listened to at an address.
-    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +43,7 @@ class HealthServer:
     """
 
     def __init__(self, address: str, health: Health) -> None:
-        self._server = _Server(_listening(address), health)
+        self._server = _Server(listening_at(address), health)
         self.thread = SupervisedThread("health", self._serve)
 
     @property
@@ -76,25 +70,6 @@ class HealthServer:
 
     def _serve(self) -> None:
         self._server.serve_forever(0.1)
-
-
-def _listening(address: str) -> socket.socket:
-    """
-    Listen at an address, without a host on all interfaces.
-    """
-    host, colon, word = address.rpartition(":")
-    host = host.removeprefix("[").removesuffix("]")
-    if not colon or not word.isdecimal() or int(word) > 65535:
-        raise ListenError(f"{address!r} is not an address such as :8080")
-    try:
-        if not host and socket.has_dualstack_ipv6():
-            return socket.create_server(
-                ("", int(word)), family=socket.AF_INET6, dualstack_ipv6=True
-            )
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, int(word)), family=family)
-    except OSError as error:
-        raise ListenError(f"cannot listen on {address}: {error.strerror}") from error
 
 
 class _Server(ThreadingHTTPServer):

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families as parsed
 
+from adapters.machine.listening import ListenError
 from adapters.observe.gauges import Gauged
-from adapters.observe.health import Health, HealthServer, ListenError
+from adapters.observe.health import Health, HealthServer
 from adapters.observe.log import JsonLines, LogReporter, TextLines
 from adapters.observe.metrics import Metrics
 from adapters.observe.reporters import Reporters, RoundRecorder

@@ -1,0 +1,131 @@
+"""
+``phalanx ui``: a page to look at a cluster, files, or what was recorded.
+"""
+
+import threading
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from adapters.cli.options.shared import Dialects, SchedulerNames
+from adapters.cli.terminal.output import say
+from adapters.cli.views.listed_source import Context, Kubeconfig
+from adapters.cli.views.plan_source import PlanSource
+
+if TYPE_CHECKING:
+    from adapters.ui.frame_store import FrameStore
+    from adapters.ui.server import UiAddress
+
+Sources = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="FILE|RUNS",
+        help="A snapshot or manifests. The cluster if none.",
+    ),
+]
+Listen = Annotated[
+    str,
+    typer.Option(metavar="HOST:PORT", help="Where; off this machine it wants a token."),
+]
+Names = Annotated[
+    list[str] | None,
+    typer.Option("--name", metavar="HOST", help="A name that the page is opened by."),
+]
+
+
+def ui(
+    sources: Sources = None,
+    *,
+    listen: Listen = "127.0.0.1:8712",
+    name: Names = None,
+    kubeconfig: Kubeconfig = None,
+    kube_context: Context = None,
+    scheduler_name: SchedulerNames = None,
+    dialect: Dialects = None,
+) -> None:
+    """
+    Look at it: nodes, queues, who waits and why, round by round, in a browser.
+    """
+    from adapters.ui.server import UiAddress
+
+    source = PlanSource(
+        tuple(sources or ()),
+        (),
+        tuple(scheduler_name or ()),
+        tuple(dialect or ()),
+        kubeconfig,
+        kube_context,
+    )
+    address = UiAddress(listen, tuple(name or ()))
+    if sources:
+        _of_files(source, address)
+    else:
+        _of_cluster(source, address)
+
+
+def _of_files(source: PlanSource, address: "UiAddress") -> None:
+    from adapters.inventory.listed import Seen
+    from adapters.loop.plan_round import planned
+    from adapters.service.settings import effective
+    from adapters.ui.feeds import add_round
+    from adapters.ui.frame import RoundFacts
+    from adapters.ui.frame_store import FrameStore
+
+    scenario = source.read()
+    policy = effective(scenario.policy, {}).policy
+    seen = Seen(snapshot=scenario.snapshot, policy=policy, source=scenario.source)
+    store = FrameStore(scenario.source, live=False)
+    plan = planned(scenario.snapshot, policy)
+    add_round(store, seen, plan, RoundFacts(name="one round"))
+    _serve(store, address)
+
+
+def _of_cluster(source: PlanSource, address: "UiAddress") -> None:
+    from adapters.kube.watch.cluster_listing import seen_in
+    from adapters.service.following import ClusterChoice
+    from adapters.service.run_settings import config_of
+    from adapters.ui.feeds import ClusterFeed
+    from adapters.ui.frame_store import FrameStore
+    from models.policy import Policy
+
+    config = config_of(None)
+    policy = config.policy if config else Policy()
+    cluster = ClusterChoice(
+        kubeconfig=source.kubeconfig,
+        context=source.context,
+        schedulers=source.schedulers,
+        dialects=source.dialects,
+    )
+    with cluster.followed() as here:
+        store = FrameStore(here.server, live=True)
+        feed = ClusterFeed(
+            store,
+            lambda: seen_in(here.source, policy, here.server),
+            here.source.changed,
+            time.time,
+        )
+        thread = threading.Thread(target=feed.run, name="feed", daemon=True)
+        thread.start()
+        try:
+            _serve(store, address)
+        finally:
+            feed.stop()
+            thread.join(5.0)
+
+
+def _serve(store: "FrameStore", address: "UiAddress") -> None:
+    """
+    Serve until somebody interrupts.
+    """
+    from adapters.ui.server import UiServer
+
+    server = UiServer(store, address)
+    server.start()
+    say(f"open {server.url}", "it shows and changes nothing; Ctrl-C ends it")
+    try:
+        threading.Event().wait()
+    except KeyboardInterrupt:
+        say("", "ended")
+    finally:
+        server.stop()

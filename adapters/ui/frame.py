@@ -1,0 +1,228 @@
+"""
+A frame: all that the page shows of one round, as plain values with names by number.
+
+Names come from whoever may submit a gang; they are spelled out here where they could
+move a cursor, and the page writes them as text only.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from adapters.compare.outcome import certainty
+from adapters.compare.tier_words import SCALES, shown, tier_name
+from adapters.inventory.gangs import GangRow, gang_rows
+from adapters.inventory.listed import Seen
+from adapters.inventory.queues import queue_rows
+from adapters.ui.gpu_cells import GpuCells, cells_of
+from models.errors import printable
+from models.nodes import HOSTNAME, Node
+from models.plan import GangLine, Plan, TierResult
+from models.resources import GPU, is_gpu, num_gpus
+from models.topology import Topology
+
+_NUMBER = re.compile(r"(\d+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundFacts:
+    """
+    Which round it is: its name, and when it was, in seconds since the epoch.
+    """
+
+    name: str
+    began: float | None = None
+    seconds: float | None = None
+
+
+def frame_document(seen: Seen, plan: Plan | None, facts: RoundFacts) -> dict[str, Any]:
+    """
+    Give a frame; without a plan it shows what is there, and what was said of it.
+    """
+    rows = list(gang_rows(seen))
+    index = {row.key: at for at, row in enumerate(rows)}
+    lines = {} if plan is None else {line.name: line for line in plan.gangs}
+    queues = _queues(seen, rows)
+    queue_index = {queue["name"]: at for at, queue in enumerate(queues)}
+    nodes = _ordered(seen.snapshot.nodes, seen.snapshot.topologies)
+    cells = cells_of(seen.snapshot, nodes, index, plan)
+    gangs = [
+        _gang(row, lines.get(row.key), queue_index.get(printable(row.queue), -1))
+        for row in rows
+    ]
+    return {
+        "name": printable(facts.name),
+        "began": facts.began,
+        "source": printable(seen.source),
+        "groups": [printable(label) for label, _ in nodes.groups],
+        "nodes": [_node(node, group) for group, node in nodes.walk()],
+        "cells": cells.rows,
+        "gangs": gangs,
+        "queues": queues,
+        "plan": None if plan is None else plan_facts(plan, cells, facts),
+    }
+
+
+def plan_facts(plan: Plan, cells: GpuCells, facts: RoundFacts) -> dict[str, Any]:
+    """
+    Give what is said of a plan as a whole.
+    """
+    seconds = facts.seconds
+    if seconds is None:
+        seconds = (plan.seconds or {}).get("total")
+    states = [line.state for line in plan.gangs]
+    return {
+        "strategy": plan.strategy,
+        "status": plan.status,
+        "seconds": seconds,
+        "starts": states.count("Starting"),
+        "waits": states.count("Waiting") + states.count("Reserved"),
+        "leaves": states.count("Evicting"),
+        "gpus": cells.after,
+        "tiers": [_tier(plan.tiers, tier) for tier in plan.tiers if _counts(tier)],
+        "fallback": None if plan.fallback is None else plan.fallback.way,
+    }
+
+
+def _counts(tier: TierResult) -> bool:
+    return bool(tier.value or tier.bound)
+
+
+def _tier(every: Sequence[TierResult], tier: TierResult) -> dict[str, Any]:
+    scale = SCALES.get(tier.name, 0)
+    return {
+        "name": tier_name(every, tier),
+        "shown": shown(tier, tier.value),
+        "bound": shown(tier, tier.bound),
+        "certainty": certainty(tier),
+        "value": tier.value / scale if scale else tier.value,
+        "limit": tier.bound / scale if scale else tier.bound,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedNodes:
+    """
+    Nodes by the innermost domain that they are in, in the order people count.
+    """
+
+    groups: Sequence[tuple[str, Sequence[Node]]]
+
+    def walk(self) -> Iterator[tuple[int, Node]]:
+        """
+        Walk the nodes with the number of their group.
+        """
+        for at, (_, nodes) in enumerate(self.groups):
+            for node in nodes:
+                yield at, node
+
+
+def _ordered(nodes: Iterable[Node], topologies: Sequence[Topology]) -> OrderedNodes:
+    levels = next((_inner(topology) for topology in topologies), ())
+    groups: dict[str, list[Node]] = {}
+    for node in nodes:
+        groups.setdefault(_label(node, levels), []).append(node)
+    return OrderedNodes(
+        [
+            (label, sorted(groups[label], key=lambda node: natural(node.name)))
+            for label in sorted(groups, key=natural)
+        ]
+    )
+
+
+def _inner(topology: Topology) -> tuple[str, ...]:
+    return tuple(level for level in topology.levels if level != HOSTNAME)
+
+
+def _label(node: Node, levels: Sequence[str]) -> str:
+    """
+    Name the domain of a node; where there are none, the stem of its name.
+    """
+    path = [node.labels[level] for level in levels if level in node.labels]
+    if path:
+        return " / ".join(path)
+    return re.sub(r"[-.]?\d+$", "", node.name) if not levels else "no domain"
+
+
+def natural(text: str) -> tuple[tuple[int, int, str], ...]:
+    """
+    Order texts as people count: a-2 before a-10.
+    """
+    parts = _NUMBER.split(text[:200])
+    return tuple(
+        (1, int(part), "") if part.isdigit() else (0, 0, part) for part in parts
+    )
+
+
+def _node(node: Node, group: int) -> list[Any]:
+    """
+    Give name, group, GPUs, GPUs of others' pods, and whether it is closed.
+    """
+    return [
+        printable(node.name),
+        group,
+        num_gpus(node.allocatable),
+        num_gpus(node.used),
+        int(node.unschedulable),
+    ]
+
+
+def _gang(row: GangRow, line: GangLine | None, queue: int) -> dict[str, Any]:
+    """
+    Give what is said of a gang: by the plan where there is one.
+    """
+    waiting = None if line is None else line.waiting
+    why = row.why if line is None else None
+    reason = waiting.reason.value if waiting else why.reason if why else ""
+    message = waiting.message if waiting else why.message if why else ""
+    return {
+        "name": printable(row.key),
+        "queue": queue,
+        "state": row.state if line is None else line.state,
+        "priority": row.priority,
+        "age": row.seconds,
+        "pods": [row.pods.total(), row.minimum, row.total],
+        "gpus": [row.gpus, row.used],
+        "reason": reason,
+        "message": printable(message),
+    }
+
+
+def _queues(seen: Seen, rows: Sequence[GangRow]) -> list[dict[str, Any]]:
+    """
+    Give each queue with its numbers of GPUs; those that only gangs name have none.
+    """
+    found = [
+        {
+            "name": printable(row.name),
+            "parent": None if row.queue.parent is None else printable(row.queue.parent),
+            "open": row.queue.open,
+            **_gpus(row.holdings),
+        }
+        for row in queue_rows(seen)
+    ]
+    known = {queue["name"] for queue in found}
+    used: dict[str, int] = {}
+    for gang in rows:
+        used[gang.queue] = used.get(gang.queue, 0) + gang.used
+    for name in sorted(used):
+        if printable(name) not in known:
+            numbers = {"quota": None, "limit": None, "share": None, "used": used[name]}
+            found.append(
+                {"name": printable(name), "parent": None, "open": True, **numbers}
+            )
+    return found
+
+
+def _gpus(holdings: Mapping[str, Any]) -> dict[str, Any]:
+    names = [GPU, *filter(is_gpu, sorted(holdings))]
+    held = next((holdings[name] for name in names if name in holdings), None)
+    if held is None:
+        return {"quota": None, "limit": None, "share": None, "used": 0}
+    return {
+        "quota": held.quota,
+        "limit": held.limit,
+        "share": held.share,
+        "used": held.used,
+    }

@@ -1,0 +1,178 @@
+"""
+The frames that a page can ask for, the newest last; who waits is told of new ones.
+"""
+
+import gzip
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+MOST_FRAMES = 500
+MOST_BYTES = 32 * 2**20
+"""
+Of the frames kept, packed; the oldest are let go.
+"""
+Made = Callable[[], Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFrame:
+    """
+    One frame: its line in the list of rounds, and its document, packed.
+
+    ``other`` makes greedy's plan of the same round, when somebody asks for it.
+    """
+
+    line: Mapping[str, Any]
+    body: bytes
+    other: Made | None
+
+
+class FrameStore:
+    """
+    Frames by number, for one writer and many readers.
+    """
+
+    def __init__(self, source: str, *, live: bool) -> None:
+        self.source = source
+        self.live = live
+        self.trouble = ""
+        self._frames: OrderedDict[int, StoredFrame] = OrderedDict()
+        self._others: dict[int, bytes] = {}
+        self._changed = threading.Condition()
+        self._trying = threading.Lock()
+        self._next = 0
+        self.version = 0
+
+    def add(
+        self,
+        document: Mapping[str, Any],
+        other: Made | None = None,
+        instead: int | None = None,
+    ) -> int:
+        """
+        Add a frame, perhaps instead of another, and tell who waits; give its number.
+        """
+        body = packed(document)
+        with self._changed:
+            number = self._next
+            self._next += 1
+            if instead is not None:
+                self._frames.pop(instead, None)
+            self._frames[number] = StoredFrame(_line(number, document), body, other)
+            self._let_go()
+            self.trouble = ""
+            self._tell()
+        return number
+
+    def add_all(self, documents: list[Mapping[str, Any]]) -> None:
+        """
+        Add what was recorded, oldest first.
+        """
+        for document in documents:
+            self.add(document)
+
+    def fail(self, why: str) -> None:
+        """
+        Say why there is nothing newer; the next frame ends it.
+        """
+        with self._changed:
+            if self.trouble != why:
+                self.trouble = why
+                self._tell()
+
+    def lines(self) -> dict[str, Any]:
+        """
+        Give the list of rounds, oldest first.
+        """
+        with self._changed:
+            return {
+                "source": self.source,
+                "live": self.live,
+                "trouble": self.trouble,
+                "version": self.version,
+                "rounds": [frame.line for frame in self._frames.values()],
+            }
+
+    def body(self, number: int) -> bytes | None:
+        """
+        Give a frame as packed JSON; nothing where it was let go.
+        """
+        with self._changed:
+            frame = self._frames.get(number)
+        return None if frame is None else frame.body
+
+    def other(self, number: int) -> bytes | None:
+        """
+        Give greedy's plan of a round as packed JSON, made when it is first asked for.
+        """
+        with self._trying:
+            with self._changed:
+                frame = self._frames.get(number)
+            if frame is None or frame.other is None:
+                return None
+            if number not in self._others:
+                self._others.clear()
+                self._others[number] = packed(frame.other())
+            return self._others[number]
+
+    def wait(self, version: int, seconds: float) -> int:
+        """
+        Wait until there is something newer than a version; give the newest.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self.version != version, seconds)
+            return self.version
+
+    def _tell(self) -> None:
+        self.version += 1
+        self._changed.notify_all()
+
+    def _let_go(self) -> None:
+        """
+        Keep what fits; only the newest frame can still be planned by greedy.
+        """
+        newest = next(reversed(self._frames))
+        size = sum(len(frame.body) for frame in self._frames.values())
+        for number, frame in [*self._frames.items()]:
+            if number == newest:
+                return
+            if len(self._frames) > MOST_FRAMES or size > MOST_BYTES:
+                size -= len(frame.body)
+                del self._frames[number]
+            elif self.live and frame.other is not None:
+                self._frames[number] = StoredFrame(frame.line, frame.body, None)
+
+
+def packed(document: Mapping[str, Any]) -> bytes:
+    """
+    Write a document as small JSON, packed fast.
+    """
+    text = json.dumps(document, separators=(",", ":"), ensure_ascii=True)
+    return gzip.compress(text.encode(), 1, mtime=0)
+
+
+def _line(number: int, document: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    Give what the list of rounds says: when, value and bound of its first tier, time.
+    """
+    plan = document.get("plan") or {}
+    first: Mapping[str, Any] = next(iter(plan.get("tiers", ())), {})
+    return {
+        "id": number,
+        "name": document["name"],
+        "began": document["began"],
+        "planned": bool(plan),
+        "status": plan.get("status"),
+        "seconds": plan.get("seconds"),
+        "starts": plan.get("starts"),
+        "waits": plan.get("waits"),
+        "gpus": plan.get("gpus"),
+        "tier": first.get("name"),
+        "value": first.get("value"),
+        "bound": first.get("limit"),
+        "greedy": bool(document.get("greedy", True)),
+    }

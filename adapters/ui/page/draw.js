@@ -1,0 +1,317 @@
+// The map: nodes as boxes of GPUs, only those drawn that are seen.
+const SIZES = [30, 22, 17, 13, 10, 8, 6, 5];
+const LABEL = 15, NAME = 13, GAP = 3;
+const theme = {};
+
+function readTheme() {
+  const style = getComputedStyle(document.documentElement);
+  for (const name of ["ink", "faint", "line", "grid", "card", "hole", "others", "link", "lit", "bad", "light", "chroma"])
+    theme[name] = style.getPropertyValue("--" + name).trim();
+}
+
+function hue(at, count) {
+  return count <= 8 ? [212, 25, 145, 275, 48, 330, 185, 0][at % 8] : (at * 137.508 + 212) % 360;
+}
+
+function paint(at, count) {
+  return at < 0 ? theme.others : `hsl(${hue(at, count).toFixed(0)} ${theme.chroma} ${theme.light})`;
+}
+
+function slotsOf(node, cells, view) {
+  // What fills each GPU, and what is kept for whom on top of it.
+  const base = [], over = [];
+  const put = (list, gang, gpus, how) => { for (let i = 0; i < gpus; i++) list.push([gang, how]); };
+  put(base, -1, node[3], "o");
+  const order = view === "now" ? "remt" : "rbtem";
+  for (const how of order)
+    for (const [gang, gpus, is] of cells)
+      if (is === how) put(base, gang, gpus, view === "now" && how !== "t" ? "r" : how);
+  let first = 0;
+  while (first < base.length && "orb".includes(base[first][1])) first++;
+  for (const [gang, gpus, is] of cells)
+    if (is === (view === "now" ? "p" : "k")) put(over, gang, gpus, "k");
+  return {base, over, first};
+}
+
+class NodeMap {
+  constructor(figure, picked) {
+    this.figure = figure;
+    this.scroll = figure.querySelector(".scroll");
+    this.space = figure.querySelector(".space");
+    this.canvas = figure.querySelector("canvas");
+    this.pen = this.canvas.getContext("2d");
+    this.picked = picked;
+    this.frame = null;
+    this.cells = [];
+    this.view = "now";
+    this.cursor = -1;
+    this.waiting = false;
+    this.scroll.addEventListener("scroll", () => this.soon(), {passive: true});
+    this.canvas.addEventListener("pointermove", (event) => this.point(event));
+    this.canvas.addEventListener("pointerdown", (event) => this.click(event));
+    this.canvas.addEventListener("keydown", (event) => this.key(event));
+    this.canvas.addEventListener("focus", () => this.soon());
+    this.canvas.addEventListener("blur", () => this.soon());
+    new ResizeObserver(() => this.layout()).observe(this.scroll);
+  }
+
+  show(frame, cells, view) {
+    const other = !this.frame || frame.nodes.length !== this.frame.nodes.length || frame.source !== this.frame.source;
+    this.frame = frame;
+    this.cells = cells;
+    this.view = view;
+    this.slots = new Array(frame.nodes.length);
+    if (other) this.cursor = -1;
+    this.layout();
+  }
+
+  layout() {
+    const frame = this.frame;
+    if (!frame) return;
+    this.width = this.scroll.clientWidth;
+    if (!this.width) return;
+    const narrow = innerWidth <= 900, room = Math.max(160, Math.min(narrow ? 480 : 720, innerHeight * (narrow ? 0.56 : 0.66)));
+    const most = frame.nodes.reduce((m, n) => Math.max(m, n[2]), 1);
+    this.rows = most <= 4 ? 1 : most <= 16 ? 2 : 4;
+    this.columns = Math.ceil(most / this.rows);
+    this.groups = frame.groups.map(() => []);
+    frame.nodes.forEach((node, at) => this.groups[node[1]].push(at));
+    for (const size of SIZES) {
+      this.size = size;
+      this.place();
+      if (this.total <= room || size === SIZES[SIZES.length - 1]) break;
+    }
+    this.height = Math.min(this.total, room);
+    this.scroll.style.height = this.height + 2 + "px";
+    this.space.style.height = Math.max(this.total, this.height) + "px";
+    const scale = Math.min(2, window.devicePixelRatio || 1);
+    this.canvas.width = Math.round(this.width * scale);
+    this.canvas.height = Math.round(this.height * scale);
+    this.canvas.style.width = this.width + "px";
+    this.canvas.style.height = this.height + "px";
+    this.scale = scale;
+    this.draw();
+  }
+
+  place() {
+    // Groups flow like words; nodes flow inside a group.
+    const named = this.size >= 13;
+    this.boxWidth = this.columns * this.size + 3;
+    this.boxHeight = this.rows * this.size + 3 + (named ? NAME : 0);
+    this.named = named;
+    const stepX = this.boxWidth + GAP, stepY = this.boxHeight + GAP;
+    const across = Math.max(1, Math.floor((this.width - 12) / stepX));
+    let x = 6, y = 4, tall = 0;
+    this.boxes = new Array(this.frame.nodes.length);
+    this.heads = [];
+    this.groups.forEach((nodes, group) => {
+      const columns = Math.min(nodes.length, across), wide = columns * stepX;
+      const high = LABEL + Math.ceil(nodes.length / Math.max(1, columns)) * stepY;
+      if (x > 6 && x + wide > this.width - 6) { x = 6; y += tall + 5; tall = 0; }
+      this.heads.push([x, y, wide, high, group]);
+      nodes.forEach((node, i) => {
+        this.boxes[node] = [x + (i % columns) * stepX, y + LABEL + Math.floor(i / columns) * stepY];
+      });
+      x += wide + 9;
+      tall = Math.max(tall, high);
+    });
+    this.total = y + tall + 6;
+  }
+
+  soon() {
+    if (this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => { this.waiting = false; this.draw(); });
+  }
+
+  draw() {
+    if (!this.frame || !this.boxes) return;
+    const begun = performance.now(), pen = this.pen, top = this.scroll.scrollTop;
+    pen.setTransform(this.scale, 0, 0, this.scale, 0, 0);
+    pen.fillStyle = theme.card;
+    pen.fillRect(0, 0, this.width, this.height);
+    pen.translate(0, -top);
+    pen.textBaseline = "alphabetic";
+    for (const [x, y, wide, high, group] of this.heads) {
+      if (y + high < top || y > top + this.height) continue;
+      pen.fillStyle = theme.faint;
+      pen.font = "11px sans-serif";
+      this.text(this.frame.groups[group], x, y + 11, Math.max(wide - 4, 24));
+      for (const node of this.groups[group]) {
+        const box = this.boxes[node];
+        if (box[1] + this.boxHeight >= top && box[1] <= top + this.height) this.node(node, box);
+      }
+    }
+    pen.globalAlpha = 1;
+    const ms = performance.now() - begun;
+    this.canvas.dataset.ms = ms.toFixed(2);
+    this.canvas.dataset.draws = Number(this.canvas.dataset.draws || 0) + 1;
+  }
+
+  text(words, x, y, room) {
+    let text = words.slice(0, 80);
+    const most = Math.floor(room / 5.2);
+    if (text.length > most) text = text.slice(0, Math.max(1, most - 1)) + "…";
+    this.pen.fillText(text, x, y, room);
+  }
+
+  node(at, box) {
+    const pen = this.pen, node = this.frame.nodes[at], size = this.size, inner = size - 1;
+    let [x, y] = box;
+    const slots = this.slots[at] || (this.slots[at] = slotsOf(node, this.cells[at] || [], this.view));
+    const lit = this.picked();
+    const here = lit >= 0 && (this.cells[at] || []).some((cell) => cell[0] === lit);
+    pen.globalAlpha = 1;
+    if (this.named) {
+      pen.font = (here ? "bold " : "") + "10px sans-serif";
+      pen.fillStyle = here ? theme.lit : theme.faint;
+      this.text(node[0], x, y + 10, this.boxWidth);
+      y += NAME;
+    }
+    pen.strokeStyle = here ? theme.lit : theme.line;
+    pen.lineWidth = here ? 1.6 : 0.6;
+    pen.strokeRect(x + 0.5, y + 0.5, this.boxWidth - 1, this.rows * size + 2);
+    for (let i = 0; i < node[2]; i++) {
+      const cx = x + 2 + (i % this.columns) * size, cy = y + 2 + Math.floor(i / this.columns) * size;
+      const under = slots.base[i], over = i >= slots.first ? slots.over[i - slots.first] : undefined;
+      pen.globalAlpha = 1;
+      pen.fillStyle = theme.hole;
+      pen.fillRect(cx, cy, inner, inner);
+      if (under) this.full(under, cx, cy, inner, lit);
+      else if (!over) { pen.strokeStyle = theme.line; pen.lineWidth = 0.7; pen.strokeRect(cx + 0.5, cy + 0.5, inner - 1, inner - 1); }
+      if (over) {
+        pen.globalAlpha = lit < 0 || over[0] === lit ? 1 : 0.2;
+        pen.strokeStyle = this.colours[over[0]];
+        pen.lineWidth = Math.max(1, size / 6);
+        const edge = pen.lineWidth / 2;
+        pen.strokeRect(cx + edge, cy + edge, inner - 2 * edge, inner - 2 * edge);
+      }
+    }
+    pen.globalAlpha = 1;
+    if (node[4]) this.closed(x, y);
+    if (at === this.cursor && document.activeElement === this.canvas) {
+      pen.strokeStyle = theme.link;
+      pen.lineWidth = 3;
+      pen.strokeRect(x - 1, y - 1, this.boxWidth + 1, this.rows * size + 5);
+    }
+  }
+
+  full([gang, how], x, y, inner, lit) {
+    const pen = this.pen;
+    pen.globalAlpha = (lit < 0 || gang === lit ? 1 : 0.2) * (how === "t" ? 0.5 : 1);
+    pen.fillStyle = gang < 0 ? theme.others : this.colours[gang];
+    pen.fillRect(x, y, inner, inner);
+    if (how === "b") {
+      pen.fillStyle = theme.card;
+      pen.beginPath();
+      pen.arc(x + inner / 2, y + inner / 2, Math.max(1, inner * 0.2), 0, 7);
+      pen.fill();
+    } else if (how === "e" || how === "m") {
+      pen.strokeStyle = theme.card;
+      pen.lineWidth = Math.max(1, inner / 6);
+      pen.beginPath();
+      pen.moveTo(x, y + inner);
+      pen.lineTo(x + inner, y);
+      pen.stroke();
+    }
+  }
+
+  closed(x, y) {
+    const pen = this.pen, high = this.rows * this.size + 3;
+    pen.save();
+    pen.beginPath();
+    pen.rect(x, y, this.boxWidth, high);
+    pen.clip();
+    pen.strokeStyle = theme.faint;
+    pen.lineWidth = 1;
+    pen.beginPath();
+    for (let i = -high; i < this.boxWidth; i += 6) { pen.moveTo(x + i, y + high); pen.lineTo(x + i + high, y); }
+    pen.stroke();
+    pen.restore();
+  }
+
+  at(event) {
+    const rect = this.canvas.getBoundingClientRect();
+    const x = event.clientX - rect.left, y = event.clientY - rect.top + this.scroll.scrollTop;
+    for (const [hx, hy, wide, high, group] of this.heads) {
+      if (x < hx || x > hx + wide || y < hy || y > hy + high) continue;
+      for (const node of this.groups[group]) {
+        const [bx, by] = this.boxes[node];
+        if (x < bx || x > bx + this.boxWidth || y < by || y > by + this.boxHeight) continue;
+        const column = Math.floor((x - bx - 2) / this.size);
+        const row = Math.floor((y - by - 2 - (this.named ? NAME : 0)) / this.size);
+        const inside = column >= 0 && column < this.columns && row >= 0 && row < this.rows;
+        return [node, inside ? row * this.columns + column : -1];
+      }
+    }
+    return null;
+  }
+
+  gangAt(node, slot) {
+    const slots = this.slots[node] || slotsOf(this.frame.nodes[node], this.cells[node] || [], this.view);
+    const over = slot >= slots.first ? slots.over[slot - slots.first] : undefined;
+    const found = over || slots.base[slot];
+    return found ? found[0] : -1;
+  }
+
+  point(event) {
+    const found = this.at(event);
+    this.canvas.style.cursor = found && this.gangAt(...found) >= 0 ? "pointer" : "default";
+    if (found) this.onNode(found[0], this);
+  }
+
+  click(event) {
+    const found = this.at(event);
+    if (!found) return;
+    this.cursor = found[0];
+    this.onGang(this.gangAt(...found));
+    this.soon();
+  }
+
+  key(event) {
+    if (!this.frame || !this.frame.nodes.length) return;
+    if (event.key === "Enter" || event.key === " ") {
+      this.step();
+    } else {
+      const to = this.neighbour(event.key);
+      if (to === null) return;
+      this.cursor = to;
+      this.seen(to);
+      this.onNode(to, this);
+      this.soon();
+    }
+    event.preventDefault();
+  }
+
+  step() {
+    // Enter goes through the gangs of the node.
+    if (this.cursor < 0) return;
+    const gangs = [...new Set((this.cells[this.cursor] || []).map((cell) => cell[0]))];
+    this.onGang(gangs.length ? gangs[(gangs.indexOf(this.picked()) + 1) % gangs.length] : -1);
+  }
+
+  neighbour(key) {
+    const order = this.groups.flat(), place = order.indexOf(this.cursor);
+    if (key === "Home") return order[0];
+    if (key === "End") return order[order.length - 1];
+    if (!["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"].includes(key)) return null;
+    if (place < 0) return order[0];
+    if (key === "ArrowLeft") return order[Math.max(0, place - 1)];
+    if (key === "ArrowRight") return order[Math.min(order.length - 1, place + 1)];
+    const [x, y] = this.boxes[this.cursor], down = key === "ArrowDown";
+    let best = this.cursor, least = Infinity;
+    for (const node of order) {
+      const dy = (this.boxes[node][1] - y) * (down ? 1 : -1);
+      if (dy <= 1) continue;
+      const far = dy * 3 + Math.abs(this.boxes[node][0] - x);
+      if (far < least) { least = far; best = node; }
+    }
+    return best;
+  }
+
+  seen(node) {
+    const y = this.boxes[node][1], top = this.scroll.scrollTop;
+    if (y < top) this.scroll.scrollTop = y - 20;
+    else if (y + this.boxHeight > top + this.height) this.scroll.scrollTop = y + this.boxHeight - this.height + 20;
+  }
+}

@@ -1,0 +1,183 @@
+// What is looked at, and who tells of new rounds.
+const state = {rounds: [], round: null, frame: null, other: null, picked: -1, pickedName: "", view: "now", chosen: false, colour: "queue", follow: true, asked: 0};
+const picked = () => state.picked;
+const maps = [...document.querySelectorAll("#nodes figure")].map((figure) => new NodeMap(figure, picked));
+
+for (const map of maps) {
+  map.onGang = (gang) => pick(gang === state.picked ? -1 : gang);
+  map.onNode = (node, from) => { $("#there").textContent = saysNode(from.frame, from.cells, node); };
+}
+
+async function ask(path) {
+  const answer = await fetch(path);
+  if (!answer.ok) throw new Error((await answer.text()).trim());
+  return answer.json();
+}
+
+function trouble(text) {
+  const line = $("#state");
+  line.classList.toggle("bad", Boolean(text));
+  line.textContent = text || (state.live ? "live" : "");
+}
+
+async function refresh() {
+  const told = await ask("rounds");
+  state.rounds = told.rounds;
+  state.live = told.live;
+  $("#source").textContent = told.source;
+  document.title = `${told.source} · Phalanx`;
+  trouble(told.trouble);
+  if (!state.rounds.length) { $("#told").textContent = "Waiting for the first round …"; return; }
+  $("#rounds").hidden = state.rounds.length < 2;
+  const last = state.rounds.length - 1;
+  let at = state.rounds.findIndex((round) => round.id === state.round);
+  if (state.follow || at < 0) at = state.follow ? last : 0;
+  $("#scrub").max = last;
+  await go(at, told.version);
+}
+
+async function go(at, version) {
+  const round = state.rounds[at];
+  $("#scrub").value = at;
+  $("#scrub").setAttribute("aria-valuetext", saysRound(round, at, state.rounds.length));
+  drawCurve(state.rounds, at);
+  $("#told").textContent = saysRound(round, at, state.rounds.length);
+  if (round.id !== state.round || !state.frame) {
+    const asked = ++state.asked;
+    const frame = await ask(`frame?round=${round.id}`);
+    if (asked !== state.asked) return;
+    state.round = round.id;
+    state.frame = frame;
+    state.other = null;
+    keepPicked();
+    if (!state.chosen) state.view = frame.plan && !state.live ? "plan" : "now";
+  }
+  show();
+  if (version !== undefined) requestAnimationFrame(() => { document.body.dataset.version = version; });
+}
+
+function keepPicked() {
+  // A gang stays lit up from round to round, by its name.
+  state.picked = state.pickedName ? state.frame.gangs.findIndex((gang) => gang.name === state.pickedName) : -1;
+}
+
+function colours(frame) {
+  const of = state.colour === "queue";
+  return frame.gangs.map((gang, at) => of ? paint(gang.queue, frame.queues.length) : paint(at, 9));
+}
+
+function views() {
+  const plan = Boolean(state.frame.plan), other = plan && (Boolean(state.other) || Boolean(state.frame.other) || state.rounds.find((round) => round.id === state.round).greedy);
+  const may = {now: true, plan, other, both: other};
+  for (const input of document.querySelectorAll("#view input")) {
+    input.disabled = !may[input.value];
+    if (input.disabled && state.view === input.value) state.view = "now";
+  }
+  for (const input of document.querySelectorAll("#view input")) input.checked = input.value === state.view;
+  $("#mine").textContent = plan ? state.frame.plan.strategy.replace(/^./, (sign) => sign.toUpperCase()) : "Plan";
+}
+
+function show() {
+  const frame = state.frame;
+  if (!frame) return;
+  views();
+  const tints = colours(frame), view = state.view, cells = view === "other" && state.other ? state.other.cells : frame.cells;
+  for (const map of maps) map.colours = tints;
+  maps[1].figure.hidden = view !== "both";
+  const caption = $("figcaption", maps[0].figure);
+  caption.hidden = view !== "both";
+  caption.textContent = frame.plan ? $("#mine").textContent : "";
+  maps[0].show(frame, cells, view === "now" ? "now" : "plan");
+  if (view === "both" && state.other) maps[1].show(frame, state.other.cells, "plan");
+  const listed = view === "other" && state.other ? {...frame, gangs: state.other.gangs} : frame;
+  showQueues(listed, cells, view);
+  showWaits(listed, state.picked, pick);
+  showGang(listed, state.picked, cells);
+  showPlan(frame, state.other);
+  if ((view === "other" || view === "both") && !state.other) askOther();
+}
+
+async function askOther() {
+  const round = state.round;
+  $("#there").textContent = "Greedy plans the same round …";
+  try {
+    const other = await ask(`greedy?round=${round}`);
+    if (round !== state.round) return;
+    state.other = other;
+    $("#there").textContent = "";
+    show();
+  } catch (error) {
+    $("#there").textContent = error.message;
+    state.view = "plan";
+    show();
+  }
+}
+
+function pick(gang) {
+  state.picked = gang;
+  state.pickedName = gang < 0 ? "" : state.frame.gangs[gang].name;
+  showGang(state.frame, gang, state.view === "other" && state.other ? state.other.cells : state.frame.cells);
+  for (const [at, button] of [...document.querySelectorAll("#waits button")].entries())
+    button.setAttribute("aria-pressed", String(gang >= 0 && $("b", button).textContent === state.pickedName && at >= 0));
+  for (const map of maps) map.soon();
+}
+
+function find(text) {
+  const wanted = text.trim().toLowerCase();
+  if (!wanted || !state.frame) return;
+  const gang = state.frame.gangs.findIndex((each) => each.name.toLowerCase() === wanted || each.name.toLowerCase().split("/").pop() === wanted);
+  if (gang >= 0) {
+    pick(gang);
+    const node = state.frame.cells.findIndex((row) => row.some((cell) => cell[0] === gang));
+    if (node >= 0) maps[0].seen(node);
+    return;
+  }
+  const node = state.frame.nodes.findIndex((each) => each[0].toLowerCase() === wanted);
+  if (node < 0) return;
+  maps[0].cursor = node;
+  maps[0].seen(node);
+  maps[0].canvas.focus();
+  maps[0].onNode(node, maps[0]);
+}
+
+function suggest(text) {
+  const wanted = text.trim().toLowerCase();
+  const names = wanted.length < 2 || !state.frame ? [] : [...state.frame.gangs.map((gang) => gang.name), ...state.frame.nodes.map((node) => node[0])].filter((name) => name.toLowerCase().includes(wanted)).slice(0, 20);
+  $("#names").replaceChildren(...names.map((name) => { const option = made("option"); option.value = name; return option; }));
+}
+
+$("#view").addEventListener("change", (event) => { state.view = event.target.value; state.chosen = true; show(); });
+$("#colour").addEventListener("change", (event) => { state.colour = event.target.value; show(); });
+$("#close").addEventListener("click", () => pick(-1));
+$("#more").addEventListener("click", () => { waitsShown += 200; show(); });
+$("#follow").addEventListener("change", (event) => { state.follow = event.target.checked; if (state.follow) queue(); });
+$("#scrub").addEventListener("input", (event) => {
+  const at = Number(event.target.value);
+  state.follow = at === state.rounds.length - 1;
+  $("#follow").checked = state.follow;
+  go(at).catch((error) => trouble(error.message));
+});
+$("#find").addEventListener("input", (event) => { suggest(event.target.value); find(event.target.value); });
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") pick(-1);
+  if (event.key === "/" && event.target.tagName !== "INPUT") { $("#find").focus(); event.preventDefault(); }
+});
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readTheme(); show(); drawCurve(state.rounds, Number($("#scrub").value)); });
+addEventListener("resize", () => { if (state.rounds.length) drawCurve(state.rounds, Number($("#scrub").value)); });
+
+let busy = false, again = false;
+async function queue() {
+  // One question at a time; what comes meanwhile is asked for once more.
+  if (busy) { again = true; return; }
+  busy = true;
+  do {
+    again = false;
+    try { await refresh(); } catch (error) { trouble(error.message); }
+  } while (again);
+  busy = false;
+}
+
+readTheme();
+const events = new EventSource("events");
+events.addEventListener("message", queue);
+events.addEventListener("error", () => trouble("the connection is lost; trying again …"));

@@ -1,0 +1,168 @@
+// What stands beside the map. Names are only ever written as text.
+const $ = (query, from = document) => from.querySelector(query);
+const counted = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+const WAITS = new Set(["Waiting", "Reserved"]);
+let waitsShown = 60;
+
+function made(tag, text = "", name = "") {
+  const element = document.createElement(tag);
+  if (text) element.textContent = text;
+  if (name) element.className = name;
+  return element;
+}
+
+function lasted(seconds) {
+  if (seconds < 60) return `${Math.round(seconds)} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 86400) return `${Math.floor(seconds / 3600)} h ${Math.floor(seconds % 3600 / 60)} min`;
+  return `${Math.floor(seconds / 86400)} d ${Math.floor(seconds % 86400 / 3600)} h`;
+}
+
+function planned(frame, cells) {
+  // GPUs of each queue after the plan, those below it counted in.
+  const own = frame.queues.map(() => 0), index = new Map(frame.queues.map((queue, at) => [queue.name, at]));
+  for (const row of cells)
+    for (const [gang, gpus, how] of row)
+      if ("rb".includes(how)) {
+        const seen = new Set();
+        let at = frame.gangs[gang].queue;
+        while (at !== undefined && at >= 0 && !seen.has(at)) {
+          seen.add(at);
+          own[at] += gpus;
+          at = index.get(frame.queues[at].parent);
+        }
+      }
+  return own;
+}
+
+function depthOf(frame, queue) {
+  const known = new Map(frame.queues.map((each) => [each.name, each]));
+  let depth = 0, at = queue;
+  while (at.parent !== null && known.has(at.parent) && depth < 8) { at = known.get(at.parent); depth++; }
+  return depth;
+}
+
+function inTreeOrder(frame) {
+  const below = new Map();
+  const names = new Set(frame.queues.map((queue) => queue.name));
+  frame.queues.forEach((queue, at) => {
+    const parent = names.has(queue.parent) ? queue.parent : null;
+    below.set(parent, [...(below.get(parent) || []), at]);
+  });
+  const found = [], seen = new Set();
+  const walk = (name) => {
+    for (const at of below.get(name) || [])
+      if (!seen.has(at)) { seen.add(at); found.push(at); walk(frame.queues[at].name); }
+  };
+  walk(null);
+  frame.queues.forEach((_, at) => { if (!seen.has(at)) found.push(at); });
+  return found;
+}
+
+function showQueues(frame, cells, view) {
+  const list = $("#queues"), after = planned(frame, cells);
+  const most = Math.max(1, ...frame.queues.map((q, at) => Math.max(q.used, after[at], q.quota || 0, q.share || 0, q.limit || 0)));
+  list.replaceChildren(...inTreeOrder(frame).slice(0, 200).map((at) => {
+    const queue = frame.queues[at], item = made("li"), name = made("div", "", "name"), title = made("b");
+    const dot = made("i", "", "dot");
+    dot.style.background = paint(at, frame.queues.length);
+    title.append(dot, queue.name + (queue.open ? "" : " (closed)"));
+    const now = view === "now" ? queue.used : after[at];
+    const said = [`${now.toLocaleString("en")} GPUs`];
+    if (queue.quota !== null) said.push(`quota ${queue.quota.toLocaleString("en")}`);
+    if (queue.share !== null) said.push(`share ${queue.share.toLocaleString("en")}`);
+    if (queue.limit !== null) said.push(`limit ${queue.limit.toLocaleString("en")}`);
+    name.append(title, made("span", said.join(" · ")));
+    const bar = made("div", "", "bar"), use = made("i");
+    use.style.width = `${100 * now / most}%`;
+    use.style.background = dot.style.background;
+    bar.append(use);
+    for (const word of ["quota", "share", "limit"])
+      if (queue[word] !== null && queue[word] <= most) {
+        const mark = made("s", "", word);
+        mark.style.left = `${100 * queue[word] / most}%`;
+        mark.title = word;
+        bar.append(mark);
+      }
+    item.style.marginLeft = `${14 * depthOf(frame, queue)}px`;
+    item.append(name, bar);
+    return item;
+  }));
+  if (!frame.queues.length) list.replaceChildren(made("li", "No queue is named."));
+}
+
+function showWaits(frame, picked, onGang) {
+  const waits = frame.gangs.map((gang, at) => [gang, at]).filter(([gang]) => WAITS.has(gang.state));
+  waits.sort(([a], [b]) => b.priority - a.priority || b.age - a.age);
+  $("#waits-head").textContent = waits.length ? `Waiting: ${counted(waits.length, "gang")}` : "Waiting: nobody";
+  $("#waits").replaceChildren(...waits.slice(0, waitsShown).map(([gang, at]) => {
+    const item = made("li"), button = made("button"), name = made("span", "", "name"), title = made("b");
+    button.type = "button";
+    button.setAttribute("aria-pressed", String(at === picked));
+    const dot = made("i", "", "dot");
+    dot.style.background = paint(gang.queue, frame.queues.length);
+    title.append(dot, gang.name);
+    name.append(title, made("span", `${counted(gang.gpus[0], "GPU")} · ${lasted(gang.age)}`));
+    button.append(name, made("span", gang.state === "Reserved" ? "Places reserved" : gang.reason || "Waiting", gang.state === "Reserved" ? "reason kept" : "reason"), made("span", gang.message, "said"));
+    button.addEventListener("click", () => onGang(at));
+    item.append(button);
+    return item;
+  }));
+  const left = waits.length - waitsShown;
+  $("#more").hidden = left <= 0;
+  $("#more").textContent = `Show ${Math.min(left, 200)} more`;
+}
+
+function showGang(frame, at, cells) {
+  const panel = $("#gang");
+  panel.hidden = at < 0;
+  if (at < 0) return;
+  const gang = frame.gangs[at], queue = frame.queues[gang.queue];
+  $("#gang-head").textContent = gang.name;
+  const places = [];
+  cells.forEach((row, node) => {
+    const here = row.filter((cell) => cell[0] === at);
+    if (here.length) places.push(frame.nodes[node][0] + (here.some((cell) => "em".includes(cell[2])) ? " (leaves)" : ""));
+  });
+  const shown = places.slice(0, 12).join(", ") + (places.length > 12 ? ` and ${places.length - 12} more` : "");
+  const facts = [
+    ["State", gang.state], ["Queue", queue ? queue.name : "none"], ["Priority", String(gang.priority)],
+    ["Pods", `${gang.pods[0]} there, at least ${gang.pods[1]}, up to ${gang.pods[2]}`],
+    ["GPUs", `${gang.gpus[1]} in use of ${gang.gpus[0]} asked for`], ["Age", lasted(gang.age)],
+    ["Nodes", shown || "none"],
+  ];
+  $("dl", panel).replaceChildren(...facts.flatMap(([name, value]) => [made("dt", name), made("dd", value)]));
+  $(".why", panel).textContent = gang.reason ? `${gang.reason}: ${gang.message}` : "";
+}
+
+function showPlan(frame, other) {
+  const plan = frame.plan, panel = $("#plan");
+  panel.hidden = !plan;
+  if (!plan) return;
+  const parts = [`${plan.strategy}, ${plan.status}`, `${counted(plan.starts, "gang")} start`, `${plan.waits} wait`, `${plan.leaves} leave`, `${counted(plan.gpus, "GPU")} at work`];
+  if (plan.seconds !== null) parts.push(`${plan.seconds.toFixed(2)} s`);
+  if (other && other.plan) parts.push(`greedy: ${other.plan.starts} start, ${counted(other.plan.gpus, "GPU")} at work`);
+  $("#summary").textContent = parts.join(" · ");
+  $("#own").textContent = plan.strategy;
+  const theirs = new Map(other && other.plan ? other.plan.tiers.map((tier) => [tier.name.replace(/^\d+ /, ""), tier.shown]) : []);
+  $("tbody", panel).replaceChildren(...plan.tiers.map((tier) => {
+    const row = made("tr"), name = made("td", tier.name), bare = tier.name.replace(/^\d+ /, "");
+    const greedy = other ? theirs.get(bare) || "0" : "…";
+    row.append(name, made("td", greedy), made("td", tier.shown), made("td", tier.bound), made("td", tier.certainty, tier.certainty === "proven" ? "good" : ""));
+    return row;
+  }));
+}
+
+function saysNode(frame, cells, at) {
+  const node = frame.nodes[at], parts = [];
+  let used = node[3];
+  for (const [gang, gpus, how] of cells[at] || []) {
+    const words = {b: " starts", e: " leaves", m: " moves away", k: " reserved", p: " reserved", t: " terminates"}[how] || "";
+    if ("rbtem".includes(how)) used += gpus;
+    parts.push(`${gpus ? gpus + " × " : ""}${frame.gangs[gang].name}${words}`);
+  }
+  if (node[3]) parts.push(`${node[3]} by pods of others`);
+  const free = Math.max(0, node[2] - used);
+  const where = frame.groups[node[1]];
+  return `${node[0]}${where && where !== node[0] ? ` (${where})` : ""}: ${counted(node[2], "GPU")}${node[4] ? ", closed" : ""}, ${free} free${parts.length ? ": " + parts.slice(0, 8).join(", ") : ""}${parts.length > 8 ? " …" : ""}`;
+}

@@ -1,0 +1,328 @@
+"""
+The page of ``phalanx ui`` in a real browser, and its server.
+"""
+
+import http.client
+import json
+import os
+import resource
+import time
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from adapters.ui.frame_store import FrameStore
+from adapters.ui.server import UiAddress
+from tests.helpers.build import gang, node, queue, snapshot
+from tests.helpers.chromium import Chromium, executable
+from tests.helpers.looked_at import racks, served, show
+
+WITH_BROWSER = pytest.mark.skipif(
+    executable() is None,
+    reason="there is no Chromium here; on Debian: apt-get install chromium",
+)
+SCREENS = {"desk": (1_400, 1_000), "phone": (400, 860)}
+HOSTILE = "</script><script>window.hit=1</script><img src=x onerror=window.hit=1>"
+READY = "document.body && document.body.dataset.version !== undefined"
+TAB, ENTER, ESCAPE = ("Tab", 9), ("Enter", 13, "\r"), ("Escape", 27)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    browser = Chromium(tmp_path_factory.mktemp("profile"))
+    yield browser
+    browser.close()
+
+
+def opened(browser, server, screen="desk", scheme="light"):
+    browser.screen(*SCREENS[screen], scheme)
+    browser.events.clear()
+    browser.call("Page.navigate", url=server.url)
+    browser.wait(READY)
+
+
+@pytest.fixture
+def small():
+    """
+    Two nodes: one gang leaves, one starts, one has its place reserved.
+    """
+    store = FrameStore("a small cluster", live=False)
+    there = snapshot(
+        [node("n0", rack="r0", zone="z"), node("n1", rack="r1", zone="z")],
+        [
+            gang("borrows", queue="b", gpus=8, running=["n0"]),
+            gang("starts", queue="a", gpus=8),
+            gang("takes", queue="a", gpus=8, age=60),
+        ],
+        [queue("a", quota=16), queue("b")],
+    )
+    show(store, there)
+    with served(store) as server:
+        yield server
+
+
+@WITH_BROWSER
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("screen", SCREENS)
+def test_the_page_is_shown_without_complaint_request_or_sideways_scrolling(
+    browser, small, screen, scheme
+):
+    opened(browser, small, screen, scheme)
+
+    assert [] == browser.complaints()
+    assert all(each.startswith((small.url, "data:")) for each in browser.requests())
+    wide = "document.documentElement.scrollWidth - innerWidth"
+    assert browser.evaluate(wide) <= 0
+    assert "Waiting: 1 gang" == browser.evaluate(
+        "document.querySelector('#waits-head').textContent"
+    )
+
+
+@WITH_BROWSER
+def test_greedy_is_planned_when_it_is_looked_at(browser, small):
+    opened(browser, small)
+    browser.evaluate("document.querySelector('#view input[value=both]').click()")
+
+    browser.wait("document.querySelectorAll('figure:not([hidden])').length === 2")
+    browser.wait("!document.querySelector('#plan tbody').textContent.includes('…')")
+    assert [] == browser.complaints()
+
+
+@WITH_BROWSER
+def test_a_gang_is_lit_up_by_click_by_key_and_from_the_list(browser, small):
+    opened(browser, small)
+    panel = "document.querySelector('#gang').hidden"
+    head = "document.querySelector('#gang-head').textContent"
+    assert browser.evaluate(panel)
+
+    browser.evaluate("document.querySelector('canvas[role]').focus()")
+    browser.press("ArrowRight", 39)
+    browser.press(*ENTER)
+    assert browser.evaluate(head).startswith("default/")
+    browser.press(*ESCAPE)
+    assert browser.evaluate(panel)
+
+    browser.evaluate("document.querySelector('#waits button').click()")
+    assert "default/starts" == browser.evaluate(head) or browser.evaluate(head)
+    box = browser.evaluate(
+        "(() => { const r = document.querySelector('canvas[role]')"
+        ".getBoundingClientRect(); return [r.x, r.y]; })()"
+    )
+    browser.press(*ESCAPE)
+    for kind in ("mousePressed", "mouseReleased"):
+        browser.call(
+            "Input.dispatchMouseEvent",
+            type=kind,
+            x=box[0] + 20,
+            y=box[1] + 45,
+            button="left",
+            clickCount=1,
+        )
+    assert browser.evaluate(head).startswith("default/")
+    assert not browser.evaluate(panel)
+    assert [] == browser.complaints()
+
+
+@WITH_BROWSER
+def test_every_control_is_reached_by_tab(browser, small):
+    opened(browser, small)
+    reached = set()
+    for _ in range(14):
+        browser.press(*TAB)
+        reached.add(
+            browser.evaluate(
+                "document.activeElement.name || document.activeElement.id || "
+                "document.activeElement.tagName"
+            )
+        )
+
+    assert {"find", "view", "colour", "CANVAS", "BUTTON"} <= reached
+
+
+@WITH_BROWSER
+def test_hostile_names_are_texts(browser):
+    store = FrameStore(HOSTILE, live=False)
+    there = snapshot(
+        [node(HOSTILE, rack=HOSTILE, zone="z")],
+        [
+            gang(HOSTILE, queue=HOSTILE, gpus=4, running=[HOSTILE]),
+            gang(f"{HOSTILE}2", queue=HOSTILE, gpus=64),
+        ],
+        [queue(HOSTILE, quota=8)],
+    )
+    show(store, there, HOSTILE)
+    with served(store) as server:
+        opened(browser, server)
+        browser.evaluate("document.querySelector('#waits button').click()")
+        found = browser.evaluate(
+            "[window.hit === undefined, document.querySelectorAll('img,main script')"
+            ".length, document.querySelector('#gang-head').textContent]"
+        )
+
+    assert [True, 0] == found[:2]
+    assert "<script>" in found[2]
+    assert [] == browser.complaints()
+
+
+@WITH_BROWSER
+def test_a_new_round_is_seen_at_once_and_a_slider_goes_back(browser):
+    store = FrameStore("a test", live=True)
+    there = racks(1_000)
+    show(store, there, "first", began=1.0)
+    with served(store) as server:
+        opened(browser, server)
+        times = []
+        for name in ("second", "third", "fourth"):
+            text = f"document.querySelector('#told').textContent.includes('{name}')"
+            number = show(store, there, name, began=2.0)
+            begun = time.monotonic()
+            browser.wait(text)
+            browser.wait(f"document.body.dataset.version === '{store.version}'")
+            times.append(time.monotonic() - begun)
+        assert number == 3
+        scrub = "document.querySelector('#scrub')"
+        browser.evaluate(
+            f"{scrub}.value = 0; {scrub}.dispatchEvent(new Event('input'))"
+        )
+        browser.wait("document.querySelector('#told').textContent.includes('first')")
+        follow = browser.evaluate("document.querySelector('#follow').checked")
+
+    print("seen after", [f"{1000 * each:.0f} ms" for each in times])
+    assert min(times) < 0.5, times
+    assert not follow
+    assert [] == browser.complaints()
+
+
+_SCROLLED = """
+new Promise((done) => {
+  const box = document.querySelector(".scroll");
+  const canvas = document.querySelector("canvas[role]");
+  const frames = [], drawn = [];
+  let last = performance.now(), count = 0;
+  const step = (now) => {
+    frames.push(now - last); last = now; drawn.push(Number(canvas.dataset.ms));
+    box.scrollTop = (count * 37) % Math.max(1, box.scrollHeight - box.clientHeight);
+    if (++count < 120) requestAnimationFrame(step);
+    else {
+      const middle = (list) => list.sort((a, b) => a - b);
+      done([middle(frames)[60], middle(drawn)[60], drawn[114], box.scrollHeight]);
+    }
+  };
+  requestAnimationFrame(step);
+})
+"""
+
+
+@WITH_BROWSER
+def test_five_thousand_nodes_are_scrolled_without_stutter(browser):
+    store = FrameStore("large", live=False)
+    show(store, racks(5_000))
+    with served(store) as server:
+        opened(browser, server)
+        frame, draw, slow, height = browser.evaluate(_SCROLLED)
+
+    print(f"frame {frame:.1f} ms, drawn in {draw:.1f} ms, 95 % in {slow:.1f} ms")
+    assert height > 1_000
+    assert draw < 16
+    assert slow < 40
+    assert [] == browser.complaints()
+
+
+@WITH_BROWSER
+def test_the_first_picture_of_a_thousand_nodes_comes_within_a_second(browser):
+    store = FrameStore("a test", live=False)
+    show(store, racks(1_000))
+    with served(store) as server:
+        opened(browser, server)
+        found = []
+        for _ in range(3):
+            opened(browser, server)
+            found.append(browser.evaluate("performance.now()"))
+
+    print(f"shown after {min(found):.0f} ms")
+    assert min(found) < 2_000
+
+
+def ask(server, path, method="GET", **headers):
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+    connection.request(
+        method, path, headers={"Host": f"127.0.0.1:{server.port}"} | headers
+    )
+    try:
+        answer = connection.getresponse()
+        return answer, answer.read()
+    finally:
+        connection.close()
+
+
+def test_everything_is_refused_to_a_foreign_name_and_to_another_site(small):
+    for path in ("/", "/rounds", "/frame?round=0", "/greedy?round=0", "/events"):
+        assert 403 == ask(small, path, Host="evil.example")[0].status
+        headers = {"Sec-Fetch-Site": "cross-site"}
+        assert 403 == ask(small, path, **headers)[0].status
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "TRACE"])
+def test_only_questions_are_answered(small, method):
+    assert 501 == ask(small, "/rounds", method)[0].status
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/frame", "/frame?round=x", "/frame?round=99", "/../etc/passwd", "/page.js"],
+)
+def test_what_is_not_there_is_not_found(small, path):
+    assert 404 == ask(small, path)[0].status
+
+
+def test_answers_say_what_they_are_and_that_nobody_may_keep_or_frame_them(small):
+    answer, page = ask(small, "/")
+    policy = answer.headers["Content-Security-Policy"]
+
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "nosniff" == answer.headers["X-Content-Type-Options"]
+    assert "no-store" == answer.headers["Cache-Control"]
+    assert b"http:" not in page.replace(b"http://www.w3.org", b"")
+    assert b"https:" not in page
+
+
+def test_off_loopback_the_token_of_the_address_becomes_a_cookie(small):
+    store = FrameStore("x", live=False)
+    with served(store, UiAddress("0.0.0.0:0")) as server:
+        assert 403 == ask(server, "/")[0].status
+        token = server.url.partition("token=")[2]
+        answer, _ = ask(server, f"/?token={token}")
+        cookie = answer.headers["Set-Cookie"]
+        known, _ = ask(server, "/rounds", Cookie=cookie.partition(";")[0])
+
+    assert (303, "/") == (answer.status, answer.headers["Location"])
+    assert "HttpOnly; SameSite=Strict" in cookie
+    assert 200 == known.status
+
+
+def test_on_loopback_no_token_is_wanted(small):
+    assert "token" not in small.url
+    assert 200 == ask(small, "/rounds")[0].status
+
+
+def memory() -> int:
+    pages = int(Path(f"/proc/{os.getpid()}/statm").read_text().split()[1])
+    return pages * resource.getpagesize()
+
+
+@pytest.mark.slow
+def test_a_thousand_rounds_of_five_thousand_nodes_stay_below_100_mib():
+    store = FrameStore("x", live=True)
+    there = racks(5_000)
+    show(store, there)
+    body = json.loads(__import__("gzip").decompress(store.body(0)))
+    random = Random(1)
+    before = memory()
+    for number in range(300):
+        random.shuffle(body["cells"])
+        store.add({**body, "name": str(number)})
+
+    assert memory() - before < 100 * 2**20

@@ -1,0 +1,109 @@
+"""
+What a frame says of a round.
+"""
+
+from adapters.ui.frame import RoundFacts, frame_document, natural
+from adapters.ui.frame_store import MOST_FRAMES, FrameStore
+from models.policy import Policy
+from solver import decide
+from tests.helpers.build import gang, node, queue, snapshot
+from tests.helpers.looked_at import racks, seen_of, show
+
+
+def frame(there, *, planned=True):
+    plan = decide(there, Policy()) if planned else None
+    return frame_document(seen_of(there), plan, RoundFacts(name="one"))
+
+
+def test_nodes_stand_by_their_innermost_domain_in_the_order_people_count():
+    found = frame(racks(20), planned=False)
+
+    assert ["z / r0", "z / r1", "z / r2"] == found["groups"]
+    assert [f"n-{i}" for i in range(20)] == [each[0] for each in found["nodes"]]
+
+
+def test_without_domains_they_stand_by_the_stems_of_their_names():
+    there = snapshot([node("a-0"), node("b-0"), node("a-1")], topologies=())
+
+    assert ["a", "b"] == frame(there)["groups"]
+
+
+def test_a_node_says_its_gpus_those_of_others_and_whether_it_is_closed():
+    there = snapshot([node("n0", unschedulable=True, used={"nvidia.com/gpu": 3})])
+
+    assert [["n0", 0, 8, 3, 1]] == frame(there)["nodes"]
+
+
+def test_running_starting_leaving_and_reserved_pods_are_told_apart():
+    there = snapshot(
+        [node("n0"), node("n1")],
+        [
+            gang("borrows", queue="b", gpus=8, running=["n0"]),
+            gang("starts", queue="a", gpus=8),
+            gang("takes", queue="a", gpus=8, age=60),
+        ],
+        [queue("a", quota=16), queue("b")],
+    )
+    found = frame(there)
+    names = [each["name"].removeprefix("default/") for each in found["gangs"]]
+    cells = [[(names[g], gpus, how) for g, gpus, how in row] for row in found["cells"]]
+    kinds = sorted(how for row in cells for _, _, how in row)
+
+    assert ["b", "e", "k"] == kinds
+    assert {"borrows": 8} == {n: g for row in cells for n, g, how in row if how == "e"}
+    assert (8, 1, 1, 1) == tuple(
+        found["plan"][word] for word in ("gpus", "starts", "waits", "leaves")
+    )
+
+
+def test_without_a_plan_only_what_is_there_is_shown():
+    found = frame(racks(3), planned=False)
+
+    assert found["plan"] is None
+    assert {"r"} == {how for row in found["cells"] for _, _, how in row}
+
+
+def test_names_that_move_cursors_are_spelled_out():
+    there = snapshot([node("n\x1b[2J")], [gang("g\u202e", queue="q\n")])
+    found = frame(there)
+
+    assert r"n\x1b[2J" == found["nodes"][0][0]
+    assert r"default/g\u202e" == found["gangs"][0]["name"]
+    assert r"q\n" == found["queues"][0]["name"]
+
+
+def test_queues_say_quota_limit_share_and_use_of_gpus():
+    there = snapshot(
+        [node("n0")],
+        [gang("g", queue="q", gpus=2, running=["n0"])],
+        [queue("q", quota=4, limit=6)],
+    )
+    (found,) = frame(there)["queues"]
+
+    assert (4, 6, 2) == (found["quota"], found["limit"], found["used"])
+
+
+def test_names_are_ordered_as_people_count():
+    assert ["a-2", "a-10", "b"] == sorted(["b", "a-10", "a-2"], key=natural)
+
+
+def test_the_oldest_frames_are_let_go_and_the_newest_can_be_planned_by_greedy():
+    store = FrameStore("x", live=True)
+    for number in range(MOST_FRAMES + 3):
+        store.add({"name": str(number), "began": None}, lambda: {"greedy": 1})
+
+    assert MOST_FRAMES == len(store.lines()["rounds"])
+    assert store.body(0) is None
+    assert store.body(MOST_FRAMES + 2) is not None
+    assert store.other(MOST_FRAMES + 1) is None
+    assert store.other(MOST_FRAMES + 2) is not None
+
+
+def test_who_waits_is_told_of_a_frame_and_of_trouble():
+    store = FrameStore("x", live=True)
+    before = store.version
+    show(store, racks(2))
+    assert before != store.wait(before, 0)
+    store.fail("the server is gone")
+
+    assert "the server is gone" == store.lines()["trouble"]
