@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adapters.cli.options.shared import Dialects, SchedulerNames
+from adapters.cli.options.common import Dialects, SchedulerNames
 from adapters.cli.terminal.output import say
 from adapters.cli.views.listed_source import Context, Kubeconfig
 from adapters.cli.views.plan_source import PlanSource

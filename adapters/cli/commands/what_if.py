@@ -106,7 +106,7 @@ def what_if(
 
 def _what_if(said: dict[str, Any]) -> int:
     """
-    WhatIf what was asked, by the names of its options.
+    Answer what was asked, by the names of its options.
     """
     output: Format = said["output"]
     only(output, Format.TABLE, Format.WIDE, Format.JSON, Format.YAML)
@@ -219,7 +219,7 @@ def _submitted(now: "Scenario", then: "Scenario") -> "list[Gang]":
 
 def _answered(asked: _Question, look: _AnswerForm) -> bool:
     """
-    WhatIf, and say whether anything differs.
+    Answer, and say whether anything differs.
     """
     from adapters.cli.terminal.progress import Progress
 
