@@ -8,9 +8,9 @@ import pytest
 
 from adapters.files import scenario_of
 from benchmarks.cases.victims import victim_case
-from solver.next_snapshot import carry_out
 from solver.round import decide
 from tests.helpers.pieces import GPU, pieces_case
+from tests.odd.checks import undone
 
 FEW = range(60)
 MANY = range(100, 500)
@@ -57,34 +57,25 @@ def lines_case(seed):
     return {**head, "given": given}
 
 
-def undone(document, strategy):
+def leaving(document, strategy):
     """
     List what leaves in a second round, of what the first one bound, for who waited.
     """
     scenario = scenario_of("case", document)
-    snapshot, policy = scenario.snapshot, scenario.policy
-    plan = decide(snapshot, policy, strategy=strategy)
-    bound = {step.pod for step in plan.operations if step.op == "Bind"}
-    waited = {line.name for line in plan.gangs if line.state == "Waiting"}
-    after = decide(carry_out(snapshot, plan, 60), policy, strategy=strategy)
-    return [
-        (step.pod, step.rule, step.beneficiaries)
-        for step in after.operations
-        if step.op == "Evict" and step.pod in bound
-        if not waited.isdisjoint(step.beneficiaries)
-    ]
+    plan = decide(scenario.snapshot, scenario.policy, strategy=strategy)
+    return undone(scenario, plan, strategy)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("seed", FEW)
 def test_what_is_bound_where_bands_wait_in_line_lasts(seed, strategy):
-    assert [] == undone(lines_case(seed), strategy)
+    assert [] == leaving(lines_case(seed), strategy)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("seed", FEW)
 def test_what_is_bound_in_pieces_of_room_lasts(seed, strategy):
-    assert [] == undone(pieces_case(seed), strategy)
+    assert [] == leaving(pieces_case(seed), strategy)
 
 
 @pytest.mark.slow
@@ -92,4 +83,4 @@ def test_what_is_bound_in_pieces_of_room_lasts(seed, strategy):
 @pytest.mark.parametrize("make", [lines_case, pieces_case, victim_case])
 @pytest.mark.parametrize("seed", MANY)
 def test_what_is_bound_lasts_in_many_clusters(seed, make, strategy):
-    assert [] == undone(make(seed), strategy)
+    assert [] == leaving(make(seed), strategy)
