@@ -127,7 +127,7 @@ class HandRights:
         self._claims = problem.step is Step.ENTITLED
         self._reclaimed: dict[str, _Sums] = {}
         self._preempted = _Preempted()
-        self._in_step = _Preempted()
+        self.in_step = _Preempted()
         self._entitled: dict[str, int] = {}
         self._entitled_below: dict[str, dict[str, int]] = {}
         self.guarantees = Guarantees(problem)
@@ -176,7 +176,7 @@ class HandRights:
             asked = each[state.key]
             self._preempted.start(state.gang.queue, unit.band, asked, sign)
             if self._is_now and entitled == self._claims:
-                self._in_step.start(state.gang.queue, unit.band, asked, sign)
+                self.in_step.start(state.gang.queue, unit.band, asked, sign)
             path = self.path(state.gang.queue)
             self._starts_below.update(dict.fromkeys(path, sign))
             if entitled:
@@ -210,7 +210,7 @@ class HandRights:
         return (
             all(self._may_lose(queue) for queue in self._reclaimed)
             and all(map(self._preempted.may_lose, self._preempted.queues))
-            and all(map(self._in_step.may_lose, self._in_step.queues))
+            and all(map(self.in_step.may_lose, self.in_step.queues))
         )
 
     # --- who leaves ---------------------------------------------------------------
@@ -241,7 +241,7 @@ class HandRights:
         if leaver.rule == "preempt":
             self._preempted.add(leaver, sign)
             if self._is_now:
-                self._in_step.add(leaver, sign)
+                self.in_step.add(leaver, sign)
         elif leaver.rule == "reclaim":
             for queue in self.path(leaver.queue):
                 self._reclaimed.setdefault(queue, _Sums()).add(leaver.parts, sign)
@@ -251,7 +251,7 @@ class HandRights:
             return all(self._may_lose(queue) for queue in self.path(leaver.queue))
         return leaver.rule != "preempt" or (
             self._preempted.may_lose(leaver.queue)
-            and self._in_step.may_lose(leaver.queue)
+            and self.in_step.may_lose(leaver.queue)
         )
 
     def _is_within(self, leaver: Leaver) -> bool:
@@ -322,9 +322,7 @@ class HandRights:
     def _take_frozen(self) -> None:
         frozen = self.problem.frozen
         for unit in frozen.units:
-            counts = {
-                state.key: frozen.places[state.key].counts for state in unit.states
-            }
+            counts = {s.key: frozen.places[s.key].counts for s in unit.states}
             keys = {state.key for state in unit.states}
             entitled, sure = keys <= frozen.entitled, keys <= frozen.guaranteed
             self.start(unit, counts, entitled=entitled, guaranteed=sure)

@@ -9,6 +9,7 @@ from models.plan import ModelSize
 from solver.effort.budget import Budget, Stopwatch
 from solver.encode.leaving.node_options import num_choices
 from solver.evict.freeze import freeze
+from solver.evict.last_rights import may_all_leave
 from solver.evict.open_step import Opened, open_step, some_were_evicted
 from solver.place.complete import complete
 from solver.place.draft import Draft
@@ -66,8 +67,8 @@ class _Course:
         """
         Freeze something else in a step, and take the steps after it once more.
 
-        What the step found holds beside its own values only.  Where a later step has a
-        draft in which nobody leaves, nobody does.
+        What the step found holds beside its own values only.  A later step is taken as
+        it was chosen with it, as far as it still holds.
         """
         opened = decided.opened
         step = opened.now.step
@@ -92,7 +93,7 @@ class _Course:
                     now.ready = now.entitled = self._entitled(now)
                 continue
             chosen = drafts.get(step) if drafts else None
-            if chosen is not None and not chosen.exits and opened.holds(chosen):
+            if chosen is not None and opened.holds(chosen, whole=False):
                 now.known.forget(opened.keys)
                 values = score(opened.problem, chosen, opened.keys)
                 known = now.known.copy()
@@ -147,12 +148,17 @@ class _Course:
         first = greedy(problem)
         self.watch.lap("greedy")
         run = TierSearch(problem, self.watch, first, self.budget)
-        for draft in (now.ready, now.entitled):
-            if draft.places:
-                run.offer(complete(problem, draft))
+        going_on = [
+            complete(problem, draft)
+            for draft in (now.ready, now.entitled)
+            if draft.places
+        ]
+        for draft in going_on:
+            run.offer(draft)
         known.steps.add(known.idle.bounds, known.idle.values)
         known.steps.teach(run)
         run.all_tiers()
+        _keep_rights(run, going_on)
         self.sizes.append(run.size)
         least = (known.least.get(key, 0) for key in run.keys)
         bounds = map(max, zip(run.bounds, least, strict=True))
@@ -166,6 +172,17 @@ class _Course:
             decided=now.decided,
             is_greedy=now.is_greedy,
         )
+
+
+def _keep_rights(run: TierSearch, drafts: Sequence[Draft]) -> None:
+    """
+    Go back to what the steps bound where too little starts for those who leave.
+    """
+    held = [draft for draft in drafts if may_all_leave(run.problem, draft)]
+    if held and not may_all_leave(run.problem, run.best):
+        run.best, run.values = held[0], score(run.problem, held[0], run.keys)
+        for draft in held[1:]:
+            run.offer(draft)
 
 
 def _beyond(key: TierKey, value: int, bound: int) -> int:

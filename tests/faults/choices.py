@@ -4,7 +4,7 @@ Faults of the choice among equal outcomes: what a step may freeze, and the whole
 
 from solver.problem.problem import Step
 from tests.faults.fault import Fault
-from tests.faults.switch import always, switch
+from tests.faults.switch import always, both, switch
 
 
 def _entitled_or_not(old):
@@ -31,6 +31,21 @@ FAULTS: tuple[Fault, ...] = (
         "the whole round reserves entitled starts in the second step, too",
         switch("solver.encode.leaving.whole_round:_entitle", _entitled_or_not),
         ("evict/reservations/who-waits-for-leaving-pods-is-open-to-the-end",),
+    ),
+    Fault(
+        "rights-of-others",
+        "in the whole round who is entitled in the end gives a right to who borrows",
+        both(
+            switch("solver.encode.leaving.joined_steps:_keep_starting", always(None)),
+            switch("solver.search.round_steps:_keep_rights", always(None)),
+        ),
+        ("evict/preempt/who-is-entitled-gives-no-right-to-who-borrows",),
+    ),
+    Fault(
+        "bounds-step-by-step",
+        "the whole round bounds what leaves step by step, and not in all",
+        switch("solver.encode.leaving.joined_steps:add_policy_bounds", always(None)),
+        ("evict/policy/one-bound-for-all-steps-leaves-the-choice-open",),
     ),
     Fault(
         "not-dealt-again",

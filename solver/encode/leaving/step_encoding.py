@@ -155,7 +155,8 @@ def add_step_rules(
     _start_or_leave(model, leaving, types)
     _keep_mates(model, problem, leaving, types)
     add_rights(model, problem, leaving, types)
-    _add_bounds(model, problem, leaving, types)
+    add_policy_bounds(model, problem, [leaving])
+    _add_profit(model, problem, leaving, types)
 
 
 def add_mover(
@@ -225,47 +226,62 @@ def only_entitled(model: cp_model.CpModel, types: Sequence[TypeVars]) -> None:
             model.add(kind.starts.chosen == kind.entitled.variable)
 
 
-def _add_bounds(
+def add_policy_bounds(
+    model: cp_model.CpModel, problem: Problem, leavings: Sequence[Leaving]
+) -> None:
+    """
+    Ensure budgets, and the policy's bounds on pods, gangs and moves, of some steps.
+    """
+    evict = problem.policy.evict
+    before = problem.frozen.exits
+    moved = sum(one.rule == "consolidate" for one in before)
+    gangs = {one.gang for one in before if one.rule != "consolidate"}
+    touched = evict.max_gangs is not None
+    pods, moves, whole = Linear(), Linear(), Linear()
+    budgets: dict[int, Linear] = {}
+    for leaving in leavings:
+        pods.extend(lost_pods(leaving, moved=False))
+        moves.extend(lost_pods(leaving, evicted=False))
+        whole.extend(gangs_touched(model, leaving) if touched else Linear())
+        for at, row in budget_rows(leaving).items():
+            budgets.setdefault(at, Linear()).extend(row)
+    rows = [
+        (evict.max_pods, len(before) - moved, pods),
+        (evict.max_moves, moved, moves),
+        (evict.max_gangs, len(gangs), whole),
+    ]
+    for at, row in budgets.items():
+        budget = problem.snapshot.budgets[at]
+        used = sum(one.gang in budget.gangs for one in before)
+        rows.append((budget.allowed, used, row))
+    for most, used, row in rows:
+        if most is not None and row.most + used > most:
+            model.add(row.expression <= max(0, most - used))
+
+
+def _add_profit(
     model: cp_model.CpModel,
     problem: Problem,
     leaving: Leaving,
     types: Sequence[TypeVars],
 ) -> None:
     """
-    Ensure budgets, and the policy's bounds on pods, gangs, moves and lost work.
+    Ensure that what is lost is worth what starts, where the policy says how much.
 
     What is gained is at most all that starts; which of it others leave for is known
     when an answer is decoded.
     """
-    evict = problem.policy.evict
-    before = problem.frozen.exits
-    moved = sum(one.rule == "consolidate" for one in before)
-    gangs = {one.gang for one in before if one.rule != "consolidate"}
-    rows = [
-        (evict.max_pods, len(before) - moved, lost_pods(leaving, moved=False)),
-        (evict.max_moves, moved, lost_pods(leaving, evicted=False)),
-    ]
-    if evict.max_gangs is not None:
-        rows.append((evict.max_gangs, len(gangs), gangs_touched(model, leaving)))
-    for most, used, row in rows:
-        if most is not None and row.most + used > most:
-            model.add(row.expression <= max(0, most - used))
-    for at, row in budget_rows(leaving).items():
-        budget = problem.snapshot.budgets[at]
-        names = set(budget.gangs)
-        used = sum(one.gang in names for one in before)
-        if row.most + used > budget.allowed:
-            model.add(row.expression <= max(0, budget.allowed - used))
-    if evict.max_lost_per_gpu is not None:
-        gained = Linear()
-        for kind in types:
-            for vars_ in kind.states:
-                for i, pods in placed(vars_, kind.starts).items():
-                    requests = vars_.state.leaves[i].pod_set.requests
-                    work = problem.values.work(requests, evict.max_lost_per_gpu)
-                    extend_by(gained, pods, work)
-        some = model.new_bool_var("")
-        gone = lost_pods(leaving)
-        model.add(gone.expression <= gone.most * some)
-        row = lost_work(leaving, problem.values)
-        model.add(row.expression <= gained.expression).only_enforce_if(some)
+    most = problem.policy.evict.max_lost_per_gpu
+    if most is None:
+        return
+    gained = Linear()
+    for kind in types:
+        for vars_ in kind.states:
+            for i, pods in placed(vars_, kind.starts).items():
+                requests = vars_.state.leaves[i].pod_set.requests
+                extend_by(gained, pods, problem.values.work(requests, most))
+    some = model.new_bool_var("")
+    gone = lost_pods(leaving)
+    model.add(gone.expression <= gone.most * some)
+    row = lost_work(leaving, problem.values)
+    model.add(row.expression <= gained.expression).only_enforce_if(some)

@@ -13,6 +13,7 @@ from ortools.sat.python import cp_model
 
 from solver.encode.encoding import Encoding
 from solver.encode.entitlement import add_entitlement
+from solver.encode.leaving.joined_steps import join_steps
 from solver.encode.leaving.round_stage import Stage, add_stage, load, placing
 from solver.encode.node_classes import Level
 from solver.encode.queue_limit import add_limits
@@ -96,6 +97,7 @@ def encode_round(
     _add_queues(found, gone)
     _add_all_room(found)
     _add_links(found)
+    join_steps(model, stages, idle)
     return found
 
 
@@ -184,6 +186,7 @@ def _add_links(encoding: RoundEncoding) -> None:
     model = encoding.model
     taken: dict[str, list[Var]] = {}
     lost: dict[str, list[Var]] = {}
+    promised: dict[str, list[Var]] = {}
     for stage in encoding.stages.values():
         for kind in stage.encoding.types:
             _start_unless(model, kind, taken.get(kind.sample.key, ()))
@@ -191,8 +194,10 @@ def _add_links(encoding: RoundEncoding) -> None:
                 _start_unless(model, kind, lost.get(state.key, ()))
         for kind in stage.held:
             taken.setdefault(kind.sample.key, []).append(kind.starts.chosen)
+            for state in kind.sample.states:
+                promised.setdefault(state.key, []).append(kind.starts.chosen)
         for key, literal in stage.lost.items():
-            for other in lost.get(key, ()):
+            for other in (*lost.get(key, ()), *promised.get(key, ())):
                 model.add_at_most_one([literal, other])
             lost.setdefault(key, []).append(literal)
         _split_reserved(model, stage)
