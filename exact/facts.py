@@ -173,11 +173,11 @@ def outsiders(snapshot: Snapshot) -> list[tuple[Queue, set[str]]]:
     """
     Say for each set of queues that keep room what all others may hold.
 
-    Below a queue with a limit, as below the whole cluster.
+    Below a queue with a limit, as below the whole cluster.  Where more is kept than
+    there is, that much may be.
     """
     paths = {queue.name: _path(snapshot, queue.name) for queue in snapshot.queues}
     keeps = [queue for queue in snapshot.queues if queue.keeps]
-    named = {name for queue in snapshot.queues for name in queue.resources}
     found = []
     for top in (_whole(snapshot), *snapshot.queues) if keeps else ():
         inner = [q for q in keeps if not top.name or top.name in paths[q.name][1:]]
@@ -192,9 +192,8 @@ def outsiders(snapshot: Snapshot) -> list[tuple[Queue, set[str]]]:
                 if (not top.name or top.name in path) and not names & set(path)
             }
             name = f"{top.name} but {sorted(names)}"
-            found.append(
-                (Queue(name=name, resources=_less_kept(top, some, named)), members)
-            )
+            rules = _less_kept(snapshot, top, some)
+            found.append((Queue(name=name, resources=rules), members))
     return found
 
 
@@ -214,15 +213,28 @@ def _whole(snapshot: Snapshot) -> Queue:
 
 
 def _less_kept(
-    top: Queue, keeping: list[Queue], named: set[str]
+    snapshot: Snapshot, top: Queue, keeping: list[Queue]
 ) -> dict[str, QueueResource]:
     found = {}
-    for name in named:
-        kept = sum(queue.rule(name).kept for queue in keeping)
-        most = top.rule(name).limit
-        limit = max(0, most - kept) if most is not None and kept else None
-        found[name] = QueueResource(quota=None, limit=limit)
+    for resource in {name for queue in snapshot.queues for name in queue.resources}:
+        kept = sum(queue.rule(resource).kept for queue in keeping)
+        most = top.rule(resource).limit
+        if most is not None:
+            most = max(most, _all_kept(snapshot, top.name, resource)) - kept
+        found[resource] = QueueResource(quota=None, limit=most if kept else None)
     return found
+
+
+def _all_kept(snapshot: Snapshot, top: str, resource: str) -> int:
+    """
+    Add up what is kept below a queue, or in the whole cluster.
+    """
+    names = {queue.name for queue in snapshot.queues}
+    return sum(
+        max(queue.rule(resource).kept, _all_kept(snapshot, queue.name, resource))
+        for queue in snapshot.queues
+        if (queue.parent if queue.parent in names else "") == top
+    )
 
 
 def _usable(snapshot: Snapshot, gang: Gang, path: tuple[str, ...]) -> bool:

@@ -16,6 +16,7 @@ Part = dict[str, Any]
 _KINDS = ("single", "single", "single", "elastic", "elastic", "spanning", "tree")
 _PRIORITIES = (0, 0, 10, 20)
 _LONGEST = 20_000
+_LENDING = 0.2
 
 
 @dataclass
@@ -70,6 +71,7 @@ def victim_case(seed: int, *, tiny: bool = False) -> Part:
     case = _Case(rnd=rnd, tiny=tiny, scattered=rnd.random() < 0.3)
     nodes = _nodes(case)
     _add_queues(case)
+    _keep_some(case, Random(f"lend-{seed}-{tiny}"))
     _add_running(case)
     _add_leaving(case)
     _add_waiting(case)
@@ -151,6 +153,16 @@ def _add_queues(case: _Case) -> None:
         quota = sum(case.quotas[x] for x in case.leaves if parents[x] == parent)
         rule = {"quota": max(0, quota + rnd.choice((-2, 0, 0, 2)))}
         case.queues.append({"name": parent, "resources": {GPU: rule}})
+
+
+def _keep_some(case: _Case, rnd: Random) -> None:
+    """
+    Let up to two queues of a fifth of the cases lend only a part of their quotas.
+    """
+    if rnd.random() < _LENDING:
+        for queue in rnd.sample(case.queues, min(2, len(case.queues))):
+            rule = queue["resources"][GPU]
+            rule["lendingLimit"] = rnd.choice((0, 0, rule["quota"] // 2))
 
 
 # --- what runs --------------------------------------------------------------------

@@ -20,7 +20,8 @@ class Outsiders:
     """
     The queues that are no part of some that keep room, as one queue with a limit.
 
-    Σ running of the members ≤ limit = what there is - Σ kept.
+    Σ running of the members ≤ limit = what there is - Σ kept; what is kept counts as
+    there, though nodes may be gone.
     """
 
     queue: Queue
@@ -63,12 +64,26 @@ def outsiders(snapshot: Snapshot) -> list[Outsiders]:
     limits += [
         (q.name, {name: q.rule(name).limit for name in totals}) for q in snapshot.queues
     ]
+    kept = {name: _kept(snapshot.queues, above, name) for name in totals}
     return [
-        _outside(top, limit, some, above)
+        _outside(top, limit, some, above, {name: kept[name][top] for name in totals})
         for top, limit in limits
         for some in _apart([q for q in keeping if _is_below(top, above[q.name])], above)
         if any(q.rule(name).kept for q in some for name, most in limit.items() if most)
     ]
+
+
+def _kept(
+    queues: Sequence[Queue], above: Mapping[str, Sequence[str]], resource: str
+) -> dict[str | None, int]:
+    """
+    Add up what is kept below each queue: by one below it, or by those below that one.
+    """
+    kept: dict[str | None, int] = {None: 0, **{queue.name: 0 for queue in queues}}
+    for queue in sorted(queues, key=lambda queue: -len(above[queue.name])):
+        parent = queue.parent if queue.parent in kept else None
+        kept[parent] += max(queue.rule(resource).kept, kept[queue.name])
+    return kept
 
 
 def _totals(snapshot: Snapshot) -> dict[str, int]:
@@ -104,12 +119,14 @@ def _outside(
     limits: Limits,
     keepers: Sequence[Queue],
     above: Mapping[str, Sequence[str]],
+    below: Mapping[str, int],
 ) -> Outsiders:
     names = [queue.name for queue in keepers]
     rules = {}
     for resource, total in limits.items():
         kept = sum(queue.rule(resource).kept for queue in keepers)
-        limit = None if total is None or not kept else max(0, total - kept)
+        most = None if total is None else max(total, below[resource])
+        limit = None if most is None or not kept else most - kept
         rules[resource] = QueueResource(quota=None, limit=limit)
     queue = Queue(name=f"{top or 'all'} but {', '.join(names)}", resources=rules)
     members = frozenset(

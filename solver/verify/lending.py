@@ -19,7 +19,7 @@ def lending_limits(evidence: Evidence) -> Iterator[Violation]:
     A queue takes max(kept, what it holds): of a leaf what runs in it, of others what
     the queues below take.  Σ of what the outermost take ≤ cluster, and of those below a
     queue with a limit ≤ that limit, now with what is bound and after the plan, where
-    the plan adds to it.
+    the plan adds to it.  What is kept counts as there, though nodes may be gone.
     """
     queues = evidence.snapshot.queues
     keeping = sorted({r for q in queues for r in q.resources if q.rule(r).kept})
@@ -71,9 +71,10 @@ def _beyond(
     for top, most in tops:
         if most is None or not _keeps(evidence, top, resource):
             continue
+        there = max(most, _below(evidence, top, resource, {}))
         takes = _below(evidence, top, resource, after)
-        if takes > most and takes > _below(evidence, top, resource, before):
-            takes_, most_ = (format_quantity(resource, x) for x in (takes, most))
+        if takes > there and takes > _below(evidence, top, resource, before):
+            takes_, most_ = (format_quantity(resource, x) for x in (takes, there))
             message = f"{resource}: {takes_} are in use or kept, there are {most_}"
             yield Violation("lending-limit", top or "cluster", message)
 

@@ -365,4 +365,13 @@ FAULTS: tuple[Fault, ...] = (
         ),
         ("queues/kept-room-of-a-child-counts-in-its-department",),
     ),
+    Fault(
+        "kept-room-of-nodes-that-are-gone",
+        "who keeps room may not use it where all keep more than there is",
+        switch(
+            "solver.shares.kept_room:_kept",
+            lambda old: lambda *given: dict.fromkeys(old(*given), 0),
+        ),
+        ("queues/queues-that-keep-more-than-there-is-start-all-the-same",),
+    ),
 )

@@ -12,6 +12,7 @@ from exact import gather
 from exact.trees import satisfied, tree_nodes
 from models.gangs import PodPhase, PodSet, pod_sets
 from models.resources import CPU, is_gpu
+from tests.helpers.kept_room import leaves_kept_room
 
 
 class Brute:
@@ -159,6 +160,9 @@ class Brute:
                     new[queue, name] += amount * num
                     if not fact.gang.preemptible:
                         hard[queue, name] += amount * num
+        held = Counter(self.facts.held)
+        if not leaves_kept_room(self.snapshot, self.facts.named, held, new):
+            return False
         for queue in self.snapshot.queues:
             for name in self.facts.named:
                 where = queue.name, name

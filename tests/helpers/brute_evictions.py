@@ -13,6 +13,7 @@ from exact.trees import satisfied, tree_nodes
 from models.gangs import PodPhase, PodSet, pod_sets
 from models.resources import num_gpus
 from tests.helpers.brute import Brute
+from tests.helpers.kept_room import leaves_kept_room
 
 RULES = ("reclaim", "preempt", "consolidate")
 
@@ -317,6 +318,7 @@ class BruteEvictions(Brute):
             and self.entitlement_holds(combo, self.evicted(gone))
             and self.remembers(combo, self.evicted(gone))
             and self.limits_hold(combo, self.evicted(gone))
+            and self.kept_room_is_left(combo, self.evicted(gone))
             and self.has_room(combo, gone)
         )
 
@@ -550,7 +552,11 @@ class BruteEvictions(Brute):
                 limit = self.queues[queue].rule(name).limit
                 if limit is not None and amount > limit:
                     return False
-        return all(
+        asked = Counter()
+        for name, amount in self.demand(key, plan).items():
+            asked[self.path(key)[0], name] = amount
+        named = self.facts.named
+        return leaves_kept_room(self.snapshot, named, Counter(), asked) and all(
             amount <= self.nodes[node].allocatable.get(name, 0)
             for (node, name), amount in load.items()
         )
@@ -573,6 +579,20 @@ class BruteEvictions(Brute):
                     if amount > max(0, manners[how]):
                         return False
         return True
+
+    def kept_room_is_left(self, combo, evicted):
+        asked = {how: Counter() for how in self.not_before("bound")}
+        for key, (plan, _, how) in combo.items():
+            queue = self.path(key)[0]
+            for each in self.not_before(how):
+                for name, amount in self.demand(key, plan).items():
+                    asked[each][queue, name] += amount
+        rows = {how: Counter() for how in asked} | {"evicting": evicted}
+        held = Counter(self.facts.held)
+        return all(
+            leaves_kept_room(self.snapshot, self.facts.named, held, part, rows[how])
+            for how, part in asked.items()
+        )
 
     def not_before(self, how):
         """

@@ -139,9 +139,10 @@ class Truth:
         table = self.facts.held_hard if "work" in facts else self.facts.held
         if "kept" in facts:
             bounds = {
-                (table.get((team.name, resource), 0), team.rule(resource).limit)
+                (table.get((team.name, resource), 0), limit)
                 for team, members in outsiders(self.snapshot)
                 if queue in members
+                if (limit := team.rule(resource).limit) is not None
             }
             if (facts["used"], facts["limit"]) not in bounds:
                 yield "nobody keeps that room"

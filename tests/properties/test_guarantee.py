@@ -4,34 +4,13 @@ Clusters in pieces: quotas that are not used are taken up, and nothing false is 
 
 import pytest
 
-from adapters.files import scenario_of
-from exact import UndecidedError, best_round, first_worse
 from solver.next_snapshot import carry_out
-from solver.problem.problem import problem_of
 from solver.round import decide
 from tests.helpers.pieces import pieces_case
-from tests.properties.test_choices import check, tiers_of, value
+from tests.helpers.proofs import check_names, check_outcomes, read
 
 FEW = range(40)
 MANY = range(1_000, 1_400)
-
-
-def read(document):
-    scenario = scenario_of("case", document)
-    return scenario.snapshot, scenario.policy
-
-
-def hold_exactly(document):
-    snapshot, policy = read(document)
-    plan = decide(snapshot, policy)
-    try:
-        exact = best_round(snapshot, policy, problem_of(snapshot, policy).shares, 30)
-    except UndecidedError:
-        pytest.skip("too many outcomes are equally good")
-    shown = {key: tier.proof for key, tier in tiers_of(plan).items()}
-    sure = [x for x in exact if shown.get(x[:2], "proven") == "proven"]
-
-    assert first_worse({x[:2]: value(plan, x[:2]) for x in sure}, sure) is None
 
 
 def is_used(seed):
@@ -41,19 +20,19 @@ def is_used(seed):
 
 @pytest.mark.parametrize("seed", FEW)
 def test_no_outcome_is_better_than_what_is_proven(seed):
-    hold_exactly(pieces_case(seed))
+    check_outcomes(pieces_case(seed))
 
 
 @pytest.mark.parametrize("seed", FEW)
 def test_names_change_nothing_that_is_proven_and_greedy_is_no_better(seed):
-    check(pieces_case(seed), seed)
+    check_names(pieces_case(seed), seed)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", MANY)
 def test_many_clusters_in_pieces_are_planned_as_the_exact_model_says(seed):
-    hold_exactly(pieces_case(seed))
-    check(pieces_case(seed), seed)
+    check_outcomes(pieces_case(seed))
+    check_names(pieces_case(seed), seed)
 
 
 @pytest.mark.parametrize("strategy", ["solver", "greedy"])
