@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from adapters.kube.acting.intent import IntentStore
 from adapters.kube.api.client import Transport
@@ -26,6 +27,8 @@ from adapters.observe.observation import Observer, observed_in
 from adapters.observe.reporters import Reporters, RoundRecorder
 from adapters.observe.round_file import RoundFile, kept_in
 from adapters.service.run_settings import Running
+from adapters.ui.run_page import RunPage
+from adapters.ui.server import UiAddress
 from solver import versions
 
 _log = logging.getLogger(__name__)
@@ -73,10 +76,14 @@ class Reporting:
             self._observing() if run.observe else self._acting(transport, own.identity)
         )
         self._server = self._listening(run.listen)
+        self.page = self._shown(transport.server) if run.ui else None
         self._threads += [*own.threads, *source.threads]
         self._threads += [each.thread for each in self._own]
         if self._server is not None:
             self._threads.append(self._server.thread)
+        if self.page is not None:
+            self._threads += [self.page.thread, self.page.server.thread]
+            telling.append(self.page)
         self.reporter = Reporters([LogReporter(), self.metrics, *telling])
 
     def _observing(self) -> list[Reporter]:
@@ -114,6 +121,14 @@ class Reporting:
         self._own = [recorder, writer]
         return [recorder, StatusReporter(source, writer)]
 
+    def _shown(self, server: str) -> RunPage:
+        """
+        Make the page of our own rounds.
+        """
+        run = self._settings.run
+        address = UiAddress(run.ui_listen, run.ui_names)
+        return RunPage(server, self._settings.policy, address)
+
     @property
     def port(self) -> int | None:
         """
@@ -131,6 +146,19 @@ class Reporting:
             self._server.start()
             fields = {"address": self._settings.run.listen, "port": self._server.port}
             _log.info("listening", extra={"fields": fields})
+        if self.page is not None:
+            self._show(self.page)
+
+    def _show(self, page: RunPage) -> None:
+        """
+        Serve the page; a token never stands in the log, but in a file of ours.
+        """
+        run = self._settings.run
+        path = Path(run.folder) / run.shard / "ui-address"
+        kept = str(path) if page.keep_token(path) else ""
+        page.start()
+        fields = {"address": run.ui_listen, "port": page.server.port, "token": kept}
+        _log.info("ui_listening", extra={"fields": fields})
 
     def stop(self) -> None:
         """
@@ -140,8 +168,9 @@ class Reporting:
             self._observer.ended()
         for each in reversed(self._own):
             each.stop()
-        if self._server is not None:
-            self._server.stop()
+        for server in (self.page, self._server):
+            if server is not None:
+                server.stop()
 
     def _listening(self, address: str) -> HealthServer | None:
         if address in {"", "none"}:

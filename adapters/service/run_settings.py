@@ -77,6 +77,11 @@ class RunSettings(BaseModel):
     lease_renew: float = Field(10.0, ge=0.5, le=3600, alias="leaseRenew")
     lease_retry: float = Field(2.0, ge=0.1, le=3600, alias="leaseRetry")
     listen: str = ":8080"
+    ui: bool = False
+    ui_listen: str = Field("127.0.0.1:8712", alias="uiListen")
+    ui_names: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(
+        (), alias="uiNames"
+    )
     log_format: Literal["json", "text"] = Field("json", alias="logFormat")
     status_rate: float = Field(300.0, ge=0.1, le=10_000, alias="statusRate")
     own_status: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(

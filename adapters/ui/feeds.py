@@ -7,12 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from adapters.files.why_writer import why_document
 from adapters.inventory.listed import Seen
 from adapters.loop.plan_round import LivePlanner, planned
 from adapters.ui.frame import RoundFacts, frame_document
-from adapters.ui.frame_store import FrameStore
+from adapters.ui.frame_store import FrameStore, RoundAnswers
 from models.errors import PhalanxError
 from models.plan import Plan
+from solver import why_waits
 
 _LEAST_PAUSE = 1.0
 _LONGEST_PAUSE = 10.0
@@ -30,13 +32,27 @@ def add_round(
 
     It stands ``instead`` of a frame that showed the same without a plan.
     """
+    document = frame_document(seen, plan, facts)
+    answers = None if plan is None else answers_of(seen, plan, facts)
+    return store.add(document, answers, instead)
+
+
+def answers_of(seen: Seen, plan: Plan, facts: RoundFacts) -> RoundAnswers:
+    """
+    Give what can be asked about a round whose snapshot is known.
+    """
 
     def greedy() -> Mapping[str, Any]:
         other = planned(seen.snapshot, seen.policy, "greedy")
         return frame_document(seen, other, replace(facts, seconds=None))
 
-    document = frame_document(seen, plan, facts)
-    return store.add(document, None if plan is None else greedy, instead)
+    def why(gang: int) -> Mapping[str, Any]:
+        if gang >= len(seen.snapshot.gangs):
+            return {}
+        key = seen.snapshot.gangs[gang].key
+        return why_document(why_waits(seen.snapshot, seen.policy, plan, key))
+
+    return RoundAnswers(greedy, why)
 
 
 class ClusterFeed:

@@ -15,7 +15,18 @@ MOST_BYTES = 32 * 2**20
 """
 Of the frames kept, packed; the oldest are let go.
 """
+MOST_ANSWERS = 64
 Made = Callable[[], Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class RoundAnswers:
+    """
+    What can be asked about a round: greedy's plan of it, and why a gang waits.
+    """
+
+    greedy: Made
+    why: Callable[[int], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +34,12 @@ class StoredFrame:
     """
     One frame: its line in the list of rounds, and its document, packed.
 
-    ``other`` makes greedy's plan of the same round, when somebody asks for it.
+    ``answers`` are made when somebody asks.
     """
 
     line: Mapping[str, Any]
     body: bytes
-    other: Made | None
+    answers: RoundAnswers | None
 
 
 class FrameStore:
@@ -41,7 +52,7 @@ class FrameStore:
         self.live = live
         self.trouble = ""
         self._frames: OrderedDict[int, StoredFrame] = OrderedDict()
-        self._others: dict[int, bytes] = {}
+        self._answered: dict[tuple[int, int], bytes] = {}
         self._changed = threading.Condition()
         self._trying = threading.Lock()
         self._next = 0
@@ -50,7 +61,7 @@ class FrameStore:
     def add(
         self,
         document: Mapping[str, Any],
-        other: Made | None = None,
+        answers: RoundAnswers | None = None,
         instead: int | None = None,
     ) -> int:
         """
@@ -62,7 +73,7 @@ class FrameStore:
             self._next += 1
             if instead is not None:
                 self._frames.pop(instead, None)
-            self._frames[number] = StoredFrame(_line(number, document), body, other)
+            self._frames[number] = StoredFrame(_line(number, document), body, answers)
             self._let_go()
             self.trouble = ""
             self._tell()
@@ -92,6 +103,7 @@ class FrameStore:
             return {
                 "source": self.source,
                 "live": self.live,
+                "answers": any(f.answers for f in self._frames.values()),
                 "trouble": self.trouble,
                 "version": self.version,
                 "rounds": [frame.line for frame in self._frames.values()],
@@ -105,19 +117,35 @@ class FrameStore:
             frame = self._frames.get(number)
         return None if frame is None else frame.body
 
-    def other(self, number: int) -> bytes | None:
+    def greedy(self, number: int) -> bytes | None:
         """
         Give greedy's plan of a round as packed JSON, made when it is first asked for.
+        """
+        return self._answer(number, -1)
+
+    def why(self, number: int, gang: int) -> bytes | None:
+        """
+        Say why a gang of a round waits, as packed JSON; nothing where nobody knows.
+        """
+        return self._answer(number, gang) if gang >= 0 else None
+
+    def _answer(self, number: int, gang: int) -> bytes | None:
+        """
+        Answer one question at a time, each once; of a round let go none.
         """
         with self._trying:
             with self._changed:
                 frame = self._frames.get(number)
-            if frame is None or frame.other is None:
+            if frame is None or frame.answers is None:
                 return None
-            if number not in self._others:
-                self._others.clear()
-                self._others[number] = packed(frame.other())
-            return self._others[number]
+            made = self._answered.get((number, gang))
+            if made is None:
+                asked = frame.answers
+                made = packed(asked.greedy() if gang < 0 else asked.why(gang))
+                while len(self._answered) >= MOST_ANSWERS:
+                    del self._answered[next(iter(self._answered))]
+                self._answered[number, gang] = made
+            return made
 
     def wait(self, version: int, seconds: float) -> int:
         """
@@ -133,7 +161,7 @@ class FrameStore:
 
     def _let_go(self) -> None:
         """
-        Keep what fits; only the newest frame can still be planned by greedy.
+        Keep what fits; of what is live, only the newest round can be asked about.
         """
         newest = next(reversed(self._frames))
         size = sum(len(frame.body) for frame in self._frames.values())
@@ -143,7 +171,7 @@ class FrameStore:
             if len(self._frames) > MOST_FRAMES or size > MOST_BYTES:
                 size -= len(frame.body)
                 del self._frames[number]
-            elif self.live and frame.other is not None:
+            elif self.live and frame.answers is not None:
                 self._frames[number] = StoredFrame(frame.line, frame.body, None)
 
 
@@ -174,5 +202,4 @@ def _line(number: int, document: Mapping[str, Any]) -> dict[str, Any]:
         "tier": first.get("name"),
         "value": first.get("value"),
         "bound": first.get("limit"),
-        "greedy": bool(document.get("greedy", True)),
     }

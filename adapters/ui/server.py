@@ -75,6 +75,13 @@ class UiServer:
         self.thread = SupervisedThread("ui", self._serve)
 
     @property
+    def is_followed(self) -> bool:
+        """
+        Tell whether any page is open.
+        """
+        return self._server.streams > 0
+
+    @property
     def url(self) -> str:
         """
         The address to be opened, with the token where one is wanted.
@@ -159,9 +166,12 @@ class _UiHandler(BaseHTTPRequestHandler):
                 body = json.dumps(store.lines(), separators=(",", ":")).encode()
                 self._answer(200, body, "application/json")
             case "/frame":
-                self._packed(store.body(_number(said)))
+                self._packed(store.body(_number(said, "round")))
             case "/greedy":
-                self._packed(store.other(_number(said)))
+                self._packed(store.greedy(_number(said, "round")))
+            case "/why":
+                found = store.why(_number(said, "round"), _number(said, "gang"))
+                self._packed(found)
             case "/events" if self.command == "GET":
                 self._stream()
             case _:
@@ -244,6 +254,6 @@ class _UiHandler(BaseHTTPRequestHandler):
         """
 
 
-def _number(said: dict[str, str]) -> int:
-    word = said.get("round", "")
+def _number(said: dict[str, str], name: str) -> int:
+    word = said.get(name, "")
     return int(word) if word.isdecimal() and len(word) < 10 else -1

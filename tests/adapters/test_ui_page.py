@@ -125,6 +125,25 @@ def test_a_gang_is_lit_up_by_click_by_key_and_from_the_list(browser, small):
 
 
 @WITH_BROWSER
+def test_why_a_gang_waits_is_proven_when_it_is_lit_up(browser):
+    store = FrameStore("a test", live=False)
+    there = snapshot(
+        [node("n0")],
+        [gang("large", queue="q", gpus=6)],
+        [queue("q", quota=8, limit=4)],
+    )
+    show(store, there)
+    with served(store) as server:
+        opened(browser, server)
+        browser.evaluate("document.querySelector('#waits button').click()")
+        browser.wait("!!document.querySelector('#gang .why li')")
+        said = browser.evaluate("document.querySelector('#gang .why').textContent")
+
+    assert said.startswith("limit: ")
+    assert [] == browser.complaints()
+
+
+@WITH_BROWSER
 def test_every_control_is_reached_by_tab(browser, small):
     opened(browser, small)
     reached = set()

@@ -24,6 +24,7 @@ async function refresh() {
   const told = await ask("rounds");
   state.rounds = told.rounds;
   state.live = told.live;
+  state.answers = told.answers;
   $("#source").textContent = told.source;
   document.title = `${told.source} · Phalanx`;
   trouble(told.trouble);
@@ -67,7 +68,7 @@ function colours(frame) {
 }
 
 function views() {
-  const plan = Boolean(state.frame.plan), other = plan && (Boolean(state.other) || Boolean(state.frame.other) || state.rounds.find((round) => round.id === state.round).greedy);
+  const plan = Boolean(state.frame.plan), other = plan && known();
   const may = {now: true, plan, other, both: other};
   for (const input of document.querySelectorAll("#view input")) {
     input.disabled = !may[input.value];
@@ -75,6 +76,29 @@ function views() {
   }
   for (const input of document.querySelectorAll("#view input")) input.checked = input.value === state.view;
   $("#mine").textContent = plan ? state.frame.plan.strategy.replace(/^./, (sign) => sign.toUpperCase()) : "Plan";
+}
+
+function known() {
+  // Of a live cluster only the newest round can still be asked about.
+  return Boolean(state.other) || (state.answers && (!state.live || state.round === state.rounds[state.rounds.length - 1].id));
+}
+
+async function askWhy(gang) {
+  const line = $("#gang .why"), round = state.round;
+  if (!known() || !WAITS.has(state.frame.gangs[gang].state)) return;
+  line.dataset.asked = "1";
+  try {
+    const why = await ask(`why?round=${round}&gang=${gang}`);
+    if (round !== state.round || gang !== state.picked || !why.sentence) return;
+    line.replaceChildren(made("b", `${why.verdict}: `), why.sentence);
+    const list = made("ul");
+    for (const one of why.because) list.append(made("li", one.sentence));
+    if (why.because.length > 1) line.append(made("span", " Together these forbid it, and none can be left out:"));
+    line.append(list);
+    if (!why.certain) line.append(made("span", "Not certain: the search ended before it was decided."));
+  } catch (error) {
+    line.append(made("span", ` (${error.message})`));
+  }
 }
 
 function show() {
@@ -120,6 +144,7 @@ function pick(gang) {
   for (const [at, button] of [...document.querySelectorAll("#waits button")].entries())
     button.setAttribute("aria-pressed", String(gang >= 0 && $("b", button).textContent === state.pickedName && at >= 0));
   for (const map of maps) map.soon();
+  if (gang >= 0) askWhy(gang);
 }
 
 function find(text) {

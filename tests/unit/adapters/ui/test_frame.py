@@ -3,7 +3,7 @@ What a frame says of a round.
 """
 
 from adapters.ui.frame import RoundFacts, frame_document, natural
-from adapters.ui.frame_store import MOST_FRAMES, FrameStore
+from adapters.ui.frame_store import MOST_FRAMES, FrameStore, RoundAnswers
 from models.policy import Policy
 from solver import decide
 from tests.helpers.build import gang, node, queue, snapshot
@@ -90,13 +90,15 @@ def test_names_are_ordered_as_people_count():
 def test_the_oldest_frames_are_let_go_and_the_newest_can_be_planned_by_greedy():
     store = FrameStore("x", live=True)
     for number in range(MOST_FRAMES + 3):
-        store.add({"name": str(number), "began": None}, lambda: {"greedy": 1})
+        store.add(
+            {"name": str(number), "began": None}, RoundAnswers(dict, lambda _: {})
+        )
 
     assert MOST_FRAMES == len(store.lines()["rounds"])
     assert store.body(0) is None
     assert store.body(MOST_FRAMES + 2) is not None
-    assert store.other(MOST_FRAMES + 1) is None
-    assert store.other(MOST_FRAMES + 2) is not None
+    assert store.greedy(MOST_FRAMES + 1) is None
+    assert store.greedy(MOST_FRAMES + 2) is not None
 
 
 def test_who_waits_is_told_of_a_frame_and_of_trouble():
