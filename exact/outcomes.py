@@ -63,14 +63,19 @@ def _outcomes(
 ) -> Iterator[tuple[Frozen, list[Value]]]:
     """
     Walk what may be frozen in a step, with its tiers.
+
+    Nobody is reserved where all start who may without it.
     """
     step = build_step(before, policy, shares, stage, earlier)
+    may = {key for key in step.beneficiaries() if _could(step, {key})}
     tiers = first_tiers(step) if stage is Stage.ENTITLED else second_tiers(step)
     values = optimise(step, tiers)
     if values is None:
         return
     add_reserved_for_want_of_room(step)
-    _bind_all_where_all_may(step)
+    if may and _could(step, may, bound=True):
+        for key in may:
+            step.cp.add(step.reserved[key] == 0)
     numbers = _numbers(step)
     step.cp.clear_objective()  # type: ignore[no-untyped-call]
     while True:
@@ -82,21 +87,19 @@ def _outcomes(
         _forbid(step, solver, numbers)
 
 
-def _bind_all_where_all_may(step: Step) -> None:
+def _could(step: Step, keys: set[str], *, bound: bool = False) -> bool:
     """
-    Ensure that nobody is reserved in a step where all start without it.
+    Tell whether some gangs could start in a step, if need be with all their pods bound.
     """
     model = step.cp.clone()
     model.clear_objective()  # type: ignore[no-untyped-call]
-    mine = set(step.beneficiaries())
-    for key in mine:
+    for key in keys:
         model.add(step.small.starts[key] == 1)
-        model.add(step.reserved[key] == 0)
+        if bound:
+            model.add(step.reserved[key] == 0)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
-    if mine and solver.solve(model) in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
-        for key in mine:
-            step.cp.add(step.reserved[key] == 0)
+    return solver.solve(model) in {cp_model.OPTIMAL, cp_model.FEASIBLE}
 
 
 def _numbers(step: Step) -> list[cp_model.IntVar]:
