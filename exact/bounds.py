@@ -17,11 +17,10 @@ from exact.step import (
     Step,
     Term,
     add_at_most,
-    is_stale,
     leaving_soon,
     total,
 )
-from models.gangs import Gang, pod_sets
+from models.gangs import pod_sets
 
 Counts = Mapping[Place, Term]
 
@@ -250,11 +249,10 @@ def _add_policy_bounds(step: Step) -> None:
     Ensure that a plan evicts and moves no more than the policy lets it.
     """
     evict = step.policy.evict
-    counted = [x for x in step.runners if not _stale(step, x.gang)]
-    pods = [step.evicted(runner) for runner in counted]
-    moves = [step.gone[runner.key, CONSOLIDATE] for runner in counted]
+    pods = [step.evicted(runner) for runner in step.runners]
+    moves = [step.gone[runner.key, CONSOLIDATE] for runner in step.runners]
     gangs: dict[str, cp_model.IntVar] = {}
-    for runner in counted:
+    for runner in step.runners:
         hit = gangs.setdefault(runner.gang.key, step.cp.new_bool_var(""))
         step.cp.add(step.evicted(runner) <= hit)
     for most, terms in (
@@ -267,10 +265,6 @@ def _add_policy_bounds(step: Step) -> None:
     if evict.max_lost_per_gpu is not None and step.stage is not Stage.IDLE:
         gained = _gained(step, evict.max_lost_per_gpu)
         step.cp.add(lost_work(step) <= gained)
-
-
-def _stale(step: Step, gang: Gang) -> bool:
-    return is_stale(step.policy, step.before, gang.key)
 
 
 def lost_work(step: Step) -> cp_model.LinearExpr:
@@ -306,8 +300,7 @@ def _counted(step: Step) -> Iterator[Runner]:
     List the pods whose leaving in this step is a loss.
     """
     for runner in step.runners:
-        frozen = runner.key in step.frozen.departures
-        if not frozen and not _stale(step, runner.gang):
+        if runner.key not in step.frozen.departures:
             yield runner
 
 
@@ -319,7 +312,7 @@ def lost_gangs(step: Step) -> cp_model.LinearExpr:
     for key in sorted({runner.gang.key for runner in step.runners}):
         mine = [runner for runner in step.runners if runner.gang.key == key]
         frozen = any(runner.key in step.frozen.departures for runner in mine)
-        if not frozen and not _stale(step, mine[0].gang):
+        if not frozen:
             whole = step.cp.new_bool_var("")
             evicted = total(step.evicted(runner) for runner in mine)
             step.cp.add(evicted - len(mine) + 1 <= whole)
