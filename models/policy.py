@@ -189,6 +189,24 @@ DEFAULT_AGEING = (
 )
 
 
+class Prices(PolicyPart):
+    """
+    What a change that would help a gang costs, to put the cheapest first.
+
+    Of ``quota`` and ``limit`` a unit, of ``nodes`` and ``evict`` a GPU, else a change.
+    """
+
+    quota: int = Field(1, ge=0)
+    limit: int = Field(1, ge=0)
+    open: int = Field(2, ge=0)
+    tolerate: int = Field(2, ge=0)
+    level: int = Field(4, ge=0)
+    pods: int = Field(4, ge=0)
+    priority: int = Field(6, ge=0)
+    evict: int = Field(8, ge=0)
+    nodes: int = Field(20, ge=0)
+
+
 class Policy(PolicyPart):
     """
     What is wanted, in tiers of falling importance.
@@ -201,6 +219,7 @@ class Policy(PolicyPart):
     waiting: WaitingPolicy = WaitingPolicy()
     shares: SharesPolicy = SharesPolicy()
     limits: Limits = Limits()
+    prices: Prices = Prices()
     seed: int = Field(0, ge=0, le=2**31 - 1)
 
     @model_validator(mode="after")

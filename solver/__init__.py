@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from solver.tuning import Tuning as Tuning
     from solver.verify.judge import verify as _verify
     from solver.verify.violation import Violation as Violation
+    from solver.why.tried_changes import remedies_of as remedies_of
     from solver.why.why_waits import why_waits as why_waits
 
     judge = _verify
@@ -61,6 +62,7 @@ _ROOMS = {
     "tuning": ("Tuning",),
     "verify.judge": ("judge",),
     "verify.violation": ("Violation",),
+    "why.tried_changes": ("remedies_of",),
     "why.why_waits": ("why_waits",),
 }
 _CALLED_THERE = {"judge": "verify"}

@@ -9,7 +9,11 @@ from models.changes import (
     CancelledGangs,
     Change,
     ClosedNode,
+    EvictedGangs,
+    GangLevel,
+    GangPods,
     GangPriority,
+    GangTolerates,
     NewAmount,
     QueueRule,
     RemovedNodes,
@@ -17,7 +21,9 @@ from models.changes import (
 )
 
 
-def change_document(change: Change) -> dict[str, Any]:  # noqa: PLR0911 - one for each
+def change_document(  # noqa: C901, PLR0911 - one for each
+    change: Change,
+) -> dict[str, Any]:
     """
     Give a change as plain values; amounts are integers in the resource's unit.
     """
@@ -37,6 +43,19 @@ def change_document(change: Change) -> dict[str, Any]:  # noqa: PLR0911 - one fo
             }
         case GangPriority():
             return {"change": "priority", "gang": change.gang, "to": change.priority}
+        case GangTolerates():
+            return {"change": "tolerate", "gang": change.gang, "key": change.key}
+        case GangLevel():
+            return {
+                "change": "level",
+                "gang": change.gang,
+                "from": change.level,
+                "to": change.to,
+            }
+        case GangPods():
+            return {"change": "pods", "gang": change.gang, "by": change.by}
+        case EvictedGangs():
+            return {"change": "evict", "gangs": [*change.gangs]}
         case CancelledGangs():
             return {"change": "cancel", "gangs": [*change.gangs]}
         case SubmittedGangs():

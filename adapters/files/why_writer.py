@@ -4,10 +4,12 @@ Why a gang waits, as plain values: every key, in one order.
 
 from typing import Any
 
+from adapters.files.change_documents import change_document
+from models.remedies import Remedies, Remedy
 from models.verdicts import Blocker, WhyWaits
 
 
-def why_document(why: WhyWaits) -> dict[str, Any]:
+def why_document(why: WhyWaits, remedies: Remedies | None = None) -> dict[str, Any]:
     """
     Give why a gang waits as plain values in the documented order.
     """
@@ -22,8 +24,22 @@ def why_document(why: WhyWaits) -> dict[str, Any]:
         "because": [_blocker(one) for one in why.because],
         "proof": why.proof or None,
         "besides": [[_blocker(one) for one in core] for core in why.besides],
-        "remedies": [],
+        "remedies": [_remedy(one) for one in remedies.found] if remedies else [],
+        "tried": remedies.tried if remedies else 0,
+        "untried": remedies.untried if remedies else 0,
         "when": {"latest": None, "about": None, "sentence": "not known"},
+    }
+
+
+def _remedy(one: Remedy) -> dict[str, Any]:
+    return {
+        "changes": [change_document(change) for change in one.changes],
+        "price": one.price,
+        "others": {
+            "starts": [*one.starts],
+            "waits": [*one.waits],
+            "leaves": [*one.leaves],
+        },
     }
 
 

@@ -10,7 +10,11 @@ from models.changes.cancelled_gangs import CancelledGangs as CancelledGangs
 from models.changes.changed import Change as Change
 from models.changes.changed import changed as changed
 from models.changes.closed_node import ClosedNode as ClosedNode
+from models.changes.evicted_gangs import EvictedGangs as EvictedGangs
 from models.changes.gang_priority import GangPriority as GangPriority
+from models.changes.gang_shape import GangLevel as GangLevel
+from models.changes.gang_shape import GangPods as GangPods
+from models.changes.gang_shape import GangTolerates as GangTolerates
 from models.changes.new_amount import NewAmount as NewAmount
 from models.changes.queue_rule import QueueRule as QueueRule
 from models.changes.refused import ChangeRefusedError as ChangeRefusedError

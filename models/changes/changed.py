@@ -8,7 +8,16 @@ from dataclasses import replace
 from models.changes.added_nodes import AddedNodes, with_nodes
 from models.changes.cancelled_gangs import CancelledGangs, without_gangs
 from models.changes.closed_node import ClosedNode, with_closed
+from models.changes.evicted_gangs import EvictedGangs, with_evicted
 from models.changes.gang_priority import GangPriority, with_priority
+from models.changes.gang_shape import (
+    GangLevel,
+    GangPods,
+    GangTolerates,
+    with_level,
+    with_pods,
+    with_toleration,
+)
 from models.changes.queue_rule import QueueRule, with_rule
 from models.changes.refused import ChangeRefusedError, ChangesRejectedError
 from models.changes.removed_nodes import RemovedNodes, without_nodes
@@ -20,7 +29,11 @@ Change = (
     AddedNodes
     | CancelledGangs
     | ClosedNode
+    | EvictedGangs
+    | GangLevel
+    | GangPods
     | GangPriority
+    | GangTolerates
     | QueueRule
     | RemovedNodes
     | SubmittedGangs
@@ -49,7 +62,7 @@ def changed(snapshot: Snapshot, changes: Iterable[Change]) -> Snapshot:
     return snapshot
 
 
-def one_changed(  # noqa: PLR0911 - one for each kind
+def one_changed(  # noqa: C901, PLR0911 - one for each kind
     snapshot: Snapshot, change: Change
 ) -> Snapshot:
     """
@@ -69,8 +82,16 @@ def one_changed(  # noqa: PLR0911 - one for each kind
             return without_gangs(snapshot, change)
         case ClosedNode():
             return with_closed(snapshot, change)
+        case EvictedGangs():
+            return with_evicted(snapshot, change)
+        case GangLevel():
+            return with_level(snapshot, change)
+        case GangPods():
+            return with_pods(snapshot, change)
         case GangPriority():
             return with_priority(snapshot, change)
+        case GangTolerates():
+            return with_toleration(snapshot, change)
         case QueueRule():
             return with_rule(snapshot, change)
         case RemovedNodes():

@@ -77,7 +77,7 @@ def why_waits(snapshot: Snapshot, policy: Policy, plan: Plan, gang: str) -> WhyW
         return _no_wait(line)
     if waiting is not None and waiting.reason not in _STRUCTURAL:
         return _not_ready(gang, waiting)
-    unit = _unit_of(problem, gang)
+    unit = unit_of(problem, gang)
     limits = Limits(deterministic=UNITS)
     return _GangAsked(problem, plan, unit, Budget(limits, 0, Stopwatch(None))).why(line)
 
@@ -140,7 +140,7 @@ def _not_ready(gang: str, waiting: Waiting) -> WhyWaits:
     )
 
 
-def _unit_of(problem: Problem, gang: str) -> Unit:
+def unit_of(problem: Problem, gang: str) -> Unit:
     """
     Give the gangs that start with one, also where they never can.
     """

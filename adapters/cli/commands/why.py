@@ -1,5 +1,5 @@
 """
-``phalanx why``: why a gang waits, with a proof.
+``phalanx why``: why a gang waits, with a proof, and what would help.
 """
 
 from typing import TYPE_CHECKING, Annotated, Any
@@ -62,7 +62,7 @@ def why(
     no_color: NoColor = False,
 ) -> None:
     """
-    Say why a gang waits: one verdict, and the fewest rules that forbid its start.
+    Say why a gang waits: the fewest rules that forbid its start, and what would help.
     """
     only(output, Format.TABLE, Format.JSON, Format.YAML)
     if words[0] not in _GANG or len(words) < 2:
@@ -92,7 +92,9 @@ def _of_gang(
     from adapters.cli.terminal.progress import Progress
     from adapters.loop.plan_round import planned
     from adapters.service.settings import effective
-    from solver import why_waits
+    from models.remedies import Remedies
+    from models.verdicts import Verdict
+    from solver import remedies_of, why_waits
 
     with Progress() as progress:
         scenario = source.read()
@@ -103,15 +105,19 @@ def _of_gang(
         key = _key(name, scenario, plan)
         progress.say("why")
         found = why_waits(scenario.snapshot, policy, plan, key)
+        remedies = Remedies()
+        if found.verdict is not Verdict.NONE:
+            progress.say("what would help")
+            remedies = remedies_of(scenario.snapshot, policy, plan, key)
     warn_of(plan, debug=debug)
     if output is not Format.TABLE:
         from adapters.files.why_writer import why_document
 
-        emit(as_text(why_document(found), output))
+        emit(as_text(why_document(found, remedies), output))
         return
     from adapters.cli.views.why_view import why_lines
 
-    say(*why_lines(found, paint, screen_width()))
+    say(*why_lines(found, remedies, paint, screen_width()))
 
 
 def _key(name: str, scenario: "Scenario", plan: "Plan") -> str:

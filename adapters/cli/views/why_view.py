@@ -6,6 +6,19 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from adapters.cli.terminal.output import Paint, Table
+from models.changes import (
+    AddedNodes,
+    Change,
+    ClosedNode,
+    EvictedGangs,
+    GangLevel,
+    GangPods,
+    GangPriority,
+    GangTolerates,
+    QueueRule,
+)
+from models.reasons import counted, listed
+from models.remedies import Remedies, Remedy
 from models.verdicts import Blocker, Verdict, WhyWaits, amount, plain
 
 NOTHING = "–"
@@ -16,7 +29,9 @@ _PROOFS = {
 _INDENT = "  "
 
 
-def why_lines(why: WhyWaits, paint: Paint, width: int | None) -> Iterator[str]:
+def why_lines(
+    why: WhyWaits, remedies: Remedies, paint: Paint, width: int | None
+) -> Iterator[str]:
     """
     Say it line by line.
     """
@@ -37,6 +52,64 @@ def why_lines(why: WhyWaits, paint: Paint, width: int | None) -> Iterator[str]:
         yield from _wrapped(
             f"Besides: {'; '.join(one.sentence for one in core)}", width
         )
+
+    yield from _help(why, remedies, width)
+
+
+def _help(why: WhyWaits, remedies: Remedies, width: int | None) -> Iterator[str]:
+    """
+    Say what would help, cheapest first, and what others gain and lose by it.
+    """
+    if why.verdict is Verdict.NONE:
+        return
+    yield ""
+    if not remedies.found:
+        left = f"; {remedies.untried} were not tried" if remedies.untried else ""
+        yield f"Nothing on the menu helps{left}."
+        return
+    yield "Would help, cheapest first (each was planned and judged)"
+    for at, one in enumerate(remedies.found, start=1):
+        words = " and ".join(change_words(change) for change in one.changes)
+        yield from _wrapped(f"{at}. {words}{_others(one)} (price {one.price})", width)
+    if remedies.untried:
+        yield f"{_INDENT}{remedies.untried} more were not tried"
+
+
+def _others(one: Remedy) -> str:
+    told = {
+        "starts": one.starts,
+        "no longer starts": one.waits,
+        "leaves": one.leaves,
+    }
+    parts = [f"{listed(names, 'gang')} {word}" for word, names in told.items() if names]
+    return f"; then {', '.join(parts)}" if parts else ""
+
+
+def change_words(change: Change) -> str:  # noqa: PLR0911 - one for each
+    """
+    Say a change as what somebody would do.
+    """
+    match change:
+        case AddedNodes():
+            return f"add {counted(change.number, 'node')} like {change.like}"
+        case ClosedNode():
+            return f"open {change.node}"
+        case QueueRule():
+            more = amount(change.resource, change.amount.by or 0)
+            return f"raise the {change.field} of {change.queue} by {more}"
+        case GangPriority():
+            return f"give it the priority {change.priority}"
+        case GangTolerates():
+            return f"let it tolerate {change.key}"
+        case GangLevel():
+            where = "anywhere" if change.to is None else f"in one {change.to}"
+            return f"let it be {where} instead of in one {change.level}"
+        case GangPods():
+            return f"let it need {counted(-change.by, 'pod')} less"
+        case EvictedGangs():
+            return f"evict {listed(change.gangs, 'gang')}"
+        case _:
+            return str(change)
 
 
 def _table(blockers: Sequence[Blocker]) -> Table:

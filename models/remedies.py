@@ -1,0 +1,35 @@
+"""
+Remedies: changes with which a gang that waits would start, and what they cost others.
+"""
+
+from dataclasses import dataclass
+
+from models.changes import Change
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remedy:
+    """
+    Changes with which the round starts the gang: planned, and judged.
+
+    ``starts``, ``waits`` and ``leaves`` are what others gain and lose by it.
+    """
+
+    changes: tuple[Change, ...]
+    price: int
+    starts: tuple[str, ...] = ()
+    waits: tuple[str, ...] = ()
+    leaves: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remedies:
+    """
+    What helps, cheapest first; ``tried`` rounds were planned.
+
+    ``untried`` changes were left out, since trying them all would take too long.
+    """
+
+    found: tuple[Remedy, ...] = ()
+    tried: int = 0
+    untried: int = 0

@@ -1,0 +1,57 @@
+"""
+``phalanx why``: for eyes, for programs, and what it says of names that nothing has.
+"""
+
+import json
+
+import pytest
+
+from adapters.cli.main import run
+
+FILE = "scenarios/reasons/quota-limit-reached.yaml"
+KEYS = [
+    *("apiVersion", "kind", "gang", "state", "certain", "verdict", "sentence"),
+    *("because", "proof", "besides", "remedies", "tried", "untried", "when"),
+]
+
+
+def test_the_first_line_is_the_verdict_and_the_second_has_the_numbers(capsys):
+    assert 0 == run(["why", "gang", "train", FILE])
+
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert "default/train Waiting: limit" == first
+    assert second.startswith("  needs 5 GPUs; queue research may still use 4 of its")
+
+
+def test_json_has_all_keys(capsys):
+    assert 0 == run(["why", "gang", "default/train", FILE, "-o", "json"])
+
+    found = json.loads(capsys.readouterr().out)
+    assert KEYS == [*found]
+    assert "limit" == found["verdict"]
+    assert {
+        "rule": "limit",
+        "at": "research",
+        "has": 8,
+        "used": 4,
+        "needs": 5,
+    }.items() <= (found["because"][0].items())
+    assert {"change": "limit", "queue": "research", "by": 1}.items() <= (
+        found["remedies"][0]["changes"][0].items()
+    )
+
+
+def test_a_gang_that_starts_does_not_wait(capsys):
+    starts = "scenarios/contract/example.yaml"
+
+    assert 0 == run(["why", "gang", "train", starts, "-o", "json"])
+
+    found = json.loads(capsys.readouterr().out)
+    assert "none" == found["verdict"]
+    assert [] == found["because"] == found["remedies"]
+
+
+@pytest.mark.parametrize("words", [["gang"], ["train"], ["gang", "nobody", FILE]])
+def test_what_means_nothing_is_wrong_use(words, capsys):
+    assert 2 == run(["why", *words])
+    assert "error: " in capsys.readouterr().err
