@@ -8,8 +8,9 @@ from dataclasses import replace
 from ortools.sat.python import cp_model
 
 from exact.facts import Facts
-from exact.model import Shares, build
+from exact.model import build
 from exact.needs import UndecidedError
+from exact.small_model import Shares
 from exact.steps import best_of_first_step
 from models.policy import Policy
 

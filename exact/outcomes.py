@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from ortools.sat.python import cp_model
 
 from exact.facts import Facts, gather
-from exact.model import Shares
 from exact.needs import UndecidedError
 from exact.reserved import add_reserved_for_want_of_room
 from exact.search import Value
+from exact.small_model import Shares
 from exact.step import RULES, Frozen, Place, Stage, Step
 from exact.steps import build_step, first_tiers, optimise, second_tiers, third_tiers
 from models.policy import Policy

@@ -7,8 +7,9 @@ from collections import Counter
 from ortools.sat.python import cp_model
 
 from exact.facts import gather
-from exact.model import Shares, SmallModel, build
+from exact.model import build
 from exact.needs import UndecidedError
+from exact.small_model import Shares, SmallModel
 from exact.tiers import Expr, tier_expressions
 from models.gangs import PodPhase, pod_sets
 from models.plan import Placement

@@ -9,8 +9,8 @@ from enum import IntEnum
 from ortools.sat.python import cp_model
 
 from exact.facts import Facts
-from exact.model import SmallModel
 from exact.settled import is_settled
+from exact.small_model import SmallModel
 from exact.tiers import band_level, start_priority
 from models.gangs import Gang, Pod, PodPhase, PodSet, pod_sets
 from models.policy import Policy

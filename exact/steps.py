@@ -19,10 +19,12 @@ from exact.bounds import (
 from exact.facts import Facts, GangFacts, gather
 from exact.frozen import afterwards, frozen_of, of_entitled
 from exact.leaving import add_leaving
-from exact.model import Shares, SmallModel, add_gangs, add_receivers
+from exact.model import add_gangs, add_receivers
 from exact.needs import needs_of
+from exact.neighbours import add_neighbours
 from exact.rights import add_rights
 from exact.search import Value, maximum
+from exact.small_model import Shares, SmallModel
 from exact.step import Frozen, Stage, Step, is_stale, runners_of
 from exact.tiers import Expr, tier_expressions
 from models.gangs import pod_sets
@@ -189,6 +191,7 @@ def build_step(
         runners=runners,
     )
     add_gangs(small)
+    add_neighbours(small)
     _add_starts(step)
     _add_frozen(step)
     add_now(step)

@@ -8,7 +8,8 @@ from functools import partial
 from ortools.sat.python import cp_model
 
 from exact.facts import GangFacts
-from exact.model import SmallModel, new_pods_by_domain, running_domains
+from exact.model import new_pods_by_domain, running_domains
+from exact.small_model import SmallModel
 from exact.trees import least_value, satisfied, tree_nodes
 from models.gangs import PodPhase, PodSet, pod_sets
 from models.policy import Policy

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from models.gpu_parts import GpuDevice
+from models.neighbours import ALONE, Neighbours
 from models.nodes import ANYWHERE, NodeDemand
 from models.reasons import Waiting
 from models.resources import Resources
@@ -73,6 +74,7 @@ class PodSet:
     exclusive: bool = False
     after: tuple[str, ...] = ()
     topology: TopologyDemand | None = None
+    neighbours: Neighbours = ALONE
     gates: tuple[str, ...] = field(default=(), compare=False)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from models.gpu_parts import MigDevices
+from models.neighbours import Neighbours
 from models.resources import Resources
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -173,6 +174,7 @@ class Node:
     A machine: what it offers, and what work that is not ours already uses of it.
 
     Its GPUs are all of one model, with so many MiB of memory where that is known.
+    ``others`` counts the pods of such work that are neighbours to ours.
     """
 
     name: str
@@ -184,3 +186,4 @@ class Node:
     gpu_model: str = ""
     gpu_memory: int = 0
     mig: MigDevices | None = None
+    others: tuple[tuple[Neighbours, int], ...] = ()

@@ -7,7 +7,14 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from models.gpu_parts import CONTRACTS, PHALANX
-from models.written import Labels, Mebibytes, PlainName, Thousandths
+from models.written import (
+    Count,
+    LabelKey,
+    Labels,
+    Mebibytes,
+    PlainName,
+    Thousandths,
+)
 
 
 class Spec(BaseModel):
@@ -95,6 +102,65 @@ class VolumeSpec(Spec):
     nodes: list[PlainName] | None = Field(None, min_length=1)
     topology: Labels = Field(default_factory=dict)
     terms: list[TermSpec] | None = Field(None, alias="nodeSelectorTerms")
+
+
+SelectorName = Annotated[str, Field(min_length=1, max_length=253)]
+
+
+class NearSpec(Spec):
+    """
+    Pods to be near to: in the same domain of each key.
+    """
+
+    pods: SelectorName
+    keys: list[LabelKey] = Field(alias="topologyKeys", min_length=1, max_length=16)
+
+
+class ApartSpec(Spec):
+    """
+    Pods not to be in one domain with.
+    """
+
+    pods: SelectorName
+    key: LabelKey = Field(alias="topologyKey")
+
+
+class SpreadSpec(ApartSpec):
+    """
+    Pods to be spread among, over the domains of a key.
+    """
+
+    skew: Count = Field(1, alias="maxSkew")
+    domains: Count = Field(1, alias="minDomains")
+    affinity: Literal["Honor", "Ignore"] = Field("Honor", alias="nodeAffinityPolicy")
+    taints: Literal["Honor", "Ignore"] = Field("Ignore", alias="nodeTaintsPolicy")
+
+
+class NeighboursSpec(Spec):
+    """
+    Who selects the pods of a leaf, and what these ask of the pods around them.
+    """
+
+    selected: list[SelectorName] = Field(
+        default_factory=list, alias="selectedBy", max_length=1000
+    )
+    near: NearSpec | None = Field(None, alias="podAffinity")
+    apart: list[ApartSpec] = Field(
+        default_factory=list, alias="podAntiAffinity", max_length=100
+    )
+    spread: list[SpreadSpec] = Field(
+        default_factory=list, alias="topologySpread", max_length=16
+    )
+
+
+class OthersSpec(Spec):
+    """
+    Pods of others on a node that ours are neighbours to.
+    """
+
+    selected: list[SelectorName] = Field(default_factory=list, alias="selectedBy")
+    apart: list[ApartSpec] = Field(default_factory=list, alias="podAntiAffinity")
+    count: Count = 1
 
 
 PortNumber = Annotated[int, Field(ge=1, le=65535)]

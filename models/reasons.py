@@ -37,6 +37,7 @@ class Reason(StrEnum):
     INSUFFICIENT_CAPACITY = "InsufficientCapacity"
     FRAGMENTED = "Fragmented"
     LOWER_TIER_OR_PRIORITY = "LowerTierOrPriority"
+    NEIGHBOURS_IN_THE_WAY = "NeighboursInTheWay"
     WAITING_FOR_PREEMPTION = "WaitingForPreemption"
     PAUSED = "Paused"
     BIND_REJECTED = "BindRejected"
@@ -244,6 +245,9 @@ _SENTENCES: dict[Reason, str] = {
         "there is room for {detail}"
     ),
     Reason.LOWER_TIER_OR_PRIORITY: "could start alone{though}; {others}",
+    Reason.NEIGHBOURS_IN_THE_WAY: (
+        "no place was found where its pods may be beside others: {detail}"
+    ),
     Reason.WAITING_FOR_PREEMPTION: (
         "has {pods:place} on {nodes:node}, and waits for others to leave"
     ),

@@ -21,6 +21,8 @@ from models.place_specs import (
     GpuSpec,
     HostPortSpec,
     MigSpec,
+    NeighboursSpec,
+    OthersSpec,
     PortNumber,
     Spec,
     TaintSpec,
@@ -75,6 +77,7 @@ class NodeSpec(Spec):
     gpu_model: str = Field("", alias="gpuModel")
     gpu_memory: DeviceMemory = Field(0, alias="gpuMemory")
     mig: MigSpec | None = None
+    others: list[OthersSpec] = Field(default_factory=list, max_length=1000)
 
 
 class TopologySpec(Spec):
@@ -197,7 +200,7 @@ class ReservedSpec(Spec):
     devices: OnDevices = Field(default_factory=list)
 
 
-class TreeSpec(Spec):
+class TreeSpec(NeighboursSpec):
     """
     A node of a gang's tree: a leaf with pods, or an inner node with ``groups``.
     """
@@ -246,6 +249,10 @@ LEAF_FIELDS = {
     "tolerations": "tolerations",
     "volumes": "volumes",
     "host_ports": "hostPorts",
+    "selected": "selectedBy",
+    "near": "podAffinity",
+    "apart": "podAntiAffinity",
+    "spread": "topologySpread",
     "exclusive": "exclusive",
     "after": "after",
     "running": "running",

@@ -20,12 +20,14 @@ from adapters.files.names_in import (
     namespaces,
     nodes,
     queues,
+    selectors,
     strings,
     topologies,
     values,
 )
 from adapters.files.snapshot_writer import usual_names
 from models.gangs import DisruptionBudget, Gang, Group, RunKind, Tree
+from models.neighbours import Apart, Near, Neighbours
 from models.nodes import (
     HOSTNAME,
     LabelRule,
@@ -79,6 +81,7 @@ class _Renamer:
         self._keys = self._codes("k", keys(snapshot, wanted))
         self._values = self._value_codes(values(snapshot, wanted), said)
         self._claims = self._codes("c", claims(snapshot))
+        self._neighbours = _renamed(self._codes("p", selectors(snapshot)), self._keys)
 
     def snapshot(self) -> Snapshot:
         old = self._old
@@ -96,16 +99,7 @@ class _Renamer:
                 ),
                 lambda queue: queue.name,
             ),
-            topologies=_sorted(
-                (
-                    Topology(
-                        name=self._topologies[topology.name],
-                        levels=tuple(map(self._key, topology.levels)),
-                    )
-                    for topology in old.topologies
-                ),
-                lambda topology: topology.name,
-            ),
+            topologies=_sorted(map(self._topology, old.topologies), lambda t: t.name),
             budgets=_sorted(map(self._budget, old.budgets), lambda b: b.name),
             unchanged_for=old.unchanged_for,
             held=old.held,
@@ -144,6 +138,10 @@ class _Renamer:
             found |= {(key, text): code for text, code in codes.items()}
         return found
 
+    def _topology(self, topology: Topology) -> Topology:
+        levels = tuple(map(self._key, topology.levels))
+        return Topology(name=self._topologies[topology.name], levels=levels)
+
     def _key(self, key: str) -> str:
         return self._keys.get(key, key)
 
@@ -153,6 +151,7 @@ class _Renamer:
             name=self._nodes[node.name],
             allocatable=with_claims(node.allocatable, self._claims),
             used=with_claims(node.used, self._claims),
+            others=_others(node, self._neighbours),
             labels={
                 self._key(key): self._values[key, value]
                 for key, value in node.labels.items()
@@ -201,6 +200,7 @@ class _Renamer:
             tree,
             name=name,
             requests=with_claims(tree.requests, self._claims),
+            neighbours=self._neighbours(tree.neighbours),
             demand=self._demand(tree.demand),
             after=tuple(sorted(self._leaves[leaf] for leaf in tree.after)),
             topology=topology,
@@ -257,6 +257,35 @@ class _Renamer:
             name=self._budgets[budget.name],
             gangs=tuple(sorted(map(self._mate, budget.gangs))),
         )
+
+
+def _others(
+    node: Node, renamed: Callable[[Neighbours], Neighbours]
+) -> tuple[tuple[Neighbours, int], ...]:
+    return tuple(sorted(((renamed(said), n) for said, n in node.others), key=repr))
+
+
+def _renamed(
+    names: Mapping[str, str], keys: Mapping[str, str]
+) -> Callable[[Neighbours], Neighbours]:
+    """
+    Give what calls the selectors and keys of neighbours otherwise.
+    """
+
+    def key(said: str) -> str:
+        return keys.get(said, said)
+
+    def of(said: Neighbours) -> Neighbours:
+        near = said.near
+        spread = (r._replace(pods=names[r.pods], key=key(r.key)) for r in said.spread)
+        return Neighbours(
+            selected=tuple(sorted(names[each] for each in said.selected)),
+            near=near and Near(names[near.pods], tuple(sorted(map(key, near.keys)))),
+            apart=tuple(sorted(Apart(names[r.pods], key(r.key)) for r in said.apart)),
+            spread=tuple(sorted(spread)),
+        )
+
+    return of
 
 
 def _facts(refused: Waiting) -> Mapping[str, str | int]:

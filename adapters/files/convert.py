@@ -8,6 +8,7 @@ from adapters.files.checks import expanded
 from adapters.files.device_checks import asks_for_parts
 from adapters.files.gang_checks import leaves_of
 from adapters.files.gang_records import FileGangMaker, host_ports
+from adapters.files.neighbour_records import others_of
 from adapters.files.recorded_times import record_of
 from models.gangs import DisruptionBudget, Gang
 from models.gpu_parts import MigDevices, with_shares
@@ -96,6 +97,7 @@ def _nodes(given: Given) -> Iterable[Node]:
                 gpu_model=spec.gpu_model,
                 gpu_memory=spec.gpu_memory,
                 mig=mig,
+                others=others_of(spec.others),
             )
 
 

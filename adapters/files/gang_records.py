@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
+from adapters.files.neighbour_records import neighbours_of
 from models.gangs import Gang, Group, MatchPolicy, Pod, PodPhase, PodSet, Tree
 from models.gpu_parts import GpuDevice, GpuPart, with_shares
 from models.host_ports import port_requests
@@ -124,6 +125,7 @@ class FileGangMaker:
             exclusive=spec.exclusive,
             after=tuple(sorted(set(spec.after))),
             topology=self._topology(spec.topology),
+            neighbours=self._share(neighbours_of(spec)),
             gates=tuple(sorted(set(spec.gates))),
         )
 

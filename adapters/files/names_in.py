@@ -5,6 +5,7 @@ Every name in a snapshot: of gangs, nodes and queues, of label keys and their va
 from collections.abc import Iterable, Iterator
 
 from models.gangs import Gang, Group, RunKind, Tree, pod_sets
+from models.neighbours import Neighbours
 from models.nodes import LabelRule, NodeDemand
 from models.snapshot import Snapshot
 from models.topology import TopologyDemand
@@ -73,6 +74,22 @@ def nodes(snapshot: Snapshot) -> Iterator[str]:
             yield from (pod.node for pod in leaf.pods if pod.node)
 
 
+def neighbours(snapshot: Snapshot) -> set[Neighbours]:
+    """
+    Collect what pods, ours and those of others, say of pods around them.
+    """
+    leaves = (leaf for gang in snapshot.gangs for leaf in pod_sets(gang.tree))
+    others = (said for node in snapshot.nodes for said, _ in node.others)
+    return {*(leaf.neighbours for leaf in leaves), *others}
+
+
+def selectors(snapshot: Snapshot) -> Iterator[str]:
+    """
+    Walk the selectors of pods that are named.
+    """
+    return (name for said in neighbours(snapshot) for name in said.selectors())
+
+
 def claims(snapshot: Snapshot) -> Iterator[str]:
     """
     Walk the claims of volumes that pods share.
@@ -124,6 +141,8 @@ def keys(snapshot: Snapshot, demands: Iterable[NodeDemand]) -> Iterator[str]:
         found.update(topology.levels)
     for wanted in _wanted(snapshot):
         found.update(filter(None, (wanted.required, wanted.preferred)))
+    for said in neighbours(snapshot):
+        found.update(said.keys())
     for demand in demands:
         found.update(key for key, _ in demand.selector)
         found.update(t.key for t in demand.tolerations if t.key)

@@ -17,6 +17,7 @@ from adapters.files.device_writer import (
     mig_record,
     written_name,
 )
+from adapters.files.neighbour_records import neighbours_written, others_written
 from adapters.files.recorded_times import kind_document, run_times_document
 from models.gangs import (
     DisruptionBudget,
@@ -149,6 +150,7 @@ def _node(node: Node) -> Record:
             gpuModel=node.gpu_model,
             gpuMemory=node.gpu_memory or None,
             mig=mig_record(node.mig),
+            others=others_written(node),
         ),
     }
 
@@ -312,6 +314,7 @@ def _leaf(leaf: PodSet, stem: str) -> Record:
             exclusive=leaf.exclusive,
             after=list(leaf.after),
             topology=_topology(leaf.topology),
+            **neighbours_written(leaf.neighbours),
         ),
         **_said(**{word: list(_entries(pods, phase)) for phase, word in _words()}),
     }

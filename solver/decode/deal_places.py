@@ -310,6 +310,8 @@ class _Dealer:
         if want.cell is not None and not self.shared:
             pool = self.encoding.classes.levels[want.level][0]
         shape = self.encoding.problem.shapes.of_leaf[want.state.key, want.leaf]
+        if self.encoding.problem.shapes.items[shape].neighbours:
+            return want.count  # who is around is not known before all others lie
         row = self.slots.get((pool, shape), {})
         mask = self._mask(want)
         left = want.count

@@ -360,5 +360,10 @@ def _later(problem: Problem, movers: Sequence[Mover]) -> Problem:
             requests=np.concatenate([shapes.requests, more.requests[fresh]]),
             allowed=np.concatenate([shapes.allowed, more.allowed[fresh]]),
             fits=np.concatenate([shapes.fits, more.fits[fresh]]),
+            let=(
+                None
+                if shapes.let is None
+                else np.concatenate([shapes.let, np.ones_like(more.allowed[fresh])])
+            ),
         )
     return replace(problem, shapes=shapes).in_room(problem.room.later)

@@ -129,12 +129,13 @@ def _places(problem: Problem, state: Standing, promise: Promise) -> Places | Non
     Give the promised nodes if the gang may still be there.
     """
     rows: list[tuple[int, ...]] = []
+    may_be = problem.shapes.may_be
     for i in range(len(state.leaves)):
         shape = problem.shapes.of_leaf[state.key, i]
         hosts = []
         for name in promise.get(i, ()):
             host = problem.room.index.get(name)
-            if host is None or not problem.shapes.allowed[shape, host]:
+            if host is None or not may_be[shape, host]:
                 return None
             hosts.append(host)
         rows.append(tuple(sorted(hosts)))

@@ -227,6 +227,7 @@ class _Gathering:
         """
         above, closed, runtimes = self._of_queue(gang.queue)
         moves = self._moves and not closed and not gets_no_place(gang, self._lists)
+        moves = moves and not any(leaf.neighbours for leaf in pod_sets(gang.tree))
         key = (gang.queue, gang.priority, moves, *runtimes.passed(seconds))
         rights = self._known_rights.get(key)
         if rights is None:

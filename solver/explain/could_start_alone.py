@@ -55,7 +55,7 @@ class Alone:
         self._budget.charge(solver.deterministic_time)
         if status == cp_model.INFEASIBLE:
             return False
-        exact = fits <= self._tuning.most_nodes
+        exact = fits <= self._tuning.most_nodes and not has_neighbours(unit)
         if status in {cp_model.OPTIMAL, cp_model.FEASIBLE} and exact:
             return True
         return None
@@ -81,6 +81,14 @@ class Alone:
                 single, shapes, levels, split, len(fits) + 1
             )
         return self._classes[key]
+
+
+def has_neighbours(unit: Unit) -> bool:
+    """
+    Tell whether the pods of a unit depend on those around them.
+    """
+    leaves = (leaf for state in unit.states for leaf in state.leaves)
+    return any(leaf.pod_set.neighbours for leaf in leaves)
 
 
 def _fitting(problem: Problem, shapes: list[int]) -> Bools:

@@ -10,13 +10,14 @@ from dataclasses import replace
 from models.reasons import Facts, Reason, Waiting, listed
 from solver.effort.budget import Budget
 from solver.evict.open_step import was_evicted
-from solver.explain.could_start_alone import Alone
+from solver.explain.could_start_alone import Alone, has_neighbours
 from solver.explain.fragments import pieces
 from solver.explain.protected import Protection
 from solver.explain.room_now import FreeSums, limits_of, places
 from solver.explain.takers import Takers, limit_taken, room_taken
 from solver.place.complete import loaded
 from solver.problem.gang_state import least_need
+from solver.problem.neighbours.kept_away import told
 from solver.problem.never_starts import needed
 from solver.problem.pod_shapes import refitted
 from solver.problem.problem import Problem, Unit
@@ -131,7 +132,9 @@ class _Explainer:
             return short
         if short is not None:
             return None if self._protection.may_ask(unit) else short
-        return self._outranked(unit) if places(self._now.work, unit) else None
+        if places(self._now.work, unit):
+            return self._outranked(unit)
+        return self._beside_others(unit) if has_neighbours(unit) else None
 
     def by_proof(self, unit: Unit) -> Waiting:
         """
@@ -143,8 +146,8 @@ class _Explainer:
         if short is None:
             alone = self._starts_alone(unit)
             if alone:
-                return self._outranked(unit, proof=True) or self._undecided()
-            short = self._undecided() if alone is None else self._in_pieces(unit)
+                return self._outranked(unit, proof=True) or self._unknown(unit)
+            short = self._unknown(unit) if alone is None else self._in_pieces(unit)
         evictions = self._protection.may_ask(unit) and self._of_evictions(unit)
         return evictions or short
 
@@ -154,7 +157,7 @@ class _Explainer:
         """
         if places(self._now.work, unit):
             return True
-        if _is_one_leaf(unit) and unit.states[0].nodes[0].topology is None:
+        if _is_by_hand(unit) and unit.states[0].nodes[0].topology is None:
             return False
         return self._now.starts(unit)
 
@@ -167,6 +170,19 @@ class _Explainer:
                 self._bare, self._now.sums, unit
             )
         return self._known_short[unit.key]
+
+    def _unknown(self, unit: Unit) -> Waiting:
+        return self._beside_others(unit) if has_neighbours(unit) else self._undecided()
+
+    def _beside_others(self, unit: Unit) -> Waiting:
+        """
+        Say of which neighbours the pods of a unit depend.
+        """
+        around = self._bare.around
+        leaves = (leaf.pod_set for state in unit.states for leaf in state.leaves)
+        said = next(leaf.neighbours for leaf in leaves if leaf.neighbours)
+        facts: Facts = {"detail": told(around, said) if around else ""}
+        return Waiting(Reason.NEIGHBOURS_IN_THE_WAY, facts)
 
     def _undecided(self) -> Waiting:
         self._budget.cut.add("reasons")
@@ -224,7 +240,7 @@ class _Explainer:
         if places(left.work, unit):
             return True
         closed = self._is_closed(unit, "entitled", "borrowing")
-        if _is_one_leaf(unit) or (closed and not self._heads):
+        if _is_by_hand(unit) or (closed and not self._heads):
             return False
         return left.starts(unit) if proof else None
 
@@ -273,11 +289,12 @@ def _over_limit(problem: Problem, unit: Unit) -> Waiting | None:
     return None
 
 
-def _is_one_leaf(unit: Unit) -> bool:
+def _is_by_hand(unit: Unit) -> bool:
     """
     Tell whether placing a unit by hand is exact: its pods are all of one leaf.
     """
-    return len(unit.states) == 1 and len(unit.states[0].leaves) == 1
+    one = len(unit.states) == 1 and len(unit.states[0].leaves) == 1
+    return one and not has_neighbours(unit)
 
 
 def _short_of_room(problem: Problem, sums: FreeSums, unit: Unit) -> Waiting | None:

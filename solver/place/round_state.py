@@ -4,19 +4,23 @@ The state of a round while gangs are placed one by one: room, hosts, queue ledge
 Every change is in one log and can be undone to a mark, so that trying costs little.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from models.gangs import pod_sets
 from models.policy import Policy
 from models.resources import Resources
+from solver.place.by_turns import by_turns
 from solver.place.draft import Draft
 from solver.place.free_room import FreePlaces
 from solver.place.queue_ledger import Ledger
 from solver.problem.gang_state import Standing
+from solver.problem.neighbours.pods_around import PodsAround
 from solver.problem.node_room import Bools, Ints, NodeRoom, Places
-from solver.problem.problem import Problem
+from solver.problem.problem import Problem, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,7 @@ class RoundState:
         self.placed: dict[str, dict[int, list[int]]] = {}
         self.entitled: set[str] = set()
         self.frugal = _is_frugal(problem.policy)
+        self.around = around_now(problem)
         self._log: list[_Placed | Callable[[], None] | None] = []
 
     def mark(self) -> int:
@@ -90,6 +95,12 @@ class RoundState:
         if not rows:
             del self.placed[state.key]
         self.ledger.take(state, leaf, -step.total)
+        self._count(state, leaf, step.hosts, -step.counts)
+
+    def _count(self, state: Standing, leaf: int, hosts: Ints, counts: Ints) -> None:
+        said = state.leaves[leaf].pod_set.neighbours
+        if said and self.around is not None:
+            self.around.add(said, hosts, counts, comes=True)
 
     def take(self, state: Standing, leaf: int, counts: Mapping[int, int]) -> None:
         """
@@ -104,6 +115,7 @@ class RoundState:
         row = self.placed.setdefault(state.key, {}).setdefault(leaf, [])
         row.extend(np.repeat(hosts, counts).tolist())
         self.ledger.take(state, leaf, total)
+        self._count(state, leaf, hosts, counts)
         self._log.append(_Placed(state, leaf, hosts, counts, total))
 
     def give(self, state: Standing, leaf: int, host: int) -> None:
@@ -112,6 +124,7 @@ class RoundState:
         """
         self.room.give_one(self._request(state, leaf), host)
         self.ledger.take(state, leaf, -1)
+        self._count(state, leaf, np.array([host]), np.array([-1]))
 
     def leave(
         self, rooms: Mapping[int, Ints], queue: str, held: Resources, sign: int = 1
@@ -122,14 +135,6 @@ class RoundState:
         for node, row in rooms.items():
             self.room.give_one(row, node, sign)
         self.ledger.give(queue, held, sign)
-
-    def may_stay(self, rooms: Mapping[int, Ints]) -> bool:
-        """
-        Tell whether the room that running pods held is still free.
-        """
-        return all(
-            bool((self.room.rows[node] >= row).all()) for node, row in rooms.items()
-        )
 
     def num(self, state: Standing, leaf: int) -> int:
         """
@@ -155,16 +160,11 @@ class RoundState:
             counts = counts * mask
         if self.problem.shapes.items[shape].tag:
             counts = counts.copy()
-            self._keep_hosts_apart(state, leaf, counts)
+            _keep_hosts_apart(state, leaf, self.placed.get(state.key, {}), counts)
+        item = self.problem.shapes.items[shape]
+        if item.neighbours and self.around is not None:
+            counts = counts * self.around.may_be(item.neighbours, item.demand)
         return counts
-
-    def _keep_hosts_apart(self, state: Standing, leaf: int, counts: Ints) -> None:
-        mine = state.leaves[leaf].pod_set.exclusive
-        if mine:
-            np.minimum(counts, 1, out=counts)
-        for other, hosts in self.placed.get(state.key, {}).items():
-            if mine or state.leaves[other].pod_set.exclusive:
-                counts[hosts] = 0
 
     def could_hold(self, state: Standing, leaf: int, count: int) -> bool:
         """
@@ -190,6 +190,15 @@ class RoundState:
         shape = self._shape(state, leaf)
         if count <= 0 or not self.free.total(shape):
             return 0
+        said = self.problem.shapes.items[shape].neighbours
+        if self.around is not None and self.around.is_by_turns(said):
+            room_in = partial(self.room_for, state, leaf)
+            fill_one = partial(self._fill, state, leaf, 1)
+            return by_turns(self.around, said, count, room_in, fill_one, mask)
+        return self._fill(state, leaf, count, mask)
+
+    def _fill(self, state: Standing, leaf: int, count: int, mask: Bools | None) -> int:
+        shape = self._shape(state, leaf)
         room = self.room_for(state, leaf, mask)
         hosts = np.flatnonzero(room)
         if not len(hosts):
@@ -225,6 +234,42 @@ class RoundState:
                 if places is not None:
                     found[state.key] = places
         return Draft(places=found, entitled=frozenset(self.entitled))
+
+
+def _keep_hosts_apart(
+    state: Standing, leaf: int, placed: Mapping[int, Sequence[int]], counts: Ints
+) -> None:
+    """
+    Leave no more room than hosts of their own where a gang asks for these.
+    """
+    mine = state.leaves[leaf].pod_set.exclusive
+    if mine:
+        np.minimum(counts, 1, out=counts)
+    for other, hosts in placed.items():
+        if mine or state.leaves[other].pod_set.exclusive:
+            counts[hosts] = 0
+
+
+def around_now(problem: Problem) -> PodsAround | None:
+    """
+    Count who is around pods that wait, those that were given places among them.
+    """
+    if problem.around is None:
+        return None
+    found = problem.around.copy(settled=problem.step is Step.IDLE)
+    frozen = problem.frozen
+    for table, bound in ((frozen.places, False), (frozen.bound, True)):
+        for key, places in table.items():
+            for leaf, hosts in zip(problem.states[key].leaves, places, strict=True):
+                said = leaf.pod_set.neighbours
+                if said and hosts:
+                    at = np.array(hosts)
+                    found.add(said, at, np.ones_like(at), comes=True, relied_on=bound)
+    for one in frozen.exits:
+        left = tuple(pod_sets(problem.gangs[one.gang].tree))[one.leaf]
+        if left.neighbours:
+            found.leave(left.neighbours, one.host)
+    return found
 
 
 def _is_frugal(policy: Policy) -> bool:

@@ -4,7 +4,7 @@ Room: what every node offers and has left, as tables of nodes × resources.
 Only ``NodeRoom`` adds to a row of such a table or takes from one.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NewType
 
@@ -90,6 +90,12 @@ class NodeRoom:
         Count on each node how many pods of a request fit.
         """
         return num_fitting(self.rows, request)
+
+    def has(self, rows: Mapping[int, Ints]) -> bool:
+        """
+        Tell whether so much of some nodes is free.
+        """
+        return all(bool((self.rows[node] >= row).all()) for node, row in rows.items())
 
     def holds(self, nodes: Sequence[int]) -> bool:
         """

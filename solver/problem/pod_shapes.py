@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from models.neighbours import ALONE, Neighbours
 from models.nodes import Node, NodeDemand
 from solver.problem.gang_state import Standing
+from solver.problem.neighbours.pods_around import PodsAround
 from solver.problem.node_room import Bools, Ints, Room, fitting
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ class Shape:
     tag: str = ""
     exclusive: bool = False
     banned: tuple[int, ...] = ()
+    neighbours: Neighbours = ALONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +43,8 @@ class Shapes:
     """
     All shapes, where each may be (``allowed``) and where one fits now (``fits``).
 
-    ``kinds`` keeps the kind of each gang that was asked for.
+    ``kinds`` keeps the kind of each gang that was asked for.  Nobody
+    fits where those around do not ``let`` it be.
     """
 
     items: tuple[Shape, ...]
@@ -49,6 +53,14 @@ class Shapes:
     allowed: Bools
     fits: Bools
     kinds: "dict[int, tuple[Standing, Kind]]" = field(default_factory=dict)
+    let: Bools | None = None
+
+    @property
+    def may_be(self) -> Bools:
+        """
+        Tell where each may be beside those around it, whatever room there is.
+        """
+        return self.allowed if self.let is None else self.allowed & self.let
 
 
 def shapes_of(room: Room, states: Iterable[Standing]) -> Shapes:
@@ -72,6 +84,7 @@ def shapes_of(room: Room, states: Iterable[Standing]) -> Shapes:
                 tag=state.key if tagged else "",
                 exclusive=leaf.pod_set.exclusive,
                 banned=_banned(room, state, at) if tagged else (),
+                neighbours=leaf.pod_set.neighbours,
             )
             of_leaf[state.key, at] = index.setdefault(shape, len(index))
     items = tuple(index)
@@ -115,7 +128,20 @@ def kept_off(shapes: Shapes, bans: Mapping[tuple[str, int], tuple[int, ...]]) ->
         requests=shapes.requests[rows],
         allowed=shapes.allowed[rows] & free,
         fits=shapes.fits[rows] & free,
+        let=None if shapes.let is None else shapes.let[rows],
     )
+
+
+def where_neighbours_let(shapes: Shapes, around: PodsAround) -> Shapes:
+    """
+    Keep shapes off nodes where those that run let none of them be.
+    """
+    free = np.ones_like(shapes.allowed)
+    for at, item in enumerate(shapes.items):
+        if item.neighbours:
+            free[at] = around.apart_from(item.neighbours)
+            free[at] &= around.has_keys(item.neighbours)
+    return replace(shapes, fits=shapes.fits & free, let=free)
 
 
 def refitted(shapes: Shapes, now: Ints) -> Shapes:
@@ -125,6 +151,8 @@ def refitted(shapes: Shapes, now: Ints) -> Shapes:
     fits = np.zeros_like(shapes.fits)
     for at, request in enumerate(shapes.requests):
         fits[at] = shapes.allowed[at] & fitting(now, request)
+    if shapes.let is not None:
+        fits &= shapes.let
     return replace(shapes, fits=fits)
 
 

@@ -24,10 +24,17 @@ from solver.problem.domains import Domains
 from solver.problem.eligibility import blocked_gangs
 from solver.problem.gang_state import Standing, least_need, standing
 from solver.problem.leaving_pods import Exit, Loss, loss_of
+from solver.problem.neighbours.kept_away import with_kept_away
+from solver.problem.neighbours.pods_around import PodsAround, pods_around
 from solver.problem.never_starts import Possible, needed, structural_reasons
 from solver.problem.node_room import Ints, Places, Room, room_of
 from solver.problem.pod_counts import census_memo
-from solver.problem.pod_shapes import Shapes, refitted, shapes_of
+from solver.problem.pod_shapes import (
+    Shapes,
+    refitted,
+    shapes_of,
+    where_neighbours_let,
+)
 from solver.problem.pod_values import PodValues
 from solver.problem.priority_bands import Bands, cut_bands
 from solver.problem.running_gangs import Runners
@@ -121,6 +128,7 @@ class Problem:
     running_pods: int
     running_gpus: int
     topologies: Mapping[str, Topology] = field(default_factory=dict)
+    around: PodsAround | None = None
     domains: Domains = field(default_factory=Domains)
     remembered: Mapping[str, Resources] = field(default_factory=dict)
     stuck: tuple[Standing, ...] = ()
@@ -205,6 +213,10 @@ def problem_of(
     domains = Domains(room.nodes, topologies)
     possible = Possible(room=room, shapes=shapes, domains=domains)
     blocked |= structural_reasons(states, blocked, possible, queues)
+    around = pods_around(room, states.values(), snapshot.gangs)
+    if around is not None:
+        shapes = where_neighbours_let(shapes, around)
+        blocked = with_kept_away(states, blocked, possible, shapes, around)
     units = _units(states, blocked)
     values = PodValues(table.offered)
     starting = [state for unit in units if unit.starts for state in unit.states]
@@ -240,6 +252,7 @@ def problem_of(
             num_gpus(requests) * count for requests, count in census.running()
         ),
         topologies=topologies,
+        around=around,
         states=states,
         gangs=overlaid(written, waiting),
         written=written,

@@ -29,6 +29,7 @@ from solver.verify.leaving import entitled_room, eviction_costs, victims_allowed
 from solver.verify.leaving import eviction_bounds as losses
 from solver.verify.leaving import for_whom as rights
 from solver.verify.leaving import settled_rounds as settled
+from solver.verify.neighbours import near_and_apart, spread_pods
 from solver.verify.violation import Violation
 
 Rule = Callable[[Evidence], Iterator[Violation]]
@@ -45,6 +46,9 @@ RULES: Final[dict[str, Rule]] = {
     "node-demand": nodes.node_demands,
     "exclusive": nodes.exclusive_hosts,
     "topology-required": nodes.required_domains,
+    "pods-apart": near_and_apart.pods_apart,
+    "pods-near": near_and_apart.pods_near,
+    "pods-spread": spread_pods.pods_spread,
     "gang-minimum": gangs.gang_minimums,
     "leaf-minimum": gangs.leaf_minimums,
     "subgroup-minimum": gangs.subgroup_minimums,

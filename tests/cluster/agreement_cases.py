@@ -8,6 +8,7 @@ Each case has nodes, a namespace and objects of its own: its number stands in th
 from dataclasses import dataclass, field
 from random import Random
 
+from tests.cluster.agreement_neighbours import app, keeps_apart, neighbours
 from tests.cluster.provisioner import ZONE, claim, storage_class
 
 CASE = "case"
@@ -60,11 +61,13 @@ def draw(number: int, seed: str = "") -> Case:
     for at, name in enumerate(names):
         if case.often(0.5):
             spec = {"nodeName": name, "tolerations": [{"operator": "Exists"}]}
+            spec |= keeps_apart(case.chance, case.number)
             case.objects.append(_pod(case, f"runs-{at}", **spec))
     mounts = [_claim(case, at, names) for at in range(case.chance.choice((0, 1, 1, 2)))]
     _let_others_mount(case, names)
     volumes = _mounted(*mounts)
-    case.objects.append(_pod(case, POD, volumes=volumes, **_wishes(case)))
+    wishes = neighbours(case.chance, case.number, _wishes(case))
+    case.objects.append(_pod(case, POD, volumes=volumes, **wishes))
     return case
 
 
@@ -181,7 +184,11 @@ def _pod(case: Case, name: str, **spec: object) -> dict:
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": name, "namespace": case.space},
+        "metadata": {
+            "name": name,
+            "namespace": case.space,
+            "labels": app(chance, case.number),
+        },
         "spec": {
             "automountServiceAccountToken": False,
             "containers": [container],

@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import repeat
 
 from models.gangs import Gang, Group, Pod, PodPhase, PodSet, Tree
+from models.neighbours import ALONE, Neighbours
 from models.nodes import ANYWHERE, Node, NodeDemand
 from models.plan import GangLine, ModelSize, Operation, Plan, PodCounts, TierResult
 from models.queues import Queue, QueueResource
@@ -109,6 +110,7 @@ def leaf(
     exclusive: bool = False,
     after: tuple[str, ...] = (),
     topology: TopologyDemand | None = None,
+    neighbours: Neighbours = ALONE,
 ) -> PodSet:
     """
     Build a leaf; ``running`` and the like name the node of each such pod.
@@ -139,6 +141,7 @@ def leaf(
         exclusive=exclusive,
         after=after,
         topology=topology,
+        neighbours=neighbours,
     )
 
 

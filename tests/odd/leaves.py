@@ -123,6 +123,15 @@ def _add_demands(world: World, leaf: Part) -> None:
         leaf["hostPorts"] = [world.one(80, {"port": 80, "address": "10.0.0.1"})]
     if world.odd():
         leaf["exclusive"] = True
+    if world.odd(0.3):
+        leaf["selectedBy"] = [world.one("x", "y")]
+    if world.odd(0.3):
+        keys = [world.one("zone", "rack", "kubernetes.io/hostname")]
+        leaf["podAffinity"] = {"pods": world.one("x", "y"), "topologyKeys": keys}
+    for word in ("podAntiAffinity", "topologySpread"):
+        if world.odd(0.3):
+            key = world.one("zone", "rack", "kubernetes.io/hostname")
+            leaf[word] = [{"pods": world.one("x", "y"), "topologyKey": key}]
     if world.odd():
         leaf["topology"] = {
             world.one("required", "preferred"): world.one("zone", "rack")

@@ -161,6 +161,7 @@ class Assembler:
                 by_name=any(look.gangs.asks_for_names for look in looks),
                 ports=frozenset().union(*(look.gangs.ports for look in looks)),
                 slots=gangs.slots(wide),
+                others=gangs.others,
             ),
             warnings=warnings,
         )

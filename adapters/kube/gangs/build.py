@@ -12,14 +12,15 @@ from adapters.kube.dialects.protocol import Claim, Objects
 from adapters.kube.gangs.holds import hold_of
 from adapters.kube.gangs.leaves import Member, ages, elapsed
 from adapters.kube.gangs.membership import Grouped
+from adapters.kube.gangs.pod_neighbours import Around
 from adapters.kube.gangs.queues import Homes
 from adapters.kube.gangs.trees import TreeError, plain_tree, tree_of
 from adapters.kube.gangs.volumes import Volumes
-from adapters.kube.objects.anti_affinity import Separations
 from adapters.kube.objects.fields import shown
 from adapters.kube.objects.object_names import is_subdomain
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import Gang, PodPhase, Tree
+from models.neighbours import ALONE
 from models.reasons import Reason, Waiting
 from models.written import WORD
 
@@ -71,7 +72,7 @@ class GangMaker:
         self,
         objects: Objects,
         homes: Homes,
-        apart: Separations,
+        apart: Around,
         now: int,
         volumes: Volumes,
     ) -> None:
@@ -161,18 +162,28 @@ class GangMaker:
         return replace(group, members=members), said
 
     def _tree(self, name: str, group: Grouped) -> tuple[Tree, Waiting | None]:
-        alone = self._apart.exclusive
         members = self._with_volumes(group.members)
-        if alone:
-            members = [
-                replace(m, exclusive=True) if m.pod.key in alone else m for m in members
-            ]
+        members = self._with_neighbours(members)
         try:
             claim = group.claim
             policy = claim.match_policy or defaults_of(claim.dialect).match_policy
             return tree_of(name, claim.tree, members, self._now, policy), None
         except TreeError as error:
             return plain_tree(name, members, self._now), error.waiting
+
+    def _with_neighbours(self, members: list[Member]) -> list[Member]:
+        """
+        Say of pods who is around them.
+        """
+        alone, said = self._apart.exclusive, self._apart.said
+        if not alone and not said:
+            return members
+        return [
+            replace(
+                m, exclusive=m.pod.key in alone, neighbours=said.get(m.pod.key, ALONE)
+            )
+            for m in members
+        ]
 
     def _with_volumes(self, members: list[Member]) -> list[Member]:
         """

@@ -24,16 +24,17 @@ from adapters.kube.gangs.cluster_rules import ClusterRules, Kinds
 from adapters.kube.gangs.membership import Grouped
 from adapters.kube.gangs.namespace_gangs import NamespaceGroups, NamespaceLook
 from adapters.kube.gangs.namespaces import BUDGET, VOLUMES, Namespaces
-from adapters.kube.gangs.volumes import Volumes, storage_of
-from adapters.kube.objects.anti_affinity import (
+from adapters.kube.gangs.pod_neighbours import (
     FOREIGN,
-    Separations,
+    Around,
+    around_of,
     concerned,
-    separations,
 )
+from adapters.kube.gangs.volumes import Volumes, storage_of
 from adapters.kube.objects.node_pool import NodePool
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import DisruptionBudget
+from models.neighbours import Neighbours
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class ClusterGangs:
         self._spaces = Namespaces(dialects, schedulers, pool)
         self._looks: dict[str, NamespaceLook] = {}
         self._budgets: dict[str, _SpaceBudgets] = {}
-        self._apart = Separations()
+        self._apart = Around()
         self._touched: set[str] = set()
         self._storage: Sequence[tuple[Raw, ...]] = ()
         self._shared: tuple[SharedClaim, ...] = ()
@@ -117,7 +118,7 @@ class ClusterGangs:
                 look = self._looks[name] = NamespaceLook(self._dialects)
             space = held[name]
             look.group(space, self._spaces.objects_of(space, wide), self._is_our_gang)
-        apart = self._separations()
+        apart = self._around()
         if apart != self._apart:
             touched, self._apart = set(held), apart
         storage = [wide.of(*kind) for kind in VOLUMES]
@@ -135,6 +136,13 @@ class ClusterGangs:
                 maker = GangMaker(own, rules.homes, apart, now, volumes)
                 look.make(maker, rules.around, apart)
         self._touched = set()
+
+    @property
+    def others(self) -> Mapping[str, tuple[tuple[Neighbours, int], ...]]:
+        """
+        Give the pods of others on each node that ours are neighbours to.
+        """
+        return self._apart.others
 
     def _sharing(self) -> set[str]:
         """
@@ -163,13 +171,13 @@ class ClusterGangs:
         limits = storage_of(wide).limits
         return slots_of_nodes(there, limits, self._shared, asked)
 
-    def _separations(self) -> Separations:
+    def _around(self) -> Around:
         """
-        Judge who keeps whom off its host, in the namespaces that this concerns.
+        Say who is around whom, in the namespaces that this concerns.
         """
         keepers = [pod for look in self._looks.values() for pod in look.groups.keepers]
         if not keepers:
-            return Separations()
+            return Around()
         everywhere, spaces = concerned(keepers)
         near = [
             self._looks[name]
@@ -180,7 +188,7 @@ class ClusterGangs:
         everybody: dict[str, Sequence[PodRecord]] = {FOREIGN: others}
         for look in near:
             everybody |= {key: g.pods for key, g in look.groups.groups.items()}
-        return separations(everybody)
+        return around_of(everybody)
 
     def _is_our_gang(self, group: Grouped) -> bool:
         """

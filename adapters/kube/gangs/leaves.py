@@ -10,6 +10,7 @@ from operator import attrgetter
 from adapters.kube.dialects.defaults import INDEX_LABELS
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import Pod, PodPhase
+from models.neighbours import ALONE, Neighbours
 from models.nodes import ANYWHERE, NodeDemand
 from models.resources import LONGEST_SECONDS, PODS, Resources
 
@@ -34,6 +35,7 @@ class Member:
     index: tuple[int, str] = (0, "")
     queue: str | None = None
     exclusive: bool = False
+    neighbours: Neighbours = ALONE
 
 
 def index_of(pod: PodRecord) -> tuple[int, str]:
@@ -70,7 +72,7 @@ def shapes_of(members: Sequence[Member]) -> list[Sequence[Member]]:
     ones for nothing at all: they go with others where they can.
     """
     if len({id(m.pod.requests) for m in members}) <= 1 and (
-        len({(id(m.pod.demand), m.exclusive) for m in members}) <= 1
+        len({(id(m.pod.demand), m.exclusive, m.neighbours) for m in members}) <= 1
     ):
         return [members]
     amounts: dict[int, frozenset[tuple[str, int]]] = {}
@@ -86,7 +88,7 @@ def shapes_of(members: Sequence[Member]) -> list[Sequence[Member]]:
         wanted = amounts.get(id(pod.requests))
         if wanted is None:
             wanted = amounts[id(pod.requests)] = frozenset(pod.requests.items())
-        room = wanted, member.exclusive
+        room = wanted, member.exclusive, member.neighbours
         if pod.phase in PLACED and not pod.demand.volumes:
             placed.append((room, member))
             continue
@@ -118,6 +120,14 @@ def wanted_by(members: Sequence[Member]) -> tuple[Resources, NodeDemand]:
         if best is None or (best.phase in FINISHED and is_unfinished(pod)):
             best = pod
     return (best.requests, best.demand) if best is not None else (_UNKNOWN, ANYWHERE)
+
+
+def neighbours_of(members: Sequence[Member]) -> Neighbours:
+    """
+    Give what is said of the pods of one shape that are not finished.
+    """
+    alive = (m.neighbours for m in members if is_unfinished(m.pod))
+    return next(alive, ALONE)
 
 
 def gates_of(members: Sequence[Member]) -> tuple[str, ...]:

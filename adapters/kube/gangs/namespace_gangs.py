@@ -14,7 +14,7 @@ from adapters.kube.gangs.build import GangMaker, MadeGang
 from adapters.kube.gangs.membership import Grouped, Memberships
 from adapters.kube.gangs.namespaces import Namespace
 from adapters.kube.gangs.passed_over import PassedOver, passed_over
-from adapters.kube.objects.anti_affinity import Separations
+from adapters.kube.gangs.pod_neighbours import Around
 from adapters.kube.objects.constraints import NAME_FIELD
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import Gang, pod_sets
@@ -27,7 +27,7 @@ class NamespaceGroups:
     """
     The pods of a namespace by gang, before any is made.
 
-    ``keepers`` are pods that keep others off their hosts; some pods of ours may
+    ``keepers`` are pods that ask for something of others; some pods of ours may
     ``have_volumes``, of which some claims are ``shared``.
     """
 
@@ -87,18 +87,18 @@ class NamespaceLook:
             others=others,
             num_ours=len(ours),
             ours=ours,
-            keepers=tuple(pod for pod in (*ours, *others) if pod.apart or pod.repels),
+            keepers=tuple(pod for pod in (*ours, *others) if pod.terms),
             have_volumes=any(pod.volumes for pod in ours),
             shared=tuple(shared_claims(ours, others)),
             passed=passed_over(objects, ours, others),
             warnings=tuple(warnings),
         )
 
-    def make(self, maker: GangMaker, around: object, apart: Separations) -> None:
+    def make(self, maker: GangMaker, around: object, apart: Around) -> None:
         """
         Make the gangs, each anew where it is not as it was.
 
-        ``around`` is what all gangs depend on, ``apart`` who keeps whom off its host.
+        ``around`` is what all gangs depend on, ``apart`` what is said of neighbours.
         """
         made: dict[str, tuple[MadeGang, object]] = {}
         for key, group in self.groups.groups.items():

@@ -4,7 +4,7 @@ Nodes with the load of others; what cannot be counted closes its node.
 A node is made anew only where its record changed, or a pod that counts there.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from adapters.kube.gangs.attached_volumes import SlotsOfNode, SlotsOfNodes
@@ -14,9 +14,11 @@ from adapters.kube.objects.node_record import NodeRecord
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import PodPhase
 from models.host_ports import ports_offered
+from models.neighbours import Neighbours
 from models.nodes import Node
 from models.resources import add, is_gpu, largest, num_gpus
 
+Others = tuple[tuple[Neighbours, int], ...]
 _FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 
 
@@ -25,21 +27,23 @@ class AskedOfNodes:
     """
     What pods ask of all nodes: names where they ask ``by_name``, and ports of hosts.
 
-    ``slots`` are those that each has for volumes.
+    ``slots`` are those that each has for volumes, ``others`` neighbours that are there.
     """
 
     by_name: bool = False
     ports: frozenset[str] = frozenset()
     slots: SlotsOfNodes = field(default_factory=SlotsOfNodes)
+    others: Mapping[str, Others] = field(default_factory=dict)
 
     def of(self, node: str) -> "_With":
         """
         Give what one node is made with.
         """
-        return self.by_name, self.ports, self.slots.of(node)
+        others = self.others.get(node, ())
+        return self.by_name, self.ports, self.slots.of(node), others
 
 
-_With = tuple[bool, frozenset[str], SlotsOfNode]
+_With = tuple[bool, frozenset[str], SlotsOfNode, Others]
 _Made = tuple[NodeRecord, _With, Node, tuple[str, ...]]
 
 
@@ -131,7 +135,7 @@ class NodeLoads:
 
     def _node(self, record: NodeRecord, asked: _With) -> _Made:
         node = record.node
-        by_name, ports, slots = asked
+        by_name, ports, slots, neighbours = asked
         here = sorted(
             self._pods.get(node.name, {}).values(), key=lambda pod: (pod.key, pod.uid)
         )
@@ -156,6 +160,7 @@ class NodeLoads:
             allocatable=offered,
             used={name: min(amount, largest(name)) for name, amount in load.items()},
             labels=named if by_name else node.labels,
+            others=neighbours,
             unschedulable=node.unschedulable or closer is not None,
         )
         return record, asked, made, tuple(said)

@@ -17,6 +17,7 @@ from adapters.kube.gangs.leaves import (
     by_index,
     gates_of,
     is_unfinished,
+    neighbours_of,
     pod_of,
     shapes_of,
     wanted_by,
@@ -25,6 +26,7 @@ from adapters.kube.gangs.workload_trees import plain
 from adapters.kube.objects.object_names import is_label
 from models.errors import PhalanxError
 from models.gangs import Group, MatchPolicy, PodPhase, PodSet, Tree, pod_sets
+from models.neighbours import ALONE
 from models.reasons import Reason, Waiting
 
 MOST_LEAVES = 2_000
@@ -64,6 +66,7 @@ def plain_tree(name: str, members: Sequence[Member], now: float) -> Tree:
             if like is None or m.pod.phase in PLACED
             else replace(m.pod, requests=like.requests, demand=like.demand),
             exclusive=False,
+            neighbours=ALONE,
         )
         for m in members
     ]
@@ -252,6 +255,7 @@ class _Maker:
             exclusive=any(m.exclusive and is_unfinished(m.pod) for m in members),
             after=tuple(sorted({self._name(said) for said in part.after})),
             topology=part.topology,
+            neighbours=neighbours_of(members),
             gates=gates_of(members),
         )
 

@@ -16,12 +16,10 @@ from adapters.kube.objects.fields import (
     text,
     texts,
     whole,
-    words,
 )
 from models.host_ports import port_requests
 from models.nodes import (
     ANYWHERE,
-    HOSTNAME,
     LabelRule,
     NodeDemand,
     Operator,
@@ -35,7 +33,6 @@ NAME_FIELD = "field:metadata.name"
 The key under which a rule on a node's name stands among rules on its labels.
 """
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-_APART = "spec.affinity.podAntiAffinity"
 _AFFINITY = "spec.affinity.nodeAffinity"
 _OPERATORS = get_args(Operator)
 _WHOLE = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
@@ -121,80 +118,6 @@ def _rule(raw: Json, key: str, place: str) -> LabelRule:
     return LabelRule(key=key, operator=operator, values=tuple(sorted(set(values))))
 
 
-def apart_of(spec: Json, namespace: str, labels: Mapping[str, str]) -> tuple[Json, ...]:
-    """
-    List the selectors of pods that must not be on the same host.
-    """
-    return tuple(
-        _selector(term, labels)
-        for term in _terms_of(spec, "podAntiAffinity")
-        if _is_by_host(term, namespace)
-    )
-
-
-def repels_of(
-    spec: Json, namespace: str, labels: Mapping[str, str]
-) -> tuple[Json, ...]:
-    """
-    List the required anti-affinity that is not by host, each as a selector.
-
-    ``namespaces`` are those it is over, none for all of them.
-    """
-    found: list[Json] = []
-    for term in _terms_of(spec, "podAntiAffinity"):
-        if not _is_by_host(term, namespace):
-            named = tuple(words(term, "namespaces", _APART))
-            over = None if term.get("namespaceSelector") is not None else named
-            spaces = (namespace,) if over == () else over
-            found.append({"namespaces": spaces, "selector": _selector(term, labels)})
-    return tuple(found)
-
-
-def _terms_of(spec: Json, word: str) -> tuple[Json, ...]:
-    affinity = mapping(mapping(spec, "affinity", "spec"), word, "spec.affinity")
-    return tuple(records(affinity, _REQUIRED, f"spec.affinity.{word}"))
-
-
-def _is_by_host(term: Json, namespace: str) -> bool:
-    others = {*words(term, "namespaces", _APART)} - {namespace}
-    by_name = term.get("topologyKey") == HOSTNAME
-    return by_name and not others and term.get("namespaceSelector") is None
-
-
-def _selector(term: Json, labels: Mapping[str, str]) -> Json:
-    """
-    Give a term's selector with the pod's own labels filled in where it says so.
-    """
-    if term.get("labelSelector") is None:
-        return {"matchExpressions": [{"key": "", "operator": "Exists"}]}
-    selector = _plain(mapping(term, "labelSelector", _APART))
-    own = [
-        {"key": key, "operator": operator, "values": [labels[key]]}
-        for word, operator in (("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn"))
-        for key in words(term, word, _APART)
-        if key in labels
-    ]
-    if not own:
-        return selector
-    return {
-        **selector,
-        "matchExpressions": [*records(selector, "matchExpressions"), *own],
-    }
-
-
-def _plain(selector: Json) -> Json:
-    """
-    Judge the types of all that a selector says.
-    """
-    place = f"{_APART}.labelSelector"
-    texts(selector, "matchLabels", place)
-    for raw in records(selector, "matchExpressions", place):
-        text(raw, "key", place)
-        text(raw, "operator", place)
-        words(raw, "values", place)
-    return selector
-
-
 def selects(selector: Json, labels: Mapping[str, str]) -> bool:
     """
     Tell whether a label selector holds; an empty one holds for all.
@@ -211,23 +134,10 @@ def selects(selector: Json, labels: Mapping[str, str]) -> bool:
     )
 
 
-def unsupported_of(spec: Json, namespace: str) -> Iterator[str]:
+def unsupported_of(spec: Json) -> Iterator[str]:
     """
     Name every constraint that we do not model, with the field and why.
     """
-    if _terms_of(spec, "podAffinity"):
-        field = f"spec.affinity.podAffinity.{_REQUIRED}"
-        yield f"{field}: being near other pods is not planned"
-    for term in _terms_of(spec, "podAntiAffinity"):
-        if not _is_by_host(term, namespace):
-            field = f"spec.affinity.podAntiAffinity.{_REQUIRED}"
-            key = term.get("topologyKey")
-            over = f"by {key}" if key != HOSTNAME else "over namespaces"
-            yield f"{field}: keeping pods apart {over} is not planned"
-    for index, rule in enumerate(records(spec, "topologySpreadConstraints", "spec")):
-        if rule.get("whenUnsatisfiable") != "ScheduleAnyway":
-            field = f"spec.topologySpreadConstraints[{index}]"
-            yield f"{field}: spreading over {rule.get('topologyKey')} is not planned"
     yield from asked_by_resource(spec)
     if spec.get("resourceClaims"):
         yield "spec.resourceClaims: devices by claim are not planned"

@@ -11,11 +11,9 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from adapters.kube.objects.constraints import (
-    apart_of,
     demand_of,
     ephemeral_of,
     host_ports_of,
-    repels_of,
     unsupported_of,
     volumes_of,
 )
@@ -34,6 +32,7 @@ from adapters.kube.objects.fields import (
 )
 from adapters.kube.objects.object_names import is_label, is_subdomain
 from adapters.kube.objects.pod_record import Owner, PodRecord
+from adapters.kube.objects.pod_terms import NO_TERMS, PodTerms, terms_of, uncarried
 from adapters.kube.objects.requests import requests_of
 from adapters.kube.objects.run_limit import run_limit
 from adapters.kube.objects.unread_fields import unread_words, why_waiting
@@ -65,8 +64,7 @@ class _Wants:
 
     requests: Resources
     demand: NodeDemand = ANYWHERE
-    apart: tuple[Json, ...] = ()
-    repels: tuple[Json, ...] = ()
+    terms: PodTerms = NO_TERMS
     unsupported: tuple[str, ...] = ()
     invalid: tuple[str, ...] = ()
     uncounted: tuple[str, ...] = ()
@@ -127,8 +125,7 @@ class Reducer:
             phase=_phase(meta, spec, status),
             requests=wants.requests,
             demand=wants.demand,
-            apart=wants.apart,
-            repels=wants.repels,
+            terms=wants.terms,
             unsupported=(*alone, *wants.unsupported) if alone else wants.unsupported,
             invalid=tuple(dict.fromkeys((*faults, *wants.invalid))),
             uncounted=wants.uncounted,
@@ -236,7 +233,7 @@ def _template(
             else entry
             for entry in _listed(spec, word)
         )
-    if spec.get("affinity"):
+    if spec.get("affinity") or spec.get("topologySpreadConstraints"):
         parts += [namespace, labels]
     if given:
         parts += [(s.get("name"), s["allocatedResources"]) for s in given]
@@ -273,12 +270,15 @@ def _wants(
     return _Wants(
         requests={**asked, **tried(lambda: host_ports_of(spec), no_ports, faults)},
         demand=tried(lambda: demand_of(spec), ANYWHERE, faults),
-        apart=tried(lambda: apart_of(spec, namespace, labels), (), faults),
-        repels=tried(lambda: repels_of(spec, namespace, labels), (), faults),
-        unsupported=tried(lambda: tuple(unsupported_of(spec, namespace)), (), faults),
+        terms=tried(lambda: terms_of(spec, namespace, labels), NO_TERMS, faults),
+        unsupported=tried(lambda: _unsupported(spec), (), faults),
         invalid=tuple(dict.fromkeys((*uncounted, *faults))),
         uncounted=tuple(uncounted),
     )
+
+
+def _unsupported(spec: Json) -> tuple[str, ...]:
+    return (*uncarried(spec), *unsupported_of(spec))
 
 
 def _phase(meta: Json, spec: Json, status: Json) -> PodPhase:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from adapters.kube.objects.device_parts import SharedGpus
+from adapters.kube.objects.pod_terms import NO_TERMS, PodTerms
 from models.gangs import PodPhase
 from models.nodes import ANYWHERE, NodeDemand
 from models.resources import Resources
@@ -33,10 +34,10 @@ class PodRecord:
     these, ``uncounted`` keep us from knowing how much the pod takes.
     ``said`` is what its condition says while it has no node; a record is the same
     whatever that is, for we write it ourselves.
-    ``apart`` are the label selectors of its required anti-affinity by host, ``repels``
-    the rest of it.  ``volumes`` are the claims of volumes that it mounts, of which the
-    ``ephemeral`` ones are made for it; ``shared`` are the devices of which it has parts
-    while it runs, ``unread`` the words it says that are known and not read.
+    ``terms`` are what it asks of the pods around it.  ``volumes`` are the claims of
+    volumes that it mounts, of which the ``ephemeral`` ones are made for it; ``shared``
+    are the devices of which it has parts while it runs, ``unread`` the words it says
+    that are known and not read.
     ``run_limit`` is after how many seconds it is ended at the latest.
     """
 
@@ -58,8 +59,7 @@ class PodRecord:
     group: str = ""
     requests: Resources = field(default_factory=dict)
     demand: NodeDemand = ANYWHERE
-    apart: tuple[Mapping[str, object], ...] = ()
-    repels: tuple[Mapping[str, object], ...] = ()
+    terms: PodTerms = NO_TERMS
     unsupported: tuple[str, ...] = ()
     volumes: tuple[str, ...] = ()
     ephemeral: frozenset[str] = frozenset()

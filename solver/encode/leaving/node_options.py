@@ -214,7 +214,7 @@ class _Converter:
         self.levels = levels
         self.victims = victims
         self.apart = apart
-        self.allowed = problem.shapes.allowed[self.shapes]
+        self.allowed = problem.shapes.may_be[self.shapes]
         self.requests = problem.shapes.requests[self.shapes]
         self._contents: dict[object, _Contents] = {}
         self._rows: dict[tuple[object, ...], Ints] = {}

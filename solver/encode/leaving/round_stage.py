@@ -192,6 +192,7 @@ def _with_own_shapes(problem: Problem, units: Sequence[Unit]) -> Problem:
         requests=shapes.requests[rows],
         allowed=shapes.allowed[rows],
         fits=shapes.fits[rows],
+        let=None if shapes.let is None else shapes.let[rows],
     )
     return replace(problem, shapes=own)
 

@@ -271,7 +271,7 @@ class Leavers:
         limit = self.work.ledger.limit
         return (
             self._is_share_free(going)
-            and self.work.may_stay(going.rooms)
+            and self.work.room.has(going.rooms)
             and all(
                 limit[queue][name] >= amount
                 for queue in self.rights.path(going.leaver.queue)

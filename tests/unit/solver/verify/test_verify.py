@@ -36,6 +36,7 @@ from tests.helpers.build import (
 from tests.unit.solver.verify.verify_cases import POLICY, broken
 from tests.unit.solver.verify.verify_devices import DEVICES
 from tests.unit.solver.verify.verify_evictions import EVICTIONS
+from tests.unit.solver.verify.verify_neighbours import NEIGHBOURS
 from tests.unit.solver.verify.verify_reserves import RESERVES
 from tests.unit.solver.verify.verify_rights import RIGHTS
 
@@ -578,6 +579,7 @@ CASES = [
     *RESERVES,
     *EVICTIONS,
     *RIGHTS,
+    *NEIGHBOURS,
 ]
 
 

@@ -9,8 +9,12 @@ from adapters.kube.dialects.registry import dialects
 from adapters.kube.gangs.assemble import Assembler
 from adapters.kube.objects.constraints import NAME_FIELD
 from adapters.kube.objects.pod_reader import pod_record
-from models.gangs import Group, MatchPolicy, PodPhase
+from models.gangs import Group, MatchPolicy, PodPhase, pod_sets
+from models.neighbours import Apart, Spread
+from models.nodes import HOSTNAME
+from models.policy import Policy
 from models.reasons import Reason
+from solver.problem.problem import problem_of
 from tests.helpers.manifests import (
     GPU,
     NOW,
@@ -567,38 +571,36 @@ def test_pods_that_keep_apart_nobody_are_not_exclusive():
     assert not gang.tree.exclusive
 
 
-def test_keeping_a_part_of_the_gang_apart_is_not_planned():
-    reason, detail = refusal(*two(apart(i="0")), pod_group("g", 2))
+def neighbours(*raws):
+    """
+    Give what is said of the pods of each gang, leaf by leaf.
+    """
+    made = assembled(*raws).snapshot.gangs
+    return {
+        gang.name: [leaf.neighbours for leaf in pod_sets(gang.tree)] for gang in made
+    }
 
-    assert "UnsupportedConstraint" == reason
-    assert "it selects 1 of the 2 pods of its gang" in detail
+
+def test_keeping_a_part_of_the_gang_apart_parts_its_leaf():
+    first, other = neighbours(*two(apart(i="0")), pod_group("g", 2))["g"]
+
+    assert ("i=0 in default",) == first.selected
+    assert () == other.selected
+    assert first.apart == other.apart == (Apart("i=0 in default", HOSTNAME),)
 
 
-def test_keeping_others_apart_is_not_planned():
-    other = pod("other", labels=in_group("g"), namespace="elsewhere")
+def test_pods_of_other_gangs_are_selected():
+    other = pod("other", labels={"app": "x", **in_group("g")}, namespace="elsewhere")
     near = pod("near", labels={"app": "x", **in_group("h")})
-    group = (pod_group("g", 2), pod_group("h", 1), pod_group("g", 1, "elsewhere"))
-    made = assembled(*two(apart(app="x")), other, near, *group).snapshot.gangs
-    refused = {gang.key: gang.refused for gang in made}
+    group = (pod_group("h", 1), pod_group("g", 1, "elsewhere"))
+    found = neighbours(*two(apart(app="x")), pod_group("g", 2), near, *group, other)
 
-    assert Reason.UNSUPPORTED_CONSTRAINT == refused["default/g"].reason
-    assert refused["default/h"] is None
-    assert refused["elsewhere/g"] is None
+    assert ("app=x in default",) == found["h"][0].selected
 
 
-def test_a_running_pod_that_keeps_ours_off_its_host_is_not_planned():
-    keeper = pod(
-        "keeper",
-        schedulerName="default-scheduler",
-        nodeName="n",
-        affinity=apart(app="x"),
-        status={"phase": "Running"},
-    )
-
-    assert refusal(pod(labels={"app": "y"}), keeper) is None
-    reason, detail = refusal(pod(labels={"app": "x"}), keeper)
-    assert "UnsupportedConstraint" == reason
-    assert "pod default/keeper keeps pods like these off its host" in detail
+def keeping(**fields):
+    fields = {"schedulerName": "default-scheduler", "nodeName": "n", **fields}
+    return pod("keeper", status={"phase": "Running"}, **fields)
 
 
 REPELLED = {
@@ -606,29 +608,90 @@ REPELLED = {
     "by zone": ({}, "zone", "default"),
     "over a namespace": ({"namespaces": ["default"]}, "zone", "other"),
     "over all namespaces": ({"namespaceSelector": {}}, "zone", "other"),
+    "over one by its name": (
+        {
+            "namespaceSelector": {
+                "matchLabels": {"kubernetes.io/metadata.name": "default"}
+            }
+        },
+        "zone",
+        "other",
+    ),
+    "over labels that are not read": (
+        {"namespaceSelector": {"matchLabels": {"team": "a"}}},
+        "zone",
+        "other",
+    ),
 }
 
 
+@pytest.mark.parametrize("scheduler", ["default-scheduler", "phalanx"])
 @pytest.mark.parametrize("case", REPELLED)
-def test_a_running_pod_keeps_ours_away_by_any_topology(case):
+def test_a_running_pod_keeps_ours_away_by_any_topology(case, scheduler):
     term, key, namespace = REPELLED[case]
     rules = apart(app="x")
     (inner,) = rules["podAntiAffinity"].values()
     inner[0] |= {**term, "topologyKey": key}
-    keeper = pod(
-        "keeper",
-        namespace=namespace,
-        schedulerName="default-scheduler",
-        nodeName="n",
-        affinity=rules,
-        status={"phase": "Running"},
-    )
+    keeper = keeping(namespace=namespace, schedulerName=scheduler, affinity=rules)
+    other = node("m", labels={"zone": "b"})
+    place = node("n", labels={"zone": "a"})
 
-    assert refusal(pod(labels={"app": "y"}), keeper) is None
-    assert (
-        "pod " + keeper["metadata"]["namespace"] + "/keeper keeps pods"
-        in (refusal(pod(labels={"app": "x"}), keeper)[1])
+    def nodes_for(app):
+        waits = pod("waits", labels={"app": app})
+        found = assembled(place, other, keeper, waits).snapshot
+        problem = problem_of(found, Policy())
+        fits = problem.shapes.fits[problem.shapes.of_leaf["default/waits", 0]]
+        return {n.name for n, fit in zip(found.nodes, fits, strict=True) if fit}
+
+    assert {"m", "n"} == nodes_for("y")
+    assert {"m"} == nodes_for("x")
+
+
+def test_selectors_of_pods_that_nobody_waits_for_are_not_said():
+    rules = apart(app="x")
+    there = keeping(affinity=rules, schedulerName="phalanx", labels={"app": "x"})
+    found = neighbours(node("n"), there, pod("waits", labels={"app": "y"}))
+
+    assert not any(leaf for leaves in found.values() for leaf in leaves)
+
+
+def test_spread_is_read_with_its_policies():
+    rule = {
+        "topologyKey": "zone",
+        "maxSkew": 2,
+        "minDomains": 3,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "nodeAffinityPolicy": "Ignore",
+        "nodeTaintsPolicy": "Honor",
+        "labelSelector": {"matchLabels": {"app": "x"}},
+        "matchLabelKeys": ["v"],
+    }
+    labels = {"app": "x", "v": "1"}
+    waits = pod("waits", labels=labels, topologySpreadConstraints=[rule])
+    (said,) = neighbours(waits)["waits"]
+
+    name = "spread app=x, v=1 in default"
+    assert (Spread(name, "zone", 2, 3, by_affinity=False, by_taints=True),) == (
+        said.spread
     )
+    assert (name,) == said.selected
+
+
+def test_who_is_near_to_several_is_near_to_one_that_all_select():
+    word = "requiredDuringSchedulingIgnoredDuringExecution"
+    terms = [
+        {"topologyKey": key, "labelSelector": {"matchLabels": labels}}
+        for key, labels in (("zone", {"app": "x"}), ("rack", {"tier": "f"}))
+    ]
+    waits = pod("waits", affinity={"podAffinity": {word: terms}})
+    both = pod("both", labels={"app": "x", "tier": "f"})
+    one = pod("one", labels={"app": "x"})
+    found = neighbours(waits, both, one)
+
+    near = found["waits"][0].near
+    assert ("rack", "zone") == near.keys
+    assert (near.pods,) == found["both"][0].selected
+    assert () == found["one"][0].selected
 
 
 def claim(name="data", **spec):

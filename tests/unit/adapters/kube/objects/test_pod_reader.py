@@ -160,27 +160,13 @@ def anti(key="kubernetes.io/hostname", **term):
 SOFT = {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{}]}}
 SPREAD = {"topologyKey": "zone", "maxSkew": 1}
 UNSUPPORTED = {
-    "podAffinity": (
-        {"affinity": {"podAffinity": anti()["podAntiAffinity"]}},
-        {"affinity": SOFT},
+    "podAffinity": (None, {"affinity": SOFT}),
+    "podAntiAffinity": (None, {"affinity": anti("zone")}),
+    "podAntiAffinity.required": (
+        {"affinity": anti(namespaceSelector={"matchLabels": {"team": "a"}})},
+        {"affinity": anti(namespaceSelector={})},
     ),
-    "podAntiAffinity": ({"affinity": anti("zone")}, {"affinity": anti()}),
-    "over namespaces": (
-        {"affinity": anti(namespaces=["other"])},
-        {"affinity": anti(namespaces=["default"])},
-    ),
-    "topologySpreadConstraints": (
-        {
-            "topologySpreadConstraints": [
-                {**SPREAD, "whenUnsatisfiable": "DoNotSchedule"}
-            ]
-        },
-        {
-            "topologySpreadConstraints": [
-                {**SPREAD, "whenUnsatisfiable": "ScheduleAnyway"}
-            ]
-        },
-    ),
+    "topologySpreadConstraints": (None, {"topologySpreadConstraints": [SPREAD]}),
     "resourceClaims": ({"resourceClaims": [{"name": "gpu"}]}, {"resourceClaims": []}),
     "tolerations[0].operator": (
         {"tolerations": [{"key": "k", "operator": "Gt", "value": "4"}]},

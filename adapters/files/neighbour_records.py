@@ -1,0 +1,90 @@
+"""
+Neighbours as files write them, read and written.
+"""
+
+from collections.abc import Sequence
+
+from models.neighbours import Apart, Near, Neighbours, Spread
+from models.nodes import Node
+from models.place_specs import ApartSpec, NearSpec, OthersSpec, SpreadSpec
+from models.scenario import TreeSpec
+
+Record = dict[str, object]
+
+
+def neighbours_of(spec: TreeSpec) -> Neighbours:
+    """
+    Read which pods select those of a leaf, and whom these are near to or apart from.
+    """
+    return Neighbours(
+        selected=tuple(sorted(set(spec.selected))),
+        near=_near(spec.near),
+        apart=_apart(spec.apart),
+        spread=tuple(sorted({_spread(rule) for rule in spec.spread})),
+    )
+
+
+def others_of(specs: Sequence[OthersSpec]) -> tuple[tuple[Neighbours, int], ...]:
+    """
+    Read the pods of others on a node.
+    """
+    found: dict[Neighbours, int] = {}
+    for spec in specs:
+        here = Neighbours(
+            selected=tuple(sorted(set(spec.selected))), apart=_apart(spec.apart)
+        )
+        found[here] = found.get(here, 0) + spec.count
+    return tuple(sorted(found.items(), key=repr))
+
+
+def _near(spec: NearSpec | None) -> Near | None:
+    return None if spec is None else Near(spec.pods, tuple(sorted(set(spec.keys))))
+
+
+def _apart(specs: Sequence[ApartSpec]) -> tuple[Apart, ...]:
+    return tuple(sorted({Apart(spec.pods, spec.key) for spec in specs}))
+
+
+def _spread(spec: SpreadSpec) -> Spread:
+    return Spread(
+        spec.pods,
+        spec.key,
+        spec.skew,
+        spec.domains,
+        by_affinity=spec.affinity == "Honor",
+        by_taints=spec.taints == "Honor",
+    )
+
+
+def neighbours_written(said: Neighbours) -> Record:
+    """
+    Write the neighbours of a leaf.
+    """
+    near = said.near
+    found: Record = {
+        "selectedBy": list(said.selected),
+        "podAffinity": near and {"pods": near.pods, "topologyKeys": list(near.keys)},
+        "podAntiAffinity": [
+            {"pods": rule.pods, "topologyKey": rule.key} for rule in said.apart
+        ],
+        "topologySpread": [_spread_written(rule) for rule in said.spread],
+    }
+    return {word: value for word, value in found.items() if value}
+
+
+def _spread_written(rule: Spread) -> Record:
+    found: Record = {"pods": rule.pods, "topologyKey": rule.key}
+    found |= {"maxSkew": rule.skew} if rule.skew != 1 else {}
+    found |= {"minDomains": rule.domains} if rule.domains != 1 else {}
+    found |= {} if rule.by_affinity else {"nodeAffinityPolicy": "Ignore"}
+    return found | ({"nodeTaintsPolicy": "Honor"} if rule.by_taints else {})
+
+
+def others_written(node: Node) -> list[Record]:
+    """
+    Write the pods of others on a node.
+    """
+    return [
+        {**neighbours_written(said), **({"count": count} if count > 1 else {})}
+        for said, count in node.others
+    ]

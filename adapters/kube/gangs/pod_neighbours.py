@@ -1,0 +1,245 @@
+"""
+Neighbours: who selects each pod, and what it asks of the pods around it.
+
+Kubernetes means anti-affinity both ways, so the pods of others count too.  Pods that
+keep all others of their gang off their host are ``exclusive``, and no more is said.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from adapters.kube.objects.pod_record import PodRecord
+from adapters.kube.objects.pod_terms import PodSelector, PodTerms
+from models.gangs import PodPhase
+from models.neighbours import ALONE, Apart, Near, Neighbours
+from models.nodes import HOSTNAME
+
+FOREIGN = ""
+"""
+The gang of pods of others.
+"""
+_FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
+_MOST_SELECTORS = 2_000
+_Others = Mapping[str, tuple[tuple[Neighbours, int], ...]]
+
+
+@dataclass(slots=True)
+class Around:
+    """
+    What is said of pods by name, of nodes with pods of others, and of gangs refused.
+    """
+
+    exclusive: set[str] = field(default_factory=set)
+    said: dict[str, Neighbours] = field(default_factory=dict)
+    others: _Others = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    def of(self, gang: str, pods: Iterable[str]) -> object:
+        """
+        Give what is said of one gang and its pods, to compare.
+        """
+        pods = frozenset(pods)
+        alone = pods & self.exclusive if self.exclusive else None
+        said = {pod: self.said[pod] for pod in pods if pod in self.said}
+        return self.reasons.get(gang), alone, said
+
+
+def concerned(pods: Iterable[PodRecord]) -> tuple[bool, set[str]]:
+    """
+    Name the namespaces whose pods some pods are near to or apart from; or all are.
+    """
+    spaces: set[str] = set()
+    everywhere = False
+    for pod in pods:
+        spaces.add(pod.namespace)
+        terms = pod.terms
+        for selector, _ in (*terms.near, *terms.apart, *terms.spread):
+            everywhere = everywhere or selector.spaces is None
+            spaces.update(selector.spaces or ())
+    return everywhere, spaces
+
+
+def around_of(gangs: Mapping[str, Sequence[PodRecord]]) -> Around:
+    """
+    Say who selects whom; pods of others stand under ``FOREIGN``.
+    """
+    alive = {
+        gang: [pod for pod in pods if pod.phase not in _FINISHED]
+        for gang, pods in gangs.items()
+    }
+    return _Neighbourhood(alive).around()
+
+
+class _Neighbourhood:
+    """
+    The unfinished pods by gang, and the selectors that matter for those that wait.
+    """
+
+    def __init__(self, gangs: Mapping[str, Sequence[PodRecord]]) -> None:
+        self._gangs = gangs
+        self._waiting = {
+            gang: any(pod.node is None for pod in pods)
+            for gang, pods in gangs.items()
+            if gang != FOREIGN
+        }
+        self._index = _Index(gangs)
+        self._names: dict[tuple[object, ...], str] = {}
+        self._selected: dict[str, set[str]] = {}
+        self._exclusive: dict[tuple[PodSelector, str], bool] = {}
+        self._found = Around()
+
+    def around(self) -> Around:
+        """
+        Go through all pods that ask for something.
+        """
+        terms: dict[str, PodTerms] = {}
+        for gang, pods in self._gangs.items():
+            for pod in pods:
+                if pod.terms and (gang != FOREIGN or pod.node is not None):
+                    terms[pod.key] = pod.terms
+        asked = {
+            pod.key: self._asked(gang, pod)
+            for gang, pods in self._gangs.items()
+            for pod in pods
+            if pod.key in terms
+        }
+        here: dict[str, dict[Neighbours, int]] = {}
+        for gang, pods in self._gangs.items():
+            for pod in pods:
+                said = self._said(pod, asked.get(pod.key, ALONE))
+                if not said:
+                    continue
+                if gang != FOREIGN:
+                    self._found.said[pod.key] = said
+                elif pod.node is not None:
+                    row = here.setdefault(pod.node, {})
+                    row[said] = row.get(said, 0) + 1
+        self._found.others = {
+            node: tuple(sorted(row.items(), key=repr)) for node, row in here.items()
+        }
+        return self._found
+
+    def _said(self, pod: PodRecord, asked: Neighbours) -> Neighbours:
+        selected = self._selected.get(pod.key, ())
+        gone = pod.phase is PodPhase.TERMINATING
+        return Neighbours(
+            selected=tuple(
+                sorted(n for n in selected if not (gone and n.startswith(_SPREAD)))
+            ),
+            near=asked.near,
+            apart=asked.apart,
+            spread=asked.spread,
+        )
+
+    def _asked(self, gang: str, pod: PodRecord) -> Neighbours:
+        """
+        Name the selectors that a pod asks by, of those that matter.
+        """
+        waits = self._waiting.get(gang, False)
+        near = None
+        if waits and pod.terms.near:
+            name = self._name(tuple(selector for selector, _ in pod.terms.near), gang)
+            keys = {key for _, key in pod.terms.near}
+            near = Near(name, tuple(sorted(keys)))
+        spread = {
+            rule._replace(pods=self._name((selector,), gang, _SPREAD))
+            for selector, rule in (pod.terms.spread if waits else ())
+        }
+        return Neighbours(
+            near=near,
+            apart=tuple(sorted(set(self._apart(gang, pod, waits=waits)))),
+            spread=tuple(sorted(spread)),
+        )
+
+    def _apart(self, gang: str, pod: PodRecord, *, waits: bool) -> Iterator[Apart]:
+        for selector, key in pod.terms.apart:
+            if self._is_exclusive(gang, selector, key):
+                self._found.exclusive.add(pod.key)
+                continue
+            if waits or self._hits_waiting(selector):
+                yield Apart(self._name((selector,), gang), key)
+
+    def _is_exclusive(self, gang: str, selector: PodSelector, key: str) -> bool:
+        """
+        Tell whether a rule is over all pods of one gang, by host, and no others.
+        """
+        at = selector, gang
+        if key != HOSTNAME or gang == FOREIGN:
+            return False
+        if at not in self._exclusive:
+            hits = self._index.selected(selector)
+            mine = sum(of == gang for _, of in hits)
+            self._exclusive[at] = 1 < mine == len(hits) == len(self._gangs[gang])
+        return self._exclusive[at]
+
+    def _hits_waiting(self, selector: PodSelector) -> bool:
+        """
+        Tell whether a selector selects a pod that waits for us.
+        """
+        return any(
+            gang != FOREIGN and self._waiting[gang]
+            for _, gang in self._index.selected(selector)
+        )
+
+    def _name(
+        self, selectors: tuple[PodSelector, ...], gang: str, prefix: str = ""
+    ) -> str:
+        """
+        Name the pods that all of some selectors select.
+        """
+        known = (*selectors, prefix)
+        if known in self._names:
+            return self._names[known]
+        if len(self._names) >= _MOST_SELECTORS and gang != FOREIGN:
+            what = f"more than {_MOST_SELECTORS:,} selectors of pods are not planned"
+            self._found.reasons.setdefault(gang, f"spec.affinity: {what}")
+        said = prefix + " and ".join(dict.fromkeys(map(str, selectors)))
+        taken = set(self._names.values())
+        name, at = said, 2
+        while name in taken:
+            name, at = f"{said} #{at}", at + 1
+        self._names[known] = name
+        first, *rest = selectors
+        for pod, _ in self._index.selected(first):
+            if all(each.selects(pod.namespace, pod.labels) for each in rest):
+                self._selected.setdefault(pod.key, set()).add(name)
+        return name
+
+
+_SPREAD = "spread "
+
+
+class _Index:
+    """
+    Unfinished pods by namespace, and by label where a selector names one.
+    """
+
+    def __init__(self, gangs: Mapping[str, Iterable[PodRecord]]) -> None:
+        self._all: dict[str, list[tuple[PodRecord, str]]] = {}
+        self._by_label: dict[tuple[str, str], list[tuple[PodRecord, str]]] = {}
+        self._known: dict[PodSelector, list[tuple[PodRecord, str]]] = {}
+        for gang, pods in gangs.items():
+            for pod in pods:
+                self._all.setdefault(pod.namespace, []).append((pod, gang))
+                for label in pod.labels.items():
+                    self._by_label.setdefault(label, []).append((pod, gang))
+
+    def selected(self, selector: PodSelector) -> list[tuple[PodRecord, str]]:
+        """
+        List the pods that a selector selects.
+        """
+        if selector not in self._known:
+            self._known[selector] = [
+                (pod, gang)
+                for pod, gang in self._near(selector)
+                if selector.selects(pod.namespace, pod.labels)
+            ]
+        return self._known[selector]
+
+    def _near(self, selector: PodSelector) -> Iterable[tuple[PodRecord, str]]:
+        if selector.rules is None:
+            return ()
+        if selector.label is not None:
+            return self._by_label.get(selector.label, ())
+        spaces = self._all if selector.spaces is None else selector.spaces
+        return (hit for space in spaces for hit in self._all.get(space, ()))

@@ -1,0 +1,194 @@
+"""
+What pods ask of the pods around them: affinity, anti-affinity, spread.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from adapters.kube.objects.fields import FieldError, Json, mapping, records, text, words
+from adapters.kube.objects.fields import whole as number
+from adapters.kube.objects.volume_records import selector_rules
+from models.neighbours import Spread
+from models.nodes import LabelRule
+
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_PLACE = "spec.affinity"
+_OWN_NAME = "kubernetes.io/metadata.name"
+_MOST_SHOWN = 120
+
+
+@dataclass(frozen=True, slots=True)
+class PodSelector:
+    """
+    Which pods are meant: in some namespaces or all, by rules on labels, or none at all.
+    """
+
+    spaces: tuple[str, ...] | None
+    rules: tuple[LabelRule, ...] | None
+
+    def selects(self, namespace: str, labels: Mapping[str, str]) -> bool:
+        """
+        Tell whether a pod is meant.
+        """
+        if self.rules is None or not (self.spaces is None or namespace in self.spaces):
+            return False
+        return all(rule.holds(labels) for rule in self.rules)
+
+    @property
+    def label(self) -> tuple[str, str] | None:
+        """
+        Give a label that everything meant has.
+        """
+        for rule in self.rules or ():
+            if rule.operator == "In" and len(rule.values) == 1:
+                return rule.key, rule.values[0]
+        return None
+
+    def __str__(self) -> str:
+        """
+        Say it as people do.
+        """
+        rules = [_shown(rule) for rule in self.rules or ()] or ["pods"]
+        spaces = "all namespaces" if self.spaces is None else ", ".join(self.spaces)
+        return f"{', '.join(rules)} in {spaces}"[:_MOST_SHOWN]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodTerms:
+    """
+    Selectors of pods with topology keys: to be near to, apart from, or spread among.
+    """
+
+    near: tuple[tuple[PodSelector, str], ...] = ()
+    apart: tuple[tuple[PodSelector, str], ...] = ()
+    spread: tuple[tuple[PodSelector, Spread], ...] = ()
+
+    def __bool__(self) -> bool:
+        """
+        Tell whether anything is asked.
+        """
+        return bool(self.near or self.apart or self.spread)
+
+
+NO_TERMS = PodTerms()
+
+
+def terms_of(spec: Json, namespace: str, labels: Mapping[str, str]) -> PodTerms:
+    """
+    Read what a pod asks of those around it.
+    """
+    return PodTerms(
+        near=tuple(_terms(spec, "podAffinity", namespace, labels)),
+        apart=tuple(_terms(spec, "podAntiAffinity", namespace, labels)),
+        spread=tuple(_spread(spec, namespace, labels)),
+    )
+
+
+def uncarried(spec: Json) -> Iterator[str]:
+    """
+    Name the terms that are not planned, with the field and why.
+    """
+    for word in ("podAffinity", "podAntiAffinity"):
+        for term in _raw_terms(spec, word):
+            if not _is_by_name(mapping(term, "namespaceSelector")):
+                field = f"{_PLACE}.{word}.{_REQUIRED}.namespaceSelector"
+                yield f"{field}: labels of namespaces are not read"
+
+
+def _raw_terms(spec: Json, word: str) -> tuple[Json, ...]:
+    affinity = mapping(mapping(spec, "affinity", "spec"), word, _PLACE)
+    return tuple(records(affinity, _REQUIRED, f"{_PLACE}.{word}"))
+
+
+def _terms(
+    spec: Json, word: str, namespace: str, labels: Mapping[str, str]
+) -> Iterator[tuple[PodSelector, str]]:
+    place = f"{_PLACE}.{word}.{_REQUIRED}"
+    for term in _raw_terms(spec, word):
+        key = text(term, "topologyKey", place)
+        if not key:
+            raise FieldError(f"{place}.topologyKey", "no key is given")
+        spaces = _spaces(term, namespace, place)
+        yield PodSelector(spaces, _rules(term, labels, place)), key
+
+
+def _spaces(term: Json, namespace: str, place: str) -> tuple[str, ...] | None:
+    """
+    Give the namespaces of a term; all of them where these cannot be told.
+    """
+    named = set(words(term, "namespaces", place))
+    if term.get("namespaceSelector") is None:
+        return tuple(sorted(named or {namespace}))
+    selector = mapping(term, "namespaceSelector", place)
+    rules = selector_rules(selector, f"{place}.namespaceSelector")
+    if not rules or not _is_by_name(selector):
+        return None
+    (rule,) = rules
+    return tuple(sorted(named | set(rule.values)))
+
+
+def _is_by_name(selector: Json) -> bool:
+    """
+    Tell whether a selector of namespaces is over none of their labels but the name.
+    """
+    rules = selector_rules(selector, "namespaceSelector")
+    by_name = [r for r in rules if r.key == _OWN_NAME and r.operator == "In"]
+    return not rules or len(rules) == len(by_name) == 1
+
+
+def _rules(
+    term: Json, labels: Mapping[str, str], place: str
+) -> tuple[LabelRule, ...] | None:
+    """
+    Read the selector of a term, with the pod's own labels where it says so.
+    """
+    if term.get("labelSelector") is None:
+        return None
+    rules = {*selector_rules(mapping(term, "labelSelector", place), place)}
+    for word, operator in (("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn")):
+        for key in words(term, word, place):
+            if key in labels:
+                rules.add(
+                    LabelRule(key=key, operator=operator, values=(labels[key],))  # type: ignore[arg-type]
+                )
+    return tuple(sorted(rules, key=repr))
+
+
+def _spread(
+    spec: Json, namespace: str, labels: Mapping[str, str]
+) -> Iterator[tuple[PodSelector, Spread]]:
+    for index, raw in enumerate(records(spec, "topologySpreadConstraints", "spec")):
+        place = f"spec.topologySpreadConstraints[{index}]"
+        if text(raw, "whenUnsatisfiable", place) == "ScheduleAnyway":
+            continue
+        key, skew = text(raw, "topologyKey", place), number(raw, "maxSkew", place)
+        if not key:
+            raise FieldError(f"{place}.topologyKey", "no key is given")
+        rules = _rules(raw, labels, place)
+        rule = Spread(
+            pods="",
+            key=key,
+            skew=max(1, skew or 1),
+            domains=max(1, number(raw, "minDomains", place) or 1),
+            by_affinity=text(raw, "nodeAffinityPolicy", place) != "Ignore",
+            by_taints=text(raw, "nodeTaintsPolicy", place) == "Honor",
+        )
+        # An empty selector counts nobody, as in Kubernetes.
+        yield PodSelector((namespace,), rules or None), rule
+
+
+def _shown(rule: LabelRule) -> str:
+    values = ", ".join(rule.values)
+    match rule.operator:
+        case "In":
+            return (
+                f"{rule.key}={values}"
+                if len(rule.values) == 1
+                else (f"{rule.key} in ({values})")
+            )
+        case "NotIn":
+            return f"{rule.key} not in ({values})"
+        case "Exists":
+            return rule.key
+        case _:
+            return f"!{rule.key}"

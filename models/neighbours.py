@@ -1,0 +1,100 @@
+"""
+Neighbours: which pods a pod must be near, must be apart from, or is spread among.
+
+Selectors of pods are known by name here: whoever reads a source says of each pod which
+of them select it.  A domain is all nodes with one value of a label, the topology key.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Near(NamedTuple):
+    """
+    The domain of each key must hold a pod that ``pods`` selects, or gets the first.
+    """
+
+    pods: str
+    keys: tuple[str, ...]
+
+
+class Apart(NamedTuple):
+    """
+    No other pod that ``pods`` selects is in the same domain of the key.
+    """
+
+    pods: str
+    key: str
+
+
+class Spread(NamedTuple):
+    """
+    A domain holds at most ``skew`` more of the selected pods than any other.
+
+    With fewer than ``domains`` of them, the others hold none.  Only nodes that the pod
+    may be on count: by its selector and affinity if ``by_affinity``, by its tolerations
+    if ``by_taints``.
+    """
+
+    pods: str
+    key: str
+    skew: int = 1
+    domains: int = 1
+    by_affinity: bool = True
+    by_taints: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbours:
+    """
+    Which selectors select a pod, and what it asks of the pods around it.
+    """
+
+    selected: tuple[str, ...] = ()
+    near: Near | None = None
+    apart: tuple[Apart, ...] = ()
+    spread: tuple[Spread, ...] = ()
+
+    def __bool__(self) -> bool:
+        """
+        Tell whether anything is said.
+        """
+        return bool(self.selected or self.near or self.apart or self.spread)
+
+    def keys(self) -> Iterator[str]:
+        """
+        Walk the topology keys that are asked for.
+        """
+        yield from self.near.keys if self.near else ()
+        yield from (rule.key for rule in self.apart)
+        yield from (rule.key for rule in self.spread)
+
+    def spread_keys(self) -> list[str]:
+        """
+        List the keys that a pod is spread by.
+        """
+        return sorted({rule.key for rule in self.spread})
+
+    def is_spread(self, pods: str, key: str) -> bool:
+        """
+        Tell whether a pod is itself among those that are spread by a key.
+        """
+        return pods in self.selected and any(
+            (rule.pods, rule.key) == (pods, key) for rule in self.spread
+        )
+
+    def selectors(self) -> Iterator[str]:
+        """
+        Walk the selectors that are named.
+        """
+        yield from self.selected
+        yield from [self.near.pods] if self.near else ()
+        yield from (rule.pods for rule in self.apart)
+        yield from (rule.pods for rule in self.spread)
+
+
+ALONE = Neighbours()
+"""
+A pod that nothing selects and that asks nothing of others.
+"""

@@ -1,0 +1,3 @@
+"""
+Pods that are near each other, apart, or spread.
+"""

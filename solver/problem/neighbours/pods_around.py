@@ -1,0 +1,233 @@
+"""
+Pods around: who is in each domain of those that ours must be near to or apart from.
+
+Who runs counts as there until it is gone, also if it leaves in this round; but nobody
+is near to a pod that may leave, and spread counts those that stay.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from models.gangs import Gang, PodPhase, PodSet, pod_sets
+from models.neighbours import ALONE, Neighbours
+from models.nodes import NodeDemand
+from solver.problem.gang_state import Standing
+from solver.problem.neighbours.spread_counts import KeyDomains, Pair, SpreadCounts
+from solver.problem.node_room import Bools, Ints, Room
+
+_THERE = (PodPhase.RUNNING, PodPhase.TERMINATING)
+
+
+@dataclass(slots=True)
+class PodsAround:
+    """
+    How many pods are in each domain, by selector and key.
+
+    ``members`` are those that the selector selects, ``holders`` are apart from these,
+    and ``hosts`` may be relied on as neighbours.  Of selectors in ``exists`` there is a
+    pod somewhere.  Until all is ``settled`` nobody is relied on, and nothing spread.
+    """
+
+    domains: KeyDomains
+    spread: SpreadCounts
+    near: frozenset[Pair] = frozenset()
+    apart: frozenset[Pair] = frozenset()
+    members: dict[Pair, Ints] = field(default_factory=dict)
+    holders: dict[Pair, Ints] = field(default_factory=dict)
+    hosts: dict[Pair, Ints] = field(default_factory=dict)
+    exists: dict[str, int] = field(default_factory=dict)
+    settled: bool = True
+
+    def copy(self, *, settled: bool) -> "PodsAround":
+        """
+        Give the same, to be changed; nobody is relied on while others may yet leave.
+        """
+        return PodsAround(
+            domains=self.domains,
+            spread=self.spread.copy(),
+            near=self.near,
+            apart=self.apart,
+            members={pair: row.copy() for pair, row in self.members.items()},
+            holders={pair: row.copy() for pair, row in self.holders.items()},
+            hosts={k: row.copy() for k, row in self.hosts.items()} if settled else {},
+            settled=settled,
+            exists=dict(self.exists),
+        )
+
+    def add(
+        self,
+        said: Neighbours,
+        nodes: Ints,
+        counts: Ints,
+        *,
+        stays: bool = True,
+        comes: bool = False,
+        relied_on: bool = True,
+    ) -> None:
+        """
+        Count pods on nodes: who ``stays`` is spread, who is ``relied_on`` is near.
+
+        Of those that come only these count for spread that are spread themselves, since
+        others may come after them.
+        """
+        mine, number = set(said.selected), int(counts.sum())
+        for name in mine & {name for name, _ in self.near}:
+            self.exists[name] = self.exists.get(name, 0) + number
+        if stays:
+            self.spread.add(said, nodes, counts, comes=comes)
+        for pair in self.apart:
+            if pair[0] in mine:
+                self._count(self.members, pair, nodes, counts)
+        for rule in said.apart:
+            self._count(self.holders, (rule.pods, rule.key), nodes, counts)
+        for pair in self.near if stays and relied_on else ():
+            if pair[0] in mine:
+                self._count(self.hosts, pair, nodes, counts)
+
+    def leave(self, said: Neighbours, node: int) -> None:
+        """
+        Rely no more on a pod that leaves; it is still there for those apart from it.
+        """
+        at, one = np.array([node]), np.array([-1])
+        self.spread.add(said, at, one)
+        for pair in self.near:
+            if pair[0] in said.selected and pair in self.hosts:
+                self._count(self.hosts, pair, at, one)
+
+    def _count(
+        self, table: dict[Pair, Ints], pair: Pair, nodes: Ints, counts: Ints
+    ) -> None:
+        of_node = self.domains.of(pair[1])
+        row = table.get(pair)
+        if row is None:
+            size = int(of_node.max(initial=-1)) + 1
+            row = table[pair] = np.zeros(size, dtype=np.int64)
+        cells = of_node[nodes]
+        np.add.at(row, cells[cells >= 0], counts[cells >= 0])
+
+    def is_by_turns(self, said: Neighbours) -> bool:
+        """
+        Tell whether each pod of a kind changes where the next of them may be.
+        """
+        alone = any(rule.pods in said.selected for rule in said.apart)
+        return bool(said.spread) or alone or self.is_first(said)
+
+    def first_domain(self, said: Neighbours, room: Ints, count: int) -> Bools:
+        """
+        Give the domain for the first pod of its like: tight, with room for all.
+        """
+        assert said.near is not None
+        rows = [self.domains.of(key) for key in said.near.keys]
+        cells = max(rows, key=lambda row: int(row.max(initial=-1)))
+        inside = cells >= 0
+        sums = np.bincount(cells[inside], weights=room[inside], minlength=1)
+        able = np.flatnonzero(sums >= count)
+        best = able[np.argmin(sums[able])] if len(able) else np.argmax(sums)
+        return np.asarray(cells == best)
+
+    def may_be(self, said: Neighbours, demand: NodeDemand) -> Bools:
+        """
+        Tell on which nodes one more pod may be.
+        """
+        free = self.apart_from(said)
+        if said.near is not None:
+            free &= self._near_to(said)
+        for rule in said.spread:
+            free &= self.spread.allows(said, rule, demand)
+        return free if self.settled or not said.spread else np.zeros_like(free)
+
+    def apart_from(self, said: Neighbours) -> Bools:
+        """
+        Tell where nobody is that a pod is apart from, nor one that is apart from it.
+        """
+        free = np.ones(len(self.domains.nodes), dtype=bool)
+        mine = set(said.selected)
+        clashes = [(self.members, (rule.pods, rule.key)) for rule in said.apart]
+        clashes += [(self.holders, pair) for pair in self.apart if pair[0] in mine]
+        for table, pair in clashes:
+            row = table.get(pair)
+            if row is not None and row.any():
+                cells = self.domains.of(pair[1])
+                free &= (cells < 0) | (row[cells] == 0)
+        return free
+
+    def has_keys(self, said: Neighbours) -> Bools:
+        """
+        Tell which nodes have the labels that a pod's neighbours are found by.
+        """
+        found = np.ones(len(self.domains.nodes), dtype=bool)
+        for key in (*(said.near.keys if said.near else ()), *said.spread_keys()):
+            found &= self.domains.of(key) >= 0
+        return found
+
+    def is_first(self, said: Neighbours) -> bool:
+        """
+        Tell whether a pod looks for its like, of which there is none yet.
+        """
+        near = said.near
+        if near is None or near.pods not in said.selected:
+            return False
+        return not self.exists.get(near.pods)
+
+    def _near_to(self, said: Neighbours) -> Bools:
+        near = said.near
+        assert near is not None
+        found = self.has_keys(said)
+        if self.is_first(said):
+            return found
+        for key in near.keys:
+            row = self.hosts.get((near.pods, key))
+            if row is None:
+                return np.zeros_like(found)
+            cells = self.domains.of(key)
+            found &= (cells >= 0) & (row[cells] > 0)
+        return found
+
+
+def pods_around(
+    room: Room, states: Iterable[Standing], gangs: Iterable[Gang]
+) -> PodsAround | None:
+    """
+    Count who is around pods that wait; none where none of these has neighbours.
+    """
+    waiting = (leaf for state in states for leaf in state.leaves if leaf.pending)
+    said = {leaf.pod_set.neighbours for leaf in waiting} - {ALONE}
+    if not said:
+        return None
+    domains = KeyDomains(room.nodes)
+    leaves = [
+        (gang, leaf)
+        for gang in gangs
+        for leaf in pod_sets(gang.tree)
+        if leaf.neighbours
+    ]
+    others = [
+        (at, who, count)
+        for at, node in enumerate(domains.nodes)
+        for who, count in node.others
+    ]
+    every = {*said, *(x.neighbours for _, x in leaves), *(x for _, x, _ in others)}
+    found = PodsAround(
+        domains=domains,
+        near=frozenset((n.near.pods, k) for n in said if n.near for k in n.near.keys),
+        apart=frozenset((r.pods, r.key) for n in every for r in n.apart),
+        spread=SpreadCounts(domains, said),
+    )
+    for at, who, count in others:
+        found.add(who, np.array([at]), np.array([count]))
+    for gang, leaf in leaves:
+        _add_running(found, room.index, gang, leaf)
+    return found
+
+
+def _add_running(
+    found: PodsAround, index: Mapping[str, int], gang: Gang, leaf: PodSet
+) -> None:
+    for pod in leaf.pods:
+        at = index.get(pod.node) if pod.node is not None else None
+        if at is None or pod.phase not in _THERE:
+            continue
+        stays = pod.phase is PodPhase.RUNNING and gang.stale_since is None
+        found.add(leaf.neighbours, np.array([at]), np.array([1]), stays=stays)

@@ -1,0 +1,114 @@
+"""
+How many pods each domain has of those that others are spread among.
+"""
+
+from collections.abc import Collection, Iterable
+
+import numpy as np
+
+from models.neighbours import Neighbours, Spread
+from models.nodes import Node, NodeDemand
+from solver.problem.node_room import Bools, Ints
+
+Pair = tuple[str, str]
+"""
+A selector, and a topology key.
+"""
+
+
+class KeyDomains:
+    """
+    The number of each node's domain of a key; -1 where it lacks the label.
+    """
+
+    def __init__(self, nodes: Iterable[Node]) -> None:
+        self.nodes = tuple(nodes)
+        self._numbers: dict[str, Ints] = {}
+
+    def of(self, key: str) -> Ints:
+        """
+        Give the domain of each node.
+        """
+        if key not in self._numbers:
+            index: dict[str, int] = {}
+            found = [
+                -1
+                if (value := node.labels.get(key)) is None
+                else index.setdefault(value, len(index))
+                for node in self.nodes
+            ]
+            self._numbers[key] = np.array(found, dtype=np.int64)
+        return self._numbers[key]
+
+
+class SpreadCounts:
+    """
+    The pods that spread counts, by selector, key and node.
+    """
+
+    def __init__(self, domains: KeyDomains, said: Collection[Neighbours]) -> None:
+        self._domains = domains
+        self._pairs = sorted({(r.pods, r.key) for n in said for r in n.spread})
+        self._counts: dict[Pair, Ints] = {}
+        self._nodes: dict[object, Ints] = {}
+
+    def copy(self) -> "SpreadCounts":
+        """
+        Give the same, to be changed.
+        """
+        found = SpreadCounts(self._domains, ())
+        found._pairs, found._nodes = self._pairs, self._nodes
+        found._counts = {pair: row.copy() for pair, row in self._counts.items()}
+        return found
+
+    def add(
+        self, said: Neighbours, nodes: Ints, counts: Ints, *, comes: bool = False
+    ) -> None:
+        """
+        Count pods on nodes; of those that come only these that are spread themselves.
+
+        Others may come after them.
+        """
+        for pair in self._pairs:
+            if pair[0] in said.selected and (not comes or said.is_spread(*pair)):
+                row = self._counts.get(pair)
+                if row is None:
+                    row = np.zeros(len(self._domains.nodes), dtype=np.int64)
+                    self._counts[pair] = row
+                np.add.at(row, nodes, counts)
+
+    def allows(self, said: Neighbours, spread: Spread, demand: NodeDemand) -> Bools:
+        """
+        Tell on which nodes one more pod may be by one of its rules.
+        """
+        cells = self._domains.of(spread.key)
+        inside = self.counting(said, spread, demand)
+        if not len(inside):
+            return np.zeros(len(cells), dtype=bool)
+        row = self._counts.get((spread.pods, spread.key))
+        counts = np.zeros(int(cells.max()) + 1, dtype=np.int64)
+        if row is not None:
+            np.add.at(counts, cells[inside], row[inside])
+        here = np.unique(cells[inside])
+        least = int(counts[here].min()) if len(here) >= spread.domains else 0
+        own = int(spread.pods in said.selected)
+        return (cells >= 0) & (counts[cells] + own - least <= spread.skew)
+
+    def counting(self, said: Neighbours, spread: Spread, demand: NodeDemand) -> Ints:
+        """
+        List the nodes that count for a rule.
+        """
+        key = (said.spread, spread, demand)
+        if key not in self._nodes:
+            keys = said.spread_keys()
+            self._nodes[key] = np.array(
+                [
+                    at
+                    for at, node in enumerate(self._domains.nodes)
+                    if all(each in node.labels for each in keys)
+                    and (not spread.by_affinity or demand.selects(node.labels))
+                    and (not spread.by_taints or demand.tolerates(node.taints))
+                ],
+                dtype=np.int64,
+            )
+        return self._nodes[key]

@@ -1,0 +1,3 @@
+"""
+Rules about pods that are near each other, apart, or spread.
+"""

@@ -1,0 +1,130 @@
+"""
+Rules about pods that must be near others, and about pods that must not.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from models.neighbours import Apart, Near
+from solver.verify.evidence import Evidence
+from solver.verify.neighbours.occupants import Occupant, occupants
+from solver.verify.violation import Violation
+
+Domain = tuple[str, str]
+
+
+def pods_apart(evidence: Evidence) -> Iterator[Violation]:
+    """
+    Ensure that no pod with a place shares a domain with one it must be apart from.
+
+    It counts both ways, and who is about to leave is still there for what is bound.
+    """
+    found = occupants(evidence)
+    rules = {rule for one in found for rule in one.said.apart}
+    for rule in sorted(rules):
+        for value, here in sorted(_by_domain(found, rule.key).items()):
+            for one in here:
+                if rule in one.said.apart and _clashes(rule, one, here):
+                    what = f"{rule.pods} by {rule.key}={value}"
+                    message = f"a pod on {one.node.name} is apart from {what}"
+                    gang = one.gang or next(x.gang for x in here if x.new)
+                    yield Violation("pods-apart", gang, message)
+                    break
+
+
+def _by_domain(found: Iterable[Occupant], key: str) -> dict[str, list[Occupant]]:
+    here: dict[str, list[Occupant]] = {}
+    for one in found:
+        value = one.node.labels.get(key)
+        if value is not None:
+            here.setdefault(value, []).append(one)
+    return here
+
+
+def _clashes(rule: Apart, one: Occupant, here: Sequence[Occupant]) -> bool:
+    """
+    Tell whether a pod with a rule is beside one that it may not be beside.
+    """
+    mine = rule.pods in one.said.selected
+    members = [other for other in here if rule.pods in other.said.selected]
+    for other in members:
+        own = int(mine and other is one)
+        now = other.stay + other.ending + other.bound + other.later
+        if one.bound and now > own:
+            return True
+        if one.later and other.stay + other.new > own:
+            return True
+        if (one.stay or one.ending) and other.bound:
+            return True
+        if one.stay and other.later:
+            return True
+    return False
+
+
+def pods_near(evidence: Evidence) -> Iterator[Violation]:
+    """
+    Ensure that every pod with a place has those around it that it must be near to.
+
+    Those count that stay, and those that come in an order in which each finds them; the
+    first of all that it looks for itself may be anywhere.
+    """
+    found = occupants(evidence)
+    missing = [one for one in found if one.new and one.said.near]
+    there = [one for one in found if one.stay or (one.new and not one.said.near)]
+    ever = [one for one in found if one.stay or one.ending]
+    for near in sorted({one.said.near for one in missing if one.said.near}):
+        settle(missing, there)
+        lonely = [one for one in missing if one.said.near == near]
+        if not lonely or any(_is_seen(near, one) for one in ever):
+            continue
+        for first in lonely:
+            if not _has_keys(near, first) or near.pods not in first.said.selected:
+                continue
+            rest = [one for one in missing if one is not first]
+            have = [*there, first]
+            settle(rest, have)
+            if all(one.said.near != near for one in rest):
+                missing, there = rest, have
+                break
+    settle(missing, there)
+    for one in missing:
+        if (want := one.said.near) is not None:
+            what = f"no pod that {want.pods} selects is near a pod on {one.node.name}"
+            yield Violation("pods-near", one.gang, f"{what}, by {', '.join(want.keys)}")
+
+
+def settle(missing: list[Occupant], there: list[Occupant]) -> None:
+    """
+    Let pods come as long as one finds those that it must be near to.
+    """
+    seen: set[tuple[str, Domain]] = set()
+    for one in there:
+        _add(seen, one)
+    moved = True
+    while moved:
+        moved = False
+        for one in list(missing):
+            near = one.said.near
+            if near is not None and all(
+                (near.pods, (key, one.node.labels.get(key, ""))) in seen
+                and key in one.node.labels
+                for key in near.keys
+            ):
+                missing.remove(one)
+                there.append(one)
+                _add(seen, one)
+                moved = True
+
+
+def _add(seen: set[tuple[str, Domain]], one: Occupant) -> None:
+    for name in one.said.selected:
+        seen.update((name, pair) for pair in one.node.labels.items())
+
+
+def _is_seen(near: Near, one: Occupant) -> bool:
+    return near.pods in one.said.selected and any(
+        key in one.node.labels for key in near.keys
+    )
+
+
+def _has_keys(near: Near, one: Occupant) -> bool:
+    return all(key in one.node.labels for key in near.keys)

@@ -1,0 +1,92 @@
+"""
+Faults of neighbours: pods that are near each other, apart, or spread.
+"""
+
+from dataclasses import replace
+
+from tests.faults.fault import Fault
+from tests.faults.switch import Switch, always, both, seeing, switch
+
+_AROUND = "solver.problem.neighbours.pods_around:PodsAround"
+_DIR = "neighbours"
+
+
+def _for(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{_DIR}/{name}" for name in names)
+
+
+def _said(**changes) -> Switch:
+    """
+    See pods that ask for less of those around them, wherever one more may be.
+    """
+    return both(
+        *(
+            switch(f"{_AROUND}.{method}", seeing(at1=lambda s: replace(s, **changes)))
+            for method in ("may_be", "apart_from")
+        )
+    )
+
+
+FAULTS = [
+    Fault(
+        "apart-from-nobody",
+        "pods go where those are that they must be apart from",
+        _said(apart=()),
+        _for(("pods-are-apart-from-those-that-run",)),
+    ),
+    Fault(
+        "nobody-keeps-others-away",
+        "anti-affinity counts one way only",
+        _said(selected=()),
+        _for(("who-runs-keeps-others-away",)),
+    ),
+    Fault(
+        "near-to-nobody",
+        "pods go where nobody is that they must be near to",
+        _said(near=None),
+        _for(("pods-are-near-those-that-run", "who-looks-for-its-like-joins-it")),
+    ),
+    Fault(
+        "nobody-is-the-first",
+        "who looks for its like finds it nowhere, and waits for ever",
+        switch(f"{_AROUND}.is_first", always(False)),
+        _for(("the-first-of-its-like-may-be-anywhere",)),
+    ),
+    Fault(
+        "everybody-is-the-first",
+        "who looks for its like may always be anywhere",
+        switch(
+            f"{_AROUND}.is_first",
+            lambda old: (
+                lambda self, said: said.near is not None and bool(said.selected)
+            ),
+        ),
+        _for(("who-looks-for-its-like-joins-it",)),
+    ),
+    Fault(
+        "spread-is-ignored",
+        "pods are spread over nothing",
+        _said(spread=()),
+        _for(("pods-are-spread-over-zones", "spread-wants-so-many-domains")),
+    ),
+    Fault(
+        "who-leaves-is-spread",
+        "pods that leave count where others are spread",
+        switch(
+            f"{_AROUND}.add",
+            lambda old: (
+                lambda self, *args, **more: old(self, *args, **{**more, "stays": True})
+            ),
+        ),
+        _for(("what-runs-is-counted-where-pods-are-spread",)),
+    ),
+    Fault(
+        "spread-over-all-nodes",
+        "nodes count that a pod cannot be on by its selector",
+        switch(
+            "solver.problem.neighbours.spread_counts:SpreadCounts.counting",
+            seeing(at2=lambda spread: spread._replace(by_affinity=False)),
+        ),
+        _for(("spread-counts-the-nodes-a-pod-may-be-on",)),
+    ),
+]

@@ -1,0 +1,144 @@
+"""
+Cases of the judge about pods that are near each other, apart, or spread.
+"""
+
+from models.neighbours import Apart, Near, Neighbours, Spread
+from tests.helpers.build import ZONE, bind, binds, gang, node, plan, snapshot
+from tests.unit.solver.verify.verify_cases import broken, made, reserve
+
+MACHINES = [
+    node("n0", zone="a"),
+    node("n1", zone="a"),
+    node("n2", zone="b"),
+    node("n3"),
+]
+WEB = Neighbours(selected=("web",))
+NO_WEB = Neighbours(apart=(Apart("web", ZONE),))
+BY_WEB = Neighbours(near=Near("web", (ZONE,)))
+LIKE = Neighbours(selected=("web",), near=Near("web", (ZONE,)))
+ALONE = Neighbours(selected=("web",), apart=(Apart("web", ZONE),))
+
+
+def apart():
+    yield broken(
+        "pods-apart",
+        snapshot(
+            MACHINES,
+            [gang("a", neighbours=NO_WEB), gang("b", neighbours=WEB, running=["n0"])],
+        ),
+        plan(bind("a-0", "n1")),
+        plan(bind("a-0", "n2")),
+    )
+    yield broken(
+        "pods-apart",
+        snapshot(
+            MACHINES,
+            [gang("a", neighbours=WEB), gang("b", neighbours=NO_WEB, running=["n0"])],
+        ),
+        plan(bind("a-0", "n1")),
+        plan(bind("a-0", "n3")),
+        "who runs keeps others away",
+    )
+    keeper = node("n4", zone="b", others=((NO_WEB, 1),))
+    yield broken(
+        "pods-apart",
+        snapshot([*MACHINES, keeper], [gang("a", neighbours=WEB)]),
+        plan(bind("a-0", "n2")),
+        plan(bind("a-0", "n1")),
+        "pods of others",
+    )
+    yield broken(
+        "pods-apart",
+        snapshot(MACHINES, [gang("a", minimum=2, neighbours=ALONE)]),
+        plan(*binds("a", "n0", "n1")),
+        plan(*binds("a", "n0", "n2")),
+        "pods of one gang",
+    )
+    yield broken(
+        "pods-apart",
+        snapshot(
+            MACHINES,
+            [
+                gang("a", neighbours=NO_WEB),
+                gang("b", neighbours=WEB, replicas=1, minimum=0, terminating=["n0"]),
+            ],
+        ),
+        plan(bind("a-0", "n1")),
+        made(reserve("a-0", "n1")),
+        "who leaves is there until it is gone",
+    )
+
+
+def near():
+    yield broken(
+        "pods-near",
+        snapshot(
+            MACHINES,
+            [gang("a", neighbours=BY_WEB), gang("b", neighbours=WEB, running=["n0"])],
+        ),
+        plan(bind("a-0", "n2")),
+        plan(bind("a-0", "n1")),
+    )
+    yield broken(
+        "pods-near",
+        snapshot(MACHINES, [gang("a", minimum=2, neighbours=LIKE)]),
+        plan(*binds("a", "n0", "n2")),
+        plan(*binds("a", "n0", "n1")),
+        "the first of its like",
+    )
+    yield broken(
+        "pods-near",
+        snapshot(MACHINES, [gang("a", minimum=1, neighbours=LIKE)]),
+        plan(bind("a-0", "n3")),
+        plan(bind("a-0", "n2")),
+        "a node without the label",
+    )
+    yield broken(
+        "pods-near",
+        snapshot(
+            MACHINES,
+            [gang("a", neighbours=LIKE), gang("b", neighbours=WEB, running=["n2"])],
+        ),
+        plan(bind("a-0", "n0")),
+        plan(bind("a-0", "n2")),
+        "there is one of its like already",
+    )
+
+
+def spread():
+    rule = Spread("web", ZONE)
+    even = Neighbours(selected=("web",), spread=(rule,))
+    yield broken(
+        "pods-spread",
+        snapshot(MACHINES, [gang("a", minimum=3, neighbours=even)]),
+        plan(*binds("a", "n0", "n1", "n0")),
+        plan(*binds("a", "n0", "n1", "n2")),
+    )
+    yield broken(
+        "pods-spread",
+        snapshot(
+            MACHINES,
+            [gang("a", neighbours=even), gang("b", neighbours=WEB, running=["n2"])],
+        ),
+        plan(bind("a-0", "n2")),
+        plan(bind("a-0", "n1")),
+        "what runs counts",
+    )
+    three = Neighbours(selected=("web",), spread=(rule._replace(domains=3),))
+    yield broken(
+        "pods-spread",
+        snapshot(MACHINES, [gang("a", minimum=2, replicas=4, neighbours=three)]),
+        plan(*binds("a", "n0", "n2", "n0", "n2")),
+        plan(*binds("a", "n0", "n2")),
+        "too few domains",
+    )
+    yield broken(
+        "pods-spread",
+        snapshot(MACHINES, [gang("a", neighbours=even)]),
+        plan(bind("a-0", "n3")),
+        plan(bind("a-0", "n0")),
+        "a node in no domain",
+    )
+
+
+NEIGHBOURS = [*apart(), *near(), *spread()]
