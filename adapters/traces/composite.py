@@ -8,7 +8,7 @@ depends on nothing else: not on the order of the jobs, nor on which others there
 import hashlib
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
@@ -88,16 +88,18 @@ def with_requests(trace: Trace, lender: Trace, seed: int) -> Trace:
             shape = urns[size].draw("requests", seed, job.name, role.name)
             roles.append(_asking(role, shape, size))
         jobs.append(replace(job, roles=shelf.take(tuple(roles))))
-    by_gpus = ", ".join(f"{n:,} of {gpus} GPUs" for gpus, n in sorted(scaled.items()))
-    notes = [note for note in trace.notes if note != NO_REQUESTS]
-    if by_gpus:
-        notes.append(f"lent by pods of other numbers of GPUs, GPU by GPU: {by_gpus}")
     return replace(
         trace,
         jobs=tuple(jobs),
         parts=(*_parts(trace), _drawn_from(lender, seed)),
-        notes=tuple(notes),
+        notes=(*(x for x in trace.notes if x != NO_REQUESTS), *_scaled_by(scaled)),
     )
+
+
+def _scaled_by(pods: Counter[int]) -> Iterator[str]:
+    by_gpus = ", ".join(f"{n:,} of {gpus} GPUs" for gpus, n in sorted(pods.items()))
+    if by_gpus:
+        yield f"lent by pods of other numbers of GPUs, GPU by GPU: {by_gpus}"
 
 
 def _drawn_from(lender: Trace, seed: int) -> str:

@@ -3,7 +3,7 @@ Pods of one leaf: their order, their shapes, and what planning counts of each.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -75,16 +75,29 @@ def shapes_of(members: Sequence[Member]) -> list[Sequence[Member]]:
         len({(id(m.pod.demand), m.exclusive, m.neighbours) for m in members}) <= 1
     ):
         return [members]
+    finished = [member for member in members if member.pod.phase in FINISHED]
+    parts = _by_shape(m for m in members if m.pod.phase not in FINISHED)
+    if not parts:
+        return [finished]
+    shapes = sorted(
+        (sorted(part, key=by_index) for part in parts.values()),
+        key=lambda part: part[0].index,
+    )
+    if finished:
+        shapes[0] = sorted([*shapes[0], *finished], key=by_index)
+    return [*shapes]
+
+
+def _by_shape(members: Iterable[Member]) -> dict[object, list[Member]]:
+    """
+    Part pods by what they ask for; placed ones go with others that want their room.
+    """
     amounts: dict[int, frozenset[tuple[str, int]]] = {}
     parts: dict[object, list[Member]] = {}
     placed: list[tuple[object, Member]] = []
-    finished: list[Member] = []
     homes: dict[object, object] = {}
     for member in members:
         pod = member.pod
-        if pod.phase in FINISHED:
-            finished.append(member)
-            continue
         wanted = amounts.get(id(pod.requests))
         if wanted is None:
             wanted = amounts[id(pod.requests)] = frozenset(pod.requests.items())
@@ -97,15 +110,7 @@ def shapes_of(members: Sequence[Member]) -> list[Sequence[Member]]:
         parts.setdefault(shape, []).append(member)
     for at, member in placed:
         parts.setdefault(homes.setdefault(at, (at, None)), []).append(member)
-    if not parts:
-        return [finished]
-    shapes = sorted(
-        (sorted(part, key=by_index) for part in parts.values()),
-        key=lambda part: part[0].index,
-    )
-    if finished:
-        shapes[0] = sorted([*shapes[0], *finished], key=by_index)
-    return [*shapes]
+    return parts
 
 
 def wanted_by(members: Sequence[Member]) -> tuple[Resources, NodeDemand]:

@@ -122,33 +122,19 @@ def objects_of(manifests: Iterable[Manifest], source: str = "") -> Objects:
     }
     by_kind: dict[tuple[str, str], dict[tuple[str, str], Raw]] = {}
     problems: list[Problem] = []
-    sources: list[str] = []
+    sources: dict[str, None] = {}
     unread: Counter[str] = Counter()
     for manifest in manifests:
-        if manifest.source not in sources:
-            sources.append(manifest.source)
+        sources[manifest.source] = None
         version, kind = str(manifest.raw["apiVersion"]), manifest.kind
         if is_unread(version, kind[1]):
             unread[called(version, kind[1])] += 1
-            continue
-        resource = known.get(kind)
-        if resource is None:
-            continue
-        at = _identity(manifest, resource, problems)
-        if at is None:
-            continue
-        there = by_kind.setdefault(kind, {})
-        if at in there:
-            shown = "/".join(filter(None, at))
-            what = f"{manifest.raw['kind']} {shown} is written twice"
-            problems.append(Problem(_where(manifest), what))
-        there[at] = manifest.raw
+        elif kind in known:
+            at = _identity(manifest, known[kind], problems)
+            if at is not None:
+                _enter(by_kind.setdefault(kind, {}), at, manifest, problems)
     if not (by_kind or problems):
-        passed = ", ".join(counted_kinds(unread))
-        what = "none of its objects is of a kind that is read"
-        what = f"{what}; not read: {passed}" if passed else what
-        hint = "name files with pods and nodes"
-        problems.append(Problem("file", what, hint))
+        problems.append(_nothing_read(unread))
     if problems:
         raise ManifestsRejectedError(", ".join(sources) or source, problems)
     return Objects(
@@ -158,6 +144,26 @@ def objects_of(manifests: Iterable[Manifest], source: str = "") -> Objects:
         },
         unread=unread,
     )
+
+
+def _enter(
+    there: dict[tuple[str, str], Raw],
+    at: tuple[str, str],
+    manifest: Manifest,
+    problems: list[Problem],
+) -> None:
+    if at in there:
+        shown = "/".join(filter(None, at))
+        what = f"{manifest.raw['kind']} {shown} is written twice"
+        problems.append(Problem(_where(manifest), what))
+    there[at] = manifest.raw
+
+
+def _nothing_read(unread: Counter[str]) -> Problem:
+    passed = ", ".join(counted_kinds(unread))
+    what = "none of its objects is of a kind that is read"
+    what = f"{what}; not read: {passed}" if passed else what
+    return Problem("file", what, "name files with pods and nodes")
 
 
 def _identity(

@@ -92,17 +92,8 @@ class Memberships:
         said = [self._said(pod) for pod in ours]
         theirs = [self._said(pod) for pod in others]
         claims = self._claims(said, objects, warnings)
-        foreign = _named_by(theirs)
         groups = _groups(said, claims, self._dialects)
-        for key, pod in foreign.items():
-            group = groups.get(key)
-            if group is None:
-                continue
-            if not group.members:
-                del groups[key]
-            elif group.conflict is None:
-                what = f"pod {pod.name} of it is for the scheduler {pod.scheduler}"
-                group.conflict = what
+        _part(groups, _named_by(theirs))
         alone = [entry for entry in said if not entry.memberships]
         placed = {pod for claim in claims.values() for pod in claim.placed}
         rest = [entry.pod for entry in alone if entry.pod.key not in placed]
@@ -190,6 +181,21 @@ def _by_words(said: Iterable[_PodSaid]) -> Iterable[tuple[Words, list[PodRecord]
             at = found[id(words)] = (words, [])
         at[1].append(entry.pod)
     return found.values()
+
+
+def _part(groups: dict[str, Grouped], foreign: Mapping[str, PodRecord]) -> None:
+    """
+    Leave out gangs of other schedulers alone; those that are shared are nobody's.
+    """
+    for key, pod in foreign.items():
+        group = groups.get(key)
+        if group is None:
+            continue
+        if not group.members:
+            del groups[key]
+        elif group.conflict is None:
+            what = f"pod {pod.name} of it is for the scheduler {pod.scheduler}"
+            group.conflict = what
 
 
 def _named_by(said: Iterable[_PodSaid]) -> dict[str, PodRecord]:

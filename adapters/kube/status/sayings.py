@@ -114,27 +114,25 @@ def _saying(
     became: _Receipts,
 ) -> Saying:
     gang, age = found
-    counts: Counter[PodPhase] = Counter()
-    waits: list[tuple[str, str]] = []
-    bound: list[tuple[str, str]] = []
-    total = 0
-    for leaf in pod_sets(gang.tree):
-        for pod in leaf.pods:
-            if pod.uid is None:
-                continue  # a place for a pod that nobody has made yet
-            total += 1
-            key = f"{gang.namespace}/{pod.name}"
-            counts[pod.phase] += 1
-            if key in became.bound:
-                bound.append((key, pod.uid))
-            elif pod.phase in _WAITS:
-                waits.append((key, pod.uid))
+    made = [
+        (f"{gang.namespace}/{pod.name}", pod.uid, pod.phase)
+        for leaf in pod_sets(gang.tree)
+        for pod in leaf.pods
+        if pod.uid is not None  # not a place for a pod that nobody has made yet
+    ]
+    counts = Counter(phase for _, _, phase in made)
+    bound = [(key, uid) for key, uid, _ in made if key in became.bound]
+    waits = [
+        (key, uid)
+        for key, uid, phase in made
+        if key not in became.bound and phase in _WAITS
+    ]
     waiting = line.waiting
     standing = GroupStanding(
         key=line.name,
         state=line.state,
         minimum=line.pods.minimum,
-        total=total,
+        total=len(made),
         running=counts[PodPhase.RUNNING],
         succeeded=counts[PodPhase.SUCCEEDED],
         failed=counts[PodPhase.FAILED],

@@ -199,17 +199,6 @@ def _queue_lines(folder: Folder, read: dict[str, Series]) -> Figure:
             axis=axis,
         )
 
-    rows = [
-        [
-            Cell(name),
-            number(fmean(series.waiting_gpus)),
-            number(max(series.waiting_gpus)),
-            number(fmean(series.waiting)),
-            number(max(series.waiting)),
-        ]
-        for name, series in read.items()
-    ]
-    heads = ("GPUs, mean", "GPUs, most", "Gangs, mean", "Gangs, most")
     return Figure(
         name="queue",
         caption="What waits over time",
@@ -217,11 +206,25 @@ def _queue_lines(folder: Folder, read: dict[str, Series]) -> Figure:
         f"{which_seed(folder)}",
         keys=line_keys(list(read)),
         panels=[Panel("", replace(drawn(MOST_MOMENTS), detail=drawn(MOST_DETAIL)))],
-        numbers=Grid(
-            caption="What waits at the end of a bucket",
-            columns=[Column("Strategy"), *(Column(h, right=True) for h in heads)],
-            rows=rows,
-        ),
+        numbers=_waiting_table(read),
+    )
+
+
+def _waiting_table(read: dict[str, Series]) -> Grid:
+    heads = ("GPUs, mean", "GPUs, most", "Gangs, mean", "Gangs, most")
+    return Grid(
+        caption="What waits at the end of a bucket",
+        columns=[Column("Strategy"), *(Column(head, right=True) for head in heads)],
+        rows=[
+            [
+                Cell(name),
+                number(fmean(series.waiting_gpus)),
+                number(max(series.waiting_gpus)),
+                number(fmean(series.waiting)),
+                number(max(series.waiting)),
+            ]
+            for name, series in read.items()
+        ],
     )
 
 
@@ -306,14 +309,6 @@ def _jain_lines(folder: Folder, read: dict[str, QueueSeries]) -> Figure:
             axis=Axis(title="Jain's index", low=0, high=1),
         )
 
-    rows = []
-    for name, values in found.items():
-        known = sorted(value for value in values if value is not None)
-        if known:
-            low = known[len(known) // 20]
-            rows.append(
-                [Cell(name), number(fmean(known)), number(low), number(known[0])]
-            )
     return Figure(
         name="fairness",
         caption="Fairness between queues over time",
@@ -323,14 +318,24 @@ def _jain_lines(folder: Folder, read: dict[str, QueueSeries]) -> Figure:
         f"{which_seed(folder)}",
         keys=line_keys(list(read)),
         panels=[Panel("", replace(drawn(MOST_MOMENTS), detail=drawn(MOST_DETAIL)))],
-        numbers=Grid(
-            caption="Jain's index over all buckets",
-            columns=[
-                Column("Strategy"),
-                *(Column(h, right=True) for h in ("Mean", "5th percentile", "Lowest")),
-            ],
-            rows=rows,
-        ),
+        numbers=_jain_table(found),
+    )
+
+
+def _jain_table(found: dict[str, list[float | None]]) -> Grid:
+    rows = []
+    for name, values in found.items():
+        known = sorted(value for value in values if value is not None)
+        if known:
+            low = known[len(known) // 20]
+            rows.append(
+                [Cell(name), number(fmean(known)), number(low), number(known[0])]
+            )
+    heads = ("Mean", "5th percentile", "Lowest")
+    return Grid(
+        caption="Jain's index over all buckets",
+        columns=[Column("Strategy"), *(Column(head, right=True) for head in heads)],
+        rows=rows,
     )
 
 

@@ -50,27 +50,18 @@ def replay_page(folder: Folder, windows: Sequence[tuple[float, float]] = ()) -> 
         certainty=certainty(folder, subject),
         tiles=tiles_of(folder, subject or names[0], results.baseline),
         sections=[
-            Section(
-                name="measures",
-                heading="The comparison",
-                blocks=_measures(folder, subject),
-            ),
-            Section(name="by-size", heading="Waits by gang size", blocks=waits(folder)),
-            Section(name="over-time", heading="Use of the GPUs", blocks=use(folder)),
-            Section(
-                name="node-strips", heading="Nodes", blocks=strips(folder, windows)
-            ),
-            Section(name="shares", heading="Fairness", blocks=fairness(folder)),
-            Section(
-                name="times", heading="Decision time and proofs", blocks=_times(folder)
-            ),
-            Section(
-                name="largest", heading="Largest differences", blocks=largest(folder)
-            ),
-            Section(
-                name="limits", heading="What was not modelled", blocks=limits(folder)
-            ),
-            Section(name="inputs", heading="What was run", blocks=[inputs(folder)]),
+            Section(name=name, heading=heading, blocks=blocks)
+            for name, heading, blocks in (
+                ("measures", "The comparison", _measures(folder, subject)),
+                ("by-size", "Waits by gang size", waits(folder)),
+                ("over-time", "Use of the GPUs", use(folder)),
+                ("node-strips", "Nodes", strips(folder, windows)),
+                ("shares", "Fairness", fairness(folder)),
+                ("times", "Decision time and proofs", _times(folder)),
+                ("largest", "Largest differences", largest(folder)),
+                ("limits", "What was not modelled", limits(folder)),
+                ("inputs", "What was run", [inputs(folder)]),
+            )
         ],
         document={**folder.document, "timings": folder.timings_document},
         beside=True,

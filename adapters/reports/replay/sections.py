@@ -31,43 +31,35 @@ def rounds(folder: Folder) -> Grid:
     """
     Count the rounds, and say how sure their plans are.
     """
-    rows = []
-    for name in folder.results.strategies:
-        counts = [
-            mean_of(folder, name, f"rounds.{key}")
-            for key in ("all", "planned", "empty", "full", "same")
-        ]
-        proven, planned = mean_of(folder, name, "rounds.proven"), counts[1]
-        part = proven / planned if planned and proven is not None else None
-        gaps = [
-            mean_of(folder, name, f"rounds.{key}") for key in ("meanGap", "worstGap")
-        ]
-        if gaps == [None, None]:
-            part = None
-        rows.append(
-            [
-                Cell(name),
-                *(Cell(amount(count), count) for count in counts),
-                Cell(share(part), part),
-                *(Cell(share(gap, 2), gap) for gap in gaps),
-            ]
-        )
+    heads = (
+        *("Rounds", "Planned", "Nobody waits", "Nothing fits"),
+        *("Nothing new", "Proven", "Mean gap", "Widest gap"),
+    )
     return Grid(
         caption="Rounds, and how sure their plans are",
-        columns=[
-            Column("Strategy"),
-            *(
-                Column(head, right=True)
-                for head in (
-                    *("Rounds", "Planned", "Nobody waits", "Nothing fits"),
-                    *("Nothing new", "Proven", "Mean gap", "Widest gap"),
-                )
-            ),
-        ],
-        rows=rows,
+        columns=[Column("Strategy"), *(Column(head, right=True) for head in heads)],
+        rows=[_rounds_of(folder, name) for name in folder.results.strategies],
         stacked=True,
         notes=[_ROUNDS],
     )
+
+
+def _rounds_of(folder: Folder, name: str) -> list[Cell]:
+    counts = [
+        mean_of(folder, name, f"rounds.{key}")
+        for key in ("all", "planned", "empty", "full", "same")
+    ]
+    proven, planned = mean_of(folder, name, "rounds.proven"), counts[1]
+    part = proven / planned if planned and proven is not None else None
+    gaps = [mean_of(folder, name, f"rounds.{key}") for key in ("meanGap", "worstGap")]
+    if gaps == [None, None]:
+        part = None
+    return [
+        Cell(name),
+        *(Cell(amount(count), count) for count in counts),
+        Cell(share(part), part),
+        *(Cell(share(gap, 2), gap) for gap in gaps),
+    ]
 
 
 def largest(folder: Folder) -> list[Block]:

@@ -236,21 +236,6 @@ def _figure(
         per_row *= 2
         views = _views(stays, nodes, room, windows, per_row)
     panels = [Panel(each.name, each.chart, each.window.name) for each in views]
-    rows = [
-        [
-            Cell(each.window.name),
-            Cell(each.name),
-            *(
-                Cell(share(part), part)
-                for part in (
-                    each.used,
-                    float((each.full < 0.005).mean()),
-                    float((each.full >= 0.985).mean()),
-                )
-            ),
-        ]
-        for each in views
-    ]
     joined = (
         f" {counted(len(nodes), 'node')} are drawn in rows of {per_row:,}."
         if per_row > 1
@@ -265,18 +250,36 @@ def _figure(
         keys=_KEYS,
         panels=panels,
         choice="Window:",
-        numbers=Grid(
-            caption="Nodes in each window",
-            columns=[
-                Column("StripWindow"),
-                Column("Strategy"),
-                Column("GPUs used", right=True),
-                Column("Idle cells", right=True),
-                Column("Full cells", right=True),
-            ],
-            rows=rows,
-            notes=["A cell is one row of the drawing in one step of time."],
-        ),
+        numbers=_window_table(views),
+    )
+
+
+def _window_table(views: Sequence["_StripView"]) -> Grid:
+    return Grid(
+        caption="Nodes in each window",
+        columns=[
+            Column("Window"),
+            Column("Strategy"),
+            Column("GPUs used", right=True),
+            Column("Idle cells", right=True),
+            Column("Full cells", right=True),
+        ],
+        rows=[
+            [
+                Cell(each.window.name),
+                Cell(each.name),
+                *(
+                    Cell(share(part), part)
+                    for part in (
+                        each.used,
+                        float((each.full < 0.005).mean()),
+                        float((each.full >= 0.985).mean()),
+                    )
+                ),
+            ]
+            for each in views
+        ],
+        notes=["A cell is one row of the drawing in one step of time."],
     )
 
 

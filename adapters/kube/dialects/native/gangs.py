@@ -161,7 +161,7 @@ def _claim(
     Read one tree; what cannot be obeyed of any node refuses the whole gang.
     """
     node, notes = nodes[0], Notes()
-    classes, workloads = around
+    classes, _ = around
     claim = Claim(key=node.key, dialect="native", source=node.raw)
     try:
         tree = part_of(node, forest, notes)
@@ -185,16 +185,26 @@ def _claim(
             },
             others=tuple(each.raw for each in nodes if each is not node),
         )
-        for each in nodes:
-            _judge(each, workloads, notes)
-            if _priority(each, classes, notes) != priority:
-                what = f"the priority of {each.where} is not that of {node.where}"
-                notes.refuse(Reason.CONFIG_CONFLICT, what)
-        _one_workload(nodes, notes)
+        _judge_all(nodes, priority, around, notes)
         _agree(pods, priority, classes, notes)
     except FieldError as error:
         notes.invalid(str(error))
     return replace(claim, refused=notes.refused, warnings=tuple(notes.warnings))
+
+
+def _judge_all(
+    nodes: Sequence[GroupNode], priority: int | None, around: Around, notes: Notes
+) -> None:
+    """
+    Judge every node of a tree; all have the priority of the first, and one workload.
+    """
+    classes, workloads = around
+    for each in nodes:
+        _judge(each, workloads, notes)
+        if _priority(each, classes, notes) != priority:
+            what = f"the priority of {each.where} is not that of {nodes[0].where}"
+            notes.refuse(Reason.CONFIG_CONFLICT, what)
+    _one_workload(nodes, notes)
 
 
 def _is_over(node: GroupNode) -> bool:

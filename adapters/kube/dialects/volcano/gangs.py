@@ -159,29 +159,10 @@ class VolcanoShaped:
             notes.invalid(f"metadata.name: {name!r} is not an RFC 1123 subdomain")
         claim = Claim(key=key, dialect=self.name, source=raw)
         try:
-            spec = mapping(raw, "spec")
-            queue = text(spec, "queue", "spec") or DEFAULT_QUEUE
-            class_name = text(spec, "priorityClassName", "spec")
-            parted = subgroups(spec, pods, notes)
-            claim = Claim(
-                key=key,
-                dialect=self.name,
-                tree=parted[0]
-                if parted
-                else tree_of(spec, pods, classes, notes, gone=self._gone),
-                placed=parted[1] if parted else {},
-                queue=queue,
-                priority=classes.value(class_name),
-                priority_class=class_name or None,
-                preemptible=_preemptible(raw, pods, notes),
-                created=created(raw, notes),
-                min_resources=_min_resources(spec),
-                over=mapping(raw, "status").get("phase") == "Completed",
-                source=raw,
-            )
-            if not is_subdomain(queue):
+            claim = self._read(claim, pods, classes, notes)
+            if not is_subdomain(queue := claim.queue or ""):
                 notes.invalid(f"spec.queue: {queue!r} is not an RFC 1123 subdomain")
-            network(spec, "spec", notes)
+            network(mapping(raw, "spec"), "spec", notes)
             _unheard(raw, pods, notes)
         except FieldError as error:
             notes.invalid(str(error))
@@ -190,6 +171,43 @@ class VolcanoShaped:
             claim,
             refused=notes.refused or said.refused,
             warnings=(*notes.warnings, *said.warnings),
+        )
+
+    def _read(
+        self,
+        bare: Claim,
+        pods: tuple[PodRecord, ...],
+        classes: PriorityClasses,
+        notes: Notes,
+    ) -> Claim:
+        """
+        Read what the spec of a PodGroup says.
+
+        Raises
+        ------
+        FieldError
+            When a field has another type than it should.
+        """
+        raw = bare.source or {}
+        spec = mapping(raw, "spec")
+        queue = text(spec, "queue", "spec") or DEFAULT_QUEUE
+        class_name = text(spec, "priorityClassName", "spec")
+        parted = subgroups(spec, pods, notes)
+        if parted:
+            tree, placed = parted
+        else:
+            tree, placed = tree_of(spec, pods, classes, notes, gone=self._gone), {}
+        return replace(
+            bare,
+            tree=tree,
+            placed=placed,
+            queue=queue,
+            priority=classes.value(class_name),
+            priority_class=class_name or None,
+            preemptible=_preemptible(raw, pods, notes),
+            created=created(raw, notes),
+            min_resources=_min_resources(spec),
+            over=mapping(raw, "status").get("phase") == "Completed",
         )
 
     def _said_by(self, pods: Sequence[PodRecord]) -> Raw | None:
