@@ -2,9 +2,6 @@
 Draw charts with Altair, in the light colours of the palette.
 """
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
@@ -12,7 +9,6 @@ from altair.utils.schemapi import debug_mode
 
 from adapters.reports.charts.charts import (
     Areas,
-    Axis,
     Bars,
     Chart,
     ChartPart,
@@ -25,44 +21,28 @@ from adapters.reports.charts.charts import (
 from adapters.reports.charts.number_text import drawable
 from adapters.reports.charts.palette import (
     CARD,
-    EVERY,
     FAINT,
     GRID,
     INK,
     LINE,
-    colour,
-    dashes,
-    shape,
+)
+from adapters.reports.charts.scales import (
+    Paper,
+    data_of,
+    named_ticks,
+    parts_of,
+    rows_of,
+    series_of,
+    x_of,
+    y_of,
 )
 
 FONT = "Liberation Sans"
 """
 The font drawings are measured in; Arial and Helvetica are as wide.
 """
-_BY_ROLE = {each.role: each.light for each in EVERY}
 
 Layers = alt.Chart | alt.LayerChart
-
-
-@dataclass(frozen=True, slots=True)
-class Paper:
-    """
-    The room a drawing has, in units of its own.
-    """
-
-    name: str
-    width: int
-
-    @property
-    def is_narrow(self) -> bool:
-        """
-        Tell whether labels must be few and short.
-        """
-        return self.width < 600
-
-
-WIDE = Paper("wide", 940)
-NARROW = Paper("narrow", 380)
 
 
 def specification(chart: Chart, paper: Paper) -> dict[str, Any]:
@@ -129,128 +109,6 @@ def _config() -> dict[str, Any]:
     }
 
 
-# --- axes ----------------------------------------------------------------------
-
-
-def _scale(axis: Axis, **more: Any) -> alt.Scale:  # noqa: ANN401 - options of Altair
-    if axis.low is not None and axis.high is not None:
-        more["domain"] = [axis.low, axis.high]
-        more["nice"] = False
-    if axis.is_log:
-        more["type"] = "log"
-    return alt.Scale(**more)
-
-
-def _ruler(axis: Axis, paper: Paper, **more: Any) -> alt.Axis:  # noqa: ANN401 - as above
-    """
-    Make an axis; of many ticks a narrow one shows every second.
-    """
-    ticks = list(axis.ticks)
-    if ticks:
-        # Of ticks that are given a logarithmic axis would show as many as counted.
-        more |= {"tickCount": alt.Undefined, "labelOverlap": False}
-    if paper.is_narrow and len(ticks) > 5:
-        ticks = ticks[::2]
-    return alt.Axis(title=axis.title, **_named(ticks), **more)
-
-
-def _named(ticks: Sequence[tuple[float, str]]) -> dict[str, Any]:
-    """
-    Put ticks where they are wanted, in the words they are wanted in.
-    """
-    if not ticks:
-        return {}
-    values = [value for value, _ in ticks]
-    words = json.dumps([drawable(text) for _, text in ticks])
-    place = f"indexof({json.dumps(values)}, datum.value)"
-    return {"values": values, "labelExpr": f"{words}[{place}]"}
-
-
-def _x(axis: Axis, paper: Paper, field: str = "x:Q") -> alt.X:
-    return alt.X(
-        field,
-        scale=_scale(axis),
-        axis=_ruler(axis, paper, labelOverlap="greedy", tickCount=6),
-        stack=None,
-    )
-
-
-def _y(axis: Axis, paper: Paper, field: str = "y:Q") -> alt.Y:
-    """
-    Make an upright axis, its title lying on top, where it can be read.
-    """
-    ruler = _ruler(
-        axis,
-        paper,
-        titleAngle=0,
-        titleAlign="left",
-        titleAnchor="end",
-        titleBaseline="bottom",
-        titleY=-8,
-        titleX=0,
-        tickCount=5,
-    )
-    return alt.Y(field, scale=_scale(axis), axis=ruler, stack=None)
-
-
-def _rows(names: Sequence[str], paper: Paper) -> alt.Y:
-    """
-    Name the rows of a chart, cut where they would leave no room.
-    """
-    order = [drawable(name) for name in names]
-    return alt.Y(
-        "row:N",
-        sort=order,
-        scale=alt.Scale(domain=order),
-        axis=alt.Axis(
-            title=None,
-            domain=False,
-            ticks=False,
-            labelPadding=9,
-            labelLimit=120 if paper.is_narrow else 320,
-        ),
-    )
-
-
-def _data(rows: Iterable[Mapping[str, Any]]) -> alt.InlineData:
-    return alt.InlineData(values=list(rows))
-
-
-def _series(ranks: Iterable[int]) -> tuple[alt.Color, alt.Shape, alt.StrokeDash]:
-    """
-    Give each series its colour, its shape and its dashes.
-    """
-    order = sorted(set(ranks))
-    return (
-        alt.Color(
-            "rank:N",
-            scale=alt.Scale(domain=order, range=[colour(at).light for at in order]),
-            legend=None,
-        ),
-        alt.Shape(
-            "rank:N",
-            scale=alt.Scale(domain=order, range=[shape(at) for at in order]),
-            legend=None,
-        ),
-        alt.StrokeDash(
-            "rank:N",
-            scale=alt.Scale(domain=order, range=[dashes(at) for at in order]),
-            legend=None,
-        ),
-    )
-
-
-def _parts(parts: Sequence[ChartPart]) -> alt.Color:
-    return alt.Color(
-        "part:N",
-        scale=alt.Scale(
-            domain=[part.name for part in parts],
-            range=[_BY_ROLE[part.role] for part in parts],
-        ),
-        legend=None,
-    )
-
-
 # --- one function for each chart -------------------------------------------------
 
 
@@ -273,17 +131,17 @@ def _bars(chart: Bars, paper: Paper) -> tuple[Layers, int]:
                     {"row": drawable(row), "part": part.name, "x": start, "x2": end}
                 )
                 start = end
-    base = alt.Chart(_data(rows)).encode(
-        y=_rows(chart.rows, paper), x=_x(chart.axis, paper), x2="x2:Q"
+    base = alt.Chart(data_of(rows)).encode(
+        y=rows_of(chart.rows, paper), x=x_of(chart.axis, paper), x2="x2:Q"
     )
     bars = base.mark_bar(stroke=CARD.light, strokeWidth=1).encode(
-        color=_parts(chart.parts)
+        color=parts_of(chart.parts)
     )
     return bars, max(1, len(chart.rows)) * 28
 
 
 def _spans(chart: Spans, paper: Paper) -> tuple[Layers, int]:
-    tint, form, _ = _series(chart.ranks)
+    tint, form, _ = series_of(chart.ranks)
     rows = [
         {
             "row": drawable(s.at),
@@ -294,8 +152,8 @@ def _spans(chart: Spans, paper: Paper) -> tuple[Layers, int]:
         }
         for s in chart.spans
     ]
-    base = alt.Chart(_data(rows)).encode(
-        y=_rows(chart.rows, paper),
+    base = alt.Chart(data_of(rows)).encode(
+        y=rows_of(chart.rows, paper),
         yOffset=alt.YOffset(
             "rank:N",
             sort=list(chart.ranks),
@@ -303,19 +161,19 @@ def _spans(chart: Spans, paper: Paper) -> tuple[Layers, int]:
         ),
         color=tint,
     )
-    across = _x(chart.axis, paper)
+    across = x_of(chart.axis, paper)
     line = base.mark_rule(strokeWidth=2).encode(x=across, x2="x2:Q")
     dot = base.mark_point(filled=True, size=64, opacity=1).encode(x=across, shape=form)
     middle = base.mark_tick(thickness=2, size=9).encode(
-        x=_x(chart.axis, paper, "mid:Q")
+        x=x_of(chart.axis, paper, "mid:Q")
     )
-    end = base.mark_tick(thickness=2, size=15).encode(x=_x(chart.axis, paper, "x2:Q"))
+    end = base.mark_tick(thickness=2, size=15).encode(x=x_of(chart.axis, paper, "x2:Q"))
     each = 16 * max(1, len(set(chart.ranks))) + 12
     return alt.LayerChart(layer=[line, middle, end, dot]), len(chart.rows) * each
 
 
 def _pairs(chart: Pairs, paper: Paper) -> tuple[Layers, int]:
-    tint, form, _ = _series(rank for _, rank, _ in chart.points)
+    tint, form, _ = series_of(rank for _, rank, _ in chart.points)
     rows = [
         {"row": drawable(row), "rank": rank, "x": x} for row, rank, x in chart.points
     ]
@@ -324,16 +182,16 @@ def _pairs(chart: Pairs, paper: Paper) -> tuple[Layers, int]:
         found = [x for at, _, x in chart.points if at == row]
         if found:
             ends.append({"row": drawable(row), "x": min(found), "x2": max(found)})
-    across = _x(chart.axis, paper)
+    across = x_of(chart.axis, paper)
     line = (
-        alt.Chart(_data(ends))
+        alt.Chart(data_of(ends))
         .mark_rule(strokeWidth=2, stroke=LINE.light)
-        .encode(y=_rows(chart.rows, paper), x=across, x2="x2:Q")
+        .encode(y=rows_of(chart.rows, paper), x=across, x2="x2:Q")
     )
     dots = (
-        alt.Chart(_data(rows))
+        alt.Chart(data_of(rows))
         .mark_point(filled=True, size=80, opacity=1)
-        .encode(y=_rows(chart.rows, paper), x=across, color=tint, shape=form)
+        .encode(y=rows_of(chart.rows, paper), x=across, color=tint, shape=form)
     )
     return alt.LayerChart(layer=[line, dots]), max(1, len(chart.rows)) * 26
 
@@ -347,31 +205,31 @@ def _areas(chart: Areas, paper: Paper) -> tuple[Layers, int]:
             rows.append({"x": moment, "part": part.name, "y": low, "y2": high})
             low = high
     areas = (
-        alt.Chart(_data(rows))
+        alt.Chart(data_of(rows))
         .mark_area(interpolate="step-after", clip=True)
         .encode(
-            x=_x(chart.time, paper),
-            y=_y(chart.axis, paper),
+            x=x_of(chart.time, paper),
+            y=y_of(chart.axis, paper),
             y2="y2:Q",
-            color=_parts(chart.parts),
+            color=parts_of(chart.parts),
         )
     )
     return areas, 150 if paper.is_narrow else 190
 
 
 def _lines(chart: Lines, paper: Paper) -> tuple[Layers, int]:
-    tint, _, dash = _series(rank for rank, _ in chart.series)
+    tint, _, dash = series_of(rank for rank, _ in chart.series)
     rows = [
         {"x": moment, "rank": rank, "y": value}
         for rank, values in chart.series
         for moment, value in zip(chart.moments, values, strict=True)
     ]
     lines = (
-        alt.Chart(_data(rows))
+        alt.Chart(data_of(rows))
         .mark_line(interpolate="step-after", strokeWidth=2, clip=True)
         .encode(
-            x=_x(chart.time, paper),
-            y=_y(chart.axis, paper),
+            x=x_of(chart.time, paper),
+            y=y_of(chart.axis, paper),
             color=tint,
             strokeDash=dash,
         )
@@ -380,13 +238,13 @@ def _lines(chart: Lines, paper: Paper) -> tuple[Layers, int]:
 
 
 def _points(chart: Points, paper: Paper) -> tuple[Layers, int]:
-    tint, form, _ = _series(rank for _, _, rank in chart.points)
+    tint, form, _ = series_of(rank for _, _, rank in chart.points)
     rows = [{"x": x, "y": y, "rank": rank} for x, y, rank in chart.points]
     dots = (
-        alt.Chart(_data(rows))
+        alt.Chart(data_of(rows))
         .mark_point(filled=True, size=44, opacity=0.75)
         .encode(
-            x=_x(chart.across, paper), y=_y(chart.up, paper), color=tint, shape=form
+            x=x_of(chart.across, paper), y=y_of(chart.up, paper), color=tint, shape=form
         )
     )
     return dots, 240 if paper.is_narrow else 300
@@ -412,13 +270,13 @@ def _strip(chart: Strip, paper: Paper) -> tuple[Layers, int]:
         grid=False,
         labelLimit=90 if paper.is_narrow else 200,
         labelFontSize=10,
-        **_named(ticks),
+        **named_ticks(ticks),
     )
     rects = (
-        alt.Chart(_data(rows))
+        alt.Chart(data_of(rows))
         .mark_rect(clip=True)
         .encode(
-            x=_x(chart.time, paper),
+            x=x_of(chart.time, paper),
             x2="x2:Q",
             y=alt.Y(
                 "y:Q",
@@ -428,7 +286,7 @@ def _strip(chart: Strip, paper: Paper) -> tuple[Layers, int]:
                 ),
             ),
             y2="y2:Q",
-            color=_parts([ChartPart(role, role) for role in roles]),
+            color=parts_of([ChartPart(role, role) for role in roles]),
         )
     )
     return rects, max(1, len(chart.rows)) * thin

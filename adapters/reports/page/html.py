@@ -15,7 +15,8 @@ import jinja2
 from markupsafe import Markup
 
 from adapters.reports.charts.palette import style_sheet
-from adapters.reports.charts.specification import NARROW, WIDE, specification
+from adapters.reports.charts.scales import NARROW, WIDE
+from adapters.reports.charts.specification import specification
 from adapters.reports.charts.svg import drawn, plot_of
 from adapters.reports.page.page import Facts, Figure, Grid, Items, Page, Section, Text
 from adapters.reports.page.plain_values import shown

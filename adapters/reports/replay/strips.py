@@ -2,8 +2,7 @@
 What every node does in a window of time: one line per node, darker where fuller.
 """
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +12,6 @@ from adapters.reports.charts.charts import Strip
 from adapters.reports.charts.number_text import (
     DAY,
     HOUR,
-    natural,
     share,
     span,
     time_axis,
@@ -28,8 +26,15 @@ from adapters.reports.page.page import (
     Panel,
     Text,
 )
-from adapters.reports.replay.results import Cluster, Folder
-from adapters.reports.replay.tables import PlayedJob, TableError, read_jobs, read_series
+from adapters.reports.replay.results import Folder
+from adapters.reports.replay.stays import (
+    Stay,
+    StripWindow,
+    nodes_of,
+    stays_of,
+    windows_of,
+)
+from adapters.reports.replay.tables import TableError, read_jobs
 from models.errors import printable
 from models.reasons import counted
 
@@ -44,7 +49,6 @@ MOST_STEPS = 2_400
 """
 The steps of the whole replay that a closer look has; hours, where it has no more.
 """
-_PLACE = re.compile(r"^(.+)\*(\d{1,6})$")
 _LEVELS = ((0.005, "h0"), (0.35, "h1"), (0.7, "h2"), (0.985, "h3"))
 _KEYS = (
     Key("idle", "h0"),
@@ -53,29 +57,6 @@ _KEYS = (
     Key("up to 98 %", "h3"),
     Key("full", "h4"),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class StripWindow:
-    """
-    A part of the replay that is looked at.
-    """
-
-    name: str
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
-class Stay:
-    """
-    A job on a node: from, to, GPUs.
-    """
-
-    node: str
-    low: float
-    high: float
-    gpus: int
 
 
 def strips(folder: Folder, wanted: Sequence[tuple[float, float]]) -> list[Block]:
@@ -89,7 +70,7 @@ def strips(folder: Folder, wanted: Sequence[tuple[float, float]]) -> list[Block]
         if run is None:
             continue
         try:
-            stays[name] = _stays(read_jobs(folder.path / run.folder))
+            stays[name] = stays_of(read_jobs(folder.path / run.folder))
         except TableError as error:
             missing.append(f"{run.folder}/jobs {error}: {name} is not drawn.")
     every = [stay for each in stays.values() for stay in each]
@@ -97,131 +78,10 @@ def strips(folder: Folder, wanted: Sequence[tuple[float, float]]) -> list[Block]
         return [
             Text(missing or ["No job ever ran, so every node was idle throughout."])
         ]
-    nodes, room = _nodes(every, folder.results.cluster)
-    windows = _windows(folder, every, wanted)
+    nodes, room = nodes_of(every, folder.results.cluster)
+    windows = windows_of(folder, every, wanted)
     figure = _figure(stays, nodes, room, windows)
     return [figure, Text(missing)] if missing else [figure]
-
-
-def _stays(jobs: Iterable[PlayedJob]) -> list[Stay]:
-    """
-    Take apart where the last attempt of each job ran, and when.
-    """
-    found = []
-    for job in jobs:
-        if job.start is None:
-            continue
-        end = job.end if job.end is not None else float("inf")
-        for word in job.nodes.split():
-            place = _PLACE.match(word)
-            if place is not None and end > job.start:
-                found.append(Stay(place[1], job.start, end, int(place[2])))
-    return found
-
-
-def _nodes(
-    stays: Sequence[Stay], cluster: Cluster
-) -> tuple[list[str], dict[str, float]]:
-    """
-    Name the nodes in their order, and the GPUs each of them has.
-
-    Nodes are numbered class by class; where jobs name fewer than the cluster has, a
-    node has as many GPUs as the smallest class that holds the most it ever ran at once,
-    and those that no job names share what is left.
-    """
-    names = sorted({stay.node for stay in stays}, key=natural)
-    sizes = [
-        each.gpus for each in cluster.classes for _ in range(min(each.nodes, 10**5))
-    ]
-    if len(names) == len(sizes):
-        return names, dict(zip(names, sizes, strict=True))
-    known = sorted({each.gpus for each in cluster.classes})
-    peaks = _peaks(stays)
-    room = {}
-    for name in names:
-        peak = float(peaks.get(name, 1))
-        room[name] = next((size for size in known if size >= peak), peak) or 1.0
-    unused = min(cluster.nodes, 10**5) - len(names)
-    left = cluster.gpus - sum(room.values())
-    for at in range(unused):
-        room[f"unused {at + 1}"] = max(1.0, left / unused)
-    return list(room), room
-
-
-def _peaks(stays: Sequence[Stay]) -> dict[str, int]:
-    """
-    Give the most GPUs that ran at once on each node; who leaves makes room first.
-    """
-    begins = [(stay.low, 1, stay.node, stay.gpus) for stay in stays]
-    ends = [(stay.high, 0, stay.node, -stay.gpus) for stay in stays]
-    now: dict[str, int] = {}
-    most: dict[str, int] = {}
-    for _, _, node, gpus in sorted(begins + ends):
-        now[node] = now.get(node, 0) + gpus
-        most[node] = max(most.get(node, 0), now[node])
-    return most
-
-
-# --- windows -----------------------------------------------------------------------
-
-
-def _windows(
-    folder: Folder, stays: Sequence[Stay], wanted: Sequence[tuple[float, float]]
-) -> list[StripWindow]:
-    """
-    Take what was asked for; else the whole, the day most waits, the day that differs.
-    """
-    ends = [stay.high for stay in stays if stay.high != float("inf")]
-    last = max([stay.low for stay in stays] + ends) or 1.0
-    found = [StripWindow(_said(low, high), low, high) for low, high in wanted]
-    whole = StripWindow("The whole replay", 0.0, last)
-    if last < 3 * DAY:
-        return [*found, whole]
-    crowded, different = _days(folder)
-    if crowded is not None:
-        name = f"Day {crowded + 1}, when most GPUs were waited for"
-        found.append(StripWindow(name, crowded * DAY, (crowded + 1) * DAY))
-    if different not in (None, crowded):
-        name = f"Day {different + 1}, when their use differs most"
-        found.append(StripWindow(name, different * DAY, (different + 1) * DAY))
-    return [*found, whole]
-
-
-def _said(low: float, high: float) -> str:
-    return f"{span(low)} to {span(high)}"
-
-
-def _days(folder: Folder) -> tuple[int | None, int | None]:
-    """
-    Find the day on which most GPUs are waited for, and that on which use differs most.
-    """
-    waiting: dict[int, float] = {}
-    used: list[dict[int, float]] = []
-    for name in folder.results.strategies:
-        run = folder.run(name)
-        if run is None:
-            continue
-        try:
-            series = read_series(folder.file(run, "series.csv"))
-        except TableError:
-            continue
-        each: dict[int, float] = {}
-        for at, moment in enumerate(series.moments):
-            day = int(moment // DAY)
-            waiting[day] = waiting.get(day, 0.0) + series.waiting_gpus[at]
-            each[day] = each.get(day, 0.0) + series.parts["used"][at]
-        used.append(each)
-    crowded = max(sorted(waiting), key=waiting.__getitem__, default=None)
-    if crowded is None or len(used) < 2:
-        return crowded, None
-    spread = {
-        day: max(u.get(day, 0.0) for u in used) - min(u.get(day, 0.0) for u in used)
-        for day in waiting
-    }
-    return crowded, max(sorted(spread), key=spread.__getitem__)
-
-
-# --- drawing -----------------------------------------------------------------------
 
 
 def _figure(

@@ -31,7 +31,8 @@ from adapters.reports.charts.palette import (
     ranks,
     shape,
 )
-from adapters.reports.charts.specification import NARROW, WIDE, specification
+from adapters.reports.charts.scales import NARROW, WIDE
+from adapters.reports.charts.specification import specification
 from adapters.reports.charts.svg import drawn, num_marks
 
 HOSTILE = "</svg><script>alert('x')</script>\"'\\ ümlaut 日本 😀 ]]>"
