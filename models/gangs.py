@@ -110,7 +110,9 @@ class Gang:
     A tree of pods with one queue and one priority, shown as ``namespace/name``.
 
     What its source cannot say clearly or we cannot obey is ``refused``, with a reason.
-    ``runs_like`` says whose run times its own are like, if not those of its own kind.
+    Nodes were held for it for ``held_for`` seconds so far; when that began it was to
+    start within ``held_first``.  ``runs_like`` says whose run times its own are like,
+    if not those of its own kind.
     """
 
     name: str
@@ -133,6 +135,8 @@ class Gang:
     stale_since: int | None = None
     evicted_ago: int | None = None
     passed_over: int = 0
+    held_for: int = 0
+    held_first: int | None = None
     runs_like: RunKind | None = None
     refused: Waiting | None = None
 

@@ -131,11 +131,23 @@ class GangLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Hold:
+    """
+    Nodes held for a gang that waits, and in how many seconds it is expected to start.
+    """
+
+    gang: str
+    nodes: tuple[str, ...]
+    expected: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """
     Ordered operations with what they were made from and how good they are.
 
-    ``held`` are GPUs that idle since nodes are held, while work waits that fits there.
+    ``held`` are GPUs that idle since nodes are held, while work waits that fits there;
+    ``holds`` say which, and for whom.
     """
 
     strategy: str
@@ -152,6 +164,7 @@ class Plan:
     fallback: "Fallback | None" = None
     cut: tuple[str, ...] = ()
     held: int = 0
+    holds: tuple[Hold, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,8 +98,9 @@ class WaitingPolicy(PolicyPart):
     first ``firm`` hold their nodes against what is entitled elsewhere, too: of those
     that are entitled themselves, or were passed over for ``firm_after``.  Who needs
     fewer ``gpus`` to start is no head.  Of the GPU time of a ``window`` the part
-    ``budget`` may idle since it is held.  A head has its turn once it was passed over
-    for ``outweigh`` times as long as its turn holds up all others together.
+    ``budget`` may idle since it is held.  Nothing is held for more than ``slip`` times
+    as long as was expected at first.  A head has its turn once it was passed over for
+    ``outweigh`` times as long as its turn holds up all others together.
     """
 
     protect_after: Seconds = Field(3600, alias="protectAfter")
@@ -108,6 +109,7 @@ class WaitingPolicy(PolicyPart):
     firm: int = Field(1, ge=0)
     firm_after: Seconds | None = Field(None, alias="firmAfter")
     gpus: int = Field(0, ge=0)
+    slip: float = Field(2.0, ge=1, le=1000)
     budget: float = Field(0.02, ge=0, le=1)
     window: Seconds = Field(86400, gt=0)
     outweigh: float = Field(2.0, ge=0, le=1000)

@@ -336,6 +336,8 @@ class GangSpec(TreeSpec):
     stale_since: Seconds | None = Field(None, alias="staleSince")
     evicted_ago: Seconds | None = Field(None, alias="evictedAgo")
     passed_over: Seconds = Field(0, alias="passedOver")
+    held_for: Seconds = Field(0, alias="heldFor")
+    held_first: Seconds | None = Field(None, alias="heldFirst")
     runs_like: RunKindSpec | None = Field(None, alias="runsLike")
     refused: RefusedSpec | None = None
 

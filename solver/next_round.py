@@ -11,7 +11,7 @@ from models.gangs import Gang, PodPhase, is_complete, pod_sets
 from models.policy import LONGEST_LEAVING, Policy
 from models.queues import Queue
 from models.snapshot import Snapshot
-from solver.hold.turns import budget_left
+from solver.hold.turns import budget_left, most_held
 
 
 def next_moment(snapshot: Snapshot, policy: Policy, held: int = 0) -> int | None:
@@ -45,6 +45,13 @@ def budget_ends(snapshot: Snapshot, policy: Policy, held: int) -> int:
     return max(1, ceil(budget_left(snapshot, policy) / held))
 
 
+def slips_in(held_for: int, first: int, policy: Policy) -> int:
+    """
+    Give the seconds until nodes were held for too long, 0 and less where they were.
+    """
+    return int(most_held(first, policy.waiting.slip)) + 1 - held_for
+
+
 def _waits(gang: Gang) -> bool:
     return any(
         pod.phase in {PodPhase.PENDING, PodPhase.RESERVED}
@@ -74,6 +81,8 @@ def _while_waiting(gang: Gang, policy: Policy) -> Iterator[int]:
     """
     yield from (step.after - gang.age for step in policy.ageing)
     yield from (time - gang.passed_over for time in policy.clocks)
+    if gang.held_first is not None:
+        yield slips_in(gang.held_for, gang.held_first, policy)
 
 
 def _protection(

@@ -72,7 +72,7 @@ def carry_out(snapshot: Snapshot, plan: Plan, seconds: int) -> Snapshot:
     gangs = tuple(
         _gang_after(
             gang,
-            _Later(steps, seconds),
+            _Later(steps, seconds, {h.gang: h.expected for h in plan.holds}),
             is_evicted=gang.key in gone,
             is_passed_over=gang.key in passed,
         )
@@ -101,11 +101,12 @@ def _unchanged_for(snapshot: Snapshot, plan: Plan, seconds: int) -> int:
 @dataclass(frozen=True, slots=True)
 class _Later:
     """
-    The steps of a plan, by pod, and how long ago they were.
+    The steps of a plan, by pod, how long ago they were, and for whom nodes are held.
     """
 
     steps: Mapping[str, Operation]
     seconds: int
+    holds: Mapping[str, int]
 
 
 def _gang_after(
@@ -124,6 +125,9 @@ def _gang_after(
     )
     live = is_live(after)
     waited = gang.passed_over + seconds if is_passed_over else gang.passed_over
+    if gang.key in later.holds:
+        first = later.holds[gang.key] if gang.held_first is None else gang.held_first
+        after = replace(after, held_for=gang.held_for + seconds, held_first=first)
     return replace(
         after,
         once_satisfied=_is_once_satisfied(after, live=live),

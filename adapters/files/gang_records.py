@@ -76,6 +76,8 @@ class FileGangMaker:
             stale_since=spec.stale_since,
             evicted_ago=spec.evicted_ago,
             passed_over=spec.passed_over,
+            held_for=spec.held_for,
+            held_first=spec.held_first,
             runs_like=(
                 kind_of(spec.runs_like.queue, spec.runs_like.owner, spec.runs_like.gpus)
                 if spec.runs_like

@@ -16,6 +16,7 @@ from models.plan import (
     FailedTry,
     Fallback,
     GangLine,
+    Hold,
     ModelSize,
     Operation,
     Plan,
@@ -89,6 +90,16 @@ class DevicePart(PlanPart):
     start: Annotated[int, Field(ge=-1, le=2**31)] = -1
 
 
+class HoldPart(PlanPart):
+    """
+    Nodes held for a gang that waits.
+    """
+
+    gang: PodName
+    nodes: list[str] = []
+    expected: Number = 0
+
+
 class OperationPart(PlanPart):
     """
     One step; a move says from and to, every other step says node.
@@ -158,6 +169,7 @@ class PlanFile(PlanPart):
     fallback: FallbackPart | None = None
     cut: list[str] = []
     held: int = 0
+    holds: list[HoldPart] = []
 
 
 _BULK = Bulk(
@@ -235,6 +247,10 @@ def _plan(file: PlanFile) -> Plan:
         fallback=_fallback(file.fallback),
         cut=tuple(file.cut),
         held=file.held,
+        holds=tuple(
+            Hold(gang=part.gang, nodes=tuple(part.nodes), expected=part.expected)
+            for part in file.holds
+        ),
     )
 
 

@@ -55,6 +55,10 @@ def plan_document(plan: Plan) -> dict[str, Any]:
         "fallback": _fallback(plan),
         "cut": [*plan.cut],
         "held": plan.held,
+        "holds": [
+            {"gang": hold.gang, "nodes": [*hold.nodes], "expected": hold.expected}
+            for hold in plan.holds
+        ],
     }
 
 

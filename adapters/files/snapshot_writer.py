@@ -236,6 +236,8 @@ def _gang(gang: Gang) -> Record:
             staleSince=gang.stale_since,
             evictedAgo=gang.evicted_ago,
             passedOver=gang.passed_over or None,
+            heldFor=gang.held_for or None,
+            heldFirst=gang.held_first,
             runsLike=kind_document(gang.runs_like) if gang.runs_like else None,
         ),
         **(

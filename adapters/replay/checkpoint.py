@@ -37,6 +37,7 @@ def keep(engine: Engine, key: str) -> None:
         "ends": world.ends,
         "fates": [_written(fate) for fate in world.fates.values()],
         "held": world.held.document(),
+        "holds": world.holds.document(),
         "usage": world.usage.document(),
         "runTimes": run_times_document(world.run_times),
         "alone": [idx for idx in world.fates if _alone(engine, idx)],
@@ -93,6 +94,7 @@ def restore(engine: Engine, document: dict[str, Any]) -> None:
     for name in _WORLD:
         setattr(world, name, document["world"][name])
     world.held.restore(document["held"])
+    world.holds.restore(document["holds"], held_on=True)
     world.usage.restore(document["usage"])
     specs = map(RunTimesSpec.model_validate, document["runTimes"])
     world.run_times = record_of(specs)

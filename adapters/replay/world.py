@@ -5,11 +5,12 @@ Nothing here decides who starts; it says what is, and lets happen what a plan sa
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from typing import Literal
 
 from adapters.loop.memory.held import HeldTime
+from adapters.loop.memory.held_gangs import HoldMemory
 from adapters.loop.memory.used_so_far import UsageMemory
 from adapters.replay.free_nodes import Ground
 from adapters.replay.gpu_use import Meter
@@ -26,7 +27,7 @@ from models.resources import GPU, add, summed
 from models.run_times import NOTHING_SEEN, RunTimes
 from models.snapshot import Snapshot
 from models.trace import Floor, Job
-from solver import budget_ends
+from solver import budget_ends, slips_in
 
 Look = Literal["all", "kinds"]
 Need = Literal["plan", "empty", "full", "same"]
@@ -96,6 +97,7 @@ class World:
     books: Books = field(init=False)
     meter: Meter = field(init=False)
     held: HeldTime = field(default_factory=HeldTime)
+    holds: HoldMemory = field(default_factory=HoldMemory)
     usage: UsageMemory = field(init=False)
     run_times: RunTimes = NOTHING_SEEN
     load: Load = field(default_factory=Load)
@@ -214,6 +216,7 @@ class World:
         if not some and not self.rules.evictions and not self._loose():
             self.changed, self.again = False, None
             self.held.note(0, self.now)
+            self.holds.planned((), self.now)
             self.split()
             return "full"
         self.shares = self.books.shares(self._asked())
@@ -272,7 +275,9 @@ class World:
         fates = {idx: self.fates[idx] for idx in self.shown} | self.promised
         fates |= {fate.idx: fate for fate in self.active.values()}
         gangs = [
-            fate.as_gang(self.now, self._passed_over(fate), clocks=clocks)
+            self._with_holds(
+                fate.as_gang(self.now, self._passed_over(fate), clocks=clocks)
+            )
             for fate in fates.values()
         ]
         gangs += self.load.gangs(self.now)
@@ -288,6 +293,12 @@ class World:
             run_times=self.run_times,
             also_waiting=self.line.count - sum(idx in self.line for idx in self.shown),
         )
+
+    def _with_holds(self, gang: Gang) -> Gang:
+        held_for, first = self.holds.of(gang.key, self.now)
+        if first is None:
+            return gang
+        return replace(gang, held_for=held_for, held_first=first)
 
     # --- the sink ---------------------------------------------------------------------
 
@@ -307,6 +318,7 @@ class World:
             self._obey(fate, step)
         for fate in touched.values():
             self._settle(fate)
+        self.holds.planned(plan.holds, self.now)
         self._note_reasons(plan)
         self.changed = bool(plan.operations)
         self.again = self._next_clock(plan.held)
@@ -396,6 +408,7 @@ class World:
         seconds = failures[fate.failures] if fails else fate.job.duration
         fate.attempts += 1
         self.counts.started += 1
+        self.holds.forget((f"default/{fate.job.name}",))
         heappush(self.ends, (self.now + seconds, fate.idx, fate.attempts))
 
     def _stop(self, fate: Fate, gpus: int) -> None:
@@ -426,11 +439,20 @@ class World:
         ]
         clocks = self.policy.clocks
         moments += [self._since(idx) + step for idx in self.shown for step in clocks]
+        moments += [self.now + seconds for seconds in self._slips()]
         if held:
             spent = self.held.within(self.policy.waiting.window, self.now)
             before = Snapshot(nodes=self.floor.nodes, held=spent)
             moments.append(self.now + budget_ends(before, self.policy, held))
         return min((moment for moment in moments if moment > self.now), default=None)
+
+    def _slips(self) -> Iterator[int]:
+        """
+        Walk the seconds until nodes were held for too long for somebody.
+        """
+        for gang in self.holds.gangs:
+            held_for, first = self.holds.of(gang, self.now)
+            yield slips_in(held_for, first or 0, self.policy)
 
     # --- what idle GPUs wait for ------------------------------------------------------
 

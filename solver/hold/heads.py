@@ -11,7 +11,7 @@ import numpy as np
 
 from models.reasons import Facts, counted
 from solver.hold.forecast import Forecast, Seats
-from solver.hold.turns import Turns
+from solver.hold.turns import Turns, most_held
 from solver.place.gang_order import oldest
 from solver.problem.gang_state import Standing
 from solver.problem.lateness import needs_gpus, passed_over, unit_gpus
@@ -27,7 +27,8 @@ class Head:
     A unit that was passed over for too long, by its key, and the nodes held for it.
 
     ``start`` is in how many seconds it starts at the latest if what runs ends by then,
-    0 if it could now, and none where nobody knows; ``likely`` is when it may.
+    0 if it could now, and none where nobody knows; ``likely`` is when it may.  For one
+    that ``slipped`` nodes were held for too long; no more are, until it may start soon.
     """
 
     key: str
@@ -35,6 +36,7 @@ class Head:
     start: int | None
     band: int
     likely: int = 0
+    slipped: bool = False
 
 
 def heads_of(problem: Problem) -> tuple[Head, ...]:
@@ -52,6 +54,17 @@ def heads_of(problem: Problem) -> tuple[Head, ...]:
     return tuple(head for head in found if head is not None)
 
 
+def has_slipped(unit: Unit, likely: int, slip: float) -> bool:
+    """
+    Tell whether nodes were held for too long for a unit, or would be till it starts.
+    """
+    return any(
+        state.gang.held_first is not None
+        and state.gang.held_for + likely > most_held(state.gang.held_first, slip)
+        for state in unit.states
+    )
+
+
 def head_facts(head: Head, problem: Problem) -> Facts:
     """
     Say what is held for a head, and in how many seconds it is expected to start.
@@ -63,7 +76,7 @@ def head_facts(head: Head, problem: Problem) -> Facts:
     facts: Facts = {"held": len(names)}
     facts |= {"nodes": ", ".join(shown)} if shown else {}
     facts |= {} if head.start is None else {"expected": head.start}
-    return facts
+    return facts | ({"slipped": head.likely} if head.slipped else {})
 
 
 def _first_in_line(problem: Problem) -> list[Unit]:
@@ -114,6 +127,7 @@ class _HeadChoice:
         self._problem = problem
         self._forecast = Forecast(problem)
         self._turns = Turns(problem)
+        self._slip = problem.policy.waiting.slip
         self._taken: Bools = np.zeros(len(problem.room.nodes), dtype=bool)
         self._asked = sum(unit_gpus(u) for u in problem.units if u.starts)
 
@@ -123,7 +137,19 @@ class _HeadChoice:
         """
         if not self._turns.has_turn(unit):
             return None
-        seats = self._forecast.seats_now(unit, self._taken) or self._affordable(unit)
+        seats = self._forecast.seats_now(unit, self._taken)
+        if seats is None:
+            seats = self._forecast.seats_later(unit, self._taken)
+            if seats is not None and has_slipped(unit, seats.likely, self._slip):
+                return Head(
+                    key=unit.key,
+                    nodes=(),
+                    start=None,
+                    band=unit.band,
+                    likely=seats.likely,
+                    slipped=True,
+                )
+            seats = self._affordable(unit, seats)
         if seats is None or not seats.nodes:
             return None
         self._taken[list(seats.nodes)] = True
@@ -135,11 +161,10 @@ class _HeadChoice:
             likely=seats.likely,
         )
 
-    def _affordable(self, unit: Unit) -> Seats | None:
+    def _affordable(self, unit: Unit, seats: Seats | None) -> Seats | None:
         """
-        Find nodes to hold for a unit until it can start; none if that costs too much.
+        Give nodes to hold for a unit until it can start; none if that costs too much.
         """
-        seats = self._forecast.seats_later(unit, self._taken)
         if seats is None:
             return None
         idle = self._idle(unit, seats)

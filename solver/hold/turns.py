@@ -53,6 +53,13 @@ class Turns:
         return True
 
 
+def most_held(first: int, slip: float) -> float:
+    """
+    Give for how many seconds nodes are held for a gang that was to start in so many.
+    """
+    return slip * max(SOONEST, first)
+
+
 def budget_left(snapshot: Snapshot, policy: Policy) -> float:
     """
     Give the GPU-seconds that may idle yet in the present window, held for heads.

@@ -12,6 +12,7 @@ from models.kept import Kept
 from models.plan import (
     Departure,
     GangLine,
+    Hold,
     Op,
     Operation,
     Placement,
@@ -61,7 +62,29 @@ def plan_of(
         operations=tuple(operations),
         model=outcome.model,
         held=outcome.held,
+        holds=_holds(outcome),
     )
+
+
+def _holds(outcome: Outcome) -> tuple[Hold, ...]:
+    """
+    List for whom nodes are held that do not start yet.
+    """
+    problem, waiting = outcome.problem, {}
+    for unit in problem.units:
+        if not outcome.draft.starts(unit):
+            waiting[unit.key] = unit.states
+    found = [
+        Hold(
+            gang=state.key,
+            nodes=tuple(problem.room.nodes[at].name for at in head.nodes),
+            expected=head.likely,
+        )
+        for head in outcome.heads
+        if head.nodes and head.likely
+        for state in waiting.get(head.key, ())
+    ]
+    return tuple(sorted(found, key=lambda hold: hold.gang))
 
 
 def _said(

@@ -10,6 +10,7 @@ from models.resources import num_gpus
 from solver.verify.evidence import Evidence
 from solver.verify.violation import Violation
 
+_SOONEST = 600
 _ON_A_NODE = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})
 
 
@@ -41,6 +42,31 @@ def held_claims(evidence: Evidence) -> Iterator[Violation]:
     if held > idle:
         message = f"{held} GPUs held of {idle} that are idle"
         yield Violation("held-claim", "plan", message)
+
+
+def hold_claims(evidence: Evidence) -> Iterator[Violation]:
+    """
+    Ensure that nodes are held for gangs that wait only, and for none for too long.
+
+    Seconds held so far + seconds to its start <= slip x max(600, seconds expected at
+    first); a gang of which nothing was expected yet may have nodes held.
+    """
+    waiting = evidence.policy.waiting
+    for hold in evidence.plan.holds:
+        gang = evidence.gangs.get(hold.gang)
+        if gang is None or not waiting.heads:
+            message = "nodes are held for what is no head"
+            yield Violation("hold-claim", hold.gang, message)
+            continue
+        if gang.held_first is None:
+            continue
+        most = waiting.slip * max(_SOONEST, gang.held_first)
+        if gang.held_for + hold.expected > most:
+            message = (
+                f"nodes held for {gang.held_for} s and {hold.expected} s more,"
+                f" {most:g} s at most"
+            )
+            yield Violation("hold-claim", hold.gang, message)
 
 
 def _taken(evidence: Evidence) -> Counter[str]:

@@ -93,6 +93,7 @@ RULES: Final[dict[str, Rule]] = {
     "plan-status": plan_claims.plan_status,
     "gang-line": plan_claims.gang_lines,
     "held-claim": held_idle.held_claims,
+    "hold-claim": held_idle.hold_claims,
 }
 
 

@@ -146,6 +146,8 @@ def _running() -> dict:
         "staleSince": "3s",
         "evictedAgo": "1h",
         "passedOver": "2h",
+        "heldFor": "1h",
+        "heldFirst": "30m",
         "runsLike": {"queue": "research", "owner": "team-a", "gpus": 8},
     }
 

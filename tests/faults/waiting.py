@@ -57,6 +57,15 @@ FAULTS: tuple[Fault, ...] = (
         ("waiting/no-node-is-held-before-the-time",),
     ),
     Fault(
+        "holds-slip",
+        "nodes are held for however long it takes",
+        switch("solver.hold.heads:has_slipped", always(False)),
+        (
+            "waiting/a-hold-that-slipped-is-given-up",
+            "waiting/how-far-a-hold-may-slip-is-the-policys",
+        ),
+    ),
+    Fault(
         "heads-by-name",
         "of those passed over for long the first by name is the head",
         switch("solver.hold.heads:by_rank", lambda _old: lambda unit: unit.key),

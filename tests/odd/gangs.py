@@ -62,7 +62,7 @@ def _add_history(world: World, gang: Part) -> None:
     """
     Say what has happened to it.
     """
-    for word in ("evictedAgo", "passedOver", "staleSince"):
+    for word in ("evictedAgo", "passedOver", "staleSince", "heldFor", "heldFirst"):
         if world.odd():
             gang[word] = world.duration()
     if world.odd(0.5):

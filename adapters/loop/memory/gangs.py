@@ -13,6 +13,7 @@ from typing import Any, Final
 from adapters.loop.memory.ended_gangs import EndedGangs
 from adapters.loop.memory.gang_memory import GangMemory, importance, known, plain
 from adapters.loop.memory.held import HeldTime
+from adapters.loop.memory.held_gangs import HoldMemory
 from adapters.loop.memory.promises import Promise, Promises
 from adapters.loop.memory.unchanged import Stillness, leaving_for_others
 from adapters.loop.memory.used_so_far import UsageMemory
@@ -59,6 +60,7 @@ class Memory:
         self._whole: Kept[Gang, bool] = Kept(is_complete)
         self._held = HeldTime()
         self._ended = EndedGangs()
+        self._holds = HoldMemory()
         self._usage = UsageMemory(half_life)
         self._stillness = Stillness()
         self._spared: dict[str, float | None] = {}
@@ -90,6 +92,7 @@ class Memory:
         Give the gangs that do not run whole, or are remembered, by their places.
         """
         there = places_of(gangs)
+        self._holds.forget([key for key in self._holds.gangs if key not in there])
         places = {there[key] for key in self.gangs.keys() & there.keys()}
         whole = self._whole.of(still(gangs))
         places.update(at for at, is_whole in enumerate(whole) if not is_whole)
@@ -115,6 +118,7 @@ class Memory:
                 held.waited += max(0.0, now - held.waits_since)
                 held.waits_since = None
         self._held.note(plan.held, now)
+        self._holds.planned(plan.holds, now)
         self.promises.planned(snapshot, plan, now)
         self._stillness.planned(plan, now)
         self._spared = {}
@@ -190,6 +194,8 @@ class Memory:
             kept["unchanged"] = unchanged
         if (held := self._held.document())["slots"]:
             kept["held"] = held
+        if (holds := self._holds.document())["held"]:
+            kept["holds"] = holds
         if ended := self._ended.document():
             kept["ended"] = ended
         if self._usage.half_life is not None:
@@ -217,6 +223,7 @@ class Memory:
         self._held = HeldTime()
         self._held.restore({**document.get("held", {}), "gpus": 0})
         lost += not self._usage.restore(document.get("usage"))
+        lost += not self._holds.restore(document.get("holds"))
         lost += not self._ended.restore(document.get("ended"))
         self.promises = Promises()
         return lost + self.promises.restore(
@@ -241,7 +248,10 @@ class Memory:
             # Another one of that name; pods that had to leave may be made anew, though.
             held = GangMemory(evicted_at=held.evicted_at)
             self.gangs[gang.key] = held
+            self._holds.forget((gang.key,))
         live = whole or is_live(gang)
+        if live:
+            self._holds.forget((gang.key,))
         below = not live and _runs(gang)
         if held is None:
             if not below:
@@ -249,9 +259,12 @@ class Memory:
             held = self._of(gang, now)
         held.born, held.seen = held.born or born, now
         self._note(gang, held, now, live=live, below=below)
+        held_for, held_first = self._holds.of(gang.key, now)
         return replace(
             gang,
             passed_over=_waited(held, now),
+            held_for=held_for,
+            held_first=held_first,
             evicted_ago=_since(held.evicted_at, now),
             backoff=max(gang.backoff, ceil(held.again_at - now), 0),
             stale_since=_stale_since(gang, held, now),

@@ -282,6 +282,8 @@ def _wanted(snapshot: Snapshot) -> Iterator[tuple[str, _WantedGang]]:
             stale_since=None,
             evicted_ago=None,
             passed_over=0,
+            held_for=0,
+            held_first=None,
         )
         here = phases.total() - ended - phases[PodPhase.TERMINATING]
         leaves = {leaf.name: _bare(leaf) for leaf in pod_sets(gang.tree)}

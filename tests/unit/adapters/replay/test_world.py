@@ -112,7 +112,13 @@ def test_the_series_says_what_every_gpu_did(tmp_path):
     assert ("16", "0") == (second["used"], second["waiting"])
 
 
-HOLDING = {"protectAfter": 0, "headsOf": "cluster", "budget": 1, "outweigh": 0}
+HOLDING = {
+    "protectAfter": 0,
+    "headsOf": "cluster",
+    "budget": 1,
+    "outweigh": 0,
+    "slip": 1000,
+}
 LATE = [{"name": "late", "after": "90m"}, "gangs"]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from models.gangs import Gang, MatchPolicy, PodSet
 from models.nodes import Taint
-from models.plan import Operation
+from models.plan import Hold, Operation
 from models.policy import Policy
 from models.queues import QueueResource
 from models.reasons import Reason, Waiting
@@ -556,6 +556,16 @@ def claims():
         "without heads",
         policy=Policy.model_validate({"waiting": {"heads": 0}}),
         allowing=POLICY,
+    )
+    hold = Hold(gang="default/a", nodes=("n0",), expected=3600)
+    held = snapshot(nodes(2), [gang("a", held_for=3601, held_first=3600)])
+    yield broken("hold-claim", held, replace(plan(), holds=(hold,)), plan(), "too long")
+    yield broken(
+        "hold-claim",
+        idle,
+        replace(plan(), holds=(replace(hold, gang="default/c"),)),
+        replace(plan(), holds=(hold,)),
+        "no such gang",
     )
     for label, said in lines.items():
         yield broken(
