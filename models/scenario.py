@@ -31,6 +31,7 @@ from models.place_specs import (
 )
 from models.policy import Policy
 from models.reasons import Reason
+from models.run_time_specs import RunKindSpec, RunTimesSpec
 from models.run_times import MOST_KINDS
 from models.snapshot import Snapshot
 from models.usage_hours import parse_usage
@@ -277,33 +278,6 @@ class RefusedSpec(Spec):
 
     reason: Annotated[Reason, Field(strict=False)]
     facts: dict[str, str | int] = Field(default_factory=dict)
-
-
-class EndedSpec(Spec):
-    """
-    So many gangs ran for so long at most.
-    """
-
-    within: Seconds
-    gangs: Number
-
-
-class RunKindSpec(Spec):
-    """
-    Whose run times are taken to be alike.
-    """
-
-    queue: PlainName = "default"
-    owner: LeafName = "default"
-    gpus: Number = 0
-
-
-class RunTimesSpec(RunKindSpec):
-    """
-    For how long gangs of one kind ran that have ended.
-    """
-
-    ended: list[EndedSpec]
 
 
 class GangSpec(TreeSpec):

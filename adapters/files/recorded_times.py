@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from models.gangs import RunKind
+from models.run_time_specs import RunTimesSpec
 from models.run_times import EDGES, Counts, RunTimes, bin_of, kind_of, summed_counts
-from models.scenario import RunTimesSpec
 
 Record = dict[str, Any]
 

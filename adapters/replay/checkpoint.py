@@ -12,7 +12,7 @@ from typing import Any
 from adapters.files.recorded_times import record_of, run_times_document
 from adapters.replay.engine import Engine, Rounds
 from adapters.replay.job_state import Fate
-from models.scenario import RunTimesSpec
+from models.run_time_specs import RunTimesSpec
 
 NAME = "checkpoint.json"
 _FIELDS = (
