@@ -16,6 +16,7 @@ MOST_BYTES = 32 * 2**20
 Of the frames kept, packed; the oldest are let go.
 """
 MOST_ANSWERS = 64
+_BODY, _GREEDY = -2, -1
 Made = Callable[[], Mapping[str, Any]]
 
 
@@ -34,12 +35,13 @@ class StoredFrame:
     """
     One frame: its line in the list of rounds, and its document, packed.
 
-    ``answers`` are made when somebody asks.
+    Of what was recorded the document is ``made``, and ``answers`` of all, when asked.
     """
 
     line: Mapping[str, Any]
     body: bytes
     answers: RoundAnswers | None
+    made: Made | None = None
 
 
 class FrameStore:
@@ -79,12 +81,17 @@ class FrameStore:
             self._tell()
         return number
 
-    def add_all(self, documents: list[Mapping[str, Any]]) -> None:
+    def add_later(
+        self, head: Mapping[str, Any], made: Made, answers: RoundAnswers | None = None
+    ) -> None:
         """
-        Add what was recorded, oldest first.
+        Add a recorded round: ``head`` is for its line, the rest is made when asked for.
         """
-        for document in documents:
-            self.add(document)
+        with self._changed:
+            line = _line(self._next, head)
+            self._frames[self._next] = StoredFrame(line, b"", answers, made)
+            self._next += 1
+            self._tell()
 
     def fail(self, why: str) -> None:
         """
@@ -115,37 +122,45 @@ class FrameStore:
         """
         with self._changed:
             frame = self._frames.get(number)
-        return None if frame is None else frame.body
+        if frame is None or frame.made is None:
+            return None if frame is None else frame.body
+        return self._answer(number, _BODY, frame.made)
 
     def greedy(self, number: int) -> bytes | None:
         """
         Give greedy's plan of a round as packed JSON, made when it is first asked for.
         """
-        return self._answer(number, -1)
+        answers = self._answers(number)
+        if answers is None:
+            return None
+        return self._answer(number, _GREEDY, answers.greedy)
 
     def why(self, number: int, gang: int) -> bytes | None:
         """
         Say why a gang of a round waits, as packed JSON; nothing where nobody knows.
         """
-        return self._answer(number, gang) if gang >= 0 else None
+        answers = self._answers(number) if gang >= 0 else None
+        if answers is None:
+            return None
+        return self._answer(number, gang, lambda: answers.why(gang))
 
-    def _answer(self, number: int, gang: int) -> bytes | None:
+    def _answers(self, number: int) -> RoundAnswers | None:
+        with self._changed:
+            frame = self._frames.get(number)
+        return None if frame is None else frame.answers
+
+    def _answer(self, number: int, what: int, made: Made) -> bytes:
         """
-        Answer one question at a time, each once; of a round let go none.
+        Answer one question at a time, and keep the newest answers.
         """
         with self._trying:
-            with self._changed:
-                frame = self._frames.get(number)
-            if frame is None or frame.answers is None:
-                return None
-            made = self._answered.get((number, gang))
-            if made is None:
-                asked = frame.answers
-                made = packed(asked.greedy() if gang < 0 else asked.why(gang))
+            found = self._answered.get((number, what))
+            if found is None:
+                found = packed(made())
                 while len(self._answered) >= MOST_ANSWERS:
                     del self._answered[next(iter(self._answered))]
-                self._answered[number, gang] = made
-            return made
+                self._answered[number, what] = found
+            return found
 
     def wait(self, version: int, seconds: float) -> int:
         """

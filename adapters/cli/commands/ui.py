@@ -4,6 +4,7 @@
 
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,7 +22,8 @@ Sources = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="FILE|RUNS",
-        help="A snapshot or manifests. The cluster if none.",
+        help="A snapshot, manifests, the folder of a replay, or a record of rounds. "
+        "The cluster if none.",
     ),
 ]
 Listen = Annotated[
@@ -58,10 +60,32 @@ def ui(
         kube_context,
     )
     address = UiAddress(listen, tuple(name or ()))
-    if sources:
+    recorded = _recorded(sources or [])
+    if recorded is not None:
+        _serve(recorded, address)
+    elif sources:
         _of_files(source, address)
     else:
         _of_cluster(source, address)
+
+
+def _recorded(sources: list[str]) -> "FrameStore | None":
+    """
+    Read a replay's folder, or a record of rounds; nothing where it is neither.
+    """
+    if len(sources) != 1:
+        return None
+    path = Path(sources[0])
+    if (path / "results.json").is_file():
+        from adapters.ui.replay_frames import replay_store
+
+        return replay_store(str(path))
+    record = path / "rounds.jsonl" if path.is_dir() else path
+    if record.suffix == ".jsonl" and record.is_file():
+        from adapters.ui.record_frames import record_store
+
+        return record_store(record)
+    return None
 
 
 def _of_files(source: PlanSource, address: "UiAddress") -> None:

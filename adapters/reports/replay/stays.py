@@ -50,10 +50,18 @@ def stays_of(jobs: Iterable[PlayedJob]) -> list[Stay]:
             continue
         end = job.end if job.end is not None else float("inf")
         for word in job.nodes.split():
-            place = _PLACE.match(word)
+            place = place_in(word)
             if place is not None and end > job.start:
-                found.append(Stay(place[1], job.start, end, int(place[2])))
+                found.append(Stay(place[0], job.start, end, place[1]))
     return found
+
+
+def place_in(word: str) -> tuple[str, int] | None:
+    """
+    Read where a job ran: a node and its GPUs there.
+    """
+    found = _PLACE.match(word)
+    return (found[1], int(found[2])) if found else None
 
 
 def nodes_of(

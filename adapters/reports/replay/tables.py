@@ -72,7 +72,7 @@ def read_series(path: Path) -> Series:
     columns: list[list[float]] = [[] for _ in names]
     for row in _rows(path, names):
         for column, text in zip(columns, row, strict=True):
-            column.append(_number(text) or 0.0)
+            column.append(number_in(text) or 0.0)
     if not columns[0]:
         raise TableError("has no rows")
     if any(b <= a for a, b in zip(columns[0], columns[0][1:], strict=False)):
@@ -87,8 +87,8 @@ def read_queues(path: Path) -> QueueSeries:
     """
     found = QueueSeries()
     for t, queue, *numbers in _rows(path, ("t", "queue", "used", "share", "waiting")):
-        used, share, waiting = (_number(text) or 0.0 for text in numbers)
-        moment = found.by_moment.setdefault(_number(t) or 0.0, [])
+        used, share, waiting = (number_in(text) or 0.0 for text in numbers)
+        moment = found.by_moment.setdefault(number_in(t) or 0.0, [])
         moment.append((queue, used, share, waiting))
     if not found.by_moment:
         raise TableError("has no rows")
@@ -100,18 +100,25 @@ def read_jobs(folder: Path) -> Iterator[PlayedJob]:
     Read ``jobs.csv`` or ``jobs.parquet``, job by job.
     """
     names = ("queue", "gpus", "start", "end", "wait", "nodes")
-    path = folder / "jobs.csv"
-    packed = folder / "jobs.parquet"
-    rows = _packed_rows(packed, names) if packed.is_file() else _rows(path, names)
-    for queue, gpus, start, end, wait, nodes in rows:
+    for queue, gpus, start, end, wait, nodes in job_cells(folder, names):
         yield PlayedJob(
             queue=queue or "",
-            gpus=_number(gpus) or 0.0,
-            start=_number(start),
-            end=_number(end),
-            wait=_number(wait),
+            gpus=number_in(gpus) or 0.0,
+            start=number_in(start),
+            end=number_in(end),
+            wait=number_in(wait),
             nodes=nodes or "",
         )
+
+
+def job_cells(folder: Path, names: Sequence[str]) -> Iterator[Sequence[Any]]:
+    """
+    Give the named columns of the table of jobs, in this order.
+    """
+    packed = folder / "jobs.parquet"
+    if packed.is_file():
+        return _packed_rows(packed, names)
+    return _rows(folder / "jobs.csv", names)
 
 
 def _rows(path: Path, names: Sequence[str]) -> Iterator[list[str]]:
@@ -156,7 +163,10 @@ def _packed_rows(path: Path, names: Sequence[str]) -> Iterator[Sequence[Any]]:
         raise TableError(f"cannot be read: {error}") from None
 
 
-def _number(text: Any) -> float | None:  # noqa: ANN401 - a cell
+def number_in(text: Any) -> float | None:  # noqa: ANN401 - a cell
+    """
+    Read a number; what is none, or too large to be added, is nothing.
+    """
     if text is None or text == "":
         return None
     try:

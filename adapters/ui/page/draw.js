@@ -34,13 +34,13 @@ function slotsOf(node, cells, view) {
 }
 
 class NodeMap {
-  constructor(figure, picked) {
+  constructor(figure) {
     this.figure = figure;
     this.scroll = figure.querySelector(".scroll");
     this.space = figure.querySelector(".space");
     this.canvas = figure.querySelector("canvas");
     this.pen = this.canvas.getContext("2d");
-    this.picked = picked;
+    this.lit = -1;
     this.frame = null;
     this.cells = [];
     this.view = "now";
@@ -159,7 +159,7 @@ class NodeMap {
     const pen = this.pen, node = this.frame.nodes[at], size = this.size, inner = size - 1;
     let [x, y] = box;
     const slots = this.slots[at] || (this.slots[at] = slotsOf(node, this.cells[at] || [], this.view));
-    const lit = this.picked();
+    const lit = this.lit;
     const here = lit >= 0 && (this.cells[at] || []).some((cell) => cell[0] === lit);
     pen.globalAlpha = 1;
     if (this.named) {
@@ -264,7 +264,7 @@ class NodeMap {
     const found = this.at(event);
     if (!found) return;
     this.cursor = found[0];
-    this.onGang(this.gangAt(...found));
+    this.tell(this.gangAt(...found));
     this.soon();
   }
 
@@ -287,7 +287,16 @@ class NodeMap {
     // Enter goes through the gangs of the node.
     if (this.cursor < 0) return;
     const gangs = [...new Set((this.cells[this.cursor] || []).map((cell) => cell[0]))];
-    this.onGang(gangs.length ? gangs[(gangs.indexOf(this.picked()) + 1) % gangs.length] : -1);
+    this.tell(gangs.length ? gangs[(gangs.indexOf(this.lit) + 1) % gangs.length] : -1);
+  }
+
+  tell(gang) {
+    this.onGang(gang < 0 ? "" : this.frame.gangs[gang].name);
+  }
+
+  light(name) {
+    this.lit = this.frame && name ? this.frame.gangs.findIndex((gang) => gang.name === name) : -1;
+    this.soon();
   }
 
   neighbour(key) {

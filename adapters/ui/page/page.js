@@ -1,11 +1,19 @@
 // What is looked at, and who tells of new rounds.
-const state = {rounds: [], round: null, frame: null, other: null, picked: -1, pickedName: "", view: "now", chosen: false, colour: "queue", follow: true, asked: 0};
-const picked = () => state.picked;
-const maps = [...document.querySelectorAll("#nodes figure")].map((figure) => new NodeMap(figure, picked));
+const state = {rounds: [], round: null, frame: null, other: null, pickedName: "", view: "now", chosen: false, colour: "queue", follow: true, asked: 0};
+const maps = [...document.querySelectorAll("#nodes figure")].map((figure) => new NodeMap(figure));
 
 for (const map of maps) {
-  map.onGang = (gang) => pick(gang === state.picked ? -1 : gang);
+  map.onGang = (name) => pick(name === state.pickedName ? "" : name);
   map.onNode = (node, from) => { $("#there").textContent = saysNode(from.frame, from.cells, node); };
+}
+
+function looked() {
+  // The frame that the panels describe: greedy's where only that is looked at.
+  return state.view === "other" && state.other ? state.other : state.frame;
+}
+
+function places(frame) {
+  return frame.gangs.findIndex((gang) => gang.name === state.pickedName);
 }
 
 async function ask(path) {
@@ -30,6 +38,7 @@ async function refresh() {
   trouble(told.trouble);
   if (!state.rounds.length) { $("#told").textContent = "Waiting for the first round …"; return; }
   $("#rounds").hidden = state.rounds.length < 2;
+  $(".keys label").hidden = !state.live;
   const last = state.rounds.length - 1;
   let at = state.rounds.findIndex((round) => round.id === state.round);
   if (state.follow || at < 0) at = state.follow ? last : 0;
@@ -50,21 +59,29 @@ async function go(at, version) {
     state.round = round.id;
     state.frame = frame;
     state.other = null;
-    keepPicked();
     if (!state.chosen) state.view = frame.plan && !state.live ? "plan" : "now";
   }
   show();
   if (version !== undefined) requestAnimationFrame(() => { document.body.dataset.version = version; });
 }
 
-function keepPicked() {
-  // A gang stays lit up from round to round, by its name.
-  state.picked = state.pickedName ? state.frame.gangs.findIndex((gang) => gang.name === state.pickedName) : -1;
+function queueTint(frame, at) {
+  // By its name, so that both plans of a round show it alike.
+  if (at < 0) return theme.others;
+  const found = state.frame.queues.findIndex((queue) => queue.name === frame.queues[at].name);
+  return paint(found < 0 ? at : found, state.frame.queues.length);
+}
+
+function mixed(name) {
+  let sum = 7;
+  for (let i = 0; i < name.length; i++) sum = (sum * 31 + name.charCodeAt(i)) >>> 0;
+  return sum % 997;
 }
 
 function colours(frame) {
-  const of = state.colour === "queue";
-  return frame.gangs.map((gang, at) => of ? paint(gang.queue, frame.queues.length) : paint(at, 9));
+  if (state.colour === "gang") return frame.gangs.map((gang) => paint(mixed(gang.name), 997));
+  const tints = frame.queues.map((_, at) => queueTint(frame, at));
+  return frame.gangs.map((gang) => gang.queue < 0 ? theme.others : tints[gang.queue]);
 }
 
 function views() {
@@ -89,7 +106,7 @@ async function askWhy(gang) {
   line.dataset.asked = "1";
   try {
     const why = await ask(`why?round=${round}&gang=${gang}`);
-    if (round !== state.round || gang !== state.picked || !why.sentence) return;
+    if (round !== state.round || state.frame.gangs[gang].name !== state.pickedName || !why.sentence) return;
     line.replaceChildren(made("b", `${why.verdict}: `), why.sentence);
     const list = made("ul");
     for (const one of why.because) list.append(made("li", one.sentence));
@@ -102,23 +119,29 @@ async function askWhy(gang) {
 }
 
 function show() {
-  const frame = state.frame;
-  if (!frame) return;
+  if (!state.frame) return;
   views();
-  const tints = colours(frame), view = state.view, cells = view === "other" && state.other ? state.other.cells : frame.cells;
-  for (const map of maps) map.colours = tints;
+  const view = state.view, frame = looked(), caption = $("figcaption", maps[0].figure);
   maps[1].figure.hidden = view !== "both";
-  const caption = $("figcaption", maps[0].figure);
   caption.hidden = view !== "both";
-  caption.textContent = frame.plan ? $("#mine").textContent : "";
-  maps[0].show(frame, cells, view === "now" ? "now" : "plan");
-  if (view === "both" && state.other) maps[1].show(frame, state.other.cells, "plan");
-  const listed = view === "other" && state.other ? {...frame, gangs: state.other.gangs} : frame;
-  showQueues(listed, cells, view);
-  showWaits(listed, state.picked, pick);
-  showGang(listed, state.picked, cells);
-  showPlan(frame, state.other);
+  caption.textContent = state.frame.plan ? $("#mine").textContent : "";
+  maps[0].colours = colours(frame);
+  maps[0].show(frame, frame.cells, view === "now" ? "now" : "plan");
+  if (view === "both" && state.other) {
+    maps[1].colours = colours(state.other);
+    maps[1].show(state.other, state.other.cells, "plan");
+  }
+  showQueues(frame, frame.cells, view);
+  showWaits(frame, places(frame), pick);
+  light();
+  showPlan(state.frame, state.other);
   if ((view === "other" || view === "both") && !state.other) askOther();
+}
+
+function light() {
+  const frame = looked();
+  showGang(frame, places(frame), frame.cells);
+  for (const map of maps) map.light(state.pickedName);
 }
 
 async function askOther() {
@@ -137,14 +160,13 @@ async function askOther() {
   }
 }
 
-function pick(gang) {
-  state.picked = gang;
-  state.pickedName = gang < 0 ? "" : state.frame.gangs[gang].name;
-  showGang(state.frame, gang, state.view === "other" && state.other ? state.other.cells : state.frame.cells);
-  for (const [at, button] of [...document.querySelectorAll("#waits button")].entries())
-    button.setAttribute("aria-pressed", String(gang >= 0 && $("b", button).textContent === state.pickedName && at >= 0));
-  for (const map of maps) map.soon();
-  if (gang >= 0) askWhy(gang);
+function pick(name) {
+  state.pickedName = name;
+  light();
+  for (const button of document.querySelectorAll("#waits button"))
+    button.setAttribute("aria-pressed", String($("b", button).textContent === name));
+  const at = name ? places(state.frame) : -1;
+  if (at >= 0) askWhy(at);
 }
 
 function find(text) {
@@ -152,7 +174,7 @@ function find(text) {
   if (!wanted || !state.frame) return;
   const gang = state.frame.gangs.findIndex((each) => each.name.toLowerCase() === wanted || each.name.toLowerCase().split("/").pop() === wanted);
   if (gang >= 0) {
-    pick(gang);
+    pick(state.frame.gangs[gang].name);
     const node = state.frame.cells.findIndex((row) => row.some((cell) => cell[0] === gang));
     if (node >= 0) maps[0].seen(node);
     return;
@@ -173,7 +195,7 @@ function suggest(text) {
 
 $("#view").addEventListener("change", (event) => { state.view = event.target.value; state.chosen = true; show(); });
 $("#colour").addEventListener("change", (event) => { state.colour = event.target.value; show(); });
-$("#close").addEventListener("click", () => pick(-1));
+$("#close").addEventListener("click", () => pick(""));
 $("#more").addEventListener("click", () => { waitsShown += 200; show(); });
 $("#follow").addEventListener("change", (event) => { state.follow = event.target.checked; if (state.follow) queue(); });
 $("#scrub").addEventListener("input", (event) => {
@@ -184,7 +206,7 @@ $("#scrub").addEventListener("input", (event) => {
 });
 $("#find").addEventListener("input", (event) => { suggest(event.target.value); find(event.target.value); });
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") pick(-1);
+  if (event.key === "Escape") pick("");
   if (event.key === "/" && event.target.tagName !== "INPUT") { $("#find").focus(); event.preventDefault(); }
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readTheme(); show(); drawCurve(state.rounds, Number($("#scrub").value)); });

@@ -65,7 +65,7 @@ function showQueues(frame, cells, view) {
   list.replaceChildren(...inTreeOrder(frame).slice(0, 200).map((at) => {
     const queue = frame.queues[at], item = made("li"), name = made("div", "", "name"), title = made("b");
     const dot = made("i", "", "dot");
-    dot.style.background = paint(at, frame.queues.length);
+    dot.style.background = queueTint(frame, at);
     title.append(dot, queue.name + (queue.open ? "" : " (closed)"));
     const now = view === "now" ? queue.used : after[at];
     const said = [`${now.toLocaleString("en")} GPUs`];
@@ -100,11 +100,11 @@ function showWaits(frame, picked, onGang) {
     button.type = "button";
     button.setAttribute("aria-pressed", String(at === picked));
     const dot = made("i", "", "dot");
-    dot.style.background = paint(gang.queue, frame.queues.length);
+    dot.style.background = queueTint(frame, gang.queue);
     title.append(dot, gang.name);
     name.append(title, made("span", `${counted(gang.gpus[0], "GPU")} · ${lasted(gang.age)}`));
     button.append(name, made("span", gang.state === "Reserved" ? "Places reserved" : gang.reason || "Waiting", gang.state === "Reserved" ? "reason kept" : "reason"), made("span", gang.message, "said"));
-    button.addEventListener("click", () => onGang(at));
+    button.addEventListener("click", () => onGang(gang.name));
     item.append(button);
     return item;
   }));
@@ -139,6 +139,7 @@ function showPlan(frame, other) {
   const plan = frame.plan, panel = $("#plan");
   panel.hidden = !plan;
   if (!plan) return;
+  $(".wide", panel).hidden = !plan.tiers.length;
   const parts = [`${plan.strategy}, ${plan.status}`, `${counted(plan.starts, "gang")} start`, `${plan.waits} wait`, `${plan.leaves} leave`, `${counted(plan.gpus, "GPU")} at work`];
   if (plan.seconds !== null) parts.push(`${plan.seconds.toFixed(2)} s`);
   if (other && other.plan) parts.push(`greedy: ${other.plan.starts} start, ${counted(other.plan.gpus, "GPU")} at work`);

@@ -1,0 +1,299 @@
+"""
+The frames of a replay: what ran where at each of its rounds, from its tables.
+"""
+
+import json
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from adapters.reports.replay.results import Folder, PlayedRun, QueueLine, load
+from adapters.reports.replay.stays import Stay, nodes_of, place_in
+from adapters.reports.replay.tables import TableError, job_cells, number_in
+from adapters.ui.frame import natural
+from adapters.ui.frame_store import FrameStore, RoundAnswers
+from models.errors import WrongUseError, printable
+
+MOST_MOMENTS = 400
+"""
+The rounds of a replay that are shown; of more, every n-th.
+"""
+_COLUMNS = (
+    *("job", "queue", "priority", "pods", "gpus"),
+    *("submit", "start", "end", "reason", "nodes"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownJob:
+    """
+    A job of a replay; of one that had several attempts the last.
+    """
+
+    name: str
+    queue: str
+    priority: int
+    pods: int
+    gpus: int
+    submit: float
+    start: float
+    end: float
+    reason: str
+    nodes: Sequence[tuple[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRun:
+    """
+    What one strategy did: its jobs by their submission, and its rounds.
+    """
+
+    strategy: str
+    jobs: Sequence[ShownJob]
+    submits: Sequence[float]
+    rounds: Sequence[Mapping[str, Any]]
+    seconds: Mapping[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCluster:
+    """
+    The nodes of a replay with their GPUs, and its queues.
+    """
+
+    nodes: Sequence[tuple[str, int]]
+    queues: Sequence[QueueLine]
+
+    @property
+    def gpus(self) -> int:
+        """
+        Count all GPUs.
+        """
+        return sum(gpus for _, gpus in self.nodes)
+
+
+def replay_store(path: str) -> FrameStore:
+    """
+    Read a replay; its frames are made when they are looked at.
+
+    Raises
+    ------
+    ResultsRejectedError
+        When the folder holds no replay.
+    WrongUseError
+        When its tables cannot be read.
+    """
+    folder = load(path)
+    mine = _run(folder, "solver")
+    other = _run(folder, "greedy", besides=mine.strategy)
+    stays = [s for run in (mine, other) if run for s in _stays(run.jobs)]
+    names, room = nodes_of(stays, folder.results.cluster) if stays else ([], {})
+    nodes = [(name, int(room[name])) for name in sorted(names, key=natural)]
+    cluster = ShownCluster(nodes, folder.results.cluster.queues)
+    store = FrameStore(f"{path} · {folder.results.trace.name}", live=False)
+    for line in _spread(mine):
+        at = float(line["t"])
+        head = _head(mine, cluster, line, at)
+        answers = other and RoundAnswers(
+            partial(_frame, other, cluster, line, at), lambda _: {}
+        )
+        store.add_later(head, partial(_frame, mine, cluster, line, at), answers)
+    return store
+
+
+def _run(folder: Folder, wanted: str, besides: str = "") -> Any:  # noqa: ANN401
+    """
+    Read the run of a strategy, else the first one; none where it is the other one.
+    """
+    known = [name for name in folder.results.strategies if name != besides]
+    if not known:
+        return None
+    run = folder.run(wanted if wanted in known else known[0])
+    return None if run is None else _read(folder, run)
+
+
+def _read(folder: Folder, run: PlayedRun) -> ShownRun:
+    try:
+        rows = [_job(cells) for cells in job_cells(folder.path / run.folder, _COLUMNS)]
+    except TableError as error:
+        raise WrongUseError(f"{run.folder}/jobs {error}") from error
+    jobs = sorted((job for job in rows if job), key=lambda job: job.submit)
+    rounds = _lines(folder, run, "rounds.jsonl")
+    if not rounds:
+        moments = sorted({job.start for job in jobs if job.start < _NEVER})
+        rounds = [{"t": moment} for moment in moments]
+    times = _lines(folder, run, "timings.jsonl")
+    return ShownRun(
+        strategy=run.strategy,
+        jobs=jobs,
+        submits=[job.submit for job in jobs],
+        rounds=rounds,
+        seconds={line["t"]: float(line.get("decision") or 0.0) for line in times},
+    )
+
+
+_NEVER = float("inf")
+
+
+def _job(cells: Sequence[Any]) -> ShownJob | None:
+    job, queue, priority, pods, gpus, submit, start, end, reason, nodes = cells
+    first = number_in(submit)
+    if first is None:
+        return None
+    began, ended = number_in(start), number_in(end)
+    places = filter(None, map(place_in, (nodes or "").split()))
+    return ShownJob(
+        name=printable(str(job)),
+        queue=printable(str(queue or "")),
+        priority=int(number_in(priority) or 0),
+        pods=int(number_in(pods) or 0),
+        gpus=int(number_in(gpus) or 0),
+        submit=first,
+        start=_NEVER if began is None else began,
+        end=_NEVER if ended is None else ended,
+        reason=printable(str(reason or "")),
+        nodes=tuple(places),
+    )
+
+
+def _lines(folder: Folder, run: PlayedRun, name: str) -> list[dict[str, Any]]:
+    try:
+        text = folder.file(run, name).read_text(encoding="utf-8")
+    except OSError:
+        return []
+    found = []
+    for line in text.splitlines():
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict) and isinstance(record.get("t"), int | float):
+            found.append(record)
+    return found
+
+
+def _stays(jobs: Sequence[ShownJob]) -> list[Stay]:
+    return [
+        Stay(node, job.start, job.end, gpus)
+        for job in jobs
+        if job.start < job.end
+        for node, gpus in job.nodes
+    ]
+
+
+def _spread(run: ShownRun) -> Sequence[Mapping[str, Any]]:
+    """
+    Take so many rounds as can be shown, evenly.
+    """
+    step = -(-len(run.rounds) // MOST_MOMENTS) or 1
+    return run.rounds[::step]
+
+
+def _head(
+    run: ShownRun, cluster: ShownCluster, line: Mapping[str, Any], at: float
+) -> dict[str, Any]:
+    """
+    Give what the list of rounds says: the part of the GPUs that are free, as recorded.
+    """
+    free, started = line.get("free"), line.get("startedGpus") or 0
+    used = None if free is None else cluster.gpus - free + started
+    part = None if used is None else used / max(1, cluster.gpus)
+    tier = {"name": "GPUs at work", "value": part, "limit": None}
+    return {
+        "name": _moment(at),
+        "began": None,
+        "plan": {
+            "status": line.get("status"),
+            "seconds": run.seconds.get(line["t"]),
+            "starts": line.get("started"),
+            "waits": max(0, (line.get("waiting") or 0) - (line.get("started") or 0)),
+            "gpus": used,
+            "tiers": [tier],
+        },
+    }
+
+
+def _moment(at: float) -> str:
+    days, rest = divmod(int(at), 86400)
+    hours, rest = divmod(rest, 3600)
+    return f"day {days + 1}, {hours:02d}:{rest // 60:02d}"
+
+
+def _frame(
+    run: ShownRun, cluster: ShownCluster, line: Mapping[str, Any], at: float
+) -> dict[str, Any]:
+    """
+    Give what ran, started and waited at a moment.
+    """
+    there = run.jobs[: bisect_right(run.submits, at)]
+    jobs = [job for job in there if job.end > at]
+    queues = _queues(cluster, jobs, at)
+    index = {queue["name"]: place for place, queue in enumerate(queues)}
+    places: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
+    for place, job in enumerate(jobs):
+        if job.start <= at:
+            how = "b" if job.start == at else "r"
+            for node, gpus in job.nodes:
+                places[node].append((place, gpus, how))
+    used = sum(gpus for row in places.values() for _, gpus, _ in row)
+    waiting = sum(job.start > at for job in jobs)
+    return {
+        "name": _moment(at),
+        "began": None,
+        "source": run.strategy,
+        "groups": ["nodes"],
+        "nodes": [[printable(name), 0, gpus, 0, 0] for name, gpus in cluster.nodes],
+        "cells": [places.get(name, []) for name, _ in cluster.nodes],
+        "gangs": [_gang(job, index, at) for job in jobs],
+        "queues": queues,
+        "plan": {
+            "strategy": run.strategy,
+            "status": line.get("status") or "played",
+            "seconds": run.seconds.get(line["t"]),
+            "starts": sum(job.start == at for job in jobs),
+            "waits": waiting,
+            "leaves": 0,
+            "gpus": used,
+            "tiers": [],
+            "fallback": line.get("fallback"),
+        },
+    }
+
+
+def _gang(job: ShownJob, index: Mapping[str, int], at: float) -> dict[str, Any]:
+    runs = job.start <= at
+    return {
+        "name": job.name,
+        "queue": index.get(job.queue, -1),
+        "state": "Starting" if job.start == at else "Running" if runs else "Waiting",
+        "priority": job.priority,
+        "age": int(at - job.submit),
+        "pods": [job.pods, job.pods, job.pods],
+        "gpus": [job.gpus, job.gpus if runs else 0],
+        "reason": "" if runs else job.reason,
+        "message": "" if runs or not job.reason else "the last reason a plan gave",
+    }
+
+
+def _queues(
+    cluster: ShownCluster, jobs: Sequence[ShownJob], at: float
+) -> list[dict[str, Any]]:
+    used: Counter[str] = Counter()
+    for job in jobs:
+        used[job.queue] += job.gpus if job.start <= at else 0
+    rules = {queue.name: queue for queue in cluster.queues}
+    return [
+        {
+            "name": name,
+            "parent": None,
+            "open": True,
+            "quota": rules[name].quota if name in rules else None,
+            "limit": rules[name].limit if name in rules else None,
+            "share": None,
+            "used": used[name],
+        }
+        for name in sorted({*rules, *used}, key=natural)
+    ]
