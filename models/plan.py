@@ -63,9 +63,11 @@ class TierResult:
     @property
     def gap(self) -> float:
         """
-        The relative distance between value and bound.
+        What may be missing, as a part of the larger of value and bound.
+
+        A value of nothing below a bound that is something has all of it missing.
         """
-        return abs(self.bound - self.value) / max(1, abs(self.value))
+        return abs(self.bound - self.value) / max(1, abs(self.value), abs(self.bound))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -138,6 +138,8 @@ def open_step(problem: Problem, step: Step, ready: Draft) -> Opened | None:
     if not units:
         return None
     now = replace(problem, units=units, step=step)
+    if not (_somebody_leaves(problem) or _somebody_may(problem)):
+        return None
     keys = _keys(problem, step)
     idle = _without_evictions(now, ready, keys)
     if all(idle.starts(unit) for unit in units):
@@ -167,10 +169,8 @@ def _opened(problem: Problem, now: Problem, idle: Draft) -> Opened | None:
     """
     Gather who may leave in a step; none where nobody may, and nobody does.
     """
-    settled = is_settled(problem.snapshot, problem.policy)
-    victims = Victims() if settled else victims_of(now)
-    leaving = bool((problem.room.later > problem.room.now).any())
-    if not victims.accounts and not leaving:
+    victims = victims_of(now) if _somebody_may(problem) else Victims()
+    if not victims.accounts and not _somebody_leaves(problem):
         return None
     movers = movers_of(victims)
     return Opened(
@@ -183,6 +183,18 @@ def _opened(problem: Problem, now: Problem, idle: Draft) -> Opened | None:
         first=idle,
         left_out=some_were_evicted(problem),
     )
+
+
+def _somebody_leaves(problem: Problem) -> bool:
+    return bool((problem.room.later > problem.room.now).any())
+
+
+def _somebody_may(problem: Problem) -> bool:
+    """
+    Tell whether something runs in a round that may make others leave.
+    """
+    settled = is_settled(problem.snapshot, problem.policy)
+    return problem.running_pods > 0 and not settled
 
 
 def _without_profit(problem: Problem, draft: Draft, idle: Draft) -> Draft:

@@ -244,9 +244,8 @@ class _StepCourse:
                 problem, keys = self.opened.problem, self.opened.keys
                 self.values = score(problem, self.opened.idle, keys)
                 return self.opened.idle
-        if self.budget.left > 0:
-            self.opened = self.opened.by_hand()
-            self.watch.lap("greedy")
+        self.opened = self.opened.by_hand()
+        self.watch.lap("greedy")
         run = StepSearch(self.opened, self.watch, self.budget)
         self.known.steps.teach(run)
         run.tighten(self.coarse)

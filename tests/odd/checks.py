@@ -50,9 +50,9 @@ def complaint(scenario: Scenario, *, exactly: bool = False) -> str | None:
             where = traceback.extract_tb(error.__traceback__)[-1]
             return f"{strategy} crashed: {error!r} in {where.name}"
     same = _kept(scenario, plans["greedy"]) == _kept(scenario, plans["solver"])
-    better = _better(plans["greedy"], plans["solver"]) if same else None
-    if better is not None and not undone(scenario, plans["greedy"]):
-        return f"greedy is better: {better}"
+    found = better(plans["greedy"], plans["solver"]) if same else None
+    if found is not None and not undone(scenario, plans["greedy"]):
+        return f"greedy is better: {found}"
     if exactly and is_exact(scenario):
         return _difference(scenario, plans["solver"])
     return None
@@ -83,7 +83,7 @@ def _kept(scenario: Scenario, plan: Plan) -> set[tuple[str, str | None]]:
     return promised & {(op.gang, op.node) for op in plan.operations}
 
 
-def _better(greedy: Plan, solver: Plan) -> str | None:
+def better(greedy: Plan, solver: Plan) -> str | None:
     """
     Name the first tier that differs, where greedy has the better value.
     """
