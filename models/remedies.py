@@ -5,6 +5,7 @@ Remedies: changes with which a gang that waits would start, and what they cost o
 from dataclasses import dataclass
 
 from models.changes import Change
+from models.verdicts import Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,5 +32,33 @@ class Remedies:
     """
 
     found: tuple[Remedy, ...] = ()
+    tried: int = 0
+    untried: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldBack:
+    """
+    How many gangs, and of how many GPUs, one rule holds back, and where.
+    """
+
+    rule: Verdict
+    at: str
+    gangs: int
+    gpus: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhySummary:
+    """
+    What holds back all that waits, most GPUs first, and the change that starts most.
+
+    ``best`` is none where no single change starts anybody else.
+    """
+
+    gangs: int
+    gpus: int
+    blockers: tuple[HeldBack, ...]
+    best: Remedy | None = None
     tried: int = 0
     untried: int = 0

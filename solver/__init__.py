@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from solver.tuning import Tuning as Tuning
     from solver.verify.judge import verify as _verify
     from solver.verify.violation import Violation as Violation
+    from solver.why.all_waiting import why_all_wait as why_all_wait
     from solver.why.tried_changes import remedies_of as remedies_of
     from solver.why.why_waits import why_waits as why_waits
 
@@ -63,6 +64,7 @@ _ROOMS = {
     "tuning": ("Tuning",),
     "verify.judge": ("judge",),
     "verify.violation": ("Violation",),
+    "why.all_waiting": ("why_all_wait",),
     "why.tried_changes": ("remedies_of",),
     "why.why_waits": ("why_waits",),
 }

@@ -5,7 +5,7 @@ Why a gang waits, as plain values: every key, in one order.
 from typing import Any
 
 from adapters.files.change_documents import change_document
-from models.remedies import Remedies, Remedy
+from models.remedies import Remedies, Remedy, WhySummary
 from models.verdicts import Blocker, WhyWaits
 
 
@@ -28,6 +28,37 @@ def why_document(why: WhyWaits, remedies: Remedies | None = None) -> dict[str, A
         "tried": remedies.tried if remedies else 0,
         "untried": remedies.untried if remedies else 0,
         "when": {"latest": None, "about": None, "sentence": "not known"},
+    }
+
+
+def summary_document(found: WhySummary) -> dict[str, Any]:
+    """
+    Give what holds back all that waits as plain values.
+    """
+    return {
+        "apiVersion": "phalanx/v1",
+        "kind": "WhySummary",
+        "waiting": {"gangs": found.gangs, "gpus": found.gpus},
+        "blockers": [
+            {
+                "rule": one.rule.value,
+                "at": one.at or None,
+                "gangs": one.gangs,
+                "gpus": one.gpus,
+            }
+            for one in found.blockers
+        ],
+        "best": None
+        if found.best is None
+        else {
+            "changes": [change_document(change) for change in found.best.changes],
+            "price": found.best.price,
+            "starts": [*found.best.starts],
+            "waits": [*found.best.waits],
+            "leaves": [*found.best.leaves],
+        },
+        "tried": found.tried,
+        "untried": found.untried,
     }
 
 

@@ -71,9 +71,7 @@ def remedies_of(snapshot: Snapshot, policy: Policy, plan: Plan, gang: str) -> Re
     beside = given_by(plan, problem, unit).beside(problem)
     rules = rules_of(problem, beside, unit)
     menu = menu_of(problem, unit, rules, policy.prices)
-    size = len(snapshot.nodes) + len(snapshot.gangs)
-    tries = min(MOST_TRIES, max(LEAST_TRIES, SIZE_TRIED // max(1, size)))
-    trial = _Trial(snapshot, policy, plan, gang, tries)
+    trial = Trial(snapshot, policy, plan, gang, tries_for(snapshot))
     found = [one for offer in menu if (one := trial.least(offer)) is not None]
     if not found:
         pairs = combinations((x for x in menu if x.most), 2)
@@ -90,8 +88,16 @@ def remedies_of(snapshot: Snapshot, policy: Policy, plan: Plan, gang: str) -> Re
     )
 
 
+def tries_for(snapshot: Snapshot) -> int:
+    """
+    Give how many rounds of a snapshot are planned to try changes.
+    """
+    size = len(snapshot.nodes) + len(snapshot.gangs)
+    return min(MOST_TRIES, max(LEAST_TRIES, SIZE_TRIED // max(1, size)))
+
+
 @dataclass(slots=True)
-class _Trial:
+class Trial:
     """
     One gang's round, planned again and again with something changed.
     """
@@ -157,7 +163,7 @@ class _Trial:
         if after.get(self.gang) not in _HELPED:
             return None
         price = sum(offer.price(by) for offer, by in lines)
-        return self._told(changes, price, after)
+        return self.told(changes, price, after)
 
     def _planned(self, changes: Sequence[Change]) -> Plan | None:
         """
@@ -167,8 +173,12 @@ class _Trial:
             then = changed(self.snapshot, changes)
         except ChangesRejectedError:
             return None
-        if self._cannot(then):
-            return None
+        return None if self._cannot(then) else self.round_of(then)
+
+    def round_of(self, then: Snapshot) -> Plan | None:
+        """
+        Plan and judge a round; none where no more are planned, or it broke a rule.
+        """
         if self.tried >= self.tries:
             self.untried += 1
             return None
@@ -191,7 +201,7 @@ class _Trial:
         ask = StartUnder(problem, problem, unit, rules, closed=False, budget=budget)
         return ask.answer(frozenset(rules)) is False
 
-    def _told(
+    def told(
         self, changes: tuple[Change, ...], price: int, after: dict[str, str]
     ) -> Remedy:
         """

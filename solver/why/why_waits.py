@@ -11,11 +11,12 @@ from models.reasons import NOTHING_NEEDED, Reason, Waiting
 from models.snapshot import Snapshot
 from models.verdicts import Blocker, Verdict, WhyWaits
 from solver.effort.budget import Budget, Stopwatch
-from solver.evict.open_step import remembering
+from solver.evict.open_step import remembering, was_evicted
 from solver.evict.reservations import keep, promises_of
 from solver.hold.heads import heads_of
 from solver.hold.held_nodes import with_heads
 from solver.problem.problem import Problem, Unit, problem_of, together
+from solver.problem.unit_kind import names_of, unit_kind
 from solver.why.given_to_others import given_by, kept_off
 from solver.why.named_rules import NamedRule, rules_of
 from solver.why.rule_numbers import blockers_of
@@ -68,18 +69,42 @@ def why_waits(snapshot: Snapshot, policy: Policy, plan: Plan, gang: str) -> WhyW
     gang
         Its name with its namespace; the plan has a line of it.
     """
-    line = next(line for line in plan.gangs if line.name == gang)
-    if line.state != "Waiting":
-        return _no_wait(line)
-    problem = remembering(problem_of(snapshot, policy))
-    waiting = problem.blocked.get(gang) or _of_its_group(line)
-    if problem.states[gang].satisfied:
-        return _no_wait(line)
-    if waiting is not None and waiting.reason not in _STRUCTURAL:
-        return _not_ready(gang, waiting)
-    unit = unit_of(problem, gang)
-    limits = Limits(deterministic=UNITS)
-    return _GangAsked(problem, plan, unit, Budget(limits, 0, Stopwatch(None))).why(line)
+    return RoundAsked(snapshot, policy, plan).why(gang)
+
+
+class RoundAsked:
+    """
+    One round, asked about one gang after the other; equal ones are told the same.
+    """
+
+    def __init__(self, snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
+        self.problem = remembering(problem_of(snapshot, policy))
+        self._plan = plan
+        self._lines = {line.name: line for line in plan.gangs}
+        self._known: dict[object, WhyWaits] = {}
+
+    def why(self, gang: str) -> WhyWaits:
+        """
+        Say why one gang waits.
+        """
+        line, problem = self._lines[gang], self.problem
+        if line.state != "Waiting" or problem.states[gang].satisfied:
+            return _no_wait(line)
+        waiting = problem.blocked.get(gang) or _of_its_group(line)
+        if waiting is not None and waiting.reason not in _STRUCTURAL:
+            return _not_ready(gang, waiting)
+        unit = unit_of(problem, gang)
+        kind = (
+            unit_kind(problem.shapes, unit.states),
+            unit.band,
+            was_evicted(problem, unit),
+            names_of(unit.states[0]),
+        )
+        if kind not in self._known:
+            budget = Budget(Limits(deterministic=UNITS), 0, Stopwatch(None))
+            asked = _GangAsked(problem, self._plan, unit, budget)
+            self._known[kind] = asked.why(line)
+        return replace(self._known[kind], gang=gang)
 
 
 def _of_its_group(line: GangLine) -> Waiting | None:

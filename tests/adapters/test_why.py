@@ -51,6 +51,22 @@ def test_a_gang_that_starts_does_not_wait(capsys):
     assert [] == found["because"] == found["remedies"]
 
 
+def test_a_summary_counts_what_holds_back_whom_and_says_what_starts_most(capsys):
+    group = "scenarios/reasons/quota-limit-of-a-whole-group.yaml"
+
+    assert 0 == run(["why", "--summary", group, "-o", "json"])
+
+    found = json.loads(capsys.readouterr().out)
+    assert [{"rule": "limit", "at": "q", "gangs": 2, "gpus": 6}] == found["blockers"]
+    assert ["default/left", "default/right"] == found["best"]["starts"]
+    assert 1 == found["best"]["changes"][0]["by"]
+
+
+def test_a_summary_of_another_queue_holds_back_nobody(capsys):
+    assert 0 == run(["why", "--summary", FILE, "-q", "elsewhere"])
+    assert "Nothing waits." == capsys.readouterr().out.strip()
+
+
 @pytest.mark.parametrize("words", [["gang"], ["train"], ["gang", "nobody", FILE]])
 def test_what_means_nothing_is_wrong_use(words, capsys):
     assert 2 == run(["why", *words])

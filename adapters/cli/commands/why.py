@@ -14,6 +14,7 @@ from adapters.cli.options.common import (
     SchedulerNames,
     only,
 )
+from adapters.cli.options.list_options import GangNamespace, InQueue
 from adapters.cli.terminal.output import (
     Format,
     Paint,
@@ -35,7 +36,9 @@ from adapters.cli.views.listed_source import (
 from adapters.cli.views.plan_source import PlanSource
 
 if TYPE_CHECKING:
+    from adapters.cli.terminal.progress import Progress
     from models.plan import Plan
+    from models.policy import Policy
     from models.scenario import Scenario
 
 _GANG = frozenset({"gang", "gangs"})
@@ -44,14 +47,20 @@ _GANG = frozenset({"gang", "gangs"})
 def why(
     context: typer.Context,
     words: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="gang NAME [FILE]...",
             help="Whose, as namespace/name or a name that only one gang has; then "
             "scenario, snapshot or manifests, the cluster if none.",
         ),
-    ],
+    ] = None,
     *,
+    summary: Annotated[
+        bool,
+        typer.Option("--summary", help="Of all that waits: only files are named."),
+    ] = False,
+    namespace: GangNamespace = None,
+    queue: InQueue = None,
     round_name: Round = None,
     rounds_path: Record = None,
     kubeconfig: Kubeconfig = None,
@@ -65,16 +74,17 @@ def why(
     Say why a gang waits: the fewest rules that forbid its start, and what would help.
     """
     only(output, Format.TABLE, Format.JSON, Format.YAML)
-    if words[0] not in _GANG or len(words) < 2:
+    said = list(words or ())
+    if not summary and (len(said) < 2 or said[0] not in _GANG):
         raise typer.BadParameter(
-            "say whose: `phalanx why gang NAME FILE`, or without FILE in the cluster"
+            "say whose: `phalanx why gang NAME FILE`, or without FILE in the cluster; "
+            "`phalanx why --summary FILE` tells of all"
         )
-    _, name, *files = words
-    if round_name is not None:
-        _recorded(name, round_named(round_name, rounds_path), output)
+    if round_name is not None and not summary:
+        _recorded(said[1], round_named(round_name, rounds_path), output)
         return
     source = PlanSource(
-        tuple(files),
+        tuple(said if summary else said[2:]),
         (),
         tuple(scheduler_name or ()),
         tuple(dialect or ()),
@@ -82,26 +92,74 @@ def why(
         kube_context,
     )
     asked = context.find_object(Asked)
-    paint = Paint(no_color=no_color)
-    _of_gang(source, name, output, paint, debug=asked is not None and asked.debug)
+    debug = asked is not None and asked.debug
+    if summary:
+        _of_all(source, output, (namespace, queue), debug=debug)
+    else:
+        _of_gang(source, said[1], output, Paint(no_color=no_color), debug=debug)
+
+
+def _of_all(
+    source: PlanSource,
+    output: Format,
+    where: tuple[str | None, str | None],
+    *,
+    debug: bool,
+) -> None:
+    from adapters.cli.terminal.progress import Progress
+    from solver import why_all_wait
+
+    with Progress() as progress:
+        scenario, policy, plan = _planned(source, progress)
+        namespace, queue = where
+        queues = {line.name: line.queue for line in plan.gangs}
+        found = why_all_wait(
+            scenario.snapshot,
+            policy,
+            plan,
+            wanted=lambda name: (
+                namespace in {None, name.partition("/")[0]}
+                and queue in {None, queues[name]}
+            ),
+            progress=lambda done, whole: progress.say(f"why: {done} of {whole} gangs"),
+        )
+    warn_of(plan, debug=debug)
+    if output is not Format.TABLE:
+        from adapters.files.why_writer import summary_document
+
+        emit(as_text(summary_document(found), output))
+        return
+    from adapters.cli.views.why_view import summary_lines
+
+    say(*summary_lines(found, screen_width()))
+
+
+def _planned(
+    source: PlanSource, progress: "Progress"
+) -> "tuple[Scenario, Policy, Plan]":
+    """
+    Read what is, and plan the round for it.
+    """
+    from adapters.loop.plan_round import planned
+    from adapters.service.settings import effective
+
+    scenario = source.read()
+    policy = effective(scenario.policy, {}).policy
+    for warning in scenario.snapshot.warnings:
+        note(f"warning: {warning}")
+    return scenario, policy, planned(scenario.snapshot, policy, "solver", progress.say)
 
 
 def _of_gang(
     source: PlanSource, name: str, output: Format, paint: Paint, *, debug: bool
 ) -> None:
     from adapters.cli.terminal.progress import Progress
-    from adapters.loop.plan_round import planned
-    from adapters.service.settings import effective
     from models.remedies import Remedies
     from models.verdicts import Verdict
     from solver import remedies_of, why_waits
 
     with Progress() as progress:
-        scenario = source.read()
-        policy = effective(scenario.policy, {}).policy
-        for warning in scenario.snapshot.warnings:
-            note(f"warning: {warning}")
-        plan = planned(scenario.snapshot, policy, "solver", progress.say)
+        scenario, policy, plan = _planned(source, progress)
         key = _key(name, scenario, plan)
         progress.say("why")
         found = why_waits(scenario.snapshot, policy, plan, key)

@@ -4,6 +4,7 @@ Why a gang waits, for eyes: the verdict, what it rests on, how that is known.
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from adapters.cli.terminal.output import Paint, Table
 from models.changes import (
@@ -18,7 +19,7 @@ from models.changes import (
     QueueRule,
 )
 from models.reasons import counted, listed
-from models.remedies import Remedies, Remedy
+from models.remedies import Remedies, Remedy, WhySummary
 from models.verdicts import Blocker, Verdict, WhyWaits, amount, plain
 
 NOTHING = "–"
@@ -56,6 +57,32 @@ def why_lines(
     yield from _help(why, remedies, width)
 
 
+def summary_lines(found: WhySummary, width: int | None) -> Iterator[str]:
+    """
+    Say what holds back how many, and what would start most.
+    """
+    if not found.gangs:
+        yield "Nothing waits."
+        return
+    rows = [
+        (one.rule.value, one.at or NOTHING, f"{one.gangs:,}", f"{one.gpus:,}")
+        for one in found.blockers
+    ]
+    rows.append(("*", "", f"{found.gangs:,}", f"{found.gpus:,}"))
+    head = ("WAITS FOR", "AT", "GANGS", "GPUS")
+    yield from Table(head, rows, frozenset({2, 3})).lines()
+    yield ""
+    if found.best is None:
+        yield "No single change of the menu starts more."
+    else:
+        words = " and ".join(change_words(change) for change in found.best.changes)
+        starts = counted(len(found.best.starts), "gang")
+        lost = _others(replace(found.best, starts=()))
+        yield from _wrapped(f"Starts most, {starts}: {words}{lost}", width)
+    if found.untried:
+        yield f"{_INDENT}{found.untried} more changes were not tried"
+
+
 def _help(why: WhyWaits, remedies: Remedies, width: int | None) -> Iterator[str]:
     """
     Say what would help, cheapest first, and what others gain and lose by it.
@@ -77,12 +104,12 @@ def _help(why: WhyWaits, remedies: Remedies, width: int | None) -> Iterator[str]
 
 def _others(one: Remedy) -> str:
     told = {
-        "starts": one.starts,
-        "no longer starts": one.waits,
-        "leaves": one.leaves,
+        "starting": one.starts,
+        "no longer starting": one.waits,
+        "leaving": one.leaves,
     }
-    parts = [f"{listed(names, 'gang')} {word}" for word, names in told.items() if names]
-    return f"; then {', '.join(parts)}" if parts else ""
+    parts = [f"{word} {listed(names, 'gang')}" for word, names in told.items() if names]
+    return f", {', '.join(parts)}" if parts else ""
 
 
 def change_words(change: Change) -> str:  # noqa: PLR0911 - one for each

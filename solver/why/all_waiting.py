@@ -1,0 +1,187 @@
+"""
+What holds back all that waits, and which single change would start the most of it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from models.changes import (
+    AddedNodes,
+    Change,
+    ChangesRejectedError,
+    ClosedNode,
+    NewAmount,
+    QueueRule,
+    changed,
+)
+from models.plan import Plan
+from models.policy import Policy, Prices
+from models.remedies import HeldBack, Remedy, WhySummary
+from models.resources import num_gpus
+from models.snapshot import Snapshot
+from models.verdicts import Blocker, Verdict, WhyWaits
+from solver.problem.gang_state import least_need
+from solver.problem.problem import Problem
+from solver.why.tried_changes import Trial, tries_for
+from solver.why.why_waits import RoundAsked
+
+MOST_OPENED = 6
+MOST_CLASSES = 6
+_OF_QUEUES = frozenset({Verdict.LIMIT, Verdict.QUOTA})
+
+
+def why_all_wait(
+    snapshot: Snapshot,
+    policy: Policy,
+    plan: Plan,
+    *,
+    wanted: Callable[[str], bool] = lambda _: True,
+    progress: Callable[[int, int], None] = lambda _done, _all: None,
+) -> WhySummary:
+    """
+    Add up what holds back all that waits, and try which change starts most of it.
+
+    Parameters
+    ----------
+    snapshot
+        What is.
+    policy
+        What is wanted.
+    plan
+        The round that was planned for both.
+    wanted
+        Which gangs are looked at, by name; all if unsaid.
+    progress
+        Told how many gangs are done, of how many.
+    """
+    asked = RoundAsked(snapshot, policy, plan)
+    names = [x.name for x in plan.gangs if x.state == "Waiting" and wanted(x.name)]
+    whys: list[WhyWaits] = []
+    for at, name in enumerate(names):
+        progress(at, len(names))
+        why = asked.why(name)
+        if why.verdict is not Verdict.NONE:
+            whys.append(why)
+    gpus = {why.gang: _gpus(asked.problem, why.gang) for why in whys}
+    trial = Trial(snapshot, policy, plan, "", tries_for(snapshot))
+    best = _best(trial, whys, asked.problem)
+    return WhySummary(
+        gangs=len(whys),
+        gpus=sum(gpus.values()),
+        blockers=_blockers(whys, gpus),
+        best=best,
+        tried=trial.tried,
+        untried=trial.untried,
+    )
+
+
+def _gpus(problem: Problem, gang: str) -> int:
+    """
+    Give the GPUs that a gang needs at least to start.
+    """
+    state = problem.states[gang]
+    asked = [num_gpus(leaf.pod_set.requests) for leaf in state.leaves]
+    least = least_need(state, asked.__getitem__)
+    needed = sum(
+        leaf.need * each for leaf, each in zip(state.leaves, asked, strict=True)
+    )
+    return needed if least is None else least
+
+
+def _blockers(whys: Sequence[WhyWaits], gpus: dict[str, int]) -> tuple[HeldBack, ...]:
+    """
+    Count gangs by the rule that decides, those first that hold back most GPUs.
+    """
+    found: dict[tuple[Verdict, str], list[str]] = {}
+    for why in whys:
+        first = why.because[0] if why.because else Blocker(rule=why.verdict)
+        found.setdefault((first.rule, first.at), []).append(why.gang)
+    rows = [
+        HeldBack(rule=rule, at=at, gangs=len(names), gpus=sum(gpus[x] for x in names))
+        for (rule, at), names in found.items()
+    ]
+    return tuple(sorted(rows, key=lambda x: (-x.gpus, -x.gangs, x.rule, x.at)))
+
+
+def _best(trial: Trial, whys: Sequence[WhyWaits], problem: Problem) -> Remedy | None:
+    """
+    Try single changes; of those that start the most give the cheapest.
+    """
+    best: Remedy | None = None
+    for change, price in _changes(whys, problem, trial.policy.prices):
+        remedy = _tried(trial, change, price)
+        if remedy is not None and (best is None or _rank(remedy) < _rank(best)):
+            best = remedy
+    return None if best is None else _least(trial, best)
+
+
+def _tried(trial: Trial, change: Change, price: int) -> Remedy | None:
+    """
+    Plan the round with one change; none where it starts no more than it stops.
+    """
+    try:
+        plan = trial.round_of(changed(trial.snapshot, (change,)))
+    except ChangesRejectedError:
+        return None
+    if plan is None:
+        return None
+    after = {line.name: str(line.state) for line in plan.gangs}
+    remedy = trial.told((change,), price, after)
+    return remedy if len(remedy.starts) > len(remedy.waits) else None
+
+
+def _rank(remedy: Remedy) -> tuple[int, int]:
+    return len(remedy.waits) - len(remedy.starts), remedy.price
+
+
+def _least(trial: Trial, best: Remedy) -> Remedy:
+    """
+    Find the least amount of a queue's number that starts as many.
+    """
+    (change,) = best.changes
+    if not isinstance(change, QueueRule):
+        return best
+    high = change.amount.by or 1
+    each, low = best.price // high, 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        less = replace(change, amount=NewAmount(by=middle))
+        found = _tried(trial, less, each * middle)
+        if found is not None and _rank(found)[0] <= _rank(best)[0]:
+            best, high = found, middle
+        else:
+            low = middle
+    return best
+
+
+def _changes(
+    whys: Sequence[WhyWaits], problem: Problem, prices: Prices
+) -> Iterator[tuple[Change, int]]:
+    """
+    Walk the single changes: more at a queue, a drained node open, one node more.
+    """
+    entries = [one for why in whys for one in why.because]
+    entries += [one for why in whys for core in why.besides for one in core]
+    wanted: dict[tuple[Verdict, str, str], int] = {}
+    for one in entries:
+        if one.rule in _OF_QUEUES and "outside" not in one.facts:
+            key = one.rule, one.at, one.resource
+            wanted[key] = wanted.get(key, 0) + (one.needs or 0)
+    for (rule, queue, resource), needs in sorted(wanted.items()):
+        price = prices.limit if rule is Verdict.LIMIT else prices.quota
+        change = QueueRule(
+            field="limit" if rule is Verdict.LIMIT else "quota",
+            queue=queue,
+            resource=resource,
+            amount=NewAmount(by=needs),
+        )
+        yield change, price * needs
+    closed = [node.name for node in problem.room.nodes if node.unschedulable]
+    for name in closed[:MOST_OPENED]:
+        yield ClosedNode(node=name, how="open"), prices.open
+    kinds = {
+        tuple(sorted(node.allocatable.items())): node for node in problem.room.nodes
+    }
+    for node in [*kinds.values()][:MOST_CLASSES]:
+        gpus = max(1, num_gpus(node.allocatable))
+        yield AddedNodes(like=node.name, number=1), prices.nodes * gpus
