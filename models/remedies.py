@@ -37,6 +37,16 @@ class Remedies:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WhenStarts:
+    """
+    In how many seconds a gang starts at the ``latest``; none where nobody knows.
+    """
+
+    latest: int | None = None
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HeldBack:
     """
     How many gangs, and of how many GPUs, one rule holds back, and where.

@@ -188,6 +188,18 @@ def parse_duration(text: str | float) -> int:
     return _in_time(total, shown)
 
 
+def format_duration(seconds: int) -> str:
+    """
+    Write whole seconds as people do, in its two largest units: 2h30m, 90s as 1m30s.
+    """
+    parts = []
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "m"), (1, "s")):
+        number, seconds = divmod(seconds, size)
+        if number:
+            parts.append(f"{number}{unit}")
+    return "".join(parts[:2]) or "0s"
+
+
 def _in_time(seconds: float | Decimal, shown: str) -> int:
     if not seconds <= LONGEST_SECONDS:
         raise QuantityError(f"{shown} is longer than 100 years, the longest duration")

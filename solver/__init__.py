@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from solver.verify.violation import Violation as Violation
     from solver.why.all_waiting import why_all_wait as why_all_wait
     from solver.why.tried_changes import remedies_of as remedies_of
+    from solver.why.when_starts import when_starts as when_starts
     from solver.why.why_waits import why_waits as why_waits
 
     judge = _verify
@@ -66,6 +67,7 @@ _ROOMS = {
     "verify.violation": ("Violation",),
     "why.all_waiting": ("why_all_wait",),
     "why.tried_changes": ("remedies_of",),
+    "why.when_starts": ("when_starts",),
     "why.why_waits": ("why_waits",),
 }
 _CALLED_THERE = {"judge": "verify"}

@@ -5,13 +5,22 @@ Why a gang waits, as plain values: every key, in one order.
 from typing import Any
 
 from adapters.files.change_documents import change_document
-from models.remedies import Remedies, Remedy, WhySummary
+from models.remedies import Remedies, Remedy, WhenStarts, WhySummary
 from models.verdicts import Blocker, WhyWaits
 
+_NOT_ASKED = WhenStarts(sentence="not asked")
+_NONE_ASKED = Remedies()
 
-def why_document(why: WhyWaits, remedies: Remedies | None = None) -> dict[str, Any]:
+
+def why_document(
+    why: WhyWaits,
+    remedies: Remedies = _NONE_ASKED,
+    when: WhenStarts = _NOT_ASKED,
+) -> dict[str, Any]:
     """
     Give why a gang waits as plain values in the documented order.
+
+    Without remedies nobody asked what would help, and so of when.
     """
     return {
         "apiVersion": "phalanx/v1",
@@ -24,10 +33,10 @@ def why_document(why: WhyWaits, remedies: Remedies | None = None) -> dict[str, A
         "because": [_blocker(one) for one in why.because],
         "proof": why.proof or None,
         "besides": [[_blocker(one) for one in core] for core in why.besides],
-        "remedies": [_remedy(one) for one in remedies.found] if remedies else [],
-        "tried": remedies.tried if remedies else 0,
-        "untried": remedies.untried if remedies else 0,
-        "when": {"latest": None, "about": None, "sentence": "not known"},
+        "remedies": [_remedy(one) for one in remedies.found],
+        "tried": remedies.tried,
+        "untried": remedies.untried,
+        "when": {"latest": when.latest, "about": None, "sentence": when.sentence},
     }
 
 

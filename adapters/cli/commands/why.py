@@ -156,7 +156,7 @@ def _of_gang(
     from adapters.cli.terminal.progress import Progress
     from models.remedies import Remedies
     from models.verdicts import Verdict
-    from solver import remedies_of, why_waits
+    from solver import remedies_of, when_starts, why_waits
 
     with Progress() as progress:
         scenario, policy, plan = _planned(source, progress)
@@ -167,15 +167,16 @@ def _of_gang(
         if found.verdict is not Verdict.NONE:
             progress.say("what would help")
             remedies = remedies_of(scenario.snapshot, policy, plan, key)
+        when = when_starts(scenario.snapshot, policy, plan, key)
     warn_of(plan, debug=debug)
     if output is not Format.TABLE:
         from adapters.files.why_writer import why_document
 
-        emit(as_text(why_document(found, remedies), output))
+        emit(as_text(why_document(found, remedies, when), output))
         return
     from adapters.cli.views.why_view import why_lines
 
-    say(*why_lines(found, remedies, paint, screen_width()))
+    say(*why_lines(found, remedies, when, paint, screen_width()))
 
 
 def _key(name: str, scenario: "Scenario", plan: "Plan") -> str:

@@ -19,7 +19,7 @@ from models.changes import (
     QueueRule,
 )
 from models.reasons import counted, listed
-from models.remedies import Remedies, Remedy, WhySummary
+from models.remedies import Remedies, Remedy, WhenStarts, WhySummary
 from models.verdicts import Blocker, Verdict, WhyWaits, amount, plain
 
 NOTHING = "–"
@@ -31,7 +31,11 @@ _INDENT = "  "
 
 
 def why_lines(
-    why: WhyWaits, remedies: Remedies, paint: Paint, width: int | None
+    why: WhyWaits,
+    remedies: Remedies,
+    when: WhenStarts,
+    paint: Paint,
+    width: int | None,
 ) -> Iterator[str]:
     """
     Say it line by line.
@@ -55,6 +59,9 @@ def why_lines(
         )
 
     yield from _help(why, remedies, width)
+    if why.verdict is not Verdict.NONE:
+        yield ""
+        yield f"When: {when.sentence}"
 
 
 def summary_lines(found: WhySummary, width: int | None) -> Iterator[str]:
