@@ -274,10 +274,13 @@ class _Dealer:
         Place all wants; give back the units that could not be placed whole.
         """
         short: list[tuple[Want, int]] = []
+        taken: list[tuple[Standing, int, list[int]]] = []
         for want in sorted(wants, key=self._confinement):
-            left = self._from_slots(want)
-            if left:
-                short.append((want, left))
+            hosts = self._from_slots(want)
+            taken.append((want.state, want.leaf, hosts))
+            if len(hosts) < want.count:
+                short.append((want, want.count - len(hosts)))
+        self.work.take_all(taken)
         failed: dict[str, Unit] = {}
         for want, left in short:
             if want.unit.key in failed:
@@ -305,30 +308,30 @@ class _Dealer:
             self._masks[key] = np.asarray(domains == want.cell)
         return self._masks[key]
 
-    def _from_slots(self, want: Want) -> int:
+    def _from_slots(self, want: Want) -> list[int]:
+        """
+        Take places for a want, as many as there are.
+        """
         pool = ""
         if want.cell is not None and not self.shared:
             pool = self.encoding.classes.levels[want.level][0]
         shape = self.encoding.problem.shapes.of_leaf[want.state.key, want.leaf]
         if self.encoding.problem.shapes.items[shape].neighbours:
-            return want.count  # who is around is not known before all others lie
+            return []  # who is around is not known before all others lie
         row = self.slots.get((pool, shape), {})
         mask = self._mask(want)
-        left = want.count
-        taken: dict[int, int] = {}
+        taken: list[int] = []
         for host in list(row) if mask is not None else iter_first(row):
             if mask is not None and not mask[host]:
                 continue
-            step = min(left, row[host])
-            taken[host] = step
+            step = min(want.count - len(taken), row[host])
+            taken += [host] * step
             row[host] -= step
             if not row[host]:
                 del row[host]
-            left -= step
-            if not left:
+            if len(taken) == want.count:
                 break
-        self.work.take(want.state, want.leaf, taken)
-        return left
+        return taken
 
     def _take_back(self, unit: Unit) -> None:
         for state in unit.states:

@@ -13,12 +13,11 @@ from solver.problem.gang_state import Standing
 from solver.problem.node_room import NO_PLACES, Places
 
 
-def hint(encoding: Encoding, draft: Draft) -> None:
+def hint(encoding: Encoding, pairs: list[tuple[Var, int]]) -> None:
     """
-    Tell the model a draft as its first solution.
+    Tell the model values of its variables as its first solution.
     """
     encoding.model.clear_hints()  # type: ignore[no-untyped-call]
-    pairs = hint_values(encoding, draft)
     hints = encoding.model.proto.solution_hint
     hints.vars.extend([variable.index for variable, _ in pairs])
     hints.values.extend([value for _, value in pairs])

@@ -5,7 +5,6 @@ The model stops caring about a gang as soon as its tier is locked and a later on
 not been solved; a draft completed by hand is the next tier's hint and the fallback.
 """
 
-from collections import Counter
 from collections.abc import Callable
 
 from solver.place.draft import Draft
@@ -46,16 +45,17 @@ def loaded(problem: Problem, draft: Draft) -> RoundState:
     Lay a draft out in the state of a round, with its entitled cores booked.
     """
     work = RoundState(problem)
-    for unit in problem.units:
-        for state in unit.states:
-            places = draft.places.get(state.key)
-            if places is None:
-                continue
-            for i, hosts in enumerate(places):
-                work.take(state, i, Counter(hosts))
-            if state.key in draft.entitled:
-                core = least_core(state, places)
-                work.ledger.entitle(state, work.ledger.charge_of(state, core))
+    placed = [
+        (state, draft.places[state.key])
+        for unit in problem.units
+        for state in unit.states
+        if state.key in draft.places
+    ]
+    work.take_all((s, i, hosts) for s, row in placed for i, hosts in enumerate(row))
+    for state, places in placed:
+        if state.key in draft.entitled:
+            core = least_core(state, places)
+            work.ledger.entitle(state, work.ledger.charge_of(state, core))
     work.entitled = set(draft.entitled & work.placed.keys())
     return work
 

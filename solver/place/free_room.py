@@ -79,20 +79,20 @@ class FreePlaces:
             return self.tight
         return np.asarray(self.tight + self._tuning.waste * self._with_gpus)
 
-    def by_fit(self, nodes: Ints, room: Ints, count: int, shape: int) -> Ints:
+    def by_fit(self, room: Ints, count: int, shape: int) -> Ints:
         """
-        Order nodes tightest first, unless one alone breaks less room than many.
+        Order nodes with room tightest first, unless one alone breaks less than many.
         """
         strain = self.strain(shape)
-        whole = nodes if count == 1 else nodes[room[nodes] >= count]
-        best = whole[[np.argmin(strain[whole])]] if len(whole) else None
+        whole = np.where(room >= count, strain, np.inf)
+        at = int(whole.argmin())
+        best = np.array([at]) if room[at] >= count else None
         if best is not None and count == 1:
             return best
-        left = strain[nodes]
-        if count < len(nodes):
-            nodes = nodes[left <= np.partition(left, count - 1)[count - 1]]
-            left = strain[nodes]
-        nodes = nodes[np.argsort(left, kind="stable")]
+        left = whole if count == 1 else np.where(room > 0, strain, np.inf)
+        most = np.partition(left, count - 1)[count - 1] if count < len(left) else np.inf
+        nodes = np.flatnonzero((left <= most) & (room > 0))
+        nodes = nodes[np.argsort(left[nodes], kind="stable")]
         if best is None:
             return nodes
         full = np.cumsum(room[nodes])

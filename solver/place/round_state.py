@@ -4,7 +4,7 @@ The state of a round while gangs are placed one by one: room, hosts, queue ledge
 Every change is in one log and can be undone to a mark, so that trying costs little.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -109,6 +109,23 @@ class RoundState:
         if counts:
             self._take(state, leaf, np.array([*counts]), np.array([*counts.values()]))
 
+    def take_all(self, rows: Iterable[tuple[Standing, int, Sequence[int]]]) -> None:
+        """
+        Place pods of many leaves, each on its node; that is not undone.
+        """
+        of_shape: dict[int, list[int]] = {}
+        for state, leaf, hosts in rows:
+            if hosts:
+                self.placed.setdefault(state.key, {}).setdefault(leaf, []).extend(hosts)
+                self.ledger.take(state, leaf, len(hosts))
+                of_shape.setdefault(self._shape(state, leaf), []).extend(hosts)
+        for shape, every in of_shape.items():
+            nodes, counts = np.unique(every, return_counts=True)
+            self.room.take(self.problem.shapes.requests[shape], nodes, counts)
+            said = self.problem.shapes.items[shape].neighbours
+            if said and self.around is not None:
+                self.around.add(said, nodes, counts, comes=True)
+
     def _take(self, state: Standing, leaf: int, hosts: Ints, counts: Ints) -> None:
         total = int(counts.sum())
         self.room.take(self._request(state, leaf), hosts, counts)
@@ -200,10 +217,9 @@ class RoundState:
     def _fill(self, state: Standing, leaf: int, count: int, mask: Bools | None) -> int:
         shape = self._shape(state, leaf)
         room = self.room_for(state, leaf, mask)
-        hosts = np.flatnonzero(room)
+        hosts = self.free.by_fit(room, count, shape)
         if not len(hosts):
             return 0
-        hosts = self.free.by_fit(hosts, room, count, shape)
         full = np.cumsum(room[hosts])
         last = int(np.searchsorted(full, count))
         hosts = hosts[: last + 1]

@@ -7,9 +7,9 @@ from typing import Literal
 from models.plan import ModelSize
 from solver.encode.demand import levels_of, pending_shapes
 from solver.encode.encoding import Encoding, encode
-from solver.encode.hint import hint
+from solver.encode.hint import hint, hint_values
 from solver.encode.node_classes import Classes, classes_of
-from solver.encode.variables import Linear
+from solver.encode.variables import Linear, Var
 from solver.place.draft import Draft
 from solver.problem.problem import Problem
 from solver.score.tier import TierKey
@@ -32,6 +32,7 @@ class Model:
         self._encoding: Encoding | None = None
         self._sums: dict[int, Linear] = {}
         self._locked: dict[int, int] = {}
+        self._told: tuple[Draft, int, list[tuple[Var, int]]] | None = None
 
     @property
     def encoding(self) -> Encoding:
@@ -42,6 +43,7 @@ class Model:
             self._encoding = self._build()
             self._sums = {}
             self._locked = {}
+            self._told = None
         return self._encoding
 
     def _build(self) -> Encoding:
@@ -98,7 +100,11 @@ class Model:
         """
         Tell the model a draft as its first solution.
         """
-        hint(self.encoding, best)
+        encoding = self.encoding
+        size = len(encoding.model.proto.variables)
+        if self._told is None or self._told[0] is not best or self._told[1] != size:
+            self._told = best, size, hint_values(encoding, best)
+        hint(encoding, self._told[2])
 
     def _lock(self, encoding: Encoding, at: int, value: int) -> None:
         """
