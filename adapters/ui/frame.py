@@ -58,6 +58,7 @@ def frame_document(seen: Seen, plan: Plan | None, facts: RoundFacts) -> dict[str
         "groups": [printable(label) for label, _ in nodes.groups],
         "nodes": [_node(node, group) for group, node in nodes.walk()],
         "cells": cells.rows,
+        "parts": cells.parts,
         "gangs": gangs,
         "queues": queues,
         "plan": None if plan is None else plan_facts(plan, cells, facts),

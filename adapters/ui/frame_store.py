@@ -116,6 +116,13 @@ class FrameStore:
                 "rounds": [frame.line for frame in self._frames.values()],
             }
 
+    @property
+    def newest(self) -> int:
+        """
+        The number of the newest frame; below 0 where there is none.
+        """
+        return self._next - 1
+
     def body(self, number: int) -> bytes | None:
         """
         Give a frame as packed JSON; nothing where it was let go.

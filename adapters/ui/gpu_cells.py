@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from models.gangs import PodPhase, pod_sets
+from models.gpu_parts import WHOLE, GpuDevice, GpuPart, counts_as, part_of
 from models.nodes import Node
 from models.plan import Operation, Plan
-from models.resources import num_gpus
+from models.resources import SHARES_PER_GPU, Resources, num_gpus
 from models.snapshot import Snapshot
 
 RUNS, ENDS, PROMISED, BOUND, EVICTED, MOVED, KEPT = "r", "t", "p", "b", "e", "m", "k"
@@ -37,10 +38,13 @@ class _Walked(Protocol):
 class GpuCells:
     """
     For each node what is there: gang, GPUs, how; and the GPUs at work after a plan.
+
+    ``parts`` are those of devices below a whole one: gang, device, thousandths, how.
     """
 
     rows: Sequence[Sequence[tuple[int, int, str]]]
     after: int
+    parts: Mapping[int, Sequence[tuple[int, int, int, str]]]
 
 
 def cells_of(
@@ -55,36 +59,65 @@ def cells_of(
     at = {node.name: place for place, (_, node) in enumerate(nodes.walk())}
     there: list[defaultdict[tuple[int, str], int]] = [defaultdict(int) for _ in at]
     steps = {} if plan is None else {step.pod: step for step in plan.operations}
-    for key, gpus, node, how in _placed(snapshot, steps):
-        place = at.get(node)
-        if place is not None:
-            there[place][gangs[key], how] += gpus
+    parts: defaultdict[int, list[tuple[int, int, int, str]]] = defaultdict(list)
+    memories = {node.name: node.gpu_memory for _, node in nodes.walk()}
+    for stay in _placed(snapshot, steps):
+        place = at.get(stay.node)
+        if place is None:
+            continue
+        gang = gangs[stay.gang]
+        there[place][gang, stay.how] += num_gpus(stay.requests)
+        part = part_of(stay.requests)
+        if part is not None and stay.devices:
+            size = _thousandths(part, memories[stay.node])
+            parts[place] += [
+                (gang, each.device, size, stay.how) for each in stay.devices
+            ]
     rows = [
         sorted((gang, gpus, how) for (gang, how), gpus in each.items())
         for each in there
     ]
     after = sum(gpus for row in rows for _, gpus, how in row if how in _AFTER)
-    return GpuCells(rows, after)
+    return GpuCells(rows, after, {at: sorted(row) for at, row in parts.items()})
 
 
-def _placed(
-    snapshot: Snapshot, steps: Mapping[str, Operation]
-) -> Iterable[tuple[str, int, str, str]]:
+@dataclass(frozen=True, slots=True)
+class PodStay:
     """
-    Walk all places of pods: gang, GPUs, node, and how it is there.
+    A pod's place: whose it is, where, what it asks for, how, and on which devices.
+    """
+
+    gang: str
+    node: str
+    requests: Resources
+    how: str
+    devices: tuple[GpuDevice, ...]
+
+
+def _thousandths(part: GpuPart, memory: int) -> int:
+    """
+    Give the part of each of its devices that counts as taken.
+    """
+    whole = counts_as(part, (memory,) if memory else ())
+    return whole * WHOLE // (SHARES_PER_GPU * max(1, part.count))
+
+
+def _placed(snapshot: Snapshot, steps: Mapping[str, Operation]) -> Iterable[PodStay]:
+    """
+    Walk all places of pods, now and by a plan.
     """
     for gang in snapshot.gangs:
         for leaf in pod_sets(gang.tree):
-            gpus = num_gpus(leaf.requests)
             for pod in leaf.pods:
                 step = steps.get(f"{gang.namespace}/{pod.name}") if steps else None
-                if pod.node is not None:
-                    how = _NOW.get(pod.phase)
-                    if how is not None:
-                        yield gang.key, gpus, pod.node, _left(how, step)
+                how = _NOW.get(pod.phase) if pod.node is not None else None
+                if how is not None and pod.node is not None:
+                    left = _left(how, step)
+                    yield PodStay(gang.key, pod.node, leaf.requests, left, pod.devices)
                 if step is not None and step.op != "Evict":
                     how = BOUND if step.op == "Bind" else KEPT
-                    yield gang.key, gpus, step.node, how
+                    node, devices = step.node, step.devices
+                    yield PodStay(gang.key, node, leaf.requests, how, devices)
 
 
 def _left(how: str, step: Operation | None) -> str:

@@ -243,7 +243,9 @@ class _UiHandler(BaseHTTPRequestHandler):
         version = -1
         while not self.server.ends:
             newest = self.server.store.wait(version, _BEAT)
-            text = f"data: {newest}\n\n" if newest != version else ": still here\n\n"
+            last = self.server.store.newest
+            told = f"data: {newest} {last}\n\n"
+            text = told if newest != version else ": still here\n\n"
             version = newest
             self.wfile.write(text.encode())
             self.wfile.flush()

@@ -107,6 +107,7 @@ def _of_files(source: PlanSource, address: "UiAddress") -> None:
 
 def _of_cluster(source: PlanSource, address: "UiAddress") -> None:
     from adapters.kube.watch.cluster_listing import seen_in
+    from adapters.machine.supervised import SupervisedThread
     from adapters.service.following import ClusterChoice
     from adapters.service.run_settings import config_of
     from adapters.ui.feeds import ClusterFeed
@@ -129,11 +130,12 @@ def _of_cluster(source: PlanSource, address: "UiAddress") -> None:
             here.source.changed,
             time.time,
         )
-        thread = threading.Thread(target=feed.run, name="feed", daemon=True)
+        thread = SupervisedThread("feed", feed.run)
         thread.start()
         try:
             _serve(store, address)
         finally:
+            thread.stop()
             feed.stop()
             thread.join(5.0)
 

@@ -17,6 +17,20 @@ function paint(at, count) {
   return at < 0 ? theme.others : `hsl(${hue(at, count).toFixed(0)} ${theme.chroma} ${theme.light})`;
 }
 
+function partsOf(node, parts, view) {
+  // Devices of which parts are taken stand last, each filled from below.
+  const shown = view === "now" ? "remtp" : "rbtemk", slots = new Map();
+  const devices = [...new Set(parts.map((part) => part[1]))].sort((a, b) => a - b);
+  for (const [gang, device, size, how] of parts) {
+    if (!shown.includes(how)) continue;
+    const slot = node[2] - devices.length + devices.indexOf(device);
+    if (slot < 0) continue;
+    if (!slots.has(slot)) slots.set(slot, []);
+    slots.get(slot).push([gang, size, how]);
+  }
+  return slots;
+}
+
 function slotsOf(node, cells, view) {
   // What fills each GPU, and what is kept for whom on top of it.
   const base = [], over = [];
@@ -159,7 +173,8 @@ class NodeMap {
     const pen = this.pen, node = this.frame.nodes[at], size = this.size, inner = size - 1;
     let [x, y] = box;
     const slots = this.slots[at] || (this.slots[at] = slotsOf(node, this.cells[at] || [], this.view));
-    const lit = this.lit;
+    const lit = this.lit, taken = (this.frame.parts || {})[at];
+    const parts = taken && taken.length ? partsOf(node, taken, this.view) : null;
     const here = lit >= 0 && (this.cells[at] || []).some((cell) => cell[0] === lit);
     pen.globalAlpha = 1;
     if (this.named) {
@@ -177,7 +192,8 @@ class NodeMap {
       pen.globalAlpha = 1;
       pen.fillStyle = theme.hole;
       pen.fillRect(cx, cy, inner, inner);
-      if (under) this.full(under, cx, cy, inner, lit);
+      if (parts && parts.has(i)) this.shared(parts.get(i), cx, cy, inner, lit);
+      else if (under) this.full(under, cx, cy, inner, lit);
       else if (!over) { pen.strokeStyle = theme.line; pen.lineWidth = 0.7; pen.strokeRect(cx + 0.5, cy + 0.5, inner - 1, inner - 1); }
       if (over) {
         pen.globalAlpha = lit < 0 || over[0] === lit ? 1 : 0.2;
@@ -216,6 +232,21 @@ class NodeMap {
     }
   }
 
+  shared(parts, x, y, inner, lit) {
+    const pen = this.pen;
+    let from = y + inner;
+    pen.strokeStyle = theme.line;
+    pen.strokeRect(x + 0.5, y + 0.5, inner - 1, inner - 1);
+    for (const [gang, size, how] of parts) {
+      const high = Math.max(1, inner * Math.min(1000, size) / 1000);
+      from -= high;
+      pen.globalAlpha = (lit < 0 || gang === lit ? 1 : 0.2) * ("ekmpt".includes(how) ? 0.5 : 1);
+      pen.fillStyle = this.colours[gang];
+      pen.fillRect(x, Math.max(y, from), inner, Math.max(1, high - 1));
+    }
+    pen.globalAlpha = 1;
+  }
+
   closed(x, y) {
     const pen = this.pen, high = this.rows * this.size + 3;
     pen.save();
@@ -248,6 +279,9 @@ class NodeMap {
   }
 
   gangAt(node, slot) {
+    const taken = (this.frame.parts || {})[node];
+    const parts = taken ? partsOf(this.frame.nodes[node], taken, this.view).get(slot) : undefined;
+    if (parts) return parts[(parts.findIndex((part) => part[0] === this.lit) + 1) % parts.length][0];
     const slots = this.slots[node] || slotsOf(this.frame.nodes[node], this.cells[node] || [], this.view);
     const over = slot >= slots.first ? slots.over[slot - slots.first] : undefined;
     const found = over || slots.base[slot];
@@ -292,6 +326,16 @@ class NodeMap {
 
   tell(gang) {
     this.onGang(gang < 0 ? "" : this.frame.gangs[gang].name);
+  }
+
+  find(name) {
+    // Where the gang is, unless a part of it is seen already.
+    const gang = this.frame && name ? this.frame.gangs.findIndex((each) => each.name === name) : -1;
+    if (gang < 0 || !this.boxes) return;
+    const top = this.scroll.scrollTop;
+    const nodes = this.cells.flatMap((row, node) => row.some((cell) => cell[0] === gang) ? [node] : []);
+    const seen = nodes.some((node) => this.boxes[node][1] >= top && this.boxes[node][1] + this.boxHeight <= top + this.height);
+    if (nodes.length && !seen) this.seen(nodes[0]);
   }
 
   light(name) {

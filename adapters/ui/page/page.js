@@ -28,7 +28,10 @@ function trouble(text) {
   line.textContent = text || (state.live ? "live" : "");
 }
 
-async function refresh() {
+async function refresh(newest) {
+  // The newest round is asked for beside the list: that saves a way there and back.
+  const early = state.follow && newest >= 0 && newest !== state.round ? ask(`frame?round=${newest}`) : null;
+  if (early) early.catch(() => null);
   const told = await ask("rounds");
   state.rounds = told.rounds;
   state.live = told.live;
@@ -43,10 +46,10 @@ async function refresh() {
   let at = state.rounds.findIndex((round) => round.id === state.round);
   if (state.follow || at < 0) at = state.follow ? last : 0;
   $("#scrub").max = last;
-  await go(at, told.version);
+  await go(at, told.version, early && state.rounds[at].id === newest ? early : null);
 }
 
-async function go(at, version) {
+async function go(at, version, early) {
   const round = state.rounds[at];
   $("#scrub").value = at;
   $("#scrub").setAttribute("aria-valuetext", saysRound(round, at, state.rounds.length));
@@ -54,7 +57,7 @@ async function go(at, version) {
   $("#told").textContent = saysRound(round, at, state.rounds.length);
   if (round.id !== state.round || !state.frame) {
     const asked = ++state.asked;
-    const frame = await ask(`frame?round=${round.id}`);
+    const frame = await (early || ask(`frame?round=${round.id}`));
     if (asked !== state.asked) return;
     state.round = round.id;
     state.frame = frame;
@@ -62,7 +65,7 @@ async function go(at, version) {
     if (!state.chosen) state.view = frame.plan && !state.live ? "plan" : "now";
   }
   show();
-  if (version !== undefined) requestAnimationFrame(() => { document.body.dataset.version = version; });
+  if (version !== undefined) requestAnimationFrame(() => { document.body.dataset.version = version; document.body.dataset.seen = Date.now(); });
 }
 
 function queueTint(frame, at) {
@@ -107,7 +110,7 @@ async function askWhy(gang) {
   try {
     const why = await ask(`why?round=${round}&gang=${gang}`);
     if (round !== state.round || state.frame.gangs[gang].name !== state.pickedName || !why.sentence) return;
-    line.replaceChildren(made("b", `${why.verdict}: `), why.sentence);
+    line.replaceChildren(made("b", why.verdict === "none" ? "" : `${why.verdict}: `), why.sentence);
     const list = made("ul");
     for (const one of why.because) list.append(made("li", one.sentence));
     if (why.because.length > 1) line.append(made("span", " Together these forbid it, and none can be left out:"));
@@ -167,6 +170,7 @@ function pick(name) {
     button.setAttribute("aria-pressed", String($("b", button).textContent === name));
   const at = name ? places(state.frame) : -1;
   if (at >= 0) askWhy(at);
+  for (const map of maps) map.find(name);
 }
 
 function find(text) {
@@ -175,8 +179,6 @@ function find(text) {
   const gang = state.frame.gangs.findIndex((each) => each.name.toLowerCase() === wanted || each.name.toLowerCase().split("/").pop() === wanted);
   if (gang >= 0) {
     pick(state.frame.gangs[gang].name);
-    const node = state.frame.cells.findIndex((row) => row.some((cell) => cell[0] === gang));
-    if (node >= 0) maps[0].seen(node);
     return;
   }
   const node = state.frame.nodes.findIndex((each) => each[0].toLowerCase() === wanted);
@@ -212,14 +214,15 @@ document.addEventListener("keydown", (event) => {
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readTheme(); show(); drawCurve(state.rounds, Number($("#scrub").value)); });
 addEventListener("resize", () => { if (state.rounds.length) drawCurve(state.rounds, Number($("#scrub").value)); });
 
-let busy = false, again = false;
-async function queue() {
+let busy = false, again = false, newest = -1;
+async function queue(event) {
   // One question at a time; what comes meanwhile is asked for once more.
+  if (event && event.data) newest = Number(event.data.split(" ")[1]);
   if (busy) { again = true; return; }
   busy = true;
   do {
     again = false;
-    try { await refresh(); } catch (error) { trouble(error.message); }
+    try { await refresh(newest); } catch (error) { trouble(error.message); }
   } while (again);
   busy = false;
 }

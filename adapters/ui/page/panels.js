@@ -162,6 +162,7 @@ function saysNode(frame, cells, at) {
     if ("rbtem".includes(how)) used += gpus;
     parts.push(`${gpus ? gpus + " × " : ""}${frame.gangs[gang].name}${words}`);
   }
+  for (const [gang, device, size] of (frame.parts || {})[at] || []) parts.push(`${(size / 1000).toFixed(2)} of GPU ${device}: ${frame.gangs[gang].name}`);
   if (node[3]) parts.push(`${node[3]} by pods of others`);
   const free = Math.max(0, node[2] - used);
   const where = frame.groups[node[1]];

@@ -2,8 +2,11 @@
 What a frame says of a round.
 """
 
+from dataclasses import replace
+
 from adapters.ui.frame import RoundFacts, frame_document, natural
 from adapters.ui.frame_store import MOST_FRAMES, FrameStore, RoundAnswers
+from models.gpu_parts import GpuDevice, GpuPart
 from models.policy import Policy
 from solver import decide
 from tests.helpers.build import gang, node, queue, snapshot
@@ -54,6 +57,17 @@ def test_running_starting_leaving_and_reserved_pods_are_told_apart():
     assert (8, 1, 1, 1) == tuple(
         found["plan"][word] for word in ("gpus", "starts", "waits", "leaves")
     )
+
+
+def test_parts_of_devices_are_shown_where_they_are():
+    half = GpuPart(cores=500, count=2)
+    pod = gang("half", requests={"pods": 1, half.resource: 1}, running=["n0"])
+    (one,) = pod.tree.pods
+    one = replace(one, devices=(GpuDevice(3), GpuDevice(5)))
+    pod = replace(pod, tree=replace(pod.tree, pods=(one,)))
+    found = frame(snapshot([node("n0")], [pod]), planned=False)
+
+    assert {0: [(0, 3, 500, "r"), (0, 5, 500, "r")]} == found["parts"]
 
 
 def test_without_a_plan_only_what_is_there_is_shown():
