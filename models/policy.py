@@ -100,7 +100,8 @@ class WaitingPolicy(PolicyPart):
     fewer ``gpus`` to start is no head.  Of the GPU time of a ``window`` the part
     ``budget`` may idle since it is held.  Nothing is held for more than ``slip`` times
     as long as was expected at first.  A head has its turn once it was passed over for
-    ``outweigh`` times as long as its turn holds up all others together.
+    ``outweigh`` times as long as its turn holds up all others together.  Held nodes may
+    be used by what ends in time for sure, or with ``lend`` per cent.
     """
 
     protect_after: Seconds = Field(3600, alias="protectAfter")
@@ -114,6 +115,7 @@ class WaitingPolicy(PolicyPart):
     window: Seconds = Field(86400, gt=0)
     outweigh: float = Field(2.0, ge=0, le=1000)
     idle: Literal["hold", "backfill"] = "backfill"
+    lend: Literal[50, 80, 95] | None = None
 
     @property
     def clocks(self) -> tuple[int, ...]:

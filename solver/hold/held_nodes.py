@@ -16,6 +16,7 @@ from solver.problem.never_starts import needed
 from solver.problem.pod_shapes import kept_off
 from solver.problem.problem import Problem, Unit
 from solver.problem.unit_kind import unit_kind
+from solver.run_times.time_left import RunTimeForecast
 
 
 def with_heads(problem: Problem, heads: Sequence[Head]) -> Problem:
@@ -42,6 +43,8 @@ class _Holds:
         for unit in self._units:
             units[unit.key] = self._queues(unit)
         self._queues_of_head: Mapping[str, frozenset[str]] = units
+        self._lend = problem.policy.waiting.lend
+        self._forecast = RunTimeForecast(problem.snapshot.run_times)
         self._ledger = Ledger(problem)
         self._firm = self._firm_ones()
         self._known: dict[object, tuple[int, ...]] = {}
@@ -80,7 +83,7 @@ class _Holds:
         if unit.key in self._queues_of_head:
             return unit.key
         kind = unit_kind(self._problem.shapes, unit.states)
-        return (kind, unit.states[0].gang.max_runtime, unit.band, unit.starts)
+        return (kind, self._run_time(unit), unit.band, unit.starts)
 
     def _kept_from(self, unit: Unit) -> tuple[int, ...]:
         """
@@ -106,19 +109,26 @@ class _Holds:
             elsewhere = self._queues(unit).isdisjoint(self._queues_of_head[head.key])
             if elsewhere:
                 return False
-        time = self._run_time(unit)
-        return time is None or head.start is None or not 0 < time <= head.start
+        time, until = self._run_time(unit), head.start
+        if until is None and self._lend is not None:
+            until = head.likely
+        return time is None or until is None or not 0 < time <= until
 
     def _queues(self, unit: Unit) -> frozenset[str]:
         return frozenset(queue_of(self._problem, state) for state in unit.states)
 
     def _run_time(self, unit: Unit) -> int | None:
         """
-        Give how long a unit runs at most, where idle nodes may be used until then.
+        Give how long a unit runs, where idle nodes may be used until then.
+
+        That is at most, or with the certainty with which the policy lends them.
         """
         if self._problem.policy.waiting.idle == "hold":
             return None
         times = [state.gang.max_runtime for state in unit.states]
+        if self._lend is not None:
+            left = (self._forecast.of(state.gang) for state in unit.states)
+            times = [each.within(self._lend) for each in left]
         known = [time for time in times if time is not None]
         return max(known) if len(known) == len(times) else None
 

@@ -46,6 +46,12 @@ class TimeLeft:
     nearly: int | None = None
     like: int = 0
 
+    def within(self, percent: int) -> int | None:
+        """
+        Give by when a gang has ended with 50, 80 or 95 per cent.
+        """
+        return {50: self.half, 80: self.most, 95: self.nearly}[percent]
+
 
 class Ended:
     """

@@ -57,6 +57,15 @@ FAULTS: tuple[Fault, ...] = (
         ("waiting/no-node-is-held-before-the-time",),
     ),
     Fault(
+        "lent-to-whoever-may-be-short",
+        "held nodes are lent to what ends in time with 50 per cent",
+        switch(
+            "solver.run_times.time_left:TimeLeft.within",
+            lambda _old: lambda self, _percent: self.half,
+        ),
+        ("waiting/held-nodes-are-lent-by-the-policys-certainty",),
+    ),
+    Fault(
         "holds-slip",
         "nodes are held for however long it takes",
         switch("solver.hold.heads:has_slipped", always(False)),
