@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from ortools.sat.python import cp_model
 
 from exact.facts import bounding, gpu_seconds
+from exact.model import devices_opened
 from exact.step import (
     CONSOLIDATE,
     Place,
@@ -21,6 +22,8 @@ from exact.step import (
     total,
 )
 from models.gangs import pod_sets
+from models.gpu_parts import is_reckoned
+from models.resources import GPU
 
 Counts = Mapping[Place, Term]
 
@@ -81,6 +84,9 @@ def _add_room(step: Step, calm: Counts) -> None:
             soon[node, name].append(amount)
     bound, quiet = _loads(step, step.now), _loads(step, calm)
     places = _loads(step, step.small.binds)
+    for node, opened in devices_opened(step.small).items():
+        for rows in (bound, quiet, places):
+            rows[node, GPU] += opened
     for at, terms in _loads(step, step.targets).items():
         places[at] += terms
     for at, terms in places.items():
@@ -127,7 +133,7 @@ def _loads(step: Step, counts: Counts) -> Rows:
     rows: Rows = defaultdict(list)
     for (key, leaf, node), var in counts.items():
         for name, amount in _requests(step, key, leaf).items():
-            if amount > 0:
+            if amount > 0 and not is_reckoned(name):
                 rows[node, name].append(amount * var)
     return rows
 

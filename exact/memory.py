@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from exact.model import could_start
 from exact.step import Step, total, weighted
 from models.gangs import PodSet, pod_sets
+from models.gpu_parts import is_part
 
 
 def add_memory(step: Step) -> None:
@@ -73,7 +74,7 @@ def _most(step: Step, leaf: PodSet) -> int:
             empty = [
                 max(0, node.allocatable.get(name, 0) - node.used.get(name, 0)) // amount
                 for name, amount in leaf.requests.items()
-                if amount
+                if amount and not is_part(name)
             ]
             found += min([len(leaf.pods), *empty])
     return found

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ortools.sat.python import cp_model
 
+from exact.devices import add_devices, new_parts
 from exact.facts import (
     Facts,
     GangFacts,
@@ -18,7 +19,9 @@ from exact.neighbours import add_neighbours
 from exact.small_model import Shares, SmallModel
 from exact.trees import TreeRules, tree_nodes
 from models.gangs import PodPhase, PodSet, Tree, pod_sets
+from models.gpu_parts import is_reckoned
 from models.nodes import Node
+from models.resources import GPU
 from models.topology import Domain
 
 Where = Domain | None
@@ -192,17 +195,32 @@ def _add_room(small: SmallModel) -> None:
     """
     Ensure that new pods fit into what is free on their node, per resource.
     """
+    opened = devices_opened(small)
     for node in small.facts.snapshot.nodes:
         load: dict[str, list[cp_model.LinearExprT]] = defaultdict(list)
+        load[GPU] += opened.get(node.name, [])
         for key, fact in small.planned():
             for leaf in pod_sets(fact.gang.tree):
                 for var in small.pods_on(key, leaf.name, node.name):
                     for name, amount in leaf.requests.items():
-                        if amount > 0:
+                        if amount > 0 and not is_reckoned(name):
                             load[name].append(amount * var)
         for name, terms in load.items():
             small.cp.add(sum(terms) <= max(0, small.facts.free[node.name].get(name, 0)))
     add_receivers(small)
+
+
+def devices_opened(small: SmallModel) -> dict[str, list[cp_model.LinearExprT]]:
+    """
+    Ensure that devices hold the parts of new pods; give those opened, by node.
+    """
+    leaves = {
+        (key, leaf.name): leaf
+        for key, fact in small.planned()
+        for leaf in pod_sets(fact.gang.tree)
+    }
+    pods = new_parts(small.binds, leaves)
+    return add_devices(small.cp, small.facts.snapshot, pods)
 
 
 def add_receivers(small: SmallModel) -> None:

@@ -16,6 +16,7 @@ from exact.bounds import (
     lost_size,
     lost_work,
 )
+from exact.devices import asks_for_parts
 from exact.facts import Facts, GangFacts, gather
 from exact.frozen import afterwards, frozen_of, of_entitled
 from exact.leaving import add_leaving
@@ -213,7 +214,8 @@ def _add_starts(step: Step) -> None:
     for key, start in small.starts.items():
         fact = small.facts.gangs[key]
         small.entitled[key] = cp.new_bool_var("")
-        if step.stage is not Stage.IDLE and step.remembers(fact.gang):
+        alone = step.remembers(fact.gang) or asks_for_parts(fact.gang)
+        if step.stage is not Stage.IDLE and alone:
             cp.add(start == 0)
         cp.add_implication(small.entitled[key], start)
         if step.stage is Stage.ENTITLED or not step.before.named:

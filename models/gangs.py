@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
 
-from models.gpu_parts import GpuDevice
+from models.gpu_parts import GpuDevice, part_of
 from models.neighbours import ALONE, Neighbours
 from models.nodes import ANYWHERE, NodeDemand
 from models.reasons import Waiting
@@ -183,6 +183,13 @@ def pod_sets(tree: Tree) -> Iterator[PodSet]:
         return
     for child in tree.children:
         yield from pod_sets(child)
+
+
+def has_parts(gang: Gang) -> bool:
+    """
+    Tell whether any pods of a gang ask for parts of GPUs.
+    """
+    return any(part_of(leaf.requests) is not None for leaf in pod_sets(gang.tree))
 
 
 def plain_roles(gang: Gang) -> tuple[PodSet, ...] | None:

@@ -116,6 +116,15 @@ def is_reckoned(resource: str) -> bool:
     return resource == GPU_SHARE or is_part(resource)
 
 
+def said(resource: str) -> str:
+    """
+    Say a part as something to be counted, or that GPUs are counted with their parts.
+    """
+    return (
+        f"× {part_named(resource)}" if is_part(resource) else "GPUs and parts of them"
+    )
+
+
 @cache
 def part_named(resource: str) -> GpuPart:
     """

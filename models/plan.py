@@ -37,12 +37,14 @@ class Placement:
 
     ``binds`` have room now, ``reserves`` as soon as somebody has left; ``departures``
     are running pods that are evicted, or moved where they have a target.  Some lose
-    their share for those that are ``guaranteed``.
+    their share for those that are ``guaranteed``.  Pods that get parts of GPUs have
+    their ``devices``.
     """
 
     binds: Mapping[str, str] = field(default_factory=dict)
     reserves: Mapping[str, str] = field(default_factory=dict)
     departures: Mapping[str, Departure] = field(default_factory=dict)
+    devices: Mapping[str, tuple[GpuDevice, ...]] = field(default_factory=dict)
     entitled: frozenset[str] = frozenset()
     guaranteed: frozenset[str] = frozenset()
 

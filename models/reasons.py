@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from models.gpu_parts import is_reckoned, said
 from models.host_ports import is_host_port, ports_offered
 from models.resources import format_quantity
 
@@ -116,6 +117,9 @@ def _readable(facts: Mapping[str, Fact]) -> dict[str, _Shown]:
     """
     shown = {key: _Shown("") for key in _OPTIONAL}
     shown |= {key: _Shown(_amount(facts, key)) for key in facts}
+    resource = facts.get("resource")
+    if isinstance(resource, str) and is_reckoned(resource):
+        shown["resource"] = _Shown(said(resource))
     mate = shown["mate"].fact if "mate" in shown else "?"
     own = facts.get("cause") == NO_POD_GROUP
     shown["whom"] = _Shown(f"its PodGroup {mate}" if own else f"{mate} of its group")
@@ -202,7 +206,7 @@ def _amount(facts: Mapping[str, Fact], key: str) -> Fact:
     return fact
 
 
-_OPTIONAL = ("hint", "near", "though", "where", "whose", "work")
+_OPTIONAL = ("hint", "near", "rest", "though", "where", "whose", "work")
 _AMOUNTS = {"needs", "free", "given", "limit", "used", "total", "largest"}
 _SENTENCES: dict[Reason, str] = {
     Reason.INVALID_GANG: "cannot be planned as written: {detail}",
@@ -238,7 +242,7 @@ _SENTENCES: dict[Reason, str] = {
         "and only protected work is in its way{whose}"
     ),
     Reason.INSUFFICIENT_CAPACITY: (
-        "needs {needs} {resource}{where}, matching nodes have {free} free"
+        "needs {needs} {resource}{where}, matching nodes have {free} free{rest}"
     ),
     Reason.FRAGMENTED: (
         "enough is free in total, but not in pieces that fit: "

@@ -164,7 +164,8 @@ def _pod_after(pod: Pod, step: Operation | None, seconds: int) -> Pod:
         return _left_alone(pod, seconds)
     match step.op:
         case "Bind":
-            return Pod(pod.name, PodPhase.RUNNING, step.node, seconds, pod.uid)
+            running = PodPhase.RUNNING
+            return Pod(pod.name, running, step.node, seconds, pod.uid, step.devices)
         case "Reserve":
             return Pod(pod.name, PodPhase.RESERVED, step.node, 0, pod.uid)
         case "Move":

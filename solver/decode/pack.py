@@ -9,6 +9,7 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from solver.effort.budget import Budget
+from solver.encode.devices.device_contents import add_devices, class_devices
 from solver.encode.limited import limited_solver
 from solver.problem.node_room import NodeRoom, num_fitting
 from solver.problem.problem import Problem
@@ -83,7 +84,7 @@ def _by_fit(
     """
     Put the largest items first, each onto the fullest nodes that take it.
     """
-    room = NodeRoom(problem.room.now[list(nodes)])
+    room = NodeRoom(problem.room.now[list(nodes)], problem.room.parts_of(nodes))
     scale = np.maximum(room.rows.max(axis=0, initial=1), 1)
     requests = problem.shapes.requests
     sizes = [float((requests[item.shape] / scale).max()) for item in items]
@@ -204,6 +205,10 @@ def _add_nodes(
             if any(weights):
                 body = cp_model.LinearExpr.weighted_sum(terms, weights)
                 model.add(body <= int(max(0, free[at, r])))
+        shapes = [items[i].shape for i in here]
+        devices = class_devices(problem, shapes, [nodes[at]]) if here else None
+        if devices is not None:
+            add_devices(model, devices, {j: counts[i, at] for j, i in enumerate(here)})
         _keep_hosts_apart(model, problem, items, counts, here, at)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from ortools.sat.python import cp_model
 
 from solver.encode.demand import Demand
+from solver.encode.devices.device_contents import add_devices
 from solver.encode.node_classes import Classes, NodeClass
 from solver.encode.variables import Linear, Loads, Var
 
@@ -71,9 +72,11 @@ def add_capacity(
     for at, item in enumerate(classes.items):
         size = None if sizes is None else sizes[at]
         _add_rows(model, item, capacity.class_terms(at), size)
+        _add_devices(model, item, capacity.class_terms(at))
         if capacity.scoped and len(item.parts) > 1:
             for index, part in enumerate(item.parts):
                 _add_rows(model, part, capacity.part_terms(at, index))
+                _add_devices(model, part, capacity.part_terms(at, index))
     return capacity
 
 
@@ -183,6 +186,18 @@ def _add_rows(
                 model.add(body <= row.total)
             else:
                 model.add(body <= row.total * size.expression)
+
+
+def _add_devices(
+    model: cp_model.CpModel, item: NodeClass, terms: dict[int, list[Var]]
+) -> None:
+    if item.devices is None:
+        return
+    places = {shape: at for at, shape in enumerate(item.shapes)}
+    counts = {
+        places[shape]: cp_model.LinearExpr.sum(found) for shape, found in terms.items()
+    }
+    add_devices(model, item.devices, counts)
 
 
 def row_terms(

@@ -17,6 +17,12 @@ import numpy as np
 from models.nodes import Node
 from models.topology import Domain, Topology
 from solver.encode.capacity_rows import CapacityRow, resource_rows
+from solver.encode.devices.device_contents import (
+    ClassDevices,
+    class_devices,
+    device_rows,
+)
+from solver.encode.devices.device_kinds import hash_row, told_apart_by_devices
 from solver.encode.exclusive_hosts import host_rows
 from solver.problem.node_room import Bools, Ints
 from solver.problem.problem import Problem
@@ -38,6 +44,7 @@ class NodeClass:
     uniform: bool
     parts: tuple["NodeClass", ...] = ()
     domains: tuple[int, ...] = ()
+    devices: ClassDevices | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +142,7 @@ def classes_of(
     for members in _groups(keys):
         nodes = usable[members]
         row = tuple(int(s) for i, s in enumerate(shapes) if fits[i, nodes[0]])
-        rooms = exact[members][:, 2 + 1 :]
+        rooms = exact[members][:, 3:]
         whole = node_class(problem, nodes, row, rooms)
         parts = tuple(
             node_class(
@@ -227,6 +234,7 @@ def _with_parts(whole: NodeClass, parts: tuple[NodeClass, ...]) -> NodeClass:
         hole=whole.hole,
         uniform=whole.uniform,
         parts=parts,
+        devices=whole.devices,
     )
 
 
@@ -295,23 +303,10 @@ def _keys(
         some = fits[:, usable[rows[0]]]
         amounts[rows] = binding(free[rows], requests[some])
     tags = np.array([split.get(int(n), 0) for n in usable], dtype=np.int64)
-    holes = (
-        problem.room.holes[usable]
-        if problem.policy.has("packing")
-        else np.zeros(len(usable), dtype=np.int64)
-    )
+    tags = told_apart_by_devices(problem, requests, fits[:, usable], usable, tags)
+    holes = problem.room.holes[usable] * problem.policy.has("packing")
     keys = np.column_stack([bits, tags, holes, amounts])
     return keys, keys
-
-
-def hash_row(row: np.ndarray) -> int:
-    """
-    Give a row of booleans a number, the same in every process.
-    """
-    value = 0
-    for chunk in np.packbits(row).tobytes():
-        value = (value * 1_000_003 + chunk + 1) & 0x7FFF_FFFF_FFFF_FFFF
-    return value
 
 
 def binding(free: Ints, requests: Ints) -> Ints:
@@ -378,9 +373,11 @@ def node_class(
     """
     requests = problem.shapes.requests[list(shapes)]
     kinds, counts = np.unique(rooms, axis=0, return_counts=True)
+    devices = class_devices(problem, shapes, nodes)
     rows = [
         *resource_rows(requests, kinds, counts),
         *host_rows(problem, shapes, len(nodes)),
+        *(() if devices is None else device_rows(devices)),
     ]
     most = [
         min(
@@ -397,4 +394,5 @@ def node_class(
         hole=int(problem.room.holes[nodes[0]]),
         uniform=len(kinds) == 1,
         domains=() if domains is None else tuple(int(d) for d in domains),
+        devices=devices,
     )

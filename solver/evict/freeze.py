@@ -191,7 +191,7 @@ def with_facts(
     What an eviction leaves over is nobody's in this round.
     """
     states = [state for unit in reserved for state in unit.states]
-    after = NodeRoom(problem.room.after)
+    after = NodeRoom(problem.room.after, problem.room.parts)
     leave(after, problem, exits)
     for state in states:
         come(after, problem, state, places[state.key])
@@ -327,7 +327,7 @@ def without(problem: Problem, exits: Sequence[Exit]) -> Problem:
     """
     if not exits:
         return problem
-    room, queues = NodeRoom(problem.room.now), problem.queues
+    room, queues = NodeRoom(problem.room.now, problem.room.parts), problem.queues
     leave(room, problem, exits)
     booking = Booking(queues)
     for one in exits if queues.named else ():

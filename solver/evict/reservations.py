@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from models.gangs import Gang, PodPhase, pod_sets
+from models.gangs import Gang, PodPhase, has_parts, pod_sets
 from models.resources import num_gpus
 from solver.evict.freeze import come
 from solver.place.round_state import RoundState
@@ -85,9 +85,12 @@ def keep(
     if not promises:
         return problem
     now = RoundState(problem)
-    kept = _KeptPlaces(NodeRoom(problem.room.later))
+    kept = _KeptPlaces(NodeRoom(problem.room.later, problem.room.parts))
     for unit in sorted(problem.units, key=lambda unit: (-unit.band, unit.key)):
-        held = [s.key in promises and s.key not in void for s in unit.states]
+        held = [
+            s.key in promises and s.key not in void and not has_parts(s.gang)
+            for s in unit.states
+        ]
         if all(held) if unit.starts else any(held):
             _keep_unit(problem, unit, promises, now, kept)
     return _with_kept(problem, kept) if kept.units else problem
@@ -178,7 +181,7 @@ def _with_kept(problem: Problem, kept: _KeptPlaces) -> Problem:
     """
     Book kept reservations in room, queues and counts.
     """
-    idle = NodeRoom(problem.room.idle)
+    idle = NodeRoom(problem.room.idle, problem.room.parts)
     gpus = pods = 0
     states = [state for unit in kept.units for state in unit.states]
     starting = {s.key for unit in kept.units if unit.starts for s in unit.states}

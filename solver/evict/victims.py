@@ -430,7 +430,7 @@ def vacated(problem: Problem, victims: Victims, before: Ints | None = None) -> A
     """
     Give the room of each node if all left who may, where that ``before`` is free.
     """
-    room = NodeRoom(problem.room.now if before is None else before)
+    room = NodeRoom(problem.room.now if before is None else before, problem.room.parts)
     rows: dict[int, Ints] = {}
     for node, accounts in victims.on_node.items():
         for account, things in accounts.items():

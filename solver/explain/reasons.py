@@ -13,7 +13,7 @@ from solver.evict.open_step import was_evicted
 from solver.explain.could_start_alone import Alone, has_neighbours
 from solver.explain.fragments import pieces
 from solver.explain.protected import Protection
-from solver.explain.room_now import FreeSums, limits_of, places
+from solver.explain.room_now import FreeSums, limits_of, places, rest_of_devices
 from solver.explain.takers import Takers, limit_taken, room_taken
 from solver.place.complete import loaded
 from solver.problem.gang_state import least_need
@@ -310,5 +310,6 @@ def _short_of_room(problem: Problem, sums: FreeSums, unit: Unit) -> Waiting | No
                 facts: Facts = {"resource": resource, "needs": needs}
                 facts |= {"free": int(free[column])}
                 facts |= {"where": " with its group"} if len(part.states) > 1 else {}
+                facts |= rest_of_devices(problem, unit, resource)
                 return Waiting(Reason.INSUFFICIENT_CAPACITY, facts)
     return None

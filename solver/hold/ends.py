@@ -88,7 +88,7 @@ class Ends:
         """
         Say what is free once all these pods have left.
         """
-        room = NodeRoom(stage.room.now)
+        room = NodeRoom(stage.room.now, stage.room.parts)
         rows = np.array([stage.room.row(dict(kind.requests)) for kind in self.kinds])
         here = self.nodes >= 0
         if here.any():

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from models.gangs import has_parts
 from models.reasons import Facts, counted
 from solver.hold.forecast import Forecast, Seats
 from solver.hold.turns import Turns, most_held
@@ -90,6 +91,7 @@ def _first_in_line(problem: Problem) -> list[Unit]:
         unit
         for unit in problem.units
         if unit.starts
+        and not any(has_parts(state.gang) for state in unit.states)
         and passed_over(unit) >= waiting.protect_after
         and needs_gpus(unit, waiting.gpus)
     ]

@@ -7,6 +7,7 @@ were last asked for.
 
 import numpy as np
 
+from models.gpu_parts import is_reckoned
 from models.resources import is_gpu
 from solver.problem.node_room import Floats, Ints, NodeRoom, num_fitting
 from solver.problem.problem import Problem
@@ -25,6 +26,8 @@ class FreePlaces:
         self._gpus = np.array([is_gpu(r) for r in room.resources], dtype=bool)
         scale = np.maximum(room.empty.max(axis=0, initial=1), 1)
         self._unit = np.where(self._gpus, self._tuning.gpu_weight, 1.0) / scale
+        reckoned = [is_reckoned(resource) for resource in room.resources]
+        self._unit[np.array(reckoned, dtype=bool)] = 0.0
         self._with_gpus = room.holes > 0 if room.gpus else np.zeros(len(room.now))
         self._tight = free.rows.clip(min=0) @ self._unit
         self._measured = 0

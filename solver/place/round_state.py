@@ -43,7 +43,7 @@ class RoundState:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.room = NodeRoom(problem.room.now)
+        self.room = NodeRoom(problem.room.now, problem.room.parts)
         self.free = FreePlaces(problem, self.room)
         self.ledger = Ledger(problem)
         self.placed: dict[str, dict[int, list[int]]] = {}
@@ -204,10 +204,9 @@ class RoundState:
         Place up to ``count`` pods of a leaf, tightest nodes first; say how many.
         """
         count = self.ledger.most(state, leaf, count)
-        shape = self._shape(state, leaf)
-        if count <= 0 or not self.free.total(shape):
+        if count <= 0 or not self.free.total(self._shape(state, leaf)):
             return 0
-        said = self.problem.shapes.items[shape].neighbours
+        said = self.problem.shapes.items[self._shape(state, leaf)].neighbours
         if self.around is not None and self.around.is_by_turns(said):
             room_in = partial(self.room_for, state, leaf)
             fill_one = partial(self._fill, state, leaf, 1)
@@ -215,9 +214,18 @@ class RoundState:
         return self._fill(state, leaf, count, mask)
 
     def _fill(self, state: Standing, leaf: int, count: int, mask: Bools | None) -> int:
-        shape = self._shape(state, leaf)
-        room = self.room_for(state, leaf, mask)
-        hosts = self.free.by_fit(room, count, shape)
+        room, done = self.room_for(state, leaf, mask), 0
+        # Parts of GPUs open an idle one only where no open one has room.
+        closed = self.room.on_open_devices(self._request(state, leaf))
+        if closed is not None:
+            done = self._spread(state, leaf, count, np.minimum(room, closed))
+            room = self.room_for(state, leaf, mask)
+        return done + self._spread(state, leaf, count - done, room)
+
+    def _spread(self, state: Standing, leaf: int, count: int, room: Ints) -> int:
+        if not count:
+            return 0
+        hosts = self.free.by_fit(room, count, self._shape(state, leaf))
         if not len(hosts):
             return 0
         full = np.cumsum(room[hosts])
@@ -243,12 +251,9 @@ class RoundState:
         """
         Freeze what was placed.
         """
-        found = {}
-        for unit in self.problem.units:
-            for state in unit.states:
-                places = self.places(state)
-                if places is not None:
-                    found[state.key] = places
+        states = [state for unit in self.problem.units for state in unit.states]
+        pairs = ((state.key, self.places(state)) for state in states)
+        found = {key: places for key, places in pairs if places is not None}
         return Draft(places=found, entitled=frozenset(self.entitled))
 
 

@@ -4,7 +4,9 @@ The placement: a draft and all that was decided before it, with pods and nodes n
 
 from collections.abc import Iterable, Mapping
 
+from models.gpu_parts import GpuDevice
 from models.plan import Placement
+from solver.devices.device_dealing import devices_of
 from solver.evict.beneficiaries import departures_of
 from solver.place.draft import Draft
 from solver.problem.node_room import Places
@@ -16,14 +18,25 @@ def placement_of(problem: Problem, draft: Draft) -> Placement:
     Name the pods: leaf by leaf in index order, contiguous per node.
     """
     frozen = problem.frozen
+    binds = _named(problem, problem.units, draft.places) | _named(
+        problem, frozen.committed, frozen.bound
+    )
     return Placement(
-        binds=_named(problem, problem.units, draft.places)
-        | _named(problem, frozen.committed, frozen.bound),
+        binds=binds,
+        devices=_devices(problem, binds),
         reserves=_named(problem, (*frozen.units, *frozen.committed), frozen.places),
         departures=departures_of(problem),
         entitled=draft.entitled | frozen.entitled,
         guaranteed=frozen.guaranteed,
     )
+
+
+def _devices(
+    problem: Problem, binds: Mapping[str, str]
+) -> Mapping[str, tuple[GpuDevice, ...]]:
+    if problem.room.parts is None:
+        return {}
+    return devices_of(problem.snapshot, problem.snapshot.gangs, binds)
 
 
 def _named(

@@ -3,6 +3,7 @@ The plan: operations in order, and one line for every gang that has something to
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, lru_cache
 from importlib.metadata import version
 
@@ -167,7 +168,9 @@ def _steps(gang: Gang, placement: Placement) -> Iterator[Operation]:
             name = f"{gang.namespace}/{pod.name}"
             if pod.phase in _WAITS:
                 if name in placement.binds:
-                    yield _step("Bind", gang, name, pod.uid, placement.binds[name])
+                    step = _step("Bind", gang, name, pod.uid, placement.binds[name])
+                    devices = placement.devices.get(name)
+                    yield replace(step, devices=devices) if devices else step
                 elif name in placement.reserves:
                     node = placement.reserves[name]
                     yield _step("Reserve", gang, name, pod.uid, node)

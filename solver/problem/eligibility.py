@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from models.aged_gangs import mates_by_name
 from models.gangs import Gang, MatchPolicy, PodPhase
-from models.gpu_parts import part_of
 from models.reasons import Facts, Reason, Waiting, listed
 from models.snapshot import Snapshot
 from solver.problem.gang_state import Leaf, Standing, least_need
@@ -32,7 +31,6 @@ def blocked_gangs(
             state.gang.refused
             or _group_conflict(state.gang, lists)
             or _queue_reason(state.gang.queue, queues)
-            or _parts(state)
             or _readiness(state)
             or _missing_mates(state, lists)
             or _held(state.gang)
@@ -95,15 +93,6 @@ def _group_conflict(gang: Gang, lists: Mapping[str, tuple[str, ...]]) -> Waiting
         if held != mates and set(held) != wanted:
             detail = f"{mate} does not hold the same group list"
             return Waiting(Reason.CONFIG_CONFLICT, {"detail": detail, "mate": mate})
-    return None
-
-
-def _parts(state: Standing) -> Waiting | None:
-    for leaf in state.leaves:
-        part = part_of(leaf.pod_set.requests)
-        if part is not None and leaf.pending:
-            detail = f"{part}; parts of GPUs are not planned"
-            return Waiting(Reason.UNSUPPORTED_CONSTRAINT, {"detail": detail})
     return None
 
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 
 import numpy as np
 
+from models.gpu_parts import is_part, part_named
 from models.host_ports import is_host_port
 from models.names import nearest
 from models.nodes import LabelRule, Node, NodeDemand, Terms
@@ -33,6 +34,9 @@ def why_nowhere(room: Room, shapes: Shapes, shape: int) -> Facts:
     for column, name in enumerate(room.resources):
         asked = int(shapes.requests[shape, column])
         best = int(room.empty[allowed, column].max())
+        if best < asked and is_part(name):
+            parts.append(f"no {which} has room for {part_named(name)}")
+            continue
         if asked and best <= 0 and name not in offered:
             detail = f"no node offers {name}{_meant(name, offered)}"
             return {"detail": detail}

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from models.census import Census
 from models.gangs import Gang, pod_sets
-from models.gpu_parts import is_reckoned
+from models.gpu_parts import is_part, is_reckoned, part_named
 from models.node_table import NodeTable
 from models.nodes import Node
-from models.resources import CPU, GPU
+from models.resources import CPU, GPU, GPU_SHARE
+from solver.devices.device_states import DeviceStates, without_pods
+from solver.devices.part_room import NewParts, PartRoom, part_room
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -42,12 +44,14 @@ class NodeRoom:
     What is free on some nodes while pods start there and leave: ``rows``, to be read.
 
     ``touched`` lists the nodes of which a row changed, in the order of the changes.
+    With ``parts`` the columns of parts follow what lies on devices.
     """
 
-    __slots__ = ("_before", "rows", "touched")
+    __slots__ = ("_before", "_parts", "rows", "touched")
 
-    def __init__(self, rows: Ints) -> None:
+    def __init__(self, rows: Ints, parts: PartRoom | None = None) -> None:
         self._before = rows
+        self._parts = None if parts is None else NewParts(parts)
         self.rows: Ints = rows.copy()
         self.touched: list[int] = []
 
@@ -55,6 +59,10 @@ class NodeRoom:
         """
         Take room for so many pods on each of some nodes, none of them named twice.
         """
+        if self._parts is not None:
+            for node, count in zip(nodes.tolist(), counts.tolist(), strict=True):
+                self.take_one(request, node, count)
+            return
         self.rows[nodes] -= counts[:, None] * request
         self.touched.extend(nodes.tolist())
 
@@ -69,19 +77,24 @@ class NodeRoom:
         Take room for pods on one node.
         """
         self.rows[node] -= request if count == 1 else request * count
+        if self._parts is not None:
+            self._parts.follow(self.rows, node, request, count)
         self.touched.append(node)
 
     def give_one(self, request: Ints, node: int, count: int = 1) -> None:
         """
         Give the room of pods on one node back.
         """
-        self.rows[node] += request if count == 1 else request * count
-        self.touched.append(node)
+        self.take_one(request, node, -count)
 
     def give_each(self, requests: Ints, nodes: Ints) -> None:
         """
         Give back what each of some pods holds on its node.
         """
+        if self._parts is not None:
+            for node, request in zip(nodes.tolist(), requests, strict=True):
+                self.give_one(request, node)
+            return
         np.add.at(self.rows, nodes, requests)
         self.touched.extend(nodes.tolist())
 
@@ -96,6 +109,12 @@ class NodeRoom:
         Tell whether so much of some nodes is free.
         """
         return all(bool((self.rows[node] >= row).all()) for node, row in rows.items())
+
+    def on_open_devices(self, request: Ints) -> Ints | None:
+        """
+        Count on each node the pods that open no idle GPU; none where they need no part.
+        """
+        return None if self._parts is None else self._parts.closed_places(request)
 
     def holds(self, nodes: Sequence[int]) -> bool:
         """
@@ -184,13 +203,26 @@ class Room:
     after: After
     holes: Ints
     gpus: bool
+    parts: PartRoom | None = None
+
+    def parts_of(self, nodes: Sequence[int]) -> PartRoom | None:
+        """
+        See the devices of some nodes only.
+        """
+        return None if self.parts is None else self.parts.of(nodes)
+
+    def _with_parts(self, rows: Ints) -> Ints:
+        """
+        Say in a table what nodes hold of parts.
+        """
+        return rows if self.parts is None else self.parts.filled(rows)
 
     def seen(self, now: Ints, later: Ints | None = None) -> "Room":
         """
         See another table as what is free now, and one as what starts may have later.
         """
-        rows = self.later if later is None else After(later)
-        return replace(self, now=Now(now), later=rows)
+        rows = self.later if later is None else After(self._with_parts(later))
+        return replace(self, now=Now(self._with_parts(now)), later=rows)
 
     def with_exits(self, after: NodeRoom) -> "Room":
         """
@@ -200,7 +232,7 @@ class Room:
             self,
             after=After(after.rows),
             later=After(np.minimum(self.later, after.rows)),
-            now=Now(np.minimum(self.idle, after.rows)),
+            now=Now(self._with_parts(np.minimum(self.idle, after.rows))),
         )
 
     def with_kept(self, idle: NodeRoom, later: NodeRoom) -> "Room":
@@ -210,7 +242,7 @@ class Room:
         return replace(
             self,
             idle=Now(idle.rows),
-            now=Now(np.minimum(idle.rows, later.rows)),
+            now=Now(self._with_parts(np.minimum(idle.rows, later.rows))),
             later=After(later.rows),
             after=After(later.rows.copy()),
         )
@@ -228,56 +260,90 @@ def room_of(
     census: Census,
     *,
     moves: bool = False,
-    opened: Ints | None = None,
+    devices: Sequence[DeviceStates] | None = None,
 ) -> Room:
     """
     Measure the room of nodes in the resources that waiting gangs ask for.
 
-    Parameters
-    ----------
-    table
-        The nodes.
-    waiting
-        The gangs of which pods may be bound.
-    census
-        What runs.
-    moves
-        Whether running pods may need a new place, too.
-    opened
-        How many GPUs of each node are idle no more since somebody has a part of them.
+    With ``moves`` running pods may need a new place, too.  ``devices`` are those of
+    each node of which somebody has a part, where there are any.
     """
-    asked = _asked(waiting)
-    if moves:
-        asked |= census.names()
-    asked = {name for name in asked if not is_reckoned(name)}
-    gpus, index = table.gpus, table.index
-    holes_of = gpus or [CPU]
-    resources = sorted(asked)
-    columns = resources + [r for r in holes_of if r not in asked]
+    resources = _counted(_asked(waiting), census.names() if moves else set())
+    resources += [GPU_SHARE] if table.has_parts else []
+    holes_of = table.gpus or [CPU]
+    columns = resources + [r for r in holes_of if r not in resources]
+    empty, free = _free(table, census, columns, devices or ())
+    later = free + _load(census.leaving, census, table.index, columns)
+    holes = np.maximum(free[:, [columns.index(r) for r in holes_of]], 0).sum(axis=1)
+    rooms = [rows[:, : len(resources)] for rows in (empty, free, later)]
+    empty, free, later = map(np.ascontiguousarray, rooms)
+    room = Room(
+        nodes=table.nodes,
+        index=table.index,
+        resources=tuple(resources),
+        empty=Empty(empty),
+        now=Now(free),
+        idle=Now(free.copy()),
+        later=After(later),
+        after=After(later.copy()),
+        holes=holes if table.gpus else holes // 1000,
+        gpus=bool(table.gpus),
+    )
+    return room if devices is None else _with_devices(room, devices)
+
+
+def _with_devices(room: Room, devices: Sequence[DeviceStates]) -> Room:
+    """
+    Say in every table what nodes hold of each part that is asked for, if any is.
+    """
+    names, nodes = room.resources, room.nodes
+    parts = sorted(part_named(name) for name in names if is_part(name))
+    if not parts:
+        return room
+    found = part_room(parts, names, nodes, devices)
+    nobody = part_room(parts, names, nodes, map(without_pods, nodes))
+    return replace(
+        room,
+        empty=Empty(nobody.filled(room.empty)),
+        now=Now(found.filled(room.now)),
+        idle=Now(found.filled(room.idle)),
+        later=After(found.filled(room.later)),
+        after=After(found.filled(room.after)),
+        parts=found,
+    )
+
+
+def _counted(asked: set[str], more: set[str]) -> list[str]:
+    """
+    List the resources that are counted on nodes; parts are those of GPUs.
+    """
+    parts = {name for name in asked if is_part(name)}
+    plain = {name for name in asked | more if not is_reckoned(name)}
+    return sorted(plain | ({*parts, GPU} if parts else set()))
+
+
+def _free(
+    table: NodeTable,
+    census: Census,
+    columns: list[str],
+    devices: Sequence[DeviceStates],
+) -> tuple[Ints, Ints]:
+    """
+    Measure what is free without any pod of ours, and as it is.
+    """
     empty = np.zeros((len(table.nodes), len(columns)), dtype=np.int64)
     for at, name in enumerate(columns):
         empty[:, at] = table.column(name)
-    free = empty - _load(census.loads, census, index, columns)
+    free = empty - _load(census.loads, census, table.index, columns)
     for at, name in enumerate(columns):
         if name in census.resources:
             free[:, at] -= census.whole[:, census.resources.index(name)]
-    if opened is not None and GPU in columns:
-        free[:, columns.index(GPU)] -= opened
-    later = free + _load(census.leaving, census, index, columns)
-    holes = np.maximum(free[:, [columns.index(r) for r in holes_of]], 0).sum(axis=1)
-    width = len(resources)
-    return Room(
-        nodes=table.nodes,
-        index=index,
-        resources=tuple(resources),
-        empty=Empty(np.ascontiguousarray(empty[:, :width])),
-        now=Now(np.ascontiguousarray(free[:, :width])),
-        idle=Now(np.ascontiguousarray(free[:, :width])),
-        later=After(np.ascontiguousarray(later[:, :width])),
-        after=After(np.ascontiguousarray(later[:, :width])),
-        holes=holes if gpus else holes // 1000,
-        gpus=bool(gpus),
-    )
+    if devices and GPU in columns:
+        free[:, columns.index(GPU)] -= [states.opened for states in devices]
+    if GPU_SHARE in columns:
+        # Queues bound it, and no node does.
+        empty[:, columns.index(GPU_SHARE)] = free[:, columns.index(GPU_SHARE)] = _MANY
+    return empty, free
 
 
 def _asked(waiting: Sequence[Gang]) -> set[str]:

@@ -9,8 +9,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
-import numpy as np
-
 from models.aged_gangs import by_name, overlaid, still
 from models.gangs import Gang, PodPhase, is_remembered, pod_sets, released
 from models.node_table import NodeTable, table_of
@@ -19,7 +17,7 @@ from models.reasons import Waiting
 from models.resources import Resources, num_gpus
 from models.snapshot import Snapshot
 from models.topology import Topology
-from solver.problem.device_states import device_states
+from solver.devices.device_states import DeviceStates, device_states
 from solver.problem.domains import Domains
 from solver.problem.eligibility import blocked_gangs
 from solver.problem.gang_state import Standing, least_need, standing
@@ -205,7 +203,9 @@ def problem_of(
     states = {gang.key: standing(gang) for gang in waiting}
     queues = QueueTree.of(snapshot, census)
     moves = policy.evict.consolidate and policy.has("disruption")
-    room = room_of(table, waiting, census, moves=moves, opened=_opened(table, snapshot))
+    room = room_of(
+        table, waiting, census, moves=moves, devices=_devices(table, snapshot)
+    )
     shapes = shapes_of(room, states.values())
     topologies = {topology.name: topology for topology in snapshot.topologies}
     blocked = blocked_gangs(snapshot, states, queues, room)
@@ -268,14 +268,14 @@ def problem_of(
     )
 
 
-def _opened(table: NodeTable, snapshot: Snapshot) -> Ints | None:
+def _devices(table: NodeTable, snapshot: Snapshot) -> list[DeviceStates] | None:
     """
-    Count on each node the GPUs of which somebody has a part.
+    Give the devices of each node of which somebody has a part, if any are asked for.
     """
     if not table.has_parts:
         return None
     states = device_states(table.nodes, snapshot.gangs)
-    return np.array([states[node.name].opened for node in table.nodes], dtype=np.int64)
+    return [states[node.name] for node in table.nodes]
 
 
 def _as_pending(gang: Gang) -> Gang:

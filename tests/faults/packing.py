@@ -35,7 +35,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "classes-of-unlike-nodes",
         "nodes are one class although other pods fit them",
-        switch("solver.encode.node_classes:hash_row", always(0)),
+        switch("solver.encode.devices.device_kinds:hash_row", always(0)),
         ("nodes/labels-tell-nodes-with-equal-room-apart",),
     ),
     Fault(

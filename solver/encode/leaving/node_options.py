@@ -14,7 +14,8 @@ from math import prod
 import numpy as np
 
 from models.gangs import pod_sets
-from solver.encode.node_classes import Classes, binding, bins_of, domains_of, hash_row
+from solver.encode.devices.device_kinds import hash_row
+from solver.encode.node_classes import Classes, binding, bins_of, domains_of
 from solver.encode.node_classes import Level as TopologyLevel
 from solver.evict.victims import Thing, Victims
 from solver.problem.node_room import Bools, Ints

@@ -57,6 +57,13 @@ def device_states(
     return {node.name: _states(node, held[node.name]) for node in nodes}
 
 
+def without_pods(node: Node) -> DeviceStates:
+    """
+    Give the devices of a node on which nobody is.
+    """
+    return _states(node, ())
+
+
 def _holders(gangs: Iterable[Gang]) -> Iterator[tuple[GpuPart | None, Pod]]:
     for gang in gangs:
         for leaf in pod_sets(gang.tree):

@@ -1,0 +1,3 @@
+"""
+Devices below a whole GPU: their states, packing parts onto them, dealing them out.
+"""

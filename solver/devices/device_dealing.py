@@ -1,0 +1,176 @@
+"""
+Dealing devices: which GPUs of its node each pod with a part gets, the same every time.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from models.gangs import Gang, pod_sets
+from models.gpu_parts import GpuDevice, GpuPart, part_of
+from models.mig_profiles import Sliced, starts_for
+from models.nodes import Node
+from models.resources import GPU
+from models.snapshot import Snapshot
+from solver.devices.device_packing import (
+    Bin,
+    Instance,
+    SharedBin,
+    SlicedBin,
+    Wanted,
+    fresh_share,
+    packed,
+)
+from solver.devices.device_states import DeviceStates, device_states
+from solver.devices.part_room import PartItem, item_of
+
+Pod = tuple[str, GpuPart]
+"""
+A pod's key, and the part it asks for.
+"""
+
+
+def devices_of(
+    snapshot: Snapshot, gangs: Iterable[Gang], places: Mapping[str, str]
+) -> dict[str, tuple[GpuDevice, ...]]:
+    """
+    Name the devices of all pods that get a part.
+
+    Parameters
+    ----------
+    snapshot
+        What is there already.
+    gangs
+        Those that may have pods among them.
+    places
+        The nodes of pods.
+    """
+    here: dict[str, list[Pod]] = {}
+    for gang in gangs:
+        for leaf in pod_sets(gang.tree):
+            part = part_of(leaf.requests)
+            for pod in leaf.pods:
+                name = f"{gang.namespace}/{pod.name}"
+                if part is not None and name in places:
+                    here.setdefault(places[name], []).append((name, part))
+    if not here:
+        return {}
+    nodes = [node for node in snapshot.nodes if node.name in here]
+    states = device_states(nodes, snapshot.gangs)
+    found: dict[str, tuple[GpuDevice, ...]] = {}
+    for node in nodes:
+        found |= _dealt(node, states[node.name], sorted(here[node.name]))
+    return found
+
+
+def _dealt(
+    node: Node, states: DeviceStates, pods: Sequence[Pod]
+) -> dict[str, tuple[GpuDevice, ...]]:
+    """
+    Deal the devices of one node.
+    """
+    by_sort: dict[str, list[Pod]] = {}
+    for name, part in pods:
+        by_sort.setdefault(part.contract if not part.profile else "", []).append(
+            (name, part)
+        )
+    idle = _idle(node, states)
+    found: dict[str, tuple[GpuDevice, ...]] = {}
+    for contract, mine in sorted(by_sort.items(), reverse=True):
+        if contract:
+            found |= _shared(node, states, contract, mine, idle)
+    if "" in by_sort:
+        found |= _cut(node, states, by_sort[""], idle)
+    return found
+
+
+def _idle(node: Node, states: DeviceStates) -> list[int]:
+    """
+    List idle devices, those that may be cut last and among these the lowest last.
+    """
+    taken = {*states.shared, *states.sliced, *states.whole}
+    plain = [at for at in range(node.allocatable.get(GPU, 0)) if at not in taken]
+    cuttable = {*states.cuttable}
+    return [
+        *(at for at in plain if at not in cuttable),
+        *reversed([at for at in plain if at in cuttable]),
+    ]
+
+
+def _shared(
+    node: Node,
+    states: DeviceStates,
+    contract: str,
+    pods: Sequence[Pod],
+    idle: list[int],
+) -> dict[str, tuple[GpuDevice, ...]]:
+    """
+    Deal the devices that one contract shares, and take idle ones from the first on.
+    """
+    own = sorted(
+        (SharedBin(one.cores, one.memory), number)
+        for number, one in states.shared.items()
+        if one.contract == contract
+    )
+    bins: tuple[Bin, ...] = tuple(device for device, _ in own)
+    order, wanted = _wanted(node, pods)
+    result = packed(bins, fresh_share(node.gpu_memory), wanted)
+    numbers = [number for _, number in own] + idle[: result.opened]
+    del idle[: result.opened]
+    return {
+        pods[at][0]: tuple(sorted(GpuDevice(numbers[i]) for i in places))
+        for at, places in zip(order, result.places, strict=True)
+    }
+
+
+def _wanted(node: Node, pods: Sequence[Pod]) -> tuple[list[int], tuple[Wanted, ...]]:
+    """
+    Count pods with equal parts, in the order of the parts; say whose turn it is.
+    """
+    kinds: dict[GpuPart, list[int]] = {}
+    for at, (_, part) in enumerate(pods):
+        kinds.setdefault(part, []).append(at)
+    order, wanted = [], []
+    for part, members in sorted(kinds.items()):
+        item = item_of(part, node)
+        assert item is not None
+        taken = PartItem.of(0, item, part)
+        order += [at for at in members for _ in range(taken.times)]
+        number = len(members) * taken.times
+        wanted.append(Wanted(taken.item, taken.devices, number))
+    return order, tuple(wanted)
+
+
+def _cut(
+    node: Node, states: DeviceStates, pods: Sequence[Pod], idle: list[int]
+) -> dict[str, tuple[GpuDevice, ...]]:
+    """
+    Deal instances, on devices that are cut already and then on the lowest idle ones.
+    """
+    assert node.mig is not None
+    model = node.mig.model
+    own = sorted(
+        (taken.mask, taken.has_media, number) for number, taken in states.sliced.items()
+    )
+    before = [Sliced(mask, has_media) for mask, has_media, _ in own]
+    bins: tuple[Bin, ...] = tuple(SlicedBin(model, taken) for taken in before)
+    order, wanted = _wanted(node, pods)
+    result = packed(bins, SlicedBin(model, Sliced()), wanted)
+    free = [number for number in reversed(idle) if number in states.cuttable]
+    numbers = [number for _, _, number in own] + free[: result.opened]
+    names = [
+        one.item.name
+        for one in wanted
+        if isinstance(one.item, Instance)
+        for _ in range(one.number)
+    ]
+    on_device: dict[int, list[int]] = {}
+    for at, (device,) in enumerate(result.places):
+        on_device.setdefault(device, []).append(at)
+    found: dict[str, list[GpuDevice]] = {}
+    for device, members in on_device.items():
+        taken = before[device] if device < len(own) else Sliced()
+        starts = starts_for(model, taken, tuple(names[at] for at in members))
+        assert starts is not None
+        for at, start in zip(members, starts, strict=True):
+            name = pods[order[at]][0]
+            found.setdefault(name, []).append(GpuDevice(numbers[device], start))
+    return {name: tuple(sorted(places)) for name, places in found.items()}

@@ -1,0 +1,3 @@
+"""
+What the model says of devices below a whole GPU.
+"""
