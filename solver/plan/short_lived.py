@@ -163,17 +163,40 @@ def _would_have_room(
 ) -> bool:
     """
     Tell whether some that wait would have places if all left that they may evict.
+
+    All others that start now may have moved by then, where they are no more pods than
+    may be moved in one round.
     """
     low = [u for u in below if all(state.gang.preemptible for state in u.states)]
     if not low or not above:
         return False
     problem, draft = outcome.problem, outcome.draft
+    low += _movable(outcome, low)
     asked = replace(problem, units=tuple(above), step=step)
     empty = problem.in_room(vacated(asked, victims_of(asked)))
     out = _keys(low)
     kept = {key: rows for key, rows in draft.places.items() if key not in out}
     work = loaded(empty, replace(draft, places=kept, entitled=draft.entitled - out))
     return any(places(work, unit) for unit in above[: _most(problem)])
+
+
+def _movable(outcome: Outcome, besides: Sequence[Unit]) -> list[Unit]:
+    """
+    List further starts that the next round could move, where it could move them all.
+    """
+    evict, draft = outcome.problem.policy.evict, outcome.draft
+    keys = _keys(besides)
+    found = [
+        unit
+        for unit in outcome.problem.units
+        if draft.starts(unit) and not keys & _keys([unit])
+        if all(state.gang.preemptible for state in unit.states)
+    ]
+    pods = sum(
+        len(hosts) for key in _keys(found) for hosts in draft.places[key] if hosts
+    )
+    may = evict.consolidate and (evict.max_moves is None or pods <= evict.max_moves)
+    return found if may else []
 
 
 def _most(problem: Problem) -> int:

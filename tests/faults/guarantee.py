@@ -87,6 +87,12 @@ FAULTS: tuple[Fault, ...] = (
         (f"evict/preempt/{NEXT}", f"evict/guarantee/{NEXT}"),
     ),
     Fault(
+        "nobody-moves-next",
+        "the next round is not asked where somebody would have to move in it",
+        switch("solver.plan.short_lived:_movable", always([])),
+        ("evict/preempt/what-moves-next-round-does-not-keep-it-from-evicting",),
+    ),
+    Fault(
         "starts-of-one-queue-only-last",
         "nobody asks who would take up a quota in the next round",
         switch("solver.plan.short_lived:_within_quotas", always(())),

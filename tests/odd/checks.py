@@ -4,6 +4,7 @@ What must hold of every round: it is planned, legal, and never worse than greedy
 
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from benchmarks.quality import vector_of
 from exact import (
@@ -105,18 +106,36 @@ def undone(
     """
     List what the next round evicts of what a plan binds, for who waits in it.
 
-    No plan may let that happen (decision 0023); greedy sees only its own next round.
+    No plan may let that happen (decision 0023), but for those who wait all the same
+    where the ones they evict do not start; greedy sees only its own next round.
     """
     after = carry_out(scenario.snapshot, plan, 60)
     following = decide(after, scenario.policy, strategy=strategy)
     bound = {step.pod for step in plan.operations if step.op == "Bind"}
     waited = {line.name for line in plan.gangs if line.state == "Waiting"}
-    return [
-        (step.pod, step.rule, step.beneficiaries)
+    found = [
+        step
         for step in following.operations
         if step.op == "Evict" and step.pod in bound
         if not waited.isdisjoint(step.beneficiaries)
     ]
+    gone = {step.gang for step in found}
+    served = waited & _served(scenario, strategy, gone) if found else set()
+    return [
+        (step.pod, step.rule, step.beneficiaries)
+        for step in found
+        if not served.isdisjoint(step.beneficiaries)
+    ]
+
+
+def _served(scenario: Scenario, strategy: str, gone: set[str]) -> set[str]:
+    """
+    Name the gangs that get places where some others are not there.
+    """
+    gangs = tuple(g for g in scenario.snapshot.gangs if g.key not in gone)
+    snapshot = replace(scenario.snapshot, gangs=gangs)
+    plan = decide(snapshot, scenario.policy, strategy=strategy)
+    return {step.gang for step in plan.operations if step.op in {"Bind", "Reserve"}}
 
 
 def _merged(some: Sequence[TierResult], others: Sequence[TierResult]) -> Iterator[Name]:
