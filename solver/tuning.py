@@ -215,6 +215,12 @@ class Search:
     most_deals: int = _is(
         4, "times", "gangs are placed by hand after the relaxation", "rounds/topology"
     )
+    least_scoped: float = _is(
+        0.45,
+        "units or seconds",
+        "of a tier's share from which counts by domain are asked where racks bind",
+        "rounds/racks",
+    )
     most_to_repeat: int = _is(
         2000, "units", "up to which a second draft is tried", "rounds/10k"
     )

@@ -130,14 +130,15 @@ def _cut(state: Standing, counts: Mapping[tuple[str, int], int]) -> Standing:
 
 def _by_hardship(
     problem: Problem, first: Collection[str]
-) -> Callable[[_RelaxedGang], tuple[bool, int, int, int, str]]:
-    def rank(hand: _RelaxedGang) -> tuple[bool, int, int, int, str]:
+) -> Callable[[_RelaxedGang], tuple[bool, int, int, int, int, str]]:
+    def rank(hand: _RelaxedGang) -> tuple[bool, int, int, int, int, str]:
         unit = hand.unit
         leaves = [leaf for state in unit.states for leaf in state.leaves]
         widest = max(num_gpus(leaf.pod_set.requests) for leaf in leaves)
         total = sum(leaf.need for leaf in leaves)
         depth = max(_depth(problem, state) for state in unit.states)
-        return (unit.key not in first, -widest, -depth, -total, unit.key)
+        late = unit.key not in first
+        return (late, -widest, -depth, -unit.band, -total, unit.key)
 
     return rank
 

@@ -154,7 +154,8 @@ class TierSearch:
             first = failed + first
         self.watch.lap("decode")
         goal = self._goal(at)
-        return goal.is_better(answer.claim, goal.value) and not goal.is_closed()
+        unplaced = goal.is_better(answer.claim, goal.value) and not goal.is_closed()
+        return unplaced and share >= self.tuning.least_scoped
 
     def _share(self, at: int) -> float:
         open_tiers = sum(

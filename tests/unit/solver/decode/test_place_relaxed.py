@@ -5,10 +5,13 @@ The relaxation, and dealing by hand what it starts.
 import pytest
 
 from models.policy import Policy
+from solver.decode.place_relaxed import deal
 from solver.encode.demand import levels_of
 from solver.encode.without_topology import has_many_domains, without_topology
 from solver.problem.problem import problem_of
 from solver.round import decide
+from solver.score.tiers import tier_keys
+from solver.search.tier_model import Model
 from solver.tuning import DEFAULT
 from tests.helpers.build import gang, node, required, snapshot, topology
 
@@ -39,6 +42,17 @@ def test_the_relaxation_knows_no_domains():
 
     assert has_many_domains(problem, levels_of(problem))
     assert levels_of(without_topology(problem)) == []
+
+
+def test_of_equal_pods_those_of_the_higher_band_get_places():
+    low, high = gang("a", gpus=8), gang("b", gpus=8, priority=100)
+    problem = problem_of(round_of(1, low, high), Policy())
+    relaxed = Model(without_topology(problem), tier_keys(problem))
+
+    draft, failed = deal(problem, relaxed.encoding, lambda _: 1, ())
+
+    assert {"default/b"} == set(draft.places)
+    assert ["default/a"] == failed
 
 
 def test_what_fits_in_racks_is_proven_by_the_relaxation():

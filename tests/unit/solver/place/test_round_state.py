@@ -73,7 +73,7 @@ def test_running_pods_that_leave_make_room_until_they_stay():
     work.leave(rows, "none", {GPU: 2})
 
     assert 10 == free(work)
-    assert work.may_stay(rows)
+    assert work.room.has(rows)
 
     work.leave(rows, "none", {GPU: 2}, -1)
 
