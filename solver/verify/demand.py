@@ -21,6 +21,7 @@ from solver.verify.gang_counts import (
     tally,
     usable,
 )
+from solver.verify.lending import kept_anywhere, leaves_kept
 from solver.verify.nodes import free_total
 from solver.verify.plan_steps import Amounts
 from solver.verify.share_readings import Doubt
@@ -180,7 +181,7 @@ def _is_bounded_from_below(hope: _Hope, evidence: Evidence) -> bool:
         for name in evidence.path(hope.gang.queue)
         for resource in evidence.named
     )
-    return any(
+    return bool(kept_anywhere(evidence)) or any(
         rule.limit is not None or (rule.quota is not None and not hope.gang.preemptible)
         for rule in rules
     )
@@ -310,6 +311,11 @@ def _possible(hope: _Hope, evidence: Evidence, empty: Emptiness) -> _Offers:
             least = least_core(gang, hope.before, living, resource)
             if least and least + _sum(gang, hope.running, resource) > min(known):
                 return None
+    for resource in kept_anywhere(evidence):
+        least = least_core(gang, hope.before, living, resource)
+        held = least + _sum(gang, hope.running, resource)
+        if least and not leaves_kept(evidence, gang.queue, resource, held):
+            return None
     return _whole(hope, living)
 
 

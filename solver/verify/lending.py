@@ -21,8 +21,7 @@ def lending_limits(evidence: Evidence) -> Iterator[Violation]:
     queue with a limit ≤ that limit, now with what is bound and after the plan, where
     the plan adds to it.  What is kept counts as there, though nodes may be gone.
     """
-    queues = evidence.snapshot.queues
-    keeping = sorted({r for q in queues for r in q.resources if q.rule(r).kept})
+    keeping = kept_anywhere(evidence)
     if not keeping:
         return
     cases, losses = list(evidence.placing()), list(evidence.losses.values())
@@ -35,6 +34,21 @@ def lending_limits(evidence: Evidence) -> Iterator[Violation]:
         for before, added in ((now, bound), (stays, placed)):
             more = _more(before, _row(evidence, added, resource))
             yield from _beyond(evidence, resource, before, more)
+
+
+def kept_anywhere(evidence: Evidence) -> list[str]:
+    """
+    List the resources of which some queue keeps some.
+    """
+    queues = evidence.snapshot.queues
+    return sorted({r for q in queues for r in q.resources if q.rule(r).kept})
+
+
+def leaves_kept(evidence: Evidence, queue: str, resource: str, held: int) -> bool:
+    """
+    Tell whether a queue could hold so much beside what others keep, were it alone.
+    """
+    return not any(_beyond(evidence, resource, {}, {queue: held}))
 
 
 def _row(evidence: Evidence, amounts: _Own, resource: str) -> dict[str, int]:
