@@ -35,6 +35,10 @@ LARGEST_OF: Mapping[str, int] = {CPU: 10**9}
 MOST_GPUS = 10**6
 HOST_PORTS = "host-port/"
 VOLUME_SLOTS = "attachable-volumes-csi-"
+MODEL_MARK = "@"
+"""
+Stands between a resource and a model of it.
+"""
 _WORTH_NOTHING = (HOST_PORTS, VOLUME_SLOTS)
 _IN_PERCENT = frozenset({"koordinator.sh/gpu"})
 LONGEST_SECONDS = 100 * 366 * 86400
@@ -90,9 +94,11 @@ def num_gpus(requests: Resources) -> int:
 
 def is_worth_nothing(resource: str) -> bool:
     """
-    Tell what is counted and no part of what pods are worth: ports, slots for volumes.
+    Tell what is counted and no part of what pods are worth.
+
+    That are ports, slots for volumes, and GPUs that are counted by model once more.
     """
-    return resource.startswith(_WORTH_NOTHING)
+    return resource.startswith(_WORTH_NOTHING) or MODEL_MARK in resource
 
 
 def largest(resource: str) -> int:

@@ -8,11 +8,9 @@ files are read.
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
 from models.dialects import DialectChoice
-from models.errors import QuantityError
 from models.expect import Expect
 from models.place_specs import (
     AffinitySpec,
@@ -30,13 +28,12 @@ from models.place_specs import (
     VolumeSpec,
 )
 from models.policy import Policy
+from models.queue_specs import QueueSpec
 from models.reasons import Reason
 from models.run_time_specs import RunKindSpec, RunTimesSpec
 from models.run_times import MOST_KINDS
 from models.snapshot import Snapshot
-from models.usage_hours import parse_usage
 from models.written import (
-    Amount,
     Capacity,
     Count,
     Demand,
@@ -51,9 +48,6 @@ from models.written import (
     Seconds,
     SignedSeconds,
     Total,
-    Written,
-    check_resources,
-    quota_amount,
 )
 
 MOST_MATES = 1000
@@ -88,75 +82,6 @@ class TopologySpec(Spec):
 
     name: PlainName
     levels: list[LabelKey] = Field(min_length=1, max_length=16)
-
-
-class QuotaSpec(Spec):
-    """
-    One resource's numbers in one queue.
-    """
-
-    quota: Amount | None = None
-    limit: Amount | None = None
-    weight: Number = 1
-    lending_limit: Amount | None = Field(None, alias="lendingLimit")
-
-
-def _check_quotas(value: dict[str, QuotaSpec]) -> dict[str, QuotaSpec]:
-    check_resources(value)
-    wrong: dict[str, dict[str, str]] = {}
-    for resource, rule in value.items():
-        for word, text in (
-            ("quota", rule.quota),
-            ("limit", rule.limit),
-            ("lendingLimit", rule.lending_limit),
-        ):
-            try:
-                quota_amount(resource, text)
-            except QuantityError as error:
-                wrong.setdefault(resource, {})[word] = str(error)
-    if wrong:
-        raise PydanticCustomError("quotas", "bad quantities", {"wrong": wrong})
-    return value
-
-
-def _check_usage(value: dict[str, Written]) -> dict[str, Written]:
-    check_resources(value)
-    wrong: dict[str, str] = {}
-    for resource, text in value.items():
-        try:
-            parse_usage(resource, text)
-        except QuantityError as error:
-            wrong[resource] = str(error)
-    if wrong:
-        raise PydanticCustomError("quantities", "bad quantities", {"wrong": wrong})
-    return value
-
-
-class MinRuntimeSpec(Spec):
-    """
-    How long work must have run before it may be a victim.
-    """
-
-    preempt: Seconds = 0
-    reclaim: Seconds = 0
-
-
-class QueueSpec(Spec):
-    """
-    One node of the quota tree.
-    """
-
-    name: PlainName
-    parent: PlainName | None = None
-    priority: Priority = 100
-    state: Literal["Open", "Closed"] = "Open"
-    resources: Annotated[dict[str, QuotaSpec], AfterValidator(_check_quotas)] = Field(
-        default_factory=dict
-    )
-    min_runtime: MinRuntimeSpec = Field(MinRuntimeSpec(), alias="minRuntime")
-    usage: Annotated[dict[str, Amount], AfterValidator(_check_usage)] = Field(
-        default_factory=dict
-    )
 
 
 class TopologyDemandSpec(Spec):

@@ -23,13 +23,13 @@ from adapters.files.sizes import MOST_QUEUE_LEVELS, size_faults
 from models.dialects import contradiction
 from models.expect import Expect
 from models.policy import Policy
+from models.queue_specs import QueueSpec
 from models.queues import MOST_KEEPING
 from models.scenario import (
     GangSpec,
     Given,
     GroupSpec,
     NodeSpec,
-    QueueSpec,
     ScenarioFile,
 )
 
@@ -138,7 +138,11 @@ def _twice(noun: str, word: str, names: Iterable[list[str]]) -> Iterator[Fault]:
 
 
 def _keeps(queue: QueueSpec) -> bool:
-    return any(x.lending_limit is not None for x in queue.resources.values())
+    return any(
+        rule.lending_limit is not None
+        for resource, spec in queue.resources.items()
+        for _, rule in spec.of_models(resource)
+    )
 
 
 def _queue_faults(queues: list[QueueSpec]) -> Iterator[Fault]:

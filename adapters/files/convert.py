@@ -11,17 +11,17 @@ from adapters.files.gang_records import FileGangMaker, host_ports
 from adapters.files.neighbour_records import others_of
 from adapters.files.recorded_times import record_of
 from models.gangs import DisruptionBudget, Gang
+from models.gpu_models import with_models
 from models.gpu_parts import MigDevices, with_shares
 from models.host_ports import ports_offered
 from models.nodes import HOSTNAME, Node, Taint
 from models.place_specs import MigSpec
+from models.queue_specs import ModelQuotaSpec, QueueSpec, QuotaSpec
 from models.queues import Queue, QueueResource, with_shared_gpus
 from models.resources import DEFAULT_PODS, PODS, Resources
 from models.scenario import (
     BudgetSpec,
     Given,
-    QueueSpec,
-    QuotaSpec,
     TopologySpec,
 )
 from models.snapshot import Snapshot
@@ -33,6 +33,13 @@ from models.written import quota_amount
 def make_snapshot(given: Given) -> Snapshot:
     """
     Build the snapshot of a file that has no faults.
+    """
+    return with_models(_plain_snapshot(given))
+
+
+def _plain_snapshot(given: Given) -> Snapshot:
+    """
+    Build the snapshot as it is written, without what is reckoned of models.
     """
     return Snapshot(
         nodes=tuple(sorted(_nodes(given), key=lambda node: node.name)),
@@ -134,14 +141,26 @@ def _queue(spec: QueueSpec) -> Queue:
 
 def _rules(specs: Mapping[str, QuotaSpec]) -> dict[str, QueueResource]:
     return {
-        resource: QueueResource(
-            quota=0 if spec.quota is None else quota_amount(resource, spec.quota),
-            limit=quota_amount(resource, spec.limit),
-            weight=spec.weight,
-            lend=quota_amount(resource, spec.lending_limit),
+        name: QueueResource(
+            quota=_quota(resource, rule),
+            limit=quota_amount(resource, rule.limit),
+            weight=rule.weight,
+            lend=quota_amount(resource, rule.lending_limit),
         )
         for resource, spec in specs.items()
+        for name, rule in spec.of_models(resource)
     }
+
+
+def _quota(resource: str, rule: ModelQuotaSpec) -> int | None:
+    """
+    Read a quota; nothing said is that of the models together, or nothing.
+    """
+    if rule.quota is not None:
+        return quota_amount(resource, rule.quota)
+    models = rule.models.values() if isinstance(rule, QuotaSpec) else ()
+    quotas = [_quota(resource, model) for model in models]
+    return None if None in quotas else sum(quota or 0 for quota in quotas)
 
 
 def _topology(spec: TopologySpec) -> Topology:

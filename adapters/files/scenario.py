@@ -33,12 +33,12 @@ from adapters.machine.garbage import no_collection
 from models.dialects import DialectChoice
 from models.errors import InputRejectedError, Problem
 from models.policy import Policy
+from models.queue_specs import QueueSpec
 from models.scenario import (
     BudgetSpec,
     GangSpec,
     Given,
     NodeSpec,
-    QueueSpec,
     Scenario,
     ScenarioFile,
     TopologySpec,

@@ -15,9 +15,9 @@ from adapters.files.device_writer import (
     device_records,
     gpu_record,
     mig_record,
-    written_name,
 )
 from adapters.files.neighbour_records import neighbours_written, others_written
+from adapters.files.queue_writer import amount_record, keep_said, queue_record
 from adapters.files.recorded_times import kind_document, run_times_document
 from models.gangs import (
     DisruptionBudget,
@@ -32,11 +32,14 @@ from models.gangs import (
 from models.gpu_parts import is_reckoned, part_of
 from models.host_ports import is_host_port, ports_of
 from models.nodes import HOSTNAME, Node
-from models.queues import Queue, QueueResource
-from models.resources import DEFAULT_PODS, PODS, Resources, format_quantity
+from models.resources import (
+    DEFAULT_PODS,
+    MODEL_MARK,
+    PODS,
+    Resources,
+)
 from models.snapshot import Snapshot
 from models.topology import TopologyDemand
-from models.usage_hours import format_usage
 from models.written import WORD
 
 Record = dict[str, Any]
@@ -73,7 +76,7 @@ def snapshot_document(
         "topologies": [
             {"name": t.name, "levels": list(t.levels)} for t in snapshot.topologies
         ],
-        "queues": [_queue(queue) for queue in snapshot.queues],
+        "queues": [queue_record(queue) for queue in snapshot.queues],
         "gangs": [_gang(gang) for gang in snapshot.gangs],
         "budgets": [_budget(budget) for budget in snapshot.budgets],
     }
@@ -85,7 +88,7 @@ def snapshot_document(
     said: Record = {word: list_ for word, list_ in given.items() if list_}
     if snapshot.unchanged_for is not None:
         said["unchangedFor"] = snapshot.unchanged_for
-    said |= _said(
+    said |= keep_said(
         held=snapshot.held or None,
         alsoWaiting=snapshot.also_waiting or None,
         runTimes=run_times_document(snapshot.run_times),
@@ -93,24 +96,14 @@ def snapshot_document(
     return {**head, "given": said}
 
 
-def _said(**fields: object) -> Record:
-    """
-    Keep the fields that say something.
-    """
-    return {
-        key: value
-        for key, value in fields.items()
-        if value is not None and value is not False and value not in ({}, [], "")
-    }
-
-
 def _amounts(resources: Resources, **unsaid: int) -> Record:
     return {
-        name: _amount(name, amount)
+        name: amount_record(name, amount)
         for name, amount in sorted(resources.items())
         if unsaid.get(name) != amount
         and not is_host_port(name)
         and not is_reckoned(name)
+        and MODEL_MARK not in name
     }
 
 
@@ -126,11 +119,6 @@ def _used(node: Node) -> Record:
     return {**_amounts({k: v for k, v in node.used.items() if v}), **ports}
 
 
-def _amount(name: str, amount: int) -> str | int:
-    text = format_quantity(name, amount)
-    return int(text) if text.isdecimal() else text
-
-
 def _node(node: Node) -> Record:
     labels = {
         key: value
@@ -140,10 +128,11 @@ def _node(node: Node) -> Record:
     return {
         "name": node.name,
         "allocatable": _amounts(node.allocatable, **{PODS: DEFAULT_PODS}),
-        **_said(
+        **keep_said(
             labels=labels,
             taints=[
-                _said(key=t.key, value=t.value, effect=t.effect) for t in node.taints
+                keep_said(key=t.key, value=t.value, effect=t.effect)
+                for t in node.taints
             ],
             unschedulable=node.unschedulable,
             used=_used(node),
@@ -153,48 +142,6 @@ def _node(node: Node) -> Record:
             others=others_written(node),
         ),
     }
-
-
-def _queue(queue: Queue) -> Record:
-    runtime = {
-        word: seconds
-        for word, seconds in (
-            ("preempt", queue.preempt_min_runtime),
-            ("reclaim", queue.reclaim_min_runtime),
-        )
-        if seconds
-    }
-    return {
-        "name": queue.name,
-        **_said(
-            parent=queue.parent,
-            priority=queue.priority if queue.priority != 100 else None,
-            state=None if queue.open else "Closed",
-            resources={
-                written_name(name): _rule(name, rule)
-                for name, rule in sorted(queue.resources.items())
-            },
-            minRuntime=runtime,
-            usage={
-                written_name(name): format_usage(name, amount)
-                for name, amount in sorted(queue.usage.items())
-                if amount
-            },
-        ),
-    }
-
-
-def _rule(name: str, rule: QueueResource) -> Record:
-    record: Record = {"quota": "unlimited"}
-    if rule.quota is not None:
-        record["quota"] = _amount(name, rule.quota)
-    if rule.limit is not None:
-        record["limit"] = _amount(name, rule.limit)
-    if rule.weight != 1:
-        record["weight"] = rule.weight
-    if rule.lend is not None:
-        record["lendingLimit"] = _amount(name, rule.lend)
-    return record
 
 
 def _budget(budget: DisruptionBudget) -> Record:
@@ -215,13 +162,13 @@ def _gang(gang: Gang) -> Record:
     refused = gang.refused
     return {
         "name": gang.name,
-        **_said(
+        **keep_said(
             namespace=gang.namespace if gang.namespace != "default" else None,
             queue=_queue_of(gang),
             priority=gang.priority or None,
         ),
         **({} if gang.preemptible else {"preemptible": False}),
-        **_said(
+        **keep_said(
             age=gang.age or None,
             group=list(gang.mates),
             matchPolicy=None if waits else str(policy),
@@ -271,7 +218,7 @@ def _tree(
     below = beneath or tree.min_pods > 0
     return {
         **name,
-        **_said(topology=_topology(tree.topology)),
+        **keep_said(topology=_topology(tree.topology)),
         **_minimums(tree),
         "groups": [
             _tree(child, f"{gang}-{child.name}", beneath=below)
@@ -307,7 +254,7 @@ def _leaf(leaf: PodSet, stem: str) -> Record:
     requests = {k: v for k, v in leaf.requests.items() if v or k == PODS}
     return {
         **record,
-        **_said(
+        **keep_said(
             gates=list(leaf.gates),
             requests=_amounts(requests, **{PODS: 1}),
             gpu=gpu_record(part_of(leaf.requests)),
@@ -318,7 +265,7 @@ def _leaf(leaf: PodSet, stem: str) -> Record:
             topology=_topology(leaf.topology),
             **neighbours_written(leaf.neighbours),
         ),
-        **_said(**{word: list(_entries(pods, phase)) for phase, word in _words()}),
+        **keep_said(**{word: list(_entries(pods, phase)) for phase, word in _words()}),
     }
 
 
@@ -327,7 +274,7 @@ def _port(port: tuple[int, str, str]) -> int | Record:
     if protocol == "TCP" and not address:
         return number
     said = protocol if protocol != "TCP" else None
-    return {"port": number, **_said(protocol=said, address=address)}
+    return {"port": number, **keep_said(protocol=said, address=address)}
 
 
 def _words() -> Iterator[tuple[PodPhase, str]]:
@@ -362,7 +309,7 @@ def _entries(pods: Sequence[Pod], phase: PodPhase) -> Iterator[Record]:
 def _topology(demand: TopologyDemand | None) -> Record | None:
     if demand is None:
         return None
-    return _said(
+    return keep_said(
         name=demand.topology, required=demand.required, preferred=demand.preferred
     )
 

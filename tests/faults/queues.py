@@ -4,6 +4,7 @@ Faults of queues: limits, quotas, fair shares, entitlement and borrowing.
 
 from dataclasses import replace
 
+from models.resources import MODEL_MARK
 from tests.faults.changes import gangs
 from tests.faults.fault import Fault
 from tests.faults.switch import always, during, once, saying, seeing, switch
@@ -75,6 +76,25 @@ def _largest_factor(old):
 LEAF_QUEUE_ONLY = switch(
     "solver.shares.queue_tree:QueueTree.path", saying(lambda path, *_: path[:1])
 )
+
+
+def _without_models(queues):
+    """
+    See queues that say nothing of models.
+    """
+    return tuple(
+        replace(
+            queue,
+            resources={
+                name: replace(rule, quota=None, limit=None)
+                if MODEL_MARK in name
+                else rule
+                for name, rule in queue.resources.items()
+            },
+        )
+        for queue in queues
+    )
+
 
 FAULTS: tuple[Fault, ...] = (
     Fault(
@@ -373,5 +393,40 @@ FAULTS: tuple[Fault, ...] = (
             lambda old: lambda *given: dict.fromkeys(old(*given), 0),
         ),
         ("queues/queues-that-keep-more-than-there-is-start-all-the-same",),
+    ),
+    Fault(
+        "models-without-limits",
+        "limits and quotas of single models of GPUs hold for nobody",
+        switch(
+            "solver.shares.queue_tree:QueueTree.of",
+            lambda old: classmethod(
+                lambda cls, snapshot, census: old.__func__(
+                    cls,
+                    replace(snapshot, queues=_without_models(snapshot.queues)),
+                    census,
+                )
+            ),
+        ),
+        (
+            "queues/a-limit-of-one-gpu-model-holds",
+            "queues/what-is-not-preemptible-keeps-to-the-quota-of-its-model",
+        ),
+    ),
+    Fault(
+        "models-without-shares",
+        "fair shares know GPUs, and no models of them",
+        switch(
+            "solver.shares.fair_share:fair_shares",
+            saying(
+                lambda shares, queues, totals, _requested: {
+                    queue: {
+                        name: totals.get(name, 0) if MODEL_MARK in name else amount
+                        for name, amount in row.items()
+                    }
+                    for queue, row in shares.items()
+                }
+            ),
+        ),
+        ("evict/gpus-of-one-model-are-shared",),
     ),
 )

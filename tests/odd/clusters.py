@@ -26,6 +26,8 @@ def _node(world: World, name: str, *, small: bool) -> Part:
     if world.odd():
         node["allocatable"] = {}
     if world.odd(2.0):
+        node["gpuModel"] = world.one("a", "b")
+    if world.odd(2.0):
         node["allocatable"]["cpu"] = world.one(4, 16)
     if world.odd(0.5):
         node["allocatable"]["pods"] = world.number(0, 3)
@@ -75,6 +77,8 @@ def _queue(world: World, name: str) -> Part:
     resources = {}
     if world.often(0.8):
         resources[GPU] = _rule(world)
+        if world.odd():
+            resources[GPU]["models"] = {world.one("a", "b"): _rule(world)}
     if world.odd(0.5):
         resources["cpu"] = _rule(world)
     if resources:
