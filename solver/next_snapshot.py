@@ -58,12 +58,13 @@ def carry_out(snapshot: Snapshot, plan: Plan, seconds: int) -> Snapshot:
     seconds
         How much later it is.
     """
-    steps = {step.pod: step for step in plan.operations}
-    gone = Counter(
-        step.gang
-        for step in plan.operations
-        if step.op in _GONE and step.rule != "stale"
+    later = _Later(
+        {step.pod: step for step in plan.operations},
+        seconds,
+        {hold.gang: hold.expected for hold in plan.holds},
     )
+    leave = [step for step in plan.operations if step.op in _GONE]
+    gone = Counter(step.gang for step in leave if step.rule != "stale")
     passed = {
         line.name
         for line in plan.gangs
@@ -72,17 +73,16 @@ def carry_out(snapshot: Snapshot, plan: Plan, seconds: int) -> Snapshot:
     gangs = tuple(
         _gang_after(
             gang,
-            _Later(steps, seconds, {h.gang: h.expected for h in plan.holds}),
+            later,
             is_evicted=gang.key in gone,
             is_passed_over=gang.key in passed,
         )
         for gang in snapshot.gangs
     )
-    budgets = tuple(_budget_after(budget, gone) for budget in snapshot.budgets)
     return replace(
         snapshot,
         gangs=gangs,
-        budgets=budgets,
+        budgets=tuple(_budget_after(budget, gone) for budget in snapshot.budgets),
         unchanged_for=_unchanged_for(snapshot, plan, seconds),
         held=snapshot.held + plan.held * seconds,
     )

@@ -205,20 +205,18 @@ def _nodes(
     nodes: list[TreeNode | None] = [None] * len(flat)
     for at in reversed(range(len(flat))):
         tree, path, parent = flat[at]
+        groups = pods = 0
         if isinstance(tree, PodSet):
-            leaf = leaves[index[at]]
             below: tuple[int, ...] = (index[at],)
-            satisfied = leaf.need == 0
-            groups = pods = 0
+            counted = leaves[index[at]].counted
+            satisfied = leaves[index[at]].need == 0
         else:
             kids = [node for c in children[at] if (node := nodes[c]) is not None]
             below = tuple(sorted(i for kid in kids for i in kid.leaves))
-            groups = 0 if ordinary else tree.min_groups
-            pods = 0 if ordinary else tree.min_pods
-            satisfied = (
-                sum(kid.live for kid in kids) >= groups
-                and sum(leaves[i].counted for i in below) >= pods
-            )
+            counted = sum(leaves[i].counted for i in below)
+            if not ordinary:
+                groups, pods = tree.min_groups, tree.min_pods
+            satisfied = sum(kid.live for kid in kids) >= groups and counted >= pods
         nodes[at] = TreeNode(
             path=path,
             parent=parent,
@@ -227,7 +225,7 @@ def _nodes(
             leaves=below,
             min_groups=groups,
             min_pods=pods,
-            counted=sum(leaves[i].counted for i in below),
+            counted=counted,
             satisfied=satisfied,
             topology=tree.topology,
         )

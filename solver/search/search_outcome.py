@@ -60,17 +60,13 @@ def tier_results(
         keys, values, bounds, sure or (True,) * len(keys), strict=True
     ):
         closed = value == bound
-        best = closed and holds
-        unlisted = key.name in LOSSES and key.name != "disruption"
-        if unlisted and value == bound == 0:
-            earlier = earlier and best
-            continue
+        earlier = earlier and closed and holds
         proof: Proof = "gap"
         if closed:
-            proof = "proven" if earlier and best else "conditional"
-        earlier = earlier and best
-        results.append(
-            TierResult(
+            proof = "proven" if earlier else "conditional"
+        further = key.name in LOSSES and key.name != "disruption"
+        if not further or value or bound:
+            found = TierResult(
                 name=key.name,
                 band=key.label,
                 direction=key.direction,
@@ -78,5 +74,5 @@ def tier_results(
                 bound=bound,
                 proof=proof,
             )
-        )
+            results.append(found)
     return tuple(results)
