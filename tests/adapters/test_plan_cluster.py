@@ -129,3 +129,18 @@ def test_a_cluster_that_is_not_there_exits_5(tmp_path, capfd, monkeypatch):
 
     assert 5 == run(["plan"])
     assert capfd.readouterr().err.startswith("error: no snapshot: ")
+
+
+def test_what_if_asks_about_the_cluster_and_writes_nothing(server, tmp_path, capfd):
+    path = wrote(tmp_path, job("second", 2, 8))
+    words = ["what-if", "--submit", str(path), "--add-nodes", "n-0=2", "-o", "json"]
+
+    assert 0 == run(words)
+    answer = json.loads(capfd.readouterr().out)
+
+    gangs = {each["name"]: each["became"] for each in answer["gangs"]}
+    assert ["starts"] == list(gangs.values())
+    assert [8, 24] == [
+        answer[when]["totals"]["clusterGpus"] for when in ("before", "after")
+    ]
+    assert {"list", "watch"} >= {verb for verb, _, _ in server.requests}

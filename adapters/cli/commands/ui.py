@@ -2,6 +2,7 @@
 ``phalanx ui``: a page to look at a cluster, files, or what was recorded.
 """
 
+import signal
 import threading
 import time
 from pathlib import Path
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from adapters.ui.frame_store import FrameStore
     from adapters.ui.server import UiAddress
 
+_BEAT = 0.2
 Sources = Annotated[
     list[str] | None,
     typer.Argument(
@@ -149,9 +151,11 @@ def _serve(store: "FrameStore", address: "UiAddress") -> None:
     server = UiServer(store, address)
     server.start()
     say(f"open {server.url}", "it shows and changes nothing; Ctrl-C ends it")
+    ended = threading.Event()
     try:
-        threading.Event().wait()
-    except KeyboardInterrupt:
-        say("", "ended")
+        while not ended.wait(_BEAT):
+            # The search of a round takes the signal over, and does not give it back.
+            signal.signal(signal.SIGINT, lambda *_: ended.set())
     finally:
         server.stop()
+    say("ended")
