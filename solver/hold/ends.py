@@ -2,13 +2,12 @@
 Ends: when running pods are expected to end, for sure or likely, and the room of that.
 
 It knows what the snapshot says and nothing else.  A pod whose gang names its longest
-run time ends with it at the latest.  Any other likely runs on for as long as gangs like
-it did in the record; where too few of these are known, for the mean of the time that it
-has run and of the median of all that run.  Of several on one node the last ends later
-than each, as the last of so many independent ends.
+run time ends with it at the latest.  Of any other it takes as likely that it runs on
+for the mean of the time that it has run and of the median of all that run; of several
+on one node the last ends later than each, as the last of so many independent ends.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from statistics import median_high
 
@@ -17,11 +16,9 @@ import numpy as np
 from models.census import LOAD
 from models.gangs import Gang, Pod, PodPhase, PodSet, pod_sets
 from models.resources import Resources, num_gpus
-from models.run_times import run_kind
 from solver.problem.node_room import After, Bools, Floats, Ints, NodeRoom
 from solver.problem.pod_counts import is_leaving
 from solver.problem.problem import Problem, Unit
-from solver.run_times.time_left import Ended, RunTimeForecast
 from solver.shares.queue_tree import Booking, Table
 
 SOONEST = 600
@@ -143,12 +140,10 @@ def ends_of(problem: Problem) -> Ends:
     List the pods that hold room, with when each is expected to end.
     """
     index = problem.room.index
-    forecast = RunTimeForecast(problem.snapshot.run_times)
     kinds: dict[tuple[str, bool, bool, int], EndKind] = {}
     numbers: dict[tuple[str, bool, bool, int], int] = {}
     gangs: dict[str, int] = {}
     rows: list[tuple[int, int, int, int, int]] = []
-    records: list[Ended | None] = []
     for gang, leaf, pod in _holding(problem.snapshot.gangs):
         runs = pod.phase is PodPhase.RUNNING
         kind = (gang.queue, gang.preemptible, runs, id(leaf.requests))
@@ -163,8 +158,6 @@ def ends_of(problem: Problem) -> Ends:
         node = index.get(pod.node or "", -1)
         ran = pod.seconds if time is None else time
         rows.append((ran, time is not None, node, numbers[kind], owner))
-        seen = forecast.like(run_kind(gang), ran) if time is None else None
-        records.append(seen)
     times, sure_ones, nodes, kind_of, owners = (
         np.array(rows, dtype=np.int64).reshape(-1, 5).T
     )
@@ -172,7 +165,7 @@ def ends_of(problem: Problem) -> Ends:
     return Ends(
         kinds=tuple(kinds.values()),
         gangs=gangs,
-        times=_likely(times, is_sure, nodes, records, typical_age(problem)),
+        times=_likely(times, is_sure, nodes, typical_age(problem)),
         sure=is_sure,
         nodes=nodes,
         kind_of=kind_of,
@@ -202,38 +195,21 @@ def _end(gang: Gang, pod: Pod) -> int | None:
     return None
 
 
-def _likely(
-    times: Ints,
-    sure: Bools,
-    nodes: Ints,
-    records: Sequence[Ended | None],
-    typical: int,
-) -> Ints:
+def _likely(times: Ints, sure: Bools, nodes: Ints, typical: int) -> Ints:
     """
     Put a likely end in place of the time that a pod has run, where none is known.
     """
+    rows = np.flatnonzero(~sure)
+    left = np.maximum(SOONEST, (times[rows] + typical) // 2)
     found = times.copy()
     on: dict[int, list[tuple[int, int]]] = {}
-    for row in np.flatnonzero(~sure).tolist():
-        left = _left(records[row], int(times[row]), 50, typical)
-        on.setdefault(int(nodes[row]), []).append((left, row))
+    for row, node, seconds in zip(
+        rows.tolist(), nodes[rows].tolist(), left.tolist(), strict=True
+    ):
+        on.setdefault(node, []).append((seconds, row))
     for pods in on.values():
-        passed, last = 0.0, 0
-        for at, (left, row) in enumerate(sorted(pods)):
+        passed = 0.0
+        for at, (seconds, row) in enumerate(sorted(pods)):
             passed += 1.0 / (len(pods) - at)
-            seen = records[row]
-            if seen is None:
-                end = int(left * passed)
-            else:
-                part = min(95, 100 * (at + 1) // (len(pods) + 1))
-                end = _left(seen, int(times[row]), part, typical)
-            found[row] = last = max(last, end)
+            found[row] = int(seconds * passed)
     return found
-
-
-def _left(seen: Ended | None, ran: int, percent: int, typical: int) -> int:
-    """
-    Give for how long a pod runs on with so much certainty; by its age, if unrecorded.
-    """
-    left = None if seen is None else seen.left(ran, percent)
-    return max(SOONEST, (ran + typical) // 2) if left is None else left
