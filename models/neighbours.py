@@ -62,7 +62,7 @@ class Neighbours:
         """
         return bool(self.selected or self.near or self.apart or self.spread)
 
-    def keys(self) -> Iterator[str]:
+    def topology_keys(self) -> Iterator[str]:
         """
         Walk the topology keys that are asked for.
         """

@@ -100,6 +100,12 @@ class Encode:
     most_domains: int = _is(
         16, "domains", "from which they are left out first", "rounds/topology"
     )
+    most_parts: int = _is(
+        64,
+        "domains",
+        "of a key that neighbours ask for; of more, as of hosts, classes go over many",
+        "rounds/topology",
+    )
     most_choices: int = _is(
         512,
         "choices",

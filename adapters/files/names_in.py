@@ -142,7 +142,7 @@ def keys(snapshot: Snapshot, demands: Iterable[NodeDemand]) -> Iterator[str]:
     for wanted in _wanted(snapshot):
         found.update(filter(None, (wanted.required, wanted.preferred)))
     for said in neighbours(snapshot):
-        found.update(said.keys())
+        found.update(said.topology_keys())
     for demand in demands:
         found.update(key for key, _ in demand.selector)
         found.update(t.key for t in demand.tolerations if t.key)

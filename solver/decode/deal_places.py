@@ -2,12 +2,13 @@
 Decoding: counts become places, class by class, and places are dealt out to gangs.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from solver.decode.pack import PackedPods, pack
+from solver.decode.stranded import stranded
 from solver.effort.budget import Budget
 from solver.encode.encoding import Encoding
 from solver.encode.variables import (
@@ -275,12 +276,17 @@ class _Dealer:
         """
         short: list[tuple[Want, int]] = []
         taken: list[tuple[Standing, int, list[int]]] = []
+        beside: list[tuple[Want, int]] = []
         for want in sorted(wants, key=self._confinement):
+            if self._has_neighbours(want):
+                beside.append((want, want.count))
+                continue
             hosts = self._from_slots(want)
             taken.append((want.state, want.leaf, hosts))
             if len(hosts) < want.count:
                 short.append((want, want.count - len(hosts)))
         self.work.take_all(taken)
+        short += self._beside_others(self._beside_others(beside))
         failed: dict[str, Unit] = {}
         for want, left in short:
             if want.unit.key in failed:
@@ -291,7 +297,56 @@ class _Dealer:
                 failed[want.unit.key] = want.unit
         for unit in failed.values():
             self._take_back(unit)
-        return list(failed.values())
+        return [*failed.values(), *self._strand(failed)]
+
+    def _strand(self, failed: Collection[str]) -> Iterator[Unit]:
+        """
+        Take units back as long as some lie only beside those that were taken back.
+        """
+        problem = self.encoding.problem
+        gone = bool(failed)
+        while gone:
+            keys = stranded(problem, self.work.placed)
+            units = [u for u in problem.units if any(s.key in keys for s in u.states)]
+            for unit in units:
+                self._take_back(unit)
+                yield unit
+            gone = bool(units)
+
+    def _row(self, want: Want) -> dict[int, int]:
+        """
+        Give the slots that a want may take.
+        """
+        pool = ""
+        if want.cell is not None and not self.shared:
+            pool = self.encoding.classes.levels[want.level][0]
+        shape = self.encoding.problem.shapes.of_leaf[want.state.key, want.leaf]
+        return self.slots.get((pool, shape), {})
+
+    def _has_neighbours(self, want: Want) -> bool:
+        shapes = self.encoding.problem.shapes
+        shape = shapes.of_leaf[want.state.key, want.leaf]
+        return bool(shapes.items[shape].neighbours)
+
+    def _beside_others(self, wants: list[tuple[Want, int]]) -> list[tuple[Want, int]]:
+        """
+        Take slots one by one, as far as those who lie already let it be.
+        """
+        short = []
+        for want, count in wants:
+            row, left, moved = self._row(want), count, True
+            while left and moved:
+                moved = False
+                room = self.work.room_for(want.state, want.leaf, self._mask(want))
+                for host in [host for host in row if room[host] > 0][:1]:
+                    self.work.take(want.state, want.leaf, {host: 1})
+                    row[host] -= 1
+                    if not row[host]:
+                        del row[host]
+                    left, moved = left - 1, True
+            if left:
+                short.append((want, left))
+        return short
 
     def _confinement(self, want: Want) -> tuple[int, int]:
         rank = -1
@@ -312,14 +367,7 @@ class _Dealer:
         """
         Take places for a want, as many as there are.
         """
-        pool = ""
-        if want.cell is not None and not self.shared:
-            pool = self.encoding.classes.levels[want.level][0]
-        shape = self.encoding.problem.shapes.of_leaf[want.state.key, want.leaf]
-        if self.encoding.problem.shapes.items[shape].neighbours:
-            return []  # who is around is not known before all others lie
-        row = self.slots.get((pool, shape), {})
-        mask = self._mask(want)
+        row, mask = self._row(want), self._mask(want)
         taken: list[int] = []
         for host in list(row) if mask is not None else iter_first(row):
             if mask is not None and not mask[host]:

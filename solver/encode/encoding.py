@@ -2,7 +2,7 @@
 The encoding of one round: variables by meaning, and the sum of every tier.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ortools.sat.python import cp_model
 
@@ -10,6 +10,7 @@ from solver.encode.activation import add_footprints, add_type, gang_types
 from solver.encode.capacity import Capacity, add_capacity, add_touched
 from solver.encode.demand import Demand
 from solver.encode.entitlement import add_entitlement
+from solver.encode.neighbours.domain_rows import NeighbourVars, add_neighbours
 from solver.encode.node_classes import Classes
 from solver.encode.queue_limit import add_limits
 from solver.encode.tier_rows import tier_sum
@@ -30,6 +31,7 @@ class Encoding:
     types: list[TypeVars]
     demand: Demand
     capacity: Capacity
+    beside: NeighbourVars = field(default_factory=NeighbourVars)
 
     def tier(self, key: TierKey) -> Linear:
         """
@@ -88,6 +90,7 @@ def encode(problem: Problem, classes: Classes) -> Encoding:
     ]
     add_footprints(model, demand)
     capacity = add_capacity(model, classes, demand)
+    beside = add_neighbours(model, problem, capacity, demand)
     add_limits(model, problem, types)
     add_entitlement(model, problem, types)
     return Encoding(
@@ -97,4 +100,5 @@ def encode(problem: Problem, classes: Classes) -> Encoding:
         types=types,
         demand=demand,
         capacity=capacity,
+        beside=beside,
     )

@@ -34,7 +34,9 @@ def hint_values(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:
                 pairs += _rigid(encoding, kind, which, vars_, draft)
             else:
                 pairs += _choice(encoding, vars_, draft)
-    return pairs + _footprints(encoding, draft) + _loads(encoding, draft)
+    loads = _loads(encoding, draft)
+    counts = {variable.index: value for variable, value in loads}
+    return pairs + _footprints(encoding, draft) + loads + encoding.beside.hint(counts)
 
 
 def kept_starts(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:

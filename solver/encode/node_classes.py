@@ -24,6 +24,7 @@ from solver.encode.devices.device_contents import (
 )
 from solver.encode.devices.device_kinds import hash_row, told_apart_by_devices
 from solver.encode.exclusive_hosts import host_rows
+from solver.encode.neighbours.domain_parts import parts_by_domain
 from solver.problem.node_room import Bools, Ints
 from solver.problem.problem import Problem
 
@@ -226,16 +227,7 @@ def _times(item: NodeClass, number: int) -> NodeClass:
 
 
 def _with_parts(whole: NodeClass, parts: tuple[NodeClass, ...]) -> NodeClass:
-    return NodeClass(
-        nodes=whole.nodes,
-        shapes=whole.shapes,
-        most=whole.most,
-        rows=whole.rows,
-        hole=whole.hole,
-        uniform=whole.uniform,
-        parts=parts,
-        devices=whole.devices,
-    )
+    return replace(whole, parts=parts)
 
 
 def _groups(keys: Ints) -> list[Ints]:
@@ -303,6 +295,8 @@ def _keys(
         some = fits[:, usable[rows[0]]]
         amounts[rows] = binding(free[rows], requests[some])
     tags = np.array([split.get(int(n), 0) for n in usable], dtype=np.int64)
+    parts = parts_by_domain(problem, shapes)
+    tags = tags * (int(parts.max(initial=0)) + 1) + parts[usable]
     tags = told_apart_by_devices(problem, requests, fits[:, usable], usable, tags)
     holes = problem.room.holes[usable] * problem.policy.has("packing")
     keys = np.column_stack([bits, tags, holes, amounts])

@@ -5,6 +5,7 @@ Each case has nodes, a namespace and objects of its own: its number stands in th
 ``case`` of its nodes and in the node selector of its pod.
 """
 
+from copy import deepcopy
 from dataclasses import dataclass, field
 from random import Random
 
@@ -13,6 +14,8 @@ from tests.cluster.provisioner import ZONE, claim, storage_class
 
 CASE = "case"
 POD = "waits"
+GROUP = "scheduling.x-k8s.io/pod-group"
+MEMBERS = 4
 _GROUP = "storage.k8s.io/v1"
 _CAPACITY_DRIVER = "capacity.example.com"
 _HERE_FIRST = "installed.example.com"
@@ -69,6 +72,42 @@ def draw(number: int, seed: str = "") -> Case:
     wishes = neighbours(case.chance, case.number, _wishes(case))
     case.objects.append(_pod(case, POD, volumes=volumes, **wishes))
     return case
+
+
+def draw_gang(number: int) -> Case:
+    """
+    Draw a case in which four pods of one gang wait, and none of them has volumes.
+    """
+    case = draw(number, "gang")
+    waits = case.objects.pop()
+    waits["spec"]["volumes"] = []
+    (container,) = waits["spec"]["containers"]
+    container["resources"] = {"requests": {"cpu": "1"}, "limits": {}}
+    container["ports"] = container["ports"] if case.often(0.1) else []
+    for at in range(MEMBERS):
+        pod = deepcopy(waits)
+        pod["metadata"]["name"] = f"{POD}-{at}"
+        pod["metadata"]["labels"] |= {GROUP: "g", "member": str(at % 2)}
+        case.objects.append(pod)
+    return case
+
+
+def at_home(case: Case, homes: dict[str, str]) -> None:
+    """
+    Let each pod of a gang be on one node only, by a resource that others lack.
+
+    So nothing changes of what affinity and spread see.
+    """
+    for pod in case.objects[-MEMBERS:]:
+        name = pod["metadata"]["name"]
+        only = f"example.com/only-{name}"
+        (container,) = pod["spec"]["containers"]
+        for word in ("requests", "limits"):
+            container["resources"][word] = {**container["resources"][word], only: "1"}
+        for node in case.nodes:
+            if node["metadata"]["name"] == homes[name]:
+                for word in ("allocatable", "capacity"):
+                    node["status"][word] = {**node["status"][word], only: "1"}
 
 
 def _mounted(*claims: str) -> list[dict]:

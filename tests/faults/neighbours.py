@@ -8,6 +8,7 @@ from tests.faults.fault import Fault
 from tests.faults.switch import Switch, always, both, seeing, switch
 
 _AROUND = "solver.problem.neighbours.pods_around:PodsAround"
+_ROWS = "solver.encode.neighbours.domain_rows:_Rows"
 _DIR = "neighbours"
 
 
@@ -88,5 +89,17 @@ FAULTS = [
             seeing(at2=lambda spread: spread._replace(by_affinity=False)),
         ),
         _for(("spread-counts-the-nodes-a-pod-may-be-on",)),
+    ),
+    Fault(
+        "rows-keep-nobody-apart",
+        "the model lets pods be beside those that they are apart from",
+        switch(f"{_ROWS}.keep_apart", always(None)),
+        _for(("hosts-are-shared-so-that-all-start",)),
+    ),
+    Fault(
+        "rows-keep-nobody-near",
+        "the model lets pods be far from those that they must be near to",
+        switch(f"{_ROWS}.keep_near", always(None)),
+        _for(("who-looks-for-its-like-leaves-room-for-others",)),
     ),
 ]

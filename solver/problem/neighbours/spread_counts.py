@@ -85,14 +85,21 @@ class SpreadCounts:
         inside = self.counting(said, spread, demand)
         if not len(inside):
             return np.zeros(len(cells), dtype=bool)
-        row = self._counts.get((spread.pods, spread.key))
-        counts = np.zeros(int(cells.max()) + 1, dtype=np.int64)
-        if row is not None:
-            np.add.at(counts, cells[inside], row[inside])
+        counts = self.per_domain((spread.pods, spread.key), cells, inside)
         here = np.unique(cells[inside])
         least = int(counts[here].min()) if len(here) >= spread.domains else 0
         own = int(spread.pods in said.selected)
         return (cells >= 0) & (counts[cells] + own - least <= spread.skew)
+
+    def per_domain(self, pair: Pair, cells: Ints, inside: Ints) -> Ints:
+        """
+        Count the pods of each domain on some nodes.
+        """
+        counts = np.zeros(int(cells.max()) + 1, dtype=np.int64)
+        row = self._counts.get(pair)
+        if row is not None:
+            np.add.at(counts, cells[inside], row[inside])
+        return counts
 
     def counting(self, said: Neighbours, spread: Spread, demand: NodeDemand) -> Ints:
         """

@@ -1,0 +1,56 @@
+"""
+Pods that lie well only beside others: whose places do not hold once those are gone.
+"""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from models.neighbours import Neighbours
+from models.nodes import NodeDemand
+from solver.place.round_state import around_now
+from solver.problem.neighbours.pods_around import PodsAround
+from solver.problem.problem import Problem
+
+_Pod = tuple[str, Neighbours, NodeDemand, int]
+
+
+def stranded(
+    problem: Problem, placed: Mapping[str, Mapping[int, Iterable[int]]]
+) -> set[str]:
+    """
+    Name the gangs of which pods could not come to their places in any order tried.
+
+    Who looks for its like comes first, then who looks for nobody, then all others.
+    """
+    around = around_now(problem)
+    if around is None:
+        return set()
+    pods: list[_Pod] = []
+    for key, leaves in sorted(placed.items()):
+        for leaf, hosts in sorted(leaves.items()):
+            shape = problem.shapes.items[problem.shapes.of_leaf[key, leaf]]
+            said = shape.neighbours
+            pods += [(key, said, shape.demand, host) for host in hosts if said]
+    near = [pod for pod in pods if pod[1].near]
+    rest = _come(around, near)
+    plain = [pod for pod in pods if not pod[1].near]
+    rest = _come(around, plain) + rest
+    return {key for key, _, _, _ in _come(around, rest)}
+
+
+def _come(around: PodsAround, pods: list[_Pod]) -> list[_Pod]:
+    """
+    Let pods come as long as one may; give those that may not.
+    """
+    one = np.array([1])
+    moved = True
+    while moved:
+        moved = False
+        for pod in list(pods):
+            _, said, demand, host = pod
+            if around.may_be(said, demand)[host]:
+                around.add(said, np.array([host]), one, comes=True)
+                pods.remove(pod)
+                moved = True
+    return pods

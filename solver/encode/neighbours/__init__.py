@@ -1,0 +1,3 @@
+"""
+Rows about pods that are near each other, apart, or spread.
+"""
