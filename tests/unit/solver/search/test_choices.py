@@ -52,6 +52,13 @@ def test_nothing_is_proven_that_another_choice_could_better(hole, monkeypatch):
     assert "conditional" == found["borrowing"]
 
 
+def test_a_round_that_cannot_be_built_in_time_is_left_to_its_steps(monkeypatch):
+    slow = replace(DEFAULT, search=Search(choices_per_unit=1.0))
+    monkeypatch.setattr("solver.problem.problem.DEFAULT", slow)
+
+    assert "conditional" == proofs(borrower(3))["borrowing"]
+
+
 @pytest.mark.parametrize("hole", ["b", "0"])
 def test_the_whole_round_proves_that_no_other_choice_is_better(hole):
     assert {"proven"} == set(proofs(borrower(3), hole=hole).values())
