@@ -163,7 +163,7 @@ class Growth(Part):
 
 class Small(Part):
     """
-    Random small cases, held against the exact model.
+    Random small cases, held against the exact model; ``parts`` asks for parts of GPUs.
     """
 
     kind: Literal["Small"]
@@ -171,6 +171,7 @@ class Small(Part):
     about: str
     first_seed: int
     cases: int
+    parts: bool = False
     policy: Policy = Policy()
     not_greedy: float
     rich: float

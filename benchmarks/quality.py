@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from adapters.machine.clock import monotonic
+from benchmarks.cases.device_parts import with_parts
 from benchmarks.cases.small import features, random_snapshot
 from benchmarks.contract import FOLDER, Cell, PriorityMatters, Small
 from benchmarks.planned import decide, planned
@@ -46,7 +47,10 @@ def measure_small(contract: Small) -> Iterator[Row]:
     began = monotonic()
     seeds = range(contract.first_seed, contract.first_seed + contract.cases)
     for seed in seeds:
-        _count_case(tally, seed, contract.policy)
+        given = random_snapshot(seed)
+        if contract.parts:
+            given = with_parts(given, seed)
+        _count_case(tally, seed, given, contract.policy)
     count = contract.cases
     gpus = statistics.fmean(tally.greedy_gpus or [1.0])
     short = tally.greedy_short / count
@@ -68,8 +72,7 @@ def _least(what: str, value: float, limit: float) -> Range:
     return Range(what=what, value=value, limit=limit, side="at least")
 
 
-def _count_case(tally: Tally, seed: int, policy: Policy) -> None:
-    snapshot = random_snapshot(seed)
+def _count_case(tally: Tally, seed: int, snapshot: Snapshot, policy: Policy) -> None:
     exact = exact_vector(snapshot, policy)
     try:
         plan = decide(snapshot, policy)

@@ -7,6 +7,7 @@ folder for how to look for one.
 
 from tests.faults import (
     choices,
+    devices,
     evictions,
     evictions_by_hand,
     gangs,
@@ -38,6 +39,7 @@ FAULTS: tuple[Fault, ...] = (
     *search.FAULTS,
     *choices.FAULTS,
     *packing.FAULTS,
+    *devices.FAULTS,
     *reasons.FAULTS,
     *greedy.FAULTS,
     *evictions.FAULTS,

@@ -37,6 +37,7 @@ ROWS = {
     "evict/scattered",
     "growth",
     "quality/full",
+    "quality/parts",
     "quality/priority-matters",
     "quality/small",
     "quality/victims",

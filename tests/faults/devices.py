@@ -1,0 +1,31 @@
+"""
+Faults of devices below a whole GPU.
+"""
+
+from tests.faults.fault import Fault
+from tests.faults.switch import always, switch
+
+FAULTS = (
+    Fault(
+        "shared-gpus-given-whole",
+        "a GPU of which somebody has a part is given whole",
+        switch(
+            "solver.devices.device_states:DeviceStates.opened",
+            lambda _old: property(lambda _states: 0),
+        ),
+        ("devices/a-shared-gpu-is-not-given-whole",),
+    ),
+    Fault(
+        "running-instances-forgotten",
+        "slices that running instances take are free",
+        switch("solver.devices.device_states:_cut", always(None)),
+        ("devices/instances-that-run-do-not-move",),
+    ),
+    Fault(
+        "parts-open-idle-gpus",
+        "greedy opens an idle GPU for a part while a shared one has room",
+        switch("solver.problem.node_room:NodeRoom.on_open_devices", always(None)),
+        ("devices/a-part-leaves-the-tightest-gpu-whole",),
+        strategy="greedy",
+    ),
+)

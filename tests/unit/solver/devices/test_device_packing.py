@@ -1,0 +1,100 @@
+"""
+Packing parts onto devices: the fewest opened, whatever the order, within what is there.
+"""
+
+from itertools import permutations, product
+
+import pytest
+
+from models.mig_profiles import Sliced
+from solver.devices.device_packing import (
+    DeviceShare,
+    Instance,
+    SharedBin,
+    SlicedBin,
+    Wanted,
+    most_more,
+    packed,
+)
+
+FRESH = SharedBin(1000, 80)
+MIG = SlicedBin("H100-80GB", Sliced())
+CONTENTS = [
+    (7, 0, 0, 0, 0),
+    (5, 1, 0, 0, 0),
+    (3, 2, 0, 0, 0),
+    (1, 3, 0, 0, 0),
+    (4, 0, 1, 0, 0),
+    (2, 1, 1, 0, 0),
+    (0, 2, 1, 0, 0),
+    (0, 0, 2, 0, 0),
+    (3, 0, 0, 1, 0),
+    (1, 1, 0, 1, 0),
+    (0, 0, 1, 1, 0),
+    (0, 0, 0, 0, 1),
+]
+PROFILES = (
+    Instance("1g.10gb", 1),
+    Instance("2g.20gb", 2),
+    Instance("3g.40gb", 4),
+    Instance("4g.40gb", 4),
+    Instance("7g.80gb", 8),
+)
+
+
+def share(cores, number=1, devices=1, memory=0):
+    return Wanted(DeviceShare(cores, memory), devices, number)
+
+
+@pytest.mark.parametrize(
+    ("bins", "wanted", "opened"),
+    [
+        ((), (share(500, 16),), 8),
+        ((), (share(400, 2), share(600, 2)), 2),
+        ((SharedBin(300, 80),), (share(300), share(700)), 1),
+        ((), (share(500, 3, devices=2),), 3),
+        ((), (share(100, 1, devices=4),), 4),
+        ((), (share(450, 2), share(350, 2), share(200, 2)), 2),
+        ((), (share(100, 2, memory=50),), 2),
+    ],
+    ids=["halves", "fits", "open one", "pairs", "four", "thirds", "memory"],
+)
+def test_the_fewest_idle_devices_are_opened(bins, wanted, opened):
+    for order in permutations(wanted):
+        assert opened == packed(bins, FRESH, order).opened
+
+
+def test_no_device_holds_more_than_it_has_and_pods_have_different_ones():
+    for sizes in product((200, 350, 500, 700), repeat=3):
+        wanted = tuple(share(size, 2, devices=2) for size in sizes)
+        found = packed((SharedBin(600, 80),), FRESH, wanted)
+        left = [600] + [1000] * found.opened
+        pods = [size for size in sizes for _ in range(2)]
+        for size, places in zip(pods, found.places, strict=True):
+            assert 2 == len(set(places))
+            for at in places:
+                left[at] -= size
+
+        assert 0 <= min(left)
+
+
+def test_what_more_fits_is_what_can_be_packed_beside():
+    beside = (share(600, 2),)
+
+    assert 2 == most_more((), FRESH, beside, DeviceShare(400, 0), 1, 2)
+    assert 0 == most_more((), FRESH, beside, DeviceShare(500, 0), 1, 2)
+    assert 2 == most_more((), FRESH, beside, DeviceShare(500, 0), 1, 3)
+    assert -1 == most_more((), FRESH, beside, DeviceShare(100, 0), 1, 1)
+
+
+@pytest.mark.parametrize("content", CONTENTS, ids=str)
+def test_every_full_content_fits_one_gpu(content):
+    wanted = tuple(
+        Wanted(profile, 1, number)
+        for profile, number in zip(PROFILES, content, strict=True)
+        if number
+    )
+
+    assert 1 == packed((), MIG, wanted).opened
+    for profile in PROFILES:
+        assert 0 == most_more((), MIG, wanted, profile, 1, 1)
