@@ -4,7 +4,7 @@ Gangs as rows: how they stand now, whatever a plan would make of them.
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from adapters.inventory.listed import Seen, Why
@@ -39,6 +39,7 @@ class GangRow:
     seconds: int
     nodes: tuple[str, ...] = ()
     why: Why | None = None
+    starts: str = ""
     gang: Gang = field(compare=False)
 
     @property
@@ -69,6 +70,8 @@ class GangRow:
             "nodes": list(self.nodes),
             "reason": self.why.reason if self.why else None,
             "message": self.why.message if self.why else None,
+            "waitsFor": (self.why.waits_for or None) if self.why else None,
+            "starts": self.starts or None,
         }
 
 
@@ -77,7 +80,8 @@ def gang_rows(seen: Seen) -> Iterator[GangRow]:
     Walk the gangs of a snapshot by name.
     """
     for gang in seen.snapshot.gangs:
-        yield _row(gang, seen.whys.get(gang.key))
+        row = _row(gang, seen.whys.get(gang.key))
+        yield replace(row, starts=seen.starts.get(gang.key, ""))
 
 
 def _row(gang: Gang, why: Why | None) -> GangRow:

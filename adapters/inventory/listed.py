@@ -5,10 +5,12 @@ A snapshot with what was said of its gangs, wherever it was read.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from models.plan import GangLine, Plan
 from models.policy import Policy
 from models.reasons import Reason
+from models.resources import format_duration
 from models.snapshot import Snapshot
-from solver import decide_or_fall_back, problem_of
+from solver import problem_of
 
 _REASONS = frozenset(reason.value for reason in Reason)
 
@@ -21,6 +23,7 @@ class Why:
 
     reason: str
     message: str
+    waits_for: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +32,7 @@ class Seen:
     What was seen at one moment; ``source`` says where.
 
     ``whys`` are of gangs that wait, ``whys_from`` says whose they are, in words.
-    ``starting`` are those that a round would start, where one was tried.
+    ``starts`` says of gangs when they start, by the ``plan`` if one was made.
     ``labels`` are those of the gangs' objects, by the
     gang's key: none where the source has no labels at all.  ``dialects`` names the
     system each gang was read from.
@@ -40,22 +43,42 @@ class Seen:
     source: str
     whys: Mapping[str, Why] = field(default_factory=dict)
     whys_from: str = ""
-    starting: frozenset[str] = frozenset()
+    starts: Mapping[str, str] = field(default_factory=dict)
+    plan: Plan | None = None
     labels: Mapping[str, Mapping[str, str]] | None = None
     dialects: Mapping[str, str] = field(default_factory=dict)
 
 
-def tried(snapshot: Snapshot, policy: Policy) -> tuple[dict[str, Why], frozenset[str]]:
+def seen_with(snapshot: Snapshot, policy: Policy, source: str, plan: Plan) -> Seen:
     """
-    Try a round where nobody has said anything yet: why gangs wait, and which start.
+    See a snapshot with what a round that was planned for it says of its gangs.
     """
-    plan = decide_or_fall_back(snapshot, policy, strategy="greedy")
-    whys = {
-        line.name: Why(line.waiting.reason.value, line.waiting.message)
-        for line in plan.gangs
-        if line.waiting is not None
-    }
-    return whys, frozenset(x.name for x in plan.gangs if x.state == "Starting")
+    return Seen(
+        snapshot=snapshot,
+        policy=policy,
+        source=source,
+        whys={
+            line.name: Why(
+                line.waiting.reason.value, line.waiting.message, line.waiting.waits_for
+            )
+            for line in plan.gangs
+            if line.waiting is not None
+        },
+        starts={x.name: start for x in plan.gangs if (start := _start(x))},
+        plan=plan,
+    )
+
+
+def _start(line: GangLine) -> str:
+    """
+    Say when a gang starts, where a round knows.
+    """
+    if line.state in {"Starting", "Reserved"}:
+        return "now" if line.state == "Starting" else "next"
+    expected = line.waiting.facts.get("expected") if line.waiting else None
+    if not isinstance(expected, int):
+        return ""
+    return f"in {format_duration(expected)} at the latest"
 
 
 def certain_whys(snapshot: Snapshot, policy: Policy) -> dict[str, Why]:

@@ -22,7 +22,7 @@ from models.snapshot import Snapshot
 from models.verdicts import Blocker, Verdict, WhyWaits
 from solver.problem.gang_state import least_need
 from solver.problem.problem import Problem
-from solver.why.tried_changes import Trial, tries_for
+from solver.why.tried_changes import Trial, trial_of
 from solver.why.why_waits import RoundAsked
 
 MOST_OPENED = 6
@@ -63,7 +63,7 @@ def why_all_wait(
         if why.verdict is not Verdict.NONE:
             whys.append(why)
     gpus = {why.gang: _gpus(asked.problem, why.gang) for why in whys}
-    trial = Trial(snapshot, policy, plan, "", tries_for(snapshot))
+    trial = trial_of(snapshot, policy, plan, "")
     best = _best(trial, whys, asked.problem)
     return WhySummary(
         gangs=len(whys),

@@ -23,11 +23,15 @@ from solver.why.named_rules import rules_of
 from solver.why.start_under import StartUnder
 from solver.why.why_waits import UNITS, unit_of
 
-SIZE_TRIED = 20_000
+SIZE_TRIED = 10_000
 """
 Nodes and gangs of all rounds together that are planned to try changes.
 """
 LEAST_TRIES, MOST_TRIES = 2, 80
+UNITS_OF_SIZE = 2000.0
+"""
+Deterministic units for one such round, times its nodes and gangs.
+"""
 HOPELESS = frozenset(
     {
         Reason.INVALID_GANG,
@@ -71,7 +75,7 @@ def remedies_of(snapshot: Snapshot, policy: Policy, plan: Plan, gang: str) -> Re
     beside = given_by(plan, problem, unit).beside(problem)
     rules = rules_of(problem, beside, unit)
     menu = menu_of(problem, unit, rules, policy.prices)
-    trial = Trial(snapshot, policy, plan, gang, tries_for(snapshot))
+    trial = trial_of(snapshot, policy, plan, gang)
     found = [one for offer in menu if (one := trial.least(offer)) is not None]
     if not found:
         pairs = combinations((x for x in menu if x.most), 2)
@@ -88,12 +92,19 @@ def remedies_of(snapshot: Snapshot, policy: Policy, plan: Plan, gang: str) -> Re
     )
 
 
-def tries_for(snapshot: Snapshot) -> int:
+def trial_of(snapshot: Snapshot, policy: Policy, plan: Plan, gang: str) -> "Trial":
     """
-    Give how many rounds of a snapshot are planned to try changes.
+    Plan rounds without a clock, in large clusters fewer and each in less time.
     """
-    size = len(snapshot.nodes) + len(snapshot.gangs)
-    return min(MOST_TRIES, max(LEAST_TRIES, SIZE_TRIED // max(1, size)))
+    size = max(1, len(snapshot.nodes) + len(snapshot.gangs))
+    tries = min(MOST_TRIES, max(LEAST_TRIES, SIZE_TRIED // size))
+    most = min(policy.limits.deterministic, UNITS_OF_SIZE / size)
+    limits = policy.limits.model_copy(
+        update={"seconds": None, "workers": 1, "deterministic": most}
+    )
+    return Trial(
+        snapshot, policy.model_copy(update={"limits": limits}), plan, gang, tries
+    )
 
 
 @dataclass(slots=True)
@@ -195,6 +206,9 @@ class Trial:
         problem = remembering(problem_of(then, self.policy, None, self.memo.problem))
         if self.gang in problem.blocked:
             return True
+        state = problem.states.get(self.gang)
+        if state is None or state.satisfied:
+            return False
         unit = unit_of(problem, self.gang)
         rules = rules_of(problem, problem, unit)
         budget = Budget(Limits(deterministic=UNITS), 0, Stopwatch(None))

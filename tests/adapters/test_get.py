@@ -96,11 +96,12 @@ def names(capsys, *words):
 def test_gangs_are_shown_as_they_are_now_and_why_they_wait(busy, capsys):
     head, *rows = table(capsys, "get", "gangs", "-f", busy)
 
-    assert head.split() == ["NAME", "QUEUE", "STATE", "PODS", "GPUS", "AGE", "REASON"]
+    heads = ["NAME", "QUEUE", "STATE", "PODS", "GPUS", "AGE", "REASON"]
+    assert head.split() == [*heads, "WAITS", "FOR", "STARTS"]
     assert [
-        "default/giant batch Waiting 0/1 64 0s NoFittingNode",
-        "default/train research Running 2/2 6 2h –",
-        "other/short batch Waiting 0/3 3 5m WaitingForPods",
+        "default/giant batch Waiting 0/1 64 0s NoFittingNode – –",
+        "default/train research Running 2/2 6 2h – – –",
+        "other/short batch Waiting 0/3 3 5m WaitingForPods 3 pods, has 1 –",
     ] == [" ".join(row.split()) for row in rows[:3]]
     assert "they hold 6 of 20 GPUs of all nodes (30.0 %)" in rows[4]
 
@@ -124,11 +125,18 @@ def test_gangs_are_chosen_and_sorted(busy, capsys, words, expected):
     assert expected == names(capsys, "get", "gangs", "-f", busy, *words)
 
 
-def test_where_reasons_come_from_stands_in_a_line_of_its_own(busy, capsys):
-    lines = table(capsys, "get", "gangs", "-f", busy)
+def test_reasons_of_a_file_are_those_that_the_plan_gives(capsys):
+    file = "scenarios/reasons/like-gangs-have-reasons-of-their-own.yaml"
+    listed = items(capsys, "get", "gangs", "-f", file)
+    assert 0 == phalanx("plan", file, "-o", "json")
+    planned = json.loads(capsys.readouterr().out)["gangs"]
 
-    assert lines[-1].startswith("reasons as greedy would give them")
-    assert not [line for line in lines if "\\n" in line]
+    said = {line["name"]: line["message"] for line in planned if line["message"]}
+    assert said == {
+        f"{row['namespace']}/{row['name']}": row["message"]
+        for row in listed
+        if row["message"]
+    }
 
 
 def test_json_holds_the_numbers_of_a_gang(busy, capsys):
@@ -301,8 +309,9 @@ def test_describe_says_of_a_gang_that_could_start_that_it_does(capsys):
     starts = table(capsys, "describe", "gang", "eval-sweep", "-f", file)
     waits = table(capsys, "describe", "gang", "agent-rl", "-f", file)
 
-    assert "Next         starts in the next round" in starts
-    assert not [line for line in waits if line.startswith("Next")]
+    assert "Starts       in the next round" in starts
+    assert not [line for line in waits if line.startswith("Starts ")]
+    assert [line for line in waits if line.startswith("Because ")]
 
 
 def test_describe_gives_a_gang_as_files_write_it(busy, capsys):

@@ -35,7 +35,8 @@ def gang_lines(seen: Seen, row: GangRow) -> list[str]:
         "Gang": row.key,
         "State": row.state,
         "Reason": f"{row.why.reason}: {row.why.message}" if row.why else "",
-        "Next": "starts in the next round" if row.key in seen.starting else "",
+        "Because": _because(seen, row),
+        "Starts": _START.get(row.starts, row.starts),
         "Queue": row.queue,
         "Priority": f"{gang.priority}, {'' if gang.preemptible else 'not '}preemptible",
         "Age": span(gang.age),
@@ -53,6 +54,20 @@ def gang_lines(seen: Seen, row: GangRow) -> list[str]:
         frozenset({2, 3}),
     )
     return [*_facts(facts), "", *tree.lines(), *_places(row)]
+
+
+_START = {"now": "in the next round", "next": "as soon as others have left"}
+
+
+def _because(seen: Seen, row: GangRow) -> str:
+    """
+    Say what `phalanx why gang` says first, where a round was planned.
+    """
+    if seen.plan is None or row.state != "Waiting" or row.starts == "now":
+        return ""
+    from solver import why_waits
+
+    return why_waits(seen.snapshot, seen.policy, seen.plan, row.key).sentence
 
 
 def gang_document(seen: Seen, row: GangRow) -> dict[str, Any]:

@@ -109,20 +109,14 @@ class Where:
 
     def _read(self) -> "Seen":
         from adapters.files import read_scenarios
-        from adapters.inventory.listed import Seen, tried
+        from adapters.inventory.listed import seen_with
+        from adapters.loop.plan_round import planned
         from adapters.service.settings import effective
 
         scenario = read_scenarios(self.files, self.schedulers)
         policy = effective(scenario.policy, {}).policy
-        whys, starting = tried(scenario.snapshot, policy)
-        return Seen(
-            snapshot=scenario.snapshot,
-            policy=policy,
-            source=scenario.source,
-            whys=whys,
-            starting=starting,
-            whys_from="as greedy would give them; `phalanx plan` gives the solver's",
-        )
+        plan = planned(scenario.snapshot, policy)
+        return seen_with(scenario.snapshot, policy, scenario.source, plan)
 
 
 def where_of(
