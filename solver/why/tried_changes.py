@@ -9,7 +9,7 @@ from itertools import combinations
 from models.changes import Change, ChangesRejectedError, changed
 from models.errors import PlanRejectedError
 from models.plan import Plan
-from models.policy import Limits, Policy
+from models.policy import Policy
 from models.reasons import Reason
 from models.remedies import Remedies, Remedy
 from models.snapshot import Snapshot
@@ -21,7 +21,7 @@ from solver.why.given_to_others import given_by
 from solver.why.menu import MenuLine, menu_of
 from solver.why.named_rules import rules_of
 from solver.why.start_under import StartUnder
-from solver.why.why_waits import UNITS, unit_of
+from solver.why.why_waits import unit_of
 
 SIZE_TRIED = 10_000
 """
@@ -211,7 +211,7 @@ class Trial:
             return False
         unit = unit_of(problem, self.gang)
         rules = rules_of(problem, problem, unit)
-        budget = Budget(Limits(deterministic=UNITS), 0, Stopwatch(None))
+        budget = Budget(self.policy.limits, 0, Stopwatch(None))
         ask = StartUnder(problem, problem, unit, rules, closed=False, budget=budget)
         return ask.answer(frozenset(rules)) is False
 
