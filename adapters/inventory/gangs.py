@@ -49,6 +49,13 @@ class GangRow:
         """
         return f"{self.namespace}/{self.name}"
 
+    @property
+    def waits_for(self) -> str:
+        """
+        What must come before it starts, in a few words, where somebody said it.
+        """
+        return self.why.waits_for if self.why else ""
+
     def document(self) -> dict[str, Any]:
         """
         Give the row as plain values.
@@ -70,7 +77,7 @@ class GangRow:
             "nodes": list(self.nodes),
             "reason": self.why.reason if self.why else None,
             "message": self.why.message if self.why else None,
-            "waitsFor": (self.why.waits_for or None) if self.why else None,
+            "waitsFor": self.waits_for or None,
             "starts": self.starts or None,
         }
 
