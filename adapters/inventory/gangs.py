@@ -56,6 +56,13 @@ class GangRow:
         """
         return self.why.waits_for if self.why else ""
 
+    @property
+    def message(self) -> str:
+        """
+        Why it waits, in a sentence, where somebody said it.
+        """
+        return self.why.message if self.why else ""
+
     def document(self) -> dict[str, Any]:
         """
         Give the row as plain values.

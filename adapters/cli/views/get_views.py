@@ -60,12 +60,10 @@ def gangs_of(seen: Seen) -> Listing[GangRow]:
             plain={"age_seconds": lambda row: row.seconds},
         ),
         ListColumn("REASON", lambda row: row.why.reason if row.why else NOTHING),
-        ListColumn("WAITS FOR", lambda row: (row.why and row.why.waits_for) or NOTHING),
+        ListColumn("WAITS FOR", lambda row: row.waits_for or NOTHING),
         ListColumn("STARTS", lambda row: row.starts or NOTHING),
         ListColumn("NODES", lambda row: " ".join(row.nodes) or NOTHING, wide=True),
-        ListColumn(
-            "MESSAGE", lambda row: row.why.message if row.why else "", wide=True
-        ),
+        ListColumn("MESSAGE", lambda row: row.message, wide=True),
     ]
     return Listing(
         kind="GangList",
