@@ -59,6 +59,7 @@ def test_plan_as_json_has_every_key(small, capsys):
         "fallback",
         "cut",
         "held",
+        "holds",
     ] == list(document)
     assert document["seconds"] is None
     assert document["fallback"] is None

@@ -136,7 +136,13 @@ FAULTS: tuple[Fault, ...] = (
         "reclaim-past-departments",
         "only the share of the victim's own queue counts, not of those above it",
         in_model(
-            during("solver.encode.leaving.bounds:_Reclaim.__init__", LEAF_QUEUE_ONLY)
+            during(
+                "solver.encode.leaving.bounds:_Reclaim.__init__",
+                switch(
+                    "solver.shares.queue_tree:QueueTree.chain",
+                    saying(lambda chain, *_: chain[:1]),
+                ),
+            )
         ),
         (
             "evict/reclaim/a-department-within-its-share-loses-nothing",
@@ -203,7 +209,7 @@ FAULTS: tuple[Fault, ...] = (
         "memory-lost",
         "gangs that were evicted and wait do not count where their queue would evict",
         switch(
-            "solver.evict.open_step:_remembering", lambda _old: lambda problem: problem
+            "solver.evict.open_step:remembering", lambda _old: lambda problem: problem
         ),
         ("evict/reclaim/a-queue-that-gave-its-last-unit-does-not-evict-in-turn",),
     ),
@@ -216,7 +222,10 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "entitled-starts-in-the-second-step",
         "in the second step others leave for what is entitled",
-        switch("solver.search.eviction_search:_without_anybody", always({})),
+        both(
+            switch("solver.search.eviction_search:_without_anybody", always({})),
+            switch("solver.evict.entitled_first:has_room_now", always(value=True)),
+        ),
         ("evict/moves/they-serve-what-borrows-and-nothing-else-later",),
     ),
     Fault(
@@ -241,7 +250,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "memory-on-the-leaf-queue-only",
         "what was evicted does not count in queues above its own",
-        during("solver.evict.open_step:_remembering", LEAF_QUEUE_ONLY),
+        during("solver.evict.open_step:remembering", LEAF_QUEUE_ONLY),
         ("evict/reclaim/what-was-evicted-counts-on-the-whole-path",),
     ),
     # --- preempt
@@ -315,7 +324,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "bounds-ignored",
         "the model knows no bounds of the policy",
-        dropped("solver.encode.leaving.step_encoding:_add_bounds"),
+        dropped("solver.encode.leaving.step_encoding:add_policy_bounds"),
         (
             "evict/policy/max-pods-3",
             "evict/policy/max-moves-1",
@@ -326,7 +335,7 @@ FAULTS: tuple[Fault, ...] = (
         "each step may evict as much as the policy allows for all",
         in_model(
             switch(
-                "solver.encode.leaving.step_encoding:_add_bounds",
+                "solver.encode.leaving.step_encoding:add_policy_bounds",
                 seeing(at1=lambda problem: replace(problem, frozen=Frozen())),
             )
         ),

@@ -224,10 +224,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "no-choice-in-trees",
         "every leaf of every tree is taken as needed",
-        switch(
-            "solver.problem.gang_state:Standing.rigid",
-            becomes(property(lambda _: True)),
-        ),
+        switch("solver.problem.gang_state:Standing._is_rigid", always(value=True)),
         (
             "subgroups/only-the-second-subset-fits",
             "subgroups/nested-k-of-n-at-two-levels",

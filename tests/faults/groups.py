@@ -57,7 +57,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "like-gangs-without-their-racks",
         "gangs are equal whatever topology stands above their leaves",
-        switch("solver.problem.unit_kind:place_of", saying(_without_demands)),
+        switch("solver.problem.unit_kind:_place_of", saying(_without_demands)),
         (
             "subgroups/a-like-gang-that-may-spread-starts",
             "reasons/like-gangs-have-reasons-of-their-own",
@@ -79,7 +79,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "groups-start-apart",
         "each gang of a GangGroup starts by itself",
-        switch("solver.problem.problem:_together", becomes(lambda state, _: (state,))),
+        switch("solver.problem.problem:together", becomes(lambda state, _: (state,))),
         (
             "groups/all-or-none",
             "peers/koordinator-interleaved-groups-do-not-hold-each-other",

@@ -84,7 +84,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "nobody-waits",
         "nobody has to wait for pods that are leaving",
-        switch("solver.evict.freeze:_fits_now", always(value=True)),
+        switch("solver.evict.freeze:fits_now", always(value=True)),
         (
             "evict/reservations/borrowing-waits-for-leaving-pods-too",
             "evict/reservations/leaving-pods-are-room-for-a-new-one",

@@ -157,7 +157,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "all-idle-counts",
         "what nobody else needs counts against the budget, too",
-        switch("solver.hold.heads:_Choice._idle", always(10**9)),
+        switch("solver.hold.heads:_HeadChoice._idle", always(10**9)),
         ("waiting/what-others-need-no-held-node-for-costs-nothing",),
     ),
     Fault(

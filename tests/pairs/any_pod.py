@@ -8,6 +8,7 @@ from tests.pairs.pair import ABSENT, ago, pair, pods, room, running
 GPU = "nvidia.com/gpu"
 PLAIN = [*room(), *pods("p", 1)]
 GROUP = [*room(), pod_group("g", 2), *pods("g", 2, labels=in_group("g"))]
+BESIDE = [*GROUP, *running("r", 1, labels={"run": "r"})]
 NONE = "p-0 NoFittingNode …"
 MANY = {"requests": {"cpu": "100"}}
 RIVALS = [*room(1), pod("a"), pod("b")]
@@ -27,6 +28,12 @@ def apart(kind="podAntiAffinity", key="kubernetes.io/hostname"):
     required = "requiredDuringSchedulingIgnoredDuringExecution"
     selector = {"labelSelector": {"matchLabels": in_group("g")}, "topologyKey": key}
     return {kind: {required: [selector]}}
+
+
+def beside(kind, labels):
+    required = "requiredDuringSchedulingIgnoredDuringExecution"
+    host = {"topologyKey": "kubernetes.io/hostname"}
+    return {kind: {required: [{"labelSelector": {"matchLabels": labels}, **host}]}}
 
 
 def spread(what):
@@ -220,26 +227,23 @@ PROSE = {
             "warned: pods of other schedulers: 1 waiting…--scheduler-name other",
         )
     ],
-    "required pod affinity, every other required anti-affinity": [
+    "Required pod affinity and anti-affinity": [
         pair(
-            GROUP,
+            BESIDE,
             "Pod/g-* spec affinity",
-            (ABSENT, affinity),
+            (ABSENT, beside(kind, {"run": who})),
             "g 2 on n",
-            f"g UnsupportedConstraint …{word}…",
+            "g NeighboursInTheWay …",
         )
-        for affinity, word in (
-            (apart("podAffinity"), "podAffinity"),
-            (apart(key="zone"), "podAntiAffinity"),
-        )
+        for kind, who in (("podAffinity", "nobody"), ("podAntiAffinity", "r"))
     ],
-    "spread that is not `ScheduleAnyway`": [
+    "topology spread with `DoNotSchedule`": [
         pair(
             PLAIN,
             "Pod/p-0 spec topologySpreadConstraints",
             (spread("ScheduleAnyway"), spread("DoNotSchedule")),
             "p-0 1 on n",
-            "p-0 UnsupportedConstraint …topologySpreadConstraints…",
+            "p-0 NeighboursInTheWay spread pods in default spread by zone",
         )
     ],
     "claims of devices": [

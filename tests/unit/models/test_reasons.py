@@ -15,6 +15,9 @@ FROM = {
     "told": ("by", "since", "detail"),
     "though": (),
     "lacking": ("gated", "gates", "missing"),
+    "holder": ("queue",),
+    "uses": ("used",),
+    "they": (),
 }
 """
 Words of a sentence that are made of other facts.
