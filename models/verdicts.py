@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Literal
 
 from models.reasons import Fact, counted
-from models.resources import format_quantity, is_gpu
+from models.resources import GPU_SHARE, format_quantity, is_gpu
 
 
 class Verdict(StrEnum):
@@ -137,6 +137,9 @@ def amount(resource: str, number: int) -> str:
     """
     if resource == "nvidia.com/gpu":
         return counted(number, "GPU")
+    if resource == GPU_SHARE:
+        text = plain(resource, number)
+        return f"{text} GPU" if text == "1" else f"{text} GPUs"
     if resource == "pods":
         return counted(number, "pod")
     return f"{plain(resource, number)} {resource}".strip()
