@@ -8,6 +8,7 @@ from typing import Literal
 from ortools.sat.python import cp_model
 
 from solver.effort.budget import Budget
+from solver.encode.limited import bare_solver
 from solver.search.parameters import Manner
 from solver.tuning import Search
 
@@ -72,9 +73,8 @@ def solver_of(
     """
     Set a solver up for one manner, with a gap and a limit.
     """
-    solver = cp_model.CpSolver()
+    solver = bare_solver()
     parameters = solver.parameters
-    parameters.num_workers = 1
     parameters.random_seed = budget.seed
     parameters.relative_gap_limit = gap
     parameters.presolve_probing_deterministic_time_limit = tuning.probing
