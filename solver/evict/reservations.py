@@ -88,7 +88,7 @@ def keep(
     kept = _KeptPlaces(NodeRoom(problem.room.later, problem.room.parts))
     for unit in sorted(problem.units, key=lambda unit: (-unit.band, unit.key)):
         held = [
-            s.key in promises and s.key not in void and not has_parts(s.gang)
+            s.key in promises and s.key not in void and not _is_open(s)
             for s in unit.states
         ]
         if all(held) if unit.starts else any(held):
@@ -125,6 +125,14 @@ def _keep_unit(
     kept.later = later
     kept.units.append(unit)
     (kept.bound if now.room.holds(touched) else kept.places).update(places)
+
+
+def _is_open(state: Standing) -> bool:
+    """
+    Tell whether a gang gets its places anew: parts of GPUs, or pods beside others.
+    """
+    beside_others = any(leaf.pod_set.neighbours for leaf in state.leaves)
+    return beside_others or has_parts(state.gang)
 
 
 def _places(problem: Problem, state: Standing, promise: Promise) -> Places | None:

@@ -9,7 +9,7 @@ import os
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 import pytest
 
@@ -23,13 +23,9 @@ from solver.fallback import NOBODY_LEAVES
 from solver.round import decide
 from tests.cluster.agreement_cases import (
     CASE,
-    GROUP,
-    MEMBERS,
     POD,
     Case,
-    at_home,
     draw,
-    draw_gang,
     shared,
 )
 from tests.cluster.binaries import found
@@ -141,67 +137,6 @@ def kube_scheduler_says(admin, cases: list[Case]) -> dict[int, str]:
     with Provisioner(admin):
         eventually(lambda: len(answers(admin, cases)) == len(cases), 120.0)
         return answers(admin, cases) | first
-
-
-def planned(case: Case) -> dict[str, str]:
-    """
-    Give the nodes of a gang of four as Phalanx plans them; nothing where it waits.
-    """
-    spec = {"minMember": MEMBERS}
-    meta = {"name": "g", "namespace": case.space}
-    group = {"kind": "PodGroup", "metadata": meta, "spec": spec}
-    group["apiVersion"] = f"{GROUP.partition('/')[0]}/v1alpha1"
-    by_kind: dict[tuple[str, str], list[dict]] = {}
-    for raw in (*shared(), *case.nodes, *case.objects, group):
-        kind = raw["apiVersion"].rpartition("/")[0], raw["kind"]
-        by_kind.setdefault(kind, []).append(raw)
-    objects = Objects(by_kind={kind: tuple(raws) for kind, raws in by_kind.items()})
-    made = snapshot_of(objects, dialects(), time.time(), [SCHEDULER])
-    plan = decide(made.snapshot, Policy(evict=NOBODY_LEAVES))
-    space = f"{case.space}/"
-    return {
-        step.pod.removeprefix(space): step.node
-        for step in plan.operations
-        if step.op == "Bind" and step.pod.startswith(space)
-    }
-
-
-def bound_to(admin, cases: list[Case]) -> dict[int, dict[str, str]]:
-    """
-    Give the nodes that the pods of gangs are bound to.
-    """
-    spaces = {case.space: case.number for case in cases}
-    found: dict[int, dict[str, str]] = {case.number: {} for case in cases}
-    for raw in admin.call("GET", "/api/v1/pods")["items"]:
-        meta, node = raw["metadata"], raw["spec"].get("nodeName")
-        if meta["namespace"] in spaces and meta["name"].startswith(POD) and node:
-            found[spaces[meta["namespace"]]][meta["name"]] = node
-    return found
-
-
-def test_kube_scheduler_binds_the_pods_of_gangs_where_phalanx_does(fresh, tmp_path):
-    drawn = [draw_gang(number) for number in range(NUMBER * 2)]
-    homes = {case.number: planned(case) for case in drawn}
-    cases = [case for case in drawn if len(homes[case.number]) == MEMBERS]
-    for raw in shared():
-        fresh.apply(raw)
-    for case in cases:
-        at_home(case, homes[case.number])
-        for raw in (*case.nodes, *case.objects):
-            fresh.apply(raw)
-    with kube_scheduler(fresh, tmp_path), suppress(AssertionError):
-        wanted = {case.number: homes[case.number] for case in cases}
-        eventually(lambda: bound_to(fresh.admin, cases) == wanted, 60.0)
-    found = bound_to(fresh.admin, cases)
-    differ = {
-        number: (homes[number], found[number])
-        for number in found
-        if found[number] != homes[number]
-    }
-    print(f"{len(drawn)} gangs, {len(cases)} bound, {len(differ)} differences")
-
-    assert {} == differ
-    assert len(cases) > NUMBER / 10
 
 
 def test_kube_scheduler_and_phalanx_say_the_same_of_a_waiting_pod(fresh, tmp_path):

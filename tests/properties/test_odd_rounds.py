@@ -15,7 +15,7 @@ from tests.odd.rounds import odd_round, read
 
 SEED = os.environ.get("ODD_ROUNDS", "0")
 LOT = 100
-LOTS = 20
+LOTS = 11
 EXACTLY = 40
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from adapters.cli.views.listing import ListColumn, Listing, span
 from adapters.cli.views.owed import over_time_words, used_over_time
@@ -22,6 +22,15 @@ from models.resources import CPU, GPU, MEMORY, PODS, format_quantity
 NOTHING = "–"
 _WAITS = frozenset({"Waiting", "Reserved"})
 Record = Mapping[str, Any]
+
+
+_TRIED: Final[list[ListColumn[GangRow]]] = [
+    ListColumn("WAITS FOR", lambda row: row.waits_for or NOTHING),
+    ListColumn("STARTS", lambda row: row.starts or NOTHING),
+]
+"""
+What only a round that was tried tells, as it is of files; of a cluster, `why` does.
+"""
 
 
 def gangs_of(seen: Seen) -> Listing[GangRow]:
@@ -60,8 +69,7 @@ def gangs_of(seen: Seen) -> Listing[GangRow]:
             plain={"age_seconds": lambda row: row.seconds},
         ),
         ListColumn("REASON", lambda row: row.why.reason if row.why else NOTHING),
-        ListColumn("WAITS FOR", lambda row: row.waits_for or NOTHING),
-        ListColumn("STARTS", lambda row: row.starts or NOTHING),
+        *(_TRIED if seen.plan is not None else []),
         ListColumn("NODES", lambda row: " ".join(row.nodes) or NOTHING, wide=True),
         ListColumn("MESSAGE", lambda row: row.message, wide=True),
     ]
