@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.cli.views.get_views import recorded_gangs
+from adapters.cli.views.record_views import recorded_gangs
 from adapters.loop.interfaces import Turn
 from adapters.observe.round_file import (
     MOST_GANGS,

@@ -69,7 +69,9 @@ def draw(number: int, seed: str = "") -> Case:
     mounts = [_claim(case, at, names) for at in range(case.chance.choice((0, 1, 1, 2)))]
     _let_others_mount(case, names)
     volumes = _mounted(*mounts)
-    wishes = neighbours(case.chance, case.number, _wishes(case))
+    wishes = _wishes(case)
+    if case.often(0.5):
+        wishes = neighbours(case.chance, case.number, wishes)
     case.objects.append(_pod(case, POD, volumes=volumes, **wishes))
     return case
 

@@ -228,7 +228,7 @@ def rounds(
     """
     List the rounds that were recorded, oldest first.
     """
-    from adapters.cli.views.get_views import rounds_of
+    from adapters.cli.views.record_views import rounds_of
     from adapters.observe.round_file import read_rounds
 
     path = record_path(rounds_path)
@@ -258,7 +258,7 @@ def _recorded(
     """
     List the gangs of a recorded round.
     """
-    from adapters.cli.views.get_views import recorded_gangs
+    from adapters.cli.views.record_views import recorded_gangs
 
     if watching or wanted.labels:
         word = "--watch" if watching else "--selector"

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from adapters.cli.terminal.output import Table
-from adapters.cli.views.get_views import done, failed, gangs_of, recorded_gangs, widest
+from adapters.cli.views.get_views import gangs_of
 from adapters.cli.views.listing import Listing, Look, span, table_of
 from adapters.cli.views.owed import used_words
+from adapters.cli.views.record_views import done, failed, recorded_gangs, widest
 from adapters.inventory.gangs import GangRow, gang_rows, requests_of
 from adapters.inventory.listed import Seen
 from adapters.inventory.nodes import NodeRow, written
