@@ -7,14 +7,14 @@ It answers from memory, in threads of its own, and never waits for the loop.
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import urlsplit
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 
 from adapters.machine.listening import listening_at
+from adapters.machine.quiet_server import QuietServer
 from adapters.machine.supervised import SupervisedThread
 
 _PATIENCE = 10.0
@@ -72,20 +72,10 @@ class HealthServer:
         self._server.serve_forever(0.1)
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-
+class _Server(QuietServer):
     def __init__(self, listening: socket.socket, health: Health) -> None:
-        super().__init__(("", 0), _Handler, bind_and_activate=False)
-        self.socket.close()
-        self.socket = listening
+        super().__init__(listening, _Handler)
         self.health = health
-
-    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
-        """
-        Let those go who went away.
-        """
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -6,11 +6,12 @@ import json
 import logging
 import secrets
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from http.server import BaseHTTPRequestHandler
+from socket import socket
 from urllib.parse import parse_qs, urlsplit
 
 from adapters.machine.listening import listening_at
+from adapters.machine.quiet_server import QuietServer
 from adapters.machine.supervised import SupervisedThread
 from adapters.ui.frame_store import FrameStore
 from adapters.ui.guard import Guard, hosts_of, is_loopback
@@ -111,24 +112,14 @@ class UiServer:
         self._server.serve_forever(0.1)
 
 
-class _UiSocket(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-
-    def __init__(self, sock: Any, store: FrameStore, guard: Guard) -> None:  # noqa: ANN401
-        super().__init__(("", 0), _UiHandler, bind_and_activate=False)
-        self.socket.close()
-        self.socket = sock
+class _UiSocket(QuietServer):
+    def __init__(self, sock: socket, store: FrameStore, guard: Guard) -> None:
+        super().__init__(sock, _UiHandler)
         self.store = store
         self.guard = guard
         self.page: PageFile = page_file()
         self.streams = 0
         self.ends = False
-
-    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
-        """
-        Let those go who went away.
-        """
 
 
 class _UiHandler(BaseHTTPRequestHandler):

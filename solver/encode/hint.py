@@ -5,6 +5,8 @@ Hints: a draft written as values of the model's variables.
 from collections import Counter
 from collections.abc import Iterator
 
+from ortools.sat.python import cp_model
+
 from solver.encode.encoding import Encoding
 from solver.encode.variables import ChoiceVars, Footprint, RigidVars, TypeVars, Var
 from solver.place.draft import Draft
@@ -13,12 +15,12 @@ from solver.problem.gang_state import Standing
 from solver.problem.node_room import NO_PLACES, Places
 
 
-def hint(encoding: Encoding, pairs: list[tuple[Var, int]]) -> None:
+def hint(model: cp_model.CpModel, pairs: list[tuple[Var, int]]) -> None:
     """
-    Tell the model values of its variables as its first solution.
+    Tell a model values of its variables as its first solution.
     """
-    encoding.model.clear_hints()  # type: ignore[no-untyped-call]
-    hints = encoding.model.proto.solution_hint
+    model.clear_hints()  # type: ignore[no-untyped-call]
+    hints = model.proto.solution_hint
     hints.vars.extend([variable.index for variable, _ in pairs])
     hints.values.extend([value for _, value in pairs])
 
@@ -45,17 +47,23 @@ def kept_starts(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:
     """
     pairs: list[tuple[Var, int]] = []
     for kind in encoding.types:
-        started = [u for u in kind.units if draft.starts(u)]
-        if kind.starts.variable is not None:
-            pairs.append((kind.starts.variable, len(started)))
-        if (
-            kind.entitled.variable is not None
-            and kind.entitled.variable is not kind.starts.variable
-        ):
-            num = sum(unit.key in draft.entitled for unit in started)
-            pairs.append((kind.entitled.variable, num))
-        pairs += [(v, int(k < len(started))) for k, v in enumerate(kind.ranks)]
+        pairs += started(kind, draft)
+        if kind.ranks:
+            number = sum(map(draft.starts, kind.units))
+            pairs += [(v, int(k < number)) for k, v in enumerate(kind.ranks)]
     return pairs
+
+
+def started(kind: TypeVars, draft: Draft) -> Iterator[tuple[Var, int]]:
+    """
+    Say how many units of one type start in a draft, and how many are entitled.
+    """
+    units = [unit for unit in kind.units if draft.starts(unit)]
+    if kind.starts.variable is not None:
+        yield kind.starts.variable, len(units)
+    entitled = kind.entitled.variable
+    if entitled is not None and entitled is not kind.starts.variable:
+        yield entitled, sum(unit.key in draft.entitled for unit in units)
 
 
 def _footprints(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:

@@ -104,7 +104,7 @@ class Model:
         size = len(encoding.model.proto.variables)
         if self._told is None or self._told[0] is not best or self._told[1] != size:
             self._told = best, size, hint_values(encoding, best)
-        hint(encoding, self._told[2])
+        hint(encoding.model, self._told[2])
 
     def _lock(self, encoding: Encoding, at: int, value: int) -> None:
         """
