@@ -4,33 +4,12 @@ What is always true of reasons: what a waiting gang is told holds, by the exact 
 
 import pytest
 
-from adapters.files import scenario_of
-from benchmarks.cases.victims import victim_case
-from models.policy import Policy
 from solver.fallback import decide_or_fall_back
-from tests.helpers.cases import random_snapshot
-from tests.helpers.odd_trees import alike_snapshot, odd_snapshot
 from tests.helpers.true_reasons import Truth
+from tests.helpers.waiting_cases import CASES
 
 FAST, SLOW = range(40), range(40, 760)
 EACH = 10
-
-
-def with_victims(seed):
-    scenario = scenario_of(f"case-{seed}", victim_case(seed))
-    return scenario.snapshot, scenario.policy
-
-
-def alone(make):
-    return lambda seed: (make(seed), Policy())
-
-
-CASES = {
-    "random": alone(random_snapshot),
-    "odd": alone(odd_snapshot),
-    "alike": alone(alike_snapshot),
-    "victims": with_victims,
-}
 
 
 def confirm(case, first):

@@ -6,36 +6,15 @@ from contextlib import suppress
 
 import pytest
 
-from adapters.files import scenario_of
-from benchmarks.cases.victims import victim_case
 from exact import UndecidedError
-from models.policy import Policy
 from models.verdicts import Verdict
 from solver.fallback import decide_or_fall_back
 from solver.why.why_waits import why_waits
-from tests.helpers.cases import random_snapshot
-from tests.helpers.odd_trees import alike_snapshot, odd_snapshot
 from tests.helpers.true_whys import TrueWhy
+from tests.helpers.waiting_cases import CASES
 
 FAST, SLOW = range(20), range(20, 340)
 EACH = 10
-
-
-def with_victims(seed):
-    scenario = scenario_of(f"case-{seed}", victim_case(seed))
-    return scenario.snapshot, scenario.policy
-
-
-def alone(make):
-    return lambda seed: (make(seed), Policy())
-
-
-CASES = {
-    "random": alone(random_snapshot),
-    "odd": alone(odd_snapshot),
-    "alike": alone(alike_snapshot),
-    "victims": with_victims,
-}
 
 
 def confirm(case, first):
