@@ -5,14 +5,13 @@ What gangs that start together could do if nobody else waited.
 from collections.abc import Collection
 from dataclasses import replace
 
-from ortools.sat.python import cp_model
-
 from exact.facts import Facts
 from exact.model import build
 from exact.needs import UndecidedError
 from exact.small_model import Shares
 from exact.steps import best_of_first_step
 from models.policy import Policy
+from solver.effort.cp_sat import cp_model
 
 
 def starts_now(facts: Facts, team: Collection[str]) -> bool:

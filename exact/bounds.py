@@ -5,8 +5,6 @@ What bounds a step of the small model: room, queues, budgets, and the policy.
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from ortools.sat.python import cp_model
-
 from exact.facts import bounding, gpu_seconds
 from exact.model import devices_opened
 from exact.step import (
@@ -24,6 +22,7 @@ from exact.step import (
 from models.gangs import pod_sets
 from models.gpu_parts import is_reckoned
 from models.resources import GPU
+from solver.effort.cp_sat import cp_model
 
 Counts = Mapping[Place, Term]
 

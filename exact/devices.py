@@ -6,14 +6,13 @@ from collections import defaultdict
 from collections.abc import Mapping
 from itertools import pairwise
 
-from ortools.sat.python import cp_model
-
 from models.gangs import Gang, PodPhase, PodSet, pod_sets
 from models.gpu_parts import WHOLE, GpuDevice, GpuPart, part_of
 from models.mig_profiles import MIG_MODELS, MigProfile
 from models.nodes import Node
 from models.resources import GPU
 from models.snapshot import Snapshot
+from solver.effort.cp_sat import cp_model
 
 HOLDING = (PodPhase.RUNNING, PodPhase.TERMINATING)
 Held = dict[int, list[tuple[GpuPart, GpuDevice]]]

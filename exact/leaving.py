@@ -4,8 +4,6 @@ Who may leave in the small model: protected pods, units, and moves with their pl
 
 from collections.abc import Iterator, Mapping
 
-from ortools.sat.python import cp_model
-
 from exact.devices import asks_for_parts
 from exact.facts import COUNTED, GangFacts
 from exact.model import Where, domain_of
@@ -21,6 +19,7 @@ from exact.step import (
 )
 from exact.trees import satisfied, tree_nodes
 from models.gangs import Gang, PodPhase, PodSet, Tree, pod_sets
+from solver.effort.cp_sat import cp_model
 
 Left = Mapping[str, cp_model.LinearExpr]
 

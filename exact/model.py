@@ -5,8 +5,6 @@ The small model's variables and legality: one integer per (leaf, node), plain ro
 from collections import defaultdict
 from dataclasses import replace
 
-from ortools.sat.python import cp_model
-
 from exact.devices import add_devices, new_parts
 from exact.facts import (
     Facts,
@@ -23,6 +21,7 @@ from models.gpu_parts import is_reckoned
 from models.nodes import Node
 from models.resources import GPU
 from models.topology import Domain
+from solver.effort.cp_sat import cp_model
 
 Where = Domain | None
 

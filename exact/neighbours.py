@@ -5,12 +5,11 @@ Pods near each other, apart and spread, in the small model: rows over single dom
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ortools.sat.python import cp_model
-
 from exact.small_model import SmallModel
 from models.gangs import PodPhase, PodSet, pod_sets
 from models.neighbours import Apart, Near, Neighbours, Spread
 from models.nodes import Node, NodeDemand
+from solver.effort.cp_sat import cp_model
 
 MOST = 1_000_000
 Sum = cp_model.LinearExprT

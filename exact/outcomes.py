@@ -8,8 +8,6 @@ each of them.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from ortools.sat.python import cp_model
-
 from exact.facts import Facts, gather
 from exact.needs import UndecidedError
 from exact.reserved import add_reserved_for_want_of_room
@@ -19,6 +17,7 @@ from exact.step import RULES, Frozen, Place, Stage, Step
 from exact.steps import build_step, first_tiers, optimise, second_tiers, third_tiers
 from models.policy import Policy
 from models.snapshot import Snapshot
+from solver.effort.cp_sat import cp_model
 
 _MINIMISED = ("disruption", "preemption", "topology", "packing")
 

@@ -5,12 +5,11 @@ Who is reserved in the small model: whoever has no room now, or is needed by who
 from collections import defaultdict
 from collections.abc import Iterator
 
-from ortools.sat.python import cp_model
-
 from exact.facts import bounding
 from exact.rights import may_be_for
 from exact.step import CONSOLIDATE, RULES, Step, Term, total
 from models.gangs import pod_sets
+from solver.effort.cp_sat import cp_model
 
 Team = tuple[str, ...]
 Claim = tuple[str, str, int]

@@ -4,8 +4,6 @@ The rights to evict in the small model: reclaim, preempt, and for whom.
 
 from collections.abc import Callable
 
-from ortools.sat.python import cp_model
-
 from exact.cores import core
 from exact.memory import add_memory
 from exact.step import (
@@ -23,6 +21,7 @@ from exact.step import (
 from exact.trees import tree_nodes
 from exact.unused_quotas import add_guarantee
 from models.gangs import Tree, pod_sets
+from solver.effort.cp_sat import cp_model
 
 
 def add_rights(step: Step) -> None:

@@ -4,8 +4,6 @@ The tiers of the small model, each solved to its proven optimum and locked.
 
 from collections import Counter
 
-from ortools.sat.python import cp_model
-
 from exact.facts import gather
 from exact.model import build
 from exact.needs import UndecidedError
@@ -15,6 +13,7 @@ from models.gangs import PodPhase, pod_sets
 from models.plan import Placement
 from models.policy import Policy
 from models.snapshot import Snapshot
+from solver.effort.cp_sat import cp_model
 
 Value = tuple[str, int | None, int]
 _SEARCH_LIMIT = 60.0

@@ -5,10 +5,9 @@ The variables of the small model.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ortools.sat.python import cp_model
-
 from exact.facts import Facts, GangFacts
 from models.resources import Resources
+from solver.effort.cp_sat import cp_model
 
 Shares = Mapping[str, Resources]
 

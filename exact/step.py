@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from ortools.sat.python import cp_model
-
 from exact.facts import Facts
 from exact.settled import is_settled
 from exact.small_model import SmallModel
@@ -15,6 +13,7 @@ from exact.tiers import band_level, start_priority
 from models.gangs import Gang, Pod, PodPhase, PodSet, pod_sets
 from models.policy import Policy
 from models.resources import Resources, add
+from solver.effort.cp_sat import cp_model
 
 Place = tuple[str, str, str]
 """

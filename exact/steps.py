@@ -4,8 +4,6 @@ The steps of a round in the small model: the first by itself, the later ones giv
 
 from collections.abc import Iterator
 
-from ortools.sat.python import cp_model
-
 from exact.bounds import (
     add_bounds,
     add_now,
@@ -32,6 +30,7 @@ from models.gangs import pod_sets
 from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
+from solver.effort.cp_sat import cp_model
 
 Entry = tuple[str, int | None, int, Expr]
 

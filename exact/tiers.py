@@ -5,8 +5,6 @@ The tiers of the small model as expressions over its variables.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
-from ortools.sat.python import cp_model
-
 from exact.facts import GangFacts
 from exact.model import new_pods_by_domain, running_domains
 from exact.small_model import SmallModel
@@ -14,6 +12,7 @@ from exact.trees import least_value, satisfied, tree_nodes
 from models.gangs import PodPhase, PodSet, pod_sets
 from models.policy import Policy
 from models.resources import CPU, is_gpu
+from solver.effort.cp_sat import cp_model
 
 Expr = cp_model.LinearExpr
 

@@ -5,9 +5,8 @@ Gang trees in the small model: what satisfies a node, and the least value of a n
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ortools.sat.python import cp_model
-
 from models.gangs import PodSet, Tree, pod_sets
+from solver.effort.cp_sat import cp_model
 
 Counts = Mapping[str, int]
 

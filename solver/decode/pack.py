@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from ortools.sat.python import cp_model
 
 from solver.effort.budget import Budget
+from solver.effort.cp_sat import cp_model
 from solver.encode.devices.device_contents import add_devices, class_devices
 from solver.encode.limited import limited_solver
 from solver.problem.node_room import NodeRoom, num_fitting

@@ -4,8 +4,7 @@ Activation: which gangs start, with all that each of them needs or nothing.
 
 from collections.abc import Sequence
 
-from ortools.sat.python import cp_model
-
+from solver.effort.cp_sat import cp_model
 from solver.encode.demand import Demand
 from solver.encode.node_classes import Classes
 from solver.encode.tree import add_choice

@@ -4,8 +4,7 @@ Capacity: what node classes hold, and that it serves every demand where it is wa
 
 from collections.abc import Iterable, Sequence
 
-from ortools.sat.python import cp_model
-
+from solver.effort.cp_sat import cp_model
 from solver.encode.demand import Demand
 from solver.encode.devices.device_contents import add_devices
 from solver.encode.node_classes import Classes, NodeClass

@@ -4,8 +4,7 @@ The encoding of one round: variables by meaning, and the sum of every tier.
 
 from dataclasses import dataclass, field
 
-from ortools.sat.python import cp_model
-
+from solver.effort.cp_sat import cp_model
 from solver.encode.activation import add_footprints, add_type, gang_types
 from solver.encode.capacity import Capacity, add_capacity, add_touched
 from solver.encode.demand import Demand

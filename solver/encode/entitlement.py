@@ -5,8 +5,7 @@ Entitlement: which starts fit the fair shares of their queues, and of those abov
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ortools.sat.python import cp_model
-
+from solver.effort.cp_sat import cp_model
 from solver.encode.k_of_n import add_minimums
 from solver.encode.queue_rows import Key, add_room, charge, placed
 from solver.encode.roles import add_role_order

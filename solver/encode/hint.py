@@ -5,8 +5,7 @@ Hints: a draft written as values of the model's variables.
 from collections import Counter
 from collections.abc import Iterator
 
-from ortools.sat.python import cp_model
-
+from solver.effort.cp_sat import cp_model
 from solver.encode.encoding import Encoding
 from solver.encode.variables import ChoiceVars, Footprint, RigidVars, TypeVars, Var
 from solver.place.draft import Draft

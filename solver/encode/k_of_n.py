@@ -4,8 +4,7 @@ Minimums in a tree: pods of a leaf, K of the children of a node, pods below it.
 
 from collections.abc import Mapping
 
-from ortools.sat.python import cp_model
-
+from solver.effort.cp_sat import cp_model
 from solver.encode.variables import Count, Linear
 from solver.problem.gang_state import Standing
 

@@ -2,9 +2,8 @@
 Solvers for small questions with a yes or a no, within what a round may use up.
 """
 
-from ortools.sat.python import cp_model
-
 from solver.effort.budget import Budget
+from solver.effort.cp_sat import cp_model
 
 LEAST = 0.001
 """

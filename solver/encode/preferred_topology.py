@@ -2,8 +2,7 @@
 Preferred topology: which domains of a level the pods below a tree node open.
 """
 
-from ortools.sat.python import cp_model
-
+from solver.effort.cp_sat import cp_model
 from solver.encode.node_classes import Classes
 from solver.encode.required_topology import pods_inside
 from solver.encode.variables import ChoiceVars

@@ -4,8 +4,7 @@ Queue limits, and the quota that non-preemptible work keeps to, on the whole pat
 
 from collections.abc import Mapping, Sequence
 
-from ortools.sat.python import cp_model
-
+from solver.effort.cp_sat import cp_model
 from solver.encode.queue_rows import Key, add_room, charge, placed
 from solver.encode.variables import Linear, TypeVars
 from solver.problem.problem import Problem

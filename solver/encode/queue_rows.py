@@ -2,9 +2,8 @@
 Rows over queues: what gangs that are placed ask for, on every queue of their path.
 """
 
-from ortools.sat.python import cp_model
-
 from models.gangs import Gang
+from solver.effort.cp_sat import cp_model
 from solver.encode.variables import ChoiceVars, Count, Linear, RigidVars
 from solver.problem.gang_state import Standing
 from solver.problem.problem import Problem

@@ -2,9 +2,8 @@
 Required topology: all pods below a tree node in one domain of a level.
 """
 
-from ortools.sat.python import cp_model
-
 from models.topology import TopologyDemand
+from solver.effort.cp_sat import cp_model
 from solver.encode.node_classes import Classes
 from solver.encode.variables import ChoiceVars, Linear
 from solver.problem.domains import OUTSIDE

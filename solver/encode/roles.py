@@ -4,8 +4,7 @@ Roles in order: a leaf that comes after another waits for that one's minimum.
 
 from collections.abc import Mapping
 
-from ortools.sat.python import cp_model
-
+from solver.effort.cp_sat import cp_model
 from solver.encode.variables import Count
 from solver.problem.gang_state import Standing
 

@@ -2,8 +2,7 @@
 Trees with choice: the pods of each leaf, and the rules that hold over them.
 """
 
-from ortools.sat.python import cp_model
-
+from solver.effort.cp_sat import cp_model
 from solver.encode.demand import Demand
 from solver.encode.k_of_n import add_minimums
 from solver.encode.node_classes import Classes

@@ -5,8 +5,7 @@ Typed containers of the model's variables, asked for by meaning.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ortools.sat.python import cp_model
-
+from solver.effort.cp_sat import cp_model
 from solver.problem.gang_state import Standing
 from solver.problem.problem import Unit
 

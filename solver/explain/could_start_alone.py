@@ -5,9 +5,9 @@ Could one unit start if it were alone?  Asked of the exact model, node by node.
 from dataclasses import replace
 
 import numpy as np
-from ortools.sat.python import cp_model
 
 from solver.effort.budget import Budget
+from solver.effort.cp_sat import cp_model
 from solver.encode.demand import levels_of, pending_shapes
 from solver.encode.encoding import encode
 from solver.encode.limited import limited_solver

@@ -8,9 +8,8 @@ the answer is the same each time (decision 0006).
 
 from collections.abc import Sequence
 
-from ortools.sat.python import cp_model
-
 from solver.effort.budget import Budget
+from solver.effort.cp_sat import cp_model
 from solver.encode.variables import Var
 from solver.search.goal import Goal, solver_of
 from solver.search.parameters import (

@@ -4,9 +4,8 @@ Whether evictions could gain anything worth having, asked of the coarse model.
 
 from collections.abc import Mapping
 
-from ortools.sat.python import cp_model
-
 from solver.effort.budget import Budget
+from solver.effort.cp_sat import cp_model
 from solver.encode.leaving.aggregated import encode_coarsely
 from solver.evict.open_step import Opened
 from solver.evict.victims import vacated

@@ -5,9 +5,8 @@ The goal of one tier's search: the value in hand, its bound, and a solver for it
 from dataclasses import dataclass
 from typing import Literal
 
-from ortools.sat.python import cp_model
-
 from solver.effort.budget import Budget
+from solver.effort.cp_sat import cp_model
 from solver.encode.limited import bare_solver
 from solver.search.parameters import Manner
 from solver.tuning import Search

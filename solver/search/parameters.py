@@ -9,9 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from ortools.sat.python import cp_model
-from ortools.sat.python.cp_model_helper import SatParameters
-
+from solver.effort.cp_sat import SatParameters, cp_model
 from solver.tuning import Search
 
 

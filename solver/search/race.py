@@ -5,9 +5,8 @@ A race: two lanes of manners on the same model, each on a core of its own.
 from collections.abc import Sequence
 from functools import partial
 
-from ortools.sat.python import cp_model
-
 from solver.effort.budget import Budget, Lanes
+from solver.effort.cp_sat import cp_model
 from solver.encode.variables import Var
 from solver.search.goal import Goal, solver_of
 from solver.search.parameters import Manner

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from ortools.sat.python import cp_model
-
 from models.gpu_parts import WHOLE
 from solver.devices.device_packing import SLICES, Bin, Item, SharedBin
 from solver.devices.part_room import NodeDevices, PartItem, Sort
+from solver.effort.cp_sat import cp_model
 from solver.encode.capacity_rows import CapacityRow
 from solver.problem.node_room import Ints
 from solver.problem.problem import Problem

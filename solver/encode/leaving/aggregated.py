@@ -9,9 +9,9 @@ where the number of nodes does not.
 from dataclasses import dataclass, replace
 
 import numpy as np
-from ortools.sat.python import cp_model
 
 from models.gangs import pod_sets
+from solver.effort.cp_sat import cp_model
 from solver.encode.activation import add_footprints, add_type, gang_types
 from solver.encode.demand import Demand, pending_shapes
 from solver.encode.entitlement import add_entitlement

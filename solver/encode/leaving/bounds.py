@@ -5,9 +5,8 @@ Rights: how much may be reclaimed from a queue, and preempted inside one.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ortools.sat.python import cp_model
-
 from models.resources import PODS
+from solver.effort.cp_sat import cp_model
 from solver.encode.leaving.variables import Leaving, Piece, extend_by, units
 from solver.encode.queue_rows import placed
 from solver.encode.variables import Linear, RigidVars, StateVars, TypeVars, Var

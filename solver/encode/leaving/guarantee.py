@@ -4,8 +4,7 @@ Guarantee: which starts take up what is left of the quotas of their queues.
 
 from collections.abc import Mapping, Sequence
 
-from ortools.sat.python import cp_model
-
+from solver.effort.cp_sat import cp_model
 from solver.encode.leaving.variables import Leaving
 from solver.encode.queue_rows import Key, add_room, charge, placed
 from solver.encode.variables import Count, Linear, RigidVars, StateVars, TypeVars

@@ -7,8 +7,7 @@ starts in the end as well, entitled or not as he was; and mates stand by each ot
 
 from collections.abc import Mapping, Sequence
 
-from ortools.sat.python import cp_model
-
+from solver.effort.cp_sat import cp_model
 from solver.encode.encoding import Encoding
 from solver.encode.leaving.round_stage import Stage
 from solver.encode.leaving.step_encoding import add_policy_bounds, released_by

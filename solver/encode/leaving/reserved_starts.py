@@ -8,9 +8,8 @@ of its share, those that are guaranteed may be reserved, too.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ortools.sat.python import cp_model
-
 from models.plan import Rule
+from solver.effort.cp_sat import cp_model
 from solver.encode.encoding import Encoding
 from solver.encode.leaving.variables import Leaving
 from solver.encode.queue_rows import Key, charge, placed

@@ -7,9 +7,8 @@ Its room is not its own affair: what it leaves over is that of all that follows.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ortools.sat.python import cp_model
-
 from models.gangs import pod_sets
+from solver.effort.cp_sat import cp_model
 from solver.encode.activation import add_footprints, add_type
 from solver.encode.capacity import add_capacity
 from solver.encode.demand import Demand, pending_shapes

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from ortools.sat.python import cp_model
-
+from solver.effort.cp_sat import cp_model
 from solver.encode.activation import add_footprints, add_type, gang_types
 from solver.encode.capacity import add_capacity
 from solver.encode.demand import Demand

@@ -8,9 +8,8 @@ is reclaimed, preempted and moved.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ortools.sat.python import cp_model
-
 from models.gangs import pod_sets
+from solver.effort.cp_sat import cp_model
 from solver.encode.leaving.node_options import Conversion
 from solver.encode.variables import Linear, Var
 from solver.evict.cores import core_amounts

@@ -9,8 +9,7 @@ say which choice leads to them.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ortools.sat.python import cp_model
-
+from solver.effort.cp_sat import cp_model
 from solver.encode.encoding import Encoding
 from solver.encode.entitlement import add_entitlement
 from solver.encode.leaving.joined_steps import join_steps

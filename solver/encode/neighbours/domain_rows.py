@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from ortools.sat.python import cp_model
 
 from models.neighbours import Near, Spread
+from solver.effort.cp_sat import cp_model
 from solver.encode.capacity import Capacity
 from solver.encode.demand import Demand
 from solver.encode.variables import Var

@@ -43,3 +43,16 @@ def test_who_wants_a_version_loads_no_solver():
     )
 
     assert "False" == run.stdout.strip()
+
+
+def test_a_round_does_not_wait_for_pandas():
+    code = (
+        "import sys, solver; solver.decide; print('pandas' in sys.modules); "
+        "import pandas; print(len(pandas.Series([1, 2])))"
+    )
+
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+
+    assert ["False", "2"] == run.stdout.split()

@@ -5,11 +5,11 @@ Attempts and races: the best answer, a bound that holds, and the end of it.
 import time
 
 import pytest
-from ortools.sat.python import cp_model
 
 from adapters.machine.threads import ThreadLanes
 from models.policy import Limits
 from solver.effort.budget import Budget, Stopwatch
+from solver.effort.cp_sat import cp_model
 from solver.search.attempts import Attempts
 from solver.search.goal import Goal, whole
 from solver.search.parameters import routine_of
