@@ -254,16 +254,17 @@ def _keys(problem: Problem, step: Step) -> tuple[TierKey, ...]:
 def remembering(problem: Problem) -> Problem:
     """
     Count waiting gangs that were evicted against what their queues may claim.
+
+    Those that do not start in this round, since the next one would evict them, too.
     """
-    waiting = [s for unit in problem.units if unit.starts for s in unit.states]
-    evicted = [state for state in waiting if state.key in problem.remembered]
+    evicted = problem.remembered.keys() - problem.frozen.places.keys()
     if not evicted:
         return problem
     queues = problem.queues
     booking = Booking(queues)
-    for state in evicted:
-        path = queues.path(state.gang.queue)
-        booking.add(path, problem.remembered[state.key], 1, "booked")
+    for key in sorted(evicted):
+        path = queues.path(problem.gangs[key].queue)
+        booking.add(path, problem.remembered[key], 1, "booked")
     return replace(problem, queues=booking.tree())
 
 

@@ -2,6 +2,8 @@
 Faults of guarantees: who takes up a quota that is not used, and from whom.
 """
 
+from dataclasses import replace
+
 from solver.plan.short_lived import ShortLived
 from tests.faults.evictions import dropped, in_model
 from tests.faults.fault import Fault
@@ -11,6 +13,15 @@ IDLE = "evict/guarantee/idle-in-pieces"
 DEPARTMENT = "evict/guarantee/what-leaves-a-department-makes-room-in-its-quota"
 
 NEXT = "who-would-leave-in-the-next-round-does-not-start"
+
+
+def _remembering_units(problem, _before, keys):
+    """
+    Forget those that were evicted before and are left out of a round.
+    """
+    kept = {k: row for k, row in problem.remembered.items() if k not in keys}
+    return replace(problem, remembered=kept)
+
 
 FAULTS: tuple[Fault, ...] = (
     Fault(
@@ -97,5 +108,11 @@ FAULTS: tuple[Fault, ...] = (
         "nobody asks who would take up a quota in the next round",
         switch("solver.plan.short_lived:_within_quotas", always(())),
         (f"evict/guarantee/{NEXT}",),
+    ),
+    Fault(
+        "left-out-and-forgotten",
+        "who was evicted and does not last counts no more in what its queue may claim",
+        switch("solver.round:without", saying(_remembering_units)),
+        ("evict/reclaim/who-does-not-start-after-all-is-still-remembered",),
     ),
 )
