@@ -4,7 +4,7 @@ Rules about room that queues keep of their quotas: others' starts do not use it.
 
 from collections.abc import Iterator, Mapping
 
-from models.resources import format_quantity
+from models.resources import LARGEST_TOTAL, format_quantity
 from solver.verify.evidence import Evidence
 from solver.verify.queues import amounts_of
 from solver.verify.violation import Violation
@@ -19,7 +19,8 @@ def lending_limits(evidence: Evidence) -> Iterator[Violation]:
     A queue takes max(kept, what it holds): of a leaf what runs in it, of others what
     the queues below take.  Σ of what the outermost take ≤ cluster, and of those below a
     queue with a limit ≤ that limit, now with what is bound and after the plan, where
-    the plan adds to it.  What is kept counts as there, though nodes may be gone.
+    the plan adds to it.  What is kept counts as there, though nodes may be gone; and
+    who holds more than it keeps there, with no other that keeps some, takes nothing.
     """
     keeping = kept_anywhere(evidence)
     if not keeping:
@@ -85,9 +86,9 @@ def _beyond(
     for top, most in tops:
         if most is None or not _keeps(evidence, top, resource):
             continue
-        there = max(most, _below(evidence, top, resource, {}))
-        takes = _below(evidence, top, resource, after)
-        if takes > there and takes > _below(evidence, top, resource, before):
+        there = max(most, _below(evidence, top, resource, {})[0])
+        takes = _below(evidence, top, resource, after)[1]
+        if takes > there and takes > _below(evidence, top, resource, before)[1]:
             takes_, most_ = (format_quantity(resource, x) for x in (takes, there))
             message = f"{resource}: {takes_} are in use or kept, there are {most_}"
             yield Violation("lending-limit", top or "cluster", message)
@@ -103,14 +104,22 @@ def _keeps(evidence: Evidence, top: str | None, resource: str) -> bool:
 
 def _below(
     evidence: Evidence, top: str | None, resource: str, row: Mapping[str, int]
-) -> int:
+) -> tuple[int, int]:
     """
     Add up what the queues right below one take: what they hold or keep, if more.
+
+    The second sum is the largest in which some queue counts with what it keeps, though
+    it may hold more; negative where none keeps any.
     """
-    found = 0
+    found, less = 0, LARGEST_TOTAL
     for queue in evidence.snapshot.queues:
-        if queue.parent == top:
-            held = row.get(queue.name, 0)
-            held += _below(evidence, queue.name, resource, row)
-            found += max(held, queue.rule(resource).kept)
-    return found
+        if queue.parent != top:
+            continue
+        kept = queue.rule(resource).kept
+        held, beside = _below(evidence, queue.name, resource, row)
+        own = row.get(queue.name, 0)
+        takes = max(own + held, kept)
+        found += takes
+        readings = [kept] * bool(kept) + [own + beside] * (beside >= 0)
+        less = min(less, takes - max(readings, default=-LARGEST_TOTAL))
+    return found, found - less
