@@ -140,6 +140,12 @@ KAI_QUEUE_STATUS = fields(
 )
 KAI_LEVELS = fields(levels=several(fields(nodeLabel=TEXT, alias=TEXT)))
 
+HYPER_NODE_SPEC = fields(
+    tier=WHOLE,
+    tierName=TEXT,
+    members=several(fields(type=TEXT, selector=ANYTHING)),
+)
+
 VOLCANO_GROUPS = (
     ("scheduling.volcano.sh", "v1beta1"),
     ("scheduling.incubator.k8s.io", "v1alpha1"),
@@ -199,6 +205,13 @@ def definitions() -> list[dict]:
         ),
         definition(
             "kai.scheduler/v1alpha1", "Topology", KAI_LEVELS, None, namespaced=False
+        ),
+        definition(
+            "topology.volcano.sh/v1alpha1",
+            "HyperNode",
+            HYPER_NODE_SPEC,
+            None,
+            namespaced=False,
         ),
     ]
     for group in COSCHEDULING_GROUPS:

@@ -2,7 +2,7 @@
 Volcano, kube-batch and roc: every word that the reference lists, changed alone.
 """
 
-from tests.pairs.pair import ABSENT, obj, pair, pods, room, running, since
+from tests.pairs.pair import ABSENT, node, obj, pair, pods, room, running, since
 
 GROUP = "scheduling.volcano.sh"
 NAME = f"{GROUP}/group-name"
@@ -70,6 +70,33 @@ LABELLED = [
     *pods("a", 2, annotations={NAME: "g"}, labels={"k": "a"}),
     *pods("b", 2, annotations={NAME: "g"}, labels={"k": "b"}),
 ]
+TREE = [
+    node("n", 2, labels={"rack": "a"}),
+    node("n1", 2),
+    *(
+        obj(
+            "topology.volcano.sh/v1alpha1",
+            "HyperNode",
+            name,
+            spec={
+                "tier": tier,
+                "tierName": word,
+                "members": [
+                    {"type": kind, "selector": {"exactMatch": {"name": member}}}
+                    for member in members
+                ],
+            },
+        )
+        for name, tier, word, kind, members in (
+            ("s0", 1, "rack", "Node", ["n"]),
+            ("s1", 1, "rack", "Node", ["n1"]),
+            ("s2", 2, "spine", "HyperNode", ["s0", "s1"]),
+        )
+    ),
+    group(minMember=3, networkTopology={"highestTierName": "spine"}),
+    *members(3),
+]
+PARTED = [*room(3, 1), *TREE[2:-4], *LABELLED[1:]]
 VICTIM = [
     *room(2),
     queue("q", deserved={GPU: 2}),
@@ -201,7 +228,7 @@ ROWS = {
             "a LowerTierOrPriority; g 2 on n",
         )
     ],
-    "`spec.subGroupPolicy[]` with `minSubGroups`": [
+    "`spec.subGroupPolicy[]` with `minSubGroups` or a `networkTopology`": [
         pair(
             LABELLED,
             "PodGroup/g spec subGroupPolicy 0 subGroupSize",
@@ -218,29 +245,136 @@ ROWS = {
             "g 2 on n",
             word="minSubGroups",
         ),
-    ],
-    "`spec.networkTopology`, also of a policy": [
         pair(
-            PLAIN,
-            "PodGroup/g spec networkTopology",
-            (ABSENT, {"mode": "hard", "highestTierAllowed": 1}),
-            "g 3 on n",
-            "g UnsupportedConstraint spec.networkTopology…",
-        ),
-        pair(
-            PLAIN,
-            "PodGroup/g spec networkTopology",
-            (ABSENT, {"mode": "soft", "highestTierAllowed": 1}),
-            "g 3 on n",
-            "g 3 on n; warned: …spec.networkTopology…",
-        ),
-        pair(
-            [*room(4), *LABELLED[1:]],
+            PARTED,
             "PodGroup/g spec subGroupPolicy 0 networkTopology",
             (ABSENT, {"highestTierAllowed": 1}),
-            "g 4 on n",
-            "g UnsupportedConstraint spec.subGroupPolicy[0].networkTopology…",
+            "g 4 on n+n1",
+            "g Fragmented…",
+            word="networkTopology",
         ),
+    ],
+    "`spec.networkTopology.mode`, also of a policy": [
+        pair(
+            TREE,
+            "PodGroup/g spec networkTopology",
+            (ABSENT, {"highestTierAllowed": 1}),
+            "g 3 on n+n1",
+            "g TopologyTooSmall",
+        ),
+        pair(
+            TREE,
+            "PodGroup/g spec networkTopology",
+            ({"mode": "soft"}, {"mode": "near"}),
+            "g 3 on n+n1",
+            "g InvalidGang spec.networkTopology.mode…",
+        ),
+        pair(
+            PARTED,
+            "PodGroup/g spec subGroupPolicy 0 networkTopology",
+            ({"mode": "soft"}, {"mode": "near"}),
+            "g 4 on n+n1",
+            "g InvalidGang spec.subGroupPolicy[0].networkTopology…",
+        ),
+    ],
+    "`spec.networkTopology.highestTierAllowed`, also of a policy": [
+        pair(
+            TREE,
+            "PodGroup/g spec networkTopology",
+            ({"highestTierAllowed": 2}, {"highestTierAllowed": 1}),
+            "g 3 on n+n1",
+            "g TopologyTooSmall",
+        ),
+        pair(
+            TREE,
+            "PodGroup/g spec networkTopology",
+            ({"highestTierAllowed": 1}, {"highestTierAllowed": 0}),
+            "g TopologyTooSmall",
+            "g InvalidGang spec.networkTopology.highestTierAllowed…",
+        ),
+    ],
+    "`spec.networkTopology.highestTierName`, also of a policy": [
+        pair(
+            TREE,
+            "PodGroup/g spec networkTopology",
+            ({"highestTierName": "spine"}, {"highestTierName": "leaf"}),
+            "g 3 on n+n1",
+            "g InvalidGang spec.networkTopology.highestTierName…",
+        )
+    ],
+    "`spec.tier`": [
+        pair(
+            TREE,
+            "HyperNode/s2 spec tier",
+            (2, 1),
+            "g 3 on n+n1",
+            "g InvalidGang …; warned: HyperNode s2: spec.tier…; warned: …",
+        )
+    ],
+    "`spec.tierName`": [
+        pair(
+            TREE,
+            "HyperNode/s2 spec tierName",
+            ("spine", "top"),
+            "g 3 on n+n1",
+            "g InvalidGang spec.networkTopology.highestTierName…",
+        )
+    ],
+    "`spec.members[]` of type `Node`, by `exactMatch`, `regexMatch` or `labelMatch`": [
+        pair(
+            TREE,
+            "HyperNode/s0 spec members 0 selector",
+            ({"exactMatch": {"name": "n"}}, {"exactMatch": {"name": "other"}}),
+            "g 3 on n+n1",
+            "g TopologyTooSmall",
+            word="exactMatch",
+        ),
+        pair(
+            TREE,
+            "HyperNode/s0 spec members 0 selector",
+            ({"regexMatch": {"pattern": "^n$"}}, {"regexMatch": {"pattern": "(?=n)"}}),
+            "g 3 on n+n1",
+            "g InvalidGang …; warned: …regexMatch.pattern…",
+            word="regexMatch",
+        ),
+        pair(
+            TREE,
+            "HyperNode/s0 spec members 0 selector",
+            (
+                {"labelMatch": {"matchLabels": {"rack": "a"}}},
+                {"labelMatch": {"matchLabels": {"rack": "b"}}},
+            ),
+            "g 3 on n+n1",
+            "g TopologyTooSmall",
+            word="labelMatch",
+        ),
+        pair(
+            TREE,
+            "HyperNode/s0 spec members 0 type",
+            ("Node", "Rack"),
+            "g 3 on n+n1",
+            "g InvalidGang …; warned: HyperNode s0: spec.members[0].type…; warned: …",
+            word="spec.members[]",
+        ),
+        pair(
+            TREE,
+            "HyperNode/s0 spec members 0 type",
+            ("Node", ABSENT),
+            "g 3 on n+n1",
+            "g InvalidGang …; warned: HyperNode s0: spec.members[0].type…; warned: …",
+            word="Node",
+        ),
+    ],
+    "`spec.members[]` of type `HyperNode`, by `exactMatch`": [
+        pair(
+            TREE,
+            "HyperNode/s2 spec members 0 selector exactMatch name",
+            ("s0", "s9"),
+            "g 3 on n+n1",
+            "g TopologyTooSmall; warned: HyperNode s2: …there is no HyperNode s9",
+            word=word,
+        )
+        for word in ("spec.members[]", "HyperNode", "exactMatch")
     ],
     "annotation, else label, `volcano.sh/preemptable`": [
         pair(

@@ -22,6 +22,7 @@ from adapters.kube.gangs.cluster_rules import (
 from adapters.kube.gangs.made_up import made_up
 from adapters.kube.gangs.namespace_gangs import NamespaceLook
 from adapters.kube.gangs.node_load import AskedOfNodes, NodeLoads
+from adapters.kube.gangs.node_trees import NodeTrees, trees_of
 from adapters.kube.gangs.passed_over import said_of
 from adapters.kube.gangs.summary import Summary
 from adapters.kube.objects.fields import FieldError
@@ -110,6 +111,7 @@ class Assembler:
         self._loads = NodeLoads(self._gangs.is_ours)
         self._rules: ClusterRules | None = None
         self._levels: Levels | None = None
+        self._trees: NodeTrees | None = None
 
     def assembled(
         self,
@@ -142,6 +144,9 @@ class Assembler:
         warnings: list[str],
     ) -> Assembled:
         gangs = self._gangs
+        nodes = self._owned(nodes)
+        trees = self._trees = trees_of(objects, nodes, self._trees)
+        objects = trees.without_faulty(objects)
         self._loads.pods_changed(*gangs.pods_changed(pods))
         wide = gangs.objects_changed(objects)
         rules = rules_of(self._dialects, gangs.shared(wide), wide, self._rules)
@@ -150,18 +155,19 @@ class Assembler:
         self._rules = rules
         looks = gangs.looks()
         warnings += [said for look in looks for said in look.groups.warnings]
-        warnings += [*rules.warnings, *levels.warnings]
+        warnings += [*rules.warnings, *levels.warnings, *trees.found.warnings]
         warnings += [said for look in looks for said in look.gangs.warnings]
         guests = sum(look.gangs.guests for look in looks)
         queues = rules.usable(guests, warnings)
         warnings += said_of(wide.unread, [look.groups.passed for look in looks])
         ready = self._loads.nodes(
-            self._owned(nodes),
+            nodes,
             AskedOfNodes(
                 by_name=any(look.gangs.asks_for_names for look in looks),
                 ports=frozenset().union(*(look.gangs.ports for look in looks)),
                 slots=gangs.slots(wide),
                 others=gangs.others,
+                places=trees.found.places,
             ),
             warnings=warnings,
         )

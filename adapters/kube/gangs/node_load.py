@@ -19,6 +19,7 @@ from models.nodes import Node
 from models.resources import add, is_gpu, largest, num_gpus
 
 Others = tuple[tuple[Neighbours, int], ...]
+Labels = Mapping[str, str]
 _FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 
 
@@ -27,23 +28,26 @@ class AskedOfNodes:
     """
     What pods ask of all nodes: names where they ask ``by_name``, and ports of hosts.
 
-    ``slots`` are those that each has for volumes, ``others`` neighbours that are there.
+    ``slots`` are those that each has for volumes, ``others`` neighbours that are there,
+    ``places`` labels that say in which HyperNodes it is.
     """
 
     by_name: bool = False
     ports: frozenset[str] = frozenset()
     slots: SlotsOfNodes = field(default_factory=SlotsOfNodes)
     others: Mapping[str, Others] = field(default_factory=dict)
+    places: Mapping[str, Labels] = field(default_factory=dict)
 
     def of(self, node: str) -> "_With":
         """
         Give what one node is made with.
         """
         others = self.others.get(node, ())
-        return self.by_name, self.ports, self.slots.of(node), others
+        places = self.places.get(node, {})
+        return self.by_name, self.ports, self.slots.of(node), others, places
 
 
-_With = tuple[bool, frozenset[str], SlotsOfNode, Others]
+_With = tuple[bool, frozenset[str], SlotsOfNode, Others, Labels]
 _Made = tuple[NodeRecord, _With, Node, tuple[str, ...]]
 
 
@@ -135,7 +139,7 @@ class NodeLoads:
 
     def _node(self, record: NodeRecord, asked: _With) -> _Made:
         node = record.node
-        by_name, ports, slots, neighbours = asked
+        by_name, ports, slots, neighbours, places = asked
         here = sorted(
             self._pods.get(node.name, {}).values(), key=lambda pod: (pod.key, pod.uid)
         )
@@ -151,7 +155,7 @@ class NodeLoads:
         for name in filter(is_gpu, node.allocatable):
             if amount := min(shared, node.allocatable[name]):
                 add(load, {name: amount})
-        named = {**node.labels, NAME_FIELD: node.name}
+        labels = {**node.labels, **places} if places else node.labels
         offered = node.allocatable
         if ports or slots.offered:
             offered = {**offered, **ports_offered(ports), **slots.offered}
@@ -159,7 +163,7 @@ class NodeLoads:
             node,
             allocatable=offered,
             used={name: min(amount, largest(name)) for name, amount in load.items()},
-            labels=named if by_name else node.labels,
+            labels={**labels, NAME_FIELD: node.name} if by_name else labels,
             others=neighbours,
             unschedulable=node.unschedulable or closer is not None,
         )

@@ -94,7 +94,6 @@ KINDS: Mapping[tuple[str, str], str] = {
     (f"{_KUEUE}/*", "Workload"): "what is admitted",
     (f"{_KUEUE}/*", "WorkloadPriorityClass"): "priorities",
     ("scheduling.k8s.io/v1alpha1", "Workload"): "gangs",
-    ("topology.volcano.sh/*", "HyperNode"): "levels of nodes",
     ("nodeinfo.volcano.sh/*", "Numatopology"): "NUMA nodes",
     ("flow.volcano.sh/*", "JobFlow"): "the order of jobs",
     (f"{_KOORDINATOR}/*", "Reservation"): "nodes held for some pods",

@@ -28,8 +28,16 @@ from adapters.kube.dialects.protocol import (
     Write,
 )
 from adapters.kube.dialects.volcano.answer import Served, answers
+from adapters.kube.dialects.volcano.demanded_tiers import demanded
+from adapters.kube.dialects.volcano.hyper_nodes import (
+    HYPER_NODES,
+    KIND,
+    Tiers,
+    tiers_of,
+    topology_of,
+)
 from adapters.kube.dialects.volcano.queues import queue_notes, volcano_queues
-from adapters.kube.dialects.volcano.subgroups import network, subgroups
+from adapters.kube.dialects.volcano.subgroups import subgroups
 from adapters.kube.dialects.volcano.tree import leaf_of, tree_of
 from adapters.kube.objects.fields import FieldError, Json, mapping, text, texts
 from adapters.kube.objects.object_names import is_subdomain
@@ -55,6 +63,10 @@ UNHEARD = (
 """
 Annotations that change what Volcano's optional plugins do, and nothing here.
 """
+Around = tuple[PriorityClasses, Mapping[str, Notes], Tiers]
+"""
+What all claims depend on: priority classes, what queues say, the tiers of HyperNodes.
+"""
 _LOST = frozenset({PodPhase.FAILED, PodPhase.TERMINATING})
 _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 
@@ -77,6 +89,7 @@ class VolcanoShaped:
             for version in versions
             for plural, kind in (("podgroups", "PodGroup"), ("queues", "Queue"))
         )
+        self.resources += (HYPER_NODES,)
         self._group = group
         self._served = Served(group, versions[0])
         policy = defaults_of(name).match_policy
@@ -105,7 +118,9 @@ class VolcanoShaped:
         notes = memo.made_once(
             f"queues of {self.name}", (queues,), partial(queue_notes, queues)
         )
-        around = (priority_classes(objects), notes)
+        raws = objects.of(*KIND)
+        tiers = memo.made_once("tiers of HyperNodes", (raws,), partial(tiers_of, raws))
+        around = (priority_classes(objects), notes, tiers)
         remembered = memo.own(f"claims of {self.name}", Remembered)
         remembered.begin(around)
         found: set[str] = set()
@@ -130,12 +145,12 @@ class VolcanoShaped:
         """
         yield from volcano_queues(objects.of(self._group, "Queue"), warnings)
 
-    def topologies(self, objects: Objects, warnings: list[str]) -> Iterable[Topology]:
+    def topologies(self, objects: Objects, warnings: list[str]) -> Iterator[Topology]:
         """
-        Read none: HyperNodes are not planned.
+        Make one of all HyperNodes; what is wrong with some is told with the nodes.
         """
-        del objects, warnings
-        return ()
+        del warnings
+        yield from topology_of(objects.of(*KIND))
 
     def answer(self, claim: Claim, standing: GroupStanding) -> Iterable[Write]:
         """
@@ -148,21 +163,20 @@ class VolcanoShaped:
         key: str,
         raw: Raw,
         pods: tuple[PodRecord, ...],
-        around: tuple[PriorityClasses, Mapping[str, Notes]],
+        around: Around,
     ) -> Claim:
         """
         Read one PodGroup; what cannot be obeyed refuses it alone.
         """
-        classes, queue_words = around
+        classes, queue_words, tiers = around
         notes = Notes()
         if not is_subdomain(name := key.partition("/")[2]):
             notes.invalid(f"metadata.name: {name!r} is not an RFC 1123 subdomain")
         claim = Claim(key=key, dialect=self.name, source=raw)
         try:
-            claim = self._read(claim, pods, classes, notes)
+            claim = self._read(claim, pods, (classes, tiers), notes)
             if not is_subdomain(queue := claim.queue or ""):
                 notes.invalid(f"spec.queue: {queue!r} is not an RFC 1123 subdomain")
-            network(mapping(raw, "spec"), "spec", notes)
             _unheard(raw, pods, notes)
         except FieldError as error:
             notes.invalid(str(error))
@@ -177,7 +191,7 @@ class VolcanoShaped:
         self,
         bare: Claim,
         pods: tuple[PodRecord, ...],
-        classes: PriorityClasses,
+        around: tuple[PriorityClasses, Tiers],
         notes: Notes,
     ) -> Claim:
         """
@@ -188,18 +202,20 @@ class VolcanoShaped:
         FieldError
             When a field has another type than it should.
         """
+        classes, tiers = around
         raw = bare.source or {}
         spec = mapping(raw, "spec")
         queue = text(spec, "queue", "spec") or DEFAULT_QUEUE
         class_name = text(spec, "priorityClassName", "spec")
-        parted = subgroups(spec, pods, notes)
+        near = demanded(spec, "spec", tiers, notes)
+        parted = subgroups(spec, pods, tiers, notes)
         if parted:
             tree, placed = parted
         else:
             tree, placed = tree_of(spec, pods, classes, notes, gone=self._gone), {}
         return replace(
             bare,
-            tree=tree,
+            tree=replace(tree, topology=near),
             placed=placed,
             queue=queue,
             priority=classes.value(class_name),

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from adapters.kube.dialects.notes import Notes, count
 from adapters.kube.dialects.protocol import Part
+from adapters.kube.dialects.volcano.demanded_tiers import demanded
+from adapters.kube.dialects.volcano.hyper_nodes import Tiers
 from adapters.kube.objects.fields import (
     FieldError,
     Json,
@@ -14,38 +16,18 @@ from adapters.kube.objects.fields import (
     records,
     text,
     texts,
-    whole,
 )
 from adapters.kube.objects.pod_record import PodRecord
+from models.topology import TopologyDemand
 
 _OPERATORS = frozenset({"In", "NotIn", "Exists", "DoesNotExist"})
 
 
-def network(raw: Json, place: str, notes: Notes) -> None:
-    """
-    Judge a demand on HyperNodes: none of them are planned.
-    """
-    where = f"{place}.networkTopology"
-    demand = mapping(raw, "networkTopology", place)
-    if not demand:
-        return
-    mode = text(demand, "mode", where) or "hard"
-    if mode not in {"hard", "soft"}:
-        notes.invalid(f"{where}.mode: {mode!r} is neither hard nor soft")
-    tier = whole(demand, "highestTierAllowed", where)
-    if tier is not None and text(demand, "highestTierName", where):
-        notes.invalid(f"{where}: highestTierAllowed and highestTierName are both said")
-    if mode == "hard":
-        notes.unsupported(f"{where}: HyperNodes are not planned")
-    else:
-        notes.warn(f"{where} is not obeyed: HyperNodes are not planned")
-
-
 def subgroups(
-    spec: Json, pods: Sequence[PodRecord], notes: Notes
+    spec: Json, pods: Sequence[PodRecord], tiers: Tiers, notes: Notes
 ) -> tuple[Part, Mapping[str, str]] | None:
     """
-    Read the tree of a PodGroup whose policies need some of their parts.
+    Read the tree of a PodGroup whose policies need some of their parts, or places.
 
     None where no policy needs any: then a policy changes nothing.  The second thing
     given is the leaf of every pod.
@@ -55,30 +37,37 @@ def subgroups(
     placed: dict[str, str] = {}
     for index, policy in enumerate(policies):
         place = f"spec.subGroupPolicy[{index}]"
-        network(policy, place, notes)
-        part = _policy(policy, place, pods, placed)
-        if part.min_groups:
+        near = demanded(policy, place, tiers, notes)
+        part = _policy(policy, place, pods, placed, near)
+        if part.min_groups or near is not None:
             parts.append(part)
     if not parts:
         return None
+    needed = [part for part in parts if part.min_groups]
     if mapping(spec, "minTaskMember"):
         notes.unsupported("spec.subGroupPolicy: minTaskMember stands beside it")
-    if len(parts) < len(policies):
+    if len(needed or parts) < len(policies):
         what = "one policy needs some of its groups, another none"
         notes.unsupported(f"spec.subGroupPolicy: {what}")
     outside = next((pod.name for pod in pods if pod.key not in placed), None)
     if outside is not None:
         notes.unsupported(f"spec.subGroupPolicy: pod {outside} is in no group")
     least = count(spec, "minMember", "spec") or 0
-    tree = Part(parts=tuple(parts), min_groups=len(parts), min_pods=least)
+    tree = Part(parts=tuple(parts), min_groups=len(needed), min_pods=least)
     return tree, placed
 
 
 def _policy(
-    policy: Json, place: str, pods: Sequence[PodRecord], placed: dict[str, str]
+    policy: Json,
+    place: str,
+    pods: Sequence[PodRecord],
+    placed: dict[str, str],
+    near: TopologyDemand | None,
 ) -> Part:
     """
     Read one policy: a node with a leaf for each value of its label keys.
+
+    What is demanded of places holds for each leaf.
     """
     name = text(policy, "name", place)
     size = count(policy, "subGroupSize", place, least=1) or 1
@@ -94,7 +83,9 @@ def _policy(
         values = tuple(pod.labels[key] for key in keys)
         leaf = leaves.setdefault(values, "-".join((name, *values, "group")))
         placed[pod.key] = leaf
-    groups = tuple(Part(name=leaf, minimum=size) for leaf in sorted(leaves.values()))
+    groups = tuple(
+        Part(name=leaf, minimum=size, topology=near) for leaf in sorted(leaves.values())
+    )
     return Part(name=name, parts=groups, min_groups=needed)
 
 

@@ -150,11 +150,16 @@ REFUSED = {
         "highestTierAllowed and highestTierName are both said"
     ),
     "{networkTopology: {highestTierAllowed: 1}}": (
-        "UnsupportedConstraint: spec.networkTopology: HyperNodes are not planned"
+        "InvalidGang: spec.networkTopology.highestTierAllowed: "
+        "there is no HyperNode of tier 1 or lower"
+    ),
+    "{networkTopology: {highestTierName: spine}}": (
+        "InvalidGang: spec.networkTopology.highestTierName: "
+        "there is no HyperNode of a tier spine"
     ),
     "{subGroupPolicy: [{name: s, networkTopology: {highestTierAllowed: 1}}]}": (
-        "UnsupportedConstraint: spec.subGroupPolicy[0].networkTopology: "
-        "HyperNodes are not planned"
+        "InvalidGang: spec.subGroupPolicy[0].networkTopology.highestTierAllowed: "
+        "there is no HyperNode of tier 1 or lower"
     ),
     "{subGroupPolicy: [{name: s, subGroupSize: 0}]}": (
         "InvalidGang: spec.subGroupPolicy[0].subGroupSize: 0 is less than 1"
