@@ -33,10 +33,13 @@ Value = Callable[[Var], int]
 class Decoded:
     """
     A draft, and the classes whose counts no packing realises.
+
+    It is ``whole`` where all starts that were counted have their places.
     """
 
     draft: Draft
     unpacked: tuple[int, ...]
+    whole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,7 @@ def decode(encoding: Encoding, value: Value, budget: Budget) -> Decoded:
     work.entitled = {key for key in entitled if key in work.placed}
     if failed:
         work.entitled -= {s.key for unit in failed for s in unit.states}
-    return Decoded(work.draft(), unpacked)
+    return Decoded(work.draft(), unpacked, not failed)
 
 
 def _pack_all(

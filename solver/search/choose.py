@@ -215,7 +215,7 @@ class _Choice:
         values = score(opened.problem, draft, opened.keys)
         chosen = tuple(_value(stage.encoding.tier(key), answer) for key in opened.keys)
         is_worse = is_better(opened.keys, chosen, values)
-        return draft if moved and not is_worse else None
+        return draft if moved and decoded.whole and not is_worse else None
 
     def _lock(self, row: Linear, key: TierKey, value: int) -> None:
         if row.variables:

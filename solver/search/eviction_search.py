@@ -59,9 +59,8 @@ class StepSearch(TierSearch):
         model = self.model
         assert isinstance(model, StepModel)
         decoded, moved = decode_step(model.step_encoding, answer.value, self.budget)
-        whole = not decoded.unpacked
         draft = self.opened.settled(decoded.draft)
-        if moved and self.opened.holds(draft, whole=whole):
+        if moved and self.opened.holds(draft, whole=decoded.whole):
             self._keep(at, draft)
         self.watch.lap("decode")
         return decoded.unpacked
