@@ -24,7 +24,7 @@ from solver.plan.placement import placement_of
 from solver.plan.plan import LinesMemo, lines_memo, plan_of
 from solver.plan.short_lived import conditional, short_lived, started, without
 from solver.problem.problem import Problem, ProblemMemo, Unit, problem_of
-from solver.score.tiers import score, tier_keys
+from solver.score.tiers import is_better, score, tier_keys
 from solver.search.search_outcome import Outcome
 from solver.strategies import STRATEGIES
 from solver.tuning import Tuning
@@ -212,8 +212,10 @@ def _lasting(bare: Problem, budget: Budget, strategy: str) -> Outcome:
     """
     Plan without those that the next round would evict for a gang that waits.
 
-    Where such a gang would not start then either, they start all the same.
+    Where such a gang would not start then either, they start all the same.  Greedy's
+    plan is taken where it lasts and comes to more without them.
     """
+    whole = bare
     first = found = _chosen(bare, budget, strategy)
     if strategy not in {"solver", "greedy"}:
         return first
@@ -235,7 +237,18 @@ def _lasting(bare: Problem, budget: Budget, strategy: str) -> Outcome:
         found = _chosen(bare, budget, strategy)
         if not short.rivals & started(found):
             return first
-    return found if found is first else conditional(found, first)
+    if found is first:
+        return first
+    if strategy == "solver":
+        by_hand = _lasting(whole, budget, "greedy")
+        if _is_better(by_hand, found) and not short_lived(by_hand, following).starts:
+            found = replace(by_hand, model=found.model)
+    return conditional(found, first)
+
+
+def _is_better(one: Outcome, other: Outcome) -> bool:
+    values = (score(x.problem, x.draft) for x in (one, other))
+    return is_better(tier_keys(one.problem), *values)
 
 
 def _chosen(bare: Problem, budget: Budget, strategy: str) -> Outcome:
@@ -307,15 +320,8 @@ def _better_above(one: Outcome, other: Outcome, displaced: Collection[str]) -> O
     """
     committed = one.problem.frozen.committed
     top = max(u.band for u in committed if u.states[0].key in displaced)
-    keys = tier_keys(one.problem)
-    above = [
-        at for at, key in enumerate(keys) if key.band is not None and key.band > top
-    ]
-    values = tier_keys(other.problem)
-    assert values == keys
-    mine = score(one.problem, one.draft)
-    theirs = score(other.problem, other.draft)
-    for at in above:
-        if mine[at] != theirs[at]:
-            return other if theirs[at] > mine[at] else one
-    return one
+    keys = tuple(
+        key for key in tier_keys(one.problem) if key.band is not None and key.band > top
+    )
+    mine, theirs = (score(x.problem, x.draft, keys) for x in (one, other))
+    return other if is_better(keys, theirs, mine) else one

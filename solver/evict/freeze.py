@@ -303,10 +303,8 @@ def _booked(
     for one in exits:
         if one.target != NOWHERE:
             continue
-        requests, path = (
-            requests_of(problem, one),
-            queues.path(problem.gangs[one.gang].queue),
-        )
+        requests = requests_of(problem, one)
+        path = queues.path(problem.gangs[one.gang].queue)
         booking.add(path, requests, -1, "drift")
         if problem.step is Step.ENTITLED:
             booking.add(queues.parents & {*path}, requests, -1, "booked")
@@ -331,10 +329,8 @@ def without(problem: Problem, exits: Sequence[Exit]) -> Problem:
     leave(room, problem, exits)
     booking = Booking(queues)
     for one in exits if queues.named else ():
-        requests, path = (
-            requests_of(problem, one),
-            queues.path(problem.gangs[one.gang].queue),
-        )
+        requests = requests_of(problem, one)
+        path = queues.path(problem.gangs[one.gang].queue)
         kept = {*path} if one.rule == "consolidate" else {*path} - queues.parents
         booking.add(path, requests, -1, "running")
         booking.add(kept, requests, 1, "booked")

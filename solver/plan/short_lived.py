@@ -223,16 +223,19 @@ def conditional(outcome: Outcome, first: Outcome) -> Outcome:
     """
     Say that a round is the best for what does not start in it.
 
-    That begins with the first tier in which more would start with it.
+    That begins with the first tier in which more would start with it; before that both
+    come to the same, and what is known of the first round holds.
     """
     keys = tier_keys(first.problem)
-    mine = dict(zip(keys, score(outcome.problem, outcome.draft, keys), strict=True))
-    theirs = dict(zip(keys, score(first.problem, first.draft, keys), strict=True))
-    names = [(key.name, key.label) for key in keys if mine[key] != theirs[key]]
-    tiers = list(outcome.tiers)
-    at = next((i for i, t in enumerate(tiers) if (t.name, t.band) in names), len(tiers))
-    tiers[at:] = [
+    mine, theirs = (score(x.problem, x.draft, keys) for x in (outcome, first))
+    same = {
+        (key.name, key.label)
+        for at, key in enumerate(keys)
+        if mine[: at + 1] == theirs[: at + 1]
+    }
+    at = sum((tier.name, tier.band) in same for tier in outcome.tiers)
+    rest = [
         replace(tier, proof="conditional") if tier.proof == "proven" else tier
-        for tier in tiers[at:]
+        for tier in outcome.tiers[at:]
     ]
-    return replace(outcome, tiers=tuple(tiers))
+    return replace(outcome, tiers=(*first.tiers[:at], *rest))

@@ -54,14 +54,8 @@ class Loss:
         """
         Add two losses up.
         """
-        return Loss(
-            self.work + other.work,
-            self.gangs + other.gangs,
-            self.pods + other.pods,
-            self.rank + other.rank,
-            self.age + other.age,
-            self.size + other.size,
-        )
+        both = zip(self.measures, other.measures, strict=True)
+        return Loss(*map(sum, both))
 
     @property
     def measures(self) -> tuple[int, ...]:

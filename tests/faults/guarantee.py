@@ -110,6 +110,12 @@ FAULTS: tuple[Fault, ...] = (
         (f"evict/guarantee/{NEXT}",),
     ),
     Fault(
+        "greedy-lasts-unseen",
+        "the round without who would not last is taken, though greedy's is better",
+        switch("solver.round:_is_better", always(value=False)),
+        ("evict/preempt/a-plan-by-hand-that-lasts-is-not-left-for-less",),
+    ),
+    Fault(
         "left-out-and-forgotten",
         "who was evicted and does not last counts no more in what its queue may claim",
         switch("solver.round:without", saying(_remembering_units)),
