@@ -25,9 +25,15 @@ Parts with the number of new pods that ask for them.
 
 def held_devices(snapshot: Snapshot) -> dict[str, Held]:
     """
-    List per node and device the parts that pods on it have.
+    List per node and device the parts that pods on it have, ours and others'.
     """
     found: dict[str, Held] = {}
+    for item in snapshot.nodes:
+        for one in item.taken:
+            if one.contract:
+                theirs = GpuPart(one.contract, one.cores, memory=one.memory)
+                entry = theirs, GpuDevice(one.device)
+                found.setdefault(item.name, {})[one.device] = [entry]
     for gang in snapshot.gangs:
         for leaf in pod_sets(gang.tree):
             part = part_of(leaf.requests)
@@ -45,6 +51,8 @@ def whole_devices(snapshot: Snapshot) -> dict[str, set[int]]:
     Name per node the devices that pods are known to have whole.
     """
     found: dict[str, set[int]] = defaultdict(set)
+    for node in snapshot.nodes:
+        found[node.name].update(one.device for one in node.taken if not one.contract)
     for gang in snapshot.gangs:
         for leaf in pod_sets(gang.tree):
             for pod in leaf.pods if part_of(leaf.requests) is None else ():

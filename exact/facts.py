@@ -266,9 +266,10 @@ def _free(snapshot: Snapshot) -> dict[str, dict[str, int]]:
                 if holds and room is not None:
                     for name, amount in leaf.requests.items():
                         room[name] = room.get(name, 0) - amount
+    counted = {x.name: {one.device for one in x.taken} for x in snapshot.nodes}
     for node, devices in held_devices(snapshot).items():
         if node in free and GPU in free[node]:
-            free[node][GPU] -= len(devices)
+            free[node][GPU] -= len(devices.keys() - counted[node])
     return free
 
 

@@ -63,8 +63,11 @@ class GpuPart:
             several = "" if self.count == 1 else f"{self.count} × "
             return f"{several}MIG {self.profile}"
         words = []
-        if self.cores:
+        if self.cores and self.share in {0, self.cores}:
             words.append(shown(self.cores))
+        elif self.cores or self.share:
+            words += [f"{shown(self.cores)} of the compute"] * bool(self.cores)
+            words += [f"{shown(self.share)} of the memory"] * bool(self.share)
         if self.memory:
             words.append(_mib(self.memory))
         where = "one GPU" if self.count == 1 else f"each of {self.count} GPUs"
@@ -79,6 +82,20 @@ class GpuDevice:
 
     device: int
     start: int = _NO_START
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class TakenDevice:
+    """
+    What work that is not ours has of one device of a node: all of it, or parts.
+
+    Of a device that it shares, ``cores`` and ``memory`` are taken under a ``contract``.
+    """
+
+    device: int
+    contract: str = ""
+    cores: int = 0
+    memory: int = 0
 
 
 @dataclass(frozen=True, slots=True)

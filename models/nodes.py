@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from models.gpu_parts import MigDevices
+from models.gpu_parts import MigDevices, TakenDevice
 from models.neighbours import Neighbours
 from models.resources import Resources
 
@@ -174,7 +174,9 @@ class Node:
     A machine: what it offers, and what work that is not ours already uses of it.
 
     Its GPUs are all of one model, with so many MiB of memory where that is known.
-    ``others`` counts the pods of such work that are neighbours to ours.
+    ``taken`` names those that such work has, as far as that is known; all of them are
+    counted in ``used``, the ones that it shares too.  ``others`` counts the pods of
+    such work that are neighbours to ours.
     """
 
     name: str
@@ -186,4 +188,5 @@ class Node:
     gpu_model: str = ""
     gpu_memory: int = 0
     mig: MigDevices | None = None
+    taken: tuple[TakenDevice, ...] = ()
     others: tuple[tuple[Neighbours, int], ...] = ()

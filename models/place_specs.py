@@ -14,6 +14,7 @@ from models.written import (
     Mebibytes,
     PlainName,
     Thousandths,
+    UpToAll,
 )
 
 
@@ -171,11 +172,14 @@ Devices = Annotated[int, Field(ge=1, le=64)]
 class GpuSpec(Spec):
     """
     A part of GPUs: a share of one or of several devices, some memory, or instances.
+
+    ``share`` is of the memory alone.
     """
 
     fraction: Thousandths | None = None
-    cores: Thousandths | None = None
+    cores: UpToAll | None = None
     memory: Mebibytes | None = None
+    share: UpToAll | None = None
     devices: Devices | None = None
     mig: str | None = None
     count: Devices | None = None
@@ -189,6 +193,17 @@ class GpuDeviceSpec(Spec):
 
     device: DeviceNumber
     start: Annotated[int, Field(ge=0, le=7)]
+
+
+class TakenSpec(Spec):
+    """
+    A device that others have: whole, or of which they have parts under a contract.
+    """
+
+    device: DeviceNumber
+    contract: Literal[CONTRACTS] | None = None  # type: ignore[valid-type]
+    cores: UpToAll | None = None
+    memory: Mebibytes | None = None
 
 
 class MigSpec(Spec):

@@ -24,6 +24,7 @@ from models.place_specs import (
     PortNumber,
     Spec,
     TaintSpec,
+    TakenSpec,
     TolerationSpec,
     VolumeSpec,
 )
@@ -72,6 +73,7 @@ class NodeSpec(Spec):
     gpu_model: str = Field("", alias="gpuModel")
     gpu_memory: DeviceMemory = Field(0, alias="gpuMemory")
     mig: MigSpec | None = None
+    taken: list[TakenSpec] = Field(default_factory=list, max_length=64)
     others: list[OthersSpec] = Field(default_factory=list, max_length=1000)
 
 

@@ -134,6 +134,13 @@ def _read_thousandths(value: object) -> int:
     return int(number)
 
 
+def _read_up_to_all(value: object) -> int:
+    """
+    Read a share of a GPU, more than nothing and no more than all of it.
+    """
+    return 1000 if value in {1, "1"} else _read_thousandths(value)
+
+
 @lru_cache(maxsize=4096, typed=True)
 def _duration(text: Written) -> int:
     return parse_duration(text)
@@ -190,6 +197,9 @@ Mebibytes = Annotated[
 ]
 Thousandths = Annotated[
     int, BeforeValidator(_read_thousandths, json_schema_input_type=Written)
+]
+UpToAll = Annotated[
+    int, BeforeValidator(_read_up_to_all, json_schema_input_type=Written)
 ]
 Seconds = Annotated[int, BeforeValidator(_read_seconds, json_schema_input_type=Written)]
 SignedSeconds = Annotated[

@@ -12,10 +12,10 @@ from adapters.files.neighbour_records import others_of
 from adapters.files.recorded_times import record_of
 from models.gangs import DisruptionBudget, Gang
 from models.gpu_models import with_models
-from models.gpu_parts import MigDevices, with_shares
+from models.gpu_parts import MigDevices, TakenDevice, with_shares
 from models.host_ports import ports_offered
 from models.nodes import HOSTNAME, Node, Taint
-from models.place_specs import MigSpec
+from models.place_specs import MigSpec, TakenSpec
 from models.queue_specs import ModelQuotaSpec, QueueSpec, QuotaSpec
 from models.queues import Queue, QueueResource, with_shared_gpus
 from models.resources import DEFAULT_PODS, PODS, Resources
@@ -92,7 +92,7 @@ def _nodes(given: Given) -> Iterable[Node]:
             Taint(key=t.key, value=t.value, effect=t.effect) for t in spec.taints
         )
         used = with_shares(spec.used, ()) if has_parts else spec.used
-        mig = _mig(spec.mig)
+        mig, taken = _mig(spec.mig), _taken(spec.taken)
         for name in expanded(spec):
             yield Node(
                 name=name,
@@ -104,6 +104,7 @@ def _nodes(given: Given) -> Iterable[Node]:
                 gpu_model=spec.gpu_model,
                 gpu_memory=spec.gpu_memory,
                 mig=mig,
+                taken=taken,
                 others=others_of(spec.others),
             )
 
@@ -112,6 +113,14 @@ def _mig(spec: MigSpec | None) -> MigDevices | None:
     if spec is None:
         return None
     return MigDevices(spec.model, tuple(sorted(spec.devices)))
+
+
+def _taken(specs: Iterable[TakenSpec]) -> tuple[TakenDevice, ...]:
+    found = (
+        TakenDevice(x.device, x.contract or "", x.cores or 0, x.memory or 0)
+        for x in specs
+    )
+    return tuple(sorted(found))
 
 
 def _queues(given: Given) -> Iterable[Queue]:

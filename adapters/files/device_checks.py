@@ -14,13 +14,18 @@ from models.resources import GPU, is_gpu
 from models.scenario import NodeSpec, OnDevices, TreeSpec
 
 Nodes = Mapping[str, NodeSpec]
-_WAYS = "a part is a fraction, memory (with cores or without), or instances of mig"
+_SIZES = ("fraction", "memory", "share", "mig")
+_WAYS = (
+    "a part is a fraction, memory or a share of it (with cores or without), "
+    "or instances of mig"
+)
 
 
 def node_device_faults(node: NodeSpec, place: Path) -> Iterator[Fault]:
     """
-    Find devices to cut that the node has not, and models that nobody can cut.
+    Find devices that the node has not, and models that nobody can cut.
     """
+    yield from _taken_faults(node, (*place, "taken"))
     if node.mig is None:
         return
     here: Path = (*place, "mig")
@@ -37,6 +42,31 @@ def node_device_faults(node: NodeSpec, place: Path) -> Iterator[Fault]:
             yield at, f"device {device} is listed twice", ""
 
 
+def _taken_faults(node: NodeSpec, here: Path) -> Iterator[Fault]:
+    """
+    Find devices of others that contradict themselves, or what is used of the node.
+    """
+    have, seen = node.allocatable.get(GPU, 0), set()
+    for index, one in enumerate(node.taken):
+        at: Path = (*here, index)
+        if one.device >= have:
+            yield (*at, "device"), _no_such(one.device, have), ""
+        elif one.device in seen:
+            yield (*at, "device"), f"device {one.device} is listed twice", ""
+        seen.add(one.device)
+        says_parts = one.cores is not None or one.memory is not None
+        if says_parts != (one.contract is not None):
+            hint = "a device that is taken whole says neither"
+            yield at, "parts of a device and their contract go together", hint
+        if (one.memory or 0) > node.gpu_memory:
+            what = "more memory is taken than the device has"
+            yield (*at, "memory"), what, "gpuMemory says what each has"
+    used = node.used.get(GPU, 0)
+    if len(node.taken) > used:
+        what = f"{len(node.taken)} devices are taken, and used says {used}"
+        yield here, what, f"used counts them too: {GPU}: {len(node.taken)}"
+
+
 def _no_such(device: int, have: int) -> str:
     return f"there is no device {device}: the node has {have}, counted from 0"
 
@@ -49,11 +79,11 @@ def part_faults(leaf: TreeSpec, place: Path) -> Iterator[Fault]:
     if part is None:
         return
     here: Path = (*place, "gpu")
-    ways = [word for word in ("fraction", "memory", "mig") if getattr(part, word)]
+    ways = [word for word in _SIZES if getattr(part, word)]
     if len(ways) != 1:
         said = " and ".join(ways) or "nothing"
         yield here, f"it says {said}, and one of them is needed", _WAYS
-    if part.cores is not None and part.memory is None:
+    if part.cores is not None and part.memory is None and part.share is None:
         yield (*here, "cores"), "cores need memory beside them", _WAYS
     if part.mig is None:
         if part.count is not None:

@@ -5,7 +5,7 @@ Parts of GPUs and their devices, written as files say them.
 from collections.abc import Iterable
 from typing import Any
 
-from models.gpu_parts import PHALANX, WHOLE, GpuDevice, GpuPart, MigDevices
+from models.gpu_parts import PHALANX, WHOLE, GpuDevice, GpuPart, MigDevices, TakenDevice
 from models.resources import GPU, GPU_SHARE
 
 Record = dict[str, Any]
@@ -21,16 +21,37 @@ def gpu_record(part: GpuPart | None) -> Record:
     several = "devices"
     if part.profile:
         record, several = {"mig": part.profile}, "count"
-    elif part.share:
+    elif part.share == part.cores < WHOLE:
         record = {"fraction": part.cores / WHOLE}
     else:
-        record = {"cores": part.cores / WHOLE} if part.cores else {}
-        record["memory"] = f"{part.memory}Mi"
+        record = {"cores": _part_of_one(part.cores)} if part.cores else {}
+        record |= {"share": _part_of_one(part.share)} if part.share else {}
+        record |= {"memory": f"{part.memory}Mi"} if part.memory else {}
     if part.count > 1:
         record[several] = part.count
     if part.contract != PHALANX:
         record["contract"] = part.contract
     return record
+
+
+def _part_of_one(thousandths: int) -> float | int:
+    """
+    Write thousandths as a share; all of it as 1.
+    """
+    return 1 if thousandths == WHOLE else thousandths / WHOLE
+
+
+def taken_records(taken: Iterable[TakenDevice]) -> list[Record]:
+    """
+    Write which devices of a node others have.
+    """
+    return [
+        {"device": one.device}
+        | ({"contract": one.contract} if one.contract else {})
+        | ({"cores": _part_of_one(one.cores)} if one.cores else {})
+        | ({"memory": f"{one.memory}Mi"} if one.memory else {})
+        for one in taken
+    ]
 
 
 def device_records(devices: Iterable[GpuDevice]) -> list[int | Record]:

@@ -191,7 +191,7 @@ def gpu_part(spec: GpuSpec) -> GpuPart:
     return GpuPart(
         contract=spec.contract,
         cores=spec.fraction or spec.cores or 0,
-        share=spec.fraction or 0,
+        share=spec.fraction or spec.share or 0,
         memory=spec.memory or 0,
         profile=spec.mig or "",
         count=spec.count or spec.devices or 1,

@@ -15,6 +15,7 @@ from adapters.files.device_writer import (
     device_records,
     gpu_record,
     mig_record,
+    taken_records,
 )
 from adapters.files.neighbour_records import neighbours_written, others_written
 from adapters.files.queue_writer import amount_record, keep_said, queue_record
@@ -139,6 +140,7 @@ def _node(node: Node) -> Record:
             gpuModel=node.gpu_model,
             gpuMemory=node.gpu_memory or None,
             mig=mig_record(node.mig),
+            taken=taken_records(node.taken),
             others=others_written(node),
         ),
     }

@@ -3,11 +3,19 @@ Random small cases with parts of GPUs, MIG instances and whole GPUs, made from a
 """
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
 
 from models.gangs import Gang, Group, Pod, PodPhase, PodSet, Tree, pod_sets
-from models.gpu_parts import GpuDevice, GpuPart, MigDevices, part_of, with_shares
+from models.gpu_parts import (
+    GpuDevice,
+    GpuPart,
+    MigDevices,
+    TakenDevice,
+    part_of,
+    with_shares,
+)
 from models.mig_profiles import MIG_MODELS
 from models.nodes import Node
 from models.queues import with_shared_gpus
@@ -32,6 +40,7 @@ def with_parts(snapshot: Snapshot, seed: int, share: float = 0.6) -> Snapshot:
         for gang in snapshot.gangs
     ]
     gangs += _holders(rnd, nodes, gangs)
+    nodes = _with_others(rnd, nodes, gangs)
     memories = {node.gpu_memory for node in nodes}
     return replace(
         snapshot,
@@ -100,12 +109,7 @@ def _holders(rnd: Random, nodes: list[Node], gangs: list[Gang]) -> list[Gang]:
     """
     Let parts run on some nodes that have a GPU free.
     """
-    taken: Counter[str] = Counter()
-    for gang in gangs:
-        for leaf in pod_sets(gang.tree):
-            for pod in leaf.pods:
-                if pod.phase in {PodPhase.RUNNING, PodPhase.TERMINATING} and pod.node:
-                    taken[pod.node] += leaf.requests.get(GPU, 0)
+    taken = _whole_on(gangs)
     found = []
     for at, node in enumerate(nodes):
         have = node.allocatable.get(GPU, 0)
@@ -133,6 +137,54 @@ def _holders(rnd: Random, nodes: list[Node], gangs: list[Gang]) -> list[Gang]:
         )
         queue = rnd.choice(gangs).queue if gangs else "default"
         found.append(Gang(name=f"h{at}", tree=leaf, queue=queue))
+    return found
+
+
+def _placed(gangs: list[Gang]) -> Iterator[tuple[PodSet, Pod]]:
+    """
+    Walk the pods that are on nodes.
+    """
+    for gang in gangs:
+        for leaf in pod_sets(gang.tree):
+            for pod in leaf.pods:
+                if pod.phase in {PodPhase.RUNNING, PodPhase.TERMINATING} and pod.node:
+                    yield leaf, pod
+
+
+def _whole_on(gangs: list[Gang]) -> Counter[str]:
+    """
+    Count the GPUs that pods have whole on each node.
+    """
+    taken: Counter[str] = Counter()
+    for leaf, pod in _placed(gangs):
+        taken[pod.node or ""] += leaf.requests.get(GPU, 0)
+    return taken
+
+
+def _with_others(rnd: Random, nodes: list[Node], gangs: list[Gang]) -> list[Node]:
+    """
+    Let work that is not ours have a GPU, or parts of one, on some nodes.
+    """
+    whole = _whole_on(gangs)
+    opened: dict[str, set[int]] = {}
+    for _, pod in _placed(gangs):
+        devices = {one.device for one in pod.devices}
+        opened[pod.node or ""] = opened.get(pod.node or "", set()) | devices
+    found = []
+    for node in nodes:
+        have, used = node.allocatable.get(GPU, 0), node.used.get(GPU, 0)
+        mine = opened.get(node.name, set())
+        if have - used - whole[node.name] - len(mine) < 1 or rnd.random() > 0.4:
+            found.append(node)
+            continue
+        number = rnd.choice([at for at in range(have) if at not in mine])
+        one = TakenDevice(number)
+        if rnd.random() < 0.7:
+            cores, share = rnd.choice(_SIZES), rnd.choice((4, 8))
+            contract = rnd.choice(("phalanx", "kai"))
+            one = TakenDevice(number, contract, cores, node.gpu_memory // share)
+        counted = {**node.used, GPU: used + 1}
+        found.append(replace(node, taken=(one,), used=counted))
     return found
 
 

@@ -28,20 +28,22 @@ class DeviceStates:
     """
     The devices of one node of which somebody has a part, by their numbers.
 
-    ``cuttable`` are those that may be cut and are neither shared nor known to be whole.
+    ``cuttable`` are those that may be cut and are neither shared nor known to be whole;
+    ``counted`` are those that the load of others counts already.
     """
 
     shared: Mapping[int, SharedDevice] = field(default_factory=dict)
     sliced: Mapping[int, Sliced] = field(default_factory=dict)
     cuttable: tuple[int, ...] = ()
     whole: frozenset[int] = frozenset()
+    counted: frozenset[int] = frozenset()
 
     @property
     def opened(self) -> int:
         """
-        Count the devices that are not idle, nor whole.
+        Count the devices that are not idle, nor whole, nor counted already.
         """
-        return len(self.shared.keys() | self.sliced.keys())
+        return len((self.shared.keys() | self.sliced.keys()) - self.counted)
 
 
 def device_states(
@@ -74,9 +76,9 @@ def _holders(gangs: Iterable[Gang]) -> Iterator[tuple[GpuPart | None, Pod]]:
 
 
 def _states(node: Node, held: Iterable[tuple[GpuPart | None, Pod]]) -> DeviceStates:
-    shared: dict[int, SharedDevice] = {}
+    shared = _of_others(node)
     sliced: dict[int, Sliced] = {}
-    whole: set[int] = set()
+    whole = {one.device for one in node.taken if not one.contract}
     for part, pod in held:
         for place in pod.devices:
             if part is None:
@@ -95,7 +97,23 @@ def _states(node: Node, held: Iterable[tuple[GpuPart | None, Pod]]) -> DeviceSta
         sliced=dict(sorted(sliced.items())),
         cuttable=tuple(device for device in may_be_cut if device not in taken),
         whole=frozenset(whole),
+        counted=frozenset(one.device for one in node.taken),
     )
+
+
+def _of_others(node: Node) -> dict[int, SharedDevice]:
+    """
+    Give what work that is not ours leaves of the devices that it shares.
+    """
+    return {
+        one.device: SharedDevice(
+            one.contract,
+            max(0, WHOLE - one.cores),
+            max(0, node.gpu_memory - one.memory),
+        )
+        for one in node.taken
+        if one.contract
+    }
 
 
 def _share(

@@ -22,6 +22,14 @@ FAULTS = (
         ("devices/instances-that-run-do-not-move",),
     ),
     Fault(
+        "others-on-shared-gpus-forgotten",
+        "a GPU that others share has all of itself left",
+        switch(
+            "solver.devices.device_states:_of_others", lambda _old: lambda _node: {}
+        ),
+        ("devices/what-others-have-of-a-gpu-is-taken",),
+    ),
+    Fault(
         "parts-open-idle-gpus",
         "greedy opens an idle GPU for a part while a shared one has room",
         switch("solver.problem.node_room:NodeRoom.on_open_devices", always(None)),

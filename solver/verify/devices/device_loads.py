@@ -46,7 +46,7 @@ def device_capacities(evidence: Evidence) -> Iterator[Violation]:
     Ensure that every device holds what lies on it, now and after the plan.
 
     Per device: one contract, compute ≤ 1, memory ≤ what it has, and no slice twice; per
-    node: used + pods' whole GPUs + devices of which somebody has a part ≤ allocatable.
+    node: used + pods' whole GPUs + other devices of which one has a part ≤ allocatable.
     """
     if not any(GPU_SHARE in node.allocatable for node in evidence.nodes.values()):
         return
@@ -62,20 +62,28 @@ def device_capacities(evidence: Evidence) -> Iterator[Violation]:
                 if what:
                     where = f"{name}/{number}"
                     yield Violation("device-capacity", where, f"{when}, {what}")
-            have, used = node.allocatable.get(GPU, 0), node.used.get(GPU, 0)
-            if used + load.whole + len(load.devices) > have:
-                message = (
-                    f"{when}, {used + load.whole} of its {have} GPUs are whole and "
-                    f"{len(load.devices)} are shared or cut"
-                )
-                yield Violation("device-capacity", name, message)
+            message = _too_many(load, node)
+            if message:
+                yield Violation("device-capacity", name, f"{when}, {message}")
+
+
+def _too_many(load: _NodeLoad, node: Node) -> str:
+    """
+    Say that more GPUs are taken than there are; those of others are counted as used.
+    """
+    have, used = node.allocatable.get(GPU, 0), node.used.get(GPU, 0)
+    shared = len(load.devices.keys() - {one.device for one in node.taken})
+    if used + load.whole + shared <= have:
+        return ""
+    whole = f"{used + load.whole} of its {have} GPUs are whole"
+    return f"{whole} and {shared} are shared or cut"
 
 
 def _loads(evidence: Evidence, *, later: bool) -> dict[str, _NodeLoad]:
     """
     Lay all pods out on devices, as they are or as they are after the plan.
     """
-    loads: dict[str, _NodeLoad] = {name: _NodeLoad() for name in evidence.nodes}
+    loads = {name: _of_others(node) for name, node in evidence.nodes.items()}
     taken = {step.operation.pod for step in evidence.steps if step.takes}
     for gang in still(evidence.snapshot.gangs):
         for leaf in pod_sets(gang.tree):
@@ -89,6 +97,19 @@ def _loads(evidence: Evidence, *, later: bool) -> dict[str, _NodeLoad]:
     for step in evidence.steps:
         _lay_new(evidence, loads, step, later=later)
     return loads
+
+
+def _of_others(node: Node) -> _NodeLoad:
+    """
+    Lay out what work that is not ours has of a node's devices.
+    """
+    load = _NodeLoad()
+    for one in node.taken:
+        cores = one.cores if one.contract else WHOLE
+        memory = one.memory if one.contract else node.gpu_memory
+        part = GpuPart(one.contract or "one who has it whole", cores, memory=memory)
+        load.devices[one.device] = _Load(parts=[("others", part)])
+    return load
 
 
 def _is_going(evidence: Evidence, key: str, pod: Pod) -> bool:

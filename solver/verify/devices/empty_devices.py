@@ -32,9 +32,22 @@ def num_alone(node: Node, part: GpuPart) -> int:
             if start >= end:
                 each, end = each + 1, start + profile.size
         return min(devices, len(node.mig.devices)) * each // part.count
-    if devices < part.count or part.memory > node.gpu_memory:
+    each = _num_sharers(node, part, 0, 0)
+    others = [
+        _num_sharers(node, part, one.cores, one.memory)
+        for one in node.taken
+        if one.contract == part.contract
+    ]
+    if not each or devices + sum(map(bool, others)) < part.count:
         return 0
-    memory = part.memory_on(node.gpu_memory)
-    most = [WHOLE // part.cores] if part.cores else []
-    most += [node.gpu_memory // memory] if memory else []
-    return devices * min(most) // part.count
+    return (devices * each + sum(others)) // part.count
+
+
+def _num_sharers(node: Node, part: GpuPart, cores: int, memory: int) -> int:
+    """
+    Count the pods with a part on one device of which so much is taken.
+    """
+    own = part.memory_on(node.gpu_memory)
+    most = [max(0, WHOLE - cores) // part.cores] if part.cores else []
+    most += [max(0, node.gpu_memory - memory) // own] if own else []
+    return min(most)

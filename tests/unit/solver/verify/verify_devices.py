@@ -2,7 +2,10 @@
 Cases of the judge about devices of which somebody has a part.
 """
 
-from models.gpu_parts import with_shares
+from dataclasses import replace
+
+from models.gpu_parts import TakenDevice, with_shares
+from models.resources import GPU
 from tests.helpers.build import bind, gang, plan, requests, snapshot
 from tests.helpers.parts import (
     MEMORY,
@@ -132,4 +135,27 @@ def _sums():
     )
 
 
-DEVICES = [*_names(), *_sums()]
+def _others():
+    def with_others(*taken, used):
+        return replace(sharing(used={GPU: used}), taken=taken)
+
+    shared = TakenDevice(0, "phalanx", 600, MEMORY // 4)
+    yield broken(
+        "device-capacity",
+        snapshot([with_others(shared, used=1)], [part_gang("a", HALF)]),
+        plan(bind("a-0", devices=on(0))),
+        plan(bind("a-0", devices=on(1))),
+        "what others have of a GPU",
+    )
+    yield broken(
+        "device-capacity",
+        snapshot(
+            [with_others(TakenDevice(1), used=1)], [part_gang("a", fraction(100))]
+        ),
+        plan(bind("a-0", devices=on(1))),
+        plan(bind("a-0", devices=on(0))),
+        "a GPU that others have whole",
+    )
+
+
+DEVICES = [*_names(), *_sums(), *_others()]
