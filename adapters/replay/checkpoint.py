@@ -38,6 +38,7 @@ def keep(engine: Engine, key: str) -> None:
         "fates": [_written(fate) for fate in world.fates.values()],
         "held": world.held.document(),
         "holds": world.holds.document(),
+        "lent": world.lent.document(),
         "usage": world.usage.document(),
         "runTimes": run_times_document(world.run_times),
         "alone": [idx for idx in world.fates if _alone(engine, idx)],
@@ -95,6 +96,7 @@ def restore(engine: Engine, document: dict[str, Any]) -> None:
         setattr(world, name, document["world"][name])
     world.held.restore(document["held"])
     world.holds.restore(document["holds"], held_on=True)
+    world.lent.restore(document["lent"])
     world.usage.restore(document["usage"])
     specs = map(RunTimesSpec.model_validate, document["runTimes"])
     world.run_times = record_of(specs)

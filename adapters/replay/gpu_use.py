@@ -6,9 +6,16 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-USES = ("used", "incomplete", "fragmented", "quota", "held", "unwanted", "off")
+USES = (
+    *("used", "incomplete", "fragmented", "quota"),
+    *("held", "freed", "unwanted", "off"),
+)
 """
 What a GPU may be doing, one of them at any time.
+"""
+LENT = "lent"
+"""
+Those of the used ones that are on nodes held for others.
 """
 LONG = 2000
 """
@@ -97,9 +104,10 @@ class Meter:
         """
         Give the part of all GPU time up to the horizon that went to each use.
         """
-        whole = sum(self.totals.values())
+        whole = sum(self.totals[use] for use in USES)
         return {
-            use: round(self.totals[use] / whole, 6) if whole else None for use in USES
+            use: round(self.totals[use] / whole, 6) if whole else None
+            for use in (*USES, LENT)
         }
 
     def means(self) -> dict[str, float]:
@@ -107,7 +115,7 @@ class Meter:
         Give the mean GPUs of each use over the bucket so far.
         """
         seconds = max(1, self.now - self.begins)
-        return {use: self.sums.get(use, 0) / seconds for use in USES}
+        return {use: self.sums.get(use, 0) / seconds for use in (*USES, LENT)}
 
     def queue_means(self) -> dict[str, float]:
         """

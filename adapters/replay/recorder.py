@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 from adapters.machine.clock import monotonic
 from adapters.machine.csv_cells import CsvWriter, csv_rows
-from adapters.replay.gpu_use import USES
+from adapters.replay.gpu_use import LENT, USES
 from adapters.replay.job_state import NEVER, Fate
 from adapters.replay.world import World
 from models.plan import Plan
@@ -20,7 +20,7 @@ JOB_COLUMNS = (
     *("submit", "start", "end", "wait", "attempts", "failures", "evictions"),
     *("lost", "status", "reason", "nodes"),
 )
-SERIES_COLUMNS = ("t", *USES, "waiting", "waitingGpus", "running")
+SERIES_COLUMNS = ("t", *USES, LENT, "waiting", "waitingGpus", "running")
 QUEUE_COLUMNS = ("t", "queue", "used", "share", "waiting")
 _FILES = {
     "ended.csv": ("idx", *JOB_COLUMNS),
@@ -91,7 +91,7 @@ class Recorder:
             "series.csv",
             (
                 begins,
-                *(_number(means[use]) for use in USES),
+                *(_number(means[use]) for use in (*USES, LENT)),
                 line.count,
                 sum(line.gpus.values()),
                 world.num_running,

@@ -13,8 +13,9 @@ from adapters.loop.memory.held import HeldTime
 from adapters.loop.memory.held_gangs import HoldMemory
 from adapters.loop.memory.used_so_far import UsageMemory
 from adapters.replay.free_nodes import Ground
-from adapters.replay.gpu_use import Meter
+from adapters.replay.gpu_use import LENT, USES, Meter
 from adapters.replay.job_state import NEVER, Fate
+from adapters.replay.lent_nodes import LentNodes
 from adapters.replay.merged_load import Load
 from adapters.replay.queue_usage import Books, Shares
 from adapters.replay.waiting_jobs import WaitingJobs
@@ -98,6 +99,7 @@ class World:
     meter: Meter = field(init=False)
     held: HeldTime = field(default_factory=HeldTime)
     holds: HoldMemory = field(default_factory=HoldMemory)
+    lent: LentNodes = field(default_factory=LentNodes)
     usage: UsageMemory = field(init=False)
     run_times: RunTimes = NOTHING_SEEN
     load: Load = field(default_factory=Load)
@@ -111,7 +113,7 @@ class World:
         half_life = self.policy.shares.half_life
         self.books = Books(self.floor.queues, totals, half_life)
         self.usage = UsageMemory(half_life)
-        level = dict.fromkeys(("used", "incomplete", "fragmented", "quota", "held"), 0)
+        level = dict.fromkeys((*USES, LENT), 0)
         level |= {"unwanted": self.ground.free_gpus, "off": self.ground.off_gpus}
         self.meter = Meter(self.rules.bucket, level)
 
@@ -126,7 +128,7 @@ class World:
         self.line.join(idx)
         self._note_change()
         more = min(self.meter.level["unwanted"], job.gpus)
-        self.meter.shift("unwanted", "held", more)
+        self.meter.shift("unwanted", "freed", more)
 
     def next_end(self) -> int | None:
         """
@@ -152,7 +154,7 @@ class World:
         places = dict(fate.places)
         if self._is_load(fate):
             self.load.drop(fate)
-        wanted = "held" if self.line.count else "unwanted"
+        wanted = "freed" if self.line.count else "unwanted"
         gpus = self._vacate(fate, [*places])
         self.used -= gpus
         self.meter.shift("used", wanted, gpus)
@@ -187,7 +189,9 @@ class World:
         queue = fate.job.queue
         for pod in pods:
             requests = fate.role_of(pod).requests
-            self.ground.take(requests, self.ground.index[fate.places.pop(pod)], -1)
+            node = fate.places.pop(pod)
+            self.meter.level[LENT] -= self.lent.leave(pod, node)
+            self.ground.take(requests, self.ground.index[node], -1)
             self.books.take(queue, requests, -1)
             total += requests.get(GPU, 0)
         fate.tree = None
@@ -217,6 +221,7 @@ class World:
             self.changed, self.again = False, None
             self.held.note(0, self.now)
             self.holds.planned((), self.now)
+            self.lent.planned((), 0)
             self.split()
             return "full"
         self.shares = self.books.shares(self._asked())
@@ -307,6 +312,7 @@ class World:
         Let happen what a plan says; every pod obeys at once.
         """
         self.counts = Counts()
+        self.lent.planned(plan.holds, plan.held)
         for fate in self.promised.values():
             fate.reserved.clear()
             fate.tree = None
@@ -344,6 +350,7 @@ class World:
         gpus = requests.get(GPU, 0)
         fate.places[pod] = node
         fate.since[pod] = self.now
+        self.lent.bind(pod, node, gpus)
         self.active[fate.job.name] = fate
         self.ground.take(requests, self.ground.index[node])
         self.books.take(fate.job.queue, requests)
@@ -465,9 +472,11 @@ class World:
         demand = sum(self.line.gpus.values())
         wanted = min(idle, demand)
         allowed = min(wanted, self._within_limits(idle)) if wanted else 0
-        held = min(allowed, self._fitting()) if allowed else 0
+        fitting = min(allowed, self._fitting()) if allowed else 0
+        held = min(fitting, self.lent.held)
         level |= {"unwanted": idle - wanted, "quota": wanted - allowed}
-        level |= {"held": held, "fragmented": allowed - held}
+        level |= {"fragmented": allowed - fitting, "freed": fitting - held}
+        level |= {"held": held, LENT: self.lent.gpus}
         self.meter.split(level)
 
     def _within_limits(self, idle: int) -> int:

@@ -12,7 +12,10 @@ from pathlib import Path
 DAY, HOUR = 86_400, 3_600
 SIZES = (("0", 0, 0), ("1", 1, 1), ("2-7", 2, 7), ("8-15", 8, 15), ("16-63", 16, 63))
 LARGE = (("64+", 64, 10**6), ("8+", 8, 10**6))
-PARTS = ("used", "incomplete", "fragmented", "quota", "held", "unwanted", "off")
+PARTS = (
+    *("used", "lent", "incomplete", "fragmented", "quota"),
+    *("held", "freed", "unwanted", "off"),
+)
 FACTORS = {"greedy": 1.0, "solver": 0.6, "easy": 0.9, "per-pod": 1.7}
 
 
@@ -184,7 +187,8 @@ class _World:
                 quota = idle * 0.15
                 rest = idle - frag - quota
                 wait = int(40 * factor * (6 if crowded else 1))
-                row = (hour * HOUR, busy, 0, frag, quota, rest * 0.1, rest * 0.9, 0)
+                row = (hour * HOUR, busy, busy * 0.1, 0, frag, quota)
+                row += (rest * 0.04, rest * 0.06, rest * 0.9, 0)
                 out.writerow((*row, wait // 4, wait, int(busy)))
                 for at, queue in enumerate(self.queues):
                     part = busy * (at + 1) / sum(range(1, len(self.queues) + 1))
@@ -234,7 +238,9 @@ def _metrics(waits, used, gpus):
             "incomplete": 0.0,
             "fragmented": (1 - part) * 0.3,
             "quota": (1 - part) * 0.2,
-            "held": (1 - part) * 0.1,
+            "held": (1 - part) * 0.04,
+            "freed": (1 - part) * 0.06,
+            "lent": part * 0.1,
             "unwanted": (1 - part) * 0.4,
             "off": 0.0,
         },

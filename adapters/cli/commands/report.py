@@ -13,6 +13,24 @@ if TYPE_CHECKING:
 
 MOST_WINDOWS = 8
 
+Windows = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--window",
+        metavar="FROM..TO",
+        help="A window of the nodes to draw, such as 10d..11d; up to eight.",
+    ),
+]
+StudyFolder = Annotated[
+    str | None,
+    typer.Option(
+        "--study",
+        metavar="DIR",
+        help="What `study policy` wrote of the same trace: say whether a policy of it "
+        "is better.",
+    ),
+]
+
 
 def report(
     folder: Annotated[
@@ -24,14 +42,8 @@ def report(
     *,
     html: HtmlFile = None,
     markdown: MarkdownFile = None,
-    window: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--window",
-            metavar="FROM..TO",
-            help="A window of the nodes to draw, such as 10d..11d; up to eight.",
-        ),
-    ] = None,
+    window: Windows = None,
+    study: StudyFolder = None,
 ) -> None:
     """
     Write a page about the results of a replay, or about an observed scheduler.
@@ -51,16 +63,18 @@ def report(
 
     with Progress() as progress:
         progress.say("reading the results")
-        page = _observed(folder) or _replayed(folder, windows)
+        page = _observed(folder) or _replayed(folder, windows, study)
         progress.say("drawing")
         write(page, html, markdown)
 
 
-def _replayed(folder: str, windows: list[tuple[float, float]]) -> "Page":
+def _replayed(
+    folder: str, windows: list[tuple[float, float]], study: str | None
+) -> "Page":
     from adapters.reports.replay.replay_page import replay_page
     from adapters.reports.replay.results import load
 
-    return replay_page(load(folder), windows)
+    return replay_page(load(folder), windows, study)
 
 
 def _observed(folder: str) -> "Page | None":

@@ -54,6 +54,8 @@ FRAGMENTED = Colour("fragmented", "#d9821b", "#f2ad50")
 QUOTA = Colour("quota", "#7d52bd", "#b394ef")
 UNWANTED = Colour("unwanted", "#b9c2cc", "#4d5763")
 HELD = Colour("held", "#1d9a8a", "#46c7b4")
+FREED = Colour("freed", "#8a8f2a", "#c9cf5e")
+LENT = Colour("lent", "#7fb2e0", "#a9d1f7")
 INCOMPLETE = Colour("incomplete", "#c2347a", "#f27fb2")
 AWAY = Colour("away", "#3c434b", "#8b96a3")
 
@@ -68,7 +70,7 @@ HEAT = (
 EVERY = (
     *(INK, FAINT, LINE, GRID, CARD, PAGE, LINK, GOOD, BAD),
     *SERIES,
-    *(USED, FRAGMENTED, QUOTA, UNWANTED, HELD, INCOMPLETE, AWAY),
+    *(USED, LENT, FRAGMENTED, QUOTA, UNWANTED, HELD, FREED, INCOMPLETE, AWAY),
     *HEAT,
 )
 

@@ -55,10 +55,12 @@ _TO_THE_END = (
 )
 _WORDS = {
     "used": ("used", "used"),
+    "lent": ("used: lent by those it is held for", "lent"),
     "incomplete": ("held by incomplete gangs", "incomplete"),
     "fragmented": ("idle: fragmented", "fragmented"),
     "quota": ("idle: blocked by quota", "quota"),
-    "held": ("idle: held back", "held"),
+    "held": ("idle: held for a head", "held"),
+    "freed": ("idle: between rounds", "freed"),
     "unwanted": ("idle: unwanted", "unwanted"),
     "off": ("nodes that take no pods", "away"),
 }
@@ -118,8 +120,10 @@ def _areas(folder: Folder, read: dict[str, Series]) -> Figure:
         caption="What the GPUs do over time",
         reading="All GPUs of the cluster, hour by hour or in longer steps; idle ones "
         "by the cause. Fragmented: wanted, but no waiting gang fits into the pieces. "
-        "Blocked by quota: wanted only by queues at their limit. Held back: a waiting "
-        "gang would fit; freed since the last round, or held for another. Unwanted: "
+        "Blocked by quota: wanted only by queues at their limit. Held: a waiting gang "
+        "would fit, but nodes are held for one that waits longer. Between rounds: it "
+        "would fit, and starts with the next round. Lent: used by others on nodes that "
+        "are held. Unwanted: "
         f"nobody waits. {which_seed(folder)}",
         keys=[Key(*_WORDS[part]) for part in seen],
         panels=panels,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from adapters.reports.charts.number_text import DAY, amount, period, share, span
 from adapters.reports.page.page import Block, Page, Section
 from adapters.reports.replay.decisions import decisions
+from adapters.reports.replay.found_better import found_better
 from adapters.reports.replay.measures import every_grid, listed, paired_grid
 from adapters.reports.replay.over_time import fairness, use
 from adapters.reports.replay.replay_summary import (
@@ -31,9 +32,22 @@ _REGIMES = {
 }
 
 
-def replay_page(folder: Folder, windows: Sequence[tuple[float, float]] = ()) -> Page:
+def replay_page(
+    folder: Folder,
+    windows: Sequence[tuple[float, float]] = (),
+    study: str | None = None,
+) -> Page:
     """
-    Make the page of a replay; ``windows`` are shown of the nodes, from and to seconds.
+    Make the page of a replay.
+
+    Parameters
+    ----------
+    folder
+        What was found.
+    windows
+        What is shown of the nodes, from and to seconds.
+    study
+        The folder of a study of policies to compare the played one with.
     """
     results = folder.results
     names = results.strategies
@@ -43,30 +57,39 @@ def replay_page(folder: Folder, windows: Sequence[tuple[float, float]] = ()) -> 
         title=f"{_who(names)}: {results.trace.name} on {_on(folder)}",
         lead=[
             line
-            for line in (_played(folder), composite(folder), best_of_all(folder))
+            for line in (
+                *(_played(folder), composite(folder), best_of_all(folder)),
+                *found_better(folder, study),
+            )
             if line
         ],
         verdict=verdict(folder, subject),
         certainty=certainty(folder, subject),
         tiles=tiles_of(folder, subject or names[0], results.baseline),
-        sections=[
-            Section(name=name, heading=heading, blocks=blocks)
-            for name, heading, blocks in (
-                ("measures", "The comparison", _measures(folder, subject)),
-                ("by-size", "Waits by gang size", waits(folder)),
-                ("over-time", "Use of the GPUs", use(folder)),
-                ("node-strips", "Nodes", strips(folder, windows)),
-                ("shares", "Fairness", fairness(folder)),
-                ("times", "Decision time and proofs", _times(folder)),
-                ("largest", "Largest differences", largest(folder)),
-                ("limits", "What was not modelled", limits(folder)),
-                ("inputs", "What was run", [inputs(folder)]),
-            )
-        ],
+        sections=_sections(folder, windows, subject),
         document={**folder.document, "timings": folder.timings_document},
         beside=True,
         made_by=[(name, text or "not installed") for name, text in _versions(folder)],
     )
+
+
+def _sections(
+    folder: Folder, windows: Sequence[tuple[float, float]], subject: str | None
+) -> list[Section]:
+    return [
+        Section(name=name, heading=heading, blocks=blocks)
+        for name, heading, blocks in (
+            ("measures", "The comparison", _measures(folder, subject)),
+            ("by-size", "Waits by gang size", waits(folder)),
+            ("over-time", "Use of the GPUs", use(folder)),
+            ("node-strips", "Nodes", strips(folder, windows)),
+            ("shares", "Fairness", fairness(folder)),
+            ("times", "Decision time and proofs", _times(folder)),
+            ("largest", "Largest differences", largest(folder)),
+            ("limits", "What was not modelled", limits(folder)),
+            ("inputs", "What was run", [inputs(folder)]),
+        )
+    ]
 
 
 def _versions(folder: Folder) -> list[tuple[str, str | None]]:

@@ -316,6 +316,13 @@ def _judge(results: Results, folder: Path) -> None:
         raise ResultsRejectedError(str(folder / "results.json"), shown)
 
 
+def plain_values(path: Path) -> dict[str, Any]:
+    """
+    Read a file of plain values that must be there.
+    """
+    return _document(path, needed=True)
+
+
 def _document(path: Path, *, needed: bool) -> dict[str, Any]:
     if not path.is_file():
         if not needed:

@@ -13,7 +13,13 @@ from typing import Any
 
 from adapters.machine.csv_cells import csv_rows
 
-PARTS = ("used", "incomplete", "fragmented", "quota", "held", "unwanted", "off")
+PARTS = (
+    *("used", "lent", "incomplete", "fragmented", "quota"),
+    *("held", "freed", "unwanted", "off"),
+)
+"""
+What GPUs do, as a chart shows it: those that are lent are used, and shown apart.
+"""
 
 LARGEST = 1e15
 """
@@ -78,6 +84,8 @@ def read_series(path: Path) -> Series:
     if any(b <= a for a, b in zip(columns[0], columns[0][1:], strict=False)):
         raise TableError("has moments that do not grow")
     parts = dict(zip(PARTS, columns[1 : 1 + len(PARTS)], strict=True))
+    both = zip(parts["used"], parts["lent"], strict=True)
+    parts["used"] = [used - lent for used, lent in both]
     return Series(columns[0], parts, columns[-2], columns[-1])
 
 

@@ -10,6 +10,7 @@ import pytest
 from adapters.replay import play as playing
 from adapters.replay.checkpoint import NAME, keep
 from adapters.replay.engine import Engine
+from adapters.replay.gpu_use import USES
 from adapters.replay.lower_bounds import bounds_of
 from adapters.replay.play import jobs_of, play
 from adapters.replay.players import STRATEGIES
@@ -75,9 +76,8 @@ def test_no_schedule_passes_the_bounds(tmp_path, strategy):
 def test_the_uses_of_all_gpus_add_up_at_all_times(tmp_path, strategy):
     play(made(strategy, until=30_000), tmp_path)
 
-    uses = ("used", "incomplete", "fragmented", "quota", "held", "unwanted", "off")
     for row in table(tmp_path, "series.csv"):
-        assert 24 == pytest.approx(sum(float(row[use]) for use in uses), abs=0.001)
+        assert 24 == pytest.approx(sum(float(row[use]) for use in USES), abs=0.001)
 
 
 @pytest.mark.parametrize(

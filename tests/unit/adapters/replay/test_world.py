@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from adapters.replay.gpu_use import USES
 from adapters.replay.world import Rules
 from adapters.traces.clusters import floor_of
 from models.policy import Policy
@@ -105,9 +106,8 @@ def test_the_series_says_what_every_gpu_did(tmp_path):
     played(tmp_path, run(jobs))
 
     first, second, *_ = table(tmp_path, "series.csv")
-    uses = ("used", "incomplete", "fragmented", "quota", "held", "unwanted", "off")
     for row in (first, second):
-        assert 16 == pytest.approx(sum(float(row[use]) for use in uses), abs=0.001)
+        assert 16 == pytest.approx(sum(float(row[use]) for use in USES), abs=0.001)
     assert ("8", "1", "16") == (first["used"], first["waiting"], first["waitingGpus"])
     assert ("16", "0") == (second["used"], second["waiting"])
 
@@ -171,3 +171,25 @@ def test_the_queue_that_used_less_so_far_shares_more(tmp_path):
         ]
 
     assert {"with": [2, 6], "without": [4, 4]} == first
+
+
+def test_the_series_tells_held_and_lent_nodes_from_what_is_freed(tmp_path):
+    """
+    Nodes are held for a gang after the first hour; what is short runs on one of them.
+    """
+    policy = Policy.model_validate(
+        {"evict": {"stale": False}, "waiting": HOLDING | {"protectAfter": "1h"}}
+    )
+    jobs = [
+        job("busy", duration=5 * 3600),
+        job("wide", submit=1, pods=2),
+        job("short", submit=3700, gpus=2, duration=1800),
+        job("long", submit=3701, gpus=2, duration=9 * 3600),
+    ]
+    here = run(jobs, policy=policy, estimates=1.0, strategy="greedy")
+    played(tmp_path, here)
+
+    before, after, *_ = table(tmp_path, "series.csv")
+    assert "0" == before["held"] < before["freed"]
+    assert 2 * 1800 / 3600 == float(after["lent"])
+    assert 2 * 3300 / 3600 == pytest.approx(float(after["held"]), abs=0.001)

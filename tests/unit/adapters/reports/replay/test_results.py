@@ -140,7 +140,7 @@ def test_parts_of_a_series_add_up_to_the_cluster(folder):
     [
         (None, "is missing"),
         ("", "has no column t, used"),
-        ("t,used\n1,2\n", "has no column incomplete"),
+        ("t,used\n1,2\n", "has no column lent"),
     ],
 )
 def test_table_that_is_missing_or_damaged_is_named(folder, text, what):
