@@ -142,6 +142,8 @@ def shown(found):
         said["refused"] = refusal(found)
     if found.warnings:
         said["warnings"] = list(found.warnings)
+    if found.nodes:
+        said["nodes"] = [list(label) for label in found.nodes]
     if found.preemptible is False:
         said["preemptible"] = False
     return said

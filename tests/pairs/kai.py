@@ -15,6 +15,7 @@ from tests.pairs.pair import (
 )
 
 SUBGROUP = "kai.scheduler/subgroup-name"
+POOL = "kai.scheduler/node-pool"
 OPEN = {"quota": -1, "limit": -1}
 
 
@@ -267,7 +268,14 @@ ROWS = {
             (ABSENT, "preemptible"),
             "g Quota…",
             "g 2 on n",
-        )
+        ),
+        pair(
+            [*room(2), queue("q", 1), group(queue="q", minMember=2), *members(2)],
+            "PodGroup/g spec preemptibility",
+            (ABSENT, "semi-preemptible"),
+            "g 2 on n",
+            "g Quota…; warned: …semi-preemptible is read as non-preemptible…",
+        ),
     ],
     "`spec.schedulingBackoff`": [
         pair(
@@ -320,8 +328,26 @@ ROWS = {
             "PodGroup/g metadata labels kai.scheduler/node-pool",
             (ABSENT, "a"),
             "g 3 on n",
-            "g UnsupportedConstraint …kai.scheduler/node-pool…",
-        )
+            "g NoFittingNode…",
+        ),
+        pair(
+            [node("n", 3), node("n1", 4, labels={POOL: "a"}), *PLAIN[1:]],
+            "PodGroup/g metadata labels kai.scheduler/node-pool",
+            (ABSENT, "a"),
+            "g 3 on n",
+            "g 3 on n1",
+        ),
+        pair(
+            [
+                node("n", 3, labels={POOL: "a"}),
+                PLAIN[1],
+                *members(3, nodeSelector={POOL: "a"}),
+            ],
+            "PodGroup/g metadata labels kai.scheduler/node-pool",
+            ("a", "b"),
+            "g 3 on n",
+            "g ConfigConflict metadata.labels…: b, but the nodeSelector of…says a",
+        ),
     ],
     "`metadata.name`": [
         pair(

@@ -69,7 +69,8 @@ class Claim:
     their membership says.  ``others`` are further objects that carry its answer.
     ``created`` and ``stale_since`` are times, in seconds since the epoch.  ``over``
     says that without pods there is nothing to wait for: it has ended, or needs none.
-    ``silent`` says that its pods are not told why they have no node.
+    ``silent`` says that its pods are not told why they have no node.  ``nodes`` are
+    labels that every node of its pods must have.
     """
 
     key: str
@@ -97,6 +98,7 @@ class Claim:
     refused: Waiting | None = None
     warnings: tuple[str, ...] = ()
     silent: bool = False
+    nodes: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

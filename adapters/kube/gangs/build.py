@@ -10,7 +10,7 @@ from adapters.kube.dialects.defaults import Defaults, defaults_of
 from adapters.kube.dialects.notes import PriorityClasses, priority_classes
 from adapters.kube.dialects.protocol import Claim, Objects
 from adapters.kube.gangs.holds import hold_of
-from adapters.kube.gangs.leaves import Member, ages, elapsed
+from adapters.kube.gangs.leaves import Member, ages, elapsed, with_labels
 from adapters.kube.gangs.membership import Grouped
 from adapters.kube.gangs.pod_neighbours import Around
 from adapters.kube.gangs.queues import Homes
@@ -164,6 +164,7 @@ class GangMaker:
     def _tree(self, name: str, group: Grouped) -> tuple[Tree, Waiting | None]:
         members = self._with_volumes(group.members)
         members = self._with_neighbours(members)
+        members = with_labels(group.claim.nodes, members)
         try:
             claim = group.claim
             policy = claim.match_policy or defaults_of(claim.dialect).match_policy

@@ -4,7 +4,7 @@ Pods of one leaf: their order, their shapes, and what planning counts of each.
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 
 from adapters.kube.dialects.defaults import INDEX_LABELS
@@ -36,6 +36,29 @@ class Member:
     queue: str | None = None
     exclusive: bool = False
     neighbours: Neighbours = ALONE
+
+
+def with_labels(
+    labels: tuple[tuple[str, str], ...], members: list[Member]
+) -> list[Member]:
+    """
+    Let pods demand the labels of nodes that their gang demands.
+    """
+    if not labels:
+        return members
+    return [
+        replace(
+            m,
+            pod=replace(
+                m.pod,
+                demand=replace(
+                    m.pod.demand,
+                    selector=tuple(sorted({*m.pod.demand.selector, *labels})),
+                ),
+            ),
+        )
+        for m in members
+    ]
 
 
 def index_of(pod: PodRecord) -> tuple[int, str]:

@@ -32,6 +32,7 @@ from adapters.kube.dialects.protocol import (
     GroupStanding,
     Membership,
     Objects,
+    Part,
     Write,
 )
 from adapters.kube.objects.fields import (
@@ -165,7 +166,7 @@ def _claim(
             queue=text(spec, "queue", "spec") or None,
             priority=priority,
             priority_class=class_name,
-            preemptible=_preemptible(spec, priority, notes),
+            preemptible=_preemptible(spec, priority, tree, notes),
             created=created(raw, notes),
             timed_out=_parked(raw, spec, notes),
             stale_after=_stale_after(spec),
@@ -174,7 +175,7 @@ def _claim(
             source=raw,
         )
         _delay(spec, notes)
-        _pool(raw, notes)
+        claim = replace(claim, nodes=_pool(raw, pods, notes))
     except FieldError as error:
         notes.invalid(str(error))
     return replace(claim, refused=notes.refused, warnings=tuple(notes.warnings))
@@ -191,9 +192,13 @@ def _priority(spec: Json, classes: PriorityClasses) -> tuple[int | None, str | N
     return (None, name) if found is None else (found, None)
 
 
-def _preemptible(spec: Json, priority: int | None, notes: Notes) -> bool | None:
+def _preemptible(
+    spec: Json, priority: int | None, tree: Part, notes: Notes
+) -> bool | None:
     """
     Say whether others may evict it: as written, else when its priority is below 100.
+
+    Of a gang whose core alone is not preemptible all pods are taken to be so.
     """
     word = text(spec, "preemptibility", "spec")
     match word:
@@ -204,11 +209,29 @@ def _preemptible(spec: Json, priority: int | None, notes: Notes) -> bool | None:
         case "":
             return None if priority is None else priority < 100
         case "semi-preemptible":
-            notes.unsupported("spec.preemptibility: semi-preemptible is not planned")
+            if not _needs_any(tree):
+                return True
+            notes.warn(
+                "spec.preemptibility: semi-preemptible is read as non-preemptible: "
+                "pods beyond the minimum are not evicted and keep to the quota too"
+            )
+            return False
         case _:
-            what = f"{word!r} is neither preemptible nor non-preemptible"
+            what = (
+                f"{word!r} is neither preemptible, non-preemptible nor semi-preemptible"
+            )
             notes.invalid(f"spec.preemptibility: {what}")
     return None
+
+
+def _needs_any(tree: Part) -> bool:
+    """
+    Tell whether a gang needs any pod, so that it has a core.
+    """
+    if not tree.parts:
+        return tree.minimum != 0
+    least = len(tree.parts) if tree.min_groups is None else tree.min_groups
+    return least > 0 and any(map(_needs_any, tree.parts))
 
 
 def _parked(raw: Raw, spec: Json, notes: Notes) -> bool:
@@ -267,11 +290,22 @@ def _delay(spec: Json, notes: Notes) -> None:
         )
 
 
-def _pool(raw: Raw, notes: Notes) -> None:
+def _pool(
+    raw: Raw, pods: tuple[PodRecord, ...], notes: Notes
+) -> tuple[tuple[str, str], ...]:
+    """
+    Give the label that the nodes of its pool have; without one it is every node.
+    """
     pool = texts(mapping(raw, "metadata"), "labels", "metadata").get(POOL)
-    if pool:
-        what = f"only nodes of the pool {pool} may be used, and pools are not planned"
-        notes.unsupported(f"metadata.labels[{POOL}]: {what}")
+    if not pool:
+        return ()
+    for pod in pods:
+        for key, value in pod.demand.selector:
+            if key == POOL and value != pool:
+                what = f"the nodeSelector of pod {pod.name} says {value}"
+                where = f"metadata.labels[{POOL}]"
+                notes.refuse(Reason.CONFIG_CONFLICT, f"{where}: {pool}, but {what}")
+    return ((POOL, pool),)
 
 
 def _check_pods(

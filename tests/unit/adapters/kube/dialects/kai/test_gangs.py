@@ -184,9 +184,6 @@ REFUSED = {
         "InvalidGang: spec.topologyConstraint.preferredTopologyLevel: "
         "the Topology racks has no level 'x'"
     ),
-    "{preemptibility: semi-preemptible}": (
-        "UnsupportedConstraint: spec.preemptibility: semi-preemptible is not planned"
-    ),
     "{schedulingBackoff: 3}": (
         "InvalidGang: spec.schedulingBackoff: 3 is neither -1 nor 1"
     ),
@@ -211,13 +208,28 @@ def test_a_gang_is_refused_for_itself_alone():
     assert found["default/other"].refused is None
 
 
-def test_a_group_in_a_node_pool_is_refused():
+def test_a_group_in_a_node_pool_demands_its_nodes():
     found = claim(DIALECT, group(meta=", labels: {kai.scheduler/node-pool: a100}"))
 
-    assert refusal(found) == (
-        "UnsupportedConstraint: metadata.labels[kai.scheduler/node-pool]: "
-        "only nodes of the pool a100 may be used, and pools are not planned"
-    )
+    assert refusal(found) is None
+    assert found.nodes == (("kai.scheduler/node-pool", "a100"),)
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("minMember: 2", False),
+        ("minMember: 0", True),
+        ("subGroups: [{name: a, minMember: 0}]", True),
+        ("subGroups: [{name: a, minMember: 1}]", False),
+        ("minSubGroup: 0, subGroups: [{name: a, minMember: 1}]", True),
+    ],
+)
+def test_what_is_semi_preemptible_is_kept_where_it_has_a_core(spec, expected):
+    found = claim(DIALECT, group(f"{{preemptibility: semi-preemptible, {spec}}}"))
+
+    assert found.preemptible is expected
+    assert bool(found.warnings) is not expected
 
 
 def test_a_bad_name_is_refused():
