@@ -23,12 +23,18 @@ from adapters.kube.gangs.build import GangMaker
 from adapters.kube.gangs.cluster_rules import ClusterRules, Kinds
 from adapters.kube.gangs.membership import Grouped
 from adapters.kube.gangs.namespace_gangs import NamespaceGroups, NamespaceLook
+from adapters.kube.gangs.namespace_labels import (
+    NAMESPACE,
+    NamespaceLabels,
+    namespace_labels,
+)
 from adapters.kube.gangs.namespaces import BUDGET, VOLUMES, Namespaces
 from adapters.kube.gangs.pod_neighbours import (
     FOREIGN,
     Around,
     around_of,
     concerned,
+    terms_of_all,
 )
 from adapters.kube.gangs.volumes import Volumes, storage_of
 from adapters.kube.objects.node_pool import NodePool
@@ -118,7 +124,7 @@ class ClusterGangs:
                 look = self._looks[name] = NamespaceLook(self._dialects)
             space = held[name]
             look.group(space, self._spaces.objects_of(space, wide), self._is_our_gang)
-        apart = self._around()
+        apart = self._around(namespace_labels(wide.of(*NAMESPACE)))
         if apart != self._apart:
             touched, self._apart = set(held), apart
         storage = [wide.of(*kind) for kind in VOLUMES]
@@ -171,14 +177,15 @@ class ClusterGangs:
         limits = storage_of(wide).limits
         return slots_of_nodes(there, limits, self._shared, asked)
 
-    def _around(self) -> Around:
+    def _around(self, labels: NamespaceLabels) -> Around:
         """
         Say who is around whom, in the namespaces that this concerns.
         """
         keepers = [pod for look in self._looks.values() for pod in look.groups.keepers]
         if not keepers:
             return Around()
-        everywhere, spaces = concerned(keepers)
+        terms = terms_of_all(keepers, labels)
+        everywhere, spaces = concerned(keepers, terms)
         near = [
             self._looks[name]
             for name in sorted(self._looks)
@@ -188,7 +195,7 @@ class ClusterGangs:
         everybody: dict[str, Sequence[PodRecord]] = {FOREIGN: others}
         for look in near:
             everybody |= {key: g.pods for key, g in look.groups.groups.items()}
-        return around_of(everybody)
+        return around_of(everybody, terms)
 
     def _is_our_gang(self, group: Grouped) -> bool:
         """

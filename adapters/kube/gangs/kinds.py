@@ -20,6 +20,7 @@ NEEDED = tuple(
     for group, plural, kind, namespaced in (
         ("", "pods", "Pod", True),
         ("", "nodes", "Node", False),
+        ("", "namespaces", "Namespace", False),
         ("", "persistentvolumeclaims", "PersistentVolumeClaim", True),
         ("", "persistentvolumes", "PersistentVolume", False),
         ("storage.k8s.io", "storageclasses", "StorageClass", False),

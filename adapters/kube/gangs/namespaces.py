@@ -15,6 +15,7 @@ from adapters.kube.dialects.notes import named
 from adapters.kube.dialects.protocol import Dialect, Objects
 from adapters.kube.dialects.workloads import IN_MANIFESTS
 from adapters.kube.dialects.workloads import RESOURCES as OWNERS
+from adapters.kube.gangs.namespace_labels import NAMESPACE
 from adapters.kube.gangs.storage import STORAGE_KINDS
 from adapters.kube.objects.node_pool import NodePool
 from adapters.kube.objects.pod_record import PodRecord
@@ -30,7 +31,7 @@ VOLUMES = (("", "PersistentVolume"), *STORAGE_KINDS)
 """
 Kinds on which only gangs depend whose pods have volumes.
 """
-_ASIDE = frozenset({("", "Pod"), ("", "Node"), BUDGET, *VOLUMES})
+_ASIDE = frozenset({("", "Pod"), ("", "Node"), NAMESPACE, BUDGET, *VOLUMES})
 """
 Kinds on which not all gangs of a namespace, or of all, depend.
 """

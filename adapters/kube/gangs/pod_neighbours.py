@@ -8,6 +8,7 @@ keep all others of their gang off their host are ``exclusive``, and no more is s
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from adapters.kube.gangs.namespace_labels import NamespaceLabels
 from adapters.kube.objects.pod_record import PodRecord
 from adapters.kube.objects.pod_terms import PodSelector, PodTerms
 from models.gangs import PodPhase
@@ -44,7 +45,19 @@ class Around:
         return self.reasons.get(gang), alone, said
 
 
-def concerned(pods: Iterable[PodRecord]) -> tuple[bool, set[str]]:
+def terms_of_all(
+    pods: Iterable[PodRecord], labels: NamespaceLabels
+) -> dict[str, PodTerms]:
+    """
+    Give what pods ask for by name, with the namespaces that they mean by labels.
+    """
+    known: dict[PodSelector, PodSelector] = {}
+    return {pod.key: labels.terms(pod.terms, known) for pod in pods}
+
+
+def concerned(
+    pods: Iterable[PodRecord], terms: Mapping[str, PodTerms]
+) -> tuple[bool, set[str]]:
     """
     Name the namespaces whose pods some pods are near to or apart from; or all are.
     """
@@ -52,22 +65,23 @@ def concerned(pods: Iterable[PodRecord]) -> tuple[bool, set[str]]:
     everywhere = False
     for pod in pods:
         spaces.add(pod.namespace)
-        terms = pod.terms
-        for selector, _ in (*terms.near, *terms.apart, *terms.spread):
+        for selector in terms[pod.key].selectors():
             everywhere = everywhere or selector.spaces is None
             spaces.update(selector.spaces or ())
     return everywhere, spaces
 
 
-def around_of(gangs: Mapping[str, Sequence[PodRecord]]) -> Around:
+def around_of(
+    gangs: Mapping[str, Sequence[PodRecord]], terms: Mapping[str, PodTerms]
+) -> Around:
     """
-    Say who selects whom; pods of others stand under ``FOREIGN``.
+    Say who selects whom, by what each pod asks for; others stand under ``FOREIGN``.
     """
     alive = {
         gang: [pod for pod in pods if pod.phase not in _FINISHED]
         for gang, pods in gangs.items()
     }
-    return _Neighbourhood(alive).around()
+    return _Neighbourhood(alive, terms).around()
 
 
 class _Neighbourhood:
@@ -75,8 +89,11 @@ class _Neighbourhood:
     The unfinished pods by gang, and the selectors that matter for those that wait.
     """
 
-    def __init__(self, gangs: Mapping[str, Sequence[PodRecord]]) -> None:
+    def __init__(
+        self, gangs: Mapping[str, Sequence[PodRecord]], terms: Mapping[str, PodTerms]
+    ) -> None:
         self._gangs = gangs
+        self._terms = terms
         self._waiting = {
             gang: any(pod.node is None for pod in pods)
             for gang, pods in gangs.items()
@@ -92,16 +109,11 @@ class _Neighbourhood:
         """
         Go through all pods that ask for something.
         """
-        terms: dict[str, PodTerms] = {}
-        for gang, pods in self._gangs.items():
-            for pod in pods:
-                if pod.terms and (gang != FOREIGN or pod.node is not None):
-                    terms[pod.key] = pod.terms
         asked = {
-            pod.key: self._asked(gang, pod)
+            pod.key: self._asked(gang, pod, self._terms[pod.key])
             for gang, pods in self._gangs.items()
             for pod in pods
-            if pod.key in terms
+            if pod.terms and (gang != FOREIGN or pod.node is not None)
         }
         here: dict[str, dict[Neighbours, int]] = {}
         for gang, pods in self._gangs.items():
@@ -131,28 +143,30 @@ class _Neighbourhood:
             spread=asked.spread,
         )
 
-    def _asked(self, gang: str, pod: PodRecord) -> Neighbours:
+    def _asked(self, gang: str, pod: PodRecord, terms: PodTerms) -> Neighbours:
         """
         Name the selectors that a pod asks by, of those that matter.
         """
         waits = self._waiting.get(gang, False)
+        if waits and any(selector.is_open for selector in terms.selectors()):
+            self._found.reasons.setdefault(gang, f"pod {pod.name}, {_OPEN}")
         near = None
-        if waits and pod.terms.near:
-            name = self._name(tuple(selector for selector, _ in pod.terms.near), gang)
-            keys = {key for _, key in pod.terms.near}
-            near = Near(name, tuple(sorted(keys)))
+        if waits and terms.near:
+            name = self._name(tuple(selector for selector, _ in terms.near), gang)
+            near = Near(name, tuple(sorted({key for _, key in terms.near})))
         spread = {
             rule._replace(pods=self._name((selector,), gang, _SPREAD))
-            for selector, rule in (pod.terms.spread if waits else ())
+            for selector, rule in (terms.spread if waits else ())
         }
+        apart = self._apart(gang, pod, terms, waits=waits)
         return Neighbours(
-            near=near,
-            apart=tuple(sorted(set(self._apart(gang, pod, waits=waits)))),
-            spread=tuple(sorted(spread)),
+            near=near, apart=tuple(sorted(set(apart))), spread=tuple(sorted(spread))
         )
 
-    def _apart(self, gang: str, pod: PodRecord, *, waits: bool) -> Iterator[Apart]:
-        for selector, key in pod.terms.apart:
+    def _apart(
+        self, gang: str, pod: PodRecord, terms: PodTerms, *, waits: bool
+    ) -> Iterator[Apart]:
+        for selector, key in terms.apart:
             if self._is_exclusive(gang, selector, key):
                 self._found.exclusive.add(pod.key)
                 continue
@@ -207,6 +221,10 @@ class _Neighbourhood:
 
 
 _SPREAD = "spread "
+_OPEN = (
+    "spec.affinity: namespaceSelector: namespaces are meant by their labels, "
+    "and no Namespace is among the objects"
+)
 
 
 class _Index:

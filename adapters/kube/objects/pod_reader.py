@@ -32,7 +32,7 @@ from adapters.kube.objects.fields import (
 )
 from adapters.kube.objects.object_names import is_label, is_subdomain
 from adapters.kube.objects.pod_record import Owner, PodRecord
-from adapters.kube.objects.pod_terms import NO_TERMS, PodTerms, terms_of, uncarried
+from adapters.kube.objects.pod_terms import NO_TERMS, PodTerms, terms_of
 from adapters.kube.objects.requests import requests_of
 from adapters.kube.objects.run_limit import run_limit
 from adapters.kube.objects.unread_fields import unread_words, why_waiting
@@ -271,14 +271,10 @@ def _wants(
         requests={**asked, **tried(lambda: host_ports_of(spec), no_ports, faults)},
         demand=tried(lambda: demand_of(spec), ANYWHERE, faults),
         terms=tried(lambda: terms_of(spec, namespace, labels), NO_TERMS, faults),
-        unsupported=tried(lambda: _unsupported(spec), (), faults),
+        unsupported=tried(lambda: tuple(unsupported_of(spec)), (), faults),
         invalid=tuple(dict.fromkeys((*uncounted, *faults))),
         uncounted=tuple(uncounted),
     )
-
-
-def _unsupported(spec: Json) -> tuple[str, ...]:
-    return (*uncarried(spec), *unsupported_of(spec))
 
 
 def _phase(meta: Json, spec: Json, status: Json) -> PodPhase:

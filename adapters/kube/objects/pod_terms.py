@@ -13,7 +13,7 @@ from models.nodes import LabelRule
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PLACE = "spec.affinity"
-_OWN_NAME = "kubernetes.io/metadata.name"
+OWN_NAME = "kubernetes.io/metadata.name"
 _MOST_SHOWN = 120
 
 
@@ -21,10 +21,15 @@ _MOST_SHOWN = 120
 class PodSelector:
     """
     Which pods are meant: in some namespaces or all, by rules on labels, or none at all.
+
+    ``by_labels`` are rules on labels of namespaces: until somebody who knows these has
+    looked they are of all, and then ``spaces`` names them.
     """
 
     spaces: tuple[str, ...] | None
     rules: tuple[LabelRule, ...] | None
+    by_labels: tuple[LabelRule, ...] = ()
+    named: tuple[str, ...] = ()
 
     def selects(self, namespace: str, labels: Mapping[str, str]) -> bool:
         """
@@ -49,8 +54,20 @@ class PodSelector:
         Say it as people do.
         """
         rules = [_shown(rule) for rule in self.rules or ()] or ["pods"]
-        spaces = "all namespaces" if self.spaces is None else ", ".join(self.spaces)
-        return f"{', '.join(rules)} in {spaces}"[:_MOST_SHOWN]
+        return f"{', '.join(rules)} in {self._where()}"[:_MOST_SHOWN]
+
+    def _where(self) -> str:
+        if self.by_labels:
+            meant = f"namespaces with {', '.join(map(_shown, self.by_labels))}"
+            return ", ".join((*self.named, meant))
+        return "all namespaces" if self.spaces is None else ", ".join(self.spaces)
+
+    @property
+    def is_open(self) -> bool:
+        """
+        Tell whether it is not known which namespaces are meant.
+        """
+        return self.spaces is None and bool(self.by_labels)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +86,13 @@ class PodTerms:
         """
         return bool(self.near or self.apart or self.spread)
 
+    def selectors(self) -> Iterator[PodSelector]:
+        """
+        Walk all selectors.
+        """
+        for selector, _ in (*self.near, *self.apart, *self.spread):
+            yield selector
+
 
 NO_TERMS = PodTerms()
 
@@ -84,17 +108,6 @@ def terms_of(spec: Json, namespace: str, labels: Mapping[str, str]) -> PodTerms:
     )
 
 
-def uncarried(spec: Json) -> Iterator[str]:
-    """
-    Name the terms that are not planned, with the field and why.
-    """
-    for word in ("podAffinity", "podAntiAffinity"):
-        for term in _raw_terms(spec, word):
-            if not _is_by_name(mapping(term, "namespaceSelector")):
-                field = f"{_PLACE}.{word}.{_REQUIRED}.namespaceSelector"
-                yield f"{field}: labels of namespaces are not read"
-
-
 def _raw_terms(spec: Json, word: str) -> tuple[Json, ...]:
     affinity = mapping(mapping(spec, "affinity", "spec"), word, _PLACE)
     return tuple(records(affinity, _REQUIRED, f"{_PLACE}.{word}"))
@@ -108,32 +121,23 @@ def _terms(
         key = text(term, "topologyKey", place)
         if not key:
             raise FieldError(f"{place}.topologyKey", "no key is given")
-        spaces = _spaces(term, namespace, place)
-        yield PodSelector(spaces, _rules(term, labels, place)), key
+        yield _selector(term, namespace, place, _rules(term, labels, place)), key
 
 
-def _spaces(term: Json, namespace: str, place: str) -> tuple[str, ...] | None:
+def _selector(
+    term: Json, namespace: str, place: str, rules: tuple[LabelRule, ...] | None
+) -> PodSelector:
     """
-    Give the namespaces of a term; all of them where these cannot be told.
+    Read which namespaces a term means.
     """
     named = set(words(term, "namespaces", place))
     if term.get("namespaceSelector") is None:
-        return tuple(sorted(named or {namespace}))
+        return PodSelector(tuple(sorted(named or {namespace})), rules)
     selector = mapping(term, "namespaceSelector", place)
-    rules = selector_rules(selector, f"{place}.namespaceSelector")
-    if not rules or not _is_by_name(selector):
-        return None
-    (rule,) = rules
-    return tuple(sorted(named | set(rule.values)))
-
-
-def _is_by_name(selector: Json) -> bool:
-    """
-    Tell whether a selector of namespaces is over none of their labels but the name.
-    """
-    rules = selector_rules(selector, "namespaceSelector")
-    by_name = [r for r in rules if r.key == _OWN_NAME and r.operator == "In"]
-    return not rules or len(rules) == len(by_name) == 1
+    labels = selector_rules(selector, f"{place}.namespaceSelector")
+    if len(labels) == 1 and (labels[0].key, labels[0].operator) == (OWN_NAME, "In"):
+        return PodSelector(tuple(sorted(named | set(labels[0].values))), rules)
+    return PodSelector(None, rules, labels, tuple(sorted(named)) if labels else ())
 
 
 def _rules(

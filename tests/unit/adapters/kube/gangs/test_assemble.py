@@ -617,7 +617,7 @@ REPELLED = {
         "zone",
         "other",
     ),
-    "over labels that are not read": (
+    "over labels that nobody knows": (
         {"namespaceSelector": {"matchLabels": {"team": "a"}}},
         "zone",
         "other",
@@ -645,6 +645,53 @@ def test_a_running_pod_keeps_ours_away_by_any_topology(case, scheduler):
 
     assert {"m", "n"} == nodes_for("y")
     assert {"m"} == nodes_for("x")
+
+
+TEAM_A = {"namespaceSelector": {"matchLabels": {"team": "a"}}}
+
+
+def namespace(name, **labels):
+    return obj("v1", "Namespace", name, meta={"labels": labels})
+
+
+def by_team(team, *, waits=False):
+    """
+    Give where a pod may be that is apart by zone from pods of the namespaces of team a.
+    """
+    rules = apart(app="x")
+    (inner,) = rules["podAntiAffinity"].values()
+    inner[0] |= {**TEAM_A, "topologyKey": "zone"}
+    labels = {"app": "x"}
+    one = keeping(
+        namespace="other", labels=labels, **({} if waits else {"affinity": rules})
+    )
+    two = pod("waits", labels=labels, **({"affinity": rules} if waits else {}))
+    nodes = node("n", labels={"zone": "a"}), node("m", labels={"zone": "b"})
+    spaces = (
+        ()
+        if team is None
+        else (namespace("default", team=team), namespace("other", team=team))
+    )
+    return assembled(*nodes, *spaces, one, two).snapshot
+
+
+@pytest.mark.parametrize("waits", [True, False])
+@pytest.mark.parametrize(("team", "expected"), [("a", {"m"}), ("b", {"m", "n"})])
+def test_namespaces_are_meant_by_their_labels(team, expected, waits):
+    found = by_team(team, waits=waits)
+    problem = problem_of(found, Policy())
+
+    fits = problem.shapes.fits[problem.shapes.of_leaf["default/waits", 0]]
+    assert expected == {n.name for n, f in zip(found.nodes, fits, strict=True) if f}
+
+
+def test_labels_of_namespaces_that_nobody_knows_let_a_gang_wait():
+    (gang,) = by_team(None, waits=True).gangs
+
+    assert gang.refused.facts["detail"] == (
+        "pod waits, spec.affinity: namespaceSelector: namespaces are meant by their "
+        "labels, and no Namespace is among the objects"
+    )
 
 
 def test_selectors_of_pods_that_nobody_waits_for_are_not_said():

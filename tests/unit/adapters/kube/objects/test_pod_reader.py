@@ -162,9 +162,9 @@ SPREAD = {"topologyKey": "zone", "maxSkew": 1}
 UNSUPPORTED = {
     "podAffinity": (None, {"affinity": SOFT}),
     "podAntiAffinity": (None, {"affinity": anti("zone")}),
-    "podAntiAffinity.required": (
+    "namespaceSelector": (
+        None,
         {"affinity": anti(namespaceSelector={"matchLabels": {"team": "a"}})},
-        {"affinity": anti(namespaceSelector={})},
     ),
     "topologySpreadConstraints": (None, {"topologySpreadConstraints": [SPREAD]}),
     "resourceClaims": ({"resourceClaims": [{"name": "gpu"}]}, {"resourceClaims": []}),

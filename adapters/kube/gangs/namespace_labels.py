@@ -1,0 +1,63 @@
+"""
+Labels of namespaces, and the namespaces that terms of pods mean by them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from adapters.kube.api.api_resources import Raw
+from adapters.kube.dialects.notes import named
+from adapters.kube.objects.fields import FieldError, mapping, texts
+from adapters.kube.objects.pod_terms import OWN_NAME, PodSelector, PodTerms
+
+NAMESPACE = ("", "Namespace")
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceLabels:
+    """
+    The labels of each namespace that is known; none are where no object is there.
+    """
+
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def terms(self, terms: PodTerms, known: dict[PodSelector, PodSelector]) -> PodTerms:
+        """
+        Say which namespaces terms mean; ``known`` keeps what was found of selectors.
+        """
+        if not any(each.is_open for each in terms.selectors()):
+            return terms
+        return replace(
+            terms,
+            near=tuple((self._told(s, known), key) for s, key in terms.near),
+            apart=tuple((self._told(s, known), key) for s, key in terms.apart),
+        )
+
+    def _told(
+        self, selector: PodSelector, known: dict[PodSelector, PodSelector]
+    ) -> PodSelector:
+        if not selector.is_open or not self.labels:
+            return selector
+        if selector not in known:
+            meant = {
+                name
+                for name, labels in self.labels.items()
+                if all(rule.holds(labels) for rule in selector.by_labels)
+            }
+            spaces = tuple(sorted(meant.union(selector.named)))
+            known[selector] = replace(selector, spaces=spaces)
+        return known[selector]
+
+
+def namespace_labels(raws: tuple[Raw, ...]) -> NamespaceLabels:
+    """
+    Read the labels of namespaces; each has its own name as one.
+    """
+    found: dict[str, Mapping[str, str]] = {}
+    for _, name, raw in named(raws):
+        try:
+            labels = texts(mapping(raw, "metadata"), "labels", "metadata")
+        except FieldError:
+            labels = {}
+        found[name] = {**labels, OWN_NAME: name}
+    return NamespaceLabels(found)
