@@ -32,7 +32,8 @@ class Seen:
     What was seen at one moment; ``source`` says where.
 
     ``whys`` are of gangs that wait, ``whys_from`` says whose they are, in words.
-    ``starts`` says of gangs when they start, by the ``plan`` if one was made.
+    ``starts`` says of gangs when they start, by the ``plan`` if one was made; ``holds``
+    for how many seconds nodes have been held for gangs for which they are now.
     ``labels`` are those of the gangs' objects, by the
     gang's key: none where the source has no labels at all.  ``dialects`` names the
     system each gang was read from.
@@ -44,6 +45,7 @@ class Seen:
     whys: Mapping[str, Why] = field(default_factory=dict)
     whys_from: str = ""
     starts: Mapping[str, str] = field(default_factory=dict)
+    holds: Mapping[str, int] = field(default_factory=dict)
     plan: Plan | None = None
     labels: Mapping[str, Mapping[str, str]] | None = None
     dialects: Mapping[str, str] = field(default_factory=dict)
@@ -53,6 +55,7 @@ def seen_with(snapshot: Snapshot, policy: Policy, source: str, plan: Plan) -> Se
     """
     See a snapshot with what a round that was planned for it says of its gangs.
     """
+    held_for = {gang.key: gang.held_for for gang in snapshot.gangs}
     return Seen(
         snapshot=snapshot,
         policy=policy,
@@ -65,6 +68,7 @@ def seen_with(snapshot: Snapshot, policy: Policy, source: str, plan: Plan) -> Se
             if line.waiting is not None
         },
         starts={x.name: start for x in plan.gangs if (start := _start(x))},
+        holds={hold.gang: held_for.get(hold.gang, 0) for hold in plan.holds},
         plan=plan,
     )
 

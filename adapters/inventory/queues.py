@@ -86,11 +86,14 @@ class OverTime:
 class QueueRow:
     """
     One queue: its gangs by state, and each resource that some queue names.
+
+    ``holds`` are its gangs for which nodes are held, with the seconds so far.
     """
 
     queue: Queue
     gangs: Mapping[str, int]
     holdings: Mapping[str, Holding]
+    holds: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -123,6 +126,7 @@ class QueueRow:
             "state": self.state,
             "priority": self.queue.priority,
             "gangs": dict(sorted(self.gangs.items())),
+            "holds": dict(sorted(self.holds.items())),
             "resources": {
                 name: holding.document(name)
                 for name, holding in sorted(self.holdings.items())
@@ -137,14 +141,18 @@ def queue_rows(seen: Seen) -> Iterator[QueueRow]:
     problem = problem_of(seen.snapshot, seen.policy)
     times = {name: _over_time(seen, name) for name in problem.queues.named}
     gangs: dict[str, Counter[str]] = {}
+    holds: dict[str, dict[str, int]] = {}
     for row in gang_rows(seen):
         gangs.setdefault(row.queue, Counter())[row.state] += 1
+        if row.key in seen.holds:
+            holds.setdefault(row.queue, {})[row.key] = seen.holds[row.key]
     for queue in seen.snapshot.queues:
         used = problem.queues.running.get(queue.name, {})
         shares = problem.shares.get(queue.name, {})
         yield QueueRow(
             queue=queue,
             gangs=gangs.get(queue.name, {}),
+            holds=holds.get(queue.name, {}),
             holdings={
                 name: Holding(
                     quota=queue.rule(name).quota,

@@ -8,14 +8,16 @@ from dataclasses import replace
 from adapters.inventory.listed import Seen
 from adapters.kube.acting.intent import looked_at, place_of
 from adapters.kube.api.errors import ClusterError
+from adapters.loop.memory.held import HeldTime
+from adapters.loop.memory.held_gangs import HoldMemory
 from adapters.loop.memory.used_so_far import UsageMemory
 from adapters.service.following import Followed
 from adapters.service.run_settings import as_run_here
 
 
-def with_usage(seen: Seen, here: Followed) -> Seen:
+def with_memory(seen: Seen, here: Followed) -> Seen:
     """
-    Let queues show what they used over time, where shares have a memory.
+    Let queues show what they used over time, where shares have a memory, and holds.
 
     Who may not read what is remembered sees what is there now, as without it.
     """
@@ -26,9 +28,18 @@ def with_usage(seen: Seen, here: Followed) -> Seen:
         return seen
     usage = UsageMemory.kept(kept.get("usage"))
     shares = seen.policy.shares.model_copy(update={"half_life": usage.half_life})
-    queues = usage.applied(seen.snapshot.queues, time.time())
+    now = time.time()
+    queues = usage.applied(seen.snapshot.queues, now)
+    held, holds = HeldTime(), HoldMemory()
+    held.restore(kept.get("held", {}))
+    holds.restore(kept.get("holds"), held_on=True)
     return replace(
         seen,
-        snapshot=replace(seen.snapshot, queues=queues),
+        snapshot=replace(
+            seen.snapshot,
+            queues=queues,
+            held=held.within(seen.policy.waiting.window, now),
+        ),
         policy=seen.policy.model_copy(update={"shares": shares}),
+        holds={gang: holds.of(gang, now)[0] for gang in sorted(holds.now)},
     )

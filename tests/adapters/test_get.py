@@ -212,6 +212,18 @@ def test_queues_say_what_they_used_over_time_and_whom_they_owe(capsys):
     assert "its fair part is 60.2; owes 60.2 to rare" in capsys.readouterr().out
 
 
+def test_queues_say_for_whom_nodes_are_held(capsys):
+    path = "scenarios/waiting/an-entitled-head-is-firm-against-entitled-work.yaml"
+    serve, train = items(capsys, "get", "queues", "-f", path)
+    shown = "\n".join(table(capsys, "get", "queues", "-f", path))
+
+    assert ({}, {"default/large": 0}) == (serve["holds"], train["holds"])
+    assert "default/large (0s)" in shown
+
+    head, *_ = table(capsys, "get", "queues", "-f", "scenarios/queues/limit-holds.yaml")
+    assert "HELD FOR" not in head
+
+
 def test_nodes_say_what_is_left_on_them(busy, capsys):
     first, second, old = items(capsys, "get", "nodes", "-f", busy)
 

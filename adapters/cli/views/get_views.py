@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
+from adapters.cli.views.held_for import held_for, held_words
 from adapters.cli.views.listing import ListColumn, Listing, span
 from adapters.cli.views.owed import over_time_words, used_over_time
 from adapters.compare.outcome import percent
@@ -136,7 +137,7 @@ def queues_of(seen: Seen) -> Listing[QueueRow]:
     for head, pick in heads.items():
         cell, key = amount(pick), by(pick)
         columns.append(ListColumn(head, cell, by=key, right=True))
-    columns += used_over_time(seen)
+    columns += [*used_over_time(seen), *held_for(seen)]
     for resource in _others(seen):
         for head, pick in heads.items():
             word = f"{resource.upper()} {head.removeprefix('GPUS ')}"
@@ -153,6 +154,7 @@ def queues_of(seen: Seen) -> Listing[QueueRow]:
             f"{counted(len(rows), 'queue')}; "
             "SHARE is what a queue is entitled to now; a parent counts what is below it"
             f"{'; KEPT is not lent' if _keeps(seen) else ''}{over_time_words(seen)}"
+            f"{held_words(seen)}"
         ),
         empty=f"No queues in {seen.source}: every gang is in one without bounds.",
     )

@@ -84,14 +84,14 @@ class Where:
             yield self._read
             return
         from adapters.kube.watch.cluster_listing import seen_in
-        from adapters.service.remembered import with_usage
+        from adapters.service.remembered import with_memory
         from models.policy import Policy
 
         with self.cluster().followed() as here:
 
             def look() -> "Seen":
                 seen = seen_in(here.source, Policy(), here.server)
-                return with_usage(seen, here) if self.over_time else seen
+                return with_memory(seen, here) if self.over_time else seen
 
             yield look
 

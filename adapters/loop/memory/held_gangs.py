@@ -63,6 +63,13 @@ class HoldMemory:
         self._now -= frozenset(gangs)
 
     @property
+    def now(self) -> Collection[str]:
+        """
+        Name the gangs for which nodes are held now.
+        """
+        return self._now
+
+    @property
     def gangs(self) -> Collection[str]:
         """
         Name the gangs of which something is remembered.
