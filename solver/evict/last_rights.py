@@ -1,8 +1,7 @@
 """
 Last rights: whether those who start in the end still let all leave who do.
 
-What a step bound is decided anew with all that is idle; who was preempted for it is
-not.
+What a step bound is decided anew with all that is idle; who leaves for it is not.
 """
 
 from collections.abc import Mapping
@@ -16,7 +15,10 @@ from solver.problem.problem import Frozen, Problem, Step, Unit
 
 def may_all_leave(problem: Problem, draft: Draft) -> bool:
     """
-    Tell whether higher bands start more than was preempted below them, step by step.
+    Tell whether what starts gives the right to all that leaves, step by step.
+
+    Higher bands start more than was preempted below them, and what starts inside of a
+    queue makes up for what others reclaim from it.
 
     Parameters
     ----------
@@ -31,15 +33,15 @@ def may_all_leave(problem: Problem, draft: Draft) -> bool:
         (Step.ENTITLED, frozen.exits[:first]),
         (Step.BORROWING, frozen.exits[first:]),
     ):
-        if any(one.rule == "preempt" for one in exits):
+        if any(one.rule in {"preempt", "reclaim"} for one in exits):
             rights = HandRights(replace(problem, frozen=Frozen(), step=step))
             rights.leave(exits)
             places = {**frozen.places, **frozen.bound}
             units = (*frozen.units, *frozen.committed)
-            _start(rights, units, places, frozen.entitled)
+            _start(rights, units, places, frozen)
             started = tuple(filter(draft.starts, problem.units))
-            _start(rights, started, draft.places, draft.entitled)
-            if not all(map(rights.in_step.may_lose, rights.in_step.queues)):
+            _start(rights, started, draft.places, draft)
+            if not rights.hold():
                 return False
     return True
 
@@ -48,11 +50,11 @@ def _start(
     rights: HandRights,
     units: tuple[Unit, ...],
     places: Mapping[str, Places],
-    entitled: frozenset[str],
+    named: Frozen | Draft,
 ) -> None:
     for unit in units:
         if not all(state.key in places for state in unit.states):
             continue
         counts = {state.key: places[state.key].counts for state in unit.states}
-        mine = unit.key in entitled
-        rights.start(unit, counts, entitled=mine, guaranteed=False)
+        mine, sure = unit.key in named.entitled, unit.key in named.guaranteed
+        rights.start(unit, counts, entitled=mine, guaranteed=sure)

@@ -298,8 +298,10 @@ def _entitled_now(
     keys = tuple(key for key in tier_keys(problem) if key.name == "entitled")
     if not keys:
         return ready
-    run = TierSearch(problem, watch, complete(problem, ready), budget, keys=keys)
+    first = complete(problem, ready)
+    run = TierSearch(problem, watch, first, budget, keys=keys)
     run.all_tiers()
+    _keep_rights(run, [first])
     known.idle.add(
         dict(zip(keys, run.bounds, strict=True)),
         dict(zip(keys, run.values, strict=True)),

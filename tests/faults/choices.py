@@ -42,6 +42,12 @@ FAULTS: tuple[Fault, ...] = (
         ("evict/preempt/who-is-entitled-gives-no-right-to-who-borrows",),
     ),
     Fault(
+        "rights-of-those-given-up",
+        "what follows in idle room may take the place of who gives a right to reclaim",
+        switch("solver.search.round_steps:_keep_rights", always(None)),
+        ("evict/reclaim/what-makes-up-inside-a-department-starts-after-all",),
+    ),
+    Fault(
         "bounds-step-by-step",
         "the whole round bounds what leaves step by step, and not in all",
         switch("solver.encode.leaving.joined_steps:add_policy_bounds", always(None)),
