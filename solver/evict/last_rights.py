@@ -4,13 +4,11 @@ Last rights: whether those who start in the end still let all leave who do.
 What a step bound is decided anew with all that is idle; who leaves for it is not.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from solver.evict.eviction_ledger import HandRights
 from solver.place.draft import Draft
-from solver.problem.node_room import Places
-from solver.problem.problem import Frozen, Problem, Step, Unit
+from solver.problem.problem import Frozen, Problem, Step
 
 
 def may_all_leave(problem: Problem, draft: Draft) -> bool:
@@ -29,32 +27,26 @@ def may_all_leave(problem: Problem, draft: Draft) -> bool:
     """
     frozen = problem.frozen
     first = frozen.losses[Step.ENTITLED].pods
+    places = {**frozen.places, **frozen.bound, **draft.places}
+    started = filter(draft.starts, problem.units)
+    units = [
+        unit
+        for unit in (*frozen.units, *frozen.committed, *started)
+        if all(state.key in places for state in unit.states)
+    ]
     for step, exits in (
         (Step.ENTITLED, frozen.exits[:first]),
         (Step.BORROWING, frozen.exits[first:]),
     ):
-        if any(one.rule in {"preempt", "reclaim"} for one in exits):
-            rights = HandRights(replace(problem, frozen=Frozen(), step=step))
-            rights.leave(exits)
-            places = {**frozen.places, **frozen.bound}
-            units = (*frozen.units, *frozen.committed)
-            _start(rights, units, places, frozen)
-            started = tuple(filter(draft.starts, problem.units))
-            _start(rights, started, draft.places, draft)
-            if not rights.hold():
-                return False
-    return True
-
-
-def _start(
-    rights: HandRights,
-    units: tuple[Unit, ...],
-    places: Mapping[str, Places],
-    named: Frozen | Draft,
-) -> None:
-    for unit in units:
-        if not all(state.key in places for state in unit.states):
+        if all(one.rule == "consolidate" for one in exits):
             continue
-        counts = {state.key: places[state.key].counts for state in unit.states}
-        mine, sure = unit.key in named.entitled, unit.key in named.guaranteed
-        rights.start(unit, counts, entitled=mine, guaranteed=sure)
+        rights = HandRights(replace(problem, frozen=Frozen(), step=step))
+        rights.leave(exits)
+        for unit in units:
+            counts = {state.key: places[state.key].counts for state in unit.states}
+            mine = unit.key in frozen.entitled | draft.entitled
+            sure = unit.key in frozen.guaranteed
+            rights.start(unit, counts, entitled=mine, guaranteed=sure)
+        if not rights.hold():
+            return False
+    return True
