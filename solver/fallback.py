@@ -15,7 +15,7 @@ from models.policy import Evict, Policy
 from models.snapshot import Snapshot
 from solver.effort.budget import Clock, Lanes
 from solver.problem.problem import problem_of
-from solver.round import RoundMemo, budget_of, judged, propose
+from solver.round import RoundMemo, RoundOptions, budget_of, judged, propose
 from solver.score.tiers import tier_keys, trivial_bound
 
 NOBODY_LEAVES = Evict(preempt=False, reclaim=False, consolidate=False, stale=False)
@@ -60,17 +60,12 @@ def decide_or_fall_back(  # noqa: PLR0913 - as decide
         What the first way raised, when every way failed, with a note of each other.
     """
     budget = budget_of(policy, clock, lanes)
+    asked = RoundOptions(progress=progress, explained=explained, memo=memo)
 
     def proposed(one: _Try) -> Plan:
-        return propose(
-            snapshot,
-            one.policy,
-            budget,
-            strategy=one.strategy,
-            progress=progress,
-            explained=explained,
-            memo=memo if one.way == "as-asked" else None,
-        )
+        shared = memo if one.way == "as-asked" else None
+        options = replace(asked, strategy=one.strategy, memo=shared)
+        return propose(snapshot, one.policy, budget, options)
 
     def judge(plan: Plan) -> Plan:
         return judged(snapshot, policy, plan, budget.watch, memo)

@@ -40,6 +40,17 @@ Reasons of gangs that are ready.
 """
 
 
+def _passed_over(plan: Plan) -> set[str]:
+    """
+    Name the gangs that others were chosen before.
+    """
+    return {
+        line.name
+        for line in plan.gangs
+        if line.waiting is not None and line.waiting.reason in NOT_CHOSEN
+    }
+
+
 def carry_out(snapshot: Snapshot, plan: Plan, seconds: int) -> Snapshot:
     """
     Give the snapshot some time after a plan was carried out and every pod obeyed.
@@ -48,15 +59,6 @@ def carry_out(snapshot: Snapshot, plan: Plan, seconds: int) -> Snapshot:
     reserved ones are reserved on their node.  Terminating pods are gone and made
     anew; reservations that the plan does not repeat are void.  Stale gangs that are
     evicted, and gangs whose back-off ends, are a change of what is wanted.
-
-    Parameters
-    ----------
-    snapshot
-        What was.
-    plan
-        A plan for it, which holds.
-    seconds
-        How much later it is.
     """
     later = _Later(
         {step.pod: step for step in plan.operations},
@@ -65,11 +67,7 @@ def carry_out(snapshot: Snapshot, plan: Plan, seconds: int) -> Snapshot:
     )
     leave = [step for step in plan.operations if step.op in _GONE]
     gone = Counter(step.gang for step in leave if step.rule != "stale")
-    passed = {
-        line.name
-        for line in plan.gangs
-        if line.waiting is not None and line.waiting.reason in NOT_CHOSEN
-    }
+    passed = _passed_over(plan)
     gangs = tuple(
         _gang_after(
             gang,

@@ -3,7 +3,7 @@ The round: a snapshot and a policy in, a verified plan out.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from models.errors import PlanRejectedError
 from models.plan import Plan
@@ -49,6 +49,25 @@ class RoundMemo:
         self.judge = JudgeMemo(lasts=True)
 
 
+@dataclass(frozen=True, slots=True)
+class RoundOptions:
+    """
+    How a round is planned, beside what is and what is wanted.
+
+    ``strategy`` is a name of ``STRATEGIES``; ``progress`` is told the name of each
+    phase as it begins.  Where it is ``explained``, gangs that wait say why, and the
+    plan what it was made from; nothing else depends on either.  ``tuning`` has the
+    numbers of the search, where they are not the usual ones; ``memo`` is what rounds of
+    one cluster share, and the plan does not depend on it.
+    """
+
+    strategy: str = "solver"
+    progress: Callable[[str], None] | None = None
+    explained: bool = True
+    tuning: Tuning | None = None
+    memo: RoundMemo | None = None
+
+
 def decide(  # noqa: PLR0913 - who decides, and what may watch it
     snapshot: Snapshot,
     policy: Policy,
@@ -70,22 +89,13 @@ def decide(  # noqa: PLR0913 - who decides, and what may watch it
         What is.
     policy
         What is wanted, and how long the search may take.
-    strategy
-        A name of ``STRATEGIES``.
+    strategy, progress, explained, tuning, memo
+        As ``RoundOptions`` says.
     clock
         A monotonic clock; with it the plan says how long each phase took, and only
         with it a limit in seconds can hold.
     lanes
         What two searches may run on at once, with a limit in seconds and two workers.
-    progress
-        Told the name of each phase as it begins.
-    explained
-        Whether gangs that wait say why, and the plan what it was made from; nothing
-        else depends on either.
-    tuning
-        The numbers of the search, where they are not the usual ones.
-    memo
-        What rounds of one cluster share; the plan does not depend on it.
 
     Raises
     ------
@@ -93,16 +103,8 @@ def decide(  # noqa: PLR0913 - who decides, and what may watch it
         When the plan breaks a rule; nothing of it may be carried out.
     """
     budget = budget_of(policy, clock, lanes)
-    plan = propose(
-        snapshot,
-        policy,
-        budget,
-        strategy=strategy,
-        progress=progress,
-        explained=explained,
-        tuning=tuning,
-        memo=memo,
-    )
+    options = RoundOptions(strategy, progress, explained, tuning, memo)
+    plan = propose(snapshot, policy, budget, options)
     return judged(snapshot, policy, plan, budget.watch, memo)
 
 
@@ -115,31 +117,24 @@ def budget_of(
     return Budget(policy.limits, policy.seed, Stopwatch(clock, lanes))
 
 
-def propose(  # noqa: PLR0913 - as decide
-    snapshot: Snapshot,
-    policy: Policy,
-    budget: Budget,
-    *,
-    strategy: str,
-    progress: Callable[[str], None] | None = None,
-    explained: bool = True,
-    tuning: Tuning | None = None,
-    memo: RoundMemo | None = None,
+def propose(
+    snapshot: Snapshot, policy: Policy, budget: Budget, options: RoundOptions
 ) -> Plan:
     """
     Plan one round; nobody has judged the plan yet.
     """
-    memo = memo or RoundMemo()
-    tell = progress or (lambda _: None)
+    memo = options.memo or RoundMemo()
+    tell = options.progress or (lambda _: None)
     tell("problem")
-    bare = problem_of(snapshot, policy, tuning, memo.problem)
+    bare = problem_of(snapshot, policy, options.tuning, memo.problem)
     tell("search")
     with budget.keeping(bare.tuning.explain.kept):
-        outcome = _lasting(bare, budget, strategy)
+        outcome = _lasting(bare, budget, options.strategy)
     tell("verify")
+    explained = options.explained
     why = _reasons(bare, outcome, budget) if explained else bare.blocked
     source = content_hash(snapshot, memo.hashes) if explained else ""
-    plan = _plan(outcome, strategy, why, source, memo.lines)
+    plan = _plan(outcome, options.strategy, why, source, memo.lines)
     budget.watch.lap("decode")
     return replace(plan, cut=tuple(sorted(budget.cut)))
 

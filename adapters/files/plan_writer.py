@@ -5,7 +5,7 @@ Plans to JSON: every key, in one order, in the same bytes every time.
 import json
 from typing import Any
 
-from models.plan import GangLine, Operation, Plan
+from models.plan import GangLine, ModelSize, Operation, Plan
 
 PHASES = ("read", "problem", "greedy", "build", "search", "decode", "verify", "total")
 
@@ -21,7 +21,6 @@ def plan_document(plan: Plan) -> dict[str, Any]:
     """
     Give a plan as plain values in the documented order.
     """
-    size = plan.model
     return {
         "apiVersion": "phalanx/v1",
         "kind": "Plan",
@@ -31,26 +30,10 @@ def plan_document(plan: Plan) -> dict[str, Any]:
         "snapshot": plan.snapshot,
         "seed": plan.seed,
         "versions": dict(sorted(plan.versions.items(), reverse=True)),
-        "tiers": [
-            {
-                "name": tier.name,
-                "band": tier.band,
-                "direction": tier.direction,
-                "value": tier.value,
-                "bound": tier.bound,
-                "proof": tier.proof,
-            }
-            for tier in plan.tiers
-        ],
+        "tiers": _tiers(plan),
         "gangs": [_gang(line) for line in plan.gangs],
         "operations": [_operation(operation) for operation in plan.operations],
-        "model": {
-            "variables": size.variables,
-            "constraints": size.constraints,
-            "nodeClasses": size.node_classes,
-            "podShapes": size.pod_shapes,
-            "gangTypes": size.gang_types,
-        },
+        "model": _model(plan.model),
         "seconds": _seconds(plan),
         "fallback": _fallback(plan),
         "cut": [*plan.cut],
@@ -59,6 +42,30 @@ def plan_document(plan: Plan) -> dict[str, Any]:
             {"gang": hold.gang, "nodes": [*hold.nodes], "expected": hold.expected}
             for hold in plan.holds
         ],
+    }
+
+
+def _tiers(plan: Plan) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": tier.name,
+            "band": tier.band,
+            "direction": tier.direction,
+            "value": tier.value,
+            "bound": tier.bound,
+            "proof": tier.proof,
+        }
+        for tier in plan.tiers
+    ]
+
+
+def _model(size: ModelSize) -> dict[str, int]:
+    return {
+        "variables": size.variables,
+        "constraints": size.constraints,
+        "nodeClasses": size.node_classes,
+        "podShapes": size.pod_shapes,
+        "gangTypes": size.gang_types,
     }
 
 
@@ -140,7 +147,7 @@ def difference(plan: Plan, other: Plan) -> dict[str, Any]:
     mine, theirs = started(plan), started(other)
     return {
         "strategy": other.strategy,
-        "tiers": plan_document(other)["tiers"],
+        "tiers": _tiers(other),
         "startsOnlyHere": sorted(mine.keys() - theirs.keys()),
         "startsOnlyThere": sorted(theirs.keys() - mine.keys()),
     }

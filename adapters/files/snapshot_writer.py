@@ -158,10 +158,6 @@ def _gang(gang: Gang) -> Record:
     """
     Write one gang; its root is written into it.
     """
-    root = _tree(gang.tree, gang.name, is_root=True)
-    policy = gang.match_policy
-    waits = policy is MatchPolicy.WAITING_AND_RUNNING
-    refused = gang.refused
     return {
         "name": gang.name,
         **keep_said(
@@ -170,32 +166,44 @@ def _gang(gang: Gang) -> Record:
             priority=gang.priority or None,
         ),
         **({} if gang.preemptible else {"preemptible": False}),
-        **keep_said(
-            age=gang.age or None,
-            group=list(gang.mates),
-            matchPolicy=None if waits else str(policy),
-            mode=gang.mode if gang.mode != "Strict" else None,
-            onceSatisfied=gang.once_satisfied,
-            timedOut=gang.timed_out,
-            backoff=gang.backoff or None,
-            minResources=_amounts(gang.min_resources),
-            waitingTime=gang.waiting_time,
-            maxRuntime=gang.max_runtime,
-            staleAfter=gang.stale_after,
-            staleSince=gang.stale_since,
-            evictedAgo=gang.evicted_ago,
-            passedOver=gang.passed_over or None,
-            heldFor=gang.held_for or None,
-            heldFirst=gang.held_first,
-            runsLike=kind_document(gang.runs_like) if gang.runs_like else None,
-        ),
-        **(
-            {"refused": {"reason": str(refused.reason), "facts": dict(refused.facts)}}
-            if refused
-            else {}
-        ),
-        **root,
+        **_history(gang),
+        **_refused(gang),
+        **_tree(gang.tree, gang.name, is_root=True),
     }
+
+
+def _history(gang: Gang) -> Record:
+    """
+    Write what is known of a gang beside its pods: how it is matched, and its times.
+    """
+    policy = gang.match_policy
+    waits = policy is MatchPolicy.WAITING_AND_RUNNING
+    return keep_said(
+        age=gang.age or None,
+        group=list(gang.mates),
+        matchPolicy=None if waits else str(policy),
+        mode=gang.mode if gang.mode != "Strict" else None,
+        onceSatisfied=gang.once_satisfied,
+        timedOut=gang.timed_out,
+        backoff=gang.backoff or None,
+        minResources=_amounts(gang.min_resources),
+        waitingTime=gang.waiting_time,
+        maxRuntime=gang.max_runtime,
+        staleAfter=gang.stale_after,
+        staleSince=gang.stale_since,
+        evictedAgo=gang.evicted_ago,
+        passedOver=gang.passed_over or None,
+        heldFor=gang.held_for or None,
+        heldFirst=gang.held_first,
+        runsLike=kind_document(gang.runs_like) if gang.runs_like else None,
+    )
+
+
+def _refused(gang: Gang) -> Record:
+    if gang.refused is None:
+        return {}
+    facts = dict(gang.refused.facts)
+    return {"refused": {"reason": str(gang.refused.reason), "facts": facts}}
 
 
 def _queue_of(gang: Gang) -> str | None:

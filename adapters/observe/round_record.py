@@ -62,10 +62,7 @@ def record_of(
         **head_of(turn.name, turn.began, outcome, why),
         **{word: document[word] for word in _AS_PLANNED},
         "policy": policy.model_dump(by_alias=True, mode="json"),
-        "seconds": {
-            "round": {name: round(spent, 6) for name, spent in turn.seconds.items()},
-            "plan": document["seconds"],
-        },
+        "seconds": {"round": _rounded(turn.seconds), "plan": document["seconds"]},
         "nodes": len(turn.snapshot.nodes),
         "gangs": _gangs(turn, document["gangs"], ended),
         "gpus": _bound_gpus(turn),
@@ -159,6 +156,10 @@ def head_of(name: str, began: float, outcome: str, why: str = "") -> dict[str, A
         "outcome": outcome,
         "why": why or None,
     }
+
+
+def _rounded(seconds: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(spent, 6) for name, spent in seconds.items()}
 
 
 def _operations(plan: Plan, receipts: Sequence[Receipt]) -> list[dict[str, Any]]:

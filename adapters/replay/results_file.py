@@ -56,12 +56,7 @@ def results_of(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "strategies": strategies,
         "baseline": strategies[0],
         "runs": [
-            {
-                "strategy": run.strategy,
-                "seed": run.seed,
-                "folder": run.folder,
-                "metrics": metrics[run.strategy, run.seed],
-            }
+            _run(run.strategy, run.seed, run.folder, metrics[run.strategy, run.seed])
             for run in runs
         ],
         "bounds": [bounds[seed] for seed in seeds],
@@ -71,6 +66,12 @@ def results_of(runs: Sequence[Run], folder: Path) -> dict[str, Any]:
         "largest": _largest(folder, strategies, seeds[0]),
         "notModelled": [*NOT_MODELLED, *([] if first.evictions else [NO_EVICTIONS])],
     }
+
+
+def _run(
+    strategy: str, seed: int, folder: str, metrics: Mapping[str, Any]
+) -> dict[str, Any]:
+    return {"strategy": strategy, "seed": seed, "folder": folder, "metrics": metrics}
 
 
 def _versions() -> dict[str, str]:

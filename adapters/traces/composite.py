@@ -16,7 +16,7 @@ from adapters.traces.forms import NO_REQUESTS, SharedRecords
 from adapters.traces.row_faults import rejected
 from models.reasons import counted
 from models.resources import CPU, MEMORY
-from models.trace import Role, Trace
+from models.trace import Job, Role, Trace
 
 LENT = (CPU, MEMORY)
 Shape = tuple[int, ...]
@@ -70,24 +70,22 @@ def with_requests(trace: Trace, lender: Trace, seed: int) -> Trace:
         Another seed is another draw.
     """
     urns = _urns(lender)
-    if not urns:
-        what = "lends nothing: no pod in it asks for CPU or memory"
-        raise rejected(lender.name, what, "a list of openb pods does, for example")
-    shelf = SharedRecords()
+    shared = SharedRecords()
     scaled: Counter[int] = Counter()
-    jobs = []
-    for job in trace.jobs:
-        roles = []
-        for role in job.roles:
-            size = _lending(urns, role)
-            if size is None:
-                roles.append(role)
-                continue
-            if size != role.gpus:
-                scaled[role.gpus] += role.pods
-            shape = urns[size].draw("requests", seed, job.name, role.name)
-            roles.append(_asking(role, shape, size))
-        jobs.append(replace(job, roles=shelf.take(tuple(roles))))
+
+    def drawn(job: Job, role: Role) -> Role:
+        size = _lending(urns, role)
+        if size is None:
+            return role
+        if size != role.gpus:
+            scaled[role.gpus] += role.pods
+        shape = urns[size].draw("requests", seed, job.name, role.name)
+        return _asking(role, shape, size)
+
+    jobs = [
+        replace(job, roles=shared.take(tuple(drawn(job, x) for x in job.roles)))
+        for job in trace.jobs
+    ]
     return replace(
         trace,
         jobs=tuple(jobs),
@@ -116,6 +114,9 @@ def _urns(lender: Trace) -> dict[int, Urn]:
             shape = tuple(role.requests.get(name, 0) for name in LENT)
             if any(shape):
                 weights.setdefault(role.gpus, Counter())[shape] += role.pods
+    if not weights:
+        what = "lends nothing: no pod in it asks for CPU or memory"
+        raise rejected(lender.name, what, "a list of openb pods does, for example")
     return {gpus: urn_of(counts) for gpus, counts in weights.items()}
 
 

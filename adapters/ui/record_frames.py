@@ -201,18 +201,22 @@ def _frame(
             _gang(name, items.get(name), known.index(queues.get(name, "")), held[name])
             for name in names
         ],
-        "queues": [
-            {
-                "name": printable(name),
-                "parent": None,
-                "open": True,
-                "quota": None,
-                "limit": None,
-                "share": None,
-                "used": used[name],
-            }
-            for name in known
-        ],
+        "queues": [_queue(name, used[name]) for name in known],
+    }
+
+
+def _queue(name: str, used: int) -> dict[str, Any]:
+    """
+    Give a queue; a record keeps neither its place among others nor its bounds.
+    """
+    return {
+        "name": printable(name),
+        "parent": None,
+        "open": True,
+        "quota": None,
+        "limit": None,
+        "share": None,
+        "used": used,
     }
 
 

@@ -29,6 +29,10 @@ from solver.problem.node_room import Bools, Ints
 from solver.problem.problem import Problem
 
 Level = tuple[str, str]
+_WIDEST = 40
+"""
+The bits of each amount beyond which merging stops, however many classes there are.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,29 +118,17 @@ def classes_of(
     most: int,
 ) -> Classes:
     """
-    Gather nodes into classes.
+    Gather nodes into classes, told apart by what pending shapes and levels ask of them.
 
-    Parameters
-    ----------
-    problem
-        The round.
-    shapes
-        The shapes that are pending.
-    levels
-        The topology levels that pending gangs ask for.
-    split
-        Nodes that must stay apart from others, with the tag of their part.
-    most
-        More classes than this are merged.
+    Nodes that must stay apart from others are in ``split``, with the tag of their part;
+    more classes than ``most`` are merged.
     """
     domain_of, names = domains_of(problem, levels)
     fits = problem.shapes.fits[list(shapes)]
     usable = np.flatnonzero(fits.any(axis=0))
     keys, exact = _keys(problem, shapes, fits, usable, split)
-    merged = False
     width = 0
-    while len(np.unique(keys, axis=0)) > most and width < 40:
-        merged = True
+    while len(np.unique(keys, axis=0)) > most and width < _WIDEST:
         width += 4
         keys = _blurred(exact, width)
     items = []
@@ -152,7 +144,7 @@ def classes_of(
             for inner in (_groups(domain_of[nodes]) if levels else ())
         )
         items.append(_with_parts(whole, parts))
-    return _joined(problem, items, levels, (domain_of, names), merged=merged)
+    return _joined(problem, items, levels, (domain_of, names), merged=width > 0)
 
 
 DomainTable = tuple[Ints, tuple[tuple[tuple[str, ...], ...], ...]]

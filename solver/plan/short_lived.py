@@ -15,7 +15,7 @@ from solver.evict.open_step import asks_for_parts, was_evicted
 from solver.evict.victims import vacated, victims_of
 from solver.explain.room_now import places
 from solver.place.complete import loaded
-from solver.problem.problem import Problem, Step, Unit
+from solver.problem.problem import Frozen, Problem, Step, Unit
 from solver.score.tiers import score, tier_keys
 from solver.search.search_outcome import Outcome
 
@@ -38,6 +38,17 @@ class ShortLived:
 
     starts: frozenset[str] = frozenset()
     rivals: frozenset[str] = frozenset()
+
+
+def _gone(problem: Problem, after: Frozen) -> set[str]:
+    """
+    Name the gangs that the next round would leave nothing of.
+    """
+    return {
+        one.gang
+        for one in after.exits
+        if one.rule != "consolidate" and (one.whole or not _runs(problem, one.gang))
+    }
 
 
 def short_lived(outcome: Outcome, following: Next) -> ShortLived:
@@ -73,11 +84,7 @@ def short_lived(outcome: Outcome, following: Next) -> ShortLived:
     ):
         return ShortLived()
     after = following(outcome).problem.frozen
-    gone = {
-        one.gang
-        for one in after.exits
-        if one.rule != "consolidate" and (one.whole or not _runs(problem, one.gang))
-    }
+    gone = _gone(problem, after)
     found = [unit for unit in new if gone & _keys([unit])]
     rivals = _keys(after.units) & _keys(waiting)
     return ShortLived(_keys(found), rivals) if found and rivals else ShortLived()

@@ -5,11 +5,12 @@ Everything later steps compute with is gathered here once, as arrays and small
 records; what cannot be planned leaves with its reason.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 from models.aged_gangs import by_name, overlaid, still
+from models.census import Census
 from models.gangs import Gang, PodPhase, is_remembered, pod_sets, released
 from models.node_table import NodeTable, table_of
 from models.policy import Policy
@@ -195,76 +196,161 @@ def problem_of(
     """
     Gather one round's problem from a snapshot; with any ``memo`` it is the same.
     """
-    memo = memo or ProblemMemo()
+    given = _gathered(snapshot, policy, memo or ProblemMemo())
+    found = _sorted_out(given)
+    values = PodValues(given.table.offered)
+    bands = _bands(given, found.ready, policy)
+    return Problem(
+        snapshot=snapshot,
+        policy=policy,
+        room=given.room,
+        shapes=found.shapes,
+        queues=given.queues,
+        shares=_shares(given, found, policy),
+        units=tuple(_with_band(unit, bands) for unit in found.units),
+        bands=bands,
+        values=values,
+        least_value={s.key: _least_value(s, values) for s in found.starting},
+        positions=_positions(found.ready),
+        blocked=found.blocked,
+        satisfied=_num_satisfied(snapshot, given.states),
+        running_pods=sum(given.census.queues.values()),
+        running_gpus=sum(num_gpus(what) * n for what, n in given.census.running()),
+        topologies={topology.name: topology for topology in snapshot.topologies},
+        around=found.around,
+        states=given.states,
+        gangs=overlaid(given.written, given.waiting),
+        written=given.written,
+        runners=Runners(snapshot, given.room.index, values),
+        domains=found.possible.domains,
+        remembered=_remembered(given, found, policy),
+        stuck=tuple(state for state in found.ready if state.key in found.blocked),
+        tuning=tuning or DEFAULT,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Gathered:
+    """
+    What a round is made of, before it is asked who can start.
+    """
+
+    snapshot: Snapshot
+    table: NodeTable
+    census: Census
+    waiting: Sequence[Gang]
+    states: dict[str, Standing]
+    queues: QueueTree
+    room: Room
+    written: Mapping[str, Gang]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SortedOut:
+    """
+    Who is ready to start, and who of them and of all is blocked, with the reason.
+
+    ``shapes`` fit only where neighbours let them; ``possible`` does not ask these.
+    """
+
+    ready: Sequence[Standing]
+    units: Sequence[Unit]
+    blocked: dict[str, Waiting]
+    possible: Possible
+    shapes: Shapes
+    around: PodsAround | None
+
+    @property
+    def starting(self) -> list[Standing]:
+        """
+        List the gangs that start if their unit does.
+        """
+        return [state for unit in self.units if unit.starts for state in unit.states]
+
+
+def _gathered(snapshot: Snapshot, policy: Policy, memo: ProblemMemo) -> _Gathered:
     memo.nodes = table = table_of(snapshot.nodes, memo.nodes)
     census = memo.census.of(snapshot, table.index)
     waiting = [_as_pending(snapshot.gangs[at]) for at in census.open]
-    written = by_name(snapshot.gangs)
-    states = {gang.key: standing(gang) for gang in waiting}
-    queues = QueueTree.of(snapshot, census)
     moves = policy.evict.consolidate and policy.has("disruption")
-    room = room_of(
-        table, waiting, census, moves=moves, devices=_devices(table, snapshot)
+    devices = _devices(table, snapshot)
+    return _Gathered(
+        snapshot=snapshot,
+        table=table,
+        census=census,
+        waiting=waiting,
+        states={gang.key: standing(gang) for gang in waiting},
+        queues=QueueTree.of(snapshot, census),
+        room=room_of(table, waiting, census, moves=moves, devices=devices),
+        written=by_name(snapshot.gangs),
     )
+
+
+def _sorted_out(given: _Gathered) -> _SortedOut:
+    snapshot, states, room = given.snapshot, given.states, given.room
     shapes = shapes_of(room, states.values())
-    topologies = {topology.name: topology for topology in snapshot.topologies}
-    blocked = blocked_gangs(snapshot, states, queues, room)
+    blocked = blocked_gangs(snapshot, states, given.queues, room)
     ready = [s for k, s in states.items() if k not in blocked and not s.satisfied]
+    topologies = {topology.name: topology for topology in snapshot.topologies}
     domains = Domains(room.nodes, topologies)
     possible = Possible(room=room, shapes=shapes, domains=domains)
-    blocked |= structural_reasons(states, blocked, possible, queues)
+    blocked |= structural_reasons(states, blocked, possible, given.queues)
     around = pods_around(room, states.values(), snapshot.gangs)
     if around is not None:
         shapes = where_neighbours_let(shapes, around)
         blocked = with_kept_away(states, blocked, possible, shapes, around)
-    units = _units(states, blocked)
-    values = PodValues(table.offered)
-    starting = [state for unit in units if unit.starts for state in unit.states]
-    bands = cut_bands(
-        [_lowest_priority(together(state, states)) for state in ready],
-        policy,
-        {gang.priority for gang in still(snapshot.gangs)},
-    )
-    demand = possible.demand(
-        [s for k, s in states.items() if k not in blocked and s.num_pending]
-    )
-    order = sorted(ready, key=lambda s: (-s.gang.age, s.key))
-    return Problem(
-        snapshot=snapshot,
-        policy=policy,
-        room=room,
-        shapes=shapes,
-        queues=queues,
-        shares=fair_shares(
-            with_memory(snapshot.queues, policy.shares.half_life),
-            table.totals(queues.named),
-            queues.requested(demand),
-        ),
-        units=tuple(_with_band(unit, bands) for unit in units),
-        bands=bands,
-        values=values,
-        least_value={s.key: _least_value(s, values) for s in starting},
-        positions={state.key: at for at, state in enumerate(order)},
+    return _SortedOut(
+        ready=ready,
+        units=_units(states, blocked),
         blocked=blocked,
-        satisfied=_num_satisfied(snapshot, states),
-        running_pods=sum(census.queues.values()),
-        running_gpus=sum(
-            num_gpus(requests) * count for requests, count in census.running()
-        ),
-        topologies=topologies,
+        possible=possible,
+        shapes=shapes,
         around=around,
-        states=states,
-        gangs=overlaid(written, waiting),
-        written=written,
-        runners=Runners(snapshot, room.index, values),
-        domains=domains,
-        remembered={
-            state.key: _least_living(state, possible, queues.named)
-            for state in starting
-            if is_remembered(state.gang, policy.waiting.protect_after)
-        },
-        stuck=tuple(state for state in ready if state.key in blocked),
-        tuning=tuning or DEFAULT,
+    )
+
+
+def _positions(ready: Sequence[Standing]) -> dict[str, int]:
+    """
+    Give the gangs their places in line, the oldest first.
+    """
+    order = sorted(ready, key=lambda s: (-s.gang.age, s.key))
+    return {state.key: at for at, state in enumerate(order)}
+
+
+def _remembered(
+    given: _Gathered, found: _SortedOut, policy: Policy
+) -> dict[str, Resources]:
+    """
+    Give the least that those ask for who have waited so long that they are protected.
+    """
+    return {
+        state.key: _least_living(state, found.possible, given.queues.named)
+        for state in found.starting
+        if is_remembered(state.gang, policy.waiting.protect_after)
+    }
+
+
+def _bands(given: _Gathered, ready: Sequence[Standing], policy: Policy) -> Bands:
+    return cut_bands(
+        [_lowest_priority(together(state, given.states)) for state in ready],
+        policy,
+        {gang.priority for gang in still(given.snapshot.gangs)},
+    )
+
+
+def _shares(
+    given: _Gathered, found: _SortedOut, policy: Policy
+) -> Mapping[str, Mapping[str, int]]:
+    """
+    Share out what the nodes have, by what runs and what waits and is not blocked.
+    """
+    asking = [
+        s for k, s in given.states.items() if k not in found.blocked and s.num_pending
+    ]
+    return fair_shares(
+        with_memory(given.snapshot.queues, policy.shares.half_life),
+        given.table.totals(given.queues.named),
+        given.queues.requested(found.possible.demand(asking)),
     )
 
 

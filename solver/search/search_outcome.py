@@ -66,13 +66,16 @@ def tier_results(
             proof = "proven" if earlier else "conditional"
         further = key.name in LOSSES and key.name != "disruption"
         if not further or value or bound:
-            found = TierResult(
-                name=key.name,
-                band=key.label,
-                direction=key.direction,
-                value=value,
-                bound=bound,
-                proof=proof,
-            )
-            results.append(found)
+            results.append(_result(key, value, bound, proof))
     return tuple(results)
+
+
+def _result(key: TierKey, value: int, bound: int, proof: Proof) -> TierResult:
+    return TierResult(
+        name=key.name,
+        band=key.label,
+        direction=key.direction,
+        value=value,
+        bound=bound,
+        proof=proof,
+    )

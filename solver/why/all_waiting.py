@@ -41,18 +41,8 @@ def why_all_wait(
     """
     Add up what holds back all that waits, and try which change starts most of it.
 
-    Parameters
-    ----------
-    snapshot
-        What is.
-    policy
-        What is wanted.
-    plan
-        The round that was planned for both.
-    wanted
-        Which gangs are looked at, by name; all if unsaid.
-    progress
-        Told how many gangs are done, of how many.
+    Only gangs are looked at whose names are ``wanted``; ``progress`` is told how many
+    of them are done, of how many.
     """
     asked = RoundAsked(snapshot, policy, plan)
     names = [x.name for x in plan.gangs if x.state == "Waiting" and wanted(x.name)]

@@ -14,7 +14,7 @@ from adapters.loop.memory.gangs import Memory
 from models.aged_gangs import older
 from models.policy import Policy
 from models.snapshot import content_hash
-from solver.round import RoundMemo, budget_of, propose
+from solver.round import RoundMemo, RoundOptions, budget_of, propose
 from solver.verify.evidence import evidence_of
 from solver.verify.judge import RULES, verify
 from solver.verify.known import JudgeMemo
@@ -95,7 +95,8 @@ def plans_are_the_same(events, seed):
 
 
 def proposed(snapshot, policy, strategy, memo=None):
-    return propose(snapshot, policy, budget_of(policy), strategy=strategy, memo=memo)
+    options = RoundOptions(strategy=strategy, memo=memo)
+    return propose(snapshot, policy, budget_of(policy), options)
 
 
 def violations(snapshot, policy, plan, memo):

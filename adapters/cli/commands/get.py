@@ -35,7 +35,7 @@ app = typer.Typer(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _WantedRows:
     """
     Which rows are wanted; what is not said lets every row through.
@@ -116,14 +116,8 @@ def gangs(
     List gangs: how each stands, and why it waits.
     """
     del everywhere
-    wanted = _WantedRows(
-        names=tuple(names or ()),
-        namespace=namespace,
-        labels=labels,
-        queue=queue,
-        state=state,
-        reason=reason,
-    )
+    chosen = tuple(names or ())
+    wanted = _WantedRows(chosen, namespace, labels, queue, state, reason)
     look = look_of(output, sort, no_color=no_color, no_headers=no_headers)
     if round_name is not None:
         _recorded(round_named(round_name, rounds_path), wanted, look, watching)

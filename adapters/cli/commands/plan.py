@@ -84,13 +84,13 @@ def plan(
     """
     Plan one round: who starts, who makes room for whom, who waits and why.
     """
-    source = PlanSource(
-        tuple(files or ()),
-        tuple(submitted or ()),
-        tuple(scheduler_name or ()),
-        tuple(dialect or ()),
-        kubeconfig,
-        kube_context,
+    source = PlanSource.of(
+        files,
+        submitted=submitted,
+        schedulers=scheduler_name,
+        dialects=dialect,
+        kubeconfig=kubeconfig,
+        context=kube_context,
     )
     look = _PlanLook(output, diff, Paint(no_color=no_color), timings=timings)
     flags = {"seconds": seconds, "seed": seed, "workers": workers}

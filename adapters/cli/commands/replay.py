@@ -2,6 +2,7 @@
 ``phalanx replay``: a trace, played by several strategies, compared in pairs.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -57,12 +58,13 @@ Workers = Annotated[
     typer.Option(min=0, metavar="N", help="Replays at once; 0: one for each core."),
 ]
 Output = Annotated[Format, typer.Option("-o", "--output", metavar="table|json")]
+Jobs = Annotated[
+    str, typer.Argument(metavar="TRACE", help="A file of jobs; see `trace check`.")
+]
 
 
 def replay(
-    trace: Annotated[
-        str, typer.Argument(metavar="TRACE", help="A file of jobs; see `trace check`.")
-    ],
+    trace: Jobs,
     *,
     cluster: Cluster,
     strategy: Strategies = None,
@@ -89,30 +91,40 @@ def replay(
     names = judged(strategy or ["greedy", "solver"], estimates)
     jobs, floor = trace_and_floor(trace, form, cluster, quotas)
     say_what_was_done(jobs)
-    runs = [
-        Run(
-            trace=jobs,
-            floor=floor,
-            policy=policy_from(policy, {}),
-            strategy=name,
-            seed=seed,
-            every=moment(every, "--every"),
-            evictions=evictions,
-            estimates=estimates,
-            until=None if until is None else moment(until, "--until"),
-        )
+    each = Run(
+        trace=jobs,
+        floor=floor,
+        policy=policy_from(policy, {}),
+        strategy=names[0],
+        every=moment(every, "--every"),
+        evictions=evictions,
+        estimates=estimates,
+        until=None if until is None else moment(until, "--until"),
+    )
+    runs = _runs(each, names, seeds)
+    _play(runs, to or _folder_of(each), workers, output)
+
+
+def _folder_of(run: "Run") -> str:
+    return f"replays/{run.trace.name.partition('.')[0]}-{_safe(run.floor.name)}"
+
+
+def _runs(each: "Run", names: list[str], seeds: int) -> "list[Run]":
+    """
+    List what is played: each strategy with each seed.
+    """
+    return [
+        replace(each, strategy=name, seed=seed)
         for name in names
         for seed in range(seeds)
     ]
-    folder = to or f"replays/{jobs.name.partition('.')[0]}-{_safe(floor.name)}"
-    _warn(runs, seeds)
-    _play(runs, folder, workers, output)
 
 
-def _warn(runs: "list[Run]", seeds: int) -> None:
+def _warn(runs: "list[Run]") -> None:
     from adapters.replay.drawn_traces import poorly_drawn
     from adapters.replay.play import BLOCK
 
+    seeds = len({run.seed for run in runs})
     for doubt in (poorly_drawn(runs[0].trace, seeds, BLOCK), _idle_for_heads(runs)):
         if doubt is not None:
             note(f"note: {doubt}")
@@ -130,6 +142,7 @@ def _play(runs: "list[Run]", to: str, workers: int, output: Format) -> None:
     from adapters.replay.play_all import play_all, reached
     from adapters.replay.results_file import write_results
 
+    _warn(runs)
     folder = Path(to)
     with alone_in(folder):
         with Bar(_what(runs), reached(runs, folder)):

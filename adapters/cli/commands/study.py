@@ -117,24 +117,37 @@ def capacity(
     The same command goes on where a killed one was.
     """
     only(output, Format.TABLE, Format.JSON)
-    from adapters.study.grid import StudyError, clusters, numbers
-
     aim = _target(target)
-    counts = numbers(nodes) if nodes else []
-    words = [*(clusters(cluster, counts) if counts else [cluster]), *(other or [])]
     study = _study(
         "CapacityStudy",
         _case(trace, form, strategy, estimates, every, until, evictions=evictions),
         _Played(cluster, aim, strategy, quotas, seeds, to, workers, ray=ray),
         _variants(policy, setting),
     )
-    if search:
-        if aim is None or not counts:
-            raise StudyError("--search needs --nodes and --target")
-        document = study.searched(dict(zip(counts, words, strict=False)))
-    else:
-        document = study.played(list(dict.fromkeys(words)))
+    document = _of_sizes(study, cluster, nodes, other or [], search=search)
     _show(document, output, to)
+
+
+def _of_sizes(
+    study: "Study",
+    cluster: str,
+    sizes: str | None,
+    others: Sequence[str],
+    *,
+    search: bool,
+) -> dict[str, Any]:
+    """
+    Play a cluster in many sizes and others beside it; by ``search``, halving.
+    """
+    from adapters.study.grid import StudyError, clusters, numbers
+
+    if search and (study.target is None or not sizes):
+        raise StudyError("--search needs --nodes and --target")
+    counts = numbers(sizes) if sizes else []
+    words = [*(clusters(cluster, counts) if counts else [cluster]), *others]
+    if search:
+        return study.searched(dict(zip(counts, words, strict=False)))
+    return study.played(list(dict.fromkeys(words)))
 
 
 @app.command()

@@ -53,13 +53,12 @@ def ui(
     """
     from adapters.ui.server import UiAddress
 
-    source = PlanSource(
-        tuple(sources or ()),
-        (),
-        tuple(scheduler_name or ()),
-        tuple(dialect or ()),
-        kubeconfig,
-        kube_context,
+    source = PlanSource.of(
+        sources,
+        schedulers=scheduler_name,
+        dialects=dialect,
+        kubeconfig=kubeconfig,
+        context=kube_context,
     )
     address = UiAddress(listen, tuple(name or ()))
     recorded = _recorded(sources or [])

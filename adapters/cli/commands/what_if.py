@@ -111,13 +111,13 @@ def _what_if(said: dict[str, Any]) -> int:
     output: Format = said["output"]
     only(output, Format.TABLE, Format.WIDE, Format.JSON, Format.YAML)
     names = [field.name for field in fields(ChangeTexts)]
-    source = PlanSource(
-        tuple(said["files"] or ()),
-        tuple(said["submit"] or ()),
-        tuple(said["scheduler_name"] or ()),
-        tuple(said["dialect"] or ()),
-        said["kubeconfig"],
-        said["kube_context"],
+    source = PlanSource.of(
+        said["files"],
+        submitted=said["submit"],
+        schedulers=said["scheduler_name"],
+        dialects=said["dialect"],
+        kubeconfig=said["kubeconfig"],
+        context=said["kube_context"],
         compares=True,
     )
     asked = _Question(

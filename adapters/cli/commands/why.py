@@ -42,23 +42,24 @@ if TYPE_CHECKING:
     from models.scenario import Scenario
 
 _GANG = frozenset({"gang", "gangs"})
+Words = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="gang NAME [FILE]...",
+        help="Whose, as namespace/name or a name that only one gang has; then "
+        "scenario, snapshot or manifests, the cluster if none.",
+    ),
+]
+Summary = Annotated[
+    bool, typer.Option("--summary", help="Of all that waits: only files are named.")
+]
 
 
 def why(
     context: typer.Context,
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="gang NAME [FILE]...",
-            help="Whose, as namespace/name or a name that only one gang has; then "
-            "scenario, snapshot or manifests, the cluster if none.",
-        ),
-    ] = None,
+    words: Words = None,
     *,
-    summary: Annotated[
-        bool,
-        typer.Option("--summary", help="Of all that waits: only files are named."),
-    ] = False,
+    summary: Summary = False,
     namespace: GangNamespace = None,
     queue: InQueue = None,
     round_name: Round = None,
@@ -74,22 +75,16 @@ def why(
     Say why a gang waits: the fewest rules that forbid its start, and what would help.
     """
     only(output, Format.TABLE, Format.JSON, Format.YAML)
-    said = list(words or ())
-    if not summary and (len(said) < 2 or said[0] not in _GANG):
-        raise typer.BadParameter(
-            "say whose: `phalanx why gang NAME FILE`, or without FILE in the cluster; "
-            "`phalanx why --summary FILE` tells of all"
-        )
+    said = _asked_of(words, summary=summary)
     if round_name is not None and not summary:
         _recorded(said[1], round_named(round_name, rounds_path), output)
         return
-    source = PlanSource(
-        tuple(said if summary else said[2:]),
-        (),
-        tuple(scheduler_name or ()),
-        tuple(dialect or ()),
-        kubeconfig,
-        kube_context,
+    source = PlanSource.of(
+        said if summary else said[2:],
+        schedulers=scheduler_name,
+        dialects=dialect,
+        kubeconfig=kubeconfig,
+        context=kube_context,
     )
     asked = context.find_object(Asked)
     debug = asked is not None and asked.debug
@@ -97,6 +92,19 @@ def why(
         _of_all(source, output, (namespace, queue), debug=debug)
     else:
         _of_gang(source, said[1], output, Paint(no_color=no_color), debug=debug)
+
+
+def _asked_of(words: list[str] | None, *, summary: bool) -> list[str]:
+    """
+    Give the words as they were written; without a summary they must name a gang.
+    """
+    said = list(words or ())
+    if not summary and (len(said) < 2 or said[0] not in _GANG):
+        raise typer.BadParameter(
+            "say whose: `phalanx why gang NAME FILE`, or without FILE in the cluster; "
+            "`phalanx why --summary FILE` tells of all"
+        )
+    return said
 
 
 def _of_all(

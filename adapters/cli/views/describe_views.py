@@ -112,7 +112,22 @@ def queue_lines(seen: Seen, row: QueueRow) -> list[str]:
         ),
         "Over time": used_words(row),
     }
-    table = Table(
+    table = _holdings(row)
+    gangs = [gang for gang in gang_rows(seen) if gang.queue == row.name]
+    return [
+        *_facts(facts),
+        "",
+        *(table.lines() if row.holdings else ["No queue names a resource."]),
+        "",
+        *_some(gangs_of(seen), gangs, "No gangs are in it."),
+    ]
+
+
+def _holdings(row: QueueRow) -> Table:
+    """
+    Lay out what a queue has and may have of each resource.
+    """
+    return Table(
         ("RESOURCE", "USED", "SHARE", "BORROWED", "QUOTA", "KEPT", "LIMIT", "WEIGHT"),
         [
             (
@@ -130,14 +145,6 @@ def queue_lines(seen: Seen, row: QueueRow) -> list[str]:
         ],
         frozenset(range(1, 8)),
     )
-    gangs = [gang for gang in gang_rows(seen) if gang.queue == row.name]
-    return [
-        *_facts(facts),
-        "",
-        *(table.lines() if row.holdings else ["No queue names a resource."]),
-        "",
-        *_some(gangs_of(seen), gangs, "No gangs are in it."),
-    ]
 
 
 def node_lines(seen: Seen, row: NodeRow) -> list[str]:

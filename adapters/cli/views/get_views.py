@@ -3,7 +3,7 @@ The columns of what ``get`` lists.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -33,50 +33,53 @@ What only a round that was tried tells, as it is of files; of a cluster, `why` d
 """
 
 
+_GANGS: Final[list[ListColumn[GangRow]]] = [
+    ListColumn("NAME", lambda row: row.key),
+    ListColumn("QUEUE", lambda row: row.queue),
+    ListColumn("STATE", lambda row: row.state),
+    ListColumn(
+        "PODS",
+        lambda row: f"{row.pods[PodPhase.RUNNING]:,}/{row.total:,}",
+        by=lambda row: row.total,
+        right=True,
+        plain={
+            "pods_running": lambda row: row.pods[PodPhase.RUNNING],
+            "pods_total": lambda row: row.total,
+        },
+    ),
+    ListColumn("MIN", lambda row: f"{row.minimum:,}", wide=True, right=True),
+    ListColumn(
+        "GPUS", lambda row: f"{row.gpus:,}", by=lambda row: row.gpus, right=True
+    ),
+    ListColumn(
+        "PRIORITY",
+        lambda row: str(row.priority),
+        by=lambda row: row.priority,
+        wide=True,
+        right=True,
+    ),
+    ListColumn(
+        "AGE",
+        lambda row: span(row.seconds),
+        by=lambda row: row.seconds,
+        plain={"age_seconds": lambda row: row.seconds},
+    ),
+    ListColumn("REASON", lambda row: row.why.reason if row.why else NOTHING),
+]
+_GANGS_WIDE: Final[list[ListColumn[GangRow]]] = [
+    ListColumn("NODES", lambda row: " ".join(row.nodes) or NOTHING, wide=True),
+    ListColumn("MESSAGE", lambda row: row.message, wide=True),
+]
+
+
 def gangs_of(seen: Seen) -> Listing[GangRow]:
     """
     Show gangs as they are now.
     """
-    columns: list[ListColumn[GangRow]] = [
-        ListColumn("NAME", lambda row: row.key),
-        ListColumn("QUEUE", lambda row: row.queue),
-        ListColumn("STATE", lambda row: row.state),
-        ListColumn(
-            "PODS",
-            lambda row: f"{row.pods[PodPhase.RUNNING]:,}/{row.total:,}",
-            by=lambda row: row.total,
-            right=True,
-            plain={
-                "pods_running": lambda row: row.pods[PodPhase.RUNNING],
-                "pods_total": lambda row: row.total,
-            },
-        ),
-        ListColumn("MIN", lambda row: f"{row.minimum:,}", wide=True, right=True),
-        ListColumn(
-            "GPUS", lambda row: f"{row.gpus:,}", by=lambda row: row.gpus, right=True
-        ),
-        ListColumn(
-            "PRIORITY",
-            lambda row: str(row.priority),
-            by=lambda row: row.priority,
-            wide=True,
-            right=True,
-        ),
-        ListColumn(
-            "AGE",
-            lambda row: span(row.seconds),
-            by=lambda row: row.seconds,
-            plain={"age_seconds": lambda row: row.seconds},
-        ),
-        ListColumn("REASON", lambda row: row.why.reason if row.why else NOTHING),
-        *(_TRIED if seen.plan is not None else []),
-        ListColumn("NODES", lambda row: " ".join(row.nodes) or NOTHING, wide=True),
-        ListColumn("MESSAGE", lambda row: row.message, wide=True),
-    ]
     return Listing(
         kind="GangList",
         by_name=True,
-        columns=columns,
+        columns=[*_GANGS, *(_TRIED if seen.plan is not None else []), *_GANGS_WIDE],
         name=lambda row: row.key,
         document=GangRow.document,
         state=lambda row: row.state,
@@ -101,52 +104,47 @@ def _gangs(seen: Seen, rows: Sequence[GangRow]) -> str:
     return "\n".join([f"{head}; {held}", *rest])
 
 
+def _num_waiting(row: QueueRow) -> int:
+    return sum(row.gangs.get(word, 0) for word in _WAITS)
+
+
+_QUEUES: Final[list[ListColumn[QueueRow]]] = [
+    ListColumn("NAME", lambda row: row.name),
+    ListColumn("PARENT", lambda row: row.queue.parent or NOTHING),
+    ListColumn("STATE", lambda row: row.state),
+    ListColumn(
+        "RUNNING",
+        lambda row: f"{row.gangs.get('Running', 0):,}",
+        by=lambda row: row.gangs.get("Running", 0),
+        right=True,
+    ),
+    ListColumn(
+        "WAITING",
+        lambda row: f"{_num_waiting(row):,}",
+        by=_num_waiting,
+        right=True,
+    ),
+]
+
+
 def queues_of(seen: Seen) -> Listing[QueueRow]:
     """
     Show queues with their GPUs; ``wide`` with the other resources.
     """
-
-    def amount(pick: Any, resource: str = GPU) -> Any:  # noqa: ANN401 - a cell
-        def cell(row: QueueRow) -> str:
-            held = row.holdings.get(resource)
-            return NOTHING if held is None else _amount(resource, pick(held))
-
-        return cell
-
-    def by(pick: Any) -> Any:  # noqa: ANN401 - a key
-        return lambda row: -1 if row.gpus is None else pick(row.gpus) or 0
-
-    columns: list[ListColumn[QueueRow]] = [
-        ListColumn("NAME", lambda row: row.name),
-        ListColumn("PARENT", lambda row: row.queue.parent or NOTHING),
-        ListColumn("STATE", lambda row: row.state),
-        ListColumn(
-            "RUNNING",
-            lambda row: f"{row.gangs.get('Running', 0):,}",
-            by=lambda row: row.gangs.get("Running", 0),
-            right=True,
-        ),
-        ListColumn(
-            "WAITING",
-            lambda row: f"{sum(row.gangs.get(word, 0) for word in _WAITS):,}",
-            by=lambda row: sum(row.gangs.get(word, 0) for word in _WAITS),
-            right=True,
-        ),
-    ]
     heads = {**_HOLDINGS, **(_KEPT if _keeps(seen) else {})}
-    for head, pick in heads.items():
-        cell, key = amount(pick), by(pick)
-        columns.append(ListColumn(head, cell, by=key, right=True))
-    columns += [*used_over_time(seen), *held_for(seen)]
-    for resource in _others(seen):
-        for head, pick in heads.items():
-            word = f"{resource.upper()} {head.removeprefix('GPUS ')}"
-            columns.append(
-                ListColumn(word, amount(pick, resource), wide=True, right=True)
-            )
     return Listing(
         kind="QueueList",
-        columns=columns,
+        columns=[
+            *_QUEUES,
+            *(_held(head, pick) for head, pick in heads.items()),
+            *used_over_time(seen),
+            *held_for(seen),
+            *(
+                _held(head, pick, resource)
+                for resource in _others(seen)
+                for head, pick in heads.items()
+            ),
+        ],
         name=lambda row: row.name,
         document=QueueRow.document,
         state=lambda row: row.state,
@@ -158,6 +156,27 @@ def queues_of(seen: Seen) -> Listing[QueueRow]:
         ),
         empty=f"No queues in {seen.source}: every gang is in one without bounds.",
     )
+
+
+def _held(
+    head: str, pick: Callable[[Any], int | None], resource: str = GPU
+) -> ListColumn[QueueRow]:
+    """
+    Show one amount of a resource in a queue; wide where it is not GPUs.
+    """
+
+    def cell(row: QueueRow) -> str:
+        held = row.holdings.get(resource)
+        return NOTHING if held is None else _amount(resource, pick(held))
+
+    if resource != GPU:
+        word = f"{resource.upper()} {head.removeprefix('GPUS ')}"
+        return ListColumn(word, cell, wide=True, right=True)
+
+    def key(row: QueueRow) -> int:
+        return -1 if row.gpus is None else pick(row.gpus) or 0
+
+    return ListColumn(head, cell, by=key, right=True)
 
 
 _HOLDINGS: Mapping[str, Any] = {
@@ -184,65 +203,61 @@ def _amount(resource: str, amount: int | None) -> str:
     return f"{amount:,}" if resource == GPU else format_quantity(resource, amount)
 
 
+def _free(resource: str) -> Callable[[NodeRow], str]:
+    return lambda row: format_quantity(resource, row.free.get(resource, 0))
+
+
+_NODES: Final[list[ListColumn[NodeRow]]] = [
+    ListColumn("NAME", lambda row: row.name),
+    ListColumn("STATE", lambda row: row.state),
+    ListColumn(
+        "GPUS USED",
+        lambda row: f"{row.gpus_used:,}/{row.gpus:,}",
+        by=lambda row: row.gpus_used,
+        right=True,
+        plain={"gpus_used": lambda row: row.gpus_used, "gpus": lambda row: row.gpus},
+    ),
+    ListColumn(
+        "FREE",
+        lambda row: f"{row.free.get(GPU, 0):,}",
+        by=lambda row: row.free.get(GPU, 0),
+        right=True,
+    ),
+    ListColumn(
+        "PODS", lambda row: f"{row.pods:,}", by=lambda row: row.pods, right=True
+    ),
+    ListColumn(
+        "GANGS",
+        lambda row: f"{len(row.gangs):,}",
+        by=lambda row: len(row.gangs),
+        right=True,
+    ),
+    ListColumn("FREE CPU", _free(CPU), wide=True, right=True),
+    ListColumn("FREE MEMORY", _free(MEMORY), wide=True, right=True),
+    ListColumn("FREE PODS", _free(PODS), wide=True, right=True),
+]
+
+
 def nodes_of(seen: Seen) -> Listing[NodeRow]:
     """
-    Show nodes with what is left on them.
+    Show nodes with what is left on them, and where they are.
     """
-
-    def free(resource: str) -> Any:  # noqa: ANN401 - a cell
-        return lambda row: format_quantity(resource, row.free.get(resource, 0))
-
     levels = [level for known in seen.snapshot.topologies for level in known.levels]
-    columns: list[ListColumn[NodeRow]] = [
-        ListColumn("NAME", lambda row: row.name),
-        ListColumn("STATE", lambda row: row.state),
-        ListColumn(
-            "GPUS USED",
-            lambda row: f"{row.gpus_used:,}/{row.gpus:,}",
-            by=lambda row: row.gpus_used,
-            right=True,
-            plain={
-                "gpus_used": lambda row: row.gpus_used,
-                "gpus": lambda row: row.gpus,
-            },
-        ),
-        ListColumn(
-            "FREE",
-            lambda row: f"{row.free.get(GPU, 0):,}",
-            by=lambda row: row.free.get(GPU, 0),
-            right=True,
-        ),
-        ListColumn(
-            "PODS", lambda row: f"{row.pods:,}", by=lambda row: row.pods, right=True
-        ),
-        ListColumn(
-            "GANGS",
-            lambda row: f"{len(row.gangs):,}",
-            by=lambda row: len(row.gangs),
-            right=True,
-        ),
-        ListColumn("FREE CPU", free(CPU), wide=True, right=True),
-        ListColumn("FREE MEMORY", free(MEMORY), wide=True, right=True),
-        ListColumn("FREE PODS", free(PODS), wide=True, right=True),
-        *(
-            ListColumn(
-                level.rpartition("/")[2].upper(),
-                lambda row, level=level: row.node.labels.get(level, NOTHING),  # type: ignore[misc]
-                wide=True,
-            )
-            for level in dict.fromkeys(levels)
-        ),
-    ]
     return Listing(
         kind="NodeList",
         by_name=True,
-        columns=columns,
+        columns=[*_NODES, *map(_level, dict.fromkeys(levels))],
         name=lambda row: row.name,
         document=NodeRow.document,
         state=lambda row: row.state,
         foot=_nodes,
         empty=f"No nodes in {seen.source}.",
     )
+
+
+def _level(level: str) -> ListColumn[NodeRow]:
+    head = level.rpartition("/")[2].upper()
+    return ListColumn(head, lambda row: row.node.labels.get(level, NOTHING), wide=True)
 
 
 def _nodes(rows: Sequence[NodeRow]) -> str:

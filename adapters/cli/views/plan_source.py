@@ -2,8 +2,9 @@
 Where rounds to be planned come from: files, or a cluster as it is.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 
@@ -38,6 +39,31 @@ class PlanSource:
     kubeconfig: str | None
     context: str | None
     compares: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        files: Sequence[str] | None,
+        *,
+        submitted: Sequence[str] | None = None,
+        schedulers: Sequence[str] | None = None,
+        dialects: Sequence[DialectChoice] | None = None,
+        kubeconfig: str | None = None,
+        context: str | None = None,
+        compares: bool = False,
+    ) -> Self:
+        """
+        Take options as they were given; ``None`` is what was not.
+        """
+        return cls(
+            tuple(files or ()),
+            tuple(submitted or ()),
+            tuple(schedulers or ()),
+            tuple(dialects or ()),
+            kubeconfig,
+            context,
+            compares,
+        )
 
     def __post_init__(self) -> None:
         submitted = self.submitted and not self.compares

@@ -4,100 +4,14 @@ The columns of rounds that were recorded, and of the gangs of one.
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from adapters.cli.views.listing import ListColumn, Listing, span
 from adapters.compare.outcome import percent
 from models.reasons import counted
 
 NOTHING = "–"
-_WAITS = frozenset({"Waiting", "Reserved"})
 Record = Mapping[str, Any]
-
-
-def rounds_of(now: float, path: str) -> Listing[Record]:
-    """
-    Show recorded rounds.
-    """
-    columns: list[ListColumn[Record]] = [
-        ListColumn("NAME", lambda row: str(row["name"])),
-        ListColumn("OUTCOME", lambda row: str(row["outcome"])),
-        ListColumn("PLAN", lambda row: str(row.get("status") or NOTHING)),
-        ListColumn(
-            "STARTED", lambda row: _state(row, "Starting", "Growing"), right=True
-        ),
-        ListColumn(
-            "WAITING", lambda row: _state(row, "Waiting", "Reserved"), right=True
-        ),
-        ListColumn("BOUND", lambda row: done(row, "Bind"), right=True),
-        ListColumn("EVICTED", lambda row: done(row, "Evict", "Move"), right=True),
-        ListColumn("FAILED", failed, right=True),
-        ListColumn("GPUS", lambda row: f"{row.get('gpus', 0):,}", right=True),
-        ListColumn("GAP", widest),
-        ListColumn("SECONDS", _seconds, right=True),
-        ListColumn(
-            "AGE",
-            lambda row: span(now - moment(row)),
-            by=moment,
-            plain={"age_seconds": lambda row: round(now - moment(row))},
-        ),
-        ListColumn("BEGAN", lambda row: str(row["began"]), wide=True),
-        ListColumn(
-            "SNAPSHOT",
-            lambda row: str(row.get("snapshot") or NOTHING)[:19],
-            wide=True,
-        ),
-        ListColumn("WHY", lambda row: str(row.get("why") or NOTHING), wide=True),
-    ]
-    return Listing(
-        kind="RoundList",
-        columns=columns,
-        name=lambda row: str(row["name"]),
-        document=dict,
-        state=lambda row: str(row["outcome"]),
-        foot=lambda rows: f"{counted(len(rows), 'round')} in {path}",
-        empty=f"No rounds in {path}.",
-    )
-
-
-def recorded_gangs(record: Record) -> Listing[Record]:
-    """
-    Show the gangs of a recorded round.
-    """
-    pods = {"PODS": "total", "BINDING": "binding", "RUNNING": "running"}
-    columns: list[ListColumn[Record]] = [
-        ListColumn("NAME", lambda row: str(row["name"])),
-        ListColumn("QUEUE", lambda row: str(row["queue"])),
-        ListColumn("STATE", lambda row: str(row["state"])),
-        *(
-            ListColumn(
-                head,
-                lambda row, word=word: f"{row['pods'][word]:,}",  # type: ignore[misc]
-                right=True,
-            )
-            for head, word in pods.items()
-        ),
-        ListColumn("REASON", lambda row: str(row["reason"] or NOTHING)),
-        ListColumn("MESSAGE", lambda row: str(row["message"] or ""), wide=True),
-    ]
-    states = record.get("gangs", {}).get("states", {})
-    steady = sum(states.get(word, 0) for word in ("Running", "Finished"))
-    left_out = record.get("gangs", {}).get("leftOut", 0)
-    more = f", nor are {left_out:,} that wait" if left_out else ""
-    return Listing(
-        kind="GangList",
-        by_name=True,
-        columns=columns,
-        name=lambda row: str(row["name"]),
-        document=dict,
-        state=lambda row: str(row["state"]),
-        foot=lambda rows: (
-            f"{counted(len(rows), 'gang')} of round {record['name']}; "
-            f"{steady:,} more that run or have finished are not recorded one by one"
-            f"{more}"
-        ),
-        empty=f"Round {record['name']} recorded no gangs that start, wait or leave.",
-    )
 
 
 def moment(row: Record) -> float:
@@ -152,3 +66,91 @@ def _state(row: Record, *states: str) -> str:
 def _seconds(row: Record) -> str:
     spent = (row.get("seconds") or {}).get("round") or {}
     return f"{sum(spent.values()):.2f}" if spent else NOTHING
+
+
+_ROUNDS: Final[list[ListColumn[Record]]] = [
+    ListColumn("NAME", lambda row: str(row["name"])),
+    ListColumn("OUTCOME", lambda row: str(row["outcome"])),
+    ListColumn("PLAN", lambda row: str(row.get("status") or NOTHING)),
+    ListColumn("STARTED", lambda row: _state(row, "Starting", "Growing"), right=True),
+    ListColumn("WAITING", lambda row: _state(row, "Waiting", "Reserved"), right=True),
+    ListColumn("BOUND", lambda row: done(row, "Bind"), right=True),
+    ListColumn("EVICTED", lambda row: done(row, "Evict", "Move"), right=True),
+    ListColumn("FAILED", failed, right=True),
+    ListColumn("GPUS", lambda row: f"{row.get('gpus', 0):,}", right=True),
+    ListColumn("GAP", widest),
+    ListColumn("SECONDS", _seconds, right=True),
+]
+_ROUNDS_WIDE: Final[list[ListColumn[Record]]] = [
+    ListColumn("BEGAN", lambda row: str(row["began"]), wide=True),
+    ListColumn(
+        "SNAPSHOT",
+        lambda row: str(row.get("snapshot") or NOTHING)[:19],
+        wide=True,
+    ),
+    ListColumn("WHY", lambda row: str(row.get("why") or NOTHING), wide=True),
+]
+
+
+def rounds_of(now: float, path: str) -> Listing[Record]:
+    """
+    Show recorded rounds.
+    """
+    return Listing(
+        kind="RoundList",
+        columns=[*_ROUNDS, _age(now), *_ROUNDS_WIDE],
+        name=lambda row: str(row["name"]),
+        document=dict,
+        state=lambda row: str(row["outcome"]),
+        foot=lambda rows: f"{counted(len(rows), 'round')} in {path}",
+        empty=f"No rounds in {path}.",
+    )
+
+
+def _age(now: float) -> ListColumn[Record]:
+    return ListColumn(
+        "AGE",
+        lambda row: span(now - moment(row)),
+        by=moment,
+        plain={"age_seconds": lambda row: round(now - moment(row))},
+    )
+
+
+def recorded_gangs(record: Record) -> Listing[Record]:
+    """
+    Show the gangs of a recorded round.
+    """
+    pods = {"PODS": "total", "BINDING": "binding", "RUNNING": "running"}
+    columns: list[ListColumn[Record]] = [
+        ListColumn("NAME", lambda row: str(row["name"])),
+        ListColumn("QUEUE", lambda row: str(row["queue"])),
+        ListColumn("STATE", lambda row: str(row["state"])),
+        *(
+            ListColumn(
+                head,
+                lambda row, word=word: f"{row['pods'][word]:,}",  # type: ignore[misc]
+                right=True,
+            )
+            for head, word in pods.items()
+        ),
+        ListColumn("REASON", lambda row: str(row["reason"] or NOTHING)),
+        ListColumn("MESSAGE", lambda row: str(row["message"] or ""), wide=True),
+    ]
+    states = record.get("gangs", {}).get("states", {})
+    steady = sum(states.get(word, 0) for word in ("Running", "Finished"))
+    left_out = record.get("gangs", {}).get("leftOut", 0)
+    more = f", nor are {left_out:,} that wait" if left_out else ""
+    return Listing(
+        kind="GangList",
+        by_name=True,
+        columns=columns,
+        name=lambda row: str(row["name"]),
+        document=dict,
+        state=lambda row: str(row["state"]),
+        foot=lambda rows: (
+            f"{counted(len(rows), 'gang')} of round {record['name']}; "
+            f"{steady:,} more that run or have finished are not recorded one by one"
+            f"{more}"
+        ),
+        empty=f"Round {record['name']} recorded no gangs that start, wait or leave.",
+    )

@@ -21,7 +21,7 @@ from adapters.kube.gangs.cluster_rules import (
 )
 from adapters.kube.gangs.made_up import made_up
 from adapters.kube.gangs.namespace_gangs import NamespaceLook
-from adapters.kube.gangs.node_load import AskedOfNodes, NodeLoads
+from adapters.kube.gangs.node_load import NodeLoads
 from adapters.kube.gangs.node_trees import NodeTrees, trees_of
 from adapters.kube.gangs.passed_over import said_of
 from adapters.kube.gangs.summary import Summary
@@ -160,17 +160,8 @@ class Assembler:
         guests = sum(look.gangs.guests for look in looks)
         queues = rules.usable(guests, warnings)
         warnings += said_of(wide.unread, [look.groups.passed for look in looks])
-        ready = self._loads.nodes(
-            nodes,
-            AskedOfNodes(
-                by_name=any(look.gangs.asks_for_names for look in looks),
-                ports=frozenset().union(*(look.gangs.ports for look in looks)),
-                slots=gangs.slots(wide),
-                others=gangs.others,
-                places=trees.found.places,
-            ),
-            warnings=warnings,
-        )
+        asked = gangs.asked_of_nodes(wide, trees.found.places)
+        ready = self._loads.nodes(nodes, asked, warnings=warnings)
         budgets = gangs.budgets(warnings)
         summary = self._summary(looks, objects, warnings)
         snapshot = Snapshot(

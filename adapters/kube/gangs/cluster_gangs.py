@@ -29,6 +29,7 @@ from adapters.kube.gangs.namespace_labels import (
     namespace_labels,
 )
 from adapters.kube.gangs.namespaces import BUDGET, VOLUMES, Namespaces
+from adapters.kube.gangs.node_load import AskedOfNodes
 from adapters.kube.gangs.pod_neighbours import (
     FOREIGN,
     Around,
@@ -160,7 +161,22 @@ class ClusterGangs:
         new = {each.claim for each in self._shared}
         return {space for space, _ in old ^ new} & self._looks.keys()
 
-    def slots(self, wide: Objects) -> SlotsOfNodes:
+    def asked_of_nodes(
+        self, wide: Objects, places: Mapping[str, Mapping[str, str]]
+    ) -> AskedOfNodes:
+        """
+        Say what gangs ask of nodes beside room; ``places`` are those in trees of nodes.
+        """
+        looks = self.looks()
+        return AskedOfNodes(
+            by_name=any(look.gangs.asks_for_names for look in looks),
+            ports=frozenset().union(*(look.gangs.ports for look in looks)),
+            slots=self._slots(wide),
+            others=self.others,
+            places=places,
+        )
+
+    def _slots(self, wide: Objects) -> SlotsOfNodes:
         """
         Say how many volumes nodes still take, of what gangs ask for.
         """

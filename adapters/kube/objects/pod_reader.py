@@ -98,19 +98,7 @@ class Reducer:
         node = text(spec, "nodeName", "spec") or None
         if node is not None and not is_subdomain(node):
             raise FieldError("spec.nodeName", f"{shown(node)} is no name of a node")
-        faults: list[str] = []
-        found: dict[str, Any] = {}
-        for word, read in _READERS.items():
-            try:
-                found[word] = read(meta, spec, status)
-            except FieldError as error:
-                faults.append(str(error))
-        for word in ("labels", "annotations"):
-            if word in found:
-                found[word] = self._shared(found[word])
-        if (owner := found.get("owner")) is not None:
-            which = owner.api_version, owner.kind, owner.name, owner.uid
-            found["owner"] = self._owners.setdefault(which, owner)
+        found, faults = self._found(meta, spec, status)
         labels, said = found.get("labels", _NONE), found.get("annotations", _NONE)
         wants = self._wanted(spec, status, namespace, labels)
         unread = unread_words(labels, said, spec)
@@ -134,6 +122,27 @@ class Reducer:
             said="" if node else _said(status),
             **found,
         )
+
+    def _found(
+        self, meta: Json, spec: Json, status: Json
+    ) -> tuple[dict[str, Any], list[str]]:
+        """
+        Read the fields that each have a reader, and say which cannot be read.
+        """
+        faults: list[str] = []
+        found: dict[str, Any] = {}
+        for word, read in _READERS.items():
+            try:
+                found[word] = read(meta, spec, status)
+            except FieldError as error:
+                faults.append(str(error))
+        for word in ("labels", "annotations"):
+            if word in found:
+                found[word] = self._shared(found[word])
+        if (owner := found.get("owner")) is not None:
+            which = owner.api_version, owner.kind, owner.name, owner.uid
+            found["owner"] = self._owners.setdefault(which, owner)
+        return found, faults
 
     def _wanted(
         self, spec: Json, status: Json, namespace: str, labels: Mapping[str, str]

@@ -106,6 +106,30 @@ def sayings(told: Told) -> Iterator[Saying]:
             yield _saying(told, line, found, claim, became)
 
 
+def _standing(
+    told: Told, line: GangLine, phases: Counter[PodPhase], binding: int
+) -> GroupStanding:
+    """
+    Say how a gang stands, whose pods made so far are in these phases.
+    """
+    waiting = line.waiting
+    return GroupStanding(
+        key=line.name,
+        state=line.state,
+        minimum=line.pods.minimum,
+        total=phases.total(),
+        running=phases[PodPhase.RUNNING],
+        succeeded=phases[PodPhase.SUCCEEDED],
+        failed=phases[PodPhase.FAILED],
+        binding=binding,
+        reason=waiting.reason.value if waiting else None,
+        message=escaped(waiting.message) if waiting else None,
+        facts=waiting.facts if waiting else {},
+        round=told.round,
+        now=told.now,
+    )
+
+
 def _saying(
     told: Told,
     line: GangLine,
@@ -120,29 +144,14 @@ def _saying(
         for pod in leaf.pods
         if pod.uid is not None  # not a place for a pod that nobody has made yet
     ]
-    counts = Counter(phase for _, _, phase in made)
+    phases = Counter(phase for _, _, phase in made)
     bound = [(key, uid) for key, uid, _ in made if key in became.bound]
     waits = [
         (key, uid)
         for key, uid, phase in made
         if key not in became.bound and phase in _WAITS
     ]
-    waiting = line.waiting
-    standing = GroupStanding(
-        key=line.name,
-        state=line.state,
-        minimum=line.pods.minimum,
-        total=len(made),
-        running=counts[PodPhase.RUNNING],
-        succeeded=counts[PodPhase.SUCCEEDED],
-        failed=counts[PodPhase.FAILED],
-        binding=len(became.bound),
-        reason=waiting.reason.value if waiting else None,
-        message=escaped(waiting.message) if waiting else None,
-        facts=waiting.facts if waiting else {},
-        round=told.round,
-        now=told.now,
-    )
+    standing = _standing(told, line, phases, len(became.bound))
     return Saying(
         claim=claim,
         standing=standing,

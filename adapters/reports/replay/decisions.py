@@ -2,7 +2,7 @@
 How long decisions took, by the number of gangs that were shown.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from adapters.reports.charts.charts import Span, Spans
@@ -15,7 +15,7 @@ from adapters.reports.charts.number_text import (
 from adapters.reports.charts.palette import ranks
 from adapters.reports.charts.series import point_keys
 from adapters.reports.page.page import Block, Cell, Column, Figure, Grid, Panel, Text
-from adapters.reports.replay.results import Folder, TimedRun
+from adapters.reports.replay.results import BySize, Folder, TimedRun
 
 
 def decisions(folder: Folder) -> list[Block]:
@@ -37,18 +37,7 @@ def decisions(folder: Folder) -> list[Block]:
     spans = Spans(
         rows=[_gangs(size) for size in dict.fromkeys(_sizes(rows))],
         ranks=[place[name] for name in first],
-        spans=[
-            Span(
-                _gangs(each.shown),
-                place[name],
-                max(each.median, floor),
-                max(each.median, floor),
-                max(each.p99, floor),
-                f"median {short_time(each.median)}, 99 % {short_time(each.p99)}",
-            )
-            for name, each in rows
-            if each.median is not None and each.p99 is not None
-        ],
+        spans=[line for name, each in rows for line in _line(each, place[name], floor)],
         axis=axis,
     )
     figure = Figure(
@@ -62,6 +51,17 @@ def decisions(folder: Folder) -> list[Block]:
         numbers=_times_by_gangs(rows),
     )
     return [figure, _whole_times(first)]
+
+
+def _line(each: BySize, rank: int, floor: float) -> Iterator[Span]:
+    """
+    Give the line of a number of gangs, where its times are known.
+    """
+    if each.median is None or each.p99 is None:
+        return
+    middle, far = max(each.median, floor), max(each.p99, floor)
+    words = f"median {short_time(each.median)}, 99 % {short_time(each.p99)}"
+    yield Span(_gangs(each.shown), rank, middle, middle, far, words)
 
 
 def _first_runs(folder: Folder) -> dict[str, TimedRun]:

@@ -2,7 +2,7 @@
 How long gangs wait, by their size.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from adapters.reports.charts.charts import Span, Spans
@@ -16,6 +16,10 @@ from adapters.reports.charts.series import point_keys, which_seed
 from adapters.reports.page.page import Block, Cell, Column, Figure, Grid, Panel, Text
 from adapters.reports.replay.results import Folder, PlayedRun
 
+_READING = (
+    "Each line runs from the median wait (the point) over the 90th percentile (short "
+    "tick) to the 99th (long tick). The axis counts by powers; further left is better."
+)
 _SIZE_ORDER = ("0", "1", "2-7", "8-15", "16-63", "64+")
 
 
@@ -26,8 +30,7 @@ def waits(folder: Folder) -> list[Block]:
     names = folder.results.strategies
     place = ranks(names)
     found = {name: _by_size(folder.run(name)) for name in names}
-    sizes = list(dict.fromkeys(size for each in found.values() for size in each))
-    sizes.sort(key=lambda size: _SIZE_ORDER.index(size) if size in _SIZE_ORDER else 99)
+    sizes = _in_order(size for each in found.values() for size in each)
     drawn = [size for size in sizes if size in _SIZE_ORDER]
     known = [
         value
@@ -39,32 +42,36 @@ def waits(folder: Folder) -> list[Block]:
     if not known:
         return [Text(["The results say nothing about waits by size."])]
     axis, floor = wait_axis(known, "wait from submission to first start")
+    spans = [
+        line
+        for name, each in found.items()
+        for size in drawn
+        for line in _spans(each.get(size), size, place[name], floor)
+    ]
+    drawing = Spans(
+        rows=[_gpus(size) for size in drawn],
+        ranks=[place[name] for name in names],
+        spans=spans,
+        axis=axis,
+    )
     figure = Figure(
         name="waits",
         caption="Waits by the size of the gang",
-        reading="Each line runs from the median wait (the point) over the 90th "
-        "percentile (short tick) to the 99th (long tick). The axis counts by "
-        f"powers; further left is better. {which_seed(folder)}",
+        reading=f"{_READING} {which_seed(folder)}",
         keys=point_keys(names),
-        panels=[
-            Panel(
-                "",
-                Spans(
-                    rows=[_gpus(size) for size in drawn],
-                    ranks=[place[name] for name in names],
-                    spans=[
-                        line
-                        for name, each in found.items()
-                        for size in drawn
-                        for line in _spans(each.get(size), size, place[name], floor)
-                    ],
-                    axis=axis,
-                ),
-            )
-        ],
+        panels=[Panel("", drawing)],
         numbers=_wait_table(found, sizes),
     )
     return [figure]
+
+
+def _in_order(sizes: Iterable[str]) -> list[str]:
+    """
+    List each size once, by number of GPUs; what is no size of ours comes last.
+    """
+    last = len(_SIZE_ORDER)
+    order = {size: at for at, size in enumerate(_SIZE_ORDER)}
+    return sorted(dict.fromkeys(sizes), key=lambda size: order.get(size, last))
 
 
 def _spans(

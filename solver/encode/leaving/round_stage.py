@@ -103,20 +103,41 @@ def add_stage(
     """
     Ensure what a step asks of those who leave and of its starts, but for its room.
 
-    Parameters
-    ----------
-    model
-        The model of the round.
-    opened
-        The step.
-    levels
-        The topology levels that its starts, and what is moved, ask for.
-    before
-        What has left queues in earlier steps.
-    is_first
-        Whether this step ends with the least that can be lost.
+    Its starts, and what is moved, ask for some ``levels``; ``before`` is what has left
+    queues in earlier steps.  The first step ends with the least that can be lost.
     """
     opened = _apart(opened)
+    encoding, things, gone = _encoded(model, opened, levels, before, is_first=is_first)
+    bound = placing(model, opened.now, levels)
+    _want_no_more(model, bound)
+    add_limits(model, opened.now, bound.types)
+    held = [
+        _held_part(model, kind, ready)
+        for kind, ready in zip(encoding.types, bound.types, strict=True)
+    ]
+    add_reservations(encoding, bound, held, encoding.leaving)
+    return Stage(
+        opened=opened,
+        encoding=encoding,
+        things=things,
+        bound=bound,
+        held=held,
+        gone=gone,
+        lost=_add_lost(model, encoding.leaving, things),
+    )
+
+
+def _encoded(
+    model: cp_model.CpModel,
+    opened: Opened,
+    levels: Sequence[Level],
+    before: Mapping[Key, Linear],
+    *,
+    is_first: bool,
+) -> tuple[StepEncoding, Things, dict[Key, Linear]]:
+    """
+    Ensure what a step asks for once all have left who do; give what queues are rid of.
+    """
     victims = opened.victims
     problem = _vacated(opened.problem, victims)
     classes = _node_classes(problem, levels, [mover.unit for mover in opened.movers])
@@ -144,23 +165,7 @@ def add_stage(
         movers=opened.movers,
         mover_types=mover_types,
     )
-    bound = placing(model, opened.now, levels)
-    _want_no_more(model, bound)
-    add_limits(model, opened.now, bound.types)
-    held = [
-        _held_part(model, kind, ready)
-        for kind, ready in zip(types, bound.types, strict=True)
-    ]
-    add_reservations(encoding, bound, held, leaving)
-    return Stage(
-        opened=opened,
-        encoding=encoding,
-        things=things,
-        bound=bound,
-        held=held,
-        gone=gone,
-        lost=_add_lost(model, leaving, things),
-    )
+    return encoding, things, gone
 
 
 def _apart(opened: Opened) -> Opened:

@@ -86,18 +86,9 @@ def encode_step(
     movers: Sequence[Mover],
 ) -> StepEncoding:
     """
-    Build the model of a step.
+    Build the model of a step, of a round cut to its starts with the room of later.
 
-    Parameters
-    ----------
-    problem
-        The round, cut to the starts of the step, with the room there will be later.
-    conversion
-        The groups of nodes and what may be done with them.
-    victims
-        What may leave.
-    movers
-        What may be moved.
+    The ``conversion`` has the groups of nodes, and what may be done with them.
     """
     model = cp_model.CpModel()
     demand = Demand()
