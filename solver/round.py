@@ -23,7 +23,8 @@ from solver.next_snapshot import carry_out
 from solver.plan.placement import placement_of
 from solver.plan.plan import LinesMemo, lines_memo, plan_of
 from solver.plan.short_lived import conditional, short_lived, started, without
-from solver.problem.problem import Problem, ProblemMemo, Unit, problem_of
+from solver.problem.given import ProblemMemo
+from solver.problem.problem import Problem, Unit, problem_of
 from solver.score.tiers import is_better, score, tier_keys
 from solver.search.search_outcome import Outcome
 from solver.strategies import STRATEGIES

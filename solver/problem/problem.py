@@ -9,25 +9,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
-from models.aged_gangs import by_name, overlaid, still
-from models.census import Census
-from models.gangs import Gang, PodPhase, is_remembered, pod_sets, released
-from models.node_table import NodeTable, table_of
+from models.aged_gangs import overlaid, still
+from models.gangs import Gang, is_remembered
 from models.policy import Policy
 from models.reasons import Waiting
 from models.resources import Resources, num_gpus
 from models.snapshot import Snapshot
 from models.topology import Topology
-from solver.devices.device_states import DeviceStates, device_states
 from solver.problem.domains import Domains
 from solver.problem.eligibility import blocked_gangs
-from solver.problem.gang_state import Standing, least_need, standing
+from solver.problem.gang_state import Standing, least_need
+from solver.problem.given import Given, ProblemMemo, given_of
 from solver.problem.leaving_pods import Exit, Loss, loss_of
 from solver.problem.neighbours.kept_away import with_kept_away
 from solver.problem.neighbours.pods_around import PodsAround, pods_around
 from solver.problem.never_starts import Possible, needed, structural_reasons
-from solver.problem.node_room import Ints, Places, Room, room_of
-from solver.problem.pod_counts import census_memo
+from solver.problem.node_room import Ints, Places, Room
 from solver.problem.pod_shapes import (
     Shapes,
     refitted,
@@ -177,16 +174,6 @@ def _quarter(used: int, share: int) -> int:
     return 1
 
 
-class ProblemMemo:
-    """
-    What problems of one cluster share; it may be dropped at any time.
-    """
-
-    def __init__(self) -> None:
-        self.census = census_memo()
-        self.nodes: NodeTable | None = None
-
-
 def problem_of(
     snapshot: Snapshot,
     policy: Policy,
@@ -196,7 +183,7 @@ def problem_of(
     """
     Gather one round's problem from a snapshot; with any ``memo`` it is the same.
     """
-    given = _gathered(snapshot, policy, memo or ProblemMemo())
+    given = given_of(snapshot, policy, memo or ProblemMemo())
     found = _sorted_out(given)
     values = PodValues(given.table.offered)
     bands = _bands(given, found.ready, policy)
@@ -230,22 +217,6 @@ def problem_of(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Gathered:
-    """
-    What a round is made of, before it is asked who can start.
-    """
-
-    snapshot: Snapshot
-    table: NodeTable
-    census: Census
-    waiting: Sequence[Gang]
-    states: dict[str, Standing]
-    queues: QueueTree
-    room: Room
-    written: Mapping[str, Gang]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _SortedOut:
     """
     Who is ready to start, and who of them and of all is blocked, with the reason.
@@ -268,25 +239,7 @@ class _SortedOut:
         return [state for unit in self.units if unit.starts for state in unit.states]
 
 
-def _gathered(snapshot: Snapshot, policy: Policy, memo: ProblemMemo) -> _Gathered:
-    memo.nodes = table = table_of(snapshot.nodes, memo.nodes)
-    census = memo.census.of(snapshot, table.index)
-    waiting = [_as_pending(snapshot.gangs[at]) for at in census.open]
-    moves = policy.evict.consolidate and policy.has("disruption")
-    devices = _devices(table, snapshot)
-    return _Gathered(
-        snapshot=snapshot,
-        table=table,
-        census=census,
-        waiting=waiting,
-        states={gang.key: standing(gang) for gang in waiting},
-        queues=QueueTree.of(snapshot, census),
-        room=room_of(table, waiting, census, moves=moves, devices=devices),
-        written=by_name(snapshot.gangs),
-    )
-
-
-def _sorted_out(given: _Gathered) -> _SortedOut:
+def _sorted_out(given: Given) -> _SortedOut:
     snapshot, states, room = given.snapshot, given.states, given.room
     shapes = shapes_of(room, states.values())
     blocked = blocked_gangs(snapshot, states, given.queues, room)
@@ -318,7 +271,7 @@ def _positions(ready: Sequence[Standing]) -> dict[str, int]:
 
 
 def _remembered(
-    given: _Gathered, found: _SortedOut, policy: Policy
+    given: Given, found: _SortedOut, policy: Policy
 ) -> dict[str, Resources]:
     """
     Give the least that those ask for who have waited so long that they are protected.
@@ -330,7 +283,7 @@ def _remembered(
     }
 
 
-def _bands(given: _Gathered, ready: Sequence[Standing], policy: Policy) -> Bands:
+def _bands(given: Given, ready: Sequence[Standing], policy: Policy) -> Bands:
     return cut_bands(
         [_lowest_priority(together(state, given.states)) for state in ready],
         policy,
@@ -339,7 +292,7 @@ def _bands(given: _Gathered, ready: Sequence[Standing], policy: Policy) -> Bands
 
 
 def _shares(
-    given: _Gathered, found: _SortedOut, policy: Policy
+    given: Given, found: _SortedOut, policy: Policy
 ) -> Mapping[str, Mapping[str, int]]:
     """
     Share out what the nodes have, by what runs and what waits and is not blocked.
@@ -352,27 +305,6 @@ def _shares(
         given.table.totals(given.queues.named),
         given.queues.requested(found.possible.demand(asking)),
     )
-
-
-def _devices(table: NodeTable, snapshot: Snapshot) -> list[DeviceStates] | None:
-    """
-    Give the devices of each node of which somebody has a part, if any are asked for.
-    """
-    if not table.has_parts:
-        return None
-    states = device_states(table.nodes, snapshot.gangs)
-    return [states[node.name] for node in table.nodes]
-
-
-def _as_pending(gang: Gang) -> Gang:
-    """
-    Let reserved pods be pending, the first of those that are.
-    """
-    if any(
-        pod.phase is PodPhase.RESERVED for x in pod_sets(gang.tree) for pod in x.pods
-    ):
-        return released(gang)
-    return gang
 
 
 def _least_living(

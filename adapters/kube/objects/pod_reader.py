@@ -35,6 +35,7 @@ from adapters.kube.objects.pod_record import Owner, PodRecord
 from adapters.kube.objects.pod_terms import NO_TERMS, PodTerms, terms_of
 from adapters.kube.objects.requests import requests_of
 from adapters.kube.objects.run_limit import run_limit
+from adapters.kube.objects.shared_texts import SharedTexts
 from adapters.kube.objects.unread_fields import unread_words, why_waiting
 from models.gangs import PodPhase
 from models.nodes import ANYWHERE, NodeDemand
@@ -46,14 +47,6 @@ _LONGEST_KEY = 8192
 _MOST_LETTERS = 16_384
 _KEPT_LETTERS = 512
 _UNREAD = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})
-
-
-class _Texts(dict[str, str]):
-    """
-    Labels or annotations that are shared as long as a pod has them.
-    """
-
-    __slots__ = ("__weakref__",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +74,7 @@ class Reducer:
     def __init__(self) -> None:
         self._wants: dict[str, _Wants] = {}
         self._owners: WeakValueDictionary[Hashable, Owner] = WeakValueDictionary()
-        self._texts: WeakValueDictionary[Hashable, _Texts] = WeakValueDictionary()
+        self._texts = SharedTexts()
 
     def pod(self, raw: Json) -> PodRecord:
         """
@@ -138,7 +131,7 @@ class Reducer:
                 faults.append(str(error))
         for word in ("labels", "annotations"):
             if word in found:
-                found[word] = self._shared(found[word])
+                found[word] = self._texts.of(found[word])
         if (owner := found.get("owner")) is not None:
             which = owner.api_version, owner.kind, owner.name, owner.uid
             found["owner"] = self._owners.setdefault(which, owner)
@@ -162,18 +155,6 @@ class Reducer:
                 self._wants.clear()
             found = self._wants[key] = _wants(spec, namespace, labels, given)
         return found
-
-    def _shared(self, found: Mapping[str, str]) -> Mapping[str, str]:
-        """
-        Give the first mapping with these texts: pods of one owner share most of them.
-        """
-        if not found:
-            return _NONE
-        words = tuple(found.items())
-        held = self._texts.get(words)
-        if held is None:
-            held = self._texts[words] = _Texts(found)
-        return held
 
 
 _NONE: Mapping[str, str] = {}

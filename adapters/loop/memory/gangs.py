@@ -5,7 +5,7 @@ Who was passed over for how long, who had to leave, whose bind was refused, whic
 are promised.  It decides nothing: planning reads it as fields of the snapshot.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
 from typing import Any, Final
@@ -170,14 +170,6 @@ class Memory:
         if self.first_led is None or now < self.first_led:
             return 0.0
         return max(0.0, self.first_led + self._evict_after - now)
-
-    def backing_off(self, now: float) -> Iterator[float]:
-        """
-        Walk the seconds until gangs may be tried again.
-        """
-        for held in self.gangs.values():
-            if held.again_at > now:
-                yield held.again_at - now
 
     def document(self) -> dict[str, Any]:
         """

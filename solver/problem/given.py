@@ -1,0 +1,86 @@
+"""
+What a round is given: nodes and their room, what runs, gangs that wait, queues.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from models.aged_gangs import by_name
+from models.census import Census
+from models.gangs import Gang, PodPhase, pod_sets, released
+from models.node_table import NodeTable, table_of
+from models.policy import Policy
+from models.snapshot import Snapshot
+from solver.devices.device_states import DeviceStates, device_states
+from solver.problem.gang_state import Standing, standing
+from solver.problem.node_room import Room, room_of
+from solver.problem.pod_counts import census_memo
+from solver.shares.queue_tree import QueueTree
+
+
+class ProblemMemo:
+    """
+    What problems of one cluster share; it may be dropped at any time.
+    """
+
+    def __init__(self) -> None:
+        self.census = census_memo()
+        self.nodes: NodeTable | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """
+    What a round is made of, before it is asked who can start.
+    """
+
+    snapshot: Snapshot
+    table: NodeTable
+    census: Census
+    waiting: Sequence[Gang]
+    states: dict[str, Standing]
+    queues: QueueTree
+    room: Room
+    written: Mapping[str, Gang]
+
+
+def given_of(snapshot: Snapshot, policy: Policy, memo: ProblemMemo) -> Given:
+    """
+    Read a snapshot: nodes, pods, gangs that wait, queues and room.
+    """
+    memo.nodes = table = table_of(snapshot.nodes, memo.nodes)
+    census = memo.census.of(snapshot, table.index)
+    waiting = [_as_pending(snapshot.gangs[at]) for at in census.open]
+    moves = policy.evict.consolidate and policy.has("disruption")
+    devices = _devices(table, snapshot)
+    return Given(
+        snapshot=snapshot,
+        table=table,
+        census=census,
+        waiting=waiting,
+        states={gang.key: standing(gang) for gang in waiting},
+        queues=QueueTree.of(snapshot, census),
+        room=room_of(table, waiting, census, moves=moves, devices=devices),
+        written=by_name(snapshot.gangs),
+    )
+
+
+def _devices(table: NodeTable, snapshot: Snapshot) -> list[DeviceStates] | None:
+    """
+    Give the devices of each node of which somebody has a part, if any are asked for.
+    """
+    if not table.has_parts:
+        return None
+    states = device_states(table.nodes, snapshot.gangs)
+    return [states[node.name] for node in table.nodes]
+
+
+def _as_pending(gang: Gang) -> Gang:
+    """
+    Let reserved pods be pending, the first of those that are.
+    """
+    if any(
+        pod.phase is PodPhase.RESERVED for x in pod_sets(gang.tree) for pod in x.pods
+    ):
+        return released(gang)
+    return gang
