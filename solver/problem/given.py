@@ -29,7 +29,7 @@ class ProblemMemo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class GivenRound:
     """
     What a round is made of, before it is asked who can start.
     """
@@ -44,7 +44,7 @@ class Given:
     written: Mapping[str, Gang]
 
 
-def given_of(snapshot: Snapshot, policy: Policy, memo: ProblemMemo) -> Given:
+def given_of(snapshot: Snapshot, policy: Policy, memo: ProblemMemo) -> GivenRound:
     """
     Read a snapshot: nodes, pods, gangs that wait, queues and room.
     """
@@ -53,7 +53,7 @@ def given_of(snapshot: Snapshot, policy: Policy, memo: ProblemMemo) -> Given:
     waiting = [_as_pending(snapshot.gangs[at]) for at in census.open]
     moves = policy.evict.consolidate and policy.has("disruption")
     devices = _devices(table, snapshot)
-    return Given(
+    return GivenRound(
         snapshot=snapshot,
         table=table,
         census=census,

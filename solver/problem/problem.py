@@ -19,7 +19,7 @@ from models.topology import Topology
 from solver.problem.domains import Domains
 from solver.problem.eligibility import blocked_gangs
 from solver.problem.gang_state import Standing, least_need
-from solver.problem.given import Given, ProblemMemo, given_of
+from solver.problem.given import GivenRound, ProblemMemo, given_of
 from solver.problem.leaving_pods import Exit, Loss, loss_of
 from solver.problem.neighbours.kept_away import with_kept_away
 from solver.problem.neighbours.pods_around import PodsAround, pods_around
@@ -239,7 +239,7 @@ class _SortedOut:
         return [state for unit in self.units if unit.starts for state in unit.states]
 
 
-def _sorted_out(given: Given) -> _SortedOut:
+def _sorted_out(given: GivenRound) -> _SortedOut:
     snapshot, states, room = given.snapshot, given.states, given.room
     shapes = shapes_of(room, states.values())
     blocked = blocked_gangs(snapshot, states, given.queues, room)
@@ -271,7 +271,7 @@ def _positions(ready: Sequence[Standing]) -> dict[str, int]:
 
 
 def _remembered(
-    given: Given, found: _SortedOut, policy: Policy
+    given: GivenRound, found: _SortedOut, policy: Policy
 ) -> dict[str, Resources]:
     """
     Give the least that those ask for who have waited so long that they are protected.
@@ -283,7 +283,7 @@ def _remembered(
     }
 
 
-def _bands(given: Given, ready: Sequence[Standing], policy: Policy) -> Bands:
+def _bands(given: GivenRound, ready: Sequence[Standing], policy: Policy) -> Bands:
     return cut_bands(
         [_lowest_priority(together(state, given.states)) for state in ready],
         policy,
@@ -292,7 +292,7 @@ def _bands(given: Given, ready: Sequence[Standing], policy: Policy) -> Bands:
 
 
 def _shares(
-    given: Given, found: _SortedOut, policy: Policy
+    given: GivenRound, found: _SortedOut, policy: Policy
 ) -> Mapping[str, Mapping[str, int]]:
     """
     Share out what the nodes have, by what runs and what waits and is not blocked.
