@@ -197,15 +197,20 @@ class Prices(PolicyPart):
     """
     What a change that would help a gang costs, to put the cheapest first.
 
-    Of ``quota`` and ``limit`` a unit, of ``nodes`` and ``evict`` a GPU, else a change.
+    Of ``quota`` and ``limit`` a unit, of ``nodes`` and ``evict`` a GPU, of ``wait`` an
+    hour, of ``move`` and ``pods`` a pod, else a change.
     """
 
     quota: int = Field(1, ge=0)
     limit: int = Field(1, ge=0)
     open: int = Field(2, ge=0)
     tolerate: int = Field(2, ge=0)
+    label: int = Field(2, ge=0)
+    wait: int = Field(1, ge=0)
+    move: int = Field(3, ge=0)
     level: int = Field(4, ge=0)
     pods: int = Field(4, ge=0)
+    weight: int = Field(5, ge=0)
     priority: int = Field(6, ge=0)
     evict: int = Field(8, ge=0)
     nodes: int = Field(20, ge=0)

@@ -13,11 +13,13 @@ class Remedy:
     """
     Changes with which the round starts the gang: planned, and judged.
 
-    ``starts``, ``waits`` and ``leaves`` are what others gain and lose by it.
+    ``starts``, ``waits`` and ``leaves`` are what others gain and lose by it.  With
+    ``alone`` it was planned as if nobody else waited: others may take the room first.
     """
 
     changes: tuple[Change, ...]
     price: int
+    alone: bool = False
     starts: tuple[str, ...] = ()
     waits: tuple[str, ...] = ()
     leaves: tuple[str, ...] = ()
@@ -29,11 +31,15 @@ class Remedies:
     What helps, cheapest first; ``tried`` rounds were planned.
 
     ``untried`` changes were left out, since trying them all would take too long.
+    That nothing helps is ``proven`` where all was tried, and no plan starts more.
+    With ``later`` they start it in the round after this plan.
     """
 
     found: tuple[Remedy, ...] = ()
     tried: int = 0
     untried: int = 0
+    proven: bool = False
+    later: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

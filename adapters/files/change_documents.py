@@ -10,18 +10,22 @@ from models.changes import (
     Change,
     ClosedNode,
     EvictedGangs,
+    GangAllows,
+    GangChange,
     GangLevel,
     GangPods,
     GangPriority,
     GangTolerates,
+    MoreMoves,
     NewAmount,
+    PassedTime,
     QueueRule,
     RemovedNodes,
     SubmittedGangs,
 )
 
 
-def change_document(  # noqa: C901, PLR0911 - one for each
+def change_document(  # noqa: PLR0911 - one for each
     change: Change,
 ) -> dict[str, Any]:
     """
@@ -35,31 +39,38 @@ def change_document(  # noqa: C901, PLR0911 - one for each
         case ClosedNode():
             return {"change": change.how, "node": change.node}
         case QueueRule():
-            return {
-                "change": change.field,
-                "queue": change.queue,
-                "resource": change.resource,
-                **_amount(change.amount),
-            }
-        case GangPriority():
-            return {"change": "priority", "gang": change.gang, "to": change.priority}
-        case GangTolerates():
-            return {"change": "tolerate", "gang": change.gang, "key": change.key}
-        case GangLevel():
-            return {
-                "change": "level",
-                "gang": change.gang,
-                "from": change.level,
-                "to": change.to,
-            }
-        case GangPods():
-            return {"change": "pods", "gang": change.gang, "by": change.by}
+            where = {"queue": change.queue, "resource": change.resource}
+            return {"change": change.field, **where, **_amount(change.amount)}
         case EvictedGangs():
             return {"change": "evict", "gangs": [*change.gangs]}
         case CancelledGangs():
             return {"change": "cancel", "gangs": [*change.gangs]}
         case SubmittedGangs():
             return {"change": "submit", "gangs": [gang.key for gang in change.gangs]}
+        case MoreMoves():
+            return {"change": "move", "pods": change.pods}
+        case PassedTime():
+            return {"change": "wait", "seconds": change.seconds}
+        case _:
+            word, more = _of_gang(change)
+            return {"change": word, "gang": change.gang, **more}
+
+
+def _of_gang(change: GangChange) -> tuple[str, dict[str, Any]]:
+    """
+    Give what a gang asks for otherwise: a word, and what else there is to say.
+    """
+    match change:
+        case GangAllows():
+            return "label", {"key": change.key, "value": change.value}
+        case GangLevel():
+            return "level", {"from": change.level, "to": change.to}
+        case GangPods():
+            return "pods", {"by": change.by}
+        case GangPriority():
+            return "priority", {"to": change.priority}
+        case GangTolerates():
+            return "tolerate", {"key": change.key}
 
 
 def _amount(amount: NewAmount) -> dict[str, int | None]:

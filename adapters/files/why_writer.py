@@ -36,7 +36,13 @@ def why_document(
         "remedies": [_remedy(one) for one in remedies.found],
         "tried": remedies.tried,
         "untried": remedies.untried,
-        "when": {"latest": when.latest, "about": None, "sentence": when.sentence},
+        "proven": remedies.proven,
+        "later": remedies.later,
+        "when": {
+            "latest": when.latest,
+            "about": None,
+            "sentence": when.sentence,
+        },
     }
 
 
@@ -75,6 +81,7 @@ def _remedy(one: Remedy) -> dict[str, Any]:
     return {
         "changes": [change_document(change) for change in one.changes],
         "price": one.price,
+        "alone": one.alone,
         "others": {
             "starts": [*one.starts],
             "waits": [*one.waits],

@@ -2,7 +2,7 @@
 A snapshot as it would be after some changes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from models.changes.added_nodes import AddedNodes, with_nodes
@@ -11,29 +11,34 @@ from models.changes.closed_node import ClosedNode, with_closed
 from models.changes.evicted_gangs import EvictedGangs, with_evicted
 from models.changes.gang_priority import GangPriority, with_priority
 from models.changes.gang_shape import (
+    GangAllows,
     GangLevel,
     GangPods,
     GangTolerates,
+    with_label,
     with_level,
     with_pods,
     with_toleration,
 )
+from models.changes.more_moves import MoreMoves, with_moves
+from models.changes.passed_time import PassedTime, some_time_later
 from models.changes.queue_rule import QueueRule, with_rule
 from models.changes.refused import ChangeRefusedError, ChangesRejectedError
 from models.changes.removed_nodes import RemovedNodes, without_nodes
 from models.changes.submitted_gangs import SubmittedGangs, with_submitted
 from models.errors import Problem
+from models.policy import Policy
 from models.snapshot import Snapshot
 
+GangChange = GangAllows | GangLevel | GangPods | GangPriority | GangTolerates
 Change = (
     AddedNodes
     | CancelledGangs
     | ClosedNode
     | EvictedGangs
-    | GangLevel
-    | GangPods
-    | GangPriority
-    | GangTolerates
+    | GangChange
+    | MoreMoves
+    | PassedTime
     | QueueRule
     | RemovedNodes
     | SubmittedGangs
@@ -62,9 +67,17 @@ def changed(snapshot: Snapshot, changes: Iterable[Change]) -> Snapshot:
     return snapshot
 
 
-def one_changed(  # noqa: C901, PLR0911 - one for each kind
-    snapshot: Snapshot, change: Change
-) -> Snapshot:
+def policy_after(policy: Policy, changes: Iterable[Change]) -> Policy:
+    """
+    Give the policy that some changes ask for; most leave it as it is.
+    """
+    for change in changes:
+        if isinstance(change, MoreMoves):
+            policy = with_moves(policy, change)
+    return policy
+
+
+def one_changed(snapshot: Snapshot, change: Change) -> Snapshot:
     """
     Make one change.
 
@@ -73,28 +86,24 @@ def one_changed(  # noqa: C901, PLR0911 - one for each kind
     ChangeRefusedError
         When it cannot be made.
     """
-    if snapshot.unchanged_for is not None:
+    if snapshot.unchanged_for is not None and not isinstance(change, PassedTime):
         snapshot = replace(snapshot, unchanged_for=0)
-    match change:
-        case AddedNodes():
-            return with_nodes(snapshot, change)
-        case CancelledGangs():
-            return without_gangs(snapshot, change)
-        case ClosedNode():
-            return with_closed(snapshot, change)
-        case EvictedGangs():
-            return with_evicted(snapshot, change)
-        case GangLevel():
-            return with_level(snapshot, change)
-        case GangPods():
-            return with_pods(snapshot, change)
-        case GangPriority():
-            return with_priority(snapshot, change)
-        case GangTolerates():
-            return with_toleration(snapshot, change)
-        case QueueRule():
-            return with_rule(snapshot, change)
-        case RemovedNodes():
-            return without_nodes(snapshot, change)
-        case SubmittedGangs():
-            return with_submitted(snapshot, change)
+    return _MADE[type(change)](snapshot, change)
+
+
+_MADE: Mapping[type, Callable[..., Snapshot]] = {
+    AddedNodes: with_nodes,
+    CancelledGangs: without_gangs,
+    ClosedNode: with_closed,
+    EvictedGangs: with_evicted,
+    GangAllows: with_label,
+    GangLevel: with_level,
+    GangPods: with_pods,
+    GangPriority: with_priority,
+    GangTolerates: with_toleration,
+    MoreMoves: lambda snapshot, _: snapshot,
+    PassedTime: some_time_later,
+    QueueRule: with_rule,
+    RemovedNodes: without_nodes,
+    SubmittedGangs: with_submitted,
+}

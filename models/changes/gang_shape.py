@@ -1,5 +1,5 @@
 """
-A gang that asks for less: another taint tolerated, a wider level, fewer pods.
+A gang that asks for less: another taint or label, a wider level, fewer pods.
 """
 
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from models.changes.one_gang import with_gang
 from models.changes.refused import ChangeRefusedError
 from models.gangs import Gang, PodSet, Tree
-from models.nodes import Toleration
+from models.nodes import LabelRule, Toleration
 from models.snapshot import Snapshot
 from models.topology import TopologyDemand
 
@@ -21,6 +21,17 @@ class GangTolerates:
 
     gang: str
     key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GangAllows:
+    """
+    Pods of a gang that ask for nodes with one value of a label may be on another, too.
+    """
+
+    gang: str
+    key: str
+    value: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +68,28 @@ def with_toleration(snapshot: Snapshot, change: GangTolerates) -> Snapshot:
         return replace(leaf, demand=replace(leaf.demand, tolerations=tolerations))
 
     return with_gang(snapshot, change.gang, lambda gang: _with_leaves(gang, tolerant))
+
+
+def with_label(snapshot: Snapshot, change: GangAllows) -> Snapshot:
+    """
+    Let a gang be on nodes with another value of a label, too.
+    """
+
+    def allowing(leaf: PodSet) -> PodSet:
+        demand = leaf.demand
+        asked = dict(demand.selector).get(change.key)
+        if asked is None:
+            return leaf
+        rule = LabelRule(key=change.key, operator="In", values=(asked, change.value))
+        terms = ((),) if demand.terms is None else demand.terms
+        wider = replace(
+            demand,
+            selector=tuple(x for x in demand.selector if x[0] != change.key),
+            terms=tuple((*term, rule) for term in terms if term or not demand.terms),
+        )
+        return replace(leaf, demand=wider)
+
+    return with_gang(snapshot, change.gang, lambda gang: _with_leaves(gang, allowing))
 
 
 def with_level(snapshot: Snapshot, change: GangLevel) -> Snapshot:

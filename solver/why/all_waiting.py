@@ -22,7 +22,7 @@ from models.snapshot import Snapshot
 from models.verdicts import Blocker, Verdict, WhyWaits
 from solver.problem.gang_state import least_need
 from solver.problem.problem import Problem
-from solver.why.tried_changes import Trial, trial_of
+from solver.why.trial import Trial, trial_of
 from solver.why.why_waits import RoundAsked
 
 MOST_OPENED = 6

@@ -9,7 +9,7 @@ import pytest
 from exact import gather, starts_by_right, starts_now
 from models.changes import AddedNodes, GangPods, QueueRule, changed
 from models.remedies import Remedy
-from solver import decide_or_fall_back, remedies_of
+from solver import decide_or_fall_back, remedies_of, why_waits
 from solver.problem.problem import problem_of
 from tests.properties.test_whys import CASES
 
@@ -57,7 +57,8 @@ def confirm(case, seed):
     for line in plan.gangs:
         if line.state != "Waiting":
             continue
-        for remedy in remedies_of(snapshot, policy, plan, line.name).found:
+        why = why_waits(snapshot, policy, plan, line.name)
+        for remedy in remedies_of(snapshot, policy, plan, why).found:
             assert starts(snapshot, policy, remedy.changes, line.name)
             after = changed(snapshot, remedy.changes)
             assert could_start(after, policy, line.name), (line.name, remedy)

@@ -174,7 +174,7 @@ def _of_gang(
         remedies = Remedies()
         if found.verdict is not Verdict.NONE:
             progress.say("what would help")
-            remedies = remedies_of(scenario.snapshot, policy, plan, key)
+            remedies = remedies_of(scenario.snapshot, policy, plan, found)
         when = when_starts(scenario.snapshot, policy, plan, key)
     warn_of(plan, debug=debug)
     if output is not Format.TABLE:

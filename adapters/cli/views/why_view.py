@@ -12,14 +12,18 @@ from models.changes import (
     Change,
     ClosedNode,
     EvictedGangs,
+    GangAllows,
     GangLevel,
     GangPods,
     GangPriority,
     GangTolerates,
+    MoreMoves,
+    PassedTime,
     QueueRule,
 )
 from models.reasons import counted, listed
 from models.remedies import Remedies, Remedy, WhenStarts, WhySummary
+from models.resources import format_duration
 from models.verdicts import Blocker, Verdict, WhyWaits, amount, plain
 
 NOTHING = "–"
@@ -98,15 +102,29 @@ def _help(why: WhyWaits, remedies: Remedies, width: int | None) -> Iterator[str]
         return
     yield ""
     if not remedies.found:
-        left = f"; {remedies.untried} were not tried" if remedies.untried else ""
-        yield f"Nothing on the menu helps{left}."
+        yield f"{_nothing(remedies)}."
         return
-    yield "Would help, cheapest first (each was planned and judged)"
+    when = "for the round after this one" if remedies.later else "for this round"
+    yield f"Would help, cheapest first (each was planned and judged, {when})"
     for at, one in enumerate(remedies.found, start=1):
         words = " and ".join(change_words(change) for change in one.changes)
-        yield from _wrapped(f"{at}. {words}{_others(one)} (price {one.price})", width)
+        unless = ", unless others that wait take it first" if one.alone else ""
+        text = f"{at}. {words}{_others(one)}{unless} (price {one.price})"
+        yield from _wrapped(text, width)
     if remedies.untried:
         yield f"{_INDENT}{remedies.untried} more were not tried"
+
+
+def _nothing(remedies: Remedies) -> str:
+    """
+    Say that nothing helps, and how sure that is.
+    """
+    if remedies.proven:
+        return "Nothing on the menu helps, which is proven"
+    if remedies.untried:
+        left = f"{remedies.untried} changes were not tried"
+        return f"Nothing that helps was found on the menu; {left}"
+    return "Nothing on the menu was found to help"
 
 
 def _others(one: Remedy) -> str:
@@ -119,7 +137,9 @@ def _others(one: Remedy) -> str:
     return f", {', '.join(parts)}" if parts else ""
 
 
-def change_words(change: Change) -> str:  # noqa: PLR0911 - one for each
+def change_words(  # noqa: C901, PLR0911 - one for each
+    change: Change,
+) -> str:
     """
     Say a change as what somebody would do.
     """
@@ -135,6 +155,12 @@ def change_words(change: Change) -> str:  # noqa: PLR0911 - one for each
             return f"give it the priority {change.priority}"
         case GangTolerates():
             return f"let it tolerate {change.key}"
+        case GangAllows():
+            return f"let it be where {change.key} is {change.value}, too"
+        case MoreMoves():
+            return f"let {counted(change.pods, 'pod')} more be moved in a round"
+        case PassedTime():
+            return f"wait {format_duration(change.seconds)}"
         case GangLevel():
             where = "anywhere" if change.to is None else f"in one {change.to}"
             return f"let it be {where} instead of in one {change.level}"

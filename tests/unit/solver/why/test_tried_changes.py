@@ -8,27 +8,41 @@ from models.changes import (
     AddedNodes,
     ClosedNode,
     EvictedGangs,
+    GangAllows,
     GangLevel,
     GangPods,
     GangPriority,
     GangTolerates,
+    MoreMoves,
     NewAmount,
+    PassedTime,
     QueueRule,
     changed,
 )
 from models.nodes import Taint
 from models.policy import Evict, Policy, Prices
 from models.resources import GPU
-from solver import remedies_of
+from solver import remedies_of, why_waits
 from solver.round import decide
-from tests.helpers.build import gang, node, nodes, queue, required, snapshot
+from tests.helpers.build import (
+    gang,
+    node,
+    nodes,
+    queue,
+    required,
+    selector,
+    snapshot,
+)
 
 CALM = Evict(preempt=False, reclaim=False, consolidate=False)
 
 
 def remedies(case, name, policy=None):
     policy = policy or Policy(evict=CALM)
-    return remedies_of(case, policy, decide(case, policy), f"default/{name}")
+    plan = decide(case, policy)
+    return remedies_of(
+        case, policy, plan, why_waits(case, policy, plan, f"default/{name}")
+    )
 
 
 def changes(found):
@@ -135,3 +149,60 @@ def test_the_round_with_a_remedy_starts_the_gang(seed):
         plan = decide(changed(case, one.changes), policy)
         states = {line.name: line.state for line in plan.gangs}
         assert states["default/a"] in {"Starting", "Reserved"}
+
+
+def test_another_value_of_a_label_may_be_allowed_such_as_another_kind_of_gpu():
+    new = node("n0", labels={"gpu": "h200"})
+    old = node("n1", labels={"gpu": "h100"}, used={GPU: 8})
+    claim = gang("a", gpus=8, demand=selector(gpu="h100"))
+    found = remedies(snapshot([new, old], [claim]), "a")
+
+    allowed = GangAllows(gang="default/a", key="gpu", value="h200")
+    assert (allowed,) in changes(found)
+
+
+def test_waiting_helps_where_a_run_limit_ends_what_is_in_the_way():
+    running = gang("runs", gpus=8, running=["n0"], max_runtime=7200)
+    found = remedies(snapshot(nodes(1), [running, gang("a", gpus=8)]), "a")
+
+    (late,) = (one for one in found.found if isinstance(one.changes[0], PassedTime))
+    assert (PassedTime(seconds=7200),) == late.changes
+    assert 2 == late.price
+
+
+def test_more_moves_help_where_room_is_in_pieces():
+    parts = [gang(f"runs-{i}", gpus=4, running=[f"n{i}"]) for i in range(2)]
+    policy = Policy(evict=Evict(preempt=False, reclaim=False, maxMoves=0))
+    found = remedies(snapshot(nodes(2), [*parts, gang("a", gpus=8)]), "a", policy)
+
+    assert (MoreMoves(pods=1),) in changes(found)
+
+
+def test_a_weight_helps_where_the_share_decides():
+    queues = [queue("rich", quota=0, weight=3), queue("poor", quota=0, weight=1)]
+    gangs = [
+        *(gang(name, queue="rich", gpus=2, age=100) for name in ("one", "two")),
+        gang("a", queue="poor", gpus=2),
+    ]
+    found = remedies(snapshot(nodes(1, gpus=4), gangs, queues), "a")
+
+    offers = [one.changes[0] for one in found.found]
+    assert any(isinstance(x, QueueRule) and x.field == "weight" for x in offers)
+
+
+def test_that_nothing_helps_is_proven_where_all_was_tried():
+    large = gang("a", minimum=1, gpus=8, demand=selector(gpu="h100"))
+    case = snapshot([node("n0", labels={"gpu": "h100"}, gpus=4)], [large])
+    found = remedies(case, "a")
+
+    assert () == found.found
+    assert found.proven
+
+
+def test_in_a_large_cluster_the_round_after_this_one_is_planned():
+    fill = [gang(f"runs-{i}", gpus=8, running=[f"n{i}"]) for i in range(400)]
+    case = snapshot(nodes(401), [*fill, gang("b", gpus=8, age=9), gang("a", gpus=8)])
+    found = remedies(case, "a")
+
+    assert found.later
+    assert (AddedNodes(like="n0", number=1),) in changes(found)

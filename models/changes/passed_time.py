@@ -1,0 +1,63 @@
+"""
+Time that passes: all grow older, and what reaches its longest run time ends.
+"""
+
+from dataclasses import dataclass, replace
+
+from models.aged_gangs import older
+from models.changes.cancelled_gangs import CancelledGangs, without_gangs
+from models.gangs import Gang, PodPhase, pod_sets
+from models.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassedTime:
+    """
+    So many seconds pass in which nobody comes, and nothing ends but by its limit.
+    """
+
+    seconds: int
+
+
+def some_time_later(snapshot: Snapshot, change: PassedTime) -> Snapshot:
+    """
+    Let time pass.
+    """
+    ended = [gang.key for gang in snapshot.gangs if _ends(gang, change.seconds)]
+    left = without_gangs(snapshot, CancelledGangs(gangs=tuple(ended)))
+    unchanged = (snapshot.unchanged_for or 0) + change.seconds
+    return replace(
+        left,
+        gangs=tuple(_later(gang, change.seconds) for gang in left.gangs),
+        unchanged_for=0 if ended else unchanged,
+    )
+
+
+def ends_in(gang: Gang) -> int | None:
+    """
+    Say in how many seconds a gang that runs ends at the latest; none if nobody can.
+    """
+    ran = [
+        pod.seconds
+        for leaf in pod_sets(gang.tree)
+        for pod in leaf.pods
+        if pod.phase is PodPhase.RUNNING
+    ]
+    if not ran or gang.max_runtime is None:
+        return None
+    return max(0, gang.max_runtime - min(ran))
+
+
+def _ends(gang: Gang, seconds: int) -> bool:
+    left = ends_in(gang)
+    return left is not None and left <= seconds
+
+
+def _later(gang: Gang, seconds: int) -> Gang:
+    gang = older(gang, seconds)
+    evicted = gang.evicted_ago
+    return replace(
+        gang,
+        backoff=max(0, gang.backoff - seconds),
+        evicted_ago=None if evicted is None else evicted + seconds,
+    )

@@ -1,0 +1,59 @@
+"""
+A line of the menu: a change by an amount, and which rules it could take away.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from models.changes import Change
+from models.verdicts import Verdict
+
+OF_OTHERS = frozenset(
+    {
+        Verdict.LIMIT,
+        Verdict.QUOTA,
+        Verdict.ROOM,
+        Verdict.FRAGMENTS,
+        Verdict.DEVICES,
+        Verdict.TOPOLOGY,
+        Verdict.NEIGHBOURS,
+        Verdict.SHARE,
+        Verdict.PROTECTED,
+    }
+)
+"""
+What may give way once others leave, or once more may be made to leave.
+"""
+OF_ROOM = frozenset(
+    {
+        Verdict.ROOM,
+        Verdict.FRAGMENTS,
+        Verdict.DEVICES,
+        Verdict.TOPOLOGY,
+        Verdict.NEIGHBOURS,
+        Verdict.NODES,
+        Verdict.VOLUMES,
+        Verdict.SHARE,
+        Verdict.PROTECTED,
+    }
+)
+"""
+What may give way where there is more room, in which others have their places, too.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MenuLine:
+    """
+    One line of the menu: a change by an amount, of which the least that helps is meant.
+
+    ``most`` is the largest amount that makes sense, ``least`` the smallest.  Rules that
+    it does not ``weaken`` hold all the same, whatever the amount.
+    """
+
+    rule: Verdict
+    most: int
+    change: Callable[[int], Change]
+    price: Callable[[int], int]
+    least: int = 1
+    weakens: frozenset[Verdict]

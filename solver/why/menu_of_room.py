@@ -1,0 +1,200 @@
+"""
+What room there could be for a unit: more nodes, others gone or moved, time.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from models.changes import (
+    AddedNodes,
+    Change,
+    ClosedNode,
+    EvictedGangs,
+    MoreMoves,
+    PassedTime,
+)
+from models.changes.passed_time import ends_in
+from models.gangs import Gang, PodPhase, pod_sets
+from models.nodes import Node
+from models.policy import Prices
+from models.resources import num_gpus
+from models.verdicts import Verdict
+from solver.explain.room_now import matching
+from solver.problem.problem import Problem, Unit
+from solver.why.menu_line import OF_OTHERS, OF_ROOM, MenuLine
+from solver.why.named_rules import DRAINED, NamedRule
+from solver.why.worlds import offered
+
+MOST_KINDS = 4
+MOST_EVICTED = 6
+MOST_MOVED = 64
+MOST_MOMENTS = 64
+HOUR = 3600
+
+
+def of_room(
+    problem: Problem, unit: Unit, rules: tuple[NamedRule, ...], prices: Prices
+) -> Iterator[MenuLine]:
+    """
+    Offer more room.
+    """
+    yield from _of_closed(rules, prices)
+    yield from _of_time(problem, unit, prices)
+    yield from _of_moves(problem, prices)
+    yield from _of_running(problem, unit, prices)
+    yield from _of_more_nodes(problem, unit, prices)
+
+
+def _of_closed(rules: tuple[NamedRule, ...], prices: Prices) -> Iterator[MenuLine]:
+    for rule in rules:
+        if rule.kind == DRAINED and rule.at:
+
+            def opened(_: int, node: str = rule.at) -> Change:
+                return ClosedNode(node=node, how="open")
+
+            yield MenuLine(
+                rule=Verdict.NODES,
+                most=1,
+                change=opened,
+                price=lambda _: prices.open,
+                weakens=OF_ROOM,
+            )
+
+
+def _of_time(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLine]:
+    """
+    Offer to wait until something ends, or is protected no longer.
+    """
+    moments = sorted(set(_moments(problem, unit)))
+    moments = moments[:: max(1, -(-len(moments) // MOST_MOMENTS))]
+    if moments:
+        yield MenuLine(
+            rule=Verdict.ROOM,
+            most=len(moments),
+            change=lambda by: PassedTime(seconds=moments[by - 1]),
+            price=lambda by: prices.wait * -(-moments[by - 1] // HOUR),
+            weakens=OF_OTHERS | {Verdict.BACKOFF},
+        )
+
+
+def _moments(problem: Problem, unit: Unit) -> Iterator[int]:
+    """
+    Walk the seconds until gangs end for sure, or have run for as long as protects them.
+    """
+    queues = problem.queues
+    own = {state.key for state in unit.states}
+    for gang in problem.snapshot.gangs:
+        if gang.key in own:
+            if gang.backoff:
+                yield gang.backoff
+            continue
+        left = ends_in(gang)
+        if left is not None:
+            yield max(1, left)
+        if problem.policy.evict.reclaim or problem.policy.evict.preempt:
+            for name in queues.chain(gang.queue):
+                queue = queues.queues[name]
+                yield from _unprotected(
+                    gang, queue.reclaim_min_runtime, queue.preempt_min_runtime
+                )
+
+
+def _unprotected(gang: Gang, *clocks: int) -> Iterator[int]:
+    ran = [
+        pod.seconds
+        for leaf in pod_sets(gang.tree)
+        for pod in leaf.pods
+        if pod.phase is PodPhase.RUNNING
+    ]
+    for clock in clocks:
+        if ran and clock > min(ran):
+            yield clock - min(ran)
+
+
+def _of_moves(problem: Problem, prices: Prices) -> Iterator[MenuLine]:
+    """
+    Offer that more pods are moved in a round, where the policy counts what that costs.
+    """
+    evict = problem.policy.evict
+    is_bounded = not evict.consolidate or evict.max_moves is not None
+    if problem.policy.has("disruption") and is_bounded:
+        yield MenuLine(
+            rule=Verdict.FRAGMENTS,
+            most=MOST_MOVED,
+            change=lambda by: MoreMoves(pods=by),
+            price=lambda by: prices.move * by,
+            weakens=OF_ROOM | {Verdict.SHARE, Verdict.PROTECTED},
+        )
+
+
+def _of_running(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLine]:
+    """
+    Offer to evict running gangs: those first that hold least where the unit may be.
+    """
+    nodes = problem.room.nodes
+    may = {nodes[at].name for at in np.flatnonzero(matching(problem, unit))}
+    held: dict[str, int] = {}
+    own = {state.key for state in unit.states}
+    for gang in problem.snapshot.gangs:
+        gpus = sum(
+            num_gpus(leaf.requests)
+            for leaf in pod_sets(gang.tree)
+            for pod in leaf.pods
+            if pod.phase is PodPhase.RUNNING and pod.node in may
+        )
+        if gpus and gang.key not in own:
+            held[gang.key] = gpus
+    names = sorted(held, key=lambda name: (held[name], name))[:MOST_EVICTED]
+    for name in names:
+        yield MenuLine(
+            rule=Verdict.ROOM,
+            most=1,
+            change=lambda _, name=name: EvictedGangs(gangs=(name,)),  # type: ignore[misc]
+            price=lambda _, gpus=held[name]: prices.evict * gpus,  # type: ignore[misc]
+            weakens=OF_OTHERS,
+        )
+
+
+def _of_more_nodes(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLine]:
+    """
+    Offer nodes like those that may hold some pod of a unit, one of each kind.
+    """
+    may = matching(problem, unit)
+    there = offered(problem.room)
+    rows = [
+        problem.shapes.of_leaf[state.key, at]
+        for state in unit.states
+        for at in range(len(state.leaves))
+    ]
+    pods = sum(state.num_pending for state in unit.states)
+    kinds: dict[object, Node] = {}
+    for at in np.flatnonzero(may):
+        node = problem.room.nodes[at]
+        if any((there[at] >= problem.shapes.requests[row]).all() for row in rows):
+            labels = tuple(node.labels.get(key) for key in _levels(problem, unit))
+            kinds.setdefault((tuple(sorted(node.allocatable.items())), labels), node)
+    for node in list(kinds.values())[:MOST_KINDS]:
+        gpus = max(1, num_gpus(node.allocatable))
+        yield MenuLine(
+            rule=Verdict.ROOM,
+            most=pods,
+            change=lambda by, like=node.name: AddedNodes(like=like, number=by),  # type: ignore[misc]
+            price=lambda by, gpus=gpus: prices.nodes * gpus * by,  # type: ignore[misc]
+            weakens=OF_ROOM,
+        )
+
+
+def _levels(problem: Problem, unit: Unit) -> list[str]:
+    """
+    List the labels that say in which domain a node is that a unit asks for.
+    """
+    names = {
+        node.topology.topology
+        for state in unit.states
+        for node in state.nodes
+        if node.topology is not None and node.topology.required is not None
+    }
+    return [
+        level for name in sorted(names) for level in problem.topologies[name].levels
+    ]

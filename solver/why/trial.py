@@ -1,0 +1,317 @@
+"""
+A trial: rounds planned and judged again and again with something changed.
+
+In a small cluster it is this round that is planned anew.  In a large one it is the
+next, after this plan: who starts now runs then, so that little is left to plan.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from models.changes import Change, ChangesRejectedError, changed, policy_after
+from models.errors import PlanRejectedError
+from models.plan import Plan
+from models.policy import Policy
+from models.remedies import Remedy
+from models.snapshot import Snapshot
+from solver.effort.budget import Budget, Stopwatch
+from solver.evict.open_step import remembering
+from solver.next_snapshot import carry_out
+from solver.problem.given import ProblemMemo
+from solver.problem.problem import problem_of, together
+from solver.round import RoundMemo, decide
+from solver.why.menu_line import MenuLine
+from solver.why.named_rules import rules_of
+from solver.why.start_under import StartUnder, is_closed
+from solver.why.why_waits import unit_of
+
+SMALL = 600
+"""
+Nodes and gangs up to which this round is planned anew.
+"""
+SIZE_TRIED, SIZE_ALONE = 10_000, 100_000
+"""
+Nodes and gangs of all rounds together that are planned to try changes: with all that
+wait, and with one of them alone.
+"""
+LEAST_TRIES, MOST_TRIES = 3, 80
+LEAST_ALONE, MOST_ALONE = 20, 400
+UNITS_OF_SIZE = 2000.0
+"""
+Deterministic units for one such round, times its nodes and gangs.
+"""
+_STARTS = ("Starting", "Reserved")
+_HELPED = frozenset({"Starting", "Reserved", "Running", "Growing"})
+Lines = Sequence[tuple[MenuLine, int]]
+Found = TypeVar("Found")
+
+
+def trial_of(snapshot: Snapshot, policy: Policy, plan: Plan, gang: str) -> "Trial":
+    """
+    Plan rounds without a clock, in large clusters fewer and each in less time.
+    """
+    size = max(1, len(snapshot.nodes) + len(snapshot.gangs))
+    most = min(policy.limits.deterministic, UNITS_OF_SIZE / size)
+    limits = policy.limits.model_copy(
+        update={"seconds": None, "workers": 1, "deterministic": most}
+    )
+    policy = policy.model_copy(update={"limits": limits})
+    trial = Trial(
+        snapshot=snapshot,
+        policy=policy,
+        gang=gang,
+        before=_states(plan),
+        tries=min(MOST_TRIES, max(LEAST_TRIES, SIZE_TRIED // size)),
+        tries_alone=min(MOST_ALONE, max(LEAST_ALONE, SIZE_ALONE // size)),
+    )
+    if size > SMALL:
+        trial.begin_later(plan)
+    return trial
+
+
+@dataclass(slots=True, kw_only=True)
+class Trial:
+    """
+    One gang's round, planned again and again with something changed.
+
+    ``first`` is the plan after which the next round is planned, by greedy; none where
+    it is this round.  ``alone`` is that round with this gang as the only one that
+    waits.  ``open`` says that what did not help may only not have been found to.
+    """
+
+    snapshot: Snapshot
+    policy: Policy
+    gang: str
+    before: Mapping[str, str]
+    tries: int
+    tries_alone: int
+    first: Plan | None = None
+    alone: Snapshot | None = None
+    tried: int = 0
+    untried: int = 0
+    open: bool = False
+    memo: RoundMemo = field(default_factory=RoundMemo)
+    memo_alone: RoundMemo = field(default_factory=RoundMemo)
+
+    def begin_later(self, plan: Plan) -> None:
+        """
+        Try changes after a plan was carried out, beside what the next round does.
+        """
+        self.first = plan
+        after = carry_out(self.snapshot, plan, 0)
+        waits = {line.name for line in plan.gangs if line.state == "Waiting"}
+        self.snapshot = after
+        if self.gang:
+            states = problem_of(after, self.policy, None, self.memo.problem).states
+            own = {state.key for state in together(states[self.gang], states)}
+            others = waits - own
+            kept = tuple(gang for gang in after.gangs if gang.key not in others)
+            self.alone = replace(after, gangs=kept)
+        following = self.round_of(after, self.policy)
+        if following is not None:
+            self.before = _states(following)
+
+    def least(self, line: MenuLine) -> Remedy | None:
+        """
+        Find the least amount of a line with which the gang starts.
+        """
+        return self._search(line.least, line.most, lambda by: [(line, by)])
+
+    def both(self, first: MenuLine, second: MenuLine) -> Remedy | None:
+        """
+        Find the least amounts of two lines with which the gang starts, one by one.
+        """
+        if not self._may_help([(first, first.most), (second, second.most)]):
+            return None
+        one = self._search(
+            first.least, first.most, lambda by: [(first, by), (second, second.most)]
+        )
+        used = first.most if one is None else _amount(first, one)
+        two = self._search(
+            second.least, second.most, lambda by: [(first, used), (second, by)]
+        )
+        return two or one
+
+    def _search(
+        self, least: int, most: int, lines: Callable[[int], Lines]
+    ) -> Remedy | None:
+        """
+        Find the least amount between two that helps: more helps where less does.
+
+        In the next round it is tried as if nobody else waited.
+        """
+        if self.alone is None:
+            return _halved(least, most, lambda by: self._try(lines(by)))
+        return _halved(least, most, lambda by: self._alone(lines(by)))
+
+    def with_others(self, remedy: Remedy) -> Remedy:
+        """
+        Plan the round with a remedy and all that wait, where it was tried alone.
+        """
+        if not remedy.alone:
+            return remedy
+        policy = policy_after(self.policy, remedy.changes)
+        plan = self.round_of(changed(self.snapshot, remedy.changes), policy)
+        if plan is None or _states(plan).get(self.gang) not in _HELPED:
+            return remedy
+        return self.told(remedy.changes, remedy.price, _states(plan))
+
+    def _alone(self, lines: Lines) -> Remedy | None:
+        """
+        Plan and judge the next round with changes as if nobody else waited.
+        """
+        changes = tuple(line.change(by) for line, by in lines)
+        if self.alone is None or self.tries_alone <= 0:
+            self.untried += 1
+            return None
+        self.tries_alone -= 1
+        self.open = True
+        try:
+            plan = decide(
+                changed(self.alone, changes),
+                policy_after(self.policy, changes),
+                strategy="greedy",
+                explained=False,
+                memo=self.memo_alone,
+            )
+        except (ChangesRejectedError, PlanRejectedError):
+            return None
+        after = _states(plan)
+        if after.get(self.gang) not in _HELPED:
+            return None
+        price = sum(line.price(by) for line, by in lines)
+        return replace(self.told(changes, price, after), alone=True)
+
+    def _may_help(self, lines: Lines) -> bool:
+        """
+        Tell whether a gang could start with changes if nobody else waited.
+        """
+        if self.alone is not None:
+            return self._alone(lines) is not None
+        changes = tuple(line.change(by) for line, by in lines)
+        try:
+            then = changed(self.snapshot, changes)
+        except ChangesRejectedError:
+            return False
+        policy = policy_after(self.policy, changes)
+        return not _cannot(then, policy, self.gang, self.memo.problem)
+
+    def _try(self, lines: Lines) -> Remedy | None:
+        """
+        Plan and judge the round with changes; none where the gang waits all the same.
+        """
+        changes = tuple(line.change(by) for line, by in lines)
+        policy = policy_after(self.policy, changes)
+        try:
+            then = changed(self.snapshot, changes)
+        except ChangesRejectedError:
+            return None
+        if _cannot(then, policy, self.gang, self.memo.problem):
+            return None
+        plan = self.round_of(then, policy)
+        if plan is None:
+            return None
+        after = _states(plan)
+        if after.get(self.gang) not in _HELPED:
+            self.open |= not is_closed(plan.tiers)
+            return None
+        price = sum(line.price(by) for line, by in lines)
+        return self.told(changes, price, after)
+
+    def round_of(self, then: Snapshot, policy: Policy | None = None) -> Plan | None:
+        """
+        Plan and judge a round; none where no more are planned, or it broke a rule.
+        """
+        if self.tried >= self.tries:
+            self.untried += 1
+            return None
+        self.tried += 1
+        try:
+            return decide(
+                then,
+                policy or self.policy,
+                strategy="solver" if self.first is None else "greedy",
+                explained=False,
+                memo=self.memo,
+            )
+        except PlanRejectedError:
+            self.open = True
+            return None
+
+    def told(
+        self, changes: tuple[Change, ...], price: int, after: Mapping[str, str]
+    ) -> Remedy:
+        """
+        Say what others gain and lose.
+        """
+        before = self.before
+        starts, waits, leaves = list[str](), list[str](), list[str]()
+        for name in sorted(set(before) - {self.gang}):
+            was, now = before[name], after.get(name)
+            if now in _STARTS and was not in (*_STARTS, "Growing"):
+                starts.append(name)
+            elif now == "Waiting" and was in (*_STARTS, "Growing"):
+                waits.append(name)
+            elif (now == "Waiting" and was == "Running") or (
+                now == "Evicting" and was != "Evicting"
+            ):
+                leaves.append(name)
+        return Remedy(
+            changes=changes,
+            price=price,
+            starts=tuple(starts),
+            waits=tuple(waits),
+            leaves=tuple(leaves),
+        )
+
+
+def _cannot(then: Snapshot, policy: Policy, gang: str, memo: ProblemMemo) -> bool:
+    """
+    Tell whether a gang could not even start alone after changes, by proof.
+    """
+    problem = remembering(problem_of(then, policy, None, memo))
+    if gang in problem.blocked:
+        return True
+    state = problem.states.get(gang)
+    if state is None or state.satisfied:
+        return False
+    unit = unit_of(problem, gang)
+    rules = rules_of(problem, problem, unit)
+    budget = Budget(policy.limits, 0, Stopwatch(None))
+    ask = StartUnder(problem, problem, unit, rules, closed=False, budget=budget)
+    return ask.answer(frozenset(rules)) is False
+
+
+def _halved(
+    least: int, most: int, tried: Callable[[int], Found | None]
+) -> Found | None:
+    """
+    Find the least amount that helps by halving; none where all of it does not.
+    """
+    best = tried(least)
+    if best is not None or least >= most:
+        return best
+    best = tried(most)
+    low, high = least, most
+    while best is not None and high - low > 1:
+        middle = (low + high) // 2
+        found = tried(middle)
+        low, high = (low, middle) if found is not None else (middle, high)
+        best = found if found is not None else best
+    return best
+
+
+def _states(plan: Plan) -> dict[str, str]:
+    return {line.name: str(line.state) for line in plan.gangs}
+
+
+def _amount(line: MenuLine, remedy: Remedy) -> int:
+    """
+    Give the amount of a line that a remedy has.
+    """
+    return next(
+        by
+        for by in range(line.least, line.most + 1)
+        if line.change(by) in remedy.changes
+    )
