@@ -91,6 +91,20 @@ class Blocker:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlaceInLine:
+    """
+    Where a gang stands: ``at`` of ``waiting`` gangs, ``in_queue`` of its own queue.
+
+    ``before`` names those that come first, the nearest last.
+    """
+
+    at: int
+    waiting: int
+    in_queue: int
+    before: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WhyWaits:
     """
     Why one gang waits: the verdict, and one smallest core of rules behind it.
@@ -106,6 +120,7 @@ class WhyWaits:
     because: tuple[Blocker, ...] = ()
     besides: tuple[tuple[Blocker, ...], ...] = ()
     proof: Proof = ""
+    place: PlaceInLine | None = None
 
     @property
     def certain(self) -> bool:

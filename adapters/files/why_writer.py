@@ -5,11 +5,13 @@ Why a gang waits, as plain values: every key, in one order.
 from typing import Any
 
 from adapters.files.change_documents import change_document
+from adapters.files.change_words import change_words
 from models.remedies import Remedies, Remedy, WhenStarts, WhySummary
-from models.verdicts import Blocker, WhyWaits
+from models.verdicts import Blocker, PlaceInLine, WhyWaits
 
 _NOT_ASKED = WhenStarts(sentence="not asked")
 _NONE_ASKED = Remedies()
+_NEAREST = 10
 
 
 def why_document(
@@ -33,6 +35,7 @@ def why_document(
         "because": [_blocker(one) for one in why.because],
         "proof": why.proof or None,
         "besides": [[_blocker(one) for one in core] for core in why.besides],
+        "place": None if why.place is None else _place(why.place),
         "remedies": [_remedy(one) for one in remedies.found],
         "tried": remedies.tried,
         "untried": remedies.untried,
@@ -77,9 +80,19 @@ def summary_document(found: WhySummary) -> dict[str, Any]:
     }
 
 
+def _place(place: PlaceInLine) -> dict[str, Any]:
+    return {
+        "at": place.at,
+        "waiting": place.waiting,
+        "inQueue": place.in_queue,
+        "before": [*place.before[-_NEAREST:]],
+    }
+
+
 def _remedy(one: Remedy) -> dict[str, Any]:
     return {
         "changes": [change_document(change) for change in one.changes],
+        "sentence": " and ".join(map(change_words, one.changes)),
         "price": one.price,
         "alone": one.alone,
         "others": {

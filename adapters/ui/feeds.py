@@ -5,6 +5,7 @@ Where frames come from: one round of files, or a cluster as it changes.
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from adapters.files.why_writer import why_document
@@ -14,7 +15,8 @@ from adapters.ui.frame import RoundFacts, frame_document
 from adapters.ui.frame_store import FrameStore, RoundAnswers
 from models.errors import PhalanxError
 from models.plan import Plan
-from solver import why_waits
+from models.verdicts import WhyWaits
+from solver import remedies_of, when_starts, why_waits
 
 _LEAST_PAUSE = 1.0
 _LONGEST_PAUSE = 10.0
@@ -46,13 +48,26 @@ def answers_of(seen: Seen, plan: Plan, facts: RoundFacts) -> RoundAnswers:
         other = planned(seen.snapshot, seen.policy, "greedy")
         return frame_document(seen, other, replace(facts, seconds=None))
 
-    def why(gang: int) -> Mapping[str, Any]:
+    @cache
+    def known(gang: int) -> WhyWaits | None:
         if gang >= len(seen.snapshot.gangs):
-            return {}
+            return None
         key = seen.snapshot.gangs[gang].key
-        return why_document(why_waits(seen.snapshot, seen.policy, plan, key))
+        return why_waits(seen.snapshot, seen.policy, plan, key)
 
-    return RoundAnswers(greedy, why)
+    def why(gang: int) -> Mapping[str, Any]:
+        found = known(gang)
+        return {} if found is None else why_document(found)
+
+    def remedies(gang: int) -> Mapping[str, Any]:
+        found = known(gang)
+        if found is None:
+            return {}
+        given = seen.snapshot, seen.policy, plan
+        when = when_starts(*given, found.gang)
+        return why_document(found, remedies_of(*given, found), when)
+
+    return RoundAnswers(greedy, why, remedies)
 
 
 class ClusterFeed:

@@ -16,18 +16,19 @@ MOST_BYTES = 32 * 2**20
 Of the frames kept, packed; the oldest are let go.
 """
 MOST_ANSWERS = 64
-_BODY, _GREEDY = -2, -1
+_BODY, _GREEDY, _REMEDIES = -2, -1, -3
 Made = Callable[[], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class RoundAnswers:
     """
-    What can be asked about a round: greedy's plan of it, and why a gang waits.
+    What can be asked about a round: greedy's plan, why a gang waits, what would help.
     """
 
     greedy: Made
     why: Callable[[int], Mapping[str, Any]]
+    remedies: Callable[[int], Mapping[str, Any]] = lambda _: {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +151,16 @@ class FrameStore:
         if answers is None:
             return None
         return self._answer(number, gang, lambda: answers.why(gang))
+
+    def remedies(self, number: int, gang: int) -> bytes | None:
+        """
+        Say what would start a gang, and when it does; nothing where nobody knows.
+        """
+        answers = self._answers(number) if gang >= 0 else None
+        if answers is None:
+            return None
+        what = _REMEDIES - gang
+        return self._answer(number, what, lambda: answers.remedies(gang))
 
     def _answers(self, number: int) -> RoundAnswers | None:
         with self._changed:

@@ -163,6 +163,9 @@ class _UiHandler(BaseHTTPRequestHandler):
             case "/why":
                 found = store.why(_number(said, "round"), _number(said, "gang"))
                 self._packed(found)
+            case "/remedies":
+                found = store.remedies(_number(said, "round"), _number(said, "gang"))
+                self._packed(found)
             case "/events" if self.command == "GET":
                 self._stream()
             case _:

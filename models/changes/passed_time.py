@@ -45,7 +45,7 @@ def ends_in(gang: Gang) -> int | None:
     ]
     if not ran or gang.max_runtime is None:
         return None
-    return max(0, gang.max_runtime - min(ran))
+    return max(0, gang.max_runtime - max(ran))
 
 
 def _ends(gang: Gang, seconds: int) -> bool:

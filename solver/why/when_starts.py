@@ -52,7 +52,7 @@ def when_starts(
     if line.state != "Waiting":
         return WhenStarts(sentence="does not wait for a start")
     problem = problem_of(snapshot, policy)
-    if gang in problem.blocked:
+    if gang in problem.blocked or problem.states[gang].satisfied:
         return WhenStarts(sentence="unknown: time alone does not start it")
     unit = unit_of(problem, gang)
     kept = keep(problem, promises_of(problem))

@@ -4,17 +4,19 @@ Why one gang waits in a round: one verdict, and the smallest set of rules behind
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from models.plan import GangLine, Plan
 from models.policy import Limits, Policy
 from models.reasons import NOTHING_NEEDED, Reason, Waiting
 from models.snapshot import Snapshot
-from models.verdicts import Blocker, Verdict, WhyWaits
+from models.verdicts import Blocker, PlaceInLine, Verdict, WhyWaits
 from solver.effort.budget import Budget, Stopwatch
 from solver.evict.open_step import remembering, was_evicted
 from solver.evict.reservations import keep, promises_of
 from solver.hold.heads import heads_of
 from solver.hold.held_nodes import with_heads
+from solver.place.gang_order import rank_of
 from solver.problem.problem import Problem, Unit, problem_of, together
 from solver.problem.unit_kind import names_of, unit_kind
 from solver.why.given_to_others import given_by, kept_off
@@ -104,7 +106,29 @@ class RoundAsked:
             budget = Budget(Limits(deterministic=UNITS), 0, Stopwatch(None))
             asked = _GangAsked(problem, self._plan, unit, budget)
             self._known[kind] = asked.why(line)
-        return replace(self._known[kind], gang=gang)
+        return replace(self._known[kind], gang=gang, place=self._place(unit))
+
+    @cached_property
+    def _line(self) -> list[Unit]:
+        waits = {x.name for x in self._plan.gangs if x.state == "Waiting"}
+        units = self.problem.units
+        return sorted((x for x in units if x.starts and x.key in waits), key=rank_of)
+
+    def _place(self, unit: Unit) -> PlaceInLine | None:
+        """
+        Say which of all that wait comes when; none of what cannot be planned.
+        """
+        if all(one.key != unit.key for one in self._line):
+            return None
+        before = [one for one in self._line if rank_of(one) < rank_of(unit)]
+        queue = unit.states[0].gang.queue
+        mine = sum(one.states[0].gang.queue == queue for one in before)
+        return PlaceInLine(
+            at=len(before) + 1,
+            waiting=len(self._line),
+            in_queue=mine + 1,
+            before=tuple(one.key for one in before),
+        )
 
 
 def _of_its_group(line: GangLine) -> Waiting | None:

@@ -141,8 +141,14 @@ def test_why_a_gang_waits_is_proven_when_it_is_lit_up(browser):
         browser.evaluate("document.querySelector('#waits button').click()")
         browser.wait("!!document.querySelector('#gang .why li')")
         said = browser.evaluate("document.querySelector('#gang .why').textContent")
+        browser.evaluate("document.querySelector('#help').click()")
+        browser.wait("!!document.querySelector('#gang .help li')")
+        helps = browser.evaluate("document.querySelector('#gang .help').textContent")
 
     assert said.startswith("limit: ")
+    assert helps.startswith("Would help, cheapest first")
+    assert "raise the limit of q by 2 GPUs" in helps
+    assert "When: unknown" in helps
     assert [] == browser.complaints()
 
 

@@ -11,7 +11,7 @@ from adapters.cli.main import run
 FILE = "scenarios/reasons/quota-limit-reached.yaml"
 KEYS = [
     *("apiVersion", "kind", "gang", "state", "certain", "verdict", "sentence"),
-    *("because", "proof", "besides", "remedies", "tried", "untried", "proven"),
+    *("because", "proof", "besides", "place", "remedies", "tried", "untried", "proven"),
     *("later", "when"),
 ]
 

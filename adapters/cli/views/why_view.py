@@ -7,24 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from adapters.cli.terminal.output import Paint, Table
-from models.changes import (
-    AddedNodes,
-    Change,
-    ClosedNode,
-    EvictedGangs,
-    GangAllows,
-    GangLevel,
-    GangPods,
-    GangPriority,
-    GangTolerates,
-    MoreMoves,
-    PassedTime,
-    QueueRule,
-)
+from adapters.files.change_words import change_words, ordinal
 from models.reasons import counted, listed
 from models.remedies import Remedies, Remedy, WhenStarts, WhySummary
-from models.resources import format_duration
-from models.verdicts import Blocker, Verdict, WhyWaits, amount, plain
+from models.verdicts import Blocker, PlaceInLine, Verdict, WhyWaits, amount, plain
 
 NOTHING = "–"
 _PROOFS = {
@@ -32,6 +18,7 @@ _PROOFS = {
     "model": "proven twice: these forbid it; without any one of them a start was found",
 }
 _INDENT = "  "
+_IN_LINE = frozenset({Verdict.OUTRANKED, Verdict.LIMIT, Verdict.QUOTA, Verdict.SHARE})
 
 
 def why_lines(
@@ -62,10 +49,23 @@ def why_lines(
             f"Besides: {'; '.join(one.sentence for one in core)}", width
         )
 
+    if why.place is not None and why.verdict in _IN_LINE:
+        yield ""
+        yield from _wrapped(_in_line(why.place), width)
     yield from _help(why, remedies, width)
     if why.verdict is not Verdict.NONE:
         yield ""
         yield f"When: {when.sentence}"
+
+
+def _in_line(place: PlaceInLine) -> str:
+    """
+    Say who comes first where that is what decides.
+    """
+    of = f"{ordinal(place.at)} of {place.waiting:,} that wait"
+    nearest = [*reversed(place.before)]
+    first = f"; before it {listed(nearest, 'gang')}" if nearest else ""
+    return f"In line: {of}, {ordinal(place.in_queue)} of its queue{first}"
 
 
 def summary_lines(found: WhySummary, width: int | None) -> Iterator[str]:
@@ -135,41 +135,6 @@ def _others(one: Remedy) -> str:
     }
     parts = [f"{word} {listed(names, 'gang')}" for word, names in told.items() if names]
     return f", {', '.join(parts)}" if parts else ""
-
-
-def change_words(  # noqa: C901, PLR0911 - one for each
-    change: Change,
-) -> str:
-    """
-    Say a change as what somebody would do.
-    """
-    match change:
-        case AddedNodes():
-            return f"add {counted(change.number, 'node')} like {change.like}"
-        case ClosedNode():
-            return f"open {change.node}"
-        case QueueRule():
-            more = amount(change.resource, change.amount.by or 0)
-            return f"raise the {change.field} of {change.queue} by {more}"
-        case GangPriority():
-            return f"give it the priority {change.priority}"
-        case GangTolerates():
-            return f"let it tolerate {change.key}"
-        case GangAllows():
-            return f"let it be where {change.key} is {change.value}, too"
-        case MoreMoves():
-            return f"let {counted(change.pods, 'pod')} more be moved in a round"
-        case PassedTime():
-            return f"wait {format_duration(change.seconds)}"
-        case GangLevel():
-            where = "anywhere" if change.to is None else f"in one {change.to}"
-            return f"let it be {where} instead of in one {change.level}"
-        case GangPods():
-            return f"let it need {counted(-change.by, 'pod')} less"
-        case EvictedGangs():
-            return f"evict {listed(change.gangs, 'gang')}"
-        case _:
-            return str(change)
 
 
 def _table(blockers: Sequence[Blocker]) -> Table:

@@ -116,8 +116,25 @@ async function askWhy(gang) {
     if (why.because.length > 1) line.append(made("span", " Together these forbid it, and none can be left out:"));
     line.append(list);
     if (!why.certain) line.append(made("span", "Not certain: the search ended before it was decided."));
+    if (why.place && LINED.has(why.verdict)) line.append(made("p", saysPlace(why.place)));
+    $("#help").hidden = why.verdict === "none";
   } catch (error) {
     line.append(made("span", ` (${error.message})`));
+  }
+}
+
+async function askHelp() {
+  // Rounds are planned for it, so only when somebody wants to know.
+  const gang = places(state.frame), round = state.round, line = $("#gang .help");
+  if (gang < 0) return;
+  const name = state.pickedName;
+  $("#help").hidden = true;
+  line.textContent = "Trying what would help …";
+  try {
+    const why = await ask(`remedies?round=${round}&gang=${gang}`);
+    if (state.pickedName === name && state.round === round) showHelp(line, why);
+  } catch (error) {
+    line.textContent = error.message;
   }
 }
 
@@ -197,6 +214,7 @@ function suggest(text) {
 
 $("#view").addEventListener("change", (event) => { state.view = event.target.value; state.chosen = true; show(); });
 $("#colour").addEventListener("change", (event) => { state.colour = event.target.value; show(); });
+$("#help").addEventListener("click", askHelp);
 $("#close").addEventListener("click", () => pick(""));
 $("#more").addEventListener("click", () => { waitsShown += 200; show(); });
 $("#follow").addEventListener("change", (event) => { state.follow = event.target.checked; if (state.follow) queue(); });

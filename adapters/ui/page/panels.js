@@ -132,7 +132,33 @@ function showGang(frame, at, cells) {
     ["Nodes", shown || "none"],
   ];
   $("dl", panel).replaceChildren(...facts.flatMap(([name, value]) => [made("dt", name), made("dd", value)]));
+  if (panel.dataset.gang === gang.name && panel.dataset.state === gang.state && panel.dataset.said === gang.message && $(".why ul", panel)) return;
+  Object.assign(panel.dataset, {gang: gang.name, state: gang.state, said: gang.message});
   $(".why", panel).textContent = gang.reason ? `${gang.reason}: ${gang.message}` : "";
+  $(".help", panel).textContent = "";
+  $("#help").hidden = true;
+}
+
+const LINED = new Set(["outranked", "limit", "quota", "share"]);
+
+function saysPlace(place) {
+  const before = place.before.slice(-3).reverse().join(", ");
+  const more = place.at > 4 ? ` and ${counted(place.at - 4, "other")}` : "";
+  return `In line: number ${place.at.toLocaleString("en")} of ${place.waiting.toLocaleString("en")} that wait, number ${place.inQueue.toLocaleString("en")} of its queue${before ? `; before it ${before}${more}` : ""}.`;
+}
+
+function showHelp(line, why) {
+  const list = made("ol"), found = why.remedies || [];
+  for (const one of found) {
+    const others = [["starting", one.others.starts], ["no longer starting", one.others.waits], ["leaving", one.others.leaves]].filter(([, names]) => names.length).map(([word, names]) => `${word} ${names.slice(0, 3).join(", ")}${names.length > 3 ? ` and ${names.length - 3} more` : ""}`);
+    if (one.alone) others.push("unless others that wait take it first");
+    list.append(made("li", [one.sentence, ...others].join(", ")));
+  }
+  const left = why.untried ? `; ${counted(why.untried, "change")} not tried` : "";
+  const none = why.proven ? "Nothing on the menu helps, which is proven." : `Nothing on the menu was found to help${left}.`;
+  line.replaceChildren(made("b", found.length ? `Would help, cheapest first${why.later ? ", in the next round" : ""}${left}` : none));
+  if (found.length) line.append(list);
+  line.append(made("p", `When: ${why.when.sentence}.`));
 }
 
 function showPlan(frame, other) {

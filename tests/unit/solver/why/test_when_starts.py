@@ -84,3 +84,10 @@ def test_a_closed_queue_does_not_open_by_time():
 
 def test_durations_are_written_in_two_units():
     assert ["1m30s", "1d1h", "0s"] == [*map(format_duration, (90, 90061, 0))]
+
+
+def test_who_needs_no_pod_starts_by_no_time():
+    runs = gang("r", gpus=8, running=["n0"])
+    case = snapshot(nodes(1), [runs, gang("a", minimum=0, replicas=1, gpus=8)])
+
+    assert when(case, "a").latest is None

@@ -6,7 +6,7 @@ import pytest
 
 from models.nodes import Taint
 from models.policy import Evict, Policy, WaitingPolicy
-from models.verdicts import Verdict
+from models.verdicts import PlaceInLine, Verdict
 from solver import why_waits
 from solver.round import decide
 from tests.helpers.build import (
@@ -207,3 +207,19 @@ def test_who_is_not_ready_is_told_what_is_missing(fields, verdict):
 
     assert verdict is found.verdict
     assert 1 == len(found.because)
+
+
+def test_it_is_told_who_waits_before_it():
+    waiting = [
+        gang(x, queue=x[0], gpus=8, age=9 - n) for n, x in enumerate(("pa", "qb"))
+    ]
+    case = snapshot(
+        nodes(1),
+        [gang("runs", queue="p", gpus=8, running=["n0"]), *waiting],
+        [queue("p"), queue("q")],
+    )
+    policy = Policy(evict=CALM)
+    found = why_waits(case, policy, decide(case, policy), "default/qb")
+
+    expected = PlaceInLine(at=2, waiting=2, in_queue=1, before=("default/pa",))
+    assert expected == found.place
