@@ -287,5 +287,7 @@ class Policy(PolicyPart):
         """
         Give the age step of a gang, in quarters of its value.
         """
-        steps = [step.quarters for step in self.ageing if step.after <= age]
-        return steps[-1] if steps else self.ageing[0].quarters
+        for step in reversed(self.ageing):
+            if step.after <= age:
+                return step.quarters
+        return self.ageing[0].quarters

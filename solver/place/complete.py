@@ -5,8 +5,6 @@ The model stops caring about a gang as soon as its tier is locked and a later on
 not been solved; a draft completed by hand is the next tier's hint and the fallback.
 """
 
-from collections.abc import Callable
-
 from solver.place.draft import Draft
 from solver.place.gang_order import oldest, rank_of
 from solver.place.greedy import start
@@ -24,18 +22,22 @@ def complete(problem: Problem, draft: Draft) -> Draft:
     """
     work = loaded(problem, draft)
     waiting = [u for u in problem.units if u.starts and u.key not in draft.places]
+
+    def size(unit: Unit) -> int:
+        return sum(problem.least_value[state.key] for state in unit.states)
+
+    def factor(unit: Unit) -> int:
+        return max(problem.borrow_factor(s.gang.queue) for s in unit.states)
+
     failed = Refusals(problem)
-    late = [
-        unit
-        for unit in sorted(waiting, key=_by_size(problem))
-        if not _try(work, unit, failed, entitled=True)
-    ]
+    waiting.sort(key=lambda u: (-u.band, -size(u), -oldest(u), u.key))
+    late = [u for u in waiting if not _try(work, u, failed, entitled=True)]
     failed = Refusals(problem)
-    for unit in sorted(late, key=_by_borrowing(problem)):
+    for unit in sorted(late, key=lambda u: (-u.band, -factor(u), -size(u), u.key)):
         _try(work, unit, failed, entitled=False)
     grown: set[object] = set()
     for unit in sorted(problem.units, key=rank_of):
-        if not unit.starts or work.places(unit.states[0]) is not None:
+        if not unit.starts or work.placed.get(unit.key):
             _grow(work, unit, grown)
     return work.draft()
 
@@ -60,23 +62,6 @@ def loaded(problem: Problem, draft: Draft) -> RoundState:
     return work
 
 
-def _by_size(problem: Problem) -> Callable[[Unit], tuple[int, int, int, str]]:
-    def rank(unit: Unit) -> tuple[int, int, int, str]:
-        size = sum(problem.least_value[s.key] for s in unit.states)
-        return (-unit.band, -size, -oldest(unit), unit.key)
-
-    return rank
-
-
-def _by_borrowing(problem: Problem) -> Callable[[Unit], tuple[int, int, int, str]]:
-    def rank(unit: Unit) -> tuple[int, int, int, str]:
-        factor = max(problem.borrow_factor(s.gang.queue) for s in unit.states)
-        size = sum(problem.least_value[s.key] for s in unit.states)
-        return (-unit.band, -factor, -size, unit.key)
-
-    return rank
-
-
 def _try(work: RoundState, unit: Unit, failed: Refusals, *, entitled: bool) -> bool:
     if failed.covers(unit):
         return False
@@ -88,12 +73,13 @@ def _try(work: RoundState, unit: Unit, failed: Refusals, *, entitled: bool) -> b
 
 def _grow(work: RoundState, unit: Unit, full: set[object]) -> None:
     for state in unit.states:
+        placed = work.placed.get(state.key, {})
+        if all(
+            len(leaf.pending) <= len(placed.get(i, ()))
+            for i, leaf in enumerate(state.leaves)
+        ):
+            continue
         place = place_of(work.problem.shapes, state)
         key = None if place.demands or len(state.leaves) > 1 else place
-        placed = work.placed.get(state.key, {})
-        left = any(
-            len(leaf.pending) > len(placed.get(i, ()))
-            for i, leaf in enumerate(state.leaves)
-        )
-        if left and (key is None or key not in full) and not place_surplus(work, state):
+        if (key is None or key not in full) and not place_surplus(work, state):
             full.add(key)

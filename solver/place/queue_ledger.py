@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from models.resources import Resources
 from solver.problem.gang_state import Standing
+from solver.problem.pod_shapes import Row
 from solver.problem.problem import Problem
 from solver.shares.queue_tree import QueueTree
 
 Charge = Mapping[str, int]
-Row = tuple[tuple[str, int], ...]
 
 
 class Ledger:
@@ -36,7 +36,7 @@ class Ledger:
         self._shares: dict[str, list[dict[str, int]]] = {}
         self._inner: dict[str, dict[str, dict[str, int]]] = {}
         self._open_tables(queues)
-        self._rows: dict[int, tuple[Resources, Row]] = {}
+        self._rows = problem.shapes.charges
 
     def _open_tables(self, queues: QueueTree) -> None:
         for name in self.limit:

@@ -245,14 +245,14 @@ class RoundState:
         if not rows:
             return None
         leaves = range(len(state.leaves))
-        return Places(tuple(tuple(sorted(rows.get(i, []))) for i in leaves))
+        return Places(tuple([tuple(sorted(rows.get(i, ()))) for i in leaves]))
 
     def draft(self) -> Draft:
         """
         Freeze what was placed.
         """
-        states = [state for unit in self.problem.units for state in unit.states]
-        pairs = ((state.key, self.places(state)) for state in states)
+        mine = (state for unit in self.problem.units for state in unit.states)
+        pairs = ((x.key, self.places(x)) for x in mine if x.key in self.placed)
         found = {key: places for key, places in pairs if places is not None}
         return Draft(places=found, entitled=frozenset(self.entitled))
 

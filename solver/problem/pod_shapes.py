@@ -13,12 +13,15 @@ import numpy as np
 
 from models.neighbours import ALONE, Neighbours
 from models.nodes import Node, NodeDemand
+from models.resources import Resources
 from solver.problem.gang_state import Standing
 from solver.problem.neighbours.pods_around import PodsAround
 from solver.problem.node_room import Bools, Ints, Room, fitting
 
 if TYPE_CHECKING:
     from solver.problem.unit_kind import Kind
+
+Row = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +46,8 @@ class Shapes:
     """
     All shapes, where each may be (``allowed``) and where one fits now (``fits``).
 
-    ``kinds`` keeps the kind of each gang that was asked for.  Nobody
-    fits where those around do not ``let`` it be.
+    ``kinds`` keeps the kind of each gang that was asked for, ``charges`` what queues
+    count of each request.  Nobody fits where those around do not ``let`` it be.
     """
 
     items: tuple[Shape, ...]
@@ -53,6 +56,7 @@ class Shapes:
     allowed: Bools
     fits: Bools
     kinds: "dict[int, tuple[Standing, Kind]]" = field(default_factory=dict)
+    charges: "dict[int, tuple[Resources, Row]]" = field(default_factory=dict)
     let: Bools | None = None
 
     @property

@@ -105,7 +105,8 @@ class Attempts:
             domain.extend([value, value])
         large = is_large(model, self.tuning)
         manner = presolved_once(IMPROVING) if large else IMPROVING
-        solver = self._solver(manner, goal.gap * self.tuning.fine, limit)
+        gap = goal.gap * self.tuning.fine
+        solver = solver_of(self.budget, manner, gap, limit, self.tuning)
         status = solver.solve(part)
         self.budget.charge(solver.deterministic_time)
         if status not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
@@ -124,7 +125,7 @@ class Attempts:
         limit: float,
         gap: float,
     ) -> Answer | None:
-        solver = self._solver(manner, goal.gap * gap, limit)
+        solver = solver_of(self.budget, manner, goal.gap * gap, limit, self.tuning)
         solver.best_bound_callback = goal.tighten
         status = solver.solve(model if manner.hinted else unhinted(model))
         self.budget.charge(solver.deterministic_time)
@@ -132,6 +133,3 @@ class Attempts:
             return None
         goal.tighten(solver.best_objective_bound)
         return Answer(solver)
-
-    def _solver(self, manner: Manner, gap: float, limit: float) -> cp_model.CpSolver:
-        return solver_of(self.budget, manner, gap, limit, self.tuning)

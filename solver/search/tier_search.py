@@ -101,7 +101,7 @@ class TierSearch:
         Solve every tier that arithmetic does not prove already.
         """
         few = len(self.problem.units) <= self.tuning.most_to_repeat
-        if few and self.budget.left > 0 and not self._is_proven():
+        if few and self.budget.left > 0 and [*self.values] != self.bounds:
             self.offer(complete(self.problem, Draft()))
         for at in range(len(self.keys)):
             if self.values[at] == self.bounds[at] or at in self.fixed:
@@ -231,9 +231,20 @@ class TierSearch:
         if not is_better(self.keys[: at + 1], values, self.values):
             return False
         self.best, self.values = draft, values
-        self.offer(complete(self.problem, draft))
+        if not self._is_full(at):
+            self.offer(complete(self.problem, draft))
         self._widen(at)
         return True
+
+    def _is_full(self, at: int) -> bool:
+        """
+        Tell whether all that can be added counts, and no more than there is.
+        """
+        counts: list[str] = [key.name for key in self.keys]
+        here = zip(counts[: at + 1], self.values, self.bounds, strict=False)
+        proven = [name for name, value, bound in here if value == bound]
+        grows = ("entitled", "borrowing", "surplus")
+        return all(0 < counts.count(name) == proven.count(name) for name in grows)
 
     @property
     def size(self) -> ModelSize:
@@ -242,9 +253,6 @@ class TierSearch:
         """
         models = [m for m in (self.relaxed, self.model) if m is not None]
         return max((m.size for m in models), key=lambda size: size.variables)
-
-    def _is_proven(self) -> bool:
-        return list(self.values) == self.bounds
 
     def offer(self, draft: Draft) -> None:
         """
