@@ -9,6 +9,9 @@ PYTEST = $(BIN)/python -m pytest
 # Two processes, each with whole files: what a file computes once stays in one of them.
 PARALLEL ?= -n 2 --dist loadfile
 
+# What one process has compiled, the hundreds after it need not, whoever forbids it.
+export PYTHONDONTWRITEBYTECODE =
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup demo test coverage test-slow test-all test-cluster lint format types contracts \

@@ -103,10 +103,23 @@ def long_functions() -> list[str]:
 
 
 def _longer(kind, most) -> Iterator[str]:
-    for each in sources():
-        for node in ast.walk(each.tree):
-            if isinstance(node, kind) and node.end_lineno - node.lineno >= most:
-                yield f"{each.path}:{node.name}"
+    for path, node in _definitions():
+        if isinstance(node, kind) and node.end_lineno - node.lineno >= most:
+            yield f"{path}:{node.name}"
+
+
+@cache
+def _definitions() -> list[tuple[str, ast.stmt]]:
+    """
+    List the classes and functions of every module, those inside others too.
+    """
+    kinds = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    return [
+        (each.path, node)
+        for each in sources()
+        for node in ast.walk(each.tree)
+        if isinstance(node, kinds)
+    ]
 
 
 def takes_room_by_hand() -> list[str]:

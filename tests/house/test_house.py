@@ -1,8 +1,7 @@
-import pytest
-
 from tests.house.goals import rows
 
 
-@pytest.mark.parametrize("row", rows(), ids=lambda row: row.name)
-def test_the_structure_gets_no_worse(row):
-    assert row.holds, f"{row.name}: {row.now}, held is {row.most}; {list(row.where)}"
+def test_the_structure_gets_no_worse():
+    worse = [row for row in rows() if not row.holds]
+
+    assert [] == worse

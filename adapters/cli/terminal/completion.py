@@ -4,6 +4,7 @@ What a shell completes behind an option: the words that its help lists.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import typer
@@ -37,24 +38,34 @@ def _commands(command: Any) -> Iterator[Any]:  # noqa: ANN401 - typer's own kind
             yield from _commands(inner)
 
 
-def _words(option: TyperOption) -> Sequence[str]:
+def _words(option: TyperOption) -> Callable[[], Sequence[str]] | None:
     """
-    Give the words that an option takes, where they can be listed.
+    Say how to list the words that an option takes, where they can be listed.
     """
     if "--reason" in option.opts:
-        from models.reasons import Reason
-
-        return [reason.value for reason in Reason]
+        return _reasons
     if "--strategy" in option.opts and option.multiple:
-        from adapters.replay.players import STRATEGIES
-
-        return list(STRATEGIES)
+        return _strategies
     listed = option.metavar or ""
-    return listed.split("|") if _LISTED.fullmatch(listed) else []
+    return partial(listed.split, "|") if _LISTED.fullmatch(listed) else None
 
 
-def _offering(words: Sequence[str]) -> Callable[[object, object, str], list[str]]:
+def _reasons() -> Sequence[str]:
+    from models.reasons import Reason
+
+    return [reason.value for reason in Reason]
+
+
+def _strategies() -> Sequence[str]:
+    from adapters.replay.players import STRATEGIES
+
+    return list(STRATEGIES)
+
+
+def _offering(
+    words: Callable[[], Sequence[str]],
+) -> Callable[[object, object, str], list[str]]:
     def offered(_context: object, _option: object, begun: str) -> list[str]:
-        return [word for word in words if word.startswith(begun)]
+        return [word for word in words() if word.startswith(begun)]
 
     return offered
