@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
 from adapters.kube.api.api_resources import Raw, Resource
-from adapters.kube.api.client import Stream, Transport, status_error
+from adapters.kube.api.client import Transport
+from adapters.kube.api.error_answers import status_error
 from adapters.kube.api.errors import (
     ClusterError,
     DisorderError,
@@ -27,6 +28,7 @@ from adapters.kube.api.list_pages import Pass, Take
 from adapters.kube.api.paths import called, version_of
 from adapters.kube.api.unread import DEEPEST, Unread, too_deep
 from adapters.kube.api.watch_events import identity, number_of, parsed
+from adapters.kube.api.watch_stream import Stream
 from adapters.kube.objects.fields import FieldError, mapping, shown
 from adapters.kube.watch.pace import Pace, State
 from adapters.kube.watch.store import Shelf

@@ -238,17 +238,16 @@ def test_what_says_who_we_are_may_be_gone_for_a_moment(server, monkeypatch):
 
 
 def test_a_refusal_says_its_causes_and_how_long_to_wait(server, transport):
-    from adapters.kube.api.client import _Ask, _error
     from adapters.kube.api.connection import Reply
+    from adapters.kube.api.error_answers import error_of
 
-    ask = _Ask("POST", "/x", "evict")
     body = (
         b'{"message":"no","details":{"retryAfterSeconds":10,"causes":'
         b'[{"reason":"DisruptionBudget"},7]}}'
     )
-    budget = _error(ask, Reply(429, {}, body))
-    busy = _error(ask, Reply(429, {"retry-after": "1"}, b"Too many requests"))
-    odd = _error(ask, Reply(429, {"retry-after": "soon"}, b"[" * 5000))
+    budget = error_of("evict", Reply(429, {}, body))
+    busy = error_of("evict", Reply(429, {"retry-after": "1"}, b"Too many requests"))
+    odd = error_of("evict", Reply(429, {"retry-after": "soon"}, b"[" * 5000))
 
     assert (("DisruptionBudget",), 10.0) == (budget.causes, budget.seconds)
     assert ((), 1.0, "Too many requests") == (busy.causes, busy.seconds, busy.message)

@@ -3,7 +3,7 @@ A loop whose thread is the test's, and the parts that it plays with.
 """
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -142,6 +142,13 @@ class Play:
         )
         self.loop = Loop(self.parts)
 
+    def change(self, **parts) -> None:
+        """
+        Begin anew with a loop some of whose parts are others.
+        """
+        self.parts = replace(self.parts, **parts)
+        self.loop = Loop(self.parts)
+
     def step(self) -> None:
         self.loop.step()
 
@@ -150,7 +157,7 @@ class Play:
         Let the plan that is being carried out end.
         """
         self.sink.go.set()
-        assert self.loop._running.join(10)
+        assert self.loop._carrying.running.join(10)
 
 
 WAITS = snapshot(nodes(1), [gang("g", minimum=2)])

@@ -2,12 +2,9 @@
 What the loop does when something breaks: tell, rest, go on.
 """
 
-from dataclasses import replace
-
 from adapters.files import read_scenario
 from adapters.files.snapshot_writer import snapshot_document
-from adapters.loop.loop import Loop
-from adapters.loop.parts import Parts
+from adapters.loop.timing import Timing
 from models.errors import PhalanxError
 from solver.round import decide
 from tests.unit.adapters.loop.playing import WAITS, Play, Told, break_off
@@ -23,7 +20,7 @@ def test_an_unexpected_error_of_a_round_is_told_and_the_loop_goes_on(
         return decide(given, policy)
 
     play = Play(WAITS, tmp_path, breaks)
-    monkeypatch.setattr(Loop, "_wait", lambda _loop, _pause: None)
+    monkeypatch.setattr(Timing, "wait", lambda _timing, _pause, _running: None)
     play.loop.run()
 
     (error,) = play.told.given["failed"]
@@ -43,13 +40,13 @@ def rests_after(play, monkeypatch, errors: int) -> list[float]:
     """
     rests = []
 
-    def wait(loop, _pause):
-        rests.append(loop._rest)
-        loop._rest = 0.0
+    def wait(timing, _pause, _running):
+        rests.append(timing.rest)
+        timing.rest = 0.0
         if len(rests) == errors:
-            loop.stop()
+            play.loop.stop()
 
-    monkeypatch.setattr(Loop, "_wait", wait)
+    monkeypatch.setattr(Timing, "wait", wait)
     play.loop.run()
     return rests
 
@@ -64,9 +61,9 @@ def test_who_breaks_again_and_again_rests_longer_each_time(play, monkeypatch):
 def test_a_change_does_not_end_the_rest_of_who_broke(play):
     play.loop._broke(ZeroDivisionError("a bug"))
     rested = []
-    play.loop._stopped.wait = rested.append
+    play.loop._timing.stopped.wait = rested.append
     play.source.change()
-    play.loop._wait(0.0)
+    play.loop._timing.wait(0.0, None)
 
     assert 5.0 == rested[0]
 
@@ -112,7 +109,7 @@ def test_what_breaks_while_it_is_carried_out_is_kept_with_what_was_seen(
 
 def test_a_bundle_that_cannot_be_written_stops_no_round(play, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
-    play.loop.parts = replace(play.parts, folder=tmp_path / "file")
+    play.change(folder=tmp_path / "file")
     play.source.error = ZeroDivisionError("a bug")
 
     assert [5.0, 10.0] == rests_after(play, monkeypatch, 2)
@@ -130,14 +127,7 @@ def test_a_reporter_that_breaks_stops_no_round(play):
         def planned(self, turn) -> None:
             raise ZeroDivisionError
 
-    play.loop.parts = Parts(
-        **{
-            name: getattr(play.parts, name)
-            for name in Parts.__dataclass_fields__
-            if name != "reporter"
-        },
-        reporter=(told := Breaks()),
-    )
+    play.change(reporter=(told := Breaks()))
     play.step()
 
     assert 1 == len(play.sink.held)

@@ -3,7 +3,6 @@ What begins, drops and ends with leading, and what is not begun at all.
 """
 
 import threading
-from dataclasses import replace
 
 from adapters.loop.memory.gangs import Memory
 from models.reasons import Reason, Waiting
@@ -102,7 +101,7 @@ def test_in_the_first_minutes_of_all_nobody_leaves(play):
 
     memory = Memory(evict_after=600)
     memory.first_led = play.time.now
-    play.loop.parts = replace(play.parts, planner=planner, memory=memory)
+    play.change(planner=planner, memory=memory)
     play.step()
     play.finish()
     play.step()
@@ -120,7 +119,7 @@ def test_in_the_first_minutes_of_all_nobody_leaves(play):
 def test_while_it_is_paused_a_round_is_told_and_nothing_is_begun(play):
     why = Waiting(Reason.PAUSED, {"by": "alice"})
     pauses = [why]
-    play.loop.parts = replace(play.parts, pause=lambda: pauses[0])
+    play.change(pause=lambda: pauses[0])
     play.step()
     (line,) = play.told.given["planned"][0].plan.gangs
     play.step()
@@ -135,12 +134,14 @@ def test_while_it_is_paused_a_round_is_told_and_nothing_is_begun(play):
 
 
 def test_a_pause_drops_the_plan_that_waits(play):
+    pauses = [None]
+    play.change(pause=lambda: pauses[0])
     play.sink.go.clear()
     play.step()
     play.source.change(snapshot(nodes(2), [gang("g", minimum=2), gang("h", minimum=1)]))
     play.step()
-    assert play.loop._next is not None
-    play.loop.parts = replace(play.parts, pause=lambda: Waiting(Reason.PAUSED))
+    assert play.loop._carrying.next is not None
+    pauses[0] = Waiting(Reason.PAUSED)
     play.finish()
     play.step()
 
@@ -149,7 +150,7 @@ def test_a_pause_drops_the_plan_that_waits(play):
 
 
 def test_who_only_observes_tells_its_plans_as_they_are_and_begins_nothing(play):
-    play.loop.parts = replace(play.parts, acts=False)
+    play.change(acts=False)
     play.step()
     (line,) = play.told.given["planned"][0].plan.gangs
 

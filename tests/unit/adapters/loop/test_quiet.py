@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.loop.loop import Loop
 from adapters.loop.parts import Pulse
+from adapters.loop.timing import Timing
 from models.errors import PhalanxError
 from tests.helpers.build import gang, nodes, snapshot
 from tests.unit.adapters.loop.playing import RUNS, WAITS, Play, Source
@@ -55,9 +55,9 @@ def test_changes_that_follow_each_other_are_waited_for_as_long_as_a_round_takes(
 ):
     play = Play(WAITS, tmp_path)
     source = Restless(WAITS)
-    loop = Loop(replace(play.parts, source=source, pulse=Pulse(settle=0.001)))
-    loop._spent = spent
-    loop._wait(0.0)
+    timing = Timing(replace(play.parts, source=source, pulse=Pulse(settle=0.001)))
+    timing.spent = spent
+    timing.wait(0.0, None)
 
     assert left == source.changes
 
