@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from exact.facts import bounding, gpu_seconds
-from exact.model import devices_opened
 from exact.step import (
     CONSOLIDATE,
     Place,
@@ -19,6 +18,7 @@ from exact.step import (
     leaving_soon,
     total,
 )
+from exact.step_devices import add_leftover_devices, add_step_devices
 from models.gangs import pod_sets
 from models.gpu_parts import is_reckoned
 from models.resources import GPU
@@ -83,9 +83,10 @@ def _add_room(step: Step, calm: Counts) -> None:
             soon[node, name].append(amount)
     bound, quiet = _loads(step, step.now), _loads(step, calm)
     places = _loads(step, step.small.binds)
-    for node, opened in devices_opened(step.small).items():
-        for rows in (bound, quiet, places):
-            rows[node, GPU] += opened
+    loads = (bound, quiet, places)
+    for rows, opened in zip(loads, add_step_devices(step, calm), strict=True):
+        for node, gpus in opened.items():
+            rows[node, GPU] += gpus
     for at, terms in _loads(step, step.targets).items():
         places[at] += terms
     for at, terms in places.items():
@@ -120,6 +121,9 @@ def _keep_leftovers(step: Step, soon: Rows) -> None:
     new = {p: v - frozen.targets.get(p, 0) for p, v in step.targets.items()}
     for at, terms in _loads(step, new).items():
         places[at] += terms
+    for node, opened in add_leftover_devices(step, mine, new).items():
+        places[node, GPU] += opened
+        freed[node, GPU] = 0  # what is left at the end bounds them in any case
     for at, terms in places.items():
         free = step.before.free[at[0]].get(at[1], 0) + min(0, freed[at])
         add_at_most(step, terms, free, [*soon[at], *leaves[at]])

@@ -3,10 +3,11 @@ Parts of GPUs in the small model: a variable per leaf, device, and slice to begi
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import pairwise
 
-from models.gangs import Gang, PodPhase, PodSet, pod_sets
+from models.gangs import Pod, PodPhase, PodSet, pod_sets
 from models.gpu_parts import WHOLE, GpuDevice, GpuPart, part_of
 from models.mig_profiles import MIG_MODELS, MigProfile
 from models.nodes import Node
@@ -15,88 +16,133 @@ from models.snapshot import Snapshot
 from solver.effort.cp_sat import cp_model
 
 HOLDING = (PodPhase.RUNNING, PodPhase.TERMINATING)
-Held = dict[int, list[tuple[GpuPart, GpuDevice]]]
 Term = cp_model.LinearExprT
-Pods = list[tuple[GpuPart, Term]]
+Key = tuple[str, ...]
+Stays = Callable[[str, Pod], Term]
 """
-Parts with the number of new pods that ask for them.
+Says of a pod that has devices, by its key, whether it is still there.
 """
+_WHOLE_GPU = "whole"
 
 
-def held_devices(snapshot: Snapshot) -> dict[str, Held]:
+@dataclass(frozen=True, slots=True)
+class Holder:
     """
-    List per node and device the parts that pods on it have, ours and others'.
+    A pod on a node with the devices it has: parts of them, or all.
     """
-    found: dict[str, Held] = {}
-    for item in snapshot.nodes:
-        for one in item.taken:
-            if one.contract:
-                theirs = GpuPart(one.contract, one.cores, memory=one.memory)
-                entry = theirs, GpuDevice(one.device)
-                found.setdefault(item.name, {})[one.device] = [entry]
+
+    name: str
+    part: GpuPart | None
+    pod: Pod
+
+
+@dataclass(frozen=True, slots=True)
+class NewPods:
+    """
+    Pods that come to a node and ask for parts, with a name to tell them by.
+    """
+
+    key: Key
+    part: GpuPart
+    number: Term
+
+
+@dataclass(slots=True)
+class World:
+    """
+    Devices at one moment: what those opened take of GPUs by node, and pods on devices.
+
+    ``numbers`` are pods by name, device and start.
+    """
+
+    opened: dict[str, list[Term]] = field(default_factory=dict)
+    numbers: dict[tuple[str, Key, int, int], cp_model.IntVar] = field(
+        default_factory=dict
+    )
+
+
+def holders(snapshot: Snapshot) -> Iterator[Holder]:
+    """
+    Walk the pods of which it is known which devices they have, ours and others'.
+    """
+    for node in snapshot.nodes:
+        for one in node.taken:
+            theirs = GpuPart(one.contract, one.cores, memory=one.memory)
+            places = (GpuDevice(one.device),)
+            pod = Pod("", PodPhase.RUNNING, node.name, devices=places)
+            yield Holder("", theirs if one.contract else None, pod)
     for gang in snapshot.gangs:
         for leaf in pod_sets(gang.tree):
             part = part_of(leaf.requests)
-            for pod in leaf.pods if part is not None else ():
-                if pod.phase in HOLDING and pod.node:
-                    node = found.setdefault(pod.node, {})
-                    for place in pod.devices:
-                        assert part is not None
-                        node.setdefault(place.device, []).append((part, place))
+            for pod in leaf.pods:
+                if pod.phase in HOLDING and pod.node and pod.devices:
+                    yield Holder(f"{gang.namespace}/{pod.name}", part, pod)
+
+
+def held_devices(snapshot: Snapshot) -> dict[str, set[int]]:
+    """
+    Name per node the devices of which somebody has a part.
+    """
+    found: dict[str, set[int]] = {}
+    for holder in holders(snapshot):
+        if holder.part is not None and holder.pod.node:
+            node = found.setdefault(holder.pod.node, set())
+            node.update(place.device for place in holder.pod.devices)
     return found
-
-
-def whole_devices(snapshot: Snapshot) -> dict[str, set[int]]:
-    """
-    Name per node the devices that pods are known to have whole.
-    """
-    found: dict[str, set[int]] = defaultdict(set)
-    for node in snapshot.nodes:
-        found[node.name].update(one.device for one in node.taken if not one.contract)
-    for gang in snapshot.gangs:
-        for leaf in pod_sets(gang.tree):
-            for pod in leaf.pods if part_of(leaf.requests) is None else ():
-                if pod.phase in HOLDING and pod.node:
-                    found[pod.node].update(place.device for place in pod.devices)
-    return found
-
-
-def asks_for_parts(gang: Gang) -> bool:
-    """
-    Tell whether any pods of a gang ask for parts of GPUs.
-    """
-    return any(part_of(leaf.requests) is not None for leaf in pod_sets(gang.tree))
 
 
 def new_parts(
-    binds: Mapping[tuple[str, str, str], Term], leaves: Mapping[tuple[str, str], PodSet]
-) -> dict[str, Pods]:
+    places: Mapping[tuple[str, str, str], Term],
+    leaves: Mapping[tuple[str, str], PodSet],
+    *mark: str,
+) -> dict[str, list[NewPods]]:
     """
     List per node the new pods that ask for parts.
     """
-    found: dict[str, Pods] = {}
-    for (key, name, node), count in binds.items():
+    found: dict[str, list[NewPods]] = {}
+    for (key, name, node), count in places.items():
         part = part_of(leaves[key, name].requests)
         if part is not None:
-            found.setdefault(node, []).append((part, count))
+            pods = NewPods((key, name, *mark), part, count)
+            found.setdefault(node, []).append(pods)
     return found
 
 
 def add_devices(
-    model: cp_model.CpModel, snapshot: Snapshot, pods: Mapping[str, Pods]
-) -> dict[str, list[Term]]:
+    model: cp_model.CpModel,
+    snapshot: Snapshot,
+    pods: Mapping[str, list[NewPods]],
+    stays: Stays = lambda _name, _pod: 1,
+    later: World | None = None,
+) -> World:
     """
-    Ensure that devices hold what lies on them; give those opened, by node.
+    Ensure that devices hold what lies on them at one moment.
 
     Every device of every node is one of its own here.
+
+    Parameters
+    ----------
+    model
+        To be added to.
+    snapshot
+        What is there already.
+    pods
+        Who comes, by node.
+    stays
+        Who of those that have devices is still there.
+    later
+        What lies on devices at another moment, where those who are there now still are.
     """
-    held, whole = held_devices(snapshot), whole_devices(snapshot)
-    opened: dict[str, list[Term]] = {}
+    held: dict[str, list[tuple[Holder, Term]]] = defaultdict(list)
+    for holder in holders(snapshot):
+        held[holder.pod.node or ""].append((holder, stays(holder.name, holder.pod)))
+    world = World()
     for node in snapshot.nodes:
-        if node.name in pods:
-            here = _Devices(model, node, held.get(node.name, {}), whole[node.name])
-            opened[node.name] = here.add(pods[node.name])
-    return opened
+        parts = any(holder.part for holder, _ in held[node.name])
+        if node.name in pods or parts:
+            here = _Devices(model, node, held[node.name], world, later)
+            world.opened[node.name] = here.add(pods.get(node.name, []))
+    return world
 
 
 class _Devices:
@@ -105,36 +151,56 @@ class _Devices:
     """
 
     def __init__(
-        self, model: cp_model.CpModel, node: Node, held: Held, whole: set[int]
+        self,
+        model: cp_model.CpModel,
+        node: Node,
+        held: list[tuple[Holder, Term]],
+        world: World,
+        later: World | None,
     ) -> None:
         self.model = model
         self.node = node
         self.held = held
-        self.free = [
-            at for at in range(node.allocatable.get(GPU, 0)) if at not in whole
-        ]
+        self.world = world
+        self.later = later
+        self.all = range(node.allocatable.get(GPU, 0))
+        self.touched = {
+            place.device for holder, _ in held for place in holder.pod.devices
+        }
+        self.at_first: dict[int, set[str]] = defaultdict(set)
+        for holder, _ in held:
+            for place in holder.pod.devices:
+                self.at_first[place.device].add(_kind(holder.part))
+        self.shared = {
+            device for device, kinds in self.at_first.items() if kinds - {_WHOLE_GPU}
+        }
         self.cores: dict[int, list[Term]] = defaultdict(list)
         self.memory: dict[int, list[Term]] = defaultdict(list)
         self.slices: dict[tuple[int, int], list[Term]] = defaultdict(list)
         self.media: dict[int, list[Term]] = defaultdict(list)
         self.by_contract: dict[tuple[int, str], list[Term]] = defaultdict(list)
 
-    def add(self, pods: Pods) -> list[Term]:
+    def add(self, pods: list[NewPods]) -> list[Term]:
         """
-        Place pods on devices; give a literal for each idle one that is opened.
+        Place pods on devices; give what those take of GPUs that are opened or left.
         """
-        for device, here in self.held.items():
-            for part, place in here:
-                self._lay(part, device, 1, place.start)
-        for part, count in pods:
-            self._place(part, count)
-        self._order_alike()
-        for device in self.free:
-            self.model.add(sum(self.cores[device]) <= WHOLE)
-            self.model.add(sum(self.memory[device]) <= self.node.gpu_memory)
-            self.model.add(sum(self.media[device]) <= 1)
+        for holder, stays in self.held:
+            for place in holder.pod.devices:
+                if holder.part is None:
+                    self.by_contract[place.device, _kind(None)].append(stays)
+                else:
+                    self._lay(holder.part, place.device, stays, place.start)
+        for each in pods:
+            self._place(each)
+        if self.later is None:
+            self._order_alike()
+        for device in self.all:
+            self.model.add(cp_model.LinearExpr.sum([0, *self.cores[device]]) <= WHOLE)
+            memory = cp_model.LinearExpr.sum([0, *self.memory[device]])
+            self.model.add(memory <= self.node.gpu_memory)
+            self.model.add(cp_model.LinearExpr.sum([0, *self.media[device]]) <= 1)
         for terms in self.slices.values():
-            self.model.add(sum(terms) <= 1)
+            self.model.add(cp_model.LinearExpr.sum([0, *terms]) <= 1)
         return self._opened()
 
     def _order_alike(self) -> None:
@@ -147,8 +213,8 @@ class _Devices:
         for cut in (False, True):
             alike = [
                 at
-                for at in self.free
-                if at not in self.held and (at in may_be_cut) == cut
+                for at in self.all
+                if at not in self.touched and (at in may_be_cut) == cut
             ]
             loads = [cp_model.LinearExpr.sum([0, *self._load(at)]) for at in alike]
             for first, second in pairwise(loads):
@@ -170,8 +236,7 @@ class _Devices:
     def _lay(self, part: GpuPart, device: int, number: Term, start: int) -> None:
         self.cores[device].append(part.cores * number)
         self.memory[device].append(part.memory_on(self.node.gpu_memory) * number)
-        kind = "MIG" if part.profile else part.contract
-        self.by_contract[device, kind].append(number)
+        self.by_contract[device, _kind(part)].append(number)
         profile = self._profile(part)
         if profile is not None:
             for at in range(start, start + profile.size):
@@ -179,42 +244,68 @@ class _Devices:
             if profile.is_single:
                 self.media[device].append(number)
 
-    def _place(self, part: GpuPart, count: Term) -> None:
+    def _place(self, pods: NewPods) -> None:
+        part = pods.part
         places: list[Term] = []
         profile = self._profile(part)
         may_be_cut = self.node.mig.devices if self.node.mig else ()
-        for device in self.free:
+        for device in self.all:
+            if len(self.at_first[device]) > 1:
+                continue
             if part.profile:
                 if profile is None or device not in may_be_cut:
                     continue
                 for start in profile.starts:
                     here = self.model.new_bool_var("")
-                    self._lay(part, device, here, start)
-                    places.append(here)
+                    places.append(self._number(pods, device, here, start))
             elif part.memory <= self.node.gpu_memory:
-                number = self.model.new_int_var(0, WHOLE, "")
-                self.model.add(number <= count)
-                self._lay(part, device, number, -1)
-                places.append(number)
-        self.model.add(sum(places) == part.count * count)
+                number = self.model.new_int_var(0, self._most(part), "")
+                self.model.add(number <= pods.number)
+                places.append(self._number(pods, device, number, -1))
+        self.model.add(
+            cp_model.LinearExpr.sum([0, *places]) == part.count * pods.number
+        )
+
+    def _most(self, part: GpuPart) -> int:
+        """
+        Count the parts that one device holds, if it holds nothing else.
+        """
+        memory = part.memory_on(self.node.gpu_memory)
+        most = [WHOLE // part.cores] if part.cores else []
+        most += [self.node.gpu_memory // memory] if memory else []
+        return min(most)
+
+    def _number(
+        self, pods: NewPods, device: int, number: cp_model.IntVar, start: int
+    ) -> Term:
+        self._lay(pods.part, device, number, start)
+        key = self.node.name, pods.key, device, start
+        self.world.numbers[key] = number
+        if self.later is not None:
+            self.model.add(number <= self.later.numbers[key])
+        return number
 
     def _opened(self) -> list[Term]:
         """
         Ensure that no two contracts share a device.
+
+        What is held at first is taken of GPUs already.
         """
         found: list[Term] = []
-        for device in self.free:
+        for device in self.all:
             kinds = {kind for at, kind in self.by_contract if at == device}
             used = {kind: self.model.new_bool_var("") for kind in sorted(kinds)}
             for kind, literal in used.items():
                 terms = self.by_contract[device, kind]
-                self.model.add(sum(terms) == 0).only_enforce_if(~literal)
-            if len({_kind(part) for part, _ in self.held.get(device, ())}) < 2:
-                self.model.add(sum(used.values()) <= 1)
-            if device not in self.held:
-                found += used.values()
-        return found
+                row = cp_model.LinearExpr.sum([0, *terms])
+                self.model.add(row == 0).only_enforce_if(~literal)
+            if len(self.at_first[device]) < 2:
+                self.model.add(cp_model.LinearExpr.sum([0, *used.values()]) <= 1)
+            found += (used[kind] for kind in sorted(used) if kind != _WHOLE_GPU)
+        return [*found, *(-1 for _ in self.shared)]
 
 
-def _kind(part: GpuPart) -> str:
+def _kind(part: GpuPart | None) -> str:
+    if part is None:
+        return _WHOLE_GPU
     return "MIG" if part.profile else part.contract

@@ -269,7 +269,7 @@ def _free(snapshot: Snapshot) -> dict[str, dict[str, int]]:
     counted = {x.name: {one.device for one in x.taken} for x in snapshot.nodes}
     for node, devices in held_devices(snapshot).items():
         if node in free and GPU in free[node]:
-            free[node][GPU] -= len(devices.keys() - counted[node])
+            free[node][GPU] -= len(devices - counted[node])
     return free
 
 

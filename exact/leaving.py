@@ -4,7 +4,6 @@ Who may leave in the small model: protected pods, units, and moves with their pl
 
 from collections.abc import Iterator, Mapping
 
-from exact.devices import asks_for_parts
 from exact.facts import COUNTED, GangFacts
 from exact.model import Where, domain_of
 from exact.step import (
@@ -81,7 +80,6 @@ def _may_leave(step: Step, runner: Runner, rule: str) -> bool:
     return (
         switched_on[rule]
         and runner.gang.preemptible
-        and not asks_for_parts(runner.gang)
         and not (ago is not None and ago < evict.again)
         and (rule != CONSOLIDATE or step.before.gangs[runner.gang.key].plannable)
         and runner.pod.seconds >= _least_runtime(step, runner.gang, rule)

@@ -213,13 +213,19 @@ def devices_opened(small: SmallModel) -> dict[str, list[cp_model.LinearExprT]]:
     """
     Ensure that devices hold the parts of new pods; give those opened, by node.
     """
-    leaves = {
+    pods = new_parts(small.binds, leaves_of(small))
+    return add_devices(small.cp, small.facts.snapshot, pods).opened
+
+
+def leaves_of(small: SmallModel) -> dict[tuple[str, str], PodSet]:
+    """
+    Give the leaves of all gangs by their names.
+    """
+    return {
         (key, leaf.name): leaf
-        for key, fact in small.planned()
+        for key, fact in small.facts.gangs.items()
         for leaf in pod_sets(fact.gang.tree)
     }
-    pods = new_parts(small.binds, leaves)
-    return add_devices(small.cp, small.facts.snapshot, pods)
 
 
 def add_receivers(small: SmallModel) -> None:

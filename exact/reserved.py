@@ -9,6 +9,8 @@ from exact.facts import bounding
 from exact.rights import may_be_for
 from exact.step import CONSOLIDATE, RULES, Step, Term, total
 from models.gangs import pod_sets
+from models.gpu_parts import is_part
+from models.resources import GPU, GPU_SHARE
 from solver.effort.cp_sat import cp_model
 
 Team = tuple[str, ...]
@@ -117,8 +119,14 @@ def _short_nodes(
                 own[node, resource].append(amount * var)
             if amount and key in others:
                 held[node, resource].append(amount * step.now[place])
+    parts = any(GPU_SHARE in node.allocatable for node in step.before.snapshot.nodes)
     for at, terms in own.items():
         short = step.cp.new_bool_var("")
+        if parts and (at[1] == GPU or is_part(at[1])):
+            # What devices have no room for is not told by sums: it may be so.
+            step.cp.add(total(terms) >= 1).only_enforce_if(short)
+            yield short
+            continue
         free = min(step.before.free[at[0]].get(at[1], 0), _later(step, *at))
         step.cp.add(total(terms) >= 1).only_enforce_if(short)
         step.cp.add(total([*terms, *held[at]]) >= free + 1).only_enforce_if(short)

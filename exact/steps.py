@@ -14,7 +14,6 @@ from exact.bounds import (
     lost_size,
     lost_work,
 )
-from exact.devices import asks_for_parts
 from exact.facts import Facts, GangFacts, gather
 from exact.frozen import afterwards, frozen_of, of_entitled
 from exact.leaving import add_leaving
@@ -213,8 +212,7 @@ def _add_starts(step: Step) -> None:
     for key, start in small.starts.items():
         fact = small.facts.gangs[key]
         small.entitled[key] = cp.new_bool_var("")
-        alone = step.remembers(fact.gang) or asks_for_parts(fact.gang)
-        if step.stage is not Stage.IDLE and alone:
+        if step.stage is not Stage.IDLE and step.remembers(fact.gang):
             cp.add(start == 0)
         cp.add_implication(small.entitled[key], start)
         if step.stage is Stage.ENTITLED or not step.before.named:

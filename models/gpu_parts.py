@@ -22,6 +22,10 @@ The compute of a device, and its memory where that is said as a share.
 """
 MIB = 2**20
 _PREFIX = "gpu-part/"
+DEVICE = "gpu-device/"
+"""
+Begins the names of what single devices have left.
+"""
 _NO_START = -1
 
 
@@ -130,7 +134,7 @@ def is_reckoned(resource: str) -> bool:
     """
     Tell whether a resource is a name of ours, for parts of GPUs or what they count.
     """
-    return resource == GPU_SHARE or is_part(resource)
+    return resource == GPU_SHARE or is_part(resource) or resource.startswith(DEVICE)
 
 
 def said(resource: str) -> str:

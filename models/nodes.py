@@ -190,3 +190,10 @@ class Node:
     mig: MigDevices | None = None
     taken: tuple[TakenDevice, ...] = ()
     others: tuple[tuple[Neighbours, int], ...] = ()
+
+    @property
+    def counted_devices(self) -> frozenset[int]:
+        """
+        The numbers of the GPUs that ``used`` counts already.
+        """
+        return frozenset(one.device for one in self.taken)

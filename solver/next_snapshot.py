@@ -165,9 +165,10 @@ def _pod_after(pod: Pod, step: Operation | None, seconds: int) -> Pod:
             running = PodPhase.RUNNING
             return Pod(pod.name, running, step.node, seconds, pod.uid, step.devices)
         case "Reserve":
-            return Pod(pod.name, PodPhase.RESERVED, step.node, 0, pod.uid)
+            reserved = PodPhase.RESERVED
+            return Pod(pod.name, reserved, step.node, 0, pod.uid, step.devices)
         case "Move":
-            return Pod(pod.name, PodPhase.RESERVED, step.node)
+            return Pod(pod.name, PodPhase.RESERVED, step.node, devices=step.devices)
         case "Evict":
             return Pod(pod.name)
 
@@ -176,7 +177,7 @@ def _left_alone(pod: Pod, seconds: int) -> Pod:
     if pod.phase is PodPhase.RUNNING:
         return replace(pod, seconds=pod.seconds + seconds)
     if pod.phase is PodPhase.RESERVED:
-        return replace(pod, phase=PodPhase.PENDING, node=None)
+        return replace(pod, phase=PodPhase.PENDING, node=None, devices=())
     return pod
 
 

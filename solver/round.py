@@ -11,7 +11,7 @@ from models.policy import Policy
 from models.reasons import Waiting
 from models.snapshot import HashMemo, Snapshot, content_hash
 from solver.effort.budget import Budget, Clock, Lanes, Stopwatch
-from solver.evict.open_step import asks_for_parts, was_evicted
+from solver.evict.open_step import was_evicted
 from solver.evict.reservations import keep, promises_of
 from solver.evict.stale import stale_departures
 from solver.explain.reasons import explain
@@ -300,9 +300,7 @@ def _may_outrank(problem: Problem, waiting: Sequence[Unit]) -> frozenset[str]:
     if not committed:
         return frozenset()
     bands = (
-        unit.band
-        for unit in waiting
-        if unit.starts and not was_evicted(problem, unit) and not asks_for_parts(unit)
+        unit.band for unit in waiting if unit.starts and not was_evicted(problem, unit)
     )
     highest = max(bands, default=-1)
     return frozenset(

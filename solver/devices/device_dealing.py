@@ -2,14 +2,12 @@
 Dealing devices: which GPUs of its node each pod with a part gets, the same every time.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
-from models.gangs import Gang, pod_sets
-from models.gpu_parts import GpuDevice, GpuPart, part_of
+from models.gpu_parts import GpuDevice, GpuPart
 from models.mig_profiles import Sliced, starts_for
 from models.nodes import Node
 from models.resources import GPU
-from models.snapshot import Snapshot
 from solver.devices.device_packing import (
     Bin,
     Instance,
@@ -19,7 +17,7 @@ from solver.devices.device_packing import (
     fresh_share,
     packed,
 )
-from solver.devices.device_states import DeviceStates, device_states
+from solver.devices.device_states import DeviceStates
 from solver.devices.part_room import PartItem, item_of
 
 Pod = tuple[str, GpuPart]
@@ -28,51 +26,29 @@ A pod's key, and the part it asks for.
 """
 
 
-def devices_of(
-    snapshot: Snapshot, gangs: Iterable[Gang], places: Mapping[str, str]
+def dealt(
+    node: Node, states: DeviceStates, pods: Iterable[Pod], last: Collection[int] = ()
 ) -> dict[str, tuple[GpuDevice, ...]]:
     """
-    Name the devices of all pods that get a part.
+    Deal the devices of one node to pods that it holds.
 
     Parameters
     ----------
-    snapshot
-        What is there already.
-    gangs
-        Those that may have pods among them.
-    places
-        The nodes of pods.
-    """
-    here: dict[str, list[Pod]] = {}
-    for gang in gangs:
-        for leaf in pod_sets(gang.tree):
-            part = part_of(leaf.requests)
-            for pod in leaf.pods:
-                name = f"{gang.namespace}/{pod.name}"
-                if part is not None and name in places:
-                    here.setdefault(places[name], []).append((name, part))
-    if not here:
-        return {}
-    nodes = [node for node in snapshot.nodes if node.name in here]
-    states = device_states(nodes, snapshot.gangs)
-    found: dict[str, tuple[GpuDevice, ...]] = {}
-    for node in nodes:
-        found |= _dealt(node, states[node.name], sorted(here[node.name]))
-    return found
-
-
-def _dealt(
-    node: Node, states: DeviceStates, pods: Sequence[Pod]
-) -> dict[str, tuple[GpuDevice, ...]]:
-    """
-    Deal the devices of one node.
+    node
+        The node.
+    states
+        What its devices have left.
+    pods
+        Those that get parts of them.
+    last
+        Idle devices that are opened after others.
     """
     by_sort: dict[str, list[Pod]] = {}
-    for name, part in pods:
+    for name, part in sorted(pods):
         by_sort.setdefault(part.contract if not part.profile else "", []).append(
             (name, part)
         )
-    idle = _idle(node, states)
+    idle = _idle(node, states, last)
     found: dict[str, tuple[GpuDevice, ...]] = {}
     for contract, mine in sorted(by_sort.items(), reverse=True):
         if contract:
@@ -82,7 +58,7 @@ def _dealt(
     return found
 
 
-def _idle(node: Node, states: DeviceStates) -> list[int]:
+def _idle(node: Node, states: DeviceStates, last: Collection[int]) -> list[int]:
     """
     List idle devices, those that may be cut last and among these the lowest last.
     """
@@ -90,8 +66,10 @@ def _idle(node: Node, states: DeviceStates) -> list[int]:
     plain = [at for at in range(node.allocatable.get(GPU, 0)) if at not in taken]
     cuttable = {*states.cuttable}
     return [
-        *(at for at in plain if at not in cuttable),
-        *reversed([at for at in plain if at in cuttable]),
+        *sorted(at for at in plain if at not in cuttable and at not in last),
+        *sorted(at for at in plain if at not in cuttable and at in last),
+        *reversed([at for at in plain if at in cuttable and at in last]),
+        *reversed([at for at in plain if at in cuttable and at not in last]),
     ]
 
 

@@ -5,8 +5,8 @@ A part has a column of its own in the tables of room, as every resource has; it 
 many pods with that part fit on the node's devices beside all that is there.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,12 @@ from models.gpu_parts import GpuPart
 from models.mig_profiles import MIG_MODELS, Sliced
 from models.nodes import Node
 from models.resources import GPU
+from solver.devices.device_columns import MIG, DeviceColumns
 from solver.devices.device_packing import (
     Bin,
     DeviceShare,
     Instance,
     Item,
-    SharedBin,
     SlicedBin,
     Wanted,
     fresh_share,
@@ -30,7 +30,6 @@ from solver.devices.device_packing import (
 from solver.devices.device_states import DeviceStates
 
 Ints = NDArray[np.int64]
-MIG = "mig"
 Content = tuple[int, ...]
 """
 How many pods with each part are new on a node.
@@ -176,7 +175,21 @@ def devices_for(
             items.append(None)
             continue
         items.append(PartItem.of(sort, item, part))
-    return NodeDevices(tuple(sorts), tuple(items))
+    of_use = tuple(_of_use(one, at, items) for at, one in enumerate(sorts))
+    return NodeDevices(of_use, tuple(items))
+
+
+def _of_use(sort: Sort, number: int, items: Sequence[PartItem | None]) -> Sort:
+    """
+    Leave out devices that hold none of what may be asked for.
+    """
+    own = [one.item for one in items if one is not None and one.sort == number]
+    bins = tuple(
+        device
+        for device in sort.bins
+        if any(device.put(item) is not None for item in own)  # type: ignore[arg-type]
+    )
+    return replace(sort, bins=bins)
 
 
 def item_of(part: GpuPart, node: Node) -> Item | None:
@@ -192,161 +205,179 @@ def item_of(part: GpuPart, node: Node) -> Item | None:
     return None if profile is None else Instance(part.profile, profile.size)
 
 
+class _Kinds:
+    """
+    The unlike devices of nodes, numbered, with what each of them holds.
+    """
+
+    def __init__(self, parts: tuple[GpuPart, ...], columns: DeviceColumns) -> None:
+        self.parts = parts
+        self.columns = columns
+        self.items: list[NodeDevices] = []
+        self._index: dict[NodeDevices, int] = {}
+        self._of_row: dict[tuple[int, bytes], tuple[int, int]] = {}
+        self._places: dict[
+            tuple[int, Content, int], tuple[int, list[int], list[int]]
+        ] = {}
+
+    def of(self, sort: int, node: Node, row: Ints) -> tuple[int, int]:
+        """
+        Give the number of a node's devices, and how many of them somebody shares.
+        """
+        key = (sort, row[self.columns.block].tobytes())
+        found = self._of_row.get(key)
+        if found is None:
+            states = self.columns.states(row, node)
+            devices = devices_for(self.parts, node, states)
+            number = self._index.setdefault(devices, len(self._index))
+            if number == len(self.items):
+                self.items.append(devices)
+            found = self._of_row[key] = number, states.opened
+        return found
+
+    def places(
+        self, kind: int, content: Content, idle: int
+    ) -> tuple[int, list[int], list[int]]:
+        """
+        Give what is left on such devices beside new pods, by columns.
+        """
+        key = (kind, content, idle)
+        found = self._places.get(key)
+        if found is None:
+            found = self._places[key] = self.items[kind].places(content, idle)
+        return found
+
+
 @dataclass(frozen=True, slots=True)
 class PartRoom:
     """
-    The devices of some nodes, with the columns of parts and whole GPUs in their room.
+    How the columns of parts follow from what the devices of some nodes hold.
+
+    ``sort_of`` is equal for nodes with equal devices on which nobody is.
     """
 
     parts: tuple[GpuPart, ...]
     columns: tuple[int, ...]
     gpu: int
-    kinds: tuple[NodeDevices, ...]
-    kind_of: Ints
-    _known: dict[tuple[int, Content, int], tuple[int, list[int], list[int]]] = field(
-        default_factory=dict
-    )
+    devices: DeviceColumns
+    nodes: tuple[Node, ...]
+    sort_of: Ints
+    _kinds: _Kinds
 
     def of(self, nodes: Sequence[int]) -> "PartRoom":
         """
         See only some of the nodes.
         """
-        return PartRoom(
-            self.parts,
-            self.columns,
-            self.gpu,
-            self.kinds,
-            self.kind_of[list(nodes)],
-            self._known,
+        return replace(
+            self,
+            nodes=tuple(self.nodes[at] for at in nodes),
+            sort_of=self.sort_of[list(nodes)],
         )
 
+    def kind(self, node: int, row: Ints) -> tuple[int, int]:
+        """
+        Give the number of a node's devices, and how many of them somebody shares.
+        """
+        return self._kinds.of(int(self.sort_of[node]), self.nodes[node], row)
+
+    def kinds(self, rows: Ints, nodes: Sequence[int] | Ints) -> Ints:
+        """
+        Give the devices of some nodes, each with its row, their numbers.
+        """
+        return np.array(
+            [
+                self.kind(node, row)[0]
+                for node, row in zip(np.asarray(nodes).tolist(), rows, strict=True)
+            ],
+            dtype=np.int64,
+        )
+
+    def devices_of(self, kind: int) -> NodeDevices:
+        """
+        Give the devices with a number.
+        """
+        return self._kinds.items[kind]
+
     def places(
-        self, node: int, content: Content, idle: int
+        self, kind: int, content: Content, idle: int
     ) -> tuple[int, list[int], list[int]]:
         """
-        Give what is left on a node beside new pods, by columns.
+        Give what is left on devices beside new pods, by columns.
         """
-        key = (int(self.kind_of[node]), content, idle)
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = self.kinds[key[0]].places(content, idle)
-        return found
+        return self._kinds.places(kind, content, idle)
 
-    def open_shared(self, node: int, part: GpuPart) -> list[SharedBin]:
+    def states(self, node: int, row: Ints) -> DeviceStates:
         """
-        List the devices of a node that the contract of a part shares already.
+        Read the devices of a node.
         """
-        kind = self.kinds[int(self.kind_of[node])]
-        item = kind.items[self.parts.index(part)]
-        bins = () if item is None else kind.sorts[item.sort].bins
-        return [device for device in bins if isinstance(device, SharedBin)]
+        return self.devices.states(row, self.nodes[node])
 
-    def filled(self, rows: Ints) -> Ints:
+    def filled(self, rows: Ints, nodes: Sequence[int] | None = None) -> Ints:
         """
         Write into a table of room what nodes hold of each part, with nothing new there.
+
+        Without ``nodes`` it is a table of all of them.
         """
         rows = rows.copy()
+        if not self.columns:
+            return rows
+        sorts = self.sort_of if nodes is None else self.sort_of[list(nodes)]
         idle = np.maximum(rows[:, self.gpu], 0)
-        pairs, which = np.unique(
-            np.column_stack([self.kind_of, idle]), axis=0, return_inverse=True
+        keys = np.column_stack([sorts, idle, rows[:, self.devices.block]])
+        _, first, which = np.unique(
+            keys, axis=0, return_index=True, return_inverse=True
         )
         nothing = (0,) * len(self.parts)
         values = []
-        for kind, free in pairs.tolist():
-            key = (kind, nothing, free)
-            if key not in self._known:
-                self._known[key] = self.kinds[kind].places(nothing, free)
-            values.append(self._known[key][1])
-        table = np.array(values, dtype=np.int64).reshape(len(pairs), len(self.parts))
+        for at in first.tolist():
+            node = at if nodes is None else nodes[at]
+            kind, _ = self.kind(node, rows[at])
+            values.append(self.places(kind, nothing, int(idle[at]))[1])
+        table = np.array(values, dtype=np.int64).reshape(len(first), len(self.parts))
         rows[:, list(self.columns)] = table[which.reshape(-1)]
         return rows
 
-
-class NewParts:
-    """
-    The parts that are new on nodes while pods are placed and taken back.
-    """
-
-    __slots__ = ("_closed", "_content", "_opened", "_room")
-
-    def __init__(self, room: PartRoom) -> None:
-        self._room = room
-        self._content: dict[int, Content] = {}
-        self._opened: dict[int, int] = {}
-        self._closed: Ints | None = None
-
-    def follow(self, rows: Ints, node: int, request: Ints, count: int) -> None:
+    def left(self, node: int, before: Ints, rows: Ints) -> Ints:
         """
-        Bring a node's columns up to date after pods were taken there or given back.
+        Give rows of one node once somebody has left it, summed up, with parts followed.
+        """
+        found = rows.copy()
+        found[:, self.gpu] += self.devices.opened(before[None])
+        found[:, self.gpu] -= self.devices.opened(rows)
+        return self.filled(found, [node] * len(found))
 
-        What is given back and never was taken here lies on devices of others: they
-        stay as they are.
+    def both(self, first: Ints, later: Ints) -> Ints:
         """
-        room = self._room
-        more = request[list(room.columns)] * count
-        before = self._content.get(node, (0,) * len(room.parts))
-        content = tuple(
-            max(0, had + new) for had, new in zip(before, more.tolist(), strict=True)
-        )
-        idle = int(rows[node, room.gpu]) + self._opened.get(node, 0)
-        rest, places, closed = room.places(node, content, max(0, idle))
-        self._content[node] = content
-        self._opened[node] = max(0, idle) - rest
-        rows[node, room.gpu] = min(idle, rest) if idle < 0 else rest
-        rows[node, list(room.columns)] = places
-        if self._closed is not None:
-            self._closed[node] = closed
+        Give the room there is both first and later, nothing new in either.
 
-    def closed_places(self, request: Ints) -> Ints | None:
+        Idle GPUs on which somebody has a part later are not idle.
         """
-        Count on each node the pods of a request that open no idle device.
-        """
-        room = self._room
-        asked = [at for at, column in enumerate(room.columns) if request[column]]
-        if not asked:
-            return None
-        if self._closed is None:
-            self._closed = np.zeros(
-                (len(room.kind_of), len(room.parts)), dtype=np.int64
-            )
-            nothing = (0,) * len(room.parts)
-            for node in range(len(room.kind_of)):
-                content = self._content.get(node, nothing)
-                opened = self._opened.get(node, 0)
-                self._closed[node] = room.places(node, content, opened)[2]
-        found: Ints = self._closed[:, asked[0]]
-        return found
+        rows, opened = self.devices.both(first, later)
+        idle = first[:, self.gpu] - opened
+        rows[:, self.gpu] = np.minimum(idle, later[:, self.gpu])
+        return self.filled(rows)
 
 
 def part_room(
     parts: Sequence[GpuPart],
     resources: Sequence[str],
-    nodes: Sequence[Node],
-    states: Iterable[DeviceStates],
+    nodes: tuple[Node, ...],
+    columns: DeviceColumns,
 ) -> PartRoom:
     """
-    Gather the devices of all nodes, equal ones once.
+    See how columns of parts follow from those of devices.
     """
-    index: dict[NodeDevices, int] = {}
-    kinds: dict[object, int] = {}
-    kind_of = []
-    for node, state in zip(nodes, states, strict=True):
-        model = "" if node.mig is None else node.mig.model
-        key = (
-            node.gpu_memory,
-            model,
-            tuple(state.shared.values()),
-            tuple(state.sliced.values()),
-            len(state.cuttable),
-        )
-        if key not in kinds:
-            found = devices_for(parts, node, state)
-            kinds[key] = index.setdefault(found, len(index))
-        kind_of.append(kinds[key])
+    sorts: dict[object, int] = {}
+    sort_of = []
+    for node in nodes:
+        key = (node.gpu_memory, node.mig, node.allocatable.get(GPU, 0))
+        sort_of.append(sorts.setdefault(key, len(sorts)))
     return PartRoom(
         parts=tuple(parts),
         columns=tuple(resources.index(part.resource) for part in parts),
         gpu=resources.index(GPU),
-        kinds=tuple(index),
-        kind_of=np.array(kind_of, dtype=np.int64),
+        devices=columns,
+        nodes=nodes,
+        sort_of=np.array(sort_of, dtype=np.int64),
+        _kinds=_Kinds(tuple(parts), columns),
     )

@@ -71,7 +71,7 @@ def add_capacity(
     for at, item in enumerate(classes.items):
         size = None if sizes is None else sizes[at]
         _add_rows(model, item, capacity.class_terms(at), size)
-        _add_devices(model, item, capacity.class_terms(at))
+        _add_devices(model, item, capacity.class_terms(at), size)
         if capacity.scoped and len(item.parts) > 1:
             for index, part in enumerate(item.parts):
                 _add_rows(model, part, capacity.part_terms(at, index))
@@ -188,7 +188,10 @@ def _add_rows(
 
 
 def _add_devices(
-    model: cp_model.CpModel, item: NodeClass, terms: dict[int, list[Var]]
+    model: cp_model.CpModel,
+    item: NodeClass,
+    terms: dict[int, list[Var]],
+    size: Linear | None = None,
 ) -> None:
     if item.devices is None:
         return
@@ -196,7 +199,7 @@ def _add_devices(
     counts = {
         places[shape]: cp_model.LinearExpr.sum(found) for shape, found in terms.items()
     }
-    add_devices(model, item.devices, counts)
+    add_devices(model, item.devices, counts, None if size is None else size.expression)
 
 
 def row_terms(

@@ -17,12 +17,13 @@ import numpy as np
 from models.nodes import Node
 from models.topology import Domain, Topology
 from solver.encode.capacity_rows import CapacityRow, resource_rows
+from solver.encode.devices import device_kinds
 from solver.encode.devices.device_contents import (
     ClassDevices,
     class_devices,
     device_rows,
 )
-from solver.encode.devices.device_kinds import hash_row, told_apart_by_devices
+from solver.encode.devices.device_kinds import hash_row
 from solver.encode.exclusive_hosts import host_rows
 from solver.encode.neighbours.domain_parts import parts_by_domain
 from solver.problem.node_room import Bools, Ints
@@ -181,10 +182,12 @@ def bins_of(
     for node, room, fits, number in samples:
         row = tuple(int(s) for s, fit in zip(shapes, fits, strict=True) if fit)
         nodes = np.array([node])
-        whole = node_class(problem, nodes, row, room[None])
+        state = device_kinds.device_state(problem, room)
+        whole = node_class(problem, nodes, row, room[None], devices=state)
         parts: tuple[NodeClass, ...] = ()
         if levels:
-            parts = (node_class(problem, nodes, row, room[None], domains[0][node]),)
+            where = domains[0][node]
+            parts = (node_class(problem, nodes, row, room[None], where, state),)
         parts = tuple(_times(part, number) for part in parts)
         items.append(_with_parts(_times(whole, number), parts))
     return _joined(problem, items, levels, domains, merged=False)
@@ -215,7 +218,9 @@ def _times(item: NodeClass, number: int) -> NodeClass:
     """
     Let a class stand for several nodes, with the rows of one of them.
     """
-    return replace(item, most=tuple(most * number for most in item.most))
+    devices = item.devices and replace(item.devices, nodes=number)
+    most = tuple(most * number for most in item.most)
+    return replace(item, most=most, devices=devices)
 
 
 def _with_parts(whole: NodeClass, parts: tuple[NodeClass, ...]) -> NodeClass:
@@ -289,7 +294,7 @@ def _keys(
     tags = np.array([split.get(int(n), 0) for n in usable], dtype=np.int64)
     parts = parts_by_domain(problem, shapes)
     tags = tags * (int(parts.max(initial=0)) + 1) + parts[usable]
-    tags = told_apart_by_devices(problem, requests, fits[:, usable], usable, tags)
+    tags = device_kinds.told_apart(problem, requests, fits[:, usable], usable, tags)
     holes = problem.room.holes[usable] * problem.policy.has("packing")
     keys = np.column_stack([bits, tags, holes, amounts])
     return keys, keys
@@ -353,17 +358,18 @@ def node_class(
     shapes: tuple[int, ...],
     rooms: Ints,
     domains: Ints | None = None,
+    devices: tuple[int, int] | None = None,
 ) -> NodeClass:
     """
     Take nodes as one bin, each with its row of what can be used.
     """
     requests = problem.shapes.requests[list(shapes)]
     kinds, counts = np.unique(rooms, axis=0, return_counts=True)
-    devices = class_devices(problem, shapes, nodes)
+    found = class_devices(problem, shapes, nodes, devices)
     rows = [
         *resource_rows(requests, kinds, counts),
         *host_rows(problem, shapes, len(nodes)),
-        *(() if devices is None else device_rows(devices)),
+        *(() if found is None else device_rows(found)),
     ]
     most = [
         min(
@@ -380,5 +386,5 @@ def node_class(
         hole=int(problem.room.holes[nodes[0]]),
         uniform=len(kinds) == 1,
         domains=() if domains is None else tuple(int(d) for d in domains),
-        devices=devices,
+        devices=found,
     )

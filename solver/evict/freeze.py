@@ -5,7 +5,7 @@ Who has room now is bound; who waits for somebody to leave is reserved with its 
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +16,13 @@ from models.resources import Resources
 from solver.evict.beneficiaries import may_be_for
 from solver.evict.eviction_ledger import HandRights
 from solver.evict.group_mates import mates_that_stay
+from solver.evict.named_devices import (
+    Coming,
+    Devices,
+    come_to,
+    named_devices,
+    pods_of,
+)
 from solver.place.draft import Draft
 from solver.place.gang_order import Rank, rank_of
 from solver.place.round_state import RoundState
@@ -49,22 +56,77 @@ def freeze(problem: Problem, draft: Draft, step: Step) -> tuple[Problem, Draft]:
     reserved, guaranteed = _guaranteed(opened, draft, waiting_units(opened, draft))
     if not reserved:
         return problem, replace(draft, exits=())
+    while True:
+        after, rest = _frozen(opened, draft, reserved, guaranteed)
+        crowded_out = _without_room(after, rest)
+        if crowded_out is None:
+            return replace(after, step=problem.step), rest
+        reserved = [*reserved, crowded_out]
+
+
+def _frozen(
+    problem: Problem,
+    draft: Draft,
+    reserved: Sequence[Unit],
+    guaranteed: frozenset[str],
+) -> tuple[Problem, Draft]:
     keys = {state.key for unit in reserved for state in unit.states}
     places = {key: draft.places[key] for key in sorted(keys)}
     entitled = draft.entitled & keys
+    devices = _devices(problem, draft.exits, reserved, places)
     facts = replace(
-        problem.frozen.with_exits(draft.exits, step),
+        problem.frozen.with_exits(draft.exits, problem.step),
         units=(*problem.frozen.units, *reserved),
         places={**problem.frozen.places, **places},
         entitled=problem.frozen.entitled | entitled,
         guaranteed=problem.frozen.guaranteed | guaranteed,
+        devices={**problem.frozen.devices, **devices},
     )
     rest = Draft(
         places={k: v for k, v in draft.places.items() if k not in keys},
         entitled=draft.entitled - keys,
     )
-    after = with_facts(opened, facts, draft.exits, reserved, places, entitled)
-    return replace(after, step=problem.step), rest
+    after = with_facts(problem, facts, draft.exits, reserved, places, entitled)
+    return after, rest
+
+
+def _without_room(problem: Problem, draft: Draft) -> Unit | None:
+    """
+    Name a start that has no room beside what was frozen, since devices are named there.
+    """
+    if problem.room.parts is None:
+        return None
+    work = RoundState(problem)
+    started = [u for u in sorted(problem.units, key=rank_of) if draft.starts(u)]
+    return next((u for u in started if not fits_now(work, u, draft)), None)
+
+
+def _devices(
+    problem: Problem,
+    exits: Sequence[Exit],
+    reserved: Sequence[Unit],
+    places: Mapping[str, Places],
+) -> Devices:
+    """
+    Name the devices of those who are reserved or moved, those that are left first.
+    """
+    if problem.room.parts is None:
+        return {}
+    after = NodeRoom(problem.room.after, problem.room.parts)
+    leave(after, problem, exits)
+    states = [state for unit in reserved for state in unit.states]
+    coming = [*pods_of(states, places), *_moved(problem, exits)]
+    return named_devices(problem, after.rows, coming, problem.room.idle)
+
+
+def _moved(problem: Problem, exits: Sequence[Exit]) -> Iterator[Coming]:
+    """
+    Walk the pods that are moved, with their new nodes.
+    """
+    for one in exits:
+        if one.target != NOWHERE:
+            name = f"{problem.gangs[one.gang].namespace}/{one.pod.name}"
+            yield name, requests_of(problem, one), one.target
 
 
 def _guaranteed(
@@ -193,8 +255,8 @@ def with_facts(
     states = [state for unit in reserved for state in unit.states]
     after = NodeRoom(problem.room.after, problem.room.parts)
     leave(after, problem, exits)
-    for state in states:
-        come(after, problem, state, places[state.key])
+    coming = [*pods_of(states, places), *_moved(problem, exits)]
+    come_to(after, problem, coming, facts.devices)
     room = problem.room.with_exits(after)
     gone = {one.gang for one in exits}
     held = {state.key for state in states}
@@ -236,33 +298,23 @@ def _left_by_mates(problem: Problem, exits: Sequence[Exit]) -> dict[str, Waiting
 
 def leave(room: NodeRoom, problem: Problem, exits: Iterable[Exit]) -> None:
     """
-    Give back the room of pods that leave, and take it where they move to.
+    Give back the room of pods that leave.
     """
     known: dict[int, Ints] = {}
     hosts: list[int] = []
     rows: list[Ints] = []
     for one in exits:
+        if one.host == NOWHERE:
+            continue
         requests = requests_of(problem, one)
         row = known.get(id(requests))
-        if row is None:
-            row = known[id(requests)] = problem.room.row(dict(requests))
-        if one.host != NOWHERE:
-            hosts.append(one.host)
-            rows.append(row)
-        if one.target != NOWHERE:
-            room.take_one(row, one.target)
+        if row is None or one.pod.devices:
+            row = problem.room.held(requests, one.pod.devices, one.host)
+            known[id(requests)] = row
+        hosts.append(one.host)
+        rows.append(row)
     if hosts:
         room.give_each(np.array(rows), np.array(hosts))
-
-
-def come(room: NodeRoom, problem: Problem, state: Standing, places: Places) -> None:
-    """
-    Take the room of a gang's new pods.
-    """
-    for i, nodes in enumerate(places):
-        request = problem.shapes.requests[problem.shapes.of_leaf[state.key, i]]
-        for node in nodes:
-            room.take_one(request, node)
 
 
 def requests_of(problem: Problem, one: Exit) -> Resources:
@@ -327,6 +379,7 @@ def without(problem: Problem, exits: Sequence[Exit]) -> Problem:
         return problem
     room, queues = NodeRoom(problem.room.now, problem.room.parts), problem.queues
     leave(room, problem, exits)
+    come_to(room, problem, _moved(problem, exits), {})
     booking = Booking(queues)
     for one in exits if queues.named else ():
         requests = requests_of(problem, one)

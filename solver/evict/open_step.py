@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from models.gangs import has_parts
 from solver.evict.beneficiaries import departures_of
 from solver.evict.entitled_first import entitled_first, has_room_now
 from solver.evict.eviction_ledger import HandRights
@@ -277,7 +276,6 @@ def _candidates(problem: Problem, step: Step) -> tuple[Unit, ...]:
         for unit in problem.units
         if unit.starts
         and not was_evicted(problem, unit)
-        and not asks_for_parts(unit)
         and (step is not Step.ENTITLED or may_claim(problem, unit))
     )
 
@@ -287,13 +285,6 @@ def was_evicted(problem: Problem, unit: Unit) -> bool:
     Tell whether a unit had to go before: then nobody leaves for it.
     """
     return any(state.key in problem.remembered for state in unit.states)
-
-
-def asks_for_parts(unit: Unit) -> bool:
-    """
-    Tell whether a unit asks for parts of GPUs: then nobody leaves for it yet.
-    """
-    return any(has_parts(state.gang) for state in unit.states)
 
 
 def some_were_evicted(problem: Problem) -> bool:

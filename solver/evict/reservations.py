@@ -10,13 +10,15 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from models.gangs import Gang, PodPhase, has_parts, pod_sets
+from models.gangs import Gang, PodPhase, pod_sets
+from models.gpu_parts import GpuDevice, part_of
 from models.resources import num_gpus
-from solver.evict.freeze import come
+from solver.evict.named_devices import come_to, pods_of
 from solver.place.round_state import RoundState
 from solver.problem.core_pods import is_core
 from solver.problem.domains import OUTSIDE
 from solver.problem.gang_state import Standing
+from solver.problem.leaving_pods import NOWHERE
 from solver.problem.node_room import NodeRoom, Places
 from solver.problem.problem import Problem, Unit
 from solver.problem.running_domains import running_domains
@@ -61,7 +63,9 @@ class _KeptPlaces:
     Units with their places, bound now or later, and the room that leaves for later.
     """
 
+    now: NodeRoom
     later: NodeRoom
+    devices: dict[str, tuple[GpuDevice, ...]] = field(default_factory=dict)
     units: list[Unit] = field(default_factory=list)
     bound: dict[str, Places] = field(default_factory=dict)
     places: dict[str, Places] = field(default_factory=dict)
@@ -85,10 +89,11 @@ def keep(
     if not promises:
         return problem
     now = RoundState(problem)
-    kept = _KeptPlaces(NodeRoom(problem.room.later, problem.room.parts))
+    room = problem.room
+    kept = _KeptPlaces(NodeRoom(room.now, room.parts), NodeRoom(room.later, room.parts))
     for unit in sorted(problem.units, key=lambda unit: (-unit.band, unit.key)):
         held = [
-            s.key in promises and s.key not in void and not _is_open(s)
+            s.key in promises and s.key not in void and not _is_open(problem, s)
             for s in unit.states
         ]
         if all(held) if unit.starts else any(held):
@@ -109,9 +114,12 @@ def _keep_unit(
         if found is None or not is_core(state, found.counts):
             return
         places[state.key] = found
-    later = NodeRoom(kept.later.rows)
+    coming = [*pods_of(unit.states, places)]
+    devices: dict[str, tuple[GpuDevice, ...]] = {}
     for state in unit.states:
-        come(later, problem, state, places[state.key])
+        devices |= _promised_devices(problem, state)
+    later = NodeRoom(kept.later.rows, problem.room.parts)
+    come_to(later, problem, coming, devices)
     touched = sorted({node for found in places.values() for node in found.nodes})
     if not later.holds(touched):
         return
@@ -122,17 +130,44 @@ def _keep_unit(
                 now.undo(mark)
                 return
             now.take(state, i, Counter(hosts))
+    come_to(kept.now, problem, coming, devices)
     kept.later = later
     kept.units.append(unit)
-    (kept.bound if now.room.holds(touched) else kept.places).update(places)
+    kept.devices.update(devices)
+    (kept.bound if kept.now.holds(touched) else kept.places).update(places)
 
 
-def _is_open(state: Standing) -> bool:
+def _is_open(problem: Problem, state: Standing) -> bool:
     """
-    Tell whether a gang gets its places anew: parts of GPUs, or pods beside others.
+    Tell whether a gang gets its places anew: with pods beside others, or no devices.
     """
     beside_others = any(leaf.pod_set.neighbours for leaf in state.leaves)
-    return beside_others or has_parts(state.gang)
+    return beside_others or any(
+        pod.phase is PodPhase.RESERVED and not pod.devices
+        for leaf in pod_sets(problem.written[state.key].tree)
+        if part_of(leaf.requests) is not None
+        for pod in leaf.pods
+    )
+
+
+def _promised_devices(
+    problem: Problem, state: Standing
+) -> dict[str, tuple[GpuDevice, ...]]:
+    """
+    Give the devices that are promised to pods; on equal nodes in the order of both.
+    """
+    found = {}
+    index = problem.room.index
+    tree = problem.written[state.key].tree
+    for leaf, written in zip(state.leaves, pod_sets(tree), strict=True):
+        promised = sorted(
+            (index.get(pod.node or "", NOWHERE), pod.devices)
+            for pod in written.pods
+            if pod.phase is PodPhase.RESERVED and pod.devices
+        )
+        for pod, (_, devices) in zip(leaf.pending, promised, strict=False):
+            found[f"{state.gang.namespace}/{pod.name}"] = devices
+    return found
 
 
 def _places(problem: Problem, state: Standing, promise: Promise) -> Places | None:
@@ -197,7 +232,7 @@ def _with_kept(problem: Problem, kept: _KeptPlaces) -> Problem:
         bound = state.key in kept.bound
         places = kept.bound[state.key] if bound else kept.places[state.key]
         if bound:
-            come(idle, problem, state, places)
+            come_to(idle, problem, pods_of([state], kept.bound), kept.devices)
             for leaf, hosts in zip(state.leaves, places, strict=True):
                 gpus += num_gpus(leaf.pod_set.requests) * len(hosts)
                 pods += len(hosts)
@@ -207,6 +242,7 @@ def _with_kept(problem: Problem, kept: _KeptPlaces) -> Problem:
         committed=tuple(kept.units),
         bound=kept.bound,
         places={**problem.frozen.places, **kept.places},
+        devices={**problem.frozen.devices, **kept.devices},
     )
     return replace(
         problem,

@@ -8,7 +8,10 @@ of one leaf) form an account, so that steps after this count them.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from models.gangs import Gang, PodSet, pod_sets
+from models.gpu_parts import GpuDevice
 from models.policy import Policy
 from models.resources import Resources, summed
 from solver.evict.group_mates import mates_that_stay, promised_mates
@@ -20,7 +23,7 @@ from solver.evict.guarantees import (
 from solver.problem.eligibility import gets_no_place, takes_no_work
 from solver.problem.gang_state import Standing, standing
 from solver.problem.leaving_pods import NOWHERE
-from solver.problem.node_room import After, Ints, NodeRoom
+from solver.problem.node_room import After, Ints, NodeRoom, Room
 from solver.problem.problem import Problem, Step
 from solver.problem.running_gangs import Runner, age_of
 
@@ -68,6 +71,14 @@ class Thing:
         What is lost with it that things of one sort may differ in: work, then age.
         """
         return self.work, age_of(self.pods)
+
+    @property
+    def devices(self) -> tuple[tuple[GpuDevice, ...], ...]:
+        """
+        The devices of its pods, as far as any is known.
+        """
+        found = tuple(pod.devices for _, pod in self.pods)
+        return found if any(found) else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -426,6 +437,16 @@ def _has_choice(state: Standing) -> bool:
     return leaf.counted > leaf.minimum and len(leaf.running) > 1
 
 
+def held_row(room: Room, thing: Thing, node: int) -> Ints:
+    """
+    Write what the pods of a thing hold on their node as a row.
+    """
+    leaves = tuple(pod_sets(thing.gang.tree))
+    rows = [room.held(leaves[at].requests, pod.devices, node) for at, pod in thing.pods]
+    total: Ints = np.sum(rows, axis=0)
+    return total
+
+
 def vacated(problem: Problem, victims: Victims, before: Ints | None = None) -> After:
     """
     Give the room of each node if all left who may, where that ``before`` is free.
@@ -435,6 +456,10 @@ def vacated(problem: Problem, victims: Victims, before: Ints | None = None) -> A
     for node, accounts in victims.on_node.items():
         for account, things in accounts.items():
             record = victims.accounts[account]
+            if room.has_devices:
+                for thing in things:
+                    room.give_one(held_row(problem.room, thing, node), node)
+                continue
             if record.pods:
                 if account not in rows:
                     rows[account] = problem.room.row(dict(record.requests))

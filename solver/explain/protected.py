@@ -14,7 +14,7 @@ from models.gangs import Gang, Pod
 from models.reasons import Facts, Reason, Waiting, listed
 from solver.effort.budget import Budget
 from solver.evict.freeze import requests_of
-from solver.evict.open_step import asks_for_parts, may_claim, open_step, was_evicted
+from solver.evict.open_step import may_claim, open_step, was_evicted
 from solver.evict.victims import Victims, vacated, victims_of
 from solver.explain.could_start_alone import Alone
 from solver.explain.room_now import matching, places, strain
@@ -54,10 +54,7 @@ class Protection:
         """
         problem = self._problem
         return (
-            self._open
-            and may_claim(problem, unit)
-            and not was_evicted(problem, unit)
-            and not asks_for_parts(unit)
+            self._open and may_claim(problem, unit) and not was_evicted(problem, unit)
         )
 
     def could_evict(self, unit: Unit) -> bool:

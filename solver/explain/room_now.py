@@ -65,7 +65,8 @@ def rest_of_devices(problem: Problem, unit: Unit, resource: str) -> Facts:
     devices = [
         device
         for node in np.flatnonzero(matching(problem, unit)).tolist()
-        for device in room.open_shared(node, part)
+        for device in room.states(node, problem.room.now[node]).shared.values()
+        if device.contract == part.contract
     ]
     most = max((device.cores for device in devices), default=0)
     number = sum(device.cores > 0 for device in devices)

@@ -4,10 +4,9 @@ The placement: a draft and all that was decided before it, with pods and nodes n
 
 from collections.abc import Iterable, Mapping
 
-from models.gpu_parts import GpuDevice
 from models.plan import Placement
-from solver.devices.device_dealing import devices_of
 from solver.evict.beneficiaries import departures_of
+from solver.evict.named_devices import Devices, named_devices, pods_of
 from solver.place.draft import Draft
 from solver.problem.node_room import Places
 from solver.problem.problem import Problem, Unit
@@ -23,7 +22,7 @@ def placement_of(problem: Problem, draft: Draft) -> Placement:
     )
     return Placement(
         binds=binds,
-        devices=_devices(problem, binds),
+        devices=_devices(problem, draft),
         reserves=_named(problem, (*frozen.units, *frozen.committed), frozen.places),
         departures=departures_of(problem),
         entitled=draft.entitled | frozen.entitled,
@@ -31,12 +30,14 @@ def placement_of(problem: Problem, draft: Draft) -> Placement:
     )
 
 
-def _devices(
-    problem: Problem, binds: Mapping[str, str]
-) -> Mapping[str, tuple[GpuDevice, ...]]:
-    if problem.room.parts is None:
-        return {}
-    return devices_of(problem.snapshot, problem.snapshot.gangs, binds)
+def _devices(problem: Problem, draft: Draft) -> Devices:
+    """
+    Name the devices of all pods that get parts; some were named as they were promised.
+    """
+    states = (state for unit in problem.units for state in unit.states)
+    coming = pods_of(states, draft.places)
+    found = named_devices(problem, problem.room.now, coming)
+    return {**problem.frozen.devices, **found}
 
 
 def _named(

@@ -169,17 +169,26 @@ def _steps(gang: Gang, placement: Placement) -> Iterator[Operation]:
             if pod.phase in _WAITS:
                 if name in placement.binds:
                     step = _step("Bind", gang, name, pod.uid, placement.binds[name])
-                    devices = placement.devices.get(name)
-                    yield replace(step, devices=devices) if devices else step
+                    yield _on_devices(step, placement)
                 elif name in placement.reserves:
                     node = placement.reserves[name]
-                    yield _step("Reserve", gang, name, pod.uid, node)
+                    step = _step("Reserve", gang, name, pod.uid, node)
+                    yield _on_devices(step, placement)
             elif pod.phase is PodPhase.RUNNING and name in placement.departures:
-                yield _departure(gang, name, pod, placement.departures[name])
+                step = _departure(gang, name, pod, placement.departures[name])
+                yield _on_devices(step, placement)
 
 
 def _step(op: Op, gang: Gang, name: str, uid: str | None, node: str) -> Operation:
     return Operation(op=op, pod=name, gang=gang.key, node=node, uid=uid)
+
+
+def _on_devices(step: Operation, placement: Placement) -> Operation:
+    """
+    Name the devices of a pod that gets parts of them.
+    """
+    devices = placement.devices.get(step.pod)
+    return replace(step, devices=devices) if devices else step
 
 
 def _departure(gang: Gang, name: str, pod: Pod, why: Departure) -> Operation:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from models.resources import add
 from solver.evict.guarantees import may_be_guaranteed
-from solver.evict.open_step import asks_for_parts, was_evicted
+from solver.evict.open_step import was_evicted
 from solver.evict.victims import vacated, victims_of
 from solver.explain.room_now import places
 from solver.place.complete import loaded
@@ -69,9 +69,7 @@ def short_lived(outcome: Outcome, following: Next) -> ShortLived:
     waiting = [
         unit
         for unit in units
-        if not draft.starts(unit)
-        and not was_evicted(problem, unit)
-        and not asks_for_parts(unit)
+        if not draft.starts(unit) and not was_evicted(problem, unit)
     ]
     if not new or not waiting:
         return ShortLived()

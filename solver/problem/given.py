@@ -11,9 +11,10 @@ from models.gangs import Gang, PodPhase, pod_sets, released
 from models.node_table import NodeTable, table_of
 from models.policy import Policy
 from models.snapshot import Snapshot
-from solver.devices.device_states import DeviceStates, device_states
+from solver.devices.device_columns import holders
 from solver.problem.gang_state import Standing, standing
-from solver.problem.node_room import Room, room_of
+from solver.problem.measured_room import room_of
+from solver.problem.node_room import Room
 from solver.problem.pod_counts import census_memo
 from solver.shares.queue_tree import QueueTree
 
@@ -52,7 +53,7 @@ def given_of(snapshot: Snapshot, policy: Policy, memo: ProblemMemo) -> GivenRoun
     census = memo.census.of(snapshot, table.index)
     waiting = [_as_pending(snapshot.gangs[at]) for at in census.open]
     moves = policy.evict.consolidate and policy.has("disruption")
-    devices = _devices(table, snapshot)
+    devices = [*holders(snapshot.gangs)] if table.has_parts else []
     return GivenRound(
         snapshot=snapshot,
         table=table,
@@ -63,16 +64,6 @@ def given_of(snapshot: Snapshot, policy: Policy, memo: ProblemMemo) -> GivenRoun
         room=room_of(table, waiting, census, moves=moves, devices=devices),
         written=by_name(snapshot.gangs),
     )
-
-
-def _devices(table: NodeTable, snapshot: Snapshot) -> list[DeviceStates] | None:
-    """
-    Give the devices of each node of which somebody has a part, if any are asked for.
-    """
-    if not table.has_parts:
-        return None
-    states = device_states(table.nodes, snapshot.gangs)
-    return [states[node.name] for node in table.nodes]
 
 
 def _as_pending(gang: Gang) -> Gang:

@@ -11,19 +11,20 @@ from typing import NewType
 import numpy as np
 from numpy.typing import NDArray
 
-from models.census import Census
-from models.gangs import Gang, pod_sets
-from models.gpu_parts import is_part, is_reckoned, part_named
-from models.node_table import NodeTable
+from models.gpu_parts import (
+    GpuDevice,
+    is_reckoned,
+    part_of,
+)
 from models.nodes import Node
-from models.resources import CPU, GPU, GPU_SHARE
-from solver.devices.device_states import DeviceStates, without_pods
-from solver.devices.part_room import NewParts, PartRoom, part_room
+from models.resources import GPU, GPU_SHARE, Resources
+from solver.devices.new_parts import NewParts
+from solver.devices.part_room import PartRoom
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-_MANY = 2**40
+MANY = 2**40
 
 Empty = NewType("Empty", np.ndarray[tuple[int, ...], np.dtype[np.int64]])
 """
@@ -54,6 +55,13 @@ class NodeRoom:
         self._parts = None if parts is None else NewParts(parts)
         self.rows: Ints = rows.copy()
         self.touched: list[int] = []
+
+    @property
+    def has_devices(self) -> bool:
+        """
+        Whether rows say what devices have left.
+        """
+        return self._parts is not None
 
     def take(self, request: Ints, nodes: Ints, counts: Ints) -> None:
         """
@@ -108,20 +116,36 @@ class NodeRoom:
         """
         Tell whether so much of some nodes is free.
         """
+        if self._parts is not None:
+            nodes = np.array([*rows], dtype=np.int64)
+            left = np.array([self.rows[node] - row for node, row in rows.items()])
+            return self._parts.hold(self.after_leaving(nodes, left))
         return all(bool((self.rows[node] >= row).all()) for node, row in rows.items())
+
+    def after_leaving(self, nodes: Ints, rows: Ints) -> Ints:
+        """
+        Give rows, each of a node that somebody has left or joined, with their parts.
+        """
+        if self._parts is None or not len(nodes):
+            return rows
+        return self._parts.after(self.rows, nodes, rows)
 
     def on_open_devices(self, request: Ints) -> Ints | None:
         """
         Count on each node the pods that open no idle GPU; none where they need no part.
         """
-        return None if self._parts is None else self._parts.closed_places(request)
+        if self._parts is None:
+            return None
+        return self._parts.closed_places(self.rows, request)
 
     def holds(self, nodes: Sequence[int]) -> bool:
         """
         Tell whether nothing was taken of some nodes that was not there.
         """
-        least = np.minimum(0, self._before[nodes])
-        return bool((self.rows[nodes] >= least).all())
+        before, rows = self._before[nodes], self.rows[nodes]
+        if self._parts is not None:
+            return self._parts.hold(rows, before)
+        return bool((rows >= np.minimum(0, before)).all())
 
 
 def num_fitting(free: Ints, request: Ints) -> Ints:
@@ -130,7 +154,7 @@ def num_fitting(free: Ints, request: Ints) -> Ints:
     """
     asked = np.flatnonzero(request)
     if not len(asked):
-        return np.full(len(free), _MANY, dtype=np.int64)
+        return np.full(len(free), MANY, dtype=np.int64)
     counts = (np.maximum(free[:, asked], 0) // request[asked]).min(axis=1)
     return np.asarray(counts)
 
@@ -205,6 +229,19 @@ class Room:
     gpus: bool
     parts: PartRoom | None = None
 
+    @property
+    def sums(self) -> list[int]:
+        """
+        The columns in which room is what is left of a sum: no GPUs that have parts.
+        """
+        if self.parts is None:
+            return [*range(len(self.resources))]
+        return [
+            column
+            for column, name in enumerate(self.resources)
+            if name not in {GPU, GPU_SHARE} and not is_reckoned(name)
+        ]
+
     def parts_of(self, nodes: Sequence[int]) -> PartRoom | None:
         """
         See the devices of some nodes only.
@@ -216,6 +253,14 @@ class Room:
         Say in a table what nodes hold of parts.
         """
         return rows if self.parts is None else self.parts.filled(rows)
+
+    def both(self, first: Ints, later: Ints) -> Ints:
+        """
+        Give the room there is both first and later.
+        """
+        if self.parts is None:
+            return np.minimum(first, later)
+        return self.parts.both(first, later)
 
     def seen(self, now: Ints, later: Ints | None = None) -> "Room":
         """
@@ -231,8 +276,8 @@ class Room:
         return replace(
             self,
             after=After(after.rows),
-            later=After(np.minimum(self.later, after.rows)),
-            now=Now(self._with_parts(np.minimum(self.idle, after.rows))),
+            later=After(self.both(self.later, after.rows)),
+            now=Now(self.both(self.idle, after.rows)),
         )
 
     def with_kept(self, idle: NodeRoom, later: NodeRoom) -> "Room":
@@ -242,7 +287,7 @@ class Room:
         return replace(
             self,
             idle=Now(idle.rows),
-            now=Now(self._with_parts(np.minimum(idle.rows, later.rows))),
+            now=Now(self.both(idle.rows, later.rows)),
             later=After(later.rows),
             after=After(later.rows.copy()),
         )
@@ -253,125 +298,15 @@ class Room:
         """
         return np.array([requests.get(r, 0) for r in self.resources], dtype=np.int64)
 
-
-def room_of(
-    table: NodeTable,
-    waiting: Sequence[Gang],
-    census: Census,
-    *,
-    moves: bool = False,
-    devices: Sequence[DeviceStates] | None = None,
-) -> Room:
-    """
-    Measure the room of nodes in the resources that waiting gangs ask for.
-
-    With ``moves`` running pods may need a new place, too.  ``devices`` are those of
-    each node of which somebody has a part, where there are any.
-    """
-    resources = _counted(_asked(waiting), census.names() if moves else set())
-    resources += [GPU_SHARE] if table.has_parts else []
-    holes_of = table.gpus or [CPU]
-    columns = resources + [r for r in holes_of if r not in resources]
-    empty, free = _free(table, census, columns, devices or ())
-    later = free + _load(census.leaving, census, table.index, columns)
-    holes = np.maximum(free[:, [columns.index(r) for r in holes_of]], 0).sum(axis=1)
-    rooms = [rows[:, : len(resources)] for rows in (empty, free, later)]
-    empty, free, later = map(np.ascontiguousarray, rooms)
-    room = Room(
-        nodes=table.nodes,
-        index=table.index,
-        resources=tuple(resources),
-        empty=Empty(empty),
-        now=Now(free),
-        idle=Now(free.copy()),
-        later=After(later),
-        after=After(later.copy()),
-        holes=holes if table.gpus else holes // 1000,
-        gpus=bool(table.gpus),
-    )
-    return room if devices is None else _with_devices(room, devices)
-
-
-def _with_devices(room: Room, devices: Sequence[DeviceStates]) -> Room:
-    """
-    Say in every table what nodes hold of each part that is asked for, if any is.
-    """
-    names, nodes = room.resources, room.nodes
-    parts = sorted(part_named(name) for name in names if is_part(name))
-    if not parts:
-        return room
-    found = part_room(parts, names, nodes, devices)
-    nobody = part_room(parts, names, nodes, map(without_pods, nodes))
-    return replace(
-        room,
-        empty=Empty(nobody.filled(room.empty)),
-        now=Now(found.filled(room.now)),
-        idle=Now(found.filled(room.idle)),
-        later=After(found.filled(room.later)),
-        after=After(found.filled(room.after)),
-        parts=found,
-    )
-
-
-def _counted(asked: set[str], more: set[str]) -> list[str]:
-    """
-    List the resources that are counted on nodes; parts are those of GPUs.
-    """
-    parts = {name for name in asked if is_part(name)}
-    plain = {name for name in asked | more if not is_reckoned(name)}
-    return sorted(plain | ({*parts, GPU} if parts else set()))
-
-
-def _free(
-    table: NodeTable,
-    census: Census,
-    columns: list[str],
-    devices: Sequence[DeviceStates],
-) -> tuple[Ints, Ints]:
-    """
-    Measure what is free without any pod of ours, and as it is.
-    """
-    empty = np.zeros((len(table.nodes), len(columns)), dtype=np.int64)
-    for at, name in enumerate(columns):
-        empty[:, at] = table.column(name)
-    free = empty - _load(census.loads, census, table.index, columns)
-    for at, name in enumerate(columns):
-        if name in census.resources:
-            free[:, at] -= census.whole[:, census.resources.index(name)]
-    if devices and GPU in columns:
-        free[:, columns.index(GPU)] -= [states.opened for states in devices]
-    if GPU_SHARE in columns:
-        # Queues bound it, and no node does.
-        empty[:, columns.index(GPU_SHARE)] = free[:, columns.index(GPU_SHARE)] = _MANY
-    return empty, free
-
-
-def _asked(waiting: Sequence[Gang]) -> set[str]:
-    """
-    Name the resources that waiting gangs ask for.
-    """
-    return {
-        name
-        for gang in waiting
-        for leaf in pod_sets(gang.tree)
-        for name, amount in leaf.requests.items()
-        if amount > 0
-    } | {name for gang in waiting for name in gang.min_resources}
-
-
-def _load(
-    loads: Sequence[tuple[str, int]],
-    census: Census,
-    index: dict[str, int],
-    columns: list[str],
-) -> Ints:
-    """
-    Add up the requests of our pods that occupy each node.
-    """
-    load = np.zeros((len(index), len(columns)), dtype=np.int64)
-    held = [(index[name], kind) for name, kind in loads if name in index]
-    if held:
-        rows = [[kind.get(r, 0) for r in columns] for kind in census.kinds]
-        where, which = np.array(held).T
-        np.add.at(load, where, np.array(rows, dtype=np.int64)[which])
-    return load
+    def held(
+        self, requests: Resources, devices: tuple[GpuDevice, ...], node: int
+    ) -> Ints:
+        """
+        Write what a pod holds on its node as a row: its devices in place of its part.
+        """
+        row = self.row(dict(requests))
+        if self.parts is not None and node >= 0:
+            part = part_of(requests)
+            row[list(self.parts.columns)] = 0
+            self.parts.devices.hold(row, self.nodes[node], part, devices)
+        return row

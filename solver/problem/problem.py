@@ -11,6 +11,7 @@ from enum import IntEnum
 
 from models.aged_gangs import overlaid, still
 from models.gangs import Gang, is_remembered
+from models.gpu_parts import GpuDevice
 from models.policy import Policy
 from models.reasons import Waiting
 from models.resources import Resources, num_gpus
@@ -76,7 +77,8 @@ class Frozen:
 
     Some lose their share for those that are ``guaranteed``.
     ``losses`` are those for entitled and for other starts.  ``committed`` units have
-    what an earlier round promised, ``bound`` now or, in ``places``, later.
+    what an earlier round promised, ``bound`` now or, in ``places``, later.  Pods that
+    have parts of GPUs promised to them, or are moved, have their ``devices``.
     """
 
     exits: tuple[Exit, ...] = ()
@@ -87,6 +89,7 @@ class Frozen:
     losses: tuple[Loss, Loss] = (Loss(), Loss())
     committed: tuple[Unit, ...] = ()
     bound: Mapping[str, Places] = field(default_factory=dict)
+    devices: Mapping[str, tuple[GpuDevice, ...]] = field(default_factory=dict)
 
     def with_exits(self, exits: tuple[Exit, ...], step: Step) -> "Frozen":
         """

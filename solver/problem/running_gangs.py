@@ -5,16 +5,8 @@ Runners: all preemptible gangs that run, read once for all who ask who may leave
 from collections.abc import Iterable
 from functools import cached_property
 
-from models.gangs import (
-    Gang,
-    Pod,
-    PodPhase,
-    PodSet,
-    has_parts,
-    is_complete,
-    pod_sets,
-)
-from models.resources import GPU_SHARE, Resources
+from models.gangs import Gang, Pod, PodPhase, PodSet, is_complete, pod_sets
+from models.resources import Resources
 from models.snapshot import Snapshot
 from solver.problem.pod_values import PodValues
 
@@ -49,9 +41,8 @@ class Runners:
         """
         singles: list[Single] = []
         others: list[tuple[Gang, tuple[Runner, ...]]] = []
-        parts = any(GPU_SHARE in node.allocatable for node in self.snapshot.nodes)
         for gang in self.snapshot.gangs:
-            if not gang.preemptible or (parts and has_parts(gang)):
+            if not gang.preemptible:
                 continue
             tree = gang.tree
             if isinstance(tree, PodSet) and len(tree.pods) == 1 and is_complete(gang):

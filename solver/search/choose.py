@@ -73,7 +73,7 @@ def _is_large(decided: Decided, budget: Budget) -> bool:
         for accounts in opened.victims.on_node.values()
         for things in accounts.values()
     )
-    rows = len(nodes) * len(decided.before.room.resources) + leaving
+    rows = len(nodes) * len(decided.before.room.sums) + leaving
     return (
         len(nodes) * gangs > tuning.most_open_cells
         or rows > budget.left * tuning.choices_per_unit

@@ -182,10 +182,10 @@ class Decoding:
                 number = self.value(self.leaving.taken[g, o])
                 for node in group.nodes[at : at + number]:
                     self._join(option.bin, node)
-                    for account, count in zip(
-                        group.accounts, option.taken, strict=True
-                    ):
-                        self.take(account, node, count)
+                    for column, count in enumerate(option.taken):
+                        if count:
+                            things = group.things(self.victims, node, column)
+                            self.take(group.accounts[column], node, count, things)
                 at += number
             for node in group.nodes[at:]:
                 self._join(group.base, node)
@@ -197,25 +197,27 @@ class Decoding:
             ]
             self._join(joined[0] if joined else crowd.base, crowd.node)
             for account in crowd.accounts:
-                things = self.leaving.crowd.get((c, account), ())
-                self.take(account, crowd.node, sum(map(self.value, things)))
+                literals = self.leaving.crowd.get((c, account), ())
+                here = self.victims.on_node[crowd.node][account]
+                self.take(account, crowd.node, sum(map(self.value, literals)), here)
 
     def _join(self, number: int, node: int) -> None:
         if number >= 0:
             self.bins[number].append(node)
 
-    def take(self, account: int, node: int, count: int) -> None:
+    def take(
+        self, account: int, node: int, count: int, things: Sequence[Thing]
+    ) -> None:
         """
-        Let so many things of an account leave a node, the least loss first.
+        Let so many of some things of an account leave a node, the least loss first.
         """
         if not count:
             return
-        things = sorted(
-            self.victims.on_node[node][account],
-            key=lambda thing: (thing.cost, thing.gang.key, -thing.pods[0][0]),
+        ordered = sorted(
+            things, key=lambda thing: (thing.cost, thing.gang.key, -thing.pods[0][0])
         )
         row = self.gone.setdefault(account, [])
-        row += [(thing, node) for thing in things[:count]]
+        row += [(thing, node) for thing in ordered[:count]]
 
     def items(self) -> tuple[NodeClass, ...]:
         """

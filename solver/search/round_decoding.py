@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from solver.decode.deal_places import Decoded
 from solver.effort.budget import Budget
-from solver.encode.leaving.round_stage import Stage
+from solver.encode.leaving.round_stage import Stage, in_order
 from solver.encode.leaving.step_encoding import StepEncoding
 from solver.encode.node_classes import NodeClass
 from solver.search.eviction_model import Decoding, Value
@@ -32,8 +32,13 @@ class _StageDecoding(Decoding):
         self.stage = stage
 
     def assign_nodes(self) -> None:
-        for (node, account), things in self.stage.things.items():
-            self.take(account, node, sum(map(self.value, things)))
+        for (node, account), literals in self.stage.things.items():
+            things = in_order(self.victims.on_node[node][account])
+            number = sum(map(self.value, literals))
+            if any(thing.devices for thing in things):
+                pairs = zip(things, literals, strict=True)
+                things = [thing for thing, literal in pairs if self.value(literal)]
+            self.take(account, node, number, things)
 
     def items(self) -> tuple[NodeClass, ...]:
         return self.encoding.classes.items

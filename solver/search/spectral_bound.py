@@ -48,7 +48,7 @@ def least_work(opened: Opened, budget: Budget) -> int:
     and Σ w m² = zᵀMz is at most K λ(M - sJ) + sK² for every shift s.
     """
     problem, victims = opened.problem, opened.victims
-    if not victims.wide:
+    if not victims.wide or problem.room.parts is not None:
         return 0
     wanted = _most_wanted(problem)
     room = vacated(problem, victims)

@@ -9,16 +9,16 @@ FAULTS = (
     Fault(
         "shared-gpus-given-whole",
         "a GPU of which somebody has a part is given whole",
-        switch(
-            "solver.devices.device_states:DeviceStates.opened",
-            lambda _old: property(lambda _states: 0),
-        ),
+        switch("solver.devices.device_columns:shared_devices", always(())),
         ("devices/a-shared-gpu-is-not-given-whole",),
     ),
     Fault(
         "running-instances-forgotten",
         "slices that running instances take are free",
-        switch("solver.devices.device_states:_cut", always(None)),
+        switch(
+            "solver.devices.device_columns:DeviceColumns._slice",
+            lambda _old: staticmethod(lambda *_args: None),
+        ),
         ("devices/instances-that-run-do-not-move",),
     ),
     Fault(
@@ -35,5 +35,20 @@ FAULTS = (
         switch("solver.problem.node_room:NodeRoom.on_open_devices", always(None)),
         ("devices/a-part-leaves-the-tightest-gpu-whole",),
         strategy="greedy",
+    ),
+    Fault(
+        "sharers-free-nothing",
+        "who leaves a shared GPU leaves its devices taken",
+        switch("solver.devices.device_columns:DeviceColumns.hold", always(None)),
+        (
+            "devices/a-higher-band-gets-an-instance",
+            "devices/one-sharer-leaves-for-a-part",
+        ),
+    ),
+    Fault(
+        "promised-devices-forgotten",
+        "what was promised of a GPU that somebody leaves is given to others",
+        switch("solver.evict.reservations:_promised_devices", always({})),
+        ("devices/a-promised-part-keeps-its-gpu",),
     ),
 )

@@ -16,7 +16,9 @@ ROOT = Path(__file__).parents[2]
 PRODUCT = ("models", "solver", "adapters")
 JUDGES = frozenset({"verify", "exact"})
 LONG_FILE, LONG_CLASS, LONG_FUNCTION = 400, 200, 40
-ROOM_DOORS = frozenset({"solver/problem/node_room.py"})
+ROOM_DOORS = frozenset(
+    {"solver/problem/measured_room.py", "solver/problem/node_room.py"}
+)
 """
 The files that may take room of nodes or give it back.
 """

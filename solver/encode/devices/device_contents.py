@@ -25,6 +25,10 @@ Pods = dict[tuple[Item, int], list[Expr]]
 """
 Counts of pods by what each takes, of each of how many devices.
 """
+UNLIKE = (-1, 0)
+"""
+Stands for the devices of nodes that are not alike, of which nothing is said.
+"""
 MOST_CONTENTS = 150
 """
 More contents than this on one sort of devices are not told apart.
@@ -47,25 +51,32 @@ class ClassDevices:
 
 
 def class_devices(
-    problem: Problem, shapes: Sequence[int], nodes: Sequence[int] | Ints
+    problem: Problem,
+    shapes: Sequence[int],
+    nodes: Sequence[int] | Ints,
+    state: tuple[int, int] | None = None,
 ) -> ClassDevices | None:
     """
     See the devices of some equal nodes, where a shape asks for parts of them.
+
+    Where they are not as they are now, ``state`` says which devices, and how many idle.
     """
     room = problem.room.parts
-    if room is None:
+    if room is None or state == UNLIKE:
         return None
     requests = problem.shapes.requests[list(shapes)]
     if not requests[:, list(room.columns)].any():
         return None
-    kind = room.kinds[int(room.kind_of[nodes[0]])]
+    now = problem.room.now[nodes[0]]
+    number, idle = state or (room.kind(nodes[0], now)[0], max(0, int(now[room.gpu])))
+    kind = room.devices_of(number)
     items: list[PartItem | None] = []
     for request in requests:
         asked = [at for at, column in enumerate(room.columns) if request[column]]
         items.append(kind.items[asked[0]] if asked else None)
     return ClassDevices(
         kind=kind,
-        idle=max(0, int(problem.room.now[nodes[0], room.gpu])),
+        idle=idle,
         nodes=len(nodes),
         items=tuple(items),
         whole=tuple(int(request[room.gpu]) for request in requests),
@@ -124,7 +135,10 @@ def _unit(sort: Sort) -> int:
 
 
 def add_devices(
-    model: cp_model.CpModel, devices: ClassDevices, counts: Mapping[int, Expr]
+    model: cp_model.CpModel,
+    devices: ClassDevices,
+    counts: Mapping[int, Expr],
+    size: Expr | None = None,
 ) -> None:
     """
     Ensure that the devices of a class hold the parts and whole GPUs of its pods.
@@ -140,30 +154,43 @@ def add_devices(
         Those of the class.
     counts
         Per place in the list of shapes how many of its pods lie in the class.
+    size
+        How many nodes it has, where the model decides that.
     """
+    nodes: Expr = devices.nodes if size is None else size
     opened: list[Expr] = []
     for at, sort in enumerate(devices.kind.sorts):
-        wanted: Pods = {}
-        for shape, count in counts.items():
-            one = devices.items[shape]
-            if one is not None and one.sort == at:
-                pods = wanted.setdefault((one.item, one.devices), [])
-                pods.append(one.times * count)
+        wanted = _wanted(devices, at, counts)
         if wanted:
-            opened += _add_sort(model, devices, sort, wanted)
+            opened += _add_sort(model, devices, sort, wanted, nodes)
     whole = [
         devices.whole[shape] * count
         for shape, count in counts.items()
         if devices.whole[shape]
     ]
     if opened:
-        model.add(
-            cp_model.LinearExpr.sum([*opened, *whole]) <= devices.idle * devices.nodes
-        )
+        model.add(cp_model.LinearExpr.sum([*opened, *whole]) <= devices.idle * nodes)
+
+
+def _wanted(devices: ClassDevices, sort: int, counts: Mapping[int, Expr]) -> Pods:
+    """
+    Sort the pods that want one sort of devices by what each takes.
+    """
+    wanted: Pods = {}
+    for shape, count in counts.items():
+        one = devices.items[shape]
+        if one is not None and one.sort == sort:
+            pods = wanted.setdefault((one.item, one.devices), [])
+            pods.append(one.times * count)
+    return wanted
 
 
 def _add_sort(
-    model: cp_model.CpModel, devices: ClassDevices, sort: Sort, wanted: Pods
+    model: cp_model.CpModel,
+    devices: ClassDevices,
+    sort: Sort,
+    wanted: Pods,
+    nodes: Expr,
 ) -> list[Expr]:
     """
     Ensure what one sort of devices holds; give what counts the idle ones opened.
@@ -174,7 +201,7 @@ def _add_sort(
     contents = [contents_of(device, items) for device, _ in groups]
     too_many = any(each is None for each in contents)
     if devices.nodes == 1 and (too_many or any(number > 1 for _, number in wanted)):
-        return _add_each(model, sort, idle, wanted)
+        return _add_each(model, sort, idle, wanted, nodes)
     if too_many:
         return []
     held: dict[Item, list[Expr]] = {item: [] for item in items}
@@ -183,7 +210,7 @@ def _add_sort(
         most = number * devices.nodes
         used = [model.new_int_var(0, most, "") for _ in found or ()]
         if used:
-            model.add(cp_model.LinearExpr.sum(used) <= most)
+            model.add(cp_model.LinearExpr.sum(used) <= number * nodes)
         for content, count in zip(found or (), used, strict=True):
             for item, amount in zip(items, content, strict=True):
                 if amount:
@@ -208,7 +235,7 @@ def _sum(terms: Sequence[Expr]) -> cp_model.LinearExpr:
 
 
 def _add_each(
-    model: cp_model.CpModel, sort: Sort, idle: int, wanted: Pods
+    model: cp_model.CpModel, sort: Sort, idle: int, wanted: Pods, nodes: Expr
 ) -> list[Expr]:
     """
     Ensure what the shared devices of a single node hold, one by one.
@@ -237,7 +264,8 @@ def _add_each(
         for dimension, room in enumerate(device.room):
             terms = [item.room[dimension] * count for item, count in here]
             if terms:
-                model.add(_sum(terms) <= (room if is_open is None else room * is_open))
+                there = nodes if is_open is None else is_open
+                model.add(_sum(terms) <= room * there)
     for (item, number), pods in wanted.items():
         model.add(_sum(held[item, number]) == number * _sum(pods))
     return [*opened]

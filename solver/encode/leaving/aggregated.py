@@ -14,6 +14,7 @@ from models.gangs import pod_sets
 from solver.effort.cp_sat import cp_model
 from solver.encode.activation import add_footprints, add_type, gang_types
 from solver.encode.demand import Demand, pending_shapes
+from solver.encode.devices.device_contents import UNLIKE
 from solver.encode.entitlement import add_entitlement
 from solver.encode.leaving.bounds import add_rights
 from solver.encode.leaving.guarantee import add_guarantee
@@ -95,7 +96,8 @@ def _classes(problem: Problem, vacated: Ints) -> Classes:
     for at in range(columns.shape[1]):
         nodes = usable[inverse.reshape(-1) == at]
         row = tuple(s for s, fit in zip(shapes, columns[:, at], strict=True) if fit)
-        items.append(node_class(problem, nodes, row, vacated[nodes].clip(min=0)))
+        rooms = vacated[nodes].clip(min=0)
+        items.append(node_class(problem, nodes, row, rooms, devices=UNLIKE))
     return Classes(
         items=tuple(items),
         levels=(),
@@ -159,8 +161,8 @@ def _add_room(
         model.add(counts >= wanted.expression)
     nodes = sorted({node for item in classes.items for node in item.nodes})
     later = problem.room.later[nodes].clip(min=0).sum(axis=0)
-    for column, total in enumerate(later.tolist()):
-        row = Linear(-total)
+    for column in problem.room.sums:
+        row = Linear(-int(later[column]))
         for shape, variables in held.items():
             amount = int(problem.shapes.requests[shape, column])
             for variable in variables:

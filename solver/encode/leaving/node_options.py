@@ -14,14 +14,24 @@ from math import prod
 import numpy as np
 
 from models.gangs import pod_sets
-from solver.encode.devices.device_kinds import hash_row
+from models.gpu_parts import GpuDevice
+from solver.encode.devices.device_kinds import hash_row, with_device_states
+from solver.encode.devices.leaving_devices import some_choices
 from solver.encode.node_classes import Classes, binding, bins_of, domains_of
 from solver.encode.node_classes import Level as TopologyLevel
-from solver.evict.victims import Thing, Victims
+from solver.evict.victims import Thing, Victims, held_row
 from solver.problem.node_room import Bools, Ints
 from solver.problem.problem import Problem
 from solver.tuning import Encode
 
+Devices = tuple[tuple[GpuDevice, ...], ...]
+"""
+The devices of each pod that leaves together.
+"""
+Columns = tuple[tuple[int, ...], tuple[Devices, ...]]
+"""
+An account and devices for each column of a table of choices.
+"""
 Costs = tuple[tuple[tuple[int, int], ...], ...]
 """
 Per account the work and age of its things on one node, the cheapest first.
@@ -45,13 +55,22 @@ class NodeGroup:
     """
     Nodes with the same contents: their accounts, and what may be done with one of them.
 
-    ``base`` is the bin of a node that nobody leaves, or -1 where it is of no use.
+    ``base`` is the bin of a node that nobody leaves, or -1 where it is of no use.  An
+    account is there once for each of the ``devices`` that its things have.
     """
 
     nodes: tuple[int, ...]
     accounts: tuple[int, ...]
     options: tuple[Option, ...]
     base: int
+    devices: tuple[Devices, ...]
+
+    def things(self, victims: Victims, node: int, column: int) -> list[Thing]:
+        """
+        List what an option counts on a node.
+        """
+        here = victims.on_node.get(node, {}).get(self.accounts[column], [])
+        return [thing for thing in here if thing.devices == self.devices[column]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +124,7 @@ class _Contents:
     counts: tuple[int, ...]
     linked: tuple[bool, ...]
     choices: list[tuple[int, ...]] = field(default_factory=list)
+    node: int = -1
     crowded: bool = False
     exact: bool = True
 
@@ -227,7 +247,7 @@ class _Converter:
         """
         domains, names = domains_of(self.problem, self.levels)
         groups: dict[object, list[int]] = {}
-        kinds: dict[object, tuple[object, tuple[int, ...], Costs]] = {}
+        kinds: dict[object, tuple[object, Columns, Costs]] = {}
         nodes = np.flatnonzero(self.allowed.any(axis=0) | self._linked())
         bits = [hash_row(column) for column in np.unique(self.allowed, axis=1).T]
         known = {
@@ -237,20 +257,26 @@ class _Converter:
             )
         }
         columns = np.ascontiguousarray(self.allowed.T)
-        later = self.problem.room.later
+        room = self.problem.room
+        later = room.later
         for node in nodes.tolist():
-            here = self.victims.on_node.get(node, {})
-            accounts = tuple(sorted(here))
+            here = _by_devices(self.victims.on_node.get(node, {}))
+            accounts = tuple(account for account, _ in here)
             costs = tuple(
-                tuple(sorted(thing.cost for thing in here[a])) for a in accounts
+                tuple(sorted(thing.cost for thing in things))
+                for things in here.values()
             )
-            rows = tuple(self._row(a, here[a][0]) for a in accounts)
+            rows = tuple(
+                self._row(account, things[0], node)
+                for (account, _), things in here.items()
+            )
             sort = (
                 known[columns[node].tobytes()],
                 later[node].tobytes(),
                 tuple(row.tobytes() for row in rows),
                 tuple(map(len, costs)),
                 tuple(self.victims.accounts[a].wide >= 0 for a in accounts),
+                -1 if room.parts is None else int(room.parts.sort_of[node]),
             )
             if sort not in self._contents:
                 self._contents[sort] = _Contents(
@@ -259,18 +285,19 @@ class _Converter:
                     rows=rows,
                     counts=sort[3],
                     linked=sort[4],
+                    node=node,
                 )
             key = (
                 sort,
-                accounts,
+                (accounts, tuple(devices for _, devices in here)),
                 costs,
                 domains[node].tobytes(),
                 self.apart.get(node, 0),
             )
             groups.setdefault(key, []).append(node)
-            kinds.setdefault(key, (sort, accounts, costs))
+            kinds.setdefault(key, (sort, key[1], costs))
         for contents in self._contents.values():
-            _enumerate(contents, self.problem.tuning.encode)
+            self._enumerate(contents)
         return self._numbered(groups, kinds, domains, names)
 
     def _linked(self) -> Bools:
@@ -286,12 +313,27 @@ class _Converter:
             found[node] = any(accounts[at].wide >= 0 for at in here)
         return found
 
-    def _row(self, account: int, thing: Thing) -> Ints:
+    def _enumerate(self, contents: _Contents) -> None:
+        """
+        List choices, all of them or as many as are worth it.
+        """
+        tuning, parts = self.problem.tuning.encode, self.problem.room.parts
+        block = None if parts is None else parts.devices.block
+        if block is not None and any(row[block].any() for row in contents.rows):
+            held = np.array([row[block] for row in contents.rows]) > 0
+            found = some_choices(contents.counts, held, tuning.most_choices)
+            contents.choices, contents.exact = found
+        else:
+            _enumerate(contents, tuning)
+
+    def _row(self, account: int, thing: Thing, node: int) -> Ints:
         """
         Write what one thing holds as a row over the room's columns.
         """
         record = self.victims.accounts[account]
         room = self.problem.room
+        if thing.devices:
+            return held_row(room, thing, node)
         if record.pods:
             key: tuple[object, ...] = (id(record.requests),)
             if key not in self._rows:
@@ -306,7 +348,7 @@ class _Converter:
     def _numbered(
         self,
         groups: Mapping[object, list[int]],
-        kinds: Mapping[object, tuple[object, tuple[int, ...], Costs]],
+        kinds: Mapping[object, tuple[object, Columns, Costs]],
         domains: Ints,
         names: tuple[tuple[tuple[str, ...], ...], ...],
     ) -> Conversion:
@@ -324,7 +366,7 @@ class _Converter:
         crowds: list[Crowd] = []
         fits: dict[object, list[Bools]] = {}
         for key, nodes in groups.items():
-            sort, accounts, costs = kinds[key]
+            sort, (accounts, devices), costs = kinds[key]
             contents, cut = self._contents[sort], cuts[sort]
             if contents.crowded:
                 crowds += [
@@ -338,7 +380,7 @@ class _Converter:
             which = list(zip(kept[sort], fits[sort], strict=True))
             options, base = _options_of(contents, cut, which, nodes[0], costs, bins)
             bins.count({base, *(option.bin for option in options)}, len(nodes))
-            found.append(NodeGroup(tuple(nodes), accounts, options, base))
+            found.append(NodeGroup(tuple(nodes), accounts, options, base, devices))
         classes = bins_of(
             self.problem, self.shapes, self.levels, bins.samples(), (domains, names)
         )
@@ -390,12 +432,17 @@ class _Converter:
         freed = np.zeros((len(taken), len(contents.free)), dtype=np.int64)
         for column, row in enumerate(contents.rows):
             freed += taken[:, [column]] * row
-        return contents.free + freed
+        parts = self.problem.room.parts
+        if parts is None:
+            return contents.free + freed
+        return parts.left(contents.node, contents.free, contents.free + freed)
 
     def _cut(self, contents: _Contents) -> Ints:
-        free = self._free(contents).clip(min=0)
-        some = self.requests[contents.fits]
-        return self._reachable(binding(free, some), some, contents.fits)
+        left = self._free(contents)
+        free, fits, node = left.clip(min=0), contents.fits, contents.node
+        some = self.requests[fits]
+        cut = self._reachable(binding(free, some), some, fits)
+        return with_device_states(self.problem, node, left, cut, fits, self.requests)
 
     def _reachable(self, cut: Ints, requests: Ints, fits: Bools) -> Ints:
         """
@@ -448,6 +495,19 @@ def _options_of(
         else:
             base = number
     return tuple(options), base
+
+
+def _by_devices(
+    here: Mapping[int, list[Thing]],
+) -> dict[tuple[int, Devices], list[Thing]]:
+    """
+    Sort what may leave a node by account, and by the devices that it has there.
+    """
+    found: dict[tuple[int, Devices], list[Thing]] = {}
+    for account in sorted(here):
+        for thing in sorted(here[account], key=lambda thing: thing.devices):
+            found.setdefault((account, thing.devices), []).append(thing)
+    return found
 
 
 def _sums(requests: Ints, most: int) -> Ints | None:

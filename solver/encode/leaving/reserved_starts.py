@@ -97,7 +97,9 @@ def _short_of_room(
         here = others.get(item.nodes)
         beside = {} if here is None else bound.capacity.class_terms(here)
         beside = {s: v for s, v in beside.items() if s in earlier}
-        for column in range(len(problem.room.resources)) if own else ():
+        if own and problem.room.parts is not None:
+            yield _may_lack_devices(model, own)
+        for column in problem.room.sums if own else ():
             row = _asked(problem, own, column)
             if not row.variables:
                 continue
@@ -107,6 +109,16 @@ def _short_of_room(
             free = int(problem.room.now[item.nodes[0], column])
             model.add(row.expression >= free + 1).only_enforce_if(short)
             yield short
+
+
+def _may_lack_devices(model: cp_model.CpModel, own: Mapping[int, Sequence[Var]]) -> Var:
+    """
+    Say that a node may have no devices for pods on it, which sums do not tell.
+    """
+    short = model.new_bool_var("")
+    here = [count for counts in own.values() for count in counts]
+    model.add(cp_model.LinearExpr.sum(here) >= 1).only_enforce_if(short)
+    return short
 
 
 def _shapes_of(problem: Problem, units: Sequence[Unit]) -> set[int]:

@@ -276,7 +276,8 @@ def _add_things(
             work.add(literal, thing.cost[0], 1)
             age.add(literal, thing.cost[1], 1)
         for i in range(1, len(ordered) if is_first else 0):
-            if ordered[i - 1].cost < ordered[i].cost:
+            same = ordered[i - 1].devices == ordered[i].devices
+            if same and ordered[i - 1].cost < ordered[i].cost:
                 model.add_implication(literals[i], literals[i - 1])
     conversion = Conversion((), (), classes, exact=True)
     leaving = add_leaving(model, victims, conversion, counts)

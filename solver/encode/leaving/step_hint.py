@@ -37,13 +37,12 @@ def _options(encoding: StepEncoding, draft: Draft) -> list[tuple[Var, int]]:
         numbers: Counter[int] = Counter()
         index = {option.taken: o for o, option in enumerate(group.options)}
         for node in group.nodes:
-            here = leaving.victims.on_node.get(node, {})
             taken = tuple(
                 sum(
                     all(gone[node, thing.gang.key, leaf] for leaf, _ in thing.pods)
-                    for thing in here[account]
+                    for thing in group.things(leaving.victims, node, column)
                 )
-                for account in group.accounts
+                for column in range(len(group.accounts))
             )
             if taken in index:
                 numbers[index[taken]] += 1

@@ -139,10 +139,12 @@ def _entitle(
 def _add_all_room(encoding: RoundEncoding) -> None:
     """
     Ensure that all that is reserved and bound has room, on every node.
+
+    Of GPUs of which somebody may have a part this is not said.
     """
     room = encoding.idle.problem.room
     for node in range(len(room.nodes)):
-        for column in range(len(room.resources)):
+        for column in room.sums:
             _add_node_room(encoding, node, column)
 
 

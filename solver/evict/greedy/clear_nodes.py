@@ -13,6 +13,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from models.gpu_parts import is_part
 from models.resources import is_gpu
 from solver.evict.eviction_ledger import MOVED
 from solver.evict.greedy.eviction_log import Going, Leavers
@@ -282,8 +283,13 @@ class Cover:
             most = most * mask[order.nodes]
         free = self.work.room.rows[:, asked]
         base = np.minimum(num_fitting(free[order.nodes], request), most)
-        rows = self.table.rows[:, asked][items] * may[:, None]
-        room = free[order.node] + _within(rows, first, order.group)
+        if self.work.room.has_devices:
+            rows = self.table.rows[items] * may[:, None]
+            left = self.work.room.rows[order.node] + _within(rows, first, order.group)
+            room = self.work.room.after_leaving(order.node, left)[:, asked]
+        else:
+            rows = self.table.rows[:, asked][items] * may[:, None]
+            room = free[order.node] + _within(rows, first, order.group)
         fits = np.minimum(num_fitting(room, request), most[order.group])
         gain = fits - base[order.group]
         paid = _within(self._costs(items, need) * may, first, order.group)
@@ -319,10 +325,10 @@ class Cover:
             return None
         asked, request = self._asked(leaf)
         most = int(self._most_on(leaf, np.array([node]))[0])
-        free = self.work.room.rows[node, asked]
-        room = np.concatenate(
-            [[free], free + self.table.rows[items][:, asked].cumsum(0)]
-        )
+        free = self.work.room.rows[node]
+        left = np.concatenate([[free], free + self.table.rows[items].cumsum(0)])
+        where = np.full(len(left), node)
+        room = self.work.room.after_leaving(where, left)[:, asked]
         fits = np.minimum(num_fitting(room, request), most)
         gain = np.minimum(fits[1:] - fits[0], need)
         if gain[-1] <= 0:
@@ -391,6 +397,9 @@ class Cover:
         if len(found) < 2:
             return
         asked, request = self._asked(leaf)
+        if self.work.room.has_devices:
+            self._keep_one_by_one(node, leaf, target, found)
+            return
         slack = self.work.room.rows[node, asked] - target * request
         rows = np.array([going.rooms[node][asked] for going in found.values()])
         if not (rows <= slack).all(axis=1).any():
@@ -400,6 +409,21 @@ class Cover:
             if (row <= slack).all() and self.leavers.is_apart(going):
                 self.leavers.bring_back(serial)
                 slack = slack - row
+
+    def _keep_one_by_one(
+        self, node: int, leaf: int, target: int, found: Mapping[int, Going]
+    ) -> None:
+        """
+        Let those stay without whom the node has as many places, the dearest first.
+        """
+        room = self.work.room
+        asked, request = self._asked(leaf)
+        for serial, going in sorted(found.items(), key=dearest):
+            left = (room.rows[node] - going.rooms[node])[None]
+            rows = room.after_leaving(np.array([node]), left)
+            enough = num_fitting(rows[:, asked], request)[0] >= target
+            if enough and self.leavers.is_apart(going):
+                self.leavers.bring_back(serial)
 
 
 def dearest(pair: tuple[int, Going]) -> tuple[int, bool, int, int, int, int]:
@@ -425,4 +449,6 @@ def pod_has_gpus(state: Standing, leaf: int) -> bool:
     Tell whether pods of a leaf ask for GPUs.
     """
     requests = state.leaves[leaf].pod_set.requests
-    return any(amount and is_gpu(name) for name, amount in requests.items())
+    return any(
+        amount and (is_gpu(name) or is_part(name)) for name, amount in requests.items()
+    )

@@ -213,9 +213,9 @@ class Leavers:
         self, runners: Iterable[tuple[Runner, int]], requests: list[Resources]
     ) -> dict[int, Ints]:
         rooms: dict[int, Ints] = {}
-        for (leaf, _), host in runners:
+        for (leaf, pod), host in runners:
             if host != NOWHERE:
-                row = self.table.row(requests[leaf])
+                row = self.table.held(requests[leaf], pod, host)
                 rooms[host] = rooms[host] + row if host in rooms else row
         return rooms
 

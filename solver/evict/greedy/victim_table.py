@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.gangs import Gang, PodSet, pod_sets
+from models.gangs import Gang, Pod, PodSet, pod_sets
 from models.resources import Resources, is_gpu
-from solver.evict.victims import Rights, Victims, Wide
+from solver.evict.victims import Rights, Victims, Wide, held_row
 from solver.problem.leaving_pods import NOWHERE
 from solver.problem.node_room import Bools, Floats, Ints
 from solver.problem.problem import Problem, Step
@@ -86,6 +86,14 @@ class VictimTable:
             self._rows_of[id(requests)] = known
         return known[1]
 
+    def held(self, requests: Resources, pod: Pod, node: int) -> Ints:
+        """
+        Write what a running pod holds of its node; not to be changed.
+        """
+        if not pod.devices:
+            return self.row(requests)
+        return self.problem.room.held(requests, pod.devices, node)
+
     @staticmethod
     def requests(gang: Gang, leaf: int) -> Resources:
         """
@@ -107,6 +115,8 @@ class VictimTable:
                     continue
                 row = self.row(record.requests)
                 for thing in things:
+                    if thing.devices:
+                        row = held_row(self.problem.room, thing, node)
                     at = len(self.items)
                     self.items.append(
                         VictimRow(
@@ -152,8 +162,8 @@ class VictimTable:
                 )
             )
             row = np.zeros(len(self.problem.room.resources), dtype=np.int64)
-            for leaf, _ in runners:
-                row += self.row(leaves[leaf].requests)
+            for leaf, pod in runners:
+                row += self.held(leaves[leaf].requests, pod, node)
             rows.append(row)
         return rows
 
@@ -286,8 +296,26 @@ class VictimTable:
         room = self.problem.room
         has = np.array([is_gpu(r) for r in room.resources], dtype=bool)
         scale = np.maximum(room.empty.max(axis=0, initial=1), 1)
+        if room.parts is not None and gpus:
+            block = room.parts.devices.block
+            has[block] = True
+            scale[block] *= scale[room.parts.gpu]
         size = (self.rows / scale)[:, has if gpus else ~has].sum(axis=1)
-        return np.where(size > 0, self.shared_cost / np.maximum(size, 1e-9), np.inf)
+        cost = self.shared_cost
+        for together in self._sharers() if gpus else ():
+            size[together], cost[together] = size[together].sum(), cost[together].sum()
+        return np.where(size > 0, cost / np.maximum(size, 1e-9), np.inf)
+
+    def _sharers(self) -> list[list[int]]:
+        """
+        List the items on each device, by the first one they have: they go together.
+        """
+        found: dict[tuple[int, int], list[int]] = {}
+        for at, item in enumerate(self.items):
+            numbers = [place.device for _, pod in item.pods for place in pod.devices]
+            if numbers:
+                found.setdefault((item.node, min(numbers)), []).append(at)
+        return [*found.values()]
 
 
 class Order:

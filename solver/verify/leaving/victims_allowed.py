@@ -5,7 +5,7 @@ Rules about victims: who may be evicted or moved at all, and what must stay whol
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from models.gangs import PodSet, Tree, has_parts, pod_sets
+from models.gangs import PodSet, Tree, pod_sets
 from solver.verify.evidence import Evidence
 from solver.verify.gang_changes import GangLoss
 from solver.verify.gang_counts import all_nodes, is_ordinary, is_satisfied, tally
@@ -78,17 +78,11 @@ def _forbidden(evidence: Evidence, rule: str, *, for_entitled: bool) -> str:
 def fixed_victims(evidence: Evidence) -> Iterator[Violation]:
     """
     Ensure that nothing non-preemptible is evicted or moved for others.
-
-    Who has parts of GPUs is not, either: nobody says yet what that would free.
     """
     for loss in evidence.losses.values():
         if loss.for_others and not loss.gang.preemptible:
             pods = loss.for_others
             message = f"{pods} pods evicted or moved, and it is not preemptible"
-            yield Violation("not-preemptible", loss.gang.key, message)
-        elif loss.for_others and has_parts(loss.gang):
-            pods = loss.for_others
-            message = f"{pods} pods evicted or moved, and it has parts of GPUs"
             yield Violation("not-preemptible", loss.gang.key, message)
 
 

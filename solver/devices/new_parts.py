@@ -1,0 +1,115 @@
+"""
+New parts: what follows for the columns of parts while pods come to nodes and leave.
+"""
+
+import numpy as np
+
+from solver.devices.part_room import Content, Ints, PartRoom
+
+
+class NewParts:
+    """
+    The parts that are new on nodes while pods are placed and taken back.
+    """
+
+    __slots__ = ("_closed", "_content", "_opened", "_room")
+
+    def __init__(self, room: PartRoom) -> None:
+        self._room = room
+        self._content: dict[int, Content] = {}
+        self._opened: dict[int, int] = {}
+        self._closed: Ints | None = None
+
+    def follow(self, rows: Ints, node: int, request: Ints, count: int) -> None:
+        """
+        Bring a node's columns up to date after pods were taken there or given back.
+
+        What is given back and never was taken here lies on devices of others: they
+        stay as they are, unless the request names them.
+        """
+        room = self._room
+        more = request[list(room.columns)] * count
+        before = self._content.get(node, (0,) * len(room.parts))
+        content = tuple(
+            max(0, had + new) for had, new in zip(before, more.tolist(), strict=True)
+        )
+        block = room.devices.block
+        kind, shared = room.kind(node, rows[node])
+        if request[block].any():
+            had = rows[node] + request * count
+            rows[node, room.gpu] += room.kind(node, had)[1] - shared
+        self._content[node] = content
+        self._fill(rows, node, kind, content)
+
+    def _fill(self, rows: Ints, node: int, kind: int, content: Content) -> None:
+        room = self._room
+        idle = int(rows[node, room.gpu]) + self._opened.get(node, 0)
+        rest, places, closed = room.places(kind, content, max(0, idle))
+        self._opened[node] = opened = max(0, idle) - rest
+        rows[node, room.gpu] = idle - opened
+        rows[node, list(room.columns)] = places
+        if self._closed is not None:
+            self._closed[node] = closed
+
+    def after(self, rows: Ints, nodes: Ints, left: Ints) -> Ints:
+        """
+        Give rows of nodes once somebody has left them, summed up, with parts followed.
+
+        Parameters
+        ----------
+        rows
+            All nodes as they are.
+        nodes
+            The node of each row.
+        left
+            The rows with what those gave back who left.
+        """
+        room = self._room
+        found = left.copy()
+        for at, node in enumerate(nodes.tolist()):
+            now = rows[node]
+            same = now[room.gpu] == left[at, room.gpu]
+            if same and (now[room.devices.block] == left[at, room.devices.block]).all():
+                continue
+            kind, shared = room.kind(node, left[at])
+            gone = room.kind(node, now)[1] - shared
+            idle = int(left[at, room.gpu]) + gone + self._opened.get(node, 0)
+            content = self._content.get(node, (0,) * len(room.parts))
+            rest, places, _ = room.places(kind, content, max(0, idle))
+            found[at, room.gpu] = idle - (max(0, idle) - rest)
+            found[at, list(room.columns)] = places
+        return found
+
+    def hold(self, rows: Ints, before: Ints | None = None) -> bool:
+        """
+        Tell whether rows have nothing taken that was not there, devices included.
+        """
+        block = self._room.devices.block
+        least = 0 if before is None else np.minimum(0, before)
+        enough = rows >= least
+        enough[:, block] = True
+        same = np.zeros(len(rows), dtype=bool)
+        if before is not None:
+            same = (rows[:, block] == before[:, block]).all(axis=1)
+        return bool(enough.all()) and all(
+            self._room.devices.holds(row) for row in rows[~same]
+        )
+
+    def closed_places(self, rows: Ints, request: Ints) -> Ints | None:
+        """
+        Count on each node the pods of a request that open no idle device.
+        """
+        room = self._room
+        asked = [at for at, column in enumerate(room.columns) if request[column]]
+        if not asked:
+            return None
+        if self._closed is None:
+            self._closed = np.zeros((len(rows), len(room.parts)), dtype=np.int64)
+            nothing = (0,) * len(room.parts)
+            for node in range(len(rows)):
+                content = self._content.get(node, nothing)
+                opened = self._opened.get(node, 0)
+                kind, _ = room.kind(node, rows[node])
+                self._closed[node] = room.places(kind, content, opened)[2]
+        found: Ints = self._closed[:, asked[0]]
+        return found

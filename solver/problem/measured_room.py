@@ -1,0 +1,164 @@
+"""
+Measuring the room of a round: what nodes offer, less all that lies on them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from models.census import Census
+from models.gangs import Gang, pod_sets
+from models.gpu_parts import is_part, is_reckoned, part_named
+from models.node_table import NodeTable
+from models.resources import CPU, GPU, GPU_SHARE
+from solver.devices.device_columns import (
+    DeviceHolder,
+    device_columns,
+    shared_devices,
+)
+from solver.devices.part_room import part_room
+from solver.problem.node_room import MANY, After, Empty, Ints, Now, Room
+from solver.problem.pod_counts import is_leaving
+
+
+def room_of(
+    table: NodeTable,
+    waiting: Sequence[Gang],
+    census: Census,
+    *,
+    moves: bool = False,
+    devices: Sequence[DeviceHolder] = (),
+) -> Room:
+    """
+    Measure the room of nodes in the resources that waiting gangs ask for.
+
+    With ``moves`` running pods may need a new place, too.  ``devices`` are those that
+    pods on nodes have.
+    """
+    resources = _counted(_asked(waiting), census.names() if moves else set())
+    resources += [GPU_SHARE] if table.has_parts else []
+    holes_of = table.gpus or [CPU]
+    columns = resources + [r for r in holes_of if r not in resources]
+    empty, free = _free(table, census, columns, devices)
+    later = free + _load(census.leaving, census, table.index, columns)
+    holes = np.maximum(free[:, [columns.index(r) for r in holes_of]], 0).sum(axis=1)
+    rooms = [rows[:, : len(resources)] for rows in (empty, free, later)]
+    empty, free, later = map(np.ascontiguousarray, rooms)
+    room = Room(
+        nodes=table.nodes,
+        index=table.index,
+        resources=tuple(resources),
+        empty=Empty(empty),
+        now=Now(free),
+        idle=Now(free.copy()),
+        later=After(later),
+        after=After(later.copy()),
+        holes=holes if table.gpus else holes // 1000,
+        gpus=bool(table.gpus),
+    )
+    return _with_devices(room, devices) if table.has_parts else room
+
+
+def _with_devices(room: Room, held: Sequence[DeviceHolder]) -> Room:
+    """
+    Say in every table what devices have left, and what nodes hold of each part.
+    """
+    names, nodes = room.resources, room.nodes
+    parts = sorted(part_named(name) for name in names if is_part(name))
+    if GPU not in names or not (parts or any(one.part for one in held)):
+        return room
+    columns = device_columns(len(names), nodes, parts, held)
+    found = part_room(parts, names, nodes, columns)
+    wider = (*names, *columns.names)
+    idle = columns.empty(nodes)
+    empty, now, later = (
+        np.hstack([rows, idle]) for rows in (room.empty, room.now, room.later)
+    )
+    for one in held:
+        at = room.index.get(one.pod.node or "")
+        if at is None:
+            continue
+        row = np.zeros(len(wider), dtype=np.int64)
+        columns.hold(row, nodes[at], one.part, one.pod.devices)
+        now[at] -= row
+        later[at] -= row * (not is_leaving(one.pod))
+    later[:, names.index(GPU)] += columns.opened(now) - columns.opened(later)
+    now, later = found.filled(now), found.filled(later)
+    return replace(
+        room,
+        resources=wider,
+        empty=Empty(found.filled(empty)),
+        now=Now(now),
+        idle=Now(now.copy()),
+        later=After(later),
+        after=After(later.copy()),
+        parts=found,
+    )
+
+
+def _counted(asked: set[str], more: set[str]) -> list[str]:
+    """
+    List the resources that are counted on nodes; parts are those of GPUs.
+    """
+    parts = {name for name in asked | more if is_part(name)}
+    plain = {name for name in asked | more if not is_reckoned(name)}
+    return sorted(plain | ({*parts, GPU} if parts else set()))
+
+
+def _free(
+    table: NodeTable,
+    census: Census,
+    columns: list[str],
+    devices: Sequence[DeviceHolder],
+) -> tuple[Ints, Ints]:
+    """
+    Measure what is free without any pod of ours, and as it is.
+    """
+    empty = np.zeros((len(table.nodes), len(columns)), dtype=np.int64)
+    for at, name in enumerate(columns):
+        empty[:, at] = table.column(name)
+    free = empty - _load(census.loads, census, table.index, columns)
+    for at, name in enumerate(columns):
+        if name in census.resources:
+            free[:, at] -= census.whole[:, census.resources.index(name)]
+    if devices and GPU in columns:
+        for name, device in shared_devices(devices):
+            where = table.index.get(name)
+            if where is not None and device not in table.nodes[where].counted_devices:
+                free[where, columns.index(GPU)] -= 1
+    if GPU_SHARE in columns:
+        # Queues bound it, and no node does.
+        empty[:, columns.index(GPU_SHARE)] = free[:, columns.index(GPU_SHARE)] = MANY
+    return empty, free
+
+
+def _asked(waiting: Sequence[Gang]) -> set[str]:
+    """
+    Name the resources that waiting gangs ask for.
+    """
+    return {
+        name
+        for gang in waiting
+        for leaf in pod_sets(gang.tree)
+        for name, amount in leaf.requests.items()
+        if amount > 0
+    } | {name for gang in waiting for name in gang.min_resources}
+
+
+def _load(
+    loads: Sequence[tuple[str, int]],
+    census: Census,
+    index: dict[str, int],
+    columns: list[str],
+) -> Ints:
+    """
+    Add up the requests of our pods that occupy each node.
+    """
+    load = np.zeros((len(index), len(columns)), dtype=np.int64)
+    held = [(index[name], kind) for name, kind in loads if name in index]
+    if held:
+        rows = [[kind.get(r, 0) for r in columns] for kind in census.kinds]
+        where, which = np.array(held).T
+        np.add.at(load, where, np.array(rows, dtype=np.int64)[which])
+    return load
