@@ -7,7 +7,8 @@ UV ?= uv
 BIN := .venv/bin
 PYTEST = $(BIN)/python -m pytest
 # Two processes, each with whole files: what a file computes once stays in one of them.
-PARALLEL ?= -n 2 --dist loadfile
+# In the order of folders, not of numbers of tests: few tests that take long would be last.
+PARALLEL ?= -n 2 --dist loadfile --no-loadscope-reorder
 
 # What one process has compiled, the hundreds after it need not, whoever forbids it.
 export PYTHONDONTWRITEBYTECODE =

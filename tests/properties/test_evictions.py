@@ -2,6 +2,8 @@
 Evictions: the exact small model against brute force, and the planner against it.
 """
 
+from functools import lru_cache
+
 import pytest
 
 from adapters.files import scenario_of
@@ -23,10 +25,16 @@ MANY_CASES = range(1000, 1300)
 ONE_ROUND = tuned(DEFAULT, "search.most_short_lived", 0)
 
 
+@lru_cache(maxsize=200)
 def read(seed, *, tiny=False):
     scenario = scenario_of(f"case-{seed}", victim_case(seed, tiny=tiny))
     shares = problem_of(scenario.snapshot, scenario.policy).shares
     return scenario.snapshot, scenario.policy, shares
+
+
+@lru_cache(maxsize=200)
+def first_step(seed):
+    return best_first_step(*read(seed))
 
 
 def values(found, name):
@@ -77,7 +85,7 @@ def test_same_seed_makes_the_same_case():
 
 
 def test_in_more_than_half_of_the_cases_somebody_leaves():
-    lost = [values(best_first_step(*read(s)), "disruption-pods")[0] for s in CASES]
+    lost = [values(first_step(seed), "disruption-pods")[0] for seed in CASES]
 
     assert sum(pods > 0 for pods in lost) > 0.6 * len(lost)
 
@@ -91,7 +99,7 @@ def check_plan(seed):
     """
     snapshot, policy, shares = read(seed)
     found = decide(snapshot, policy, tuning=ONE_ROUND)
-    exact = best_first_step(snapshot, policy, shares)
+    exact = first_step(seed)
     later = best_later(snapshot, policy, shares, found)
 
     assert () == verify(snapshot, policy, found)
@@ -119,7 +127,7 @@ def test_greedy_is_legal_and_no_better_than_the_exact_model(seed):
     snapshot, policy, shares = read(seed)
     found = decide(snapshot, policy, strategy="greedy")
     have = vector_of(found)
-    exact = best_first_step(snapshot, policy, shares)
+    exact = first_step(seed)
     if remembers(snapshot) or any(op.rule == "preempt" for op in found.operations):
         # What is entitled may follow without evictions, and then more starts.
         later = best_later(snapshot, policy, shares, found)
