@@ -19,14 +19,14 @@ class Answer:
     """
 
     def __init__(self, solver: cp_model.CpSolver) -> None:
-        self.solver = solver
+        self.values: list[int] = list(solver.response_proto.solution)
         self.claim = round(solver.objective_value)
 
     def value(self, variable: Var) -> int:
         """
         Give a variable's value.
         """
-        return int(self.solver.value(variable))
+        return self.values[variable.index]
 
 
 def hint_answer(model: cp_model.CpModel, answer: Answer) -> None:
@@ -35,9 +35,8 @@ def hint_answer(model: cp_model.CpModel, answer: Answer) -> None:
     """
     model.clear_hints()  # type: ignore[no-untyped-call]
     hints = model.proto.solution_hint
-    values = answer.solver.response_proto.solution
-    hints.vars.extend(range(len(values)))
-    hints.values.extend(values)
+    hints.vars.extend(range(len(answer.values)))
+    hints.values.extend(answer.values)
 
 
 def unhinted(model: cp_model.CpModel) -> cp_model.CpModel:

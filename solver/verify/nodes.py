@@ -59,11 +59,15 @@ def _asked(evidence: Evidence, *, now: bool) -> dict[str, dict[str, int]]:
     for case in evidence.gaining():
         places = case.deeds.bound if now else case.got
         for leaf in pod_sets(case.gang.tree):
+            wanted = [
+                (resource, amount)
+                for resource, amount in leaf.requests.items()
+                if amount > 0 and not is_reckoned(resource)
+            ]
             for name, pods in places.get(leaf.name, {}).items():
                 row = asked[name]
-                for resource, amount in leaf.requests.items():
-                    if amount > 0 and not is_reckoned(resource):
-                        row[resource] = row.get(resource, 0) + amount * pods
+                for resource, amount in wanted:
+                    row[resource] = row.get(resource, 0) + amount * pods
     return asked
 
 
