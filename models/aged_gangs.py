@@ -143,6 +143,15 @@ def still(gangs: Sequence[Gang]) -> Sequence[Gang]:
     return gangs.still if isinstance(gangs, AgedGangs) else gangs
 
 
+def read_anew(gangs: Sequence[Gang], others: Sequence[Gang]) -> Sequence[Gang]:
+    """
+    Give others in place of gangs as they were read, each at the time of its own.
+    """
+    if isinstance(gangs, AgedGangs):
+        return AgedGangs(tuple(others), gangs.seen, gangs.now)
+    return tuple(others)
+
+
 def ages_of(gangs: Sequence[Gang]) -> list[int]:
     """
     Give the age of each gang.

@@ -7,7 +7,7 @@ together count as ``gpu-share``, in 1/700 of a GPU: hundredths and sevenths are 
 numbers of it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -184,6 +184,20 @@ def counts_as(part: GpuPart, memories: Iterable[int]) -> int:
         shares.append(WHOLE)
     hundredths = -(-max(shares) // 10)
     return part.count * hundredths * SHARES_PER_GPU // 100
+
+
+def with_shares_of_others(
+    used: Resources, taken: Sequence[TakenDevice], memory: int
+) -> Resources:
+    """
+    Say beside what others use of a node what its GPUs count, shared ones by their part.
+    """
+    shared = [one for one in taken if one.contract]
+    amount = (used.get(GPU, 0) - len(shared)) * SHARES_PER_GPU
+    for one in shared:
+        part = GpuPart(one.contract, one.cores, memory=one.memory)
+        amount += counts_as(part, (memory,))
+    return {**used, GPU_SHARE: amount} if amount else used
 
 
 def with_shares(requests: Resources, memories: Iterable[int]) -> Resources:

@@ -12,7 +12,12 @@ from adapters.files.neighbour_records import others_of
 from adapters.files.recorded_times import record_of
 from models.gangs import DisruptionBudget, Gang
 from models.gpu_models import with_models
-from models.gpu_parts import MigDevices, TakenDevice, with_shares
+from models.gpu_parts import (
+    MigDevices,
+    TakenDevice,
+    with_shares,
+    with_shares_of_others,
+)
 from models.host_ports import ports_offered
 from models.nodes import HOSTNAME, Node, Taint
 from models.place_specs import MigSpec, TakenSpec
@@ -91,8 +96,10 @@ def _nodes(given: Given) -> Iterable[Node]:
         taints = tuple(
             Taint(key=t.key, value=t.value, effect=t.effect) for t in spec.taints
         )
-        used = with_shares(spec.used, ()) if has_parts else spec.used
         mig, taken = _mig(spec.mig), _taken(spec.taken)
+        used = spec.used
+        if has_parts:
+            used = with_shares_of_others(used, taken, spec.gpu_memory)
         for name in expanded(spec):
             yield Node(
                 name=name,

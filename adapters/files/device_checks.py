@@ -55,9 +55,9 @@ def _taken_faults(node: NodeSpec, here: Path) -> Iterator[Fault]:
             yield (*at, "device"), f"device {one.device} is listed twice", ""
         seen.add(one.device)
         says_parts = one.cores is not None or one.memory is not None
-        if says_parts != (one.contract is not None):
+        if says_parts and one.contract is None:
             hint = "a device that is taken whole says neither"
-            yield at, "parts of a device and their contract go together", hint
+            yield at, "parts of a device are taken under no contract", hint
         if (one.memory or 0) > node.gpu_memory:
             what = "more memory is taken than the device has"
             yield (*at, "memory"), what, "gpuMemory says what each has"

@@ -21,7 +21,7 @@ def gpu_record(part: GpuPart | None) -> Record:
     several = "devices"
     if part.profile:
         record, several = {"mig": part.profile}, "count"
-    elif part.share == part.cores < WHOLE:
+    elif 0 < part.share == part.cores < WHOLE:
         record = {"fraction": part.cores / WHOLE}
     else:
         record = {"cores": _part_of_one(part.cores)} if part.cores else {}

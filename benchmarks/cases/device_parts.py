@@ -15,6 +15,7 @@ from models.gpu_parts import (
     TakenDevice,
     part_of,
     with_shares,
+    with_shares_of_others,
 )
 from models.mig_profiles import MIG_MODELS
 from models.nodes import Node
@@ -48,7 +49,7 @@ def with_parts(snapshot: Snapshot, seed: int, share: float = 0.6) -> Snapshot:
             replace(
                 node,
                 allocatable=with_shares(node.allocatable, ()),
-                used=with_shares(node.used, ()),
+                used=with_shares_of_others(node.used, node.taken, node.gpu_memory),
             )
             for node in nodes
         ),

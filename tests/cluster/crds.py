@@ -213,6 +213,13 @@ def definitions() -> list[dict]:
             None,
             namespaced=False,
         ),
+        definition(
+            "scheduling.koordinator.sh/v1alpha1",
+            "Device",
+            fields(devices=several(ANYTHING)),
+            None,
+            namespaced=False,
+        ),
     ]
     for group in COSCHEDULING_GROUPS:
         api = f"{group}/v1alpha1"

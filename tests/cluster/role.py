@@ -68,9 +68,13 @@ def unbind(admin, user: str, kind: str, space: str) -> None:
             admin.call("DELETE", path)
 
 
-def bind(admin, user: str, kind: str, rules: list[dict], space: str) -> None:
+def bind(
+    admin, user: str, kind: str, rules: list[dict], space: str, *, subject: str = ""
+) -> None:
     """
     Give a user rules of one kind instead of those it had.
+
+    Rules under another name than its own are those of a ``subject`` besides.
     """
     unbind(admin, user, kind, space)
     meta = {"name": user} | ({"namespace": space} if space else {})
@@ -87,6 +91,6 @@ def bind(admin, user: str, kind: str, rules: list[dict], space: str) -> None:
         | {
             "kind": f"{kind}Binding",
             "roleRef": {"apiGroup": API, "kind": kind, "name": user},
-            "subjects": [{"apiGroup": API, "kind": "User", "name": user}],
+            "subjects": [{"apiGroup": API, "kind": "User", "name": subject or user}],
         },
     )

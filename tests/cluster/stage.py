@@ -166,6 +166,7 @@ class Stage:
             "/api/v1/pods",
             "/api/v1/nodes",
             "/apis/policy/v1/poddisruptionbudgets",
+            "/apis/scheduling.koordinator.sh/v1alpha1/devices",
             "/apis/scheduling.k8s.io/v1beta1/podgroups",
             "/apis/scheduling.x-k8s.io/v1alpha1/podgroups",
             "/apis/scheduling.run.ai/v2alpha2/podgroups",

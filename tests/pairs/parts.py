@@ -8,9 +8,14 @@ PLAIN = [*room(), *pods("p", 1)]
 SECTION = "Parts of GPUs"
 
 
+UNPLANNED = "parts of a GPU are not planned"
+BESIDE = "p-0 UnsupportedConstraint …nvidia.com/gpu]: whole GPUs beside parts of them"
+NOWHERE = "p-0 UnsupportedConstraint …which of its GPUs may be shared under hami"
+
+
 def asked(*words):
     """
-    Give a pair for each resource.
+    Give a pair for each resource, beside a whole GPU.
     """
     return [
         pair(
@@ -18,11 +23,22 @@ def asked(*words):
             f"Pod/p-0 spec containers 0 resources limits {word}",
             (ABSENT, "1"),
             "p-0 1 on n",
-            f"p-0 UnsupportedConstraint …{word}]: parts of a GPU are not planned",
+            _said(word),
             word=word,
         )
         for word in words
     ]
+
+
+def _said(word):
+    """
+    Say what becomes of a pod with the resource: HAMi's is another word for its GPU.
+    """
+    if word.startswith("nvidia.com/"):
+        return NOWHERE
+    if word.startswith("volcano.sh/gpu") or word.endswith("core.percentage"):
+        return f"p-0 UnsupportedConstraint …{word}]: {UNPLANNED}"
+    return BESIDE
 
 
 def noted(*words, key=""):

@@ -6,10 +6,11 @@ A conflict is read, not tried again blindly: the pod itself says what became of 
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
+from adapters.kube.acting.device_binder import DeviceBinder, NotNowError
 from adapters.kube.api.client import Transport
 from adapters.kube.api.errors import (
     AnswerError,
@@ -60,7 +61,13 @@ class Deeds:
     clock: Callable[[], float] = monotonic
     sleep: Callable[[float], None] = time.sleep
     patience: float = 60.0
+    devices: DeviceBinder = field(init=False)
     _until: float = inf
+
+    def __post_init__(self) -> None:
+        self.devices = DeviceBinder(
+            self.transport, self.cache, self.allowed, clock=self.clock, sleep=self.sleep
+        )
 
     def begin(self) -> None:
         """
@@ -128,9 +135,28 @@ class Deeds:
             return "refused", f"node {operation.node} is gone"
         if record.node.unschedulable:
             return "again", f"node {operation.node} takes nothing new any more"
+        try:
+            self.devices.take_turn(operation)
+            answer = self._written(operation, self.devices.notes(operation))
+        except NotNowError as error:
+            answer = "again", str(error)
+        except ThrottledError:
+            self.devices.give_up_turn(operation)
+            raise
+        except AnswerError as error:
+            answer = answer_of(error)
+        if answer[0] != "done":
+            self.devices.give_up_turn(operation)
+        return answer
+
+    def _written(self, operation: Operation, notes: Mapping[str, str]) -> Answer:
+        """
+        Write a bind, with what the pod is told of its devices in the same write.
+        """
         space, _, name = operation.pod.partition("/")
         meta: dict[str, Any] = {"name": name, "namespace": space}
         meta |= {"uid": operation.uid} if operation.uid else {}
+        meta |= {"annotations": dict(notes)} if notes else {}
         body = {
             "apiVersion": "v1",
             "kind": "Binding",

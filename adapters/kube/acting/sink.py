@@ -78,7 +78,8 @@ class ClusterSink:
         self._groups = dict(_groups(turn.snapshot, {step.gang for step in binds}))
         binds, self._left_out = self._within_bounds(binds)
         for step in binds:
-            self._cache.assume(step.pod, step.uid or "", step.node)
+            notes = self._deeds.devices.notes_now(step)
+            self._cache.assume(step.pod, step.uid or "", step.node, notes=notes)
         for step in steps:
             if step.op in _LEAVES:
                 self._cache.assume_leaving(step.pod, step.uid or "")

@@ -7,7 +7,7 @@ The order of the dialects, and what each means by what it leaves out, is data in
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from adapters.kube.api.api_resources import Raw
@@ -21,17 +21,21 @@ from adapters.kube.gangs.cluster_rules import (
 )
 from adapters.kube.gangs.made_up import made_up
 from adapters.kube.gangs.namespace_gangs import NamespaceLook
-from adapters.kube.gangs.node_load import NodeLoads
+from adapters.kube.gangs.node_load import AskedOfNodes, NodeLoads
 from adapters.kube.gangs.node_trees import NodeTrees, trees_of
+from adapters.kube.gangs.part_gangs import PartGangs, contracts_in
 from adapters.kube.gangs.passed_over import said_of
 from adapters.kube.gangs.summary import Summary
 from adapters.kube.objects.fields import FieldError
+from adapters.kube.objects.node_devices import DEVICES, koordinator_devices
 from adapters.kube.objects.node_pool import WHOLE, NodePool
 from adapters.kube.objects.node_record import NodeRecord, node_record
-from adapters.kube.objects.pod_reader import Reducer, described
+from adapters.kube.objects.object_names import described
+from adapters.kube.objects.pod_reader import Reducer
 from adapters.kube.objects.pod_record import PodRecord
 from adapters.machine.garbage import no_collection
 from models.aged_gangs import AgedGangs
+from models.kept import Kept
 from models.snapshot import Snapshot
 
 SCHEDULERS = ("phalanx",)
@@ -109,6 +113,8 @@ class Assembler:
         """
         self._gangs = ClusterGangs(self._dialects, self._schedulers, self._pool)
         self._loads = NodeLoads(self._gangs.is_ours)
+        self._parts = PartGangs()
+        self._devices = Kept(koordinator_devices)
         self._rules: ClusterRules | None = None
         self._levels: Levels | None = None
         self._trees: NodeTrees | None = None
@@ -160,7 +166,7 @@ class Assembler:
         guests = sum(look.gangs.guests for look in looks)
         queues = rules.usable(guests, warnings)
         warnings += said_of(wide.unread, [look.groups.passed for look in looks])
-        asked = gangs.asked_of_nodes(wide, trees.found.places)
+        asked = self._asked(wide, looks, trees)
         ready = self._loads.nodes(nodes, asked, warnings=warnings)
         budgets = gangs.budgets(warnings)
         summary = self._summary(looks, objects, warnings)
@@ -172,7 +178,23 @@ class Assembler:
             budgets=tuple(sorted(budgets, key=lambda budget: budget.name)),
             warnings=tuple(summary.sentences()),
         )
+        if asked.contracts:
+            snapshot = self._parts.applied(snapshot, self._loads.devices)
         return Assembled(snapshot=snapshot, summary=summary, claims=_claims(looks))
+
+    def _asked(
+        self, wide: Objects, looks: Sequence[NamespaceLook], trees: NodeTrees
+    ) -> AskedOfNodes:
+        """
+        Say what gangs ask of all nodes, and what Device objects say of theirs.
+        """
+        asked = self._gangs.asked_of_nodes(wide, trees.found.places)
+        contracts = contracts_in(name for look in looks for name in look.gangs.parts)
+        if not contracts:
+            return asked
+        found = self._devices.of(wide.of(DEVICES.group, DEVICES.kind))
+        devices = dict(one for one in found if one is not None)
+        return replace(asked, contracts=contracts, devices=devices)
 
     def _owned(self, nodes: Iterable[NodeRecord]) -> list[NodeRecord]:
         if not self._pool.key:

@@ -18,6 +18,7 @@ from adapters.kube.gangs.pod_neighbours import Around
 from adapters.kube.objects.constraints import NAME_FIELD
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import Gang, pod_sets
+from models.gpu_parts import is_part
 from models.host_ports import is_host_port
 from models.volume_slots import is_volume_slot
 
@@ -48,7 +49,7 @@ class NamespaceGangs:
     The gangs of a namespace by name, and when each was read.
 
     They ``last`` where time alone changes nothing but their age; ``ports`` are those of
-    hosts that they use, ``slots`` those for volumes.
+    hosts that they use, ``slots`` those for volumes, ``parts`` those of GPUs.
     """
 
     gangs: tuple[Gang, ...] = ()
@@ -60,6 +61,7 @@ class NamespaceGangs:
     asks_for_names: bool = False
     ports: frozenset[str] = frozenset()
     slots: frozenset[str] = frozenset()
+    parts: frozenset[str] = frozenset()
 
 
 class NamespaceLook:
@@ -121,6 +123,7 @@ class NamespaceLook:
             asks_for_names=_asks_for_names([one.gang for one in every]),
             ports=_named([one.gang for one in every], is_host_port),
             slots=_named([one.gang for one in every], is_volume_slot),
+            parts=_named([one.gang for one in every], is_part),
         )
 
 

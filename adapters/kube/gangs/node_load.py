@@ -4,20 +4,25 @@ Nodes with the load of others; what cannot be counted closes its node.
 A node is made anew only where its record changed, or a pod that counts there.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from adapters.kube.gangs.attached_volumes import SlotsOfNode, SlotsOfNodes
+from adapters.kube.gangs.shared_devices import Devices, shared_node
 from adapters.kube.objects.constraints import NAME_FIELD
 from adapters.kube.objects.device_parts import SharedGpus, devices_held
+from adapters.kube.objects.node_devices import RegisteredGpus, both
 from adapters.kube.objects.node_record import NodeRecord
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import PodPhase
+from models.gpu_parts import is_part
 from models.host_ports import ports_offered
 from models.neighbours import Neighbours
 from models.nodes import Node
 from models.resources import add, is_gpu, largest, num_gpus
 
+NO_DEVICES: Devices = {}
 Others = tuple[tuple[Neighbours, int], ...]
 Labels = Mapping[str, str]
 _FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
@@ -29,7 +34,8 @@ class AskedOfNodes:
     What pods ask of all nodes: names where they ask ``by_name``, and ports of hosts.
 
     ``slots`` are those that each has for volumes, ``others`` neighbours that are there,
-    ``places`` labels that say in which HyperNodes it is.
+    ``places`` labels that say in which HyperNodes it is.  ``contracts`` are those in
+    which parts of GPUs are asked for, ``devices`` what objects beside nodes say.
     """
 
     by_name: bool = False
@@ -37,6 +43,8 @@ class AskedOfNodes:
     slots: SlotsOfNodes = field(default_factory=SlotsOfNodes)
     others: Mapping[str, Others] = field(default_factory=dict)
     places: Mapping[str, Labels] = field(default_factory=dict)
+    contracts: frozenset[str] = frozenset()
+    devices: Mapping[str, RegisteredGpus] = field(default_factory=dict)
 
     def of(self, node: str) -> "_With":
         """
@@ -44,11 +52,13 @@ class AskedOfNodes:
         """
         others = self.others.get(node, ())
         places = self.places.get(node, {})
-        return self.by_name, self.ports, self.slots.of(node), others, places
+        beside = self.devices.get(node), self.contracts
+        return self.by_name, self.ports, self.slots.of(node), others, places, beside
 
 
-_With = tuple[bool, frozenset[str], SlotsOfNode, Others, Labels]
-_Made = tuple[NodeRecord, _With, Node, tuple[str, ...]]
+_Shared = tuple[RegisteredGpus | None, frozenset[str]]
+_With = tuple[bool, frozenset[str], SlotsOfNode, Others, Labels, _Shared]
+_Made = tuple[NodeRecord, _With, Node, tuple[str, ...], Devices]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +71,7 @@ class _Nodes:
     asked: AskedOfNodes
     nodes: tuple[Node, ...]
     warnings: Sequence[str]
+    devices: Devices
 
 
 class NodeLoads:
@@ -71,6 +82,7 @@ class NodeLoads:
     def __init__(self, is_ours: Callable[[PodRecord], bool]) -> None:
         self._is_ours = is_ours
         self._pods: dict[str, dict[int, PodRecord]] = {}
+        self._whole: Counter[str] = Counter()
         self._made: dict[str, _Made] = {}
         self._last: _Nodes | None = None
 
@@ -81,6 +93,7 @@ class NodeLoads:
         Take which pods are there no more, and which are new.
         """
         for pod in gone:
+            self._count_whole(pod, -1)
             if pod.node is not None and id(pod) in self._pods.get(pod.node, {}):
                 there = self._pods[pod.node]
                 del there[id(pod)]
@@ -88,9 +101,29 @@ class NodeLoads:
                     del self._pods[pod.node]
                 self._drop(pod.node)
         for pod in came:
+            self._count_whole(pod, 1)
             if pod.node is not None and self._counts(pod):
                 self._pods.setdefault(pod.node, {})[id(pod)] = pod
                 self._drop(pod.node)
+
+    def _count_whole(self, pod: PodRecord, sign: int) -> None:
+        """
+        Count the GPUs that pods of ours have whole on each node.
+        """
+        if pod.node is None or pod.shared is not None or pod.phase in _FINISHED:
+            return
+        if (count := num_gpus(pod.requests)) and self._is_ours(pod):
+            self._whole[pod.node] += sign * count
+            made = self._made.get(pod.node)
+            if made is not None and made[4] is not NO_DEVICES:
+                self._drop(pod.node)
+
+    @property
+    def devices(self) -> Devices:
+        """
+        Give the devices of which pods of ours have parts.
+        """
+        return {} if self._last is None else self._last.devices
 
     def _drop(self, node: str) -> None:
         self._made.pop(node, None)
@@ -130,16 +163,18 @@ class NodeLoads:
             fresh[name] = made
         self._made = fresh
         every = [fresh[name] for name in sorted(fresh)]
+        shared = [devices for *_, devices in every if devices]
         return _Nodes(
             records=records,
             asked=asked,
-            nodes=tuple([node for _, _, node, _ in every]),
-            warnings=[each for _, _, _, said in every for each in said],
+            nodes=tuple([node for _, _, node, *_ in every]),
+            warnings=[each for _, _, _, said, _ in every for each in said],
+            devices={pod: at for devices in shared for pod, at in devices.items()},
         )
 
     def _node(self, record: NodeRecord, asked: _With) -> _Made:
         node = record.node
-        by_name, ports, slots, neighbours, places = asked
+        by_name, ports, slots, neighbours, places, (beside, contracts) = asked
         here = sorted(
             self._pods.get(node.name, {}).values(), key=lambda pod: (pod.key, pod.uid)
         )
@@ -152,7 +187,9 @@ class NodeLoads:
             said.append(f"node {node.name}: {what}: {closer.uncounted[0]}")
         load, shared = _load(ours, others)
         add(load, slots.used)
-        for name in filter(is_gpu, node.allocatable):
+        devices = both(record.devices, beside)
+        is_shared = devices is not None and devices.contract in contracts
+        for name in filter(is_gpu, node.allocatable) if not is_shared else ():
             if amount := min(shared, node.allocatable[name]):
                 add(load, {name: amount})
         labels = {**node.labels, **places} if places else node.labels
@@ -162,12 +199,28 @@ class NodeLoads:
         made = replace(
             node,
             allocatable=offered,
-            used={name: min(amount, largest(name)) for name, amount in load.items()},
+            used=_used(load),
             labels={**labels, NAME_FIELD: node.name} if by_name else labels,
             others=neighbours,
             unschedulable=node.unschedulable or closer is not None,
         )
-        return record, asked, made, tuple(said)
+        if devices is None or not is_shared:
+            return record, asked, made, tuple(said), NO_DEVICES
+        with_parts = [pod for pod in ours if pod.shared is not None]
+        whole = self._whole[node.name]
+        found = shared_node(made, devices, with_parts, others, whole)
+        return record, asked, found.node, (*said, *found.said), found.devices
+
+
+def _used(load: Mapping[str, int]) -> dict[str, int]:
+    """
+    Give a load as nodes say it; of parts their devices tell.
+    """
+    return {
+        name: min(amount, largest(name))
+        for name, amount in load.items()
+        if not is_part(name)
+    }
 
 
 def _load(

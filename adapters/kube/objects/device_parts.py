@@ -1,22 +1,29 @@
 """
 Parts of GPUs: how every contract asks for them, and which devices they hold already.
 
-They are not planned yet, so a pod that asks for one waits.  One that runs holds its
-devices whole: a device of which somebody has a part is not free for whole-GPU work.
-KAI itself keeps a pod that asks for a whole GPU on each device it shares.
+Where nobody of ours asks in a contract, a pod that runs holds its devices whole: one of
+which somebody has a part is not free for whole-GPU work.  KAI itself keeps a pod that
+asks for a whole GPU on each device it shares.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from adapters.kube.objects.fields import Json, mapping, records
+from adapters.kube.objects.fields import Json, mapping, parsed_json, records
+from adapters.kube.objects.part_keys import (
+    CORES_UNREAD,
+    GPUSHARE,
+    HAMI,
+    KAI,
+    KOORDINATOR,
+    READ,
+    VGPU,
+)
 from models.resources import GPU, Resources
 
 _LONGEST = 65_536
-_HAMI = "hami"
 _NOT_PLANNED = "parts of a GPU are not planned"
 _UUID = re.compile(r"(?:GPU|MIG)-[-0-9a-zA-Z]+")
 
@@ -68,21 +75,11 @@ def _minors(pod: Words) -> Iterator[str]:
     Give the minors of GPUs that Koordinator wrote down.
     """
     text = pod.said.get("scheduling.koordinator.sh/device-allocated", "")
-    found = _parsed(text)
+    found = parsed_json(text)
     listed = found.get("gpu") if isinstance(found, dict) else None
     for entry in listed if isinstance(listed, list) else ():
         if isinstance(entry, dict) and isinstance(entry.get("minor"), int):
             yield str(entry["minor"])
-
-
-def _parsed(text: str) -> object:
-    """
-    Read JSON of others; nothing where it is none, or too long to be any of theirs.
-    """
-    try:
-        return json.loads(text) if 0 < len(text) <= _LONGEST else None
-    except (ValueError, RecursionError):
-        return None
 
 
 def _listed(key: str) -> Callable[[Words], Iterable[str]]:
@@ -109,12 +106,12 @@ def _asked(resource: str) -> Callable[[Words], int]:
 
 CONTRACTS: tuple[Contract, ...] = (
     Contract(
-        name="kai",
+        name=KAI,
         annotations=("gpu-fraction", "gpu-memory", "gpu-fraction-num-devices"),
         prefix="nvidia.com/container.",
     ),
     Contract(
-        name="koordinator",
+        name=KOORDINATOR,
         resources=(
             "koordinator.sh/gpu",
             "koordinator.sh/gpu-core",
@@ -126,7 +123,7 @@ CONTRACTS: tuple[Contract, ...] = (
         count=_percent,
     ),
     Contract(
-        name="gpushare",
+        name=GPUSHARE,
         resources=("aliyun.com/gpu-mem", "aliyun.com/gpu-core.percentage"),
         names=_listed("ALIYUN_COM_GPU_MEM_IDX"),
     ),
@@ -137,7 +134,7 @@ CONTRACTS: tuple[Contract, ...] = (
         count=_asked("volcano.sh/gpu-number"),
     ),
     Contract(
-        name="volcano-vgpu",
+        name=VGPU,
         resources=(
             "volcano.sh/vgpu-number",
             "volcano.sh/vgpu-memory",
@@ -148,7 +145,7 @@ CONTRACTS: tuple[Contract, ...] = (
         count=_asked("volcano.sh/vgpu-number"),
     ),
     Contract(
-        name=_HAMI,
+        name=HAMI,
         resources=(
             "nvidia.com/gpumem",
             "nvidia.com/gpumem-percentage",
@@ -165,6 +162,9 @@ Who shares devices how; `docs/reference/dialects.md` lists the words.
 _ANNOTATIONS = frozenset(key for each in CONTRACTS for key in each.annotations)
 _PREFIXES = tuple(each.prefix for each in CONTRACTS if each.prefix)
 _BY_RESOURCE = {name: each for each in CONTRACTS for name in each.resources}
+_PLANNED = {name for words in READ for name in words.resources}
+_UNPLANNED = (_BY_RESOURCE.keys() - _PLANNED) | {CORES_UNREAD}
+_BY_NAME = {each.name: each for each in CONTRACTS}
 
 
 def asked_by_annotation(annotations: Mapping[str, str]) -> Iterator[str]:
@@ -178,7 +178,7 @@ def asked_by_annotation(annotations: Mapping[str, str]) -> Iterator[str]:
 
 def asked_by_resource(spec: Json) -> Iterator[str]:
     """
-    Name the resources of containers that are parts of GPUs.
+    Name the resources of containers that are parts of GPUs, and not planned.
     """
     for word in ("containers", "initContainers"):
         for index, container in enumerate(records(spec, word, "spec")):
@@ -186,7 +186,7 @@ def asked_by_resource(spec: Json) -> Iterator[str]:
             resources = mapping(container, "resources", place)
             for kind in ("requests", "limits"):
                 for name in mapping(resources, kind, f"{place}.resources"):
-                    if name in _BY_RESOURCE:
+                    if name in _UNPLANNED:
                         yield f"{place}.resources.{kind}[{name}]: {_NOT_PLANNED}"
 
 
@@ -210,7 +210,16 @@ def shared_by(annotations: Mapping[str, str], requests: Resources) -> SharedGpus
         found = {f"{each.name}/{name}" for name in each.names(pod)}
         names |= found if len(found) <= asked else set()
         count = max(count, asked)
-    return SharedGpus(frozenset(names), count, is_whole=_HAMI in contracts)
+    return SharedGpus(frozenset(names), count, is_whole=HAMI in contracts)
+
+
+def names_under(
+    contract: str, annotations: Mapping[str, str], requests: Resources
+) -> tuple[str, ...]:
+    """
+    Name the devices that a contract gave a pod, as its annotations say.
+    """
+    return tuple(_BY_NAME[contract].names(Words(annotations, requests)))
 
 
 def devices_held(pods: Iterable[SharedGpus]) -> int:
@@ -233,6 +242,6 @@ def num_devices(annotations: Mapping[str, Any]) -> int | None:
     if not isinstance(text, str) or not text.strip():
         return None
     if text.lstrip().startswith("["):
-        found = _parsed(text)
+        found = parsed_json(text)
         return len(found) if isinstance(found, list) else None
     return sum(bool(entry.strip(" ,")) for entry in text.split(":"))

@@ -2,6 +2,7 @@
 Raw objects: fields read with their types judged, faults that name the field.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
@@ -12,6 +13,7 @@ from models.errors import PhalanxError
 T = TypeVar("T")
 Json = Mapping[str, Any]
 _NOTHING: Json = {}
+_LONGEST_JSON = 65_536
 
 
 class FieldError(PhalanxError, ValueError):
@@ -149,6 +151,16 @@ def tried(read: Callable[[], T], instead: T, faults: list[str]) -> T:
     except FieldError as error:
         faults.append(str(error))
         return instead
+
+
+def parsed_json(said: str) -> object:
+    """
+    Read JSON of others; nothing where it is none, or too long to be any of theirs.
+    """
+    try:
+        return json.loads(said) if 0 < len(said) <= _LONGEST_JSON else None
+    except (ValueError, RecursionError):
+        return None
 
 
 def joined(place: str, key: str) -> str:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 from adapters.kube.objects.device_parts import num_devices
 from adapters.kube.objects.fields import Json, mapping, records, text, texts, tried
+from adapters.kube.objects.node_devices import RegisteredGpus, devices_on
+from adapters.kube.objects.part_words import HAMI_SLOTS
 from adapters.kube.objects.pod_reader import checked
 from adapters.kube.objects.requests import amounts
 from models.nodes import HOSTNAME, Node, Taint
@@ -20,9 +22,12 @@ from models.resources import DEFAULT_PODS, GPU, PODS
 class NodeRecord:
     """
     A node as planning reads it, and what was wrong with it as written.
+
+    ``devices`` are those that some contract shares, as the node itself says.
     """
 
     node: Node
+    devices: RegisteredGpus | None = None
     invalid: tuple[str, ...] = ()
 
 
@@ -56,7 +61,9 @@ def node_record(raw: Json) -> NodeRecord:
             or taints is None
         ),
     )
-    return NodeRecord(node=node, invalid=tuple(faults))
+    return NodeRecord(
+        node=node, devices=devices_on(meta, status), invalid=tuple(faults)
+    )
 
 
 def _offered(status: Json, faults: list[str]) -> dict[str, int]:
@@ -86,6 +93,7 @@ def _whole(offered: dict[str, int], meta: Json) -> dict[str, int]:
     said = meta.get("annotations")
     devices = num_devices(said) if isinstance(said, Mapping) else None
     if devices is not None and GPU in offered:
+        offered[HAMI_SLOTS] = offered[GPU]
         offered[GPU] = min(offered[GPU], devices)
     return offered
 

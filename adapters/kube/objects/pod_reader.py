@@ -4,8 +4,8 @@ Raw pods to records: everything a round needs of a pod, and nothing else.
 A value that cannot be read is a fault of that pod alone: it is noted in the record.
 """
 
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
 from sys import intern
 from typing import Any
 from weakref import WeakValueDictionary
@@ -31,6 +31,8 @@ from adapters.kube.objects.fields import (
     whole,
 )
 from adapters.kube.objects.object_names import is_label, is_subdomain
+from adapters.kube.objects.part_keys import wishes
+from adapters.kube.objects.part_words import NOTHING, PodPart, part_asked
 from adapters.kube.objects.pod_record import Owner, PodRecord
 from adapters.kube.objects.pod_terms import NO_TERMS, PodTerms, terms_of
 from adapters.kube.objects.requests import requests_of
@@ -56,11 +58,21 @@ class _Wants:
     """
 
     requests: Resources
+    written: Resources = field(default_factory=dict)
+    part: PodPart | None = None
     demand: NodeDemand = ANYWHERE
     terms: PodTerms = NO_TERMS
     unsupported: tuple[str, ...] = ()
     invalid: tuple[str, ...] = ()
     uncounted: tuple[str, ...] = ()
+
+    def unplanned(self, said: Mapping[str, str]) -> Iterator[str]:
+        """
+        Name the annotations about GPUs that are not planned.
+        """
+        yield from asked_by_annotation(said)
+        if self.part is not None:
+            yield from wishes(self.part.part.contract, said)
 
 
 class Reducer:
@@ -96,7 +108,7 @@ class Reducer:
         wants = self._wanted(spec, status, namespace, labels)
         unread = unread_words(labels, said, spec)
         alone = (
-            *asked_by_annotation(said),
+            *wants.unplanned(said),
             *why_waiting(unread, labels, said, dict(wants.demand.selector)),
         )
         return PodRecord(
@@ -110,7 +122,8 @@ class Reducer:
             unsupported=(*alone, *wants.unsupported) if alone else wants.unsupported,
             invalid=tuple(dict.fromkeys((*faults, *wants.invalid))),
             uncounted=wants.uncounted,
-            shared=shared_by(said, wants.requests) if node else None,
+            part=wants.part,
+            shared=shared_by(said, wants.written) if node else None,
             unread=unread,
             said="" if node else _said(status),
             **found,
@@ -257,11 +270,20 @@ def _wants(
     uncounted: list[str] = []
     no_ports: Resources = {}
     asked = tried(lambda: requests_of(spec, given, faults), {PODS: 1}, uncounted)
+    ports = tried(lambda: host_ports_of(spec), no_ports, faults)
+    part = tried(lambda: part_asked(spec, asked), NOTHING, faults)
+    no_words: tuple[str, ...] = ()
+    faults += part.invalid
     return _Wants(
-        requests={**asked, **tried(lambda: host_ports_of(spec), no_ports, faults)},
+        requests={**(part.requests or asked), **ports},
+        written=asked,
+        part=part.part,
         demand=tried(lambda: demand_of(spec), ANYWHERE, faults),
         terms=tried(lambda: terms_of(spec, namespace, labels), NO_TERMS, faults),
-        unsupported=tried(lambda: tuple(unsupported_of(spec)), (), faults),
+        unsupported=(
+            *part.unsupported,
+            *tried(lambda: tuple(unsupported_of(spec)), no_words, faults),
+        ),
         invalid=tuple(dict.fromkeys((*uncounted, *faults))),
         uncounted=tuple(uncounted),
     )
@@ -359,23 +381,3 @@ _READERS: Mapping[str, _Reader] = {
     "run_limit": lambda meta, spec, _: run_limit(meta, spec),
     "ephemeral": lambda meta, spec, _: ephemeral_of(spec, str(meta.get("name"))),
 }
-
-
-def described(raw: Json) -> str:
-    """
-    Name an object for people, whatever it holds.
-    """
-    meta = raw.get("metadata")
-    kind = raw.get("kind") if isinstance(raw.get("kind"), str) else "object"
-    if not isinstance(meta, Mapping):
-        return f"{kind} without metadata"
-    name, namespace = meta.get("name"), meta.get("namespace")
-    where = f"{_short(namespace)}/" if isinstance(namespace, str) else ""
-    return f"{_short(kind)} {where}{_short(name)}"
-
-
-def _short(word: object) -> str:
-    """
-    Write a word as it is, where it may be one.
-    """
-    return word if isinstance(word, str) and len(word) <= _LONGEST else shown(word)

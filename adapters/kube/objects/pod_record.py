@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from adapters.kube.objects.device_parts import SharedGpus
+from adapters.kube.objects.part_words import PodPart
 from adapters.kube.objects.pod_terms import NO_TERMS, PodTerms
 from models.gangs import PodPhase
 from models.nodes import ANYWHERE, NodeDemand
@@ -35,7 +36,8 @@ class PodRecord:
     ``said`` is what its condition says while it has no node; a record is the same
     whatever that is, for we write it ourselves.
     ``terms`` are what it asks of the pods around it.  ``volumes`` are the claims of
-    volumes that it mounts, of which the ``ephemeral`` ones are made for it; ``shared``
+    volumes that it mounts, of which the ``ephemeral`` ones are made for it; ``part``
+    is what it asks of GPUs below whole ones, and ``shared``
     are the devices of which it has parts while it runs, ``unread`` the words it says
     that are known and not read.
     ``run_limit`` is after how many seconds it is ended at the latest.
@@ -65,6 +67,7 @@ class PodRecord:
     ephemeral: frozenset[str] = frozenset()
     invalid: tuple[str, ...] = ()
     uncounted: tuple[str, ...] = ()
+    part: PodPart | None = None
     shared: SharedGpus | None = None
     unread: tuple[str, ...] = ()
     run_limit: int | None = None

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from adapters.kube.objects.fields import Json
+from adapters.kube.objects.part_keys import names_gpus_only
 from models.nodes import HOSTNAME
 from models.reasons import counted
 
@@ -30,6 +31,7 @@ class UnreadWord:
 
 _KUEUE = "kueue.x-k8s.io"
 _KOORDINATOR = "scheduling.koordinator.sh"
+_JOINT = f"{_KOORDINATOR}/device-joint-allocate"
 _DOMAIN = "one domain for all pods of a Kueue workload"
 WORDS: tuple[UnreadWord, ...] = (
     UnreadWord(key=f"{_KUEUE}/podset-required-topology", means=_DOMAIN, placed=True),
@@ -65,7 +67,7 @@ WORDS: tuple[UnreadWord, ...] = (
         key=f"{_KOORDINATOR}/device-allocate-hint", means="which devices must be taken"
     ),
     UnreadWord(
-        key=f"{_KOORDINATOR}/device-joint-allocate",
+        key=_JOINT,
         means="devices that must be close to one another",
     ),
     UnreadWord(
@@ -97,7 +99,6 @@ KINDS: Mapping[tuple[str, str], str] = {
     ("nodeinfo.volcano.sh/*", "Numatopology"): "NUMA nodes",
     ("flow.volcano.sh/*", "JobFlow"): "the order of jobs",
     (f"{_KOORDINATOR}/*", "Reservation"): "nodes held for some pods",
-    (f"{_KOORDINATOR}/*", "Device"): "devices of nodes",
     ("quota.koordinator.sh/*", "ElasticQuotaProfile"): "trees of quotas",
     ("scheduling.godel.kubewharf.io/*", "PodGroup"): "gangs",
     ("grove.io/*", "PodCliqueSet"): "gangs",
@@ -169,6 +170,8 @@ def why_waiting(
         kind, said = "label", labels.get(name)
         if said is None:
             kind, said = "annotation", annotations[name]
+        if name == _JOINT and names_gpus_only(said):
+            continue
         is_placed = word.placed and (said in selector or HOSTNAME in selector)
         if word.waits and not is_placed:
             yield f"{kind} {name}: {word.means} is not planned"

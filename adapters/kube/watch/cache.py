@@ -16,6 +16,7 @@ from adapters.kube.api.errors import SnapshotRefusedError
 from adapters.kube.api.paths import called
 from adapters.kube.api.watch_events import number_of
 from adapters.kube.dialects.protocol import Objects
+from adapters.kube.objects.device_parts import SharedGpus
 from adapters.kube.objects.node_record import NodeRecord
 from adapters.kube.objects.pod_record import PodRecord
 from adapters.kube.watch.pace import State
@@ -83,17 +84,26 @@ class Cache:
         return self._shelves[resource]
 
     def assume(
-        self, pod: str, uid: str, node: str, seconds: float | None = None
+        self,
+        pod: str,
+        uid: str,
+        node: str,
+        seconds: float | None = None,
+        notes: Mapping[str, str] | None = None,
     ) -> None:
         """
         Take a pod for bound until the API server says what became of it, or time is up.
+
+        ``notes`` are the annotations that say which devices it gets; those of before
+        stand where none are said.
         """
         with self._lock:
             held = self._pods.records.get(pod)
             if held is None or held.uid != uid or held.node is not None:
                 return  # it is gone, another, or bound already
             until = self._clock() + (seconds or self._confirm)
-            self._assumed[pod] = Assumed(uid, node, until)
+            before = self._assumed.get(pod)
+            self._assumed[pod] = Assumed(uid, node, until).told(notes, before)
 
     def assume_leaving(self, pod: str, uid: str) -> None:
         """
@@ -192,7 +202,7 @@ class Cache:
         """
         Say which resources do not do for planning, and why.
         """
-        return [problem for f in followed for problem in self._problems(f)]
+        return [problem for f in followed for problem in _problems(f, self._oldest)]
 
     def _made(self, resource: Resource) -> Shelf[Any]:
         if (resource.group, resource.plural) == PODS:
@@ -200,22 +210,6 @@ class Cache:
         if (resource.group, resource.plural) == NODES:
             return self._nodes
         return self._others.setdefault(resource, Shelf(self._lock, self._touch))
-
-    def _problems(self, followed: Reflector[Any]) -> Iterable[str]:
-        """
-        Say why a resource does not do for planning.
-        """
-        name = called(followed.resource)
-        why = f" ({followed.error})" if followed.error else ""
-        if followed.state is State.MISSING:
-            if followed.resource.needed:
-                yield f"{name} are not served"
-            return
-        age = followed.staleness()
-        if followed.state is State.UNSYNCED or age is None:
-            yield f"{name} were not read yet{why}"
-        elif age > self._oldest:
-            yield f"{name} are {age:.0f} s old, more than {self._oldest:.0f} s{why}"
 
     def _expire(self) -> None:
         now = self._clock()
@@ -247,4 +241,25 @@ class Cache:
 
 def _assumed(pod: PodRecord, held: Assumed) -> PodRecord:
     phase = PodPhase.TERMINATING if held.leaves else PodPhase.RUNNING
-    return replace(pod, node=held.node, phase=phase)
+    said, shared = pod.annotations, pod.shared
+    if pod.part is not None and not held.leaves:
+        said = {**said, **held.notes}
+        shared = SharedGpus(frozenset(), pod.part.part.count)
+    return replace(pod, node=held.node, phase=phase, annotations=said, shared=shared)
+
+
+def _problems(followed: Reflector[Any], oldest: float) -> Iterable[str]:
+    """
+    Say why a resource does not do for planning.
+    """
+    name = called(followed.resource)
+    why = f" ({followed.error})" if followed.error else ""
+    if followed.state is State.MISSING:
+        if followed.resource.needed:
+            yield f"{name} are not served"
+        return
+    age = followed.staleness()
+    if followed.state is State.UNSYNCED or age is None:
+        yield f"{name} were not read yet{why}"
+    elif age > oldest:
+        yield f"{name} are {age:.0f} s old, more than {oldest:.0f} s{why}"

@@ -5,8 +5,8 @@ Nothing is decided here.
 """
 
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from adapters.kube.objects.pod_record import PodRecord
@@ -26,6 +26,17 @@ class Assumed:
     node: str
     until: float
     leaves: bool = False
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+    def told(
+        self, notes: Mapping[str, str] | None, before: "Assumed | None"
+    ) -> "Assumed":
+        """
+        Say what annotations tell the pod; those of before where none are said.
+        """
+        if notes is None and before is not None and before.node == self.node:
+            notes = before.notes
+        return replace(self, notes=notes or {})
 
     def is_confirmed(self, record: PodRecord) -> bool:
         """

@@ -13,7 +13,8 @@ from adapters.kube.dialects.protocol import Objects
 from adapters.kube.gangs.made_up import made_up
 from adapters.kube.objects.fields import FieldError, mapping
 from adapters.kube.objects.node_record import NodeRecord, node_record
-from adapters.kube.objects.pod_reader import Reducer, described, named
+from adapters.kube.objects.object_names import described
+from adapters.kube.objects.pod_reader import Reducer, named
 from adapters.kube.objects.pod_record import PodRecord
 from adapters.kube.watch.cache import View
 

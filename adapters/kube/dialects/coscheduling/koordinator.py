@@ -61,6 +61,7 @@ from adapters.kube.dialects.coscheduling.text_values import (
 )
 from adapters.kube.dialects.protocol import Claim, GroupStanding, Objects, Part, Write
 from adapters.kube.objects.fields import shown
+from adapters.kube.objects.node_devices import DEVICES
 from models.gangs import MatchPolicy, PodPhase
 from models.queues import Queue
 from models.reasons import Reason
@@ -82,6 +83,7 @@ _RESOURCES: tuple[Resource, ...] = (
     Resource(group=SIGS, version=VERSION, plural="podgroups", kind=POD_GROUP),
     Resource(group=X_K8S, version=VERSION, plural="podgroups", kind=POD_GROUP),
     Resource(group=SIGS, version=VERSION, plural="elasticquotas", kind=ELASTIC_QUOTA),
+    DEVICES,
 )
 
 
