@@ -27,6 +27,7 @@ HAMI_REGISTER = "hami.io/node-nvidia-register"
 VGPU_REGISTER = "volcano.sh/node-vgpu-register"
 _MIB = 2**20
 _MOST = 64
+_LARGEST = 2**24  # MiB
 _LEAST_SHARERS = 10
 _MODES = ("", "hami-core")
 _LABEL = "nvidia.com/gpu.memory"
@@ -133,8 +134,8 @@ def _registered(contract: str, key: str, text: str) -> RegisteredGpus:
         problem = f"GPUs in the mode {odd.mode} are not planned"
     elif few := next((x for x in entries if x.sharers < _LEAST_SHARERS), None):
         problem = f"{few.sharers} pods share a GPU at most, planned is for ten or more"
-    elif not made.memory:
-        problem = "a GPU without memory"
+    elif not all(0 < one.memory <= _LARGEST for one in entries):
+        problem = "a GPU without memory, or with more than any has"
     return replace(made, problem=problem and f"{place}: {problem}")
 
 
@@ -203,7 +204,7 @@ def _gpushare(offered: Mapping[str, Any], meta: Json) -> RegisteredGpus:
     total = _whole(offered, "aliyun.com/gpu-mem")
     count = _whole(offered, "aliyun.com/gpu-count")
     made = RegisteredGpus(contract=GPUSHARE)
-    if not 0 < count <= _MOST or total < count:
+    if not 0 < count <= _MOST or not count <= total <= _LARGEST * count:
         what = "it does not say among how many GPUs the memory is"
         return replace(
             made, problem=f"status.allocatable[aliyun.com/gpu-count]: {what}"
@@ -258,7 +259,8 @@ def _of_gpus(gpus: Sequence[Json]) -> tuple[RegisteredGpus, str]:
         return nobody, "a GPU without a minor of its own, or too many"
     ordered = [one for _, one in sorted(by_minor.items())]
     memories = [_memory_of(one) for one in ordered]
-    problem = "" if min(memories) else "a GPU without koordinator.sh/gpu-memory"
+    is_fit = all(0 < memory <= _LARGEST for memory in memories)
+    problem = "" if is_fit else "a GPU without fit koordinator.sh/gpu-memory"
     ids = [one.get("id") for one in ordered]
     made = replace(
         nobody,

@@ -184,6 +184,17 @@ def test_a_joint_allocation_of_gpus_alone_is_any():
             "names one GPU twice",
         ),
         ({"volcano.sh/node-vgpu-register": "a,10,0,H100,true,:"}, "without memory"),
+        (
+            {
+                "hami.io/node-nvidia-register": '[{"id": "a", "count": 10, '
+                '"devmem": -5, "health": true}]'
+            },
+            "without memory",
+        ),
+        (
+            {"volcano.sh/node-vgpu-register": "a,10,999999999999,H100,true,:"},
+            "more than any has",
+        ),
     ],
 )
 def test_a_register_that_cannot_be_obeyed_is_a_problem(annotations, words):
