@@ -19,7 +19,7 @@ from models.policy import Policy
 from models.snapshot import Snapshot
 from solver.effort.cp_sat import cp_model
 
-_MINIMISED = ("disruption", "preemption", "topology", "packing")
+_MINIMISED = ("disruption", "preemption", "topology", "neighbours", "packing")
 
 
 def best_round(

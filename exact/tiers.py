@@ -7,6 +7,7 @@ from functools import partial
 
 from exact.facts import GangFacts
 from exact.model import new_pods_by_domain, running_domains
+from exact.preferred import unmet
 from exact.small_model import SmallModel
 from exact.trees import least_value, satisfied, tree_nodes
 from models.gangs import PodPhase, PodSet, pod_sets
@@ -28,6 +29,7 @@ def tier_expressions(
     whole: dict[str, tuple[int, Callable[[SmallModel], Expr]]] = {
         "disruption": (-1, _nothing),
         "topology": (-1, _spread),
+        "neighbours": (-1, unmet),
         "surplus": (1, _surplus),
         "packing": (-1, _broken_holes),
         "gpus": (1, _gpus),

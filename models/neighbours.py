@@ -6,7 +6,7 @@ of them select it.  A domain is all nodes with one value of a label, the topolog
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 
@@ -45,22 +45,45 @@ class Spread(NamedTuple):
     by_taints: bool = False
 
 
+class Preferred(NamedTuple):
+    """
+    Others that ``pods`` selects are liked in the same domain, disliked if below 0.
+    """
+
+    pods: str
+    key: str
+    weight: int = 1
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbours:
     """
     Which selectors select a pod, and what it asks of the pods around it.
+
+    What it would like is ``preferred``, and who else would like it or not is named by
+    ``preferred_by``: that only tells places apart that are equally good otherwise.
     """
 
     selected: tuple[str, ...] = ()
     near: Near | None = None
     apart: tuple[Apart, ...] = ()
     spread: tuple[Spread, ...] = ()
+    preferred: tuple[Preferred, ...] = ()
+    preferred_by: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         """
-        Tell whether anything is said.
+        Tell whether anything is said that must hold.
         """
         return bool(self.selected or self.near or self.apart or self.spread)
+
+    def required(self) -> "Neighbours":
+        """
+        Give what must hold, without what is only liked.
+        """
+        if not (self.preferred or self.preferred_by):
+            return self
+        return replace(self, preferred=(), preferred_by=())
 
     def topology_keys(self) -> Iterator[str]:
         """
@@ -69,6 +92,7 @@ class Neighbours:
         yield from self.near.keys if self.near else ()
         yield from (rule.key for rule in self.apart)
         yield from (rule.key for rule in self.spread)
+        yield from (rule.key for rule in self.preferred)
 
     def spread_keys(self) -> list[str]:
         """
@@ -92,6 +116,8 @@ class Neighbours:
         yield from [self.near.pods] if self.near else ()
         yield from (rule.pods for rule in self.apart)
         yield from (rule.pods for rule in self.spread)
+        yield from self.preferred_by
+        yield from (rule.pods for rule in self.preferred)
 
 
 ALONE = Neighbours()

@@ -137,6 +137,14 @@ class SpreadSpec(ApartSpec):
     taints: Literal["Honor", "Ignore"] = Field("Ignore", alias="nodeTaintsPolicy")
 
 
+class PreferredSpec(ApartSpec):
+    """
+    Pods that others would like to be in one domain with, or not to be.
+    """
+
+    weight: Annotated[int, Field(ge=1, le=100)] = 1
+
+
 class NeighboursSpec(Spec):
     """
     Who selects the pods of a leaf, and what these ask of the pods around them.
@@ -152,6 +160,15 @@ class NeighboursSpec(Spec):
     spread: list[SpreadSpec] = Field(
         default_factory=list, alias="topologySpread", max_length=16
     )
+    preferred_by: list[SelectorName] = Field(
+        default_factory=list, alias="preferredBy", max_length=1000
+    )
+    liked: list[PreferredSpec] = Field(
+        default_factory=list, alias="preferredPodAffinity", max_length=100
+    )
+    disliked: list[PreferredSpec] = Field(
+        default_factory=list, alias="preferredPodAntiAffinity", max_length=100
+    )
 
 
 class OthersSpec(Spec):
@@ -161,6 +178,7 @@ class OthersSpec(Spec):
 
     selected: list[SelectorName] = Field(default_factory=list, alias="selectedBy")
     apart: list[ApartSpec] = Field(default_factory=list, alias="podAntiAffinity")
+    preferred_by: list[SelectorName] = Field(default_factory=list, alias="preferredBy")
     count: Count = 1
 
 

@@ -22,6 +22,7 @@ TierName = Literal[
     "disruption",
     "borrowing",
     "topology",
+    "neighbours",
     "surplus",
     "packing",
     "gpus",

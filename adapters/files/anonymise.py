@@ -283,6 +283,13 @@ def _renamed(
             near=near and Near(names[near.pods], tuple(sorted(map(key, near.keys)))),
             apart=tuple(sorted(Apart(names[r.pods], key(r.key)) for r in said.apart)),
             spread=tuple(sorted(spread)),
+            preferred=tuple(
+                sorted(
+                    r._replace(pods=names[r.pods], key=key(r.key))
+                    for r in said.preferred
+                )
+            ),
+            preferred_by=tuple(sorted(names[each] for each in said.preferred_by)),
         )
 
     return of

@@ -4,7 +4,7 @@ Neighbours as files write them, read and written.
 
 from collections.abc import Sequence
 
-from models.neighbours import Apart, Near, Neighbours, Spread
+from models.neighbours import Apart, Near, Neighbours, Preferred, Spread
 from models.nodes import Node
 from models.place_specs import ApartSpec, NearSpec, OthersSpec, SpreadSpec
 from models.scenario import TreeSpec
@@ -21,6 +21,15 @@ def neighbours_of(spec: TreeSpec) -> Neighbours:
         near=_near(spec.near),
         apart=_apart(spec.apart),
         spread=tuple(sorted({_spread(rule) for rule in spec.spread})),
+        preferred=tuple(
+            sorted(
+                {
+                    *(Preferred(r.pods, r.key, r.weight) for r in spec.liked),
+                    *(Preferred(r.pods, r.key, -r.weight) for r in spec.disliked),
+                }
+            )
+        ),
+        preferred_by=tuple(sorted(set(spec.preferred_by))),
     )
 
 
@@ -31,7 +40,9 @@ def others_of(specs: Sequence[OthersSpec]) -> tuple[tuple[Neighbours, int], ...]
     found: dict[Neighbours, int] = {}
     for spec in specs:
         here = Neighbours(
-            selected=tuple(sorted(set(spec.selected))), apart=_apart(spec.apart)
+            selected=tuple(sorted(set(spec.selected))),
+            apart=_apart(spec.apart),
+            preferred_by=tuple(sorted(set(spec.preferred_by))),
         )
         found[here] = found.get(here, 0) + spec.count
     return tuple(sorted(found.items(), key=repr))
@@ -68,6 +79,13 @@ def neighbours_written(said: Neighbours) -> Record:
             {"pods": rule.pods, "topologyKey": rule.key} for rule in said.apart
         ],
         "topologySpread": [_spread_written(rule) for rule in said.spread],
+        "preferredBy": list(said.preferred_by),
+        "preferredPodAffinity": [
+            _preferred_written(rule) for rule in said.preferred if rule.weight > 0
+        ],
+        "preferredPodAntiAffinity": [
+            _preferred_written(rule) for rule in said.preferred if rule.weight < 0
+        ],
     }
     return {word: value for word, value in found.items() if value}
 
@@ -78,6 +96,12 @@ def _spread_written(rule: Spread) -> Record:
     found |= {"minDomains": rule.domains} if rule.domains != 1 else {}
     found |= {} if rule.by_affinity else {"nodeAffinityPolicy": "Ignore"}
     return found | ({"nodeTaintsPolicy": "Honor"} if rule.by_taints else {})
+
+
+def _preferred_written(rule: Preferred) -> Record:
+    found: Record = {"pods": rule.pods, "topologyKey": rule.key}
+    weight = abs(rule.weight)
+    return found | ({"weight": weight} if weight != 1 else {})
 
 
 def others_written(node: Node) -> list[Record]:

@@ -10,6 +10,7 @@ from solver.encode.capacity import Capacity, add_capacity, add_touched
 from solver.encode.demand import Demand
 from solver.encode.entitlement import add_entitlement
 from solver.encode.neighbours.domain_rows import NeighbourVars, add_neighbours
+from solver.encode.neighbours.preferred_rows import PreferredVars, preferred_sum
 from solver.encode.node_classes import Classes
 from solver.encode.queue_limit import add_limits
 from solver.encode.tier_rows import tier_sum
@@ -31,6 +32,7 @@ class Encoding:
     demand: Demand
     capacity: Capacity
     beside: NeighbourVars = field(default_factory=NeighbourVars)
+    preferred: PreferredVars = field(default_factory=PreferredVars)
 
     def tier(self, key: TierKey) -> Linear:
         """
@@ -40,6 +42,11 @@ class Encoding:
             return self._packing()
         if key.name == "order":
             return self._order(key)
+        if key.name == "neighbours":
+            total, self.preferred = preferred_sum(
+                self.model, self.problem, self.capacity, self.types
+            )
+            return total
         return tier_sum(self.problem, self.types, key)
 
     def _packing(self) -> Linear:
@@ -89,7 +96,7 @@ def encode(problem: Problem, classes: Classes) -> Encoding:
     ]
     add_footprints(model, demand)
     capacity = add_capacity(model, classes, demand)
-    beside = add_neighbours(model, problem, capacity, demand)
+    beside = add_neighbours(model, problem, capacity, types)
     add_limits(model, problem, types)
     add_entitlement(model, problem, types)
     return Encoding(

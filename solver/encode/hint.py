@@ -37,7 +37,8 @@ def hint_values(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:
                 pairs += _choice(encoding, vars_, draft)
     loads = _loads(encoding, draft)
     counts = {variable.index: value for variable, value in loads}
-    return pairs + _footprints(encoding, draft) + loads + encoding.beside.hint(counts)
+    pairs += _footprints(encoding, draft) + loads + encoding.beside.hint(counts)
+    return pairs + encoding.preferred.hint(counts)
 
 
 def kept_starts(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:

@@ -18,7 +18,7 @@ from solver.score.tier import AnyTier, TierKey, is_loss, tier_of
 
 def tier_sum(problem: Problem, types: list[TypeVars], key: TierKey) -> Linear:
     """
-    Write a tier's value over the model's variables; packing and order are elsewhere.
+    Write a tier's value over the model's variables; some are written elsewhere.
     """
     total = Linear(tier_of(key.name).decided(problem, key))
     add = _rows_of(key.name)
@@ -50,7 +50,7 @@ def _rows_of(name: AnyTier) -> _Rows:  # noqa: C901, PLR0911 - one case for each
             return _gangs
         case "late":
             return _late
-        case "packing" | "order":
+        case "packing" | "order" | "neighbours":
             return _nothing
         case _:
             assert_never(name)

@@ -7,6 +7,7 @@ Every change is in one log and can be undone to a mark, so that trying costs lit
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import takewhile
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from models.resources import Resources
 from solver.place.by_turns import by_turns
 from solver.place.draft import Draft
 from solver.place.free_room import FreePlaces
+from solver.place.preferred_now import preferred_now
 from solver.place.queue_ledger import Ledger
 from solver.problem.gang_state import Standing
 from solver.problem.neighbours.pods_around import PodsAround
@@ -50,6 +52,7 @@ class RoundState:
         self.entitled: set[str] = set()
         self.frugal = _is_frugal(problem.policy)
         self.around = around_now(problem)
+        self.preferred = preferred_now(problem)
         self._log: list[_Placed | Callable[[], None] | None] = []
 
     def mark(self) -> int:
@@ -101,6 +104,8 @@ class RoundState:
         said = state.leaves[leaf].pod_set.neighbours
         if said and self.around is not None:
             self.around.add(said, hosts, counts, comes=True)
+        if self.preferred is not None:
+            self.preferred.add(said, hosts, counts)
 
     def take(self, state: Standing, leaf: int, counts: Mapping[int, int]) -> None:
         """
@@ -125,6 +130,8 @@ class RoundState:
             said = self.problem.shapes.items[shape].neighbours
             if said and self.around is not None:
                 self.around.add(said, nodes, counts, comes=True)
+            if self.preferred is not None:
+                self.preferred.add(said, nodes, counts)
 
     def _take(self, state: Standing, leaf: int, hosts: Ints, counts: Ints) -> None:
         total = int(counts.sum())
@@ -211,7 +218,23 @@ class RoundState:
             room_in = partial(self.room_for, state, leaf)
             fill_one = partial(self._fill, state, leaf, 1)
             return by_turns(self.around, said, count, room_in, fill_one, mask)
+        if self.preferred is not None and said.preferred:
+            return self._fill_by_preference(state, leaf, count, mask)
         return self._fill(state, leaf, count, mask)
+
+    def _fill_by_preference(
+        self, state: Standing, leaf: int, count: int, mask: Bools | None
+    ) -> int:
+        """
+        Place pods one by one; the first of its kind where all of them have room.
+        """
+        assert self.preferred is not None
+        said = self.problem.shapes.items[self._shape(state, leaf)].neighbours
+        room = self.room_for(state, leaf, mask)
+        first = self.preferred.first_domain(said, room, count)
+        done = 0 if first is None else self._fill(state, leaf, 1, first & (room > 0))
+        turns = (self._fill(state, leaf, 1, mask) for _ in range(count - done))
+        return done + sum(takewhile(bool, turns))
 
     def _fill(self, state: Standing, leaf: int, count: int, mask: Bools | None) -> int:
         room, done = self.room_for(state, leaf, mask), 0
@@ -225,6 +248,10 @@ class RoundState:
     def _spread(self, state: Standing, leaf: int, count: int, room: Ints) -> int:
         if not count:
             return 0
+        said = self.problem.shapes.items[self._shape(state, leaf)].neighbours
+        if self.preferred is not None and said.preferred and room.any():
+            lacking = self.preferred.unmet_on(said)
+            room = np.where(lacking == lacking[room > 0].min(), room, 0)
         hosts = self.free.by_fit(room, count, self._shape(state, leaf))
         if not len(hosts):
             return 0

@@ -67,9 +67,11 @@ class Shapes:
         return self.allowed if self.let is None else self.allowed & self.let
 
 
-def shapes_of(room: Room, states: Iterable[Standing]) -> Shapes:
+def shapes_of(
+    room: Room, states: Iterable[Standing], *, preferring: bool = False
+) -> Shapes:
     """
-    Collect the shapes of all pending pods.
+    Collect the shapes of all pending pods, with what they prefer if that counts.
     """
     index: dict[Shape, int] = {}
     of_leaf: dict[tuple[str, int], int] = {}
@@ -82,13 +84,14 @@ def shapes_of(room: Room, states: Iterable[Standing]) -> Shapes:
             if row is None:
                 row = tuple(requests.get(r, 0) for r in room.resources)
                 rows[id(requests)] = row
+            said = leaf.pod_set.neighbours
             shape = Shape(
                 request=row,
                 demand=leaf.pod_set.demand,
                 tag=state.key if tagged else "",
                 exclusive=leaf.pod_set.exclusive,
                 banned=_banned(room, state, at) if tagged else (),
-                neighbours=leaf.pod_set.neighbours,
+                neighbours=said if preferring else said.required(),
             )
             of_leaf[state.key, at] = index.setdefault(shape, len(index))
     items = tuple(index)

@@ -24,6 +24,7 @@ from solver.problem.given import GivenRound, ProblemMemo, given_of
 from solver.problem.leaving_pods import Exit, Loss, loss_of
 from solver.problem.neighbours.kept_away import with_kept_away
 from solver.problem.neighbours.pods_around import PodsAround, pods_around
+from solver.problem.neighbours.preferred_pods import PreferredPods, preferred_pods
 from solver.problem.never_starts import Possible, needed, structural_reasons
 from solver.problem.node_room import Ints, Places, Room
 from solver.problem.pod_shapes import (
@@ -128,6 +129,7 @@ class Problem:
     running_gpus: int
     topologies: Mapping[str, Topology] = field(default_factory=dict)
     around: PodsAround | None = None
+    preferred: PreferredPods | None = None
     domains: Domains = field(default_factory=Domains)
     remembered: Mapping[str, Resources] = field(default_factory=dict)
     stuck: tuple[Standing, ...] = ()
@@ -187,8 +189,7 @@ def problem_of(
     Gather one round's problem from a snapshot; with any ``memo`` it is the same.
     """
     given = given_of(snapshot, policy, memo or ProblemMemo())
-    found = _sorted_out(given)
-    values = PodValues(given.table.offered)
+    found = _sorted_out(given, policy)
     bands = _bands(given, found.ready, policy)
     return Problem(
         snapshot=snapshot,
@@ -199,8 +200,8 @@ def problem_of(
         shares=_shares(given, found, policy),
         units=tuple(_with_band(unit, bands) for unit in found.units),
         bands=bands,
-        values=values,
-        least_value={s.key: _least_value(s, values) for s in found.starting},
+        values=found.values,
+        least_value={s.key: _least_value(s, found.values) for s in found.starting},
         positions=_positions(found.ready),
         blocked=found.blocked,
         satisfied=_num_satisfied(snapshot, given.states),
@@ -208,10 +209,11 @@ def problem_of(
         running_gpus=sum(num_gpus(what) * n for what, n in given.census.running()),
         topologies={topology.name: topology for topology in snapshot.topologies},
         around=found.around,
+        preferred=found.preferred,
         states=given.states,
         gangs=overlaid(given.written, given.waiting),
         written=given.written,
-        runners=Runners(snapshot, given.room.index, values),
+        runners=Runners(snapshot, given.room.index, found.values),
         domains=found.possible.domains,
         remembered=_remembered(given, found, policy),
         stuck=tuple(state for state in found.ready if state.key in found.blocked),
@@ -233,6 +235,8 @@ class _SortedOut:
     possible: Possible
     shapes: Shapes
     around: PodsAround | None
+    preferred: PreferredPods | None
+    values: PodValues
 
     @property
     def starting(self) -> list[Standing]:
@@ -242,9 +246,10 @@ class _SortedOut:
         return [state for unit in self.units if unit.starts for state in unit.states]
 
 
-def _sorted_out(given: GivenRound) -> _SortedOut:
+def _sorted_out(given: GivenRound, policy: Policy) -> _SortedOut:
     snapshot, states, room = given.snapshot, given.states, given.room
-    shapes = shapes_of(room, states.values())
+    preferring = policy.has("neighbours")
+    shapes = shapes_of(room, states.values(), preferring=preferring)
     blocked = blocked_gangs(snapshot, states, given.queues, room)
     ready = [s for k, s in states.items() if k not in blocked and not s.satisfied]
     topologies = {topology.name: topology for topology in snapshot.topologies}
@@ -262,6 +267,8 @@ def _sorted_out(given: GivenRound) -> _SortedOut:
         possible=possible,
         shapes=shapes,
         around=around,
+        preferred=preferred_pods(room, states, snapshot.gangs) if preferring else None,
+        values=PodValues(given.table.offered),
     )
 
 

@@ -12,6 +12,7 @@ from models.plan import Direction
 from models.policy import TierName
 from models.resources import Resources, num_gpus
 from solver.place.draft import Draft
+from solver.place.preferred_now import unmet
 from solver.problem.gang_state import Standing
 from solver.problem.lateness import is_late, late_value
 from solver.problem.leaving_pods import loss_of
@@ -99,7 +100,7 @@ class Tier:
     beside_starts: bool = False
 
 
-def tier_of(name: AnyTier) -> Tier:  # noqa: C901, PLR0911 - one case for each
+def tier_of(name: AnyTier) -> Tier:  # noqa: C901, PLR0911, PLR0912 - a case for each
     """
     Give the record of a tier.
     """
@@ -112,6 +113,8 @@ def tier_of(name: AnyTier) -> Tier:  # noqa: C901, PLR0911 - one case for each
             return _BORROWING
         case "topology":
             return _TOPOLOGY
+        case "neighbours":
+            return _NEIGHBOURS
         case "surplus":
             return _SURPLUS
         case "packing":
@@ -248,6 +251,9 @@ _TOPOLOGY = Tier(
     reach=_least_topology,
     beside_starts=True,
 )
+_NEIGHBOURS = Tier(
+    direction="min", decided=_nothing, added=unmet, reach=_nothing, beside_starts=True
+)
 _PACKING = Tier(
     direction="min",
     decided=_nothing,
@@ -291,9 +297,7 @@ def _surplus(problem: Problem, draft: Draft, _key: TierKey) -> int:
 
 
 def _most_surplus(problem: Problem, _key: TierKey) -> int:
-    """
-    Value of every pending pod, less what each gang needs at least if it starts.
-    """
+    # The value of every pending pod, less what each gang needs at least if it starts.
     total = 0
     for unit in problem.units:
         more = sum(

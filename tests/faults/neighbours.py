@@ -9,6 +9,7 @@ from tests.faults.switch import Switch, always, both, seeing, switch
 
 _AROUND = "solver.problem.neighbours.pods_around:PodsAround"
 _ROWS = "solver.encode.neighbours.domain_rows:_Rows"
+_PREFERRED = "solver.encode.neighbours.preferred_rows:_PreferredRows"
 _DIR = "neighbours"
 
 
@@ -101,5 +102,30 @@ FAULTS = [
         "the model lets pods be far from those that they must be near to",
         switch(f"{_ROWS}.keep_near", always(None)),
         _for(("who-looks-for-its-like-leaves-room-for-others",)),
+    ),
+    Fault(
+        "preferences-are-not-scored",
+        "what pods prefer is worth nothing where it counts",
+        switch(
+            "solver.problem.neighbours.preferred_pods:PreferredPods.unmet", always(0)
+        ),
+        _for(("pods-prefer-to-be-apart",)),
+    ),
+    Fault(
+        "rows-prefer-nobody",
+        "the model does not know what pods prefer",
+        switch(
+            "solver.encode.neighbours.preferred_rows:_PreferredRows.add", always(None)
+        ),
+        _for(("what-is-preferred-never-costs-a-start",)),
+    ),
+    Fault(
+        "greedy-prefers-nobody",
+        "greedy takes any node, whatever its pods prefer",
+        switch(
+            "solver.problem.neighbours.preferred_pods:PreferredPods.unmet_on",
+            lambda old: lambda self, said: old(self, said) * 0,
+        ),
+        _for(("pods-prefer-to-be-together",)),
     ),
 ]

@@ -132,6 +132,13 @@ def _add_demands(world: World, leaf: Part) -> None:
         if world.odd(0.3):
             key = world.one("zone", "rack", "kubernetes.io/hostname")
             leaf[word] = [{"pods": world.one("x", "y"), "topologyKey": key}]
+    if world.odd(0.3):
+        leaf["preferredBy"] = [world.one("x", "y")]
+    for word in ("preferredPodAffinity", "preferredPodAntiAffinity"):
+        if world.odd(0.3):
+            key = world.one("zone", "rack", "kubernetes.io/hostname")
+            term = {"pods": world.one("x", "y"), "topologyKey": key}
+            leaf[word] = [{**term, "weight": world.number(1, 100)}]
     if world.odd():
         leaf["topology"] = {
             world.one("required", "preferred"): world.one("zone", "rack")

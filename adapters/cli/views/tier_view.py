@@ -26,6 +26,7 @@ _WANTED = {
     "preemption-age": "youngest evicted or moved, seconds",
     "preemption-size": "smallest evicted or moved",
     "topology": "fewest extra domains",
+    "neighbours": "least weight of what is unmet",
     "surplus": "most value",
     "packing": "least holes broken, GPU²",
     "gpus": "most GPUs",

@@ -124,7 +124,8 @@ def _by_shape(members: Iterable[Member]) -> dict[object, list[Member]]:
         wanted = amounts.get(id(pod.requests))
         if wanted is None:
             wanted = amounts[id(pod.requests)] = frozenset(pod.requests.items())
-        room = wanted, member.exclusive, member.neighbours
+        # What is only preferred parts no pods.
+        room = wanted, member.exclusive, member.neighbours.required()
         if pod.phase in PLACED and not pod.demand.volumes:
             placed.append((room, member))
             continue
@@ -153,9 +154,12 @@ def wanted_by(members: Sequence[Member]) -> tuple[Resources, NodeDemand]:
 def neighbours_of(members: Sequence[Member]) -> Neighbours:
     """
     Give what is said of the pods of one shape that are not finished.
+
+    What they prefer may differ: that of the first that waits is taken.
     """
-    alive = (m.neighbours for m in members if is_unfinished(m.pod))
-    return next(alive, ALONE)
+    alive = [m for m in members if is_unfinished(m.pod)]
+    first = next((m for m in alive if m.pod.node is None), alive[0] if alive else None)
+    return ALONE if first is None else first.neighbours
 
 
 def gates_of(members: Sequence[Member]) -> tuple[str, ...]:

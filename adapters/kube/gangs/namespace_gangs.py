@@ -5,7 +5,7 @@ Whatever is kept depends on nothing but what it is compared with; with nothing k
 same gangs are made.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adapters.kube.dialects.protocol import Claim, Dialect, Objects
@@ -89,7 +89,10 @@ class NamespaceLook:
             others=others,
             num_ours=len(ours),
             ours=ours,
-            keepers=tuple(pod for pod in (*ours, *others) if pod.terms),
+            keepers=(
+                *(pod for pod in (*ours, *others) if pod.terms),
+                *preferring(found.values()),
+            ),
             have_volumes=any(pod.volumes for pod in ours),
             shared=tuple(shared_claims(ours, others)),
             passed=passed_over(objects, ours, others),
@@ -125,6 +128,16 @@ class NamespaceLook:
             slots=_named([one.gang for one in every], is_volume_slot),
             parts=_named([one.gang for one in every], is_part),
         )
+
+
+def preferring(groups: Iterable[Grouped]) -> Iterator[PodRecord]:
+    """
+    Walk the pods that prefer others, of gangs of which some have no node yet.
+    """
+    for group in groups:
+        pods = [pod for pod in group.pods if pod.terms.preferred and not pod.terms]
+        if pods and any(pod.node is None for pod in group.pods):
+            yield from pods
 
 
 def _holds(known: tuple[MadeGang, object], group: Grouped, beside: object) -> bool:

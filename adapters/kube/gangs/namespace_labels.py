@@ -31,6 +31,9 @@ class NamespaceLabels:
             terms,
             near=tuple((self._told(s, known), key) for s, key in terms.near),
             apart=tuple((self._told(s, known), key) for s, key in terms.apart),
+            preferred=tuple(
+                (self._told(s, known), k, n) for s, k, n in terms.preferred
+            ),
         )
 
     def _told(

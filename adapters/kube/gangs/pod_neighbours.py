@@ -12,7 +12,7 @@ from adapters.kube.gangs.namespace_labels import NamespaceLabels
 from adapters.kube.objects.pod_record import PodRecord
 from adapters.kube.objects.pod_terms import PodSelector, PodTerms
 from models.gangs import PodPhase
-from models.neighbours import ALONE, Apart, Near, Neighbours
+from models.neighbours import ALONE, Apart, Near, Neighbours, Preferred
 from models.nodes import HOSTNAME
 
 FOREIGN = ""
@@ -113,13 +113,13 @@ class _Neighbourhood:
             pod.key: self._asked(gang, pod, self._terms[pod.key])
             for gang, pods in self._gangs.items()
             for pod in pods
-            if pod.terms and (gang != FOREIGN or pod.node is not None)
+            if pod.key in self._terms and (gang != FOREIGN or pod.node is not None)
         }
         here: dict[str, dict[Neighbours, int]] = {}
         for gang, pods in self._gangs.items():
             for pod in pods:
                 said = self._said(pod, asked.get(pod.key, ALONE))
-                if not said:
+                if said == ALONE:
                     continue
                 if gang != FOREIGN:
                     self._found.said[pod.key] = said
@@ -132,11 +132,15 @@ class _Neighbourhood:
         return self._found
 
     def _said(self, pod: PodRecord, asked: Neighbours) -> Neighbours:
-        selected = self._selected.get(pod.key, ())
         gone = pod.phase is PodPhase.TERMINATING
+        # Who ends is still there for those apart from it, and for nobody else.
+        passed = (_SPREAD, _PREFERENCE) if gone else (_PREFERENCE,)
+        names = sorted(self._selected.get(pod.key, ()))
         return Neighbours(
-            selected=tuple(
-                sorted(n for n in selected if not (gone and n.startswith(_SPREAD)))
+            selected=tuple(n for n in names if not n.startswith(passed)),
+            preferred=asked.preferred,
+            preferred_by=tuple(
+                n for n in names if n.startswith(_PREFERENCE) and not gone
             ),
             near=asked.near,
             apart=asked.apart,
@@ -160,8 +164,24 @@ class _Neighbourhood:
         }
         apart = self._apart(gang, pod, terms, waits=waits)
         return Neighbours(
-            near=near, apart=tuple(sorted(set(apart))), spread=tuple(sorted(spread))
+            near=near,
+            apart=tuple(sorted(set(apart))),
+            spread=tuple(sorted(spread)),
+            preferred=self._preferred(gang, terms) if waits else (),
         )
+
+    def _preferred(self, gang: str, terms: PodTerms) -> tuple[Preferred, ...]:
+        """
+        Name the selectors that a pod prefers, as long as there are not too many.
+        """
+        found: dict[tuple[str, str], int] = {}
+        for selector, key, weight in terms.preferred:
+            known = (selector, _PREFERENCE) in self._names
+            if selector.is_open or not (known or len(self._names) < _MOST_SELECTORS):
+                continue
+            name = self._name((selector,), gang, _PREFERENCE)
+            found[name, key] = found.get((name, key), 0) + weight
+        return tuple(sorted(Preferred(*pair, n) for pair, n in found.items() if n))
 
     def _apart(
         self, gang: str, pod: PodRecord, terms: PodTerms, *, waits: bool
@@ -220,7 +240,7 @@ class _Neighbourhood:
         return name
 
 
-_SPREAD = "spread "
+_SPREAD, _PREFERENCE = "spread ", "preferred "
 _OPEN = (
     "spec.affinity: namespaceSelector: namespaces are meant by their labels, "
     "and no Namespace is among the objects"

@@ -3,6 +3,7 @@ What pods ask of the pods around them: affinity, anti-affinity, spread.
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from adapters.kube.objects.fields import FieldError, Json, mapping, records, text, words
@@ -12,9 +13,11 @@ from models.neighbours import Spread
 from models.nodes import LabelRule
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _PLACE = "spec.affinity"
 OWN_NAME = "kubernetes.io/metadata.name"
 _MOST_SHOWN = 120
+_MOST_WEIGHT = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +77,18 @@ class PodSelector:
 class PodTerms:
     """
     Selectors of pods with topology keys: to be near to, apart from, or spread among.
+
+    What is ``preferred`` has a weight, below 0 where it is to be apart from these.
     """
 
     near: tuple[tuple[PodSelector, str], ...] = ()
     apart: tuple[tuple[PodSelector, str], ...] = ()
     spread: tuple[tuple[PodSelector, Spread], ...] = ()
+    preferred: tuple[tuple[PodSelector, str, int], ...] = ()
 
     def __bool__(self) -> bool:
         """
-        Tell whether anything is asked.
+        Tell whether anything is asked that must hold.
         """
         return bool(self.near or self.apart or self.spread)
 
@@ -91,6 +97,8 @@ class PodTerms:
         Walk all selectors.
         """
         for selector, _ in (*self.near, *self.apart, *self.spread):
+            yield selector
+        for selector, _, _ in self.preferred:
             yield selector
 
 
@@ -105,6 +113,7 @@ def terms_of(spec: Json, namespace: str, labels: Mapping[str, str]) -> PodTerms:
         near=tuple(_terms(spec, "podAffinity", namespace, labels)),
         apart=tuple(_terms(spec, "podAntiAffinity", namespace, labels)),
         spread=tuple(_spread(spec, namespace, labels)),
+        preferred=tuple(_preferred(spec, namespace, labels)),
     )
 
 
@@ -122,6 +131,25 @@ def _terms(
         if not key:
             raise FieldError(f"{place}.topologyKey", "no key is given")
         yield _selector(term, namespace, place, _rules(term, labels, place)), key
+
+
+def _preferred(
+    spec: Json, namespace: str, labels: Mapping[str, str]
+) -> Iterator[tuple[PodSelector, str, int]]:
+    """
+    Read what a pod prefers; what cannot be read of that is left out.
+    """
+    for word, sign in (("podAffinity", 1), ("podAntiAffinity", -1)):
+        place = f"{_PLACE}.{word}.{_PREFERRED}"
+        with suppress(FieldError):
+            affinity = mapping(mapping(spec, "affinity", "spec"), word, _PLACE)
+            for raw in records(affinity, _PREFERRED, f"{_PLACE}.{word}"):
+                term = mapping(raw, "podAffinityTerm", place)
+                key, weight = text(term, "topologyKey", place), number(raw, "weight")
+                if key and weight and 0 < weight <= _MOST_WEIGHT:
+                    rules = _rules(term, labels, place)
+                    found = _selector(term, namespace, place, rules)
+                    yield found, key, sign * weight
 
 
 def _selector(

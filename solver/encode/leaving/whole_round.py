@@ -50,7 +50,7 @@ class RoundEncoding:
             stage = self.stages.get(LOSSES[key.name][0])
             return (idle if stage is None else stage.encoding).tier(key)
         match key.name:
-            case "packing" | "gpus" | "pods" | "gangs":
+            case "packing" | "gpus" | "pods" | "gangs" | "neighbours":
                 return idle.tier(key)
             case "order":
                 return replace(idle, types=[*idle.types, *self.held]).tier(key)

@@ -13,8 +13,8 @@ import numpy as np
 from models.neighbours import Near, Spread
 from solver.effort.cp_sat import cp_model
 from solver.encode.capacity import Capacity
-from solver.encode.demand import Demand
-from solver.encode.variables import Var
+from solver.encode.queue_rows import placed
+from solver.encode.variables import Linear, TypeVars, Var
 from solver.place.round_state import around_now
 from solver.problem.neighbours.pods_around import PodsAround
 from solver.problem.pod_shapes import Shape
@@ -61,7 +61,10 @@ class NeighbourVars:
 
 
 def add_neighbours(
-    model: cp_model.CpModel, problem: Problem, capacity: Capacity, demand: Demand
+    model: cp_model.CpModel,
+    problem: Problem,
+    capacity: Capacity,
+    types: Sequence[TypeVars],
 ) -> NeighbourVars:
     """
     Ensure that in each domain pods are apart, near and spread as they ask.
@@ -82,7 +85,7 @@ def add_neighbours(
         for shape in sorted(kinds.values()):
             for spread in rows.items[shape].neighbours.spread:
                 rows.keep_even(rows.items[shape], spread)
-    rows.place_no_more(demand)
+    place_no_more(model, problem, capacity, types, rows.items)
     return rows.found
 
 
@@ -232,15 +235,26 @@ class _Rows:
             if any(shape in terms for shape in shapes)
         )
 
-    def place_no_more(self, demand: Demand) -> None:
-        """
-        Ensure that no more pods have places than are wanted, for they count.
-        """
-        for shape in self.items:
-            places = [place for s, place in demand.sums if s == shape]
-            if places == [(-1, None)]:
-                loose = self.capacity.loose
-                counts = [var for (s, _), var in loose.items() if s == shape]
-                wanted = demand.sums[shape, (-1, None)]
-                row = cp_model.LinearExpr.sum(counts) if counts else 0
-                self.model.add(row <= wanted.expression)
+
+def place_no_more(
+    model: cp_model.CpModel,
+    problem: Problem,
+    capacity: Capacity,
+    types: Sequence[TypeVars],
+    shapes: Iterable[int],
+) -> None:
+    """
+    Ensure that of some shapes no more pods have places than are placed: they count.
+    """
+    found = {shape: Linear() for shape in shapes}
+    for kind in types:
+        for vars_ in kind.states:
+            for leaf, row in placed(vars_, kind.starts).items():
+                shape = problem.shapes.of_leaf[vars_.state.key, leaf]
+                if shape in found:
+                    found[shape].extend(row)
+    terms = [capacity.class_terms(at) for at in range(len(capacity.classes.items))]
+    for shape, row in found.items():
+        counts = [var for here in terms for var in here.get(shape, ())]
+        total = cp_model.LinearExpr.sum(counts) if counts else 0
+        model.add(total <= row.expression)

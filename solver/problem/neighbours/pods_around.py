@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from models.gangs import Gang, PodPhase, PodSet, pod_sets
-from models.neighbours import ALONE, Neighbours
+from models.neighbours import Neighbours
 from models.nodes import NodeDemand
 from solver.problem.gang_state import Standing
 from solver.problem.neighbours.spread_counts import KeyDomains, Pair, SpreadCounts
@@ -193,7 +193,8 @@ def pods_around(
     Count who is around pods that wait; none where none of these has neighbours.
     """
     waiting = (leaf for state in states for leaf in state.leaves if leaf.pending)
-    said = {leaf.pod_set.neighbours for leaf in waiting} - {ALONE}
+    said = {leaf.pod_set.neighbours for leaf in waiting}
+    said = {each for each in said if each}
     if not said:
         return None
     domains = KeyDomains(room.nodes)

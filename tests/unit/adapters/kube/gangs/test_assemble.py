@@ -9,7 +9,7 @@ from adapters.kube.dialects.registry import dialects
 from adapters.kube.gangs.assemble import Assembler
 from adapters.kube.objects.constraints import NAME_FIELD
 from adapters.kube.objects.pod_reader import pod_record
-from models.gangs import Group, MatchPolicy, PodPhase, pod_sets
+from models.gangs import Group, MatchPolicy, PodPhase, PodSet, pod_sets
 from models.neighbours import Apart, Spread
 from models.nodes import HOSTNAME
 from models.policy import Policy
@@ -645,6 +645,51 @@ def test_a_running_pod_keeps_ours_away_by_any_topology(case, scheduler):
 
     assert {"m", "n"} == nodes_for("y")
     assert {"m"} == nodes_for("x")
+
+
+def liking(weight, key="zone", kind="podAffinity", **labels):
+    term = {"labelSelector": {"matchLabels": labels}, "topologyKey": key}
+    word = "preferredDuringSchedulingIgnoredDuringExecution"
+    return {kind: {word: [{"weight": weight, "podAffinityTerm": term}]}}
+
+
+def test_what_waiting_pods_prefer_is_said_of_them_and_of_whom_they_mean():
+    rules = liking(5, app="x") | liking(2, kind="podAntiAffinity", app="y")
+    there = keeping(labels={"app": "y"})
+    pods = [
+        pod(f"p-{i}", labels={"app": "x", **in_group("g")}, affinity=rules)
+        for i in range(2)
+    ]
+    found = assembled(node("n"), pod_group("g", 2), there, *pods).snapshot
+    (one,) = pod_sets(found.gangs[0].tree)
+
+    assert {(r.key, r.weight) for r in one.neighbours.preferred} == {
+        ("zone", 5),
+        ("zone", -2),
+    }
+    assert ("preferred app=x in default",) == one.neighbours.preferred_by
+    assert not one.neighbours
+    ((other, _),) = found.nodes[0].others
+    assert ("preferred app=y in default",) == other.preferred_by
+
+
+@pytest.mark.parametrize("weight", [0, 101, "much", None])
+def test_a_preference_that_cannot_be_read_is_left_out(weight):
+    found = assembled(node("n"), pod(affinity=liking(weight, app="x"))).snapshot
+
+    assert found.gangs[0].refused is None
+    assert found.gangs[0].tree.neighbours.preferred == ()
+
+
+def test_what_is_preferred_parts_no_pods_of_a_leaf():
+    first = pod(
+        "p-0", labels={"app": "x", **in_group("g")}, affinity=liking(5, app="x")
+    )
+    found = assembled(
+        node("n"), pod_group("g", 2), first, pod("p-1", labels=in_group("g"))
+    )
+
+    assert isinstance(found.snapshot.gangs[0].tree, PodSet)
 
 
 TEAM_A = {"namespaceSelector": {"matchLabels": {"team": "a"}}}

@@ -1,0 +1,59 @@
+"""
+Pods beside others on random small cases: near, apart, spread, and what they prefer.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.cases.beside import preferring, with_neighbours
+from benchmarks.quality import exact_vector, vector_of
+from models.policy import Evict, Policy, Tier
+from solver.round import decide
+from solver.verify import verify
+from tests.helpers.cases import random_snapshot
+
+CALM = Evict(preempt=False, reclaim=False, consolidate=False, stale=False)
+TIERS = ("entitled", "disruption", "borrowing", "topology", "neighbours", "surplus")
+POLICY = Policy(evict=CALM, tiers=tuple(Tier(name=name) for name in TIERS))
+
+
+def beside(seed, *, only_preferred=False):
+    snapshot = random_snapshot(seed)
+    gangs = with_neighbours(f"case-{seed}", snapshot.gangs, 1.0)
+    if only_preferred:
+        gangs = preferring(gangs)
+    return replace(snapshot, gangs=tuple(gangs))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_pods_prefer_is_weighed_as_the_exact_model_weighs_it(seed):
+    snapshot = beside(seed, only_preferred=True)
+
+    assert exact_vector(snapshot, POLICY) == vector_of(decide(snapshot, POLICY))
+
+
+@pytest.mark.parametrize("seed", range(20, 40))
+def test_what_is_proven_of_pods_beside_others_is_what_the_exact_model_says(seed):
+    snapshot = beside(seed)
+    plan = decide(snapshot, POLICY)
+    exact = exact_vector(snapshot, POLICY)
+
+    assert () == verify(snapshot, POLICY, plan)
+    assert plan.status != "optimal" or exact == vector_of(plan)
+
+
+@pytest.mark.parametrize("seed", range(20, 40))
+def test_greedy_puts_pods_beside_others_by_the_rules(seed):
+    snapshot = beside(seed)
+
+    assert () == verify(snapshot, POLICY, decide(snapshot, POLICY, strategy="greedy"))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_what_is_preferred_changes_nothing_where_the_policy_does_not_ask(seed):
+    snapshot = random_snapshot(seed)
+    gangs = preferring(with_neighbours(f"case-{seed}", snapshot.gangs, 1.0))
+    plan = decide(replace(snapshot, gangs=tuple(gangs)), Policy(evict=CALM))
+
+    assert vector_of(decide(snapshot, Policy(evict=CALM))) == vector_of(plan)
