@@ -35,3 +35,43 @@ def completed(line):
 )
 def test_a_word_is_completed(line, words):
     assert words == completed(line)
+
+
+LAB = """
+apiVersion: phalanx/v1
+kind: Scenario
+given:
+  nodes: [{name: n0, allocatable: {nvidia.com/gpu: 8}}]
+  queues: [{name: research}]
+  gangs:
+    - {name: train, queue: research, min: 1, requests: {nvidia.com/gpu: 1}}
+    - {name: serve, queue: research, min: 1, requests: {nvidia.com/gpu: 1}}
+    - name: serve
+      namespace: other
+      queue: research
+      min: 1
+      requests: {nvidia.com/gpu: 1}
+"""
+
+
+ALL = ["train", "default/serve", "default/train", "other/serve"]
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        ("describe gang -f {} tr", ["train"]),
+        ("describe gang -f {} ", ALL),
+        ("describe gang -f {} other/", ["other/serve"]),
+        ("describe queue -f {} ", ["research"]),
+        ("describe node -f {} n", ["n0"]),
+        ("describe gang -f {}.gone t", []),
+        ("why g", ["gang"]),
+        ("why gang {} ", []),
+    ],
+)
+def test_a_name_is_completed(words, names, tmp_path):
+    path = tmp_path / "lab.yaml"
+    path.write_text(LAB)
+
+    assert names == completed(f"phalanx {words.format(path)}")

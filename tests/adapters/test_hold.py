@@ -109,7 +109,7 @@ def test_a_namespace_that_is_paused_says_who_since_when_and_why(
     now = [0.0]
     pause = Pause(transport_to(tmp_path, server), "phalanx-system", lambda: now[0])
     assert pause() is None
-    assert 0 == run(["pause", "--reason", "a new fabric"])
+    assert 0 == run(["pause", "--no-wait", "--reason", "a new fabric"])
     assert pause() is None, "it is asked again after two seconds"
     now[0] += 2
     facts = pause().facts

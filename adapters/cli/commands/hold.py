@@ -4,7 +4,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from time import time
+from time import sleep, time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -130,14 +130,19 @@ def pause(
     *,
     reason: Why = "",
     namespace: RunsIn = None,
+    wait: Annotated[
+        bool, typer.Option("--wait/--no-wait", help="Until it must have been read.")
+    ] = True,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
 ) -> None:
     """
     Let the scheduler plan and tell, and bind and evict nothing until it is resumed.
+
+    What a round has begun to carry out by then is carried out.
     """
     from adapters.kube.acting.holding import annotate, who_asks
-    from adapters.kube.acting.pause import PAUSE, PAUSED_BY, PAUSED_SINCE
+    from adapters.kube.acting.pause import PAUSE, PAUSED_BY, PAUSED_SINCE, READ_EVERY
     from adapters.kube.dialects.notes import moment
 
     transport, carrier = _namespace(namespace, kubeconfig, context)
@@ -147,7 +152,11 @@ def pause(
         PAUSED_SINCE: moment(time()),
     }
     annotate(transport, carrier, words)
-    say(f"paused: it stands on Namespace {carrier.name}")
+    if wait:
+        sleep(READ_EVERY)
+    since = "now on" if wait else f"{READ_EVERY:.0f} s from now on at the latest"
+    where = f"it stands on Namespace {carrier.name}"
+    say(f"paused: {where}, and no round that begins from {since} binds or evicts")
 
 
 def resume(

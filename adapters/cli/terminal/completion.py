@@ -1,5 +1,5 @@
 """
-What a shell completes behind an option: the words that its help lists.
+What a shell completes: the words that an option's help lists, and names.
 """
 
 import re
@@ -8,9 +8,16 @@ from functools import partial
 from typing import Any
 
 import typer
-from typer.core import TyperGroup, TyperOption
+from typer.core import TyperArgument, TyperGroup, TyperOption
 
 from adapters.cli.app import app
+from adapters.cli.terminal.completed_names import (
+    KINDS,
+    PLURALS,
+    Offer,
+    offering_names,
+    offering_words,
+)
 
 VARIABLE = "_PHALANX_COMPLETE"
 """
@@ -24,18 +31,33 @@ def complete(name: str) -> None:
     Answer the shell, and end.
     """
     command = typer.main.get_command(app)
-    for each in _commands(command):
+    for kind, each in _commands(command, ""):
         for option in each.params:
             if isinstance(option, TyperOption) and (words := _words(option)):
                 option._custom_shell_complete = _offering(words)  # noqa: SLF001
+            elif isinstance(option, TyperArgument) and (names := _names(option, kind)):
+                option._custom_shell_complete = names  # noqa: SLF001
     command(args=[], prog_name=name)
 
 
-def _commands(command: Any) -> Iterator[Any]:  # noqa: ANN401 - typer's own kind
-    yield command
+def _commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - typer's own kind
+    """
+    Walk the commands with the name of each.
+    """
+    yield name, command
     if isinstance(command, TyperGroup):
-        for inner in command.commands.values():
-            yield from _commands(inner)
+        for inner, each in command.commands.items():
+            yield from _commands(each, inner)
+
+
+def _names(argument: TyperArgument, command: str) -> Offer | None:
+    """
+    Give what names an argument takes: of what its command or its first word says.
+    """
+    if argument.name == "name":
+        kind = PLURALS.get(command, command)
+        return offering_names(kind) if kind in KINDS else None
+    return offering_words(("gang",)) if command == "why" else None
 
 
 def _words(option: TyperOption) -> Callable[[], Sequence[str]] | None:

@@ -24,7 +24,10 @@ Why, who and since when; only the first one pauses.
 NAMESPACES = Resource(
     group="", version="v1", plural="namespaces", kind="Namespace", namespaced=False
 )
-_AGAIN = 2.0
+READ_EVERY = 2.0
+"""
+Seconds after which the namespace is read again.
+"""
 _log = logging.getLogger(__name__)
 
 
@@ -57,7 +60,7 @@ class Pause:
         if self._setting is not None:
             return self._setting
         now = self._clock()
-        if self._read_at is None or now >= self._read_at + _AGAIN:
+        if self._read_at is None or now >= self._read_at + READ_EVERY:
             self._read_at = now
             self._note(self._read())
         return self._known
