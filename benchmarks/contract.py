@@ -12,6 +12,7 @@ import yaml
 from pydantic import Field, TypeAdapter, ValidationError
 
 from benchmarks.contract_days import Days
+from benchmarks.contract_devices import BulkParts, MigOrders, WaitingParts
 from benchmarks.contract_evict import Evictions, FullCases, VictimCases
 from benchmarks.contract_parts import Cluster, Part, Ratio, Weights
 from benchmarks.contract_steady import Steady
@@ -111,6 +112,7 @@ class World(Part):
     running: Running
     queues: Queues | None
     pending: Pending
+    parts: WaitingParts | None = None
 
 
 class Reach(Part):
@@ -211,6 +213,8 @@ Contract = (
     | VictimCases
     | FullCases
     | PriorityMatters
+    | MigOrders
+    | BulkParts
     | Days
     | Steady
 )

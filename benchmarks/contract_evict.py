@@ -141,6 +141,8 @@ class Evictions(Part):
 class VictimCases(Part):
     """
     Random small full cases, each with its own policy, held against the exact model.
+
+    With ``parts`` much of what runs and waits has or asks for parts of GPUs.
     """
 
     kind: Literal["VictimCases"]
@@ -148,6 +150,8 @@ class VictimCases(Part):
     about: str
     first_seed: int
     cases: int
+    parts: bool = False
+    most_outcomes: int = 30
     limits: Limits = Limits()
     not_greedy: float
 

@@ -13,9 +13,11 @@ from benchmarks.contract import (
     load_contract,
 )
 from benchmarks.contract_days import Days
+from benchmarks.contract_devices import BulkParts, MigOrders
 from benchmarks.contract_evict import Evictions, FullCases, VictimCases
 from benchmarks.contract_steady import Steady
 from benchmarks.days import measure_days
+from benchmarks.devices import measure_bulk, measure_mig_orders
 from benchmarks.evictions import measure_evictions
 from benchmarks.full import measure_full
 from benchmarks.measure import measure_growth, measure_rounds
@@ -25,6 +27,8 @@ from benchmarks.rows import BenchReport, Row
 from benchmarks.steady import measure_steady
 from benchmarks.victims_quality import measure_victims
 from solver.tuning import DEFAULT, Tuning
+
+Quality = Small | VictimCases | FullCases | PriorityMatters | MigOrders | BulkParts
 
 
 def run(
@@ -75,6 +79,16 @@ def measure(name: str) -> Iterator[Row]:
             yield from measure_growth(contract)
         case Evictions():
             yield from measure_evictions(contract)
+        case Days():
+            yield from measure_days(contract)
+        case Steady():
+            yield from measure_steady(contract)
+        case _:
+            yield from _measure_quality(contract)
+
+
+def _measure_quality(contract: Quality) -> Iterator[Row]:
+    match contract:
         case Small():
             yield from measure_small(contract)
         case VictimCases():
@@ -83,7 +97,7 @@ def measure(name: str) -> Iterator[Row]:
             yield from measure_full(contract)
         case PriorityMatters():
             yield from measure_priority_matters(contract)
-        case Days():
-            yield from measure_days(contract)
-        case Steady():
-            yield from measure_steady(contract)
+        case MigOrders():
+            yield from measure_mig_orders(contract)
+        case BulkParts():
+            yield from measure_bulk(contract)

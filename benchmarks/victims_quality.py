@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from adapters.files import scenario_of
 from adapters.machine.clock import monotonic
+from benchmarks.cases.part_victims import part_victim_case
 from benchmarks.cases.victims import victim_case
 from benchmarks.contract_evict import VictimCases
 from benchmarks.planned import decide
@@ -25,8 +26,6 @@ from models.plan import Plan
 from models.policy import Limits, Policy
 from models.snapshot import Snapshot
 from solver.problem.problem import problem_of
-
-MOST_OUTCOMES = 30
 
 
 @dataclass(slots=True)
@@ -49,7 +48,7 @@ def measure_victims(contract: VictimCases) -> Iterator[Row]:
     tally = Tally()
     began = monotonic()
     for seed in range(contract.first_seed, contract.first_seed + contract.cases):
-        _count_case(tally, seed, contract.limits)
+        _count_case(tally, seed, contract)
     wrong = {"differs": tally.different, "is rejected": tally.rejected}
     num_wrong = len(tally.different) + len(tally.rejected)
     yield Row(
@@ -73,32 +72,40 @@ def measure_victims(contract: VictimCases) -> Iterator[Row]:
     )
 
 
-def _count_case(tally: Tally, seed: int, limits: Limits) -> None:
-    snapshot, policy = case_of(seed, limits)
+def _count_case(tally: Tally, seed: int, contract: VictimCases) -> None:
+    snapshot, policy = case_of(seed, contract.limits, parts=contract.parts)
+    most = contract.most_outcomes
     first = best_first_step(snapshot, policy, _shares(snapshot, policy))
     try:
         plan = decide(snapshot, policy)
     except PlanRejectedError:
         tally.rejected.append(seed)
         return
-    if not _is_best(snapshot, policy, plan, first):
+    if not _is_best(snapshot, policy, plan, first, most):
         tally.different.append(seed)
     tally.evicting += any(op.op in {"Evict", "Move"} for op in plan.operations)
     tally.proven += plan.status != "feasible"
     greedy = decide(snapshot, policy, strategy="greedy")
-    tally.greedy_short += not _is_best(snapshot, policy, greedy, first)
+    tally.greedy_short += not _is_best(snapshot, policy, greedy, first, most)
 
 
-def case_of(seed: int, limits: Limits) -> tuple[Snapshot, Policy]:
+def case_of(
+    seed: int, limits: Limits, *, parts: bool = False
+) -> tuple[Snapshot, Policy]:
     """
     Give the snapshot and the policy of a case.
     """
-    scenario = scenario_of(f"victims-{seed}", victim_case(seed))
+    made = part_victim_case(seed) if parts else victim_case(seed)
+    scenario = scenario_of(f"victims-{seed}", made)
     return scenario.snapshot, scenario.policy.model_copy(update={"limits": limits})
 
 
 def _is_best(
-    snapshot: Snapshot, policy: Policy, plan: Plan, first: Sequence[Value] | None
+    snapshot: Snapshot,
+    policy: Policy,
+    plan: Plan,
+    first: Sequence[Value] | None,
+    most: int,
 ) -> bool:
     """
     Tell whether no plan is better, whoever of several equally good leaves.
@@ -110,7 +117,7 @@ def _is_best(
     if first is None or later is None:
         return False
     try:
-        exact = best_round(snapshot, policy, shares, MOST_OUTCOMES)
+        exact = best_round(snapshot, policy, shares, most)
     except UndecidedError:
         exact = [*first, *later]
     return first_worse(vector_of(plan), exact) is None

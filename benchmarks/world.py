@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 
+from benchmarks.cases.waiting_parts import with_waiting_parts
 from benchmarks.contract import Queues, Running, World
 from benchmarks.contract_parts import Cluster, Ratio, Weights
 from benchmarks.waiting import GIB, pending_gangs, requests_of
@@ -58,12 +59,15 @@ def make_world(world: World) -> Snapshot:
     gangs = [*running, *pending]
     queues = _queues(rnd, world.queues, nodes, gangs) if world.queues else []
     levels = tuple(world.cluster.domains)
-    return Snapshot(
+    made = Snapshot(
         nodes=tuple(nodes),
         gangs=tuple(sorted(gangs, key=lambda gang: gang.key)),
         queues=tuple(sorted(queues, key=lambda queue: queue.name)),
         topologies=(Topology(name="default", levels=levels),) if levels else (),
     )
+    if world.parts is None:
+        return made
+    return with_waiting_parts(made, world.parts, world.seed)
 
 
 def facts_of(snapshot: Snapshot) -> dict[str, float]:

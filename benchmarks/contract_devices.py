@@ -1,0 +1,53 @@
+"""
+Rows of GPUs below a whole one, as the contract writes them.
+"""
+
+from typing import Literal
+
+from benchmarks.contract_parts import Part, Weights
+from models.policy import Policy
+
+
+class MigOrders(Part):
+    """
+    Every order of the instances of each content that fills one GPU.
+
+    Held is in how many of them some instance finds no place: all waiting at once, and
+    one after the other with what is known so far.
+    """
+
+    kind: Literal["MigOrders"]
+    name: str
+    about: str
+    policy: Policy = Policy()
+    in_one_round: int
+    one_by_one: int
+
+
+class BulkParts(Part):
+    """
+    Pods with a share of a GPU each, all waiting at once on nodes of 8 GPUs.
+
+    ``eighths`` are the shares that are drawn with equal chance; held is what may be
+    missing of the GPUs that could be used, by the sum of what all ask for.
+    """
+
+    kind: Literal["BulkParts"]
+    name: str
+    about: str
+    seed: int
+    nodes: int
+    pods: int
+    eighths: tuple[int, ...]
+    policy: Policy = Policy()
+    at_most: float
+
+
+class WaitingParts(Part):
+    """
+    Gangs of parts that wait: how many pods by thousandths of a GPU, in gangs of a size.
+    """
+
+    pods: dict[int, int]
+    members: Weights
+    priorities: Weights

@@ -1,0 +1,126 @@
+"""
+Measured GPUs below a whole one: orders of instances, and many small shares at once.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from adapters.machine.clock import monotonic
+from benchmarks.cases.mig_orders import empty_gpu, orders, with_instance
+from benchmarks.cases.waiting_parts import bulk
+from benchmarks.contract_devices import BulkParts, MigOrders
+from benchmarks.planned import decide, planned
+from benchmarks.rows import Range, Row, tier_lines
+from models.gangs import PodPhase, pod_sets
+from models.plan import Plan
+from models.policy import Policy
+from models.resources import GPU, GPU_SHARE, SHARES_PER_GPU
+from models.snapshot import Snapshot
+from solver.next_snapshot import carry_out
+
+_SECONDS = 10
+
+
+def measure_mig_orders(contract: MigOrders) -> Iterator[Row]:
+    """
+    Count the orders in which some instance of a content that fills a GPU finds none.
+    """
+    began = monotonic()
+    every = orders()
+    at_once = sum(not _fits_at_once(names, contract.policy) for names in every)
+    in_turn = sum(not _fits_in_turn(names, contract.policy) for names in every)
+    yield Row(
+        name=contract.name,
+        seconds={"total": monotonic() - began},
+        facts={"orders": len(every)},
+        ranges=(
+            Range(
+                what="orders that fail at once",
+                value=at_once,
+                limit=contract.in_one_round,
+            ),
+            Range(
+                what="orders that fail one by one",
+                value=in_turn,
+                limit=contract.one_by_one,
+            ),
+        ),
+    )
+
+
+def _fits_at_once(names: Sequence[str], policy: Policy) -> bool:
+    snapshot = empty_gpu()
+    for at, name in enumerate(names):
+        snapshot = with_instance(snapshot, name, age=len(names) - at)
+    plan = decide(snapshot, policy)
+    return sum(step.op == "Bind" for step in plan.operations) == len(names)
+
+
+def _fits_in_turn(names: Sequence[str], policy: Policy) -> bool:
+    snapshot = empty_gpu()
+    for name in names:
+        snapshot = with_instance(snapshot, name)
+        snapshot = carry_out(snapshot, decide(snapshot, policy), _SECONDS)
+    return _num_running(snapshot) == len(names)
+
+
+def _num_running(snapshot: Snapshot) -> int:
+    return sum(
+        pod.phase is PodPhase.RUNNING
+        for gang in snapshot.gangs
+        for leaf in pod_sets(gang.tree)
+        for pod in leaf.pods
+    )
+
+
+def measure_bulk(contract: BulkParts) -> Iterator[Row]:
+    """
+    Hold what many small shares use of the GPUs against what they could use at most.
+    """
+    snapshot = bulk(contract)
+    plan = planned(snapshot, contract.policy)
+    greedy = planned(snapshot, contract.policy, "greedy")
+    used, most = _gpus_used(snapshot, plan), _most_gpus(snapshot)
+    yield Row(
+        name=contract.name,
+        seconds=dict(plan.seconds or {}),
+        greedy_seconds=(greedy.seconds or {}).get("total"),
+        tiers=tier_lines(plan, greedy),
+        facts={
+            "pods": contract.pods,
+            "used": used,
+            "greedy used": _gpus_used(snapshot, greedy),
+            "most": most,
+        },
+        ranges=(
+            Range(
+                what="missing of the GPUs that could be used",
+                value=1 - used / most,
+                limit=contract.at_most,
+                unit="%",
+            ),
+        ),
+    )
+
+
+def _gpus_used(snapshot: Snapshot, plan: Plan) -> float:
+    bound = {step.pod for step in plan.operations if step.op == "Bind"}
+    return (
+        sum(
+            leaf.requests.get(GPU_SHARE, 0)
+            for gang in snapshot.gangs
+            for leaf in pod_sets(gang.tree)
+            for pod in leaf.pods
+            if f"{gang.namespace}/{pod.name}" in bound
+        )
+        / SHARES_PER_GPU
+    )
+
+
+def _most_gpus(snapshot: Snapshot) -> float:
+    asked = sum(
+        leaf.requests.get(GPU_SHARE, 0) * len(leaf.pods)
+        for gang in snapshot.gangs
+        for leaf in pod_sets(gang.tree)
+    )
+    have = sum(node.allocatable.get(GPU, 0) for node in snapshot.nodes)
+    return min(have, asked / SHARES_PER_GPU)
