@@ -35,6 +35,10 @@ LARGEST_OF: Mapping[str, int] = {CPU: 10**9}
 MOST_GPUS = 10**6
 HOST_PORTS = "host-port/"
 VOLUME_SLOTS = "attachable-volumes-csi-"
+CLAIMED_DEVICES = "claimed-devices."
+"""
+Begins the names of what is counted of devices by claim.
+"""
 MODEL_MARK = "@"
 """
 Stands between a resource and a model of it.

@@ -30,6 +30,7 @@ HOPELESS = frozenset(
         Reason.QUEUE_CLOSED,
         Reason.WAITING_FOR_GROUP,
         Reason.WAITING_FOR_VOLUMES,
+        Reason.WAITING_FOR_DEVICES,
         Reason.TIMED_OUT,
     }
 )

@@ -48,6 +48,7 @@ _NOT_READY = {
     Reason.WAITING_FOR_PODS: Verdict.PODS,
     Reason.WAITING_FOR_GROUP: Verdict.GROUP,
     Reason.WAITING_FOR_VOLUMES: Verdict.VOLUMES,
+    Reason.WAITING_FOR_DEVICES: Verdict.DEVICES,
     Reason.TIMED_OUT: Verdict.HELD,
     Reason.INSUFFICIENT_CAPACITY: Verdict.ROOM,
     Reason.PAUSED: Verdict.HELD,

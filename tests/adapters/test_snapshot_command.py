@@ -45,6 +45,9 @@ def manifests(tmp_path):
     return str(path)
 
 
+BY_NUMBER = {"key": "k", "operator": "Gt", "value": "4"}
+
+
 def out(capfd, *words):
     code = run(list(words))
     return code, capfd.readouterr().out
@@ -116,14 +119,14 @@ def test_two_snapshots_are_compared(manifests, tmp_path, capfd):
 
 def test_everything_that_is_not_obeyed_is_told(tmp_path, capfd):
     path = tmp_path / "m.yaml"
-    bad = pod("bad", hostNetwork=True, resourceClaims=[{"name": "x"}])
+    bad = pod("bad", hostNetwork=True, tolerations=[BY_NUMBER])
     foreign = pod("foreign", schedulerName="volcano")
     path.write_text(yaml.safe_dump_all([node(), pod("good"), bad, foreign]))
 
     code, text = out(capfd, "snapshot", "check", str(path))
     assert 3 == code
     assert "default/bad: UnsupportedConstraint: " in text
-    assert "spec.resourceClaims" in text
+    assert "spec.tolerations[0].operator" in text
     assert "warning: pods of other schedulers: 1 waiting" in text
     assert text.endswith("1 node, 2 gangs, 1 cannot be planned as written, 1 warning\n")
 

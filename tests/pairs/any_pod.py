@@ -246,13 +246,13 @@ PROSE = {
             "p-0 NeighboursInTheWay spread pods in default spread by zone",
         )
     ],
-    "claims of devices": [
+    "A claim that does not exist yet": [
         pair(
             PLAIN,
             "Pod/p-0 spec resourceClaims",
             (ABSENT, [{"name": "c", "resourceClaimName": "c"}]),
             "p-0 1 on n",
-            "p-0 UnsupportedConstraint …resourceClaims…",
+            "p-0 WaitingForDevices …claim c (c) does not exist",
         )
     ],
     "tolerations with `Lt` or `Gt`": [

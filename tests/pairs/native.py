@@ -187,15 +187,6 @@ ROWS = {
             "g 3 on n; warned: …gone…",
         ),
     ],
-    "`spec.resourceClaims`": [
-        pair(
-            PLAIN,
-            "PodGroup/g spec resourceClaims",
-            (ABSENT, [{"name": "c", "resourceClaimName": "c"}]),
-            "g 3 on n",
-            "g UnsupportedConstraint …resourceClaims…",
-        )
-    ],
     "`spec.preemptionPolicy`": [
         pair(
             PLAIN,

@@ -50,9 +50,19 @@ ACTING = (
     Permission(group="", resource="pods/eviction", verb="create"),
     Permission(group="", resource="persistentvolumeclaims", verb="get"),
     Permission(group="", resource="persistentvolumeclaims", verb="patch"),
+    *(
+        Permission(group="resource.k8s.io", resource=resource, verb=verb, optional=True)
+        for resource, verb in (
+            ("resourceclaims", "get"),
+            ("resourceclaims", "patch"),
+            ("resourceclaims/status", "patch"),
+            ("resourceclaims/binding", "patch"),
+        )
+    ),
 )
 """
-What binds and evicts; claims are told the node of the pod that they wait for.
+What binds and evicts; claims are told the node of the pod that they wait for, and
+claims of devices get them.
 """
 TELLING = (
     Permission(group="", resource="pods/status", verb="patch"),

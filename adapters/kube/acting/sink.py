@@ -5,6 +5,7 @@ A cluster as a sink of plans: intent first, then binds and evictions, gang by ga
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from adapters.kube.acting.claimed_device_binder import ClaimedDeviceBinder
 from adapters.kube.acting.executor import STOPPING, THREADS, carry_out
 from adapters.kube.acting.intent import MOST_BINDS, MOST_TEXT, IntentStore
 from adapters.kube.acting.intent_format import Intent
@@ -47,6 +48,7 @@ class ClusterSink:
         self._store = store
         self._memory = memory
         self._volumes = VolumeBinder(deeds, cache)
+        self._devices = ClaimedDeviceBinder(deeds, cache)
         self._turn: Turn | None = None
         self._threads = threads
         self._goes_on = goes_on
@@ -117,7 +119,10 @@ class ClusterSink:
     def remember(self) -> None:
         """
         Keep what is remembered, and what waits for volumes, where it has changed.
+
+        Devices that were given to pods without a node are taken back.
         """
+        self._devices.sweep()
         held = tuple(Promise.of(step) for step in self._volumes.steps)
         now = Intent(binds=held, memory=self._memory.document())
         if now != self._intent:
@@ -147,10 +152,25 @@ class ClusterSink:
                 lacking[name] = binds
         held = {step for binds in lacking.values() for step in binds}
         now = [step for step in steps if step not in found and step not in held]
-        found |= zip(now, self._run(now, self._done), strict=True)
+        found |= self._done_with_devices(now)
         for name, binds in lacking.items():
             found |= zip(binds, self._begun(name, binds), strict=True)
         return [found[step] for step in steps]
+
+    def _done_with_devices(
+        self, steps: Sequence[Operation]
+    ) -> dict[Operation, Receipt]:
+        """
+        Bind and evict, after claims of devices have theirs.
+        """
+        binds = self._units(step for step in steps if step.op == "Bind")
+        units = {n: u for n, u in binds.items() if self._devices.concerns(u)}
+        found = self._devices.prepare(units, self._run) if units else {}
+        now = [step for step in steps if step not in found]
+        found |= zip(now, self._run(now, self._done), strict=True)
+        mine = {step for unit in units.values() for step in unit}
+        self._devices.settle(found[step] for step in now if step in mine)
+        return found
 
     def _begun(self, name: str, binds: Sequence[Operation]) -> list[Receipt]:
         """

@@ -169,7 +169,7 @@ class Assembler:
         asked = self._asked(wide, looks, trees)
         ready = self._loads.nodes(nodes, asked, warnings=warnings)
         budgets = gangs.budgets(warnings)
-        summary = self._summary(looks, objects, warnings)
+        summary = self._summary(looks, objects, [*warnings, *gangs.devices.warnings])
         snapshot = Snapshot(
             nodes=ready,
             gangs=_joined(looks, now),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from adapters.kube.dialects.defaults import Defaults, defaults_of
 from adapters.kube.dialects.notes import PriorityClasses, priority_classes
 from adapters.kube.dialects.protocol import Claim, Objects
+from adapters.kube.gangs.claimed_devices import ClaimedDevices, with_devices
 from adapters.kube.gangs.holds import hold_of
 from adapters.kube.gangs.leaves import Member, ages, elapsed, with_labels
 from adapters.kube.gangs.membership import Grouped
@@ -75,9 +76,11 @@ class GangMaker:
         apart: Around,
         now: int,
         volumes: Volumes,
+        devices: ClaimedDevices,
     ) -> None:
         self._classes = priority_classes(objects)
         self.volumes = volumes
+        self.devices = devices
         self._homes = homes
         self._apart = apart
         self._now = now
@@ -108,7 +111,7 @@ class GangMaker:
         plain = defaults_of(claim.dialect)
         tree, broken = self._tree(claim.key.partition("/")[2], group)
         priority, unclear = _priority(claim, plain, group.members, self._classes)
-        queue, torn = self._queue(claim, group.members)
+        queue, torn = _queue(claim, group.members)
         guest = not queue and self._homes.is_guest(plain)
         if not queue:
             queue = self._homes.of(plain)
@@ -165,6 +168,7 @@ class GangMaker:
         members = self._with_volumes(group.members)
         members = self._with_neighbours(members)
         members = with_labels(group.claim.nodes, members)
+        members = with_devices(self.devices, members)
         try:
             claim = group.claim
             policy = claim.match_policy or defaults_of(claim.dialect).match_policy
@@ -199,27 +203,13 @@ class GangMaker:
             for m in members
         ]
 
-    @staticmethod
-    def _queue(claim: Claim, members: Sequence[Member]) -> tuple[str, Waiting | None]:
-        """
-        Give the queue that the group, its owner or its pods name; "" where none does.
-        """
-        if claim.queue:
-            return claim.queue, None
-        named = sorted({member.queue for member in members if member.queue})
-        if len(named) > 1:
-            detail = f"its pods name the queues {', '.join(named[:3])}"
-            return named[0], Waiting(Reason.CONFIG_CONFLICT, {"detail": detail})
-        if named:
-            return named[0], None
-        return "", None
-
     def _refused(self, group: Grouped) -> Waiting | None:
         for reason, found in (
             (Reason.INVALID_GANG, _invalid(group)),
             (Reason.CONFIG_CONFLICT, iter([group.conflict])),
             (Reason.UNSUPPORTED_CONSTRAINT, self._unsupported(group)),
             (Reason.WAITING_FOR_VOLUMES, self._no_volumes(group)),
+            (Reason.WAITING_FOR_DEVICES, self.devices.lacking(group.pods)),
         ):
             detail = next(filter(None, found), None)
             if detail is not None:
@@ -245,6 +235,7 @@ class GangMaker:
                 continue
             if pod.unsupported:
                 yield f"pod {pod.name}, {pod.unsupported[0]}"
+            yield self.devices.unsupported(pod)
         yield self._apart.reasons.get(group.claim.key)
 
     def _no_volumes(self, group: Grouped) -> Iterator[str]:
@@ -261,6 +252,21 @@ class GangMaker:
                 fault = self.volumes.fault(pod)
                 if fault is not None:
                     yield pod.key, fault
+
+
+def _queue(claim: Claim, members: Sequence[Member]) -> tuple[str, Waiting | None]:
+    """
+    Give the queue that the group, its owner or its pods name; "" where none does.
+    """
+    if claim.queue:
+        return claim.queue, None
+    named = sorted({member.queue for member in members if member.queue})
+    if len(named) > 1:
+        detail = f"its pods name the queues {', '.join(named[:3])}"
+        return named[0], Waiting(Reason.CONFIG_CONFLICT, {"detail": detail})
+    if named:
+        return named[0], None
+    return "", None
 
 
 def _claimed(group: Grouped, plain: Defaults, settled: _Settled, now: int) -> Gang:

@@ -20,7 +20,9 @@ from adapters.kube.gangs.attached_volumes import (
 )
 from adapters.kube.gangs.budgets import budgets_of
 from adapters.kube.gangs.build import GangMaker
+from adapters.kube.gangs.claimed_devices import ClaimedDevices
 from adapters.kube.gangs.cluster_rules import ClusterRules, Kinds
+from adapters.kube.gangs.device_room import DeviceRoom
 from adapters.kube.gangs.membership import Grouped
 from adapters.kube.gangs.namespace_gangs import NamespaceGroups, NamespaceLook
 from adapters.kube.gangs.namespace_labels import (
@@ -73,6 +75,8 @@ class ClusterGangs:
         self._touched: set[str] = set()
         self._storage: Sequence[tuple[Raw, ...]] = ()
         self._shared: tuple[SharedClaim, ...] = ()
+        self._room = DeviceRoom()
+        self.devices = ClaimedDevices()
 
     def is_ours(self, pod: PodRecord) -> bool:
         """
@@ -132,7 +136,7 @@ class ClusterGangs:
         if storage != self._storage:
             some = [n for n, x in self._looks.items() if x.groups.have_volumes]
             touched, self._storage = touched | set(some), storage
-        touched |= self._sharing()
+        touched |= self._sharing() | self._claiming(wide)
         shared = {each.claim for each in self._shared}
         for name, look in self._looks.items():
             if name in touched or not look.gangs.lasts:
@@ -140,7 +144,7 @@ class ClusterGangs:
                 own = self._spaces.objects_of(space, wide)
                 pods = chain(space.ours.values(), space.others.values())
                 volumes = Volumes(own, pods, shared)
-                maker = GangMaker(own, rules.homes, apart, now, volumes)
+                maker = GangMaker(own, rules.homes, apart, now, volumes, self.devices)
                 look.make(maker, rules.around, apart)
         self._touched = set()
 
@@ -150,6 +154,16 @@ class ClusterGangs:
         Give the pods of others on each node that ours are neighbours to.
         """
         return self._apart.others
+
+    def _claiming(self, wide: Objects) -> set[str]:
+        """
+        Look at devices and claims; name the namespaces whose pods claim any.
+        """
+        asking = {n: x for n, x in self._looks.items() if x.groups.have_claims}
+        ours = chain.from_iterable(x.groups.ours for x in asking.values())
+        others = chain.from_iterable(x.groups.others for x in self._looks.values())
+        self.devices = self._room.look(wide, ours, others)
+        return set(asking)
 
     def _sharing(self) -> set[str]:
         """
@@ -172,6 +186,7 @@ class ClusterGangs:
             by_name=any(look.gangs.asks_for_names for look in looks),
             ports=frozenset().union(*(look.gangs.ports for look in looks)),
             slots=self._slots(wide),
+            claimed=self.devices.offered,
             others=self.others,
             places=places,
         )

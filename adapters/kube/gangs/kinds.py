@@ -34,6 +34,24 @@ NEEDED = tuple(
 """
 What every API server has and every plan needs.
 """
+DEVICES = tuple(
+    Resource(
+        group="resource.k8s.io",
+        version="v1",
+        plural=plural,
+        kind=kind,
+        namespaced=namespaced,
+    )
+    for plural, kind, namespaced in (
+        ("deviceclasses", "DeviceClass", False),
+        ("resourceclaims", "ResourceClaim", True),
+        ("resourceclaimtemplates", "ResourceClaimTemplate", True),
+        ("resourceslices", "ResourceSlice", False),
+    )
+)
+"""
+Devices by claim, which servers have from 1.34 on.
+"""
 
 
 CLAIMS, VOLUMES = (
@@ -48,7 +66,7 @@ def resources_of(dialects: Sequence[Dialect]) -> tuple[Resource, ...]:
     """
     found: dict[tuple[str, str, str], Resource] = {}
     named = (resource for dialect in dialects for resource in dialect.resources)
-    for resource in (*NEEDED, *OWNERS, *named):
+    for resource in (*NEEDED, *DEVICES, *OWNERS, *named):
         place = resource.group, resource.version, resource.plural
         found.setdefault(place, resource)
     return tuple(found.values())

@@ -29,7 +29,7 @@ class NamespaceGroups:
     The pods of a namespace by gang, before any is made.
 
     ``keepers`` are pods that ask for something of others; some pods of ours may
-    ``have_volumes``, of which some claims are ``shared``.
+    ``have_volumes``, of which some claims are ``shared``, or claims of devices.
     """
 
     groups: Mapping[str, Grouped] = field(default_factory=dict)
@@ -38,6 +38,7 @@ class NamespaceGroups:
     keepers: tuple[PodRecord, ...] = ()
     ours: Sequence[PodRecord] = ()
     have_volumes: bool = False
+    have_claims: bool = False
     shared: tuple[SharedClaim, ...] = ()
     passed: PassedOver = field(default_factory=PassedOver)
     warnings: tuple[str, ...] = ()
@@ -94,6 +95,7 @@ class NamespaceLook:
                 *preferring(found.values()),
             ),
             have_volumes=any(pod.volumes for pod in ours),
+            have_claims=any(pod.claims for pod in ours),
             shared=tuple(shared_claims(ours, others)),
             passed=passed_over(objects, ours, others),
             warnings=tuple(warnings),
@@ -109,7 +111,8 @@ class NamespaceLook:
         for key, group in self.groups.groups.items():
             pods = group.pods
             alone = apart.of(key, (pod.key for pod in pods))
-            beside = (around, alone, maker.volumes.facts(pods))
+            volumes, devices = maker.volumes.facts(pods), maker.devices.facts(pods)
+            beside = (around, alone, volumes, devices)
             known = self._made.get(key)
             if known is None or not _holds(known, group, beside):
                 known = (maker.made(group), beside)

@@ -20,7 +20,7 @@ from models.gpu_parts import is_part
 from models.host_ports import ports_offered
 from models.neighbours import Neighbours
 from models.nodes import Node
-from models.resources import add, is_gpu, largest, num_gpus
+from models.resources import Resources, add, is_gpu, largest, num_gpus
 
 NO_DEVICES: Devices = {}
 Others = tuple[tuple[Neighbours, int], ...]
@@ -35,7 +35,8 @@ class AskedOfNodes:
 
     ``slots`` are those that each has for volumes, ``others`` neighbours that are there,
     ``places`` labels that say in which HyperNodes it is.  ``contracts`` are those in
-    which parts of GPUs are asked for, ``devices`` what objects beside nodes say.
+    which parts of GPUs are asked for, ``devices`` what objects beside nodes say,
+    ``claimed`` what can be claimed of each.
     """
 
     by_name: bool = False
@@ -45,6 +46,7 @@ class AskedOfNodes:
     places: Mapping[str, Labels] = field(default_factory=dict)
     contracts: frozenset[str] = frozenset()
     devices: Mapping[str, RegisteredGpus] = field(default_factory=dict)
+    claimed: Mapping[str, Resources] = field(default_factory=dict)
 
     def of(self, node: str) -> "_With":
         """
@@ -52,11 +54,12 @@ class AskedOfNodes:
         """
         others = self.others.get(node, ())
         places = self.places.get(node, {})
-        beside = self.devices.get(node), self.contracts
+        claimed = self.claimed.get(node, {})
+        beside = self.devices.get(node), self.contracts, claimed
         return self.by_name, self.ports, self.slots.of(node), others, places, beside
 
 
-_Shared = tuple[RegisteredGpus | None, frozenset[str]]
+_Shared = tuple[RegisteredGpus | None, frozenset[str], Resources]
 _With = tuple[bool, frozenset[str], SlotsOfNode, Others, Labels, _Shared]
 _Made = tuple[NodeRecord, _With, Node, tuple[str, ...], Devices]
 
@@ -174,7 +177,8 @@ class NodeLoads:
 
     def _node(self, record: NodeRecord, asked: _With) -> _Made:
         node = record.node
-        by_name, ports, slots, neighbours, places, (beside, contracts) = asked
+        by_name, ports, slots, neighbours, places, more = asked
+        beside, contracts, claimed = more
         here = sorted(
             self._pods.get(node.name, {}).values(), key=lambda pod: (pod.key, pod.uid)
         )
@@ -194,8 +198,8 @@ class NodeLoads:
                 add(load, {name: amount})
         labels = {**node.labels, **places} if places else node.labels
         offered = node.allocatable
-        if ports or slots.offered:
-            offered = {**offered, **ports_offered(ports), **slots.offered}
+        if ports or slots.offered or claimed:
+            offered = {**offered, **ports_offered(ports), **slots.offered, **claimed}
         made = replace(
             node,
             allocatable=offered,

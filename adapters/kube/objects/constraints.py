@@ -139,8 +139,6 @@ def unsupported_of(spec: Json) -> Iterator[str]:
     Name every constraint that we do not model, with the field and why.
     """
     yield from asked_by_resource(spec)
-    if spec.get("resourceClaims"):
-        yield "spec.resourceClaims: devices by claim are not planned"
     yield from _tolerations_by_number(spec)
 
 

@@ -10,6 +10,7 @@ from sys import intern
 from typing import Any
 from weakref import WeakValueDictionary
 
+from adapters.kube.objects.claim_names import pod_claims
 from adapters.kube.objects.constraints import (
     demand_of,
     ephemeral_of,
@@ -218,7 +219,6 @@ def _template(
         spec.get("affinity"),
         spec.get("tolerations"),
         spec.get("topologySpreadConstraints"),
-        spec.get("resourceClaims"),
         spec.get("resources"),
         spec.get("overhead"),
         spec.get("hostNetwork"),
@@ -380,4 +380,5 @@ _READERS: Mapping[str, _Reader] = {
     "volumes": lambda meta, spec, _: volumes_of(spec, str(meta.get("name"))),
     "run_limit": lambda meta, spec, _: run_limit(meta, spec),
     "ephemeral": lambda meta, spec, _: ephemeral_of(spec, str(meta.get("name"))),
+    "claims": lambda _, spec, status: pod_claims(spec, status),
 }

@@ -25,6 +25,19 @@ class Owner:
     uid: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class PodClaim:
+    """
+    A claim of devices that a pod names: itself, or by the template it is made of.
+
+    ``claim`` is none while it is not made yet, and empty where none is needed.
+    """
+
+    name: str
+    claim: str | None
+    template: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodRecord:
     """
@@ -41,6 +54,7 @@ class PodRecord:
     are the devices of which it has parts while it runs, ``unread`` the words it says
     that are known and not read.
     ``run_limit`` is after how many seconds it is ended at the latest.
+    ``claims`` are those of devices.
     """
 
     namespace: str
@@ -71,6 +85,7 @@ class PodRecord:
     shared: SharedGpus | None = None
     unread: tuple[str, ...] = ()
     run_limit: int | None = None
+    claims: tuple[PodClaim, ...] = ()
     said: str = field(default="", compare=False)
 
     @property

@@ -104,9 +104,6 @@ KINDS: Mapping[tuple[str, str], str] = {
     ("grove.io/*", "PodCliqueSet"): "gangs",
     ("scheduler.grove.io/*", "PodGang"): "gangs",
     ("workload.codeflare.dev/*", "AppWrapper"): "gangs",
-    ("resource.k8s.io/*", "ResourceClaim"): "devices by claim",
-    ("resource.k8s.io/*", "ResourceClaimTemplate"): "devices by claim",
-    ("resource.k8s.io/*", "ResourceSlice"): "devices of nodes",
 }
 """
 What kinds of objects that are not read mean, by API version (any with ``*``) and kind.

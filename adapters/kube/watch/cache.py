@@ -162,6 +162,14 @@ class Cache:
             found = (self._pods.records.get(key) for key in keys)
             return [pod for pod in found if pod is not None]
 
+    def claiming_pods(self) -> list[PodRecord]:
+        """
+        List the pods that claim devices; those that we bound are on their nodes.
+        """
+        with self._lock:
+            held, pods = self._assumed, filter(_claims, self._pods.records.values())
+            return [_assumed(p, held[p.key]) if p.key in held else p for p in pods]
+
     def pods_on(self, node: str) -> tuple[PodRecord, ...]:
         """
         List the pods that the API server shows on a node.
@@ -263,3 +271,7 @@ def _problems(followed: Reflector[Any], oldest: float) -> Iterable[str]:
         yield f"{name} were not read yet{why}"
     elif age > oldest:
         yield f"{name} are {age:.0f} s old, more than {oldest:.0f} s{why}"
+
+
+def _claims(pod: PodRecord) -> bool:
+    return bool(pod.claims)

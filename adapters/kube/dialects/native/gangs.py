@@ -39,7 +39,7 @@ from adapters.kube.dialects.protocol import (
     Objects,
     Write,
 )
-from adapters.kube.objects.fields import FieldError, Json, items, mapping, text
+from adapters.kube.objects.fields import FieldError, Json, mapping, text
 from adapters.kube.objects.object_names import is_subdomain
 from adapters.kube.objects.pod_record import PodRecord
 from models.queues import Queue
@@ -246,9 +246,6 @@ def _judge(
     spec, where = node.spec, node.where
     if not is_subdomain(node.name):
         notes.invalid(f"{where}: the name is not an RFC 1123 subdomain")
-    if items(spec, "resourceClaims", where):
-        what = "claims of devices are not planned"
-        notes.unsupported(f"{where}.resourceClaims: {what}")
     policy = text(spec, "preemptionPolicy", where)
     if policy not in _POLICIES:
         notes.invalid(f"{where}.preemptionPolicy: {policy!r} is not known")

@@ -34,10 +34,11 @@ class Server:
 
 
 def test_rules_are_asked_for_at_the_same_time():
-    server = Server(together=len(ACTING))
-    check(server, ACTING, "own")
+    some = ACTING[:5]
+    server = Server(together=len(some))
+    check(server, some, "own")
 
-    assert len(ACTING) == len(server.asked)
+    assert len(some) == len(server.asked)
 
 
 def test_missing_rules_are_named_in_their_own_order():

@@ -31,6 +31,7 @@ from tests.helpers.manifests import (
 )
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+BY_NUMBER = [{"key": "k", "operator": "Gt", "value": "4"}]
 
 
 def members(*numbers, group="g", **fields):
@@ -158,7 +159,7 @@ def test_what_is_wrong_as_written_is_told_before_a_missing_group():
     kai = {"pod-group-name": "k"}
     labels = {"scheduling.x-k8s.io/pod-group": "b"}
     two = assembled(pod(annotations=kai, labels=labels)).snapshot.gangs
-    bad = gang_of(pod(annotations=kai, resourceClaims=[{"name": "x"}]))
+    bad = gang_of(pod(annotations=kai, tolerations=BY_NUMBER))
 
     assert Reason.CONFIG_CONFLICT == next(
         gang.refused.reason for gang in two if gang.name == "k"
@@ -522,7 +523,7 @@ def test_nodes_are_labelled_with_their_names_where_a_pod_asks_for_one():
 
 def test_the_order_of_the_pods_of_a_gang_that_cannot_be_planned_does_not_matter():
     large = pod("a", gpus=8, labels=in_group("g"), priority=1)
-    small = pod("b", gpus=2, labels=in_group("g"), priority=2, resourceClaims=[{}])
+    small = pod("b", gpus=2, labels=in_group("g"), priority=2, tolerations=BY_NUMBER)
     group = pod_group("g", 2)
 
     said = gang_of(group, large, small)

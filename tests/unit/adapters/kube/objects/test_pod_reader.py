@@ -167,7 +167,6 @@ UNSUPPORTED = {
         {"affinity": anti(namespaceSelector={"matchLabels": {"team": "a"}})},
     ),
     "topologySpreadConstraints": (None, {"topologySpreadConstraints": [SPREAD]}),
-    "resourceClaims": ({"resourceClaims": [{"name": "gpu"}]}, {"resourceClaims": []}),
     "tolerations[0].operator": (
         {"tolerations": [{"key": "k", "operator": "Gt", "value": "4"}]},
         {"tolerations": [{"key": "k", "operator": "Equal", "value": "4"}]},

@@ -112,11 +112,6 @@ PAIRS = {
         f"{{{GANG}, disruptionMode: {{all: {{}}}}}}",
         {"warnings"},
     ),
-    "resourceClaims": (
-        f"{{{GANG}}}",
-        f"{{{GANG}, resourceClaims: [{{name: c, resourceClaimName: c}}]}}",
-        {"refused"},
-    ),
     "workloadRef": (
         f"{{{GANG}, {OF}}}",
         f"{{{GANG}, workloadRef: {{workloadName: x, templateName: t}}}}",
@@ -169,10 +164,6 @@ REFUSED = {
     ),
     f"{{{BASIC}, disruptionMode: {{all: {{}}}}}}": (
         "InvalidGang: PodGroup g: spec.disruptionMode: all needs a gang, this is basic"
-    ),
-    f"{{{GANG}, resourceClaims: [{{name: c, resourceClaimName: c}}]}}": (
-        "UnsupportedConstraint: PodGroup g: spec.resourceClaims: "
-        "claims of devices are not planned"
     ),
 }
 

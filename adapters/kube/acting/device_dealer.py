@@ -1,0 +1,255 @@
+"""
+Who gets which devices of its node, for the pods that are bound next.
+"""
+
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from adapters.kube.api.api_resources import Raw
+from adapters.kube.api.watch_events import number_of
+from adapters.kube.claims.allocation import allocation
+from adapters.kube.claims.dealing import dealt
+from adapters.kube.claims.device_items import items_of
+from adapters.kube.claims.device_reading import DeviceReading
+from adapters.kube.claims.device_requests import DeviceClaim, HeldDevice
+from adapters.kube.claims.free_devices import FreeDevices
+from adapters.kube.dialects.native.gangs import Native
+from adapters.kube.gangs.kinds import DEVICES
+from adapters.kube.objects.fields import FieldError, mapping, records, text
+from adapters.kube.objects.pod_record import PodClaim, PodRecord
+from adapters.kube.watch.cache import Cache
+from models.plan import Operation
+
+_GROUPS = "scheduling.k8s.io"
+_FOLLOWED = {
+    each.kind: each
+    for each in (*DEVICES, *Native.resources)
+    if each.kind in {"DeviceClass", "ResourceClaim", "ResourceSlice", "PodGroup"}
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """
+    What is to be written into one claim: for whom, and its devices where it has none.
+    """
+
+    key: str
+    raw: Raw
+    users: tuple[Mapping[str, str], ...]
+    allocation: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """
+    A claim of a pod that is to be bound.
+    """
+
+    step: Operation
+    pod: PodRecord
+    entry: PodClaim
+    claim: DeviceClaim
+
+
+class DeviceDealer:
+    """
+    Deals devices by what the cache holds, and by what we have ``written`` since.
+    """
+
+    def __init__(self, cache: Cache, written: dict[str, Raw]) -> None:
+        self._cache = cache
+        self._written = written
+        self._reading = DeviceReading()
+
+    def deal(
+        self, steps: Sequence[Operation]
+    ) -> dict[Operation, tuple[Grant, ...] | str]:
+        """
+        Say what is written for each pod, or why it gets nothing.
+
+        A claim of several pods is written with the first of them, for all.
+        """
+        raws = self._read()
+        claims = self._reading.claims(list(raws.values()))
+        found: dict[Operation, tuple[Grant, ...] | str] = dict.fromkeys(steps, ())
+        uses: dict[str, list[_Use]] = {}
+        for step in steps:
+            for pod in self._cache.pods_named([step.pod]):
+                for entry in pod.claims:
+                    if entry.claim == "":
+                        continue
+                    key = f"{pod.namespace}/{entry.claim}"
+                    if key not in claims:
+                        found[step] = f"claim {entry.name} is not made yet"
+                        continue
+                    use = _Use(step, pod, entry, claims[key])
+                    uses.setdefault(key, []).append(use)
+        given = self._given(uses, claims)
+        for key, users in uses.items():
+            first = users[0]
+            what = given.get(key)
+            if isinstance(what, str):
+                found |= {use.step: what for use in users}
+            elif isinstance(had := found[first.step], tuple):
+                who = {each["uid"]: each for each in map(self._user, users)}
+                grant = Grant(key, raws[key], tuple(who.values()), what)
+                found[first.step] = (*had, grant)
+        return found
+
+    def _held(self, kind: str) -> dict[str, Raw]:
+        """
+        Give the objects of a kind by name; none where it is not followed.
+        """
+        try:
+            return dict(self._cache.shelf(_FOLLOWED[kind]).records)
+        except KeyError:
+            return {}
+
+    def _read(self) -> dict[str, Raw]:
+        """
+        Read what there is of devices; give the claims, as we wrote them last.
+        """
+        held = self._held
+        self._reading.read(
+            tuple(held("DeviceClass").values()),
+            tuple(held("ResourceSlice").values()),
+        )
+        raws = held("ResourceClaim")
+        for key, raw in list(self._written.items()):
+            if key not in raws or _version(raws[key]) >= _version(raw):
+                del self._written[key]
+            else:
+                raws[key] = raw
+        return raws
+
+    def _given(
+        self, uses: Mapping[str, Sequence[_Use]], claims: Mapping[str, DeviceClaim]
+    ) -> dict[str, Mapping[str, Any] | str | None]:
+        """
+        Give each claim without devices some of its node; say why it gets none.
+        """
+        found: dict[str, Mapping[str, Any] | str | None] = {}
+        by_node: dict[str, list[DeviceClaim]] = {}
+        for key, users in uses.items():
+            claim = users[0].claim
+            nodes = {use.step.node for use in users}
+            if claim.held is not None:
+                found[key] = None
+            elif claim.spec is None:
+                found[key] = f"claim {key}: {claim.fault}"
+            elif len(nodes) > 1:
+                found[key] = f"claim {key} is for pods on {len(nodes)} nodes"
+            else:
+                by_node.setdefault(nodes.pop(), []).append(claim)
+        free = self._reading.free
+        specs = [c.spec for some in by_node.values() for c in some if c.spec]
+        free.see(each.item for spec in specs for each in items_of(spec))
+        held = [each for claim in claims.values() for each in claim.held or ()]
+        for node, some in by_node.items():
+            found |= dict(_dealt(free, node, some, held))
+        return found
+
+    def _user(self, use: _Use) -> Mapping[str, str]:
+        """
+        Say for whom a claim is reserved: the pod, or its PodGroup where that names it.
+        """
+        group = self._group(use.pod)
+        if group is not None and _names(group, use.entry):
+            meta = mapping(group, "metadata")
+            return {
+                "apiGroup": _GROUPS,
+                "resource": "podgroups",
+                "name": use.pod.group,
+                "uid": text(meta, "uid", "metadata"),
+            }
+        return {"resource": "pods", "name": use.pod.name, "uid": use.pod.uid}
+
+    def _group(self, pod: PodRecord) -> Raw | None:
+        if not pod.group:
+            return None
+        return self._held("PodGroup").get(f"{pod.namespace}/{pod.group}")
+
+    def reserved_for(
+        self, pods: Iterable[PodRecord]
+    ) -> dict[str, list[tuple[str, tuple[str, ...]]]]:
+        """
+        List the claims that are reserved for some pods, or for the groups of these.
+
+        Each with the uids, and the pods that each uid stands for.
+        """
+        raws = self._read()
+        claims = self._reading.claims(list(raws.values()))
+        found: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+        for pod in pods:
+            group = self._group(pod)
+            for entry in pod.claims:
+                claim = claims.get(f"{pod.namespace}/{entry.claim}")
+                if claim is None:
+                    continue
+                if pod.uid in claim.users:
+                    found.setdefault(claim.key, []).append((pod.uid, (pod.key,)))
+                meta = {} if group is None else mapping(group, "metadata")
+                uid = text(meta, "uid", "metadata")
+                if uid and uid in claim.users:
+                    mates = tuple(
+                        mate.key
+                        for mate in self._cache.claiming_pods()
+                        if (mate.namespace, mate.group) == (pod.namespace, pod.group)
+                    )
+                    found.setdefault(claim.key, []).append((uid, mates))
+        return found
+
+
+def _dealt(
+    free: FreeDevices,
+    node: str,
+    claims: Sequence[DeviceClaim],
+    held: Iterable[HeldDevice],
+) -> Iterator[tuple[str, Mapping[str, Any] | str]]:
+    """
+    Deal the devices of one node.
+    """
+    bins = free.of_node(node, held) if node in free.nodes else ()
+    number = {item: at for at, item in enumerate(free.items)}
+    wanted: list[tuple[str, list[int]]] = []
+    for claim in claims:
+        asked = items_of(claim.spec) if claim.spec else ()
+        faults = [free.faults[each.item] for each in asked if each.item in free.faults]
+        if isinstance(bins, str) or faults:
+            yield claim.key, f"claim {claim.key}: {faults[0] if faults else bins}"
+        else:
+            items = [number[each.item] for each in asked for _ in range(each.times)]
+            wanted.append((claim.key, items))
+    ways = {} if isinstance(bins, str) else dealt(bins, wanted)
+    for claim in claims:
+        if claim.key in ways and claim.spec is not None:
+            mine = ways[claim.key]
+            share = lambda: str(uuid.uuid4())  # noqa: E731 - it is given by name
+            yield claim.key, allocation(claim.spec, mine, node, share)
+        elif any(claim.key == key for key, _ in wanted):
+            what = f"its devices are not free on node {node} any more"
+            yield claim.key, f"claim {claim.key}: {what}"
+
+
+def _names(group: Raw, entry: PodClaim) -> bool:
+    """
+    Tell whether a PodGroup has the same claim as a pod, so that it is the group's.
+    """
+    try:
+        own = records(mapping(group, "spec"), "resourceClaims", "spec")
+    except FieldError:
+        return False
+    for each in own:
+        template = each.get("resourceClaimTemplateName") or ""
+        name = each.get("resourceClaimName")
+        is_same = name == entry.claim if name else template == entry.template
+        if each.get("name") == entry.name and is_same:
+            return True
+    return False
+
+
+def _version(raw: Raw) -> int:
+    return number_of(str(mapping(raw, "metadata").get("resourceVersion") or ""))

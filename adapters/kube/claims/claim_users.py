@@ -1,0 +1,96 @@
+"""
+Who uses which claim: the claims of pods, what they ask for, and who asks for it alone.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from adapters.kube.claims.device_items import Item, items_of
+from adapters.kube.claims.device_requests import ClaimSpec, DeviceClaim
+from adapters.kube.objects.pod_record import PodClaim, PodRecord
+
+Template = ClaimSpec | str
+"""
+What claims of a template ask for; why it cannot be read.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimUsers:
+    """
+    Claims and templates by namespace and name; of each claim the pods that use it.
+
+    ``users`` lists the keys of unfinished pods, ours first and the oldest first.
+    """
+
+    claims: Mapping[str, DeviceClaim] = field(default_factory=dict)
+    templates: Mapping[str, Template] = field(default_factory=dict)
+    users: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    groups: Mapping[str, str] = field(default_factory=dict)
+    _items: dict[ClaimSpec, Mapping[Item, int]] = field(
+        default_factory=dict, compare=False
+    )
+
+    def claim(self, pod: PodRecord, entry: PodClaim) -> DeviceClaim | None:
+        """
+        Give the claim of a pod; none where it does not exist.
+        """
+        return self.claims.get(f"{pod.namespace}/{entry.claim}")
+
+    def template(self, pod: PodRecord, entry: PodClaim) -> Template | None:
+        """
+        Give the template of a claim.
+        """
+        return self.templates.get(f"{pod.namespace}/{entry.template}")
+
+    def is_of_group(self, pod: PodRecord, claim: DeviceClaim) -> bool:
+        """
+        Tell whether a claim was made for the PodGroup of a pod.
+        """
+        group = self.groups.get(f"{pod.namespace}/{pod.group}") if pod.group else None
+        return group is not None and group in claim.owners
+
+    def specs(
+        self, pod: PodRecord
+    ) -> Iterator[tuple[DeviceClaim | None, ClaimSpec | None, str]]:
+        """
+        Walk what a pod's claims ask for, each with why it cannot be planned, if so.
+        """
+        for entry in pod.claims:
+            claim = self.claim(pod, entry)
+            if claim is not None:
+                where = f"ResourceClaim {claim.name}, "
+                yield claim, claim.spec, claim.fault and where + claim.fault
+            elif not entry.claim and entry.claim is None:
+                found = self.template(pod, entry)
+                if isinstance(found, str):
+                    where = f"ResourceClaimTemplate {entry.template}, "
+                    yield None, None, where + found
+                elif found is not None:
+                    yield None, found, ""
+
+    def items(self, spec: ClaimSpec) -> Mapping[Item, int]:
+        """
+        Count the items of a claim.
+        """
+        known = self._items.get(spec)
+        if known is None:
+            found: Counter[Item] = Counter()
+            for each in items_of(spec):
+                found[each.item] += each.times
+            known = self._items[spec] = found
+        return known
+
+    def carries(self, pod: PodRecord, claim: DeviceClaim | None) -> bool:
+        """
+        Tell whether a pod is the one that counts for a claim.
+
+        Of a claim that has its devices, that is a pod on their node.
+        """
+        if claim is None:
+            return True
+        if claim.held is not None and pod.node is None:
+            return False
+        users = self.users.get(claim.key, ())
+        return not users or users[0] == pod.key

@@ -1,0 +1,99 @@
+"""
+Dealing: which devices of its node each item gets, so that all that are wanted get some.
+
+Items come in their order, each as its first alternative that leaves room for all that
+come after it; of these ways the one that spoils least.
+"""
+
+from collections.abc import Hashable, Sequence
+from functools import lru_cache
+from typing import TypeVar
+
+from adapters.kube.claims.device_bins import Bin, Content, contents
+from adapters.kube.claims.node_bins import NodeBin, Way
+
+T = TypeVar("T", bound=Hashable)
+
+
+def dealt(
+    bins: Sequence[NodeBin], wanted: Sequence[tuple[T, Sequence[int]]]
+) -> dict[T, tuple[Way, ...]]:
+    """
+    Deal devices to some, each with the numbers of the items that it wants.
+
+    Who is not named gets nothing: there is no room for all that it wants beside those
+    before it.
+    """
+    number = len(bins[0].free.puts) if bins else 0
+    free = [each.free.without(0, [0] * len(each.free.left)) for each in bins]
+    takers: list[tuple[T, Sequence[int]]] = []
+    left = [0] * number
+    for who, items in wanted:
+        more = list(left)
+        for item in items:
+            more[item] += 1
+        if _fits(tuple(sorted(free, key=repr)), tuple(more)):
+            left = more
+            takers.append((who, items))
+    found: dict[T, tuple[Way, ...]] = {}
+    for who, items in takers:
+        ways = []
+        for item in items:
+            left[item] -= 1
+            ways.append(_next(bins, free, item, left))
+        found[who] = tuple(ways)
+    return found
+
+
+def _next(
+    bins: Sequence[NodeBin], free: list[Bin], item: int, left: Sequence[int]
+) -> Way:
+    """
+    Choose a way for one item, and take it.
+    """
+    seen: set[Bin] = set()
+    ways: list[tuple[int, int, int, int, Way, Bin]] = []
+    for at, (own, now) in enumerate(zip(bins, free, strict=True)):
+        if now in seen or not now.puts[item]:
+            continue
+        seen.add(now)
+        room = _room(now)
+        for way, (mask, taken) in zip(own.ways[item], own.free.puts[item], strict=True):
+            if (mask, taken) in now.puts[item]:
+                rest = now.without(mask, taken)
+                ways.append((way.rank, room - _room(rest), room, at, way, rest))
+    ways.sort(key=lambda each: each[:4])
+    for *_, at, way, rest in ways:
+        others = [*free[:at], rest, *free[at + 1 :]]
+        if _fits(tuple(sorted(others, key=repr)), tuple(left)):
+            free[at] = rest
+            return way
+    raise AssertionError("what fits together has a way")
+
+
+@lru_cache(maxsize=1 << 14)
+def _room(free: Bin) -> int:
+    """
+    Measure what a bin could still hold: the most of each kind, added up.
+    """
+    return sum(map(max, zip(*contents(free), strict=True)))
+
+
+@lru_cache(maxsize=1 << 14)
+def _fits(free: tuple[Bin, ...], left: Content) -> bool:
+    """
+    Tell whether so many items of each kind fit into some bins.
+    """
+    if not any(left):
+        return True
+    if not free:
+        return False
+    first, *rest = free
+    seen: set[Content] = set()
+    for content in contents(first):
+        more = tuple(max(0, a - b) for a, b in zip(left, content, strict=True))
+        if more not in seen:
+            seen.add(more)
+            if _fits(tuple(rest), more):
+                return True
+    return False

@@ -1,0 +1,70 @@
+"""
+Raw devices and claims, read again only where they changed.
+"""
+
+from collections.abc import Sequence
+
+from adapters.kube.api.api_resources import Raw
+from adapters.kube.claims.claim_users import Template
+from adapters.kube.claims.device_pools import Pools, pools_of
+from adapters.kube.claims.device_requests import (
+    Classes,
+    DeviceClaim,
+    claim_spec,
+    classes_of,
+    device_claim,
+)
+from adapters.kube.claims.free_devices import FreeDevices
+from adapters.kube.objects.fields import FieldError, mapping
+from models.kept import Kept
+
+
+class DeviceReading:
+    """
+    What was read of slices, classes, claims and templates.
+    """
+
+    def __init__(self) -> None:
+        self.classes: Classes = {}
+        self.free = FreeDevices(Pools())
+        self._class_raws: Sequence[Raw] = ()
+        self._slice_raws: Sequence[Raw] = ()
+        self._claims: Kept[Raw, DeviceClaim | str] = Kept(self._claim)
+        self._templates: Kept[Raw, Template] = Kept(self._template)
+
+    def read(self, classes: Sequence[Raw], slices: Sequence[Raw]) -> None:
+        """
+        Take the classes and slices that are there now.
+        """
+        if classes != self._class_raws:
+            self._class_raws, self.classes = classes, classes_of(classes)
+            self._claims, self._templates = Kept(self._claim), Kept(self._template)
+        if slices != self._slice_raws:
+            self._slice_raws, self.free = slices, FreeDevices(pools_of(slices))
+
+    def claims(self, raws: Sequence[Raw]) -> dict[str, DeviceClaim]:
+        """
+        Give claims by namespace and name; what cannot be read is left out.
+        """
+        found = self._claims.of(raws)
+        return {each.key: each for each in found if isinstance(each, DeviceClaim)}
+
+    def template(self, raw: Raw) -> Template:
+        """
+        Give what claims of a template ask for.
+        """
+        (found,) = self._templates.of([raw])
+        return found
+
+    def _claim(self, raw: Raw) -> DeviceClaim | str:
+        try:
+            return device_claim(raw, self.classes)
+        except FieldError as error:
+            return str(error)
+
+    def _template(self, raw: Raw) -> Template:
+        try:
+            spec = mapping(mapping(raw, "spec"), "spec", "spec")
+            return claim_spec(spec, self.classes, "spec.spec")
+        except FieldError as error:
+            return str(error)

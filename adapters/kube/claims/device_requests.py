@@ -1,0 +1,382 @@
+"""
+Claims of devices and their classes: what is asked, and what has been allocated.
+
+What we do not know is refused with its field, never obeyed in part.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from adapters.kube.api.api_resources import Raw
+from adapters.kube.claims.cel import selector_of
+from adapters.kube.claims.cel_words import CelError
+from adapters.kube.claims.device_reader import (
+    Amounts,
+    DeviceName,
+    DeviceTaint,
+    thousandths,
+)
+from adapters.kube.objects.fields import (
+    FieldError,
+    Json,
+    mapping,
+    records,
+    shown,
+    text,
+    whole,
+    words,
+)
+
+_MOST_RESULTS = 32
+"""
+The devices of one claim, as the API server takes it.
+"""
+_IMPLICIT = "deviceclass.resource.kubernetes.io/"
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceToleration:
+    """
+    A taint of devices that a request does not mind.
+    """
+
+    key: str
+    operator: str
+    value: str
+    effect: str
+    seconds: int | None = None
+
+    def tolerates(self, taint: DeviceTaint) -> bool:
+        """
+        Tell whether it does not mind this one.
+        """
+        if self.effect and self.effect != taint.effect:
+            return False
+        if self.key and self.key != taint.key:
+            return False
+        return self.operator == "Exists" or self.value == taint.value
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceClass:
+    """
+    A class of devices: the selectors that all of its have, and its extended resources.
+    """
+
+    name: str
+    selectors: tuple[str, ...] = ()
+    resource: str = ""
+    config: tuple[Json, ...] = field(default=(), compare=False, repr=False)
+    created: str = field(default="", compare=False, repr=False)
+
+    @property
+    def resources(self) -> tuple[str, ...]:
+        """
+        Name the extended resources that ask for its devices.
+        """
+        implicit = f"{_IMPLICIT}{self.name}"
+        return (self.resource, implicit) if self.resource else (implicit,)
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceAsk:
+    """
+    One device of a class, with more selectors, and what of its capacities.
+
+    ``place`` is where it stands in its claim, and ``called`` how results name it.
+    """
+
+    device_class: DeviceClass
+    selectors: tuple[str, ...] = ()
+    tolerations: tuple[DeviceToleration, ...] = ()
+    capacity: Amounts = ()
+    place: str = field(default="", compare=False, repr=False)
+    called: str = field(default="", compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """
+    Some devices, all of the first of some alternatives that can be had.
+
+    ``count`` none is all that match.
+    """
+
+    name: str
+    asks: tuple[DeviceAsk, ...]
+    count: int | None = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """
+    What devices of some requests have in common, or have none of them in common.
+    """
+
+    attribute: str
+    is_distinct: bool
+    requests: tuple[str, ...] = ()
+
+    def concerns(self, request: str, called: str) -> bool:
+        """
+        Tell whether it is about a request, or the alternative of it that was taken.
+        """
+        said = self.requests
+        return not said or request in said or called in said
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimSpec:
+    """
+    What a claim asks for; its ``config`` goes with what it gets.
+    """
+
+    requests: tuple[Request, ...]
+    constraints: tuple[Constraint, ...] = ()
+    config: tuple[Json, ...] = field(default=(), compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldDevice:
+    """
+    A device that a claim has; ``consumed`` is its part where several have it.
+    """
+
+    device: DeviceName
+    consumed: Amounts | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceClaim:
+    """
+    A ResourceClaim; ``held`` is what has been allocated to it, none if nothing was.
+
+    ``selector`` says on which nodes that can be used.  ``users`` are the uids of those
+    for whom it is reserved, ``owners`` of whom it was made for.
+    """
+
+    namespace: str
+    name: str
+    uid: str = ""
+    version: str = ""
+    spec: ClaimSpec | None = None
+    fault: str = ""
+    held: tuple[HeldDevice, ...] | None = None
+    selector: Json | None = None
+    users: tuple[str, ...] = ()
+    owners: tuple[str, ...] = ()
+    is_leaving: bool = False
+
+    @property
+    def key(self) -> str:
+        """
+        Its namespace and name.
+        """
+        return f"{self.namespace}/{self.name}"
+
+
+Classes = Mapping[str, DeviceClass | str]
+"""
+The classes by name; of one that cannot be read, why.
+"""
+
+
+def classes_of(raws: Iterable[Raw]) -> dict[str, DeviceClass | str]:
+    """
+    Read classes.
+    """
+    found: dict[str, DeviceClass | str] = {}
+    for raw in raws:
+        name = ""
+        try:
+            meta = mapping(raw, "metadata")
+            name = text(meta, "name", "metadata")
+            spec = mapping(raw, "spec")
+            found[name] = DeviceClass(
+                name=name,
+                selectors=tuple(_selectors(spec, "spec")),
+                resource=text(spec, "extendedResourceName", "spec"),
+                config=tuple(records(spec, "config", "spec")),
+                created=text(meta, "creationTimestamp", "metadata"),
+            )
+        except FieldError as error:
+            found[name] = str(error)
+    return found
+
+
+def claim_spec(raw: Json, classes: Classes, place: str = "spec") -> ClaimSpec:
+    """
+    Read what a claim, or a template of claims, asks for.
+
+    Raises
+    ------
+    FieldError
+        When it cannot be read, or asks for what we do not know.
+    """
+    place = f"{place}.devices"
+    devices = mapping(raw, "devices", place)
+    requests = tuple(
+        _request(each, classes, f"{place}.requests[{at}]")
+        for at, each in enumerate(records(devices, "requests", place))
+    )
+    least = sum(1 if each.count is None else each.count for each in requests)
+    if least > _MOST_RESULTS:
+        what = f"asks for {least:,} devices, and {_MOST_RESULTS} is the most"
+        raise FieldError(f"{place}.requests", what)
+    constraints = tuple(
+        _constraint(each, f"{place}.constraints[{at}]")
+        for at, each in enumerate(records(devices, "constraints", place))
+    )
+    return ClaimSpec(requests, constraints, tuple(records(devices, "config", place)))
+
+
+def _request(raw: Json, classes: Classes, place: str) -> Request:
+    name = text(raw, "name", place)
+    if raw.get("firstAvailable"):
+        several = records(raw, "firstAvailable", place)
+        found = [
+            _ask(each, classes, f"{place}.firstAvailable[{at}]", f"{name}/")
+            for at, each in enumerate(several)
+        ]
+        if len({count for _, count in found}) > 1 or found[0][1] is None:
+            what = "alternatives that ask for different numbers of devices"
+            raise FieldError(f"{place}.firstAvailable", f"{what} are not planned")
+        return Request(name, tuple(ask for ask, _ in found), found[0][1])
+    if raw.get("exactly") is None:
+        raise FieldError(place, "has neither exactly nor firstAvailable")
+    inside = mapping(raw, "exactly", place)
+    ask, count = _ask(inside, classes, f"{place}.exactly", "", name)
+    return Request(name, (ask,), count)
+
+
+def _ask(
+    raw: Json, classes: Classes, place: str, before: str, called: str = ""
+) -> tuple[DeviceAsk, int | None]:
+    """
+    Read one alternative of a request, and how many devices it is for.
+    """
+    for key in ("adminAccess", "derivedAttributes"):
+        if raw.get(key):
+            raise FieldError(f"{place}.{key}", "is not planned")
+    wanted = text(raw, "deviceClassName", place)
+    of = classes.get(wanted)
+    if not isinstance(of, DeviceClass):
+        what = f"there is no device class {wanted}" if of is None else of
+        raise FieldError(f"{place}.deviceClassName", what)
+    amounts = mapping(mapping(raw, "capacity", place), "requests", place)
+    ask = DeviceAsk(
+        device_class=of,
+        selectors=tuple(_selectors(raw, place)),
+        tolerations=tuple(_tolerations(raw, place)),
+        capacity=tuple(
+            (name, thousandths(value, f"{place}.capacity.requests.{name}"))
+            for name, value in sorted(amounts.items())
+        ),
+        place=place,
+        called=called or f"{before}{text(raw, 'name', place)}",
+    )
+    return ask, _count(raw, place)
+
+
+def _count(raw: Json, place: str) -> int | None:
+    mode = text(raw, "allocationMode", place) or "ExactCount"
+    if mode == "All":
+        return None
+    if mode != "ExactCount":
+        raise FieldError(f"{place}.allocationMode", f"{shown(mode)} is not known")
+    count = whole(raw, "count", place)
+    count = 1 if count is None else count
+    if count < 1:
+        raise FieldError(f"{place}.count", f"{count} is not at least 1")
+    return count
+
+
+def _selectors(raw: Json, place: str) -> Iterator[str]:
+    for at, each in enumerate(records(raw, "selectors", place)):
+        here = f"{place}.selectors[{at}]"
+        said = text(mapping(each, "cel", here), "expression", f"{here}.cel")
+        try:
+            selector_of(said)
+        except CelError as error:
+            raise FieldError(f"{here}.cel.expression", str(error)) from error
+        yield said
+
+
+def _tolerations(raw: Json, place: str) -> Iterator[DeviceToleration]:
+    place = f"{place}.tolerations"
+    for each in records(raw, "tolerations", place):
+        operator = text(each, "operator", place) or "Equal"
+        if operator not in {"Equal", "Exists"}:
+            raise FieldError(f"{place}.operator", f"{shown(operator)} is not known")
+        yield DeviceToleration(
+            text(each, "key", place),
+            operator,
+            text(each, "value", place),
+            text(each, "effect", place),
+            whole(each, "tolerationSeconds", place),
+        )
+
+
+def _constraint(raw: Json, place: str) -> Constraint:
+    requests = tuple(words(raw, "requests", place))
+    for key in ("matchAttribute", "distinctAttribute"):
+        if said := text(raw, key, place):
+            return Constraint(said, key == "distinctAttribute", requests)
+    raise FieldError(place, "has neither matchAttribute nor distinctAttribute")
+
+
+def device_claim(raw: Raw, classes: Classes) -> DeviceClaim:
+    """
+    Read a claim; what it asks for and we do not know is its ``fault``.
+
+    Raises
+    ------
+    FieldError
+        When what it has cannot be read.
+    """
+    meta, status = mapping(raw, "metadata"), mapping(raw, "status")
+    spec, fault = None, ""
+    try:
+        spec = claim_spec(mapping(raw, "spec"), classes)
+    except FieldError as error:
+        fault = str(error)
+    has = status.get("allocation") is not None
+    given = mapping(status, "allocation", "status")
+    return DeviceClaim(
+        namespace=text(meta, "namespace", "metadata") or "default",
+        name=text(meta, "name", "metadata"),
+        uid=text(meta, "uid", "metadata"),
+        version=text(meta, "resourceVersion", "metadata"),
+        spec=spec,
+        fault=fault,
+        held=tuple(_held(given)) if has else None,
+        selector=mapping(given, "nodeSelector", "status.allocation") or None,
+        users=tuple(
+            text(each, "uid", "status.reservedFor")
+            for each in records(status, "reservedFor", "status")
+        ),
+        owners=tuple(
+            text(each, "uid", "metadata.ownerReferences")
+            for each in records(meta, "ownerReferences", "metadata")
+            if each.get("controller") is True
+        ),
+        is_leaving=meta.get("deletionTimestamp") is not None,
+    )
+
+
+def _held(given: Json) -> Iterator[HeldDevice]:
+    place = "status.allocation.devices.results"
+    results = records(mapping(given, "devices", place), "results", place)
+    for each in results:
+        if each.get("adminAccess") is True:
+            continue  # it takes nothing from others
+        named = tuple(text(each, key, place) for key in ("driver", "pool", "device"))
+        said = each.get("consumedCapacity")
+        consumed = None
+        if said is not None:
+            amounts = mapping(each, "consumedCapacity", place)
+            consumed = tuple(
+                (name, thousandths(value, f"{place}.consumedCapacity.{name}"))
+                for name, value in sorted(amounts.items())
+            )
+        yield HeldDevice(named, consumed)  # type: ignore[arg-type]

@@ -1,0 +1,175 @@
+"""
+Rows that say exactly what the bins of a node hold together: facets of what they can.
+
+What fits into bins, in numbers of each kind, is the sum of what fits into each.  The
+convex hull is bounded by rows a · x ≤ Σ over bins of the most that a · content is;
+those are kept that touch it in as many independent directions as there are kinds less
+one.  For devices that are taken one by one these are Hall's conditions.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import product
+from math import gcd
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adapters.kube.claims.device_bins import Content, TooManyError
+
+Row = tuple[int, ...]
+"""
+What one item of each kind counts.
+"""
+Kinds = frozenset[tuple[Content, ...]]
+"""
+The bins of a node by what they can hold, equal ones once.
+"""
+_Ints = NDArray[np.int64]
+_LARGEST = 7
+MOST_MIXED, MOST_SINGLE = 5, 10
+"""
+The kinds of items that may compete for the same bins: where a bin holds several items,
+and where each holds one.
+"""
+
+
+def most_of(row: Row, contents: Sequence[Content]) -> int:
+    """
+    Give the most that a content of a bin counts in a row.
+    """
+    return max(
+        sum(a * x for a, x in zip(row, content, strict=True)) for content in contents
+    )
+
+
+@lru_cache(maxsize=4096)
+def facets_of(kinds: Kinds, number: int) -> tuple[Row, ...]:
+    """
+    Give the rows that bound so many kinds of items in some bins.
+
+    Raises
+    ------
+    TooManyError
+        When more kinds compete for the same bins than are told apart.
+    """
+    found: list[Row] = []
+    for together in _competing(kinds, number):
+        own = sorted({_seen(contents, together) for contents in kinds})
+        own = [contents for contents in own if any(map(any, contents))]
+        for row in _rows(tuple(own), len(together)):
+            whole = [0] * number
+            for at, amount in zip(together, row, strict=True):
+                whole[at] = amount
+            found.append(tuple(whole))
+    return tuple(sorted(found))
+
+
+def _seen(
+    contents: tuple[Content, ...], together: Sequence[int]
+) -> tuple[Content, ...]:
+    """
+    See of contents some kinds only.
+    """
+    return tuple(sorted({tuple(one[at] for at in together) for one in contents}))
+
+
+def _competing(kinds: Kinds, number: int) -> list[tuple[int, ...]]:
+    """
+    Part the kinds of items that have a place at all into those that compete.
+    """
+    groups: list[set[int]] = []
+    for contents in kinds:
+        here = {at for at in range(number) if any(one[at] for one in contents)}
+        if here:
+            apart = [group for group in groups if not group & here]
+            joined = here.union(*(group for group in groups if group & here))
+            groups = [*apart, joined]
+    return sorted(tuple(sorted(group)) for group in groups)
+
+
+@lru_cache(maxsize=4096)
+def _rows(own: tuple[tuple[Content, ...], ...], number: int) -> tuple[Row, ...]:
+    if number == 1:
+        return ((1,),)
+    points = [np.array(contents, dtype=np.int64) for contents in own]
+    candidates = _candidates_for(points)
+    counted = [candidates @ each.T for each in points]
+    tight = [values == values.max(axis=1, keepdims=True) for values in counted]
+    directions = (candidates == 0).sum(axis=1)
+    directions += sum(each.sum(axis=1) - 1 for each in tight)
+    return tuple(
+        tuple(candidates[at].tolist())
+        for at in np.flatnonzero(directions >= number - 1).tolist()
+        if _is_facet(candidates[at], points, [each[at] for each in tight])
+    )
+
+
+def _candidates_for(points: Sequence[_Ints]) -> _Ints:
+    """
+    List what may be a facet: small numbers for kinds that lie beside others in a bin.
+
+    A kind that has its bin for itself counts as much as all that it keeps out.
+    """
+    number = points[0].shape[1]
+    if all((each.sum(axis=1) <= 1).all() for each in points):
+        _must_be_few(number, MOST_SINGLE)
+        return _small(number, 1)
+    alone = [
+        at
+        for at in range(number)
+        if all(
+            (each[each[:, at] > 0].astype(bool).sum(axis=1) <= 1).all()
+            for each in points
+        )
+    ]
+    beside = [at for at in range(number) if at not in alone]
+    _must_be_few(len(beside), MOST_MIXED)
+    _must_be_few(len(alone), MOST_MIXED)
+    found = np.zeros((1 + len(_small(len(beside), _LARGEST)), number), dtype=np.int64)
+    found[1:, beside] = _small(len(beside), _LARGEST)
+    for at in alone:
+        found = _with_alone(found, at, points)
+    return found[found.any(axis=1)]
+
+
+def _with_alone(rows: _Ints, at: int, points: Sequence[_Ints]) -> _Ints:
+    """
+    Let a kind that has its bin for itself count as much as all others there do at most.
+    """
+    found = [rows]
+    for each in points:
+        own = int(each[:, at].max())
+        if own:
+            more = rows * own
+            more[:, at] = (rows @ each.T).max(axis=1)
+            found.append(more)
+    every = np.concatenate([*found, np.eye(rows.shape[1], dtype=np.int64)[[at]]])
+    common = np.maximum(np.gcd.reduce(every, axis=1), 1)
+    return np.unique(every // common[:, None], axis=0)
+
+
+def _must_be_few(number: int, most: int) -> None:
+    if number > most:
+        raise TooManyError(f"{number} kinds compete, and {most} are told apart")
+
+
+@lru_cache(maxsize=64)
+def _small(number: int, largest: int) -> _Ints:
+    """
+    List the rows of small numbers that have no common factor.
+    """
+    every = product(range(largest + 1), repeat=number)
+    rows = [row for row in every if gcd(*row) == 1]
+    return np.array(rows, dtype=np.int64).reshape(len(rows), number)
+
+
+def _is_facet(row: _Ints, points: Sequence[_Ints], tight: Sequence[_Ints]) -> bool:
+    """
+    Tell whether what touches a row leaves one direction only.
+    """
+    lines = [np.eye(len(row), dtype=np.int64)[row == 0]]
+    for each, which in zip(points, tight, strict=True):
+        touching = each[which]
+        lines.append(touching[1:] - touching[0])
+    return int(np.linalg.matrix_rank(np.concatenate(lines))) >= len(row) - 1

@@ -1,0 +1,109 @@
+"""
+What is free of the devices of all nodes, found again only where somebody came or left.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from adapters.kube.claims.device_bins import TooManyError
+from adapters.kube.claims.device_items import Item
+from adapters.kube.claims.device_matching import DeviceMatching
+from adapters.kube.claims.device_pools import Pool, Pools
+from adapters.kube.claims.device_reader import DeviceName
+from adapters.kube.claims.device_requests import HeldDevice
+from adapters.kube.claims.node_bins import DevicesOfNode, NodeBin
+from adapters.kube.objects.fields import FieldError
+
+_Bins = tuple[tuple[HeldDevice, ...], Sequence[NodeBin] | str]
+
+
+class FreeDevices:
+    """
+    The devices of some pools as some kinds of items need them.
+
+    ``faults`` are the kinds that cannot be evaluated.
+    """
+
+    def __init__(self, pools: Pools) -> None:
+        self.pools = pools
+        self.faults: dict[Item, str] = {}
+        self.items: tuple[Item, ...] = ()
+        self._asked: frozenset[Item] = frozenset()
+        self._matching = DeviceMatching(())
+        self._bins: dict[str, _Bins] = {}
+        self._node_of: dict[DeviceName, str] = {}
+        by_node: dict[str, list[Pool]] = {}
+        for pool in pools.pools:
+            here = {d.name: d.node for d in pool.devices if d.node is not None}
+            self._node_of |= here
+            for node in sorted(set(here.values())):
+                by_node.setdefault(node, []).append(pool)
+        self.nodes = {node: DevicesOfNode(node, own) for node, own in by_node.items()}
+
+    def see(self, items: Iterable[Item]) -> None:
+        """
+        Look at devices as these items need them.
+        """
+        asked = frozenset(items)
+        if asked == self._asked:
+            return
+        asks = {ask for item in asked for part in item.parts for ask in part.asks}
+        self._asked, self._bins = asked, {}
+        self._matching = DeviceMatching(asks)
+        found = ((item, self._fault(item)) for item in asked)
+        self.faults = {item: why for item, why in found if why}
+        self.items = tuple(
+            sorted(asked - self.faults.keys(), key=lambda item: (str(item), repr(item)))
+        )
+
+    def _fault(self, item: Item) -> str:
+        """
+        Say which selector of an item throws for any device there is.
+        """
+        try:
+            for part in item.parts:
+                for ask in part.asks:
+                    for pool in self.pools.pools:
+                        for device in pool.devices:
+                            self._matching.matches(ask, device)
+        except FieldError as error:
+            return str(error)
+        return ""
+
+    def bins(
+        self, held: Iterable[HeldDevice]
+    ) -> tuple[dict[str, Sequence[NodeBin]], dict[str, str]]:
+        """
+        Give the free bins of all nodes, and the nodes where there are too many ways.
+        """
+        by_node: dict[str, list[HeldDevice]] = {}
+        for each in held:
+            if (node := self._node_of.get(each.device)) is not None:
+                by_node.setdefault(node, []).append(each)
+        found: dict[str, Sequence[NodeBin]] = {}
+        closed: dict[str, str] = {}
+        for node in self.nodes:
+            bins = self.of_node(node, by_node.get(node, ()))
+            if isinstance(bins, str):
+                closed[node] = bins
+            else:
+                found[node] = bins
+        return found, closed
+
+    def of_node(self, node: str, held: Iterable[HeldDevice]) -> Sequence[NodeBin] | str:
+        """
+        Give the free bins of one node; why there are none where they are too many.
+        """
+        mine = tuple(sorted(held, key=repr))
+        known = self._bins.get(node)
+        if known is None or known[0] != mine:
+            known = self._bins[node] = (mine, self._made(node, mine))
+        return known[1]
+
+    def _made(self, node: str, held: Sequence[HeldDevice]) -> Sequence[NodeBin] | str:
+        is_whole = node not in self.pools.faulty and "" not in self.pools.faulty
+        try:
+            return self.nodes[node].bins(
+                self.items, self._matching, held, is_whole=is_whole
+            )
+        except TooManyError as error:
+            return str(error)

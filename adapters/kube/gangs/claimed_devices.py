@@ -1,0 +1,256 @@
+"""
+Devices by claim: what pods ask for of them, and what nodes offer.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from adapters.kube.claims.claim_users import ClaimUsers
+from adapters.kube.claims.device_items import Item
+from adapters.kube.claims.device_requests import DeviceClaim
+from adapters.kube.claims.device_rows import DeviceRows
+from adapters.kube.gangs.leaves import Member
+from adapters.kube.objects.constraints import selector_terms
+from adapters.kube.objects.fields import FieldError
+from adapters.kube.objects.pod_record import PodClaim, PodRecord
+from models.gangs import PodPhase
+from models.neighbours import Near, Neighbours
+from models.nodes import HOSTNAME, NodeDemand, Terms
+from models.resources import CLAIMED_DEVICES, Resources
+
+UNLIMITED = 2**20
+_FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
+_MOST_USERS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedDevices:
+    """
+    The claims of some pods, and the rows that stand for what they ask for.
+
+    ``faults`` are items that cannot be evaluated; ``shared`` are the claims that
+    several pods wait for, each with the row that stands for it.
+    """
+
+    users: ClaimUsers = field(default_factory=ClaimUsers)
+    rows: DeviceRows = field(default_factory=DeviceRows)
+    faults: Mapping[Item, str] = field(default_factory=dict)
+    shared: Mapping[str, str] = field(default_factory=dict)
+    offered: Mapping[str, Resources] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    _requests: dict[frozenset[tuple[str, int]], Resources] = field(
+        default_factory=dict, compare=False
+    )
+    _demands: dict[NodeDemand, NodeDemand] = field(default_factory=dict, compare=False)
+
+    def facts(self, pods: Iterable[PodRecord]) -> object:
+        """
+        Give what decides of the devices of some pods, to compare.
+        """
+        return tuple(
+            (
+                self.unsupported(pod),
+                self.fault(pod),
+                placed.requests,
+                placed.demand.volumes,
+                self.near(pod),
+            )
+            for pod in pods
+            if pod.claims and pod.phase not in _FINISHED
+            for placed in [self.placed(pod)]
+        )
+
+    def unsupported(self, pod: PodRecord) -> str | None:
+        """
+        Say what of a pod's claims is not planned, with the field.
+        """
+        for claim, spec, fault in self.users.specs(pod):
+            if claim is not None and claim.held is not None:
+                continue
+            items = self.users.items(spec) if spec and not fault else ()
+            for why in (fault, *(self.faults.get(item) for item in items)):
+                if why:
+                    return f"pod {pod.name}, {why}"
+        return None
+
+    def lacking(self, pods: Iterable[PodRecord]) -> Iterator[str]:
+        """
+        Walk the waiting pods whose claims are not there yet.
+        """
+        for pod in pods:
+            if pod.claims and pod.phase is PodPhase.PENDING:
+                fault = self.fault(pod)
+                if fault is not None:
+                    yield f"pod {pod.name}, {fault}"
+
+    def fault(self, pod: PodRecord) -> str | None:
+        """
+        Say what a pod's claims lack before it can be planned; nothing where none do.
+        """
+        for entry in pod.claims:
+            if why := self._lacks(pod, entry):
+                return f"claim {entry.name} {why}"
+        return None
+
+    def _lacks(self, pod: PodRecord, entry: PodClaim) -> str:
+        claim = self.users.claim(pod, entry)
+        if entry.claim == "":
+            return ""
+        if claim is None:
+            is_planned = not pod.uid and self.users.template(pod, entry) is not None
+            what = (
+                f"({entry.claim}) does not exist" if entry.claim else "is not made yet"
+            )
+            return "" if is_planned else what
+        if claim.is_leaving:
+            return "is being deleted"
+        is_made = bool(entry.template and pod.uid and claim.owners)
+        is_own = pod.uid in claim.owners or self.users.is_of_group(pod, claim)
+        if is_made and not is_own:
+            return "is not the one made for this pod"
+        if len(claim.users) >= _MOST_USERS and pod.uid not in claim.users:
+            return f"has {len(claim.users)} users already, which is the most"
+        return ""
+
+    def near(self, pod: PodRecord) -> str:
+        """
+        Name the claim that a pod waits for together with others; "" where it does not.
+        """
+        for entry in pod.claims:
+            claim = self.users.claim(pod, entry)
+            if claim is not None and claim.key in self.shared:
+                return claim.key
+        return ""
+
+    def beside(self, pod: PodRecord, said: Neighbours) -> Neighbours:
+        """
+        Keep pods that wait for one claim together on one node.
+        """
+        key = self.near(pod)
+        if not key or said.near is not None:
+            return said
+        name = f"claim {key}"
+        near = Near(name, (HOSTNAME,))
+        return replace(said, selected=(*said.selected, name), near=near)
+
+    def placed(self, pod: PodRecord) -> PodRecord:
+        """
+        Give a pod that asks for its devices, and demands nodes where it has some.
+        """
+        asked = self.asked(pod)
+        if asked:
+            wanted = {**pod.requests, **asked}
+            key = frozenset(wanted.items())
+            pod = replace(pod, requests=self._requests.setdefault(key, wanted))
+        if terms := self._terms(pod):
+            found = tuple(sorted({*pod.demand.volumes, *terms}, key=repr))
+            demand = replace(pod.demand, volumes=found)
+            pod = replace(pod, demand=self._demands.setdefault(demand, demand))
+        return pod
+
+    def asked(self, pod: PodRecord) -> dict[str, int]:
+        """
+        Give the rows that a pod counts in.
+        """
+        numbers: Counter[Item] = Counter()
+        shared: dict[str, int] = {}
+        for claim, spec, fault in self.users.specs(pod):
+            if claim is not None and claim.key in self.shared:
+                shared[self.shared[claim.key]] = 1
+            elif spec and not fault and self.users.carries(pod, claim):
+                numbers.update(self.users.items(spec))
+        known = {i: n for i, n in numbers.items() if i not in self.faults}
+        return {**self.rows.asked(known), **shared}
+
+    def _terms(self, pod: PodRecord) -> list[Terms]:
+        """
+        Say where a pod that waits can use what its claims have already.
+        """
+        found: list[Terms] = []
+        if pod.node is None:
+            for entry in pod.claims:
+                claim = self.users.claim(pod, entry)
+                if claim is None or claim.held is None or claim.selector is None:
+                    continue
+                try:
+                    where = "status.allocation.nodeSelector"
+                    found.append(selector_terms(claim.selector, where))
+                except FieldError:
+                    found.append(())
+        return found
+
+
+def shared_row(claim: DeviceClaim) -> str:
+    """
+    Name the row of a claim that several pods wait for.
+    """
+    return f"{CLAIMED_DEVICES}shared.{claim.namespace}.{claim.name}"
+
+
+def offers(
+    rows: DeviceRows,
+    there: Mapping[str, Sequence[Mapping[str, int]]],
+    waiting: Sequence[tuple[str, Resources, str | None]],
+) -> dict[str, Resources]:
+    """
+    Say what nodes offer: what is free, what our pods there have, and room for sharers.
+
+    Parameters
+    ----------
+    rows
+        What is free.
+    there
+        The rows of our pods on each node whose claims have their devices.
+    waiting
+        Of each shared claim that has none yet, the oldest first, its row, what it asks
+        for, and the node where users of it are already.
+    """
+    found: dict[str, Resources] = {}
+    known: dict[tuple[int, tuple[str, ...]], Resources] = {}
+    for node, free in rows.offered.items():
+        mine = [each for each in waiting if each[2] in {None, node}]
+        key = id(free), tuple(row for row, *_ in mine)
+        if key not in known:
+            known[key] = _kept_back(free, mine, [row for row, *_ in waiting])
+        left = known[key]
+        for asked in there.get(node, ()):
+            for name, n in asked.items():
+                left = {**left, name: left.get(name, 0) + n}
+        found[node] = left
+    return found
+
+
+def _kept_back(
+    free: Resources,
+    mine: Iterable[tuple[str, Resources, str | None]],
+    rows: Iterable[str],
+) -> Resources:
+    """
+    Keep room on a node for each claim that fits; of its row there is plenty then.
+    """
+    left = {**free, **dict.fromkeys(rows, 0)}
+    for row, asked, _ in mine:
+        if all(left.get(name, 0) >= n for name, n in asked.items()):
+            left[row] = UNLIMITED
+            for name, n in asked.items():
+                left[name] -= n
+    return left
+
+
+def with_devices(devices: ClaimedDevices, members: list[Member]) -> list[Member]:
+    """
+    Let pods ask for the devices that they claim.
+    """
+    if not any(member.pod.claims for member in members):
+        return members
+    return [
+        replace(
+            m,
+            pod=devices.placed(m.pod),
+            neighbours=devices.beside(m.pod, m.neighbours),
+        )
+        if m.pod.claims and m.pod.phase not in _FINISHED
+        else m
+        for m in members
+    ]

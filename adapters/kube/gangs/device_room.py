@@ -1,0 +1,159 @@
+"""
+The devices of a cluster from one look to the next: read again only where they changed.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+
+from adapters.kube.claims.claim_users import ClaimUsers
+from adapters.kube.claims.device_items import Item
+from adapters.kube.claims.device_reading import DeviceReading
+from adapters.kube.claims.device_rows import device_rows
+from adapters.kube.dialects.notes import named
+from adapters.kube.dialects.protocol import Objects
+from adapters.kube.gangs.claimed_devices import ClaimedDevices, offers, shared_row
+from adapters.kube.objects.fields import mapping
+from adapters.kube.objects.pod_record import PodRecord
+from models.gangs import PodPhase
+from models.resources import Resources
+
+GROUP = "resource.k8s.io"
+DEVICE_KINDS = tuple(
+    (GROUP, kind)
+    for kind in (
+        "DeviceClass",
+        "ResourceClaim",
+        "ResourceClaimTemplate",
+        "ResourceSlice",
+    )
+)
+_POD_GROUP = ("scheduling.k8s.io", "PodGroup")
+_FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
+_PLACED = (PodPhase.RUNNING, PodPhase.TERMINATING)
+
+
+class DeviceRoom:
+    """
+    What was read of devices and claims, and what was made of it last.
+    """
+
+    def __init__(self) -> None:
+        self._reading = DeviceReading()
+
+    def look(
+        self, wide: Objects, ours: Iterable[PodRecord], others: Iterable[PodRecord]
+    ) -> ClaimedDevices:
+        """
+        Say what pods ask of devices, and what nodes offer; ``ours`` are to be planned.
+        """
+        mine = [pod for pod in ours if pod.claims and pod.phase not in _FINISHED]
+        if not mine:
+            return ClaimedDevices()
+        classes, slices = (wide.of(GROUP, k) for k in ("DeviceClass", "ResourceSlice"))
+        self._reading.read(classes, slices)
+        users, free = self._users(wide, mine, others), self._reading.free
+        free.see(_items(users, mine))
+        claims = users.claims.values()
+        bins, closed = free.bins(each for claim in claims for each in claim.held or ())
+        rows = device_rows(free.items, bins)
+        closed |= rows.closed
+        warnings = (
+            *free.pools.warnings,
+            *(f"devices of node {name}: {closed[name]}" for name in sorted(closed)),
+        )
+        found = ClaimedDevices(users, rows, free.faults, _shared(users, mine))
+        return replace(found, offered=_offered(found, mine), warnings=warnings)
+
+    def _users(
+        self, wide: Objects, ours: Sequence[PodRecord], others: Iterable[PodRecord]
+    ) -> ClaimUsers:
+        """
+        Say who uses which claim, those on nodes first, then the oldest.
+        """
+        claims = self._reading.claims(wide.of(GROUP, "ResourceClaim"))
+        templates = {
+            f"{space}/{name}": self._reading.template(raw)
+            for space, name, raw in named(wide.of(GROUP, "ResourceClaimTemplate"))
+        }
+        alive = (pod for pod in others if pod.claims and pod.phase not in _FINISHED)
+        users: dict[str, list[str]] = {}
+        for pod in sorted(chain(ours, alive), key=_turn):
+            for entry in pod.claims:
+                if entry.claim:
+                    key = f"{pod.namespace}/{entry.claim}"
+                    users.setdefault(key, []).append(pod.key)
+        groups = {
+            f"{space}/{name}": str(mapping(raw, "metadata").get("uid") or "")
+            for space, name, raw in named(wide.of(*_POD_GROUP))
+        }
+        return ClaimUsers(claims, templates, users, groups)
+
+
+def _turn(pod: PodRecord) -> tuple[bool, float, str]:
+    return pod.node is None, pod.created or 0.0, pod.key
+
+
+def _items(users: ClaimUsers, pods: Iterable[PodRecord]) -> set[Item]:
+    """
+    Gather the kinds of items that pods ask for.
+    """
+    return {
+        item
+        for pod in pods
+        for _, spec, fault in users.specs(pod)
+        if spec and not fault
+        for item in users.items(spec)
+    }
+
+
+def _shared(users: ClaimUsers, pods: Iterable[PodRecord]) -> dict[str, str]:
+    """
+    Name the row of each claim without devices that several pods use.
+    """
+    found = {}
+    for pod in pods:
+        for entry in pod.claims:
+            claim = users.claim(pod, entry)
+            if claim is None or claim.held is not None or claim.key in found:
+                continue
+            if len(users.users.get(claim.key, ())) > 1 and claim.spec is not None:
+                found[claim.key] = shared_row(claim)
+    return found
+
+
+def _offered(
+    found: ClaimedDevices, pods: Sequence[PodRecord]
+) -> Mapping[str, Resources]:
+    """
+    Say what nodes offer; claims that are shared come by the age of their users.
+    """
+    there: dict[str, list[Resources]] = {}
+    at: dict[str, str | None] = {}
+    users = found.users
+    for pod in sorted(pods, key=_turn):
+        if pod.phase in _PLACED and pod.node is not None:
+            has_all = all(
+                claim is None or claim.held is not None
+                for claim, _, _ in users.specs(pod)
+            )
+            if has_all and (asked := found.asked(pod)):
+                there.setdefault(pod.node, []).append(asked)
+        for entry in pod.claims:
+            claim = users.claim(pod, entry)
+            if claim is not None and claim.key in found.shared:
+                at.setdefault(claim.key, pod.node)
+    waiting = [
+        (found.shared[key], _asked(found, key), node) for key, node in at.items()
+    ]
+    return offers(found.rows, there, waiting)
+
+
+def _asked(found: ClaimedDevices, key: str) -> Resources:
+    """
+    Give the rows of a claim that is shared.
+    """
+    spec = found.users.claims[key].spec
+    items = found.users.items(spec) if spec is not None else {}
+    known = {item: n for item, n in items.items() if item not in found.faults}
+    return found.rows.asked(known)

@@ -1,0 +1,150 @@
+"""
+`phalanx run` and devices by claim, on a real API server, with slices written by hand.
+"""
+
+import pytest
+
+from adapters.kube.acting.resource_claims import FINALIZER
+from adapters.kube.api.errors import NotFoundError
+from tests.cluster.manifests import pod
+from tests.cluster.stage import GROUP, Kubelet, Scheduler
+from tests.helpers.devices import (
+    API,
+    GPU_CLASS,
+    MIG_CLASS,
+    asks,
+    claim,
+    claiming,
+    classes,
+    cut_gpus,
+    first_of,
+    gpu,
+    node_slice,
+    profile,
+)
+from tests.helpers.eventually import eventually
+
+pytestmark = pytest.mark.cluster
+
+
+@pytest.fixture
+def space(stage, request):
+    """
+    Give a namespace on a server without slices, claims and classes.
+    """
+    for plural in ("resourceslices", "deviceclasses"):
+        for raw in stage.admin.call("GET", f"/apis/{API}/{plural}")["items"]:
+            stage.delete(f"/apis/{API}/{plural}/{raw['metadata']['name']}")
+    for raw in stage.admin.call("GET", f"/apis/{API}/resourceclaims")["items"]:
+        meta = raw["metadata"]
+        at = f"/apis/{API}/namespaces/{meta['namespace']}/resourceclaims/{meta['name']}"
+        none = {"status": {"allocation": None, "reservedFor": None}}
+        stage.admin.call("PATCH", f"{at}/status", none)
+        stage.admin.call("PATCH", at, {"metadata": {"finalizers": None}})
+        stage.delete(at)
+    name = f"devices-{request.node.name.replace('_', '-')[-40:].strip('-')}"
+    stage.ensure(name)
+    stage.create(classes())
+    return name
+
+
+@pytest.fixture
+def scheduler(stage, tmp_path):
+    with Kubelet(stage), Scheduler(stage, folder=tmp_path) as scheduler:
+        eventually(lambda: scheduler.events("round_planned"))
+        try:
+            yield scheduler
+        finally:
+            print(scheduler.said()[-6000:])
+
+
+def claims(stage, space: str) -> dict[str, dict]:
+    listed = stage.admin.call("GET", f"/apis/{API}/namespaces/{space}/resourceclaims")
+    return {raw["metadata"]["name"]: raw for raw in listed["items"]}
+
+
+def devices(raw: dict) -> list[tuple[str, str, str]]:
+    """
+    Give node, device and request of what a claim has.
+    """
+    given = raw.get("status", {}).get("allocation")
+    results = given["devices"]["results"] if given else []
+    return [(each["pool"], each["device"], each["request"]) for each in results]
+
+
+def gang(stage, space: str, name: str, requests: list[list[dict]]) -> None:
+    """
+    Create a gang of pods, each with a claim of its own.
+    """
+    stage.create(
+        claim(f"{name}-{i}", *each, space=space) for i, each in enumerate(requests)
+    )
+    stage.create([stage.group(space, name, len(requests))])
+    stage.create(
+        pod(
+            space,
+            f"{name}-{i}",
+            gpus=0,
+            labels={GROUP: name},
+            **claiming(f"{name}-{i}"),
+        )
+        for i in range(len(requests))
+    )
+
+
+def test_a_gang_gets_its_devices_before_it_is_bound(stage, space, scheduler):
+    (name,) = stage.nodes(1)
+    stage.create([node_slice(name, [gpu(i) for i in range(4)])])
+    gang(stage, space, "g", [[asks("gpus", GPU_CLASS, 2)]] * 2)
+    eventually(lambda: len(stage.bound(space)) == 2)
+
+    found = claims(stage, space)
+    pods = stage.pods(space)
+    had = [each for raw in found.values() for each in devices(raw)]
+    assert {(name, f"gpu-{i}", "gpus") for i in range(4)} == set(had)
+    for key, raw in found.items():
+        assert [FINALIZER] == raw["metadata"]["finalizers"]
+        user = {"resource": "pods", "name": key, "uid": pods[key]["metadata"]["uid"]}
+        assert [user] == raw["status"]["reservedFor"]
+        (term,) = raw["status"]["allocation"]["nodeSelector"]["nodeSelectorTerms"]
+        assert [name] == term["matchFields"][0]["values"]
+
+
+def test_a_gang_that_does_not_fit_gets_nothing(stage, space, scheduler):
+    (name,) = stage.nodes(1)
+    stage.create([node_slice(name, [gpu(i) for i in range(3)])])
+    gang(stage, space, "large", [[asks("gpus", GPU_CLASS, 2)]] * 2)
+    gang(stage, space, "small", [[asks("gpus", GPU_CLASS, 3)]])
+    eventually(lambda: stage.bound(space) == {"small-0": name})
+
+    found = claims(stage, space)
+    assert [[], [], 3] == [
+        devices(found["large-0"]),
+        devices(found["large-1"]),
+        len(devices(found["small-0"])),
+    ]
+
+
+def test_whole_or_halves_become_halves_where_only_they_fit(stage, space, scheduler):
+    (name,) = stage.nodes(1)
+    stage.create(cut_gpus(name, 1))
+    either = first_of("one", (GPU_CLASS, ()), (MIG_CLASS, (profile("3g.40gb"),)))
+    gang(stage, space, "g", [[either]] * 2)
+    eventually(lambda: len(stage.bound(space)) == 2)
+
+    had = sorted(each for raw in claims(stage, space).values() for each in devices(raw))
+    assert [
+        (name, "gpu-0-mig-3g-40gb-0", "one/a1"),
+        (name, "gpu-0-mig-3g-40gb-4", "one/a1"),
+    ] == had
+
+
+def test_a_gang_whose_claim_is_deleted_midway_gives_all_back(stage, space, scheduler):
+    (name,) = stage.nodes(1)
+    stage.create([node_slice(name, [gpu(i) for i in range(2)])])
+    gang(stage, space, "g", [[asks("gpus", GPU_CLASS, 1)]] * 2)
+    eventually(lambda: len(stage.bound(space)) == 2)
+    stage.empty(space)
+    for key in ("g-0", "g-1"):
+        with pytest.raises(NotFoundError):
+            stage.admin.call("GET", f"/api/v1/namespaces/{space}/pods/{key}")

@@ -1,0 +1,104 @@
+"""
+Pools of devices: the newest whole generation, and what is wrong with the others.
+"""
+
+import pytest
+
+from adapters.kube.claims.device_pools import pools_of
+from tests.helpers.devices import cut_gpus, gpu, node_slice
+
+
+def names(pools):
+    return [[device.name[2] for device in pool.devices] for pool in pools.pools]
+
+
+def test_of_a_pool_the_newest_generation_counts():
+    old = node_slice("n", [gpu(0), gpu(1)], generation=1)
+    new = node_slice("n", [gpu(0)], generation=2)
+
+    assert [["gpu-0"]] == names(pools_of([new, old])) == names(pools_of([old, new]))
+
+
+def test_a_pool_whose_slices_are_not_all_there_is_not_used():
+    found = pools_of([node_slice("n", [gpu(0)], of=2), node_slice("m", [gpu(0)])])
+
+    assert [["gpu-0"]] == names(found)
+    assert {"n"} == found.faulty
+    (said,) = found.warnings
+    assert "1 of 2 slices of generation 1 are there" in said
+
+
+def test_gpus_that_may_be_cut_consume_the_counters_of_their_set():
+    (pool,) = pools_of(cut_gpus("n", 2)).pools
+
+    assert 2 * (1 + 7 + 4 + 3 + 2 + 1 + 1) == len(pool.devices)
+    assert {"gpu-0-counter-set", "gpu-1-counter-set"} == pool.counters.keys()
+
+
+def consuming(known, amount):
+    counters = {"slices": {"value": amount}}
+    return [{"counterSet": known, "counters": counters}]
+
+
+SETS = [{"name": "set", "counters": {"slices": {"value": "8"}}}]
+BROKEN = {
+    "device gpu-0 is there twice": [gpu(0), gpu(0)],
+    "'much' is not a quantity": [gpu(0, capacity={"memory": {"value": "much"}})],
+    "'1' is no version": [gpu(0, attributes={"v": {"version": "1"}})],
+    "is not one value of one type": [gpu(0, attributes={"v": {}})],
+    "'1' is no 'int'": [gpu(0, attributes={"v": {"int": "1"}})],
+    "consumes slices of counter set gone: not there": [
+        gpu(0, consumesCounters=consuming("gone", "1"))
+    ],
+    "consumes slices of counter set set: 9 of 8": [
+        gpu(0, consumesCounters=consuming("set", "9"))
+    ],
+    "is not a quantity of at least 0": [
+        gpu(0, consumesCounters=consuming("set", "-1"))
+    ],
+}
+
+
+@pytest.mark.parametrize("why", BROKEN)
+def test_a_broken_pool_is_not_used_and_no_other_suffers(why):
+    broken = [
+        node_slice("n", sharedCounters=SETS, part=0, of=2),
+        node_slice("n", BROKEN[why], part=1, of=2),
+    ]
+    found = pools_of([*broken, node_slice("m", [gpu(0)])])
+
+    assert [["gpu-0"]] == names(found)
+    assert any(why in said for said in found.warnings), found.warnings
+
+
+ALONE = {
+    "bindingConditions": gpu(0, bindingConditions=["ready"]),
+    "compatibilityGroups": gpu(
+        0, consumesCounters=[{"counterSet": "set", "compatibilityGroups": ["a"]}]
+    ),
+    "shared and consumes counters": gpu(
+        0, allowMultipleAllocations=True, consumesCounters=consuming("set", "1")
+    ),
+}
+
+
+@pytest.mark.parametrize("why", ALONE)
+def test_devices_that_are_left_alone_are_told(why):
+    found = pools_of(
+        [
+            node_slice("n", sharedCounters=SETS, part=0, of=2),
+            node_slice("n", [ALONE[why]], part=1, of=2),
+        ]
+    )
+
+    assert ["gpu-0"] == [d.name[2] for d in found.pools[0].devices if d.unknown]
+    assert any(why in said for said in found.warnings), found.warnings
+
+
+def test_devices_that_several_nodes_reach_are_told():
+    raw = node_slice("n", [gpu(0)])
+    del raw["spec"]["nodeName"]
+    raw["spec"]["allNodes"] = True
+
+    (said,) = pools_of([raw]).warnings
+    assert "device gpu-0 is reached from several nodes" in said

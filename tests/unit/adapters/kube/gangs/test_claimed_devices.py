@@ -1,0 +1,255 @@
+"""
+Claims of devices in snapshots: what pods ask for, what nodes offer, and who waits why.
+"""
+
+import solver
+from models.policy import Policy
+from models.resources import CLAIMED_DEVICES
+from tests.helpers.devices import (
+    GPU_CLASS,
+    MIG_CLASS,
+    asks,
+    attribute,
+    claim,
+    claiming,
+    classes,
+    cut_gpus,
+    device_class,
+    first_of,
+    gpu,
+    node_slice,
+    profile,
+)
+from tests.helpers.manifests import assembled, in_group, node, obj, pod, pod_group
+
+PCIE = "resource.kubernetes.io/pcieRoot"
+
+
+def allocated(raw, *devices, users=(), at="n", **results):
+    """
+    A claim that has devices.
+    """
+    found = [
+        {
+            "request": "r",
+            "driver": "gpu.nvidia.com",
+            "pool": at,
+            "device": device,
+            **results,
+        }
+        for device in devices
+    ]
+    rule = {"key": "metadata.name", "operator": "In", "values": [at]}
+    status = {
+        "allocation": {
+            "devices": {"results": found},
+            "nodeSelector": {"nodeSelectorTerms": [{"matchFields": [rule]}]},
+        },
+        "reservedFor": [{"resource": "pods", "name": u, "uid": u} for u in users],
+    }
+    return {**raw, "status": status}
+
+
+def claims_of(name, *names, **fields):
+    return pod(name, gpus=0, **claiming(*names), **fields)
+
+
+def asking(name, *requests, **devices):
+    """
+    A pod with a claim of its own.
+    """
+    return [claim(name, *requests, **devices), claims_of(name, name)]
+
+
+def starts(*raws, nodes=("n",)):
+    """
+    Name the pods that start, with the nodes of those that do.
+    """
+    there = [node(name, gpus=0) for name in nodes]
+    snapshot = assembled(*there, *classes(), *raws).snapshot
+    plan = solver.decide(snapshot, Policy())
+    return {
+        step.pod.partition("/")[2]: step.node
+        for step in plan.operations
+        if step.op == "Bind"
+    }
+
+
+def why(name, *raws):
+    found = assembled(node(gpus=0), *classes(), *raws).snapshot.gangs
+    return next(str(g.refused and g.refused.message) for g in found if g.name == name)
+
+
+def offered(*raws):
+    found = assembled(node(gpus=0), *classes(), *raws).snapshot.nodes[0].allocatable
+    return {
+        name.removeprefix(CLAIMED_DEVICES): amount
+        for name, amount in found.items()
+        if name.startswith(CLAIMED_DEVICES)
+    }
+
+
+FOUR = node_slice("n", [gpu(i) for i in range(4)])
+
+
+def test_a_node_offers_what_is_free_of_what_is_asked_for():
+    one = asking("p", asks("r", GPU_CLASS, 2))
+    held = allocated(claim("other", asks("r", GPU_CLASS)), "gpu-3")
+
+    assert {GPU_CLASS: 4} == offered(FOUR, *one)
+    assert {GPU_CLASS: 3} == offered(FOUR, *one, held)
+
+
+def test_a_pod_that_runs_is_in_what_its_node_offers():
+    raws = [
+        allocated(claim("q", asks("r", GPU_CLASS)), "gpu-0", users=["q"]),
+        claims_of("q", "q", nodeName="n", meta={"uid": "q"}),
+        *asking("p", asks("r", GPU_CLASS, 3)),
+        *asking("more", asks("r", GPU_CLASS, 4)),
+    ]
+
+    assert {GPU_CLASS: 4} == offered(FOUR, *raws)
+    assert {"p": "n"} == starts(FOUR, *raws)
+
+
+def test_taints_keep_devices_from_who_does_not_tolerate_them():
+    taint = {"key": "broken", "effect": "NoSchedule"}
+    slices = node_slice("n", [gpu(0), gpu(1, taints=[taint])])
+    tolerations = [{"key": "broken", "operator": "Exists"}]
+    raws = [
+        *asking("a", asks("r", GPU_CLASS, 2)),
+        *asking("b", asks("r", GPU_CLASS, 2, tolerations=tolerations)),
+    ]
+
+    assert {"b": "n"} == starts(slices, *raws)
+
+
+def test_devices_of_one_root_and_of_different_ones():
+    slices = node_slice("n", [gpu(i) for i in (0, 1, 2, 4)])
+    same = {"constraints": [{"requests": ["r"], "matchAttribute": PCIE}]}
+    other = {"constraints": [{"distinctAttribute": PCIE}]}
+
+    assert {"p": "n"} == starts(slices, *asking("p", asks("r", GPU_CLASS, 3), **same))
+    assert not starts(slices, *asking("p", asks("r", GPU_CLASS, 4), **same))
+    assert {"p": "n"} == starts(slices, *asking("p", asks("r", GPU_CLASS, 2), **other))
+    assert not starts(slices, *asking("p", asks("r", GPU_CLASS, 3), **other))
+    two = [
+        *asking("a", asks("r", GPU_CLASS, 2), **same),
+        *asking("b", asks("r", GPU_CLASS, 2), **same),
+    ]
+    assert 1 == len(starts(slices, *two))
+
+
+def test_all_that_match_are_had_only_while_nobody_has_one():
+    everything = {"name": "r", "exactly": {"deviceClassName": GPU_CLASS}}
+    everything["exactly"]["allocationMode"] = "All"
+    raws = asking("p", everything)
+    held = allocated(claim("other", asks("r", GPU_CLASS)), "gpu-3")
+
+    assert {"p": "n"} == starts(FOUR, *raws)
+    assert not starts(FOUR, *raws, held)
+    missing = node_slice("n", [gpu(9)], of=2)
+    missing["spec"]["pool"]["name"] = missing["metadata"]["name"] = "more"
+    assert not starts(FOUR, missing, *raws)
+
+
+def test_shared_capacity_is_dealt_in_parts():
+    policy = {"default": "80Gi", "validRange": {"min": "10Gi", "step": "10Gi"}}
+    capacity = {"memory": {"value": "80Gi", "requestPolicy": policy}}
+    slices = node_slice("n", [gpu(0, allowMultipleAllocations=True, capacity=capacity)])
+
+    def of(amount):
+        return asks("r", GPU_CLASS, capacity={"requests": {"memory": amount}})
+
+    many = [raw for i in range(5) for raw in asking(f"p-{i}", of("15Gi"))]
+    assert 4 == len(starts(slices, *many))
+    whole = asking("w", asks("r", GPU_CLASS))
+    assert {"w": "n"} == starts(slices, *whole)
+    held = allocated(
+        claim("other", of("30Gi")), "gpu-0", consumedCapacity={"memory": "30Gi"}
+    )
+    assert 2 == len(starts(slices, *many, held))
+    assert not starts(slices, *whole, held)
+
+
+def test_partitions_beside_whole_gpus():
+    def mig(name, of):
+        return asking(name, asks("r", MIG_CLASS, 1, profile(of)))
+
+    slices = cut_gpus("n", 2)
+    three = [raw for i in range(3) for raw in mig(f"t-{i}", "3g.40gb")]
+    assert 3 == len(starts(*slices, *three))
+    assert 3 == len(starts(*slices, *three, *asking("w", asks("r", GPU_CLASS))))
+    small = [raw for i in range(5) for raw in mig(f"s-{i}", "1g.10gb")]
+    assert 7 == len(starts(*slices, *three, *small))
+
+
+def test_whole_or_halves_start_where_they_can():
+    either = first_of("r", (GPU_CLASS, ()), (MIG_CLASS, (profile("3g.40gb"),)))
+    gang = [
+        pod_group("g", 4),
+        *(claim(f"p-{i}", either) for i in range(4)),
+        *(claims_of(f"p-{i}", f"p-{i}", labels=in_group("g")) for i in range(4)),
+    ]
+
+    assert 4 == len(starts(*cut_gpus("n", 2), *gang))
+    assert not starts(*cut_gpus("n", 1), *gang)
+
+
+def test_pods_that_share_a_claim_start_on_one_node():
+    slices = [node_slice(name, [gpu(0)]) for name in ("n", "m")]
+    shared = [
+        pod_group("g", 3),
+        claim("c", asks("r", GPU_CLASS)),
+        *(claims_of(f"p-{i}", "c", labels=in_group("g")) for i in range(3)),
+    ]
+    found = starts(*slices, *shared, nodes=("n", "m"))
+
+    assert 3 == len(found)
+    assert 1 == len(set(found.values()))
+
+
+def test_a_claim_that_has_devices_leads_its_pod_there():
+    slices = [node_slice(name, [gpu(0)]) for name in ("n", "m")]
+    held = allocated(claim("p", asks("r", GPU_CLASS)), "gpu-0", at="m", users=["p"])
+
+    assert {"p": "m"} == starts(*slices, held, claims_of("p", "p"), nodes=("n", "m"))
+
+
+def test_what_a_pod_of_a_template_asks_for_is_planned_before_it_has_a_claim():
+    template = obj("resource.k8s.io/v1", "ResourceClaimTemplate", "t", "default")
+    template["spec"] = {"spec": {"devices": {"requests": [asks("r", GPU_CLASS)]}}}
+    named = [{"name": "gpu", "resourceClaimTemplateName": "t"}]
+    early, late = (
+        pod(name, gpus=0, resourceClaims=named, meta=meta)
+        for name, meta in (("early", {}), ("late", {"uid": "u"}))
+    )
+
+    assert {"early": "n"} == starts(FOUR, template, early, late)
+    assert "claim gpu is not made yet" in why("late", FOUR, template, late)
+
+
+def test_what_is_wrong_with_a_claim_is_said_with_its_field():
+    def said(*requests, **devices):
+        return why("p", FOUR, *asking("p", *requests, **devices))
+
+    assert "there is no device class gone" in said(asks("r", "gone"))
+    assert "count: 0 is not at least 1" in said(asks("r", GPU_CLASS, 0))
+    assert "and 32 is the most" in said(asks("r", GPU_CLASS, 33))
+    unequal = first_of("r", (GPU_CLASS, ()), (MIG_CLASS, ()))
+    unequal["firstAvailable"][1]["count"] = 2
+    assert "requests[0].firstAvailable: alternatives that ask" in said(unequal)
+    bad = asks("r", GPU_CLASS, 1, "device.driver ==")
+    assert "requests[0].exactly.selectors[0].cel.expression: its end" in said(bad)
+    throws = asks("r", GPU_CLASS, 1, f"{attribute('profile')} == 'x'")
+    assert "has no such key: profile (device gpu-0" in said(throws)
+    class_ = device_class("broken", "1 +")
+    one = asking("p", asks("r", "broken"))
+    assert "its end is not expected" in why("p", FOUR, class_, *one)
+
+
+def test_devices_that_nobody_asks_for_change_no_snapshot():
+    with_ = assembled(node(gpus=0), *classes(), FOUR, pod()).snapshot
+    without = assembled(node(gpus=0), pod()).snapshot
+
+    assert with_ == without
