@@ -80,33 +80,38 @@ def test_the_uses_of_all_gpus_add_up_at_all_times(tmp_path, strategy):
         assert 24 == pytest.approx(sum(float(row[use]) for use in USES), abs=0.001)
 
 
-@pytest.mark.parametrize(
-    ("strategy", "evictions"),
-    [("solver", True), ("greedy", False), ("easy", False), ("fifo", False)],
+@pytest.fixture(
+    scope="module",
+    params=[("solver", True), ("greedy", False), ("easy", False), ("fifo", False)],
+    ids=lambda said: f"{said[0]}-{said[1]}",
 )
-def test_the_same_run_writes_the_same_bytes(tmp_path, strategy, evictions):
-    here = made(strategy, evictions=evictions, until=40_000)
-    play(here, tmp_path / "one")
-    play(here, tmp_path / "two")
+def whole(request, tmp_path_factory):
+    """
+    Play a run that remembers what was used, and give it with what it writes.
+    """
+    strategy, evictions = request.param
+    policy = Policy.model_validate({"shares": {"halfLife": "1h"}})
+    here = made(strategy, evictions=evictions, until=40_000, policy=policy)
+    folder = tmp_path_factory.mktemp("whole")
+    play(here, folder)
+    return here, files(folder)
 
-    assert files(tmp_path / "one") == files(tmp_path / "two")
+
+def test_the_same_run_writes_the_same_bytes(tmp_path, whole):
+    here, written = whole
+    play(here, tmp_path)
+
+    assert written == files(tmp_path)
 
 
 class Killed(BaseException):
     pass
 
 
-@pytest.mark.parametrize(
-    ("strategy", "evictions"),
-    [("solver", True), ("greedy", False), ("easy", False), ("fifo", False)],
-)
 def test_a_killed_replay_goes_on_and_writes_the_same_bytes(
-    tmp_path, monkeypatch, strategy, evictions
+    tmp_path, monkeypatch, whole
 ):
-    policy = Policy.model_validate({"shares": {"halfLife": "1h"}})
-    here = made(strategy, evictions=evictions, until=40_000, policy=policy)
-    play(here, tmp_path / "whole")
-    whole = files(tmp_path / "whole")
+    here, written = whole
     killed = tmp_path / "killed"
 
     def run_and_die(self, until, beat):
@@ -131,7 +136,7 @@ def test_a_killed_replay_goes_on_and_writes_the_same_bytes(
     )
     play(here, killed)
 
-    assert ([1], whole) == (begun, files(killed))
+    assert ([1], written) == (begun, files(killed))
 
 
 def test_a_checkpoint_of_another_replay_is_not_used(tmp_path):
