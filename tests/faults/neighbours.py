@@ -126,6 +126,7 @@ FAULTS = [
             "solver.problem.neighbours.preferred_pods:PreferredPods.unmet_on",
             lambda old: lambda self, said: old(self, said) * 0,
         ),
-        _for(("pods-prefer-to-be-together",)),
+        _for(("pods-prefer-to-be-apart",)),
+        strategy="greedy",
     ),
 ]
