@@ -114,16 +114,16 @@ def _unprotected(gang: Gang, *clocks: int) -> Iterator[int]:
 
 def _of_moves(problem: Problem, prices: Prices) -> Iterator[MenuLine]:
     """
-    Offer that more pods are moved in a round, where the policy counts what that costs.
+    Offer that 1, 2, 4 … more pods are moved, where the policy counts what that costs.
     """
     evict = problem.policy.evict
     is_bounded = not evict.consolidate or evict.max_moves is not None
     if problem.policy.has("disruption") and is_bounded:
         yield MenuLine(
             rule=Verdict.FRAGMENTS,
-            most=MOST_MOVED,
-            change=lambda by: MoreMoves(pods=by),
-            price=lambda by: prices.move * by,
+            most=MOST_MOVED.bit_length(),
+            change=lambda by: MoreMoves(pods=1 << (by - 1)),
+            price=lambda by: prices.move << (by - 1),
             weakens=OF_ROOM | {Verdict.SHARE, Verdict.PROTECTED},
         )
 

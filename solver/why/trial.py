@@ -9,7 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from models.changes import Change, ChangesRejectedError, changed, policy_after
+from models.changes import (
+    Change,
+    ChangesRejectedError,
+    MoreMoves,
+    changed,
+    policy_after,
+)
 from models.errors import PlanRejectedError
 from models.plan import Plan
 from models.policy import Policy
@@ -36,7 +42,7 @@ Nodes and gangs of all rounds together that are planned to try changes: with all
 wait, and with one of them alone.
 """
 LEAST_TRIES, MOST_TRIES = 3, 80
-LEAST_ALONE, MOST_ALONE = 20, 400
+LEAST_ALONE, MOST_ALONE = 12, 400
 UNITS_OF_SIZE = 2000.0
 """
 Deterministic units for one such round, times its nodes and gangs.
@@ -148,8 +154,10 @@ class Trial:
     def with_others(self, remedy: Remedy) -> Remedy:
         """
         Plan the round with a remedy and all that wait, where it was tried alone.
+
+        Moves for all that wait take longer than everything else here.
         """
-        if not remedy.alone:
+        if not remedy.alone or any(isinstance(x, MoreMoves) for x in remedy.changes):
             return remedy
         policy = policy_after(self.policy, remedy.changes)
         plan = self.round_of(changed(self.snapshot, remedy.changes), policy)
