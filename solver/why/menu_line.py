@@ -24,19 +24,7 @@ OF_OTHERS = frozenset(
 """
 What may give way once others leave, or once more may be made to leave.
 """
-OF_ROOM = frozenset(
-    {
-        Verdict.ROOM,
-        Verdict.FRAGMENTS,
-        Verdict.DEVICES,
-        Verdict.TOPOLOGY,
-        Verdict.NEIGHBOURS,
-        Verdict.NODES,
-        Verdict.VOLUMES,
-        Verdict.SHARE,
-        Verdict.PROTECTED,
-    }
-)
+OF_ROOM = OF_OTHERS - {Verdict.LIMIT, Verdict.QUOTA} | {Verdict.NODES, Verdict.VOLUMES}
 """
 What may give way where there is more room, in which others have their places, too.
 """
