@@ -8,6 +8,7 @@ records; what cannot be planned leaves with its reason.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from functools import partial
 
 from models.aged_gangs import overlaid, still
 from models.gangs import Gang, is_remembered
@@ -36,7 +37,7 @@ from solver.problem.pod_shapes import (
 from solver.problem.pod_values import PodValues
 from solver.problem.priority_bands import Bands, cut_bands
 from solver.problem.running_gangs import Runners
-from solver.shares.fair_share import fair_shares, with_memory
+from solver.shares.fair_share import Precedence, fair_shares, with_memory
 from solver.shares.queue_tree import QueueTree
 from solver.tuning import DEFAULT, Tuning
 
@@ -314,6 +315,7 @@ def _shares(
         with_memory(given.snapshot.queues, policy.shares.half_life),
         given.table.totals(given.queues.named),
         given.queues.requested(found.possible.demand(asking)),
+        Precedence(given.queues.running, partial(given.queues.oldest, given.snapshot)),
     )
 
 

@@ -7,7 +7,7 @@ weigh in it, and nothing else.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from models.queues import Queue
@@ -16,10 +16,51 @@ from models.usage_hours import MILLIONTHS
 Level = list[Queue]
 
 
+@dataclass(frozen=True, slots=True)
+class Precedence:
+    """
+    Who comes first among queues that are owed equal parts of one unit.
+
+    ``held`` is what runs in each queue and below it, ``ages`` gives the ages of their
+    oldest gangs.
+    """
+
+    held: Mapping[str, Mapping[str, int]]
+    ages: Callable[[], Mapping[str, int]]
+
+    def order(
+        self,
+        owed: Mapping[str, int],
+        shares: Mapping[str, int],
+        resource: str,
+        units: int,
+    ) -> list[str]:
+        """
+        Sort those who are owed a part of a unit, so that the first get one each.
+
+        Of equal parts it stays with who holds it, else it goes to the oldest gang;
+        names decide between queues that are alike in both.
+        """
+
+        def rank(name: str) -> tuple[int, bool]:
+            held = self.held.get(name, {}).get(resource, 0)
+            return -owed[name], held <= shares[name]
+
+        names = sorted(sorted(owed), key=rank)
+        if 0 < units < len(names) and rank(names[units - 1]) == rank(names[units]):
+            ages = self.ages()
+            names.sort(key=lambda name: (*rank(name), -ages.get(name, 0)))
+        return names
+
+
+BY_NAME = Precedence({}, dict)
+
+
 def fair_shares(
     queues: Sequence[Queue],
     totals: Mapping[str, int],
     requested: Mapping[str, Mapping[str, int]],
+    precedence: Precedence = BY_NAME,
 ) -> dict[str, dict[str, int]]:
     """
     Divide the cluster among the queues, each resource by itself.
@@ -38,10 +79,8 @@ def fair_shares(
     requested
         Running and pending demand of each queue's own gangs; that of a parent is the
         sum over everything below it.
-
-    Returns
-    -------
-    Queue to resource to fair share, for every resource that some queue names.
+    precedence
+        Who gets a unit that is owed to several.
     """
     named = sorted({name for queue in queues for name in queue.resources})
     shares: dict[str, dict[str, int]] = {queue.name: {} for queue in queues}
@@ -51,7 +90,7 @@ def fair_shares(
         have: dict[str | None, int] = dict.fromkeys(shares, 0)
         have[None] = max(0, totals.get(resource, 0))
         for parent, level in levels:
-            have.update(_divide(level, resource, have[parent], demand))
+            have.update(_divide(level, resource, have[parent], demand, precedence))
         for name, row in shares.items():
             row[resource] = have[name]
     return shares
@@ -96,7 +135,11 @@ def _demand(
 
 
 def _divide(
-    level: Level, resource: str, total: int, demand: Mapping[str | None, int]
+    level: Level,
+    resource: str,
+    total: int,
+    demand: Mapping[str | None, int],
+    precedence: Precedence,
 ) -> dict[str, int]:
     """
     Divide a total among siblings: quotas first, the rest band by band.
@@ -118,7 +161,10 @@ def _divide(
             for queue in level
             if queue.priority == priority and queue.rule(resource).weight > 0
         }
-        left = _fill(weights, wants, shares, left)
+        owed, left = _fill(weights, wants, shares, left)
+        for name in precedence.order(owed, shares, resource, left)[: max(0, left)]:
+            shares[name] += 1
+            left -= 1
     return shares
 
 
@@ -127,15 +173,19 @@ def _fill(
     wants: Mapping[str, int],
     shares: dict[str, int],
     left: int,
-) -> int:
+) -> tuple[dict[str, int], int]:
     """
-    Give what is left to one band by weight and return what it does not want.
+    Give what is left to one band by weight; say who is owed a part of one unit.
 
     Every round gives whole units: a queue that wants at most its part gets what it
     wants, the others get the whole units of theirs.  Only where somebody wanted less
     does another round divide the rest.  The units that rounding left over go to the
-    same band, largest remainder first, then by name: each at most one, and there are
-    always more remainders than units.
+    same band, largest remainder first: each at most one, and there are always more
+    remainders than units.
+
+    Returns
+    -------
+    What each is owed of a unit, and what is left.
     """
     remainders: dict[str, int] = {}
     again = True
@@ -149,15 +199,11 @@ def _fill(
             if need <= part:
                 again = again or need < part or remainder > 0
                 part = need
-            else:
+            elif remainder:
                 remainders[name] = remainder
             shares[name] += part
             left -= part
-    for name in sorted(remainders, key=lambda name: (-remainders[name], name)):
-        unit = min(1, left) if remainders[name] else 0
-        shares[name] += unit
-        left -= unit
-    return left
+    return remainders, left
 
 
 @dataclass(frozen=True, slots=True)

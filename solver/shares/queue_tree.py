@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from models.aged_gangs import ages_of, still
 from models.census import Census
 from models.names import nearest
 from models.queues import Queue
@@ -213,6 +214,18 @@ class QueueTree:
         quota = self.queues[queue].rule(resource).quota
         running = self.running.get(queue, {}).get(resource, 0)
         return 0 if quota is None else max(0, running - quota)
+
+    def oldest(self, snapshot: Snapshot) -> dict[str, int]:
+        """
+        Give the age of the oldest gang in each queue and below it.
+        """
+        gangs, found = snapshot.gangs, dict.fromkeys(self.queues, 0)
+        for gang, age in zip(still(gangs), ages_of(gangs), strict=True):
+            found[gang.queue] = max(age, found.get(gang.queue, 0))
+        for name, age in [*found.items()]:
+            for above in self.chain(name):
+                found[above] = max(age, found.get(above, 0))
+        return found
 
     def requested(self, pending: Amounts) -> Amounts:
         """

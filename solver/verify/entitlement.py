@@ -3,9 +3,12 @@ Rules about entitlement: what is started as entitled fits the fair shares.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
+from models.aged_gangs import ages_of, still
 from models.nodes import Node
 from models.resources import format_quantity
+from solver.shares.fair_share import Precedence
 from solver.verify.demand import remembers, requested, waiting_again
 from solver.verify.evidence import Evidence
 from solver.verify.gang_changes import Case
@@ -127,9 +130,26 @@ def shares_of(evidence: Evidence) -> Shares:
         )
         demand, doubts = requested(evidence)
         queues = weighed(evidence.snapshot.queues, evidence.policy)
-        shares = Shares(queues, totals, demand, doubts)
+        held = rolled_up(evidence, evidence.running)
+        first = Precedence(held, partial(_oldest, evidence))
+        shares = Shares(queues, totals, demand, doubts, first)
         evidence.shares.append(shares)
     return evidence.shares[0]
+
+
+def _oldest(evidence: Evidence) -> dict[str, int]:
+    """
+    Give the age of the oldest gang in each queue and in those below it.
+    """
+    gangs = evidence.snapshot.gangs
+    own: dict[str, int] = {}
+    for gang, age in zip(still(gangs), ages_of(gangs), strict=True):
+        own[gang.queue] = max(age, own.get(gang.queue, age))
+    oldest: dict[str, int] = {}
+    for queue, age in own.items():
+        for above in evidence.path(queue):
+            oldest[above] = max(age, oldest.get(above, age))
+    return oldest
 
 
 def _totals(nodes: Sequence[Node], named: Sequence[str]) -> dict[str, int]:

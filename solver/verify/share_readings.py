@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from models.queues import Queue
-from solver.shares.fair_share import fair_shares
+from solver.shares.fair_share import Precedence, fair_shares
 from solver.verify.plan_steps import Amounts, Rows
 
 
@@ -33,11 +33,13 @@ class Shares:
         totals: Mapping[str, int],
         demand: Rows,
         doubts: Sequence[Doubt],
+        precedence: Precedence,
     ) -> None:
         self._queues = queues
         self._totals = totals
         self._demand = demand
         self._doubts = doubts
+        self._precedence = precedence
         self._own = self._read([doubt.options[0] for doubt in doubts])
 
     def at_most(self, queue: str, resource: str, wanted: int) -> int:
@@ -71,4 +73,4 @@ class Shares:
             row = demand.setdefault(doubt.queue, {})
             for resource, amount in reading.items():
                 row[resource] = row.get(resource, 0) + amount
-        return fair_shares(self._queues, self._totals, demand)
+        return fair_shares(self._queues, self._totals, demand, self._precedence)

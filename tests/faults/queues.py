@@ -53,9 +53,21 @@ def _without_remainders(_old):
             part = min(amount * weights[name] // whole, wants[name] - shares[name])
             shares[name] += part
             left -= part
-        return left
+        return {}, left
 
     return fill
+
+
+def _by_name(_old):
+    return lambda _self, owed, _shares, _resource, _units: sorted(
+        owed, key=lambda name: (-owed[name], name)
+    )
+
+
+def _by_age(_old):
+    return lambda self, owed, _shares, _resource, _units: sorted(
+        owed, key=lambda name: (-owed[name], -self.ages()[name])
+    )
 
 
 def _largest_factor(old):
@@ -228,6 +240,21 @@ FAULTS: tuple[Fault, ...] = (
         "what rounding leaves of a fair share goes to the next priority",
         switch("solver.shares.fair_share:_fill", _without_remainders),
         ("queues/remainders-stay-in-their-band",),
+    ),
+    Fault(
+        "units-go-by-name",
+        "a unit that several queues are owed goes to the first by name",
+        switch("solver.shares.fair_share:Precedence.order", _by_name),
+        (
+            "queues/a-unit-owed-to-two-goes-to-the-oldest-gang",
+            "queues/a-unit-owed-to-two-stays-where-it-is-held",
+        ),
+    ),
+    Fault(
+        "units-go-by-age-only",
+        "a unit that a queue holds goes to the one with the oldest gang",
+        switch("solver.shares.fair_share:Precedence.order", _by_age),
+        ("queues/a-unit-owed-to-two-stays-where-it-is-held",),
     ),
     Fault(
         "running-work-asks-for-no-share",

@@ -1,7 +1,5 @@
 """
 The same cluster under other names and in another order, written as a scenario document.
-
-Queues keep the order of their names: by it the odd pieces of fair shares are dealt out.
 """
 
 from copy import deepcopy
@@ -28,7 +26,7 @@ def renamed(document, seed):
     given = document["given"]
     rnd = Random(f"renamed-{seed}")
     nodes = _names(rnd, given["nodes"], "m")
-    queues = _names(None, given.get("queues", []), "r")
+    queues = _names(rnd, given.get("queues", []), "r")
     gangs = _names(rnd, given.get("gangs", []), "z")
     for node in given["nodes"]:
         node["name"] = nodes[node["name"]]
@@ -52,8 +50,7 @@ def renamed(document, seed):
 def _names(rnd, items, letter):
     old = sorted(item["name"] for item in items)
     new = [f"{letter}{at:02d}" for at in range(len(old))]
-    if rnd is not None:
-        rnd.shuffle(new)
+    rnd.shuffle(new)
     return dict(zip(old, new, strict=True))
 
 
