@@ -110,6 +110,15 @@ FAULTS: tuple[Fault, ...] = (
         (f"evict/guarantee/{NEXT}",),
     ),
     Fault(
+        "left-out-for-nobody",
+        "who would not last is left out also where nobody starts for that",
+        switch(
+            "solver.round:started",
+            lambda _old: lambda outcome: frozenset(outcome.problem.states),
+        ),
+        ("evict/preempt/who-makes-way-for-nobody-starts-all-the-same",),
+    ),
+    Fault(
         "greedy-lasts-unseen",
         "the round without who would not last is taken, though greedy's is better",
         switch("solver.round:_is_better", always(value=False)),

@@ -11,6 +11,7 @@ from benchmarks.cases.victims import victim_case
 from solver.round import decide
 from tests.helpers.pieces import GPU, pieces_case
 from tests.odd.checks import undone
+from tests.odd.rounds import odd_round
 
 FEW = range(60)
 MANY = range(100, 500)
@@ -57,6 +58,13 @@ def lines_case(seed):
     return {**head, "given": given}
 
 
+def odd_case(seed):
+    """
+    Draw a round in an odd but legal state.
+    """
+    return odd_round(f"last-{seed}")
+
+
 def leaving(document, strategy):
     """
     List what leaves in a second round, of what the first one bound, for who waited.
@@ -78,9 +86,15 @@ def test_what_is_bound_in_pieces_of_room_lasts(seed, strategy):
     assert [] == leaving(pieces_case(seed), strategy)
 
 
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("seed", FEW)
+def test_what_is_bound_in_odd_rounds_lasts(seed, strategy):
+    assert [] == leaving(odd_case(seed), strategy)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("make", [lines_case, pieces_case, victim_case])
+@pytest.mark.parametrize("make", [lines_case, pieces_case, victim_case, odd_case])
 @pytest.mark.parametrize("seed", MANY)
 def test_what_is_bound_lasts_in_many_clusters(seed, make, strategy):
     assert [] == leaving(make(seed), strategy)
