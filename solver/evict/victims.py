@@ -434,7 +434,7 @@ def _has_choice(state: Standing) -> bool:
     if len(state.nodes) > 1:
         return True
     leaf = state.leaves[0]
-    return leaf.counted > leaf.minimum and len(leaf.running) > 1
+    return len(leaf.running) > 1 and (leaf.counted > leaf.minimum or not leaf.minimum)
 
 
 def held_row(room: Room, thing: Thing, node: int) -> Ints:
