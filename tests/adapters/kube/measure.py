@@ -39,7 +39,8 @@ def main(port: int, events: int) -> dict[str, float]:
         began = clocks()
         source.snapshot()
         found |= since(f"snapshot_{name}", began)
-    shelf = next(r for r in source.reflectors if r.resource.plural == "pods")._shelf
+    pods = next(r for r in source.reflectors if r.resource.plural == "pods")
+    shelf = pods._followed.shelf
     last = str(10_000_000 + events - 1)
     began = clocks()
     threading.Thread(target=transport.call, args=("GET", "/go"), daemon=True).start()

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from adapters.kube.api.errors import ForbiddenError
+from adapters.kube.watch.followed import Followed
 from adapters.kube.watch.pace import State
 from models.gangs import PodPhase
 from tests.adapters.kube.api_server import GROUPS, PODS
@@ -385,20 +386,20 @@ def test_an_object_that_can_no_longer_be_read_is_kept_as_it_was(server, transpor
         assert "spec.nodeName" in reflector.passed_by[key]
 
 
-def test_a_thread_that_broke_begins_again_and_reads_all(server, transport):
+def test_a_thread_that_broke_begins_again_and_reads_all(server, transport, monkeypatch):
     fill(server, 2)
     with Following(transport, PODS) as following:
         (reflector,) = following.reflectors
         eventually(lambda: len(following.held(PODS)) == 2)
-        take, broken = reflector._take, []
+        take, broken = Followed.take, []
 
-        def broke(line: bytes) -> None:
+        def broke(followed, line: bytes) -> bool:
             if not broken:
                 broken.append(line)
                 raise SystemExit(1)
-            take(line)
+            return take(followed, line)
 
-        reflector._take = broke
+        monkeypatch.setattr(Followed, "take", broke)
         fill(server, 3)
         eventually(lambda: len(following.held(PODS)) == 3, 10)
 
