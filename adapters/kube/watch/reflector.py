@@ -24,8 +24,8 @@ from adapters.kube.api.errors import (
 )
 from adapters.kube.api.paths import called
 from adapters.kube.api.watch_stream import Stream
-from adapters.kube.watch.followed import Followed
 from adapters.kube.watch.pace import Pace, State
+from adapters.kube.watch.read_resource import ReadResource
 from adapters.kube.watch.store import Shelf
 from adapters.machine.clock import monotonic
 from adapters.machine.supervised import SupervisedThread
@@ -56,7 +56,7 @@ class Reflector(Generic[T]):
         self.state = State.UNSYNCED
         self.error: ClusterError | None = None
         self._transport = transport
-        self._followed = Followed(resource, shelf, reduce)
+        self._read = ReadResource(resource, shelf, reduce)
         self._pace = pace or Pace()
         self._clock = clock
         self._fresh: float | None = None
@@ -71,7 +71,7 @@ class Reflector(Generic[T]):
         """
         Name the objects that cannot be read, and why.
         """
-        return self._followed.passed_by
+        return self._read.passed_by
 
     @property
     def synced(self) -> bool:
@@ -123,7 +123,7 @@ class Reflector(Generic[T]):
                 if delay:
                     self._stopped.wait(delay)
         except BaseException as error:
-            self._followed.version = ""  # whoever begins again reads all of it
+            self._read.version = ""  # whoever begins again reads all of it
             what = f"{called(self.resource)}: {type(error).__name__}: {error}"
             self.error = UnreadableError(printable(what))
             raise
@@ -133,7 +133,7 @@ class Reflector(Generic[T]):
         List where we must, then watch once; give the seconds until the next round.
         """
         try:
-            if not self._followed.version:
+            if not self._read.version:
                 self._list()
             self._watch()
         except NotFoundError:
@@ -143,7 +143,7 @@ class Reflector(Generic[T]):
                 return self._failed(error)
             return self._lacks()
         except (ExpiredError, DisorderError) as error:
-            self._followed.version = ""
+            self._read.version = ""
             return self._failed(error)
         except ClusterError as error:
             return self._failed(error)
@@ -153,7 +153,7 @@ class Reflector(Generic[T]):
         """
         Read all pages; of each object its record is all that is kept.
         """
-        began, listing = self._clock(), self._followed.listing()
+        began, listing = self._clock(), self._read.listing()
         limit, stops = self._pace.limit, self._stopped.is_set
         if not listing.read(self._transport, limit, stops):
             return
@@ -169,7 +169,7 @@ class Reflector(Generic[T]):
         Follow until the server ends the stream; a plain end is no failure.
         """
         began = self._clock()
-        version = self._followed.version
+        version = self._read.version
         stream = self._transport.watch(self.resource, version, self._pace.watch)
         self._stream = stream
         heard = False
@@ -179,7 +179,7 @@ class Reflector(Generic[T]):
             for line in stream:
                 if self._stopped.is_set():
                     return
-                if self._followed.take(line):
+                if self._read.take(line):
                     self._healthy()
                 heard = True
         finally:
@@ -198,10 +198,10 @@ class Reflector(Generic[T]):
         """
         if self.state is not State.MISSING:
             self._say("resource_missing")
-            self._followed.empty()
+            self._read.empty()
         self.state = State.MISSING
         self.settled.set()
-        self._followed.version = ""
+        self._read.version = ""
         self._healthy()
         return self._pace.until_next_look()
 
@@ -215,7 +215,7 @@ class Reflector(Generic[T]):
         self._failures += 1
         told = not isinstance(error, UnreachableError | ThrottledError)
         if told and self._failures >= self._pace.tries:
-            self._followed.version = ""  # to resume from there may be the trouble
+            self._read.version = ""  # to resume from there may be the trouble
         delay = self._pace.delay(self._failures)
         if isinstance(error, ThrottledError):
             delay += error.seconds

@@ -40,7 +40,7 @@ def main(port: int, events: int) -> dict[str, float]:
         source.snapshot()
         found |= since(f"snapshot_{name}", began)
     pods = next(r for r in source.reflectors if r.resource.plural == "pods")
-    shelf = pods._followed.shelf
+    shelf = pods._read.shelf
     last = str(10_000_000 + events - 1)
     began = clocks()
     threading.Thread(target=transport.call, args=("GET", "/go"), daemon=True).start()

@@ -387,9 +387,9 @@ class Cluster:
             self.server.kinds[path_of(reflector.resource)].mark(self.server.version)
             marks[reflector] = str(self.server.version)
         until = time.monotonic() + 20
-        while any(r._followed.version != mark for r, mark in marks.items()):
+        while any(r._read.version != mark for r, mark in marks.items()):
             if time.monotonic() > until:
-                late = [r for r, mark in marks.items() if r._followed.version != mark]
+                late = [r for r, mark in marks.items() if r._read.version != mark]
                 raise AssertionError([(r.resource.plural, r.error) for r in late])
             time.sleep(0.001)
         for reflector in followed:

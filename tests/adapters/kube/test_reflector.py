@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from adapters.kube.api.errors import ForbiddenError
-from adapters.kube.watch.followed import Followed
 from adapters.kube.watch.pace import State
+from adapters.kube.watch.read_resource import ReadResource
 from models.gangs import PodPhase
 from tests.adapters.kube.api_server import GROUPS, PODS
 from tests.adapters.kube.following import QUICK, Following
@@ -391,7 +391,7 @@ def test_a_thread_that_broke_begins_again_and_reads_all(server, transport, monke
     with Following(transport, PODS) as following:
         (reflector,) = following.reflectors
         eventually(lambda: len(following.held(PODS)) == 2)
-        take, broken = Followed.take, []
+        take, broken = ReadResource.take, []
 
         def broke(followed, line: bytes) -> bool:
             if not broken:
@@ -399,7 +399,7 @@ def test_a_thread_that_broke_begins_again_and_reads_all(server, transport, monke
                 raise SystemExit(1)
             return take(followed, line)
 
-        monkeypatch.setattr(Followed, "take", broke)
+        monkeypatch.setattr(ReadResource, "take", broke)
         fill(server, 3)
         eventually(lambda: len(following.held(PODS)) == 3, 10)
 

@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class Followed(Generic[T]):
+class ReadResource(Generic[T]):
     """
     The records of a resource as of ``version``; none was read where that is empty.
 
@@ -42,11 +42,11 @@ class Followed(Generic[T]):
     version: str = ""
     passed_by: dict[str, str] = field(default_factory=dict)
 
-    def listing(self) -> "Listing[T]":
+    def listing(self) -> "ResourceListing[T]":
         """
         Begin to read all of it.
         """
-        return Listing(self)
+        return ResourceListing(self)
 
     def empty(self) -> None:
         """
@@ -135,13 +135,13 @@ class Followed(Generic[T]):
             passed[key] = why
 
 
-class Listing(Generic[T]):
+class ResourceListing(Generic[T]):
     """
     A list that is being read; of each object its record is all that is kept.
     """
 
-    def __init__(self, followed: Followed[T]) -> None:
-        self._followed = followed
+    def __init__(self, of: ReadResource[T]) -> None:
+        self._of = of
         self._records: dict[str, tuple[int, T]] = {}
         self._passed: dict[str, str] = {}
 
@@ -152,8 +152,8 @@ class Listing(Generic[T]):
         """
         Pass an object by; what was last read of it stands.
         """
-        self._followed.pass_by(found.key, found.why, self._passed)
-        held = self._followed.shelf.records.get(found.key)
+        self._of.pass_by(found.key, found.why, self._passed)
+        held = self._of.shelf.records.get(found.key)
         if held is not None:
             self._records[found.key] = number_of(found.version), held
 
@@ -162,8 +162,8 @@ class Listing(Generic[T]):
         Keep the record of an object.
         """
         try:
-            key, number = identity(raw, called(self._followed.resource))
-            self._records[key] = number, self._followed.reduced(key, raw)
+            key, number = identity(raw, called(self._of.resource))
+            self._records[key] = number, self._of.reduced(key, raw)
         except UnreadableError as error:
             self.skip(_unread(raw, error))
 
@@ -171,7 +171,7 @@ class Listing(Generic[T]):
         """
         Read one page after the other, until one ``stops``; tell whether it is all.
         """
-        resource, token = self._followed.resource, ""
+        resource, token = self._of.resource, ""
         while True:
             page = transport.page(resource, limit, token, self.take, self.skip)
             if stops():
@@ -188,9 +188,9 @@ class Listing(Generic[T]):
         """
         Put what was read in the place of all before.
         """
-        self._followed.shelf.replace(self._records, version)
-        self._followed.passed_by = self._passed
-        self._followed.version = version
+        self._of.shelf.replace(self._records, version)
+        self._of.passed_by = self._passed
+        self._of.version = version
 
 
 def _check_kind(resource: Resource, raw: Raw) -> None:
