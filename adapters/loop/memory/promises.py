@@ -6,15 +6,17 @@ They reach planning as reserved pods; planning binds them, keeps them, or lets t
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from models.aged_gangs import places_of, replaced
 from models.gangs import Gang, Group, Pod, PodPhase, PodSet, Tree, pod_sets
+from models.gpu_parts import GpuDevice
 from models.nodes import Node
 from models.plan import Operation, Plan
 from models.resources import Resources, add
 from models.snapshot import Snapshot
 
+T = TypeVar("T")
 MOVE_WITHIN: Final = 120.0
 """
 The seconds for which a place is held for a moved pod that is not made anew yet.
@@ -27,6 +29,7 @@ class Promise:
     A node for a pod of a gang; of a moved one, for the pod that comes in its place.
 
     ``requests`` and ``until`` are of moved pods: what is held, and how long.
+    ``devices`` are those of which the pod gets parts, each with where it begins.
     """
 
     gang: str
@@ -35,13 +38,21 @@ class Promise:
     uid: str | None = None
     requests: tuple[tuple[str, int], ...] = ()
     until: float = 0.0
+    devices: tuple[tuple[int, int], ...] = ()
 
     @classmethod
     def of(cls, step: Operation) -> "Promise":
         """
         Promise what an operation was to give.
         """
-        return cls(gang=step.gang, pod=step.pod, node=step.node, uid=step.uid)
+        devices = tuple((one.device, one.start) for one in step.devices)
+        return cls(
+            gang=step.gang,
+            pod=step.pod,
+            node=step.node,
+            uid=step.uid,
+            devices=devices,
+        )
 
 
 class Promises:
@@ -107,6 +118,7 @@ class Promises:
                 node=step.node,
                 requests=tuple(sorted(wanted.get(pod, {}).items())),
                 until=now + MOVE_WITHIN,
+                devices=Promise.of(step).devices,
             )
             for pod, step in moves.items()
         }
@@ -140,7 +152,11 @@ class Promises:
         """
         Give the promises as plain values.
         """
-        return [asdict(held) for _, held in sorted(self._held.items())]
+        rows = [asdict(held) for _, held in sorted(self._held.items())]
+        return [
+            {word: value for word, value in row.items() if value or word != "devices"}
+            for row in rows
+        ]
 
     def restore(self, documents: Iterable[object]) -> int:
         """
@@ -174,12 +190,20 @@ def _promise(gang: str, pod: str, node: str, more: Mapping[Any, object]) -> Prom
         pod=pod,
         node=node,
         uid=uid if isinstance(uid, str) else None,
-        requests=tuple(
-            (row[0], row[1])
-            for row in (requests if isinstance(requests, list) else ())
-            if isinstance(row, list) and [type(w) for w in row[:2]] == [str, int]
-        ),
+        requests=_pairs(requests, str),
         until=float(until) if isinstance(until, int | float) else 0.0,
+        devices=_pairs(more.get("devices"), int),
+    )
+
+
+def _pairs(rows: object, first: type[T]) -> tuple[tuple[T, int], ...]:
+    """
+    Read pairs that end in a number, and pass by what is none.
+    """
+    return tuple(
+        (row[0], row[1])
+        for row in (rows if isinstance(rows, list) else ())
+        if isinstance(row, list) and [type(w) for w in row[:2]] == [first, int]
     )
 
 
@@ -208,21 +232,21 @@ def _reserved(
         for pod in leaf.pods
         if pod.phase is PodPhase.PENDING
     }
-    places: dict[str, str] = {}
+    places: dict[str, Promise] = {}
     free = [name for name in waiting if all(name != p.pod for p in promises)]
     for promise in promises:
         pod = waiting.get(promise.pod)
         if pod is not None and promise.uid in {None, pod.uid}:
-            places[promise.pod] = promise.node
+            places[promise.pod] = promise
         elif promise.until > now:
             if free:
-                places[free.pop(0)] = promise.node
+                places[free.pop(0)] = promise
             else:
                 add(load.setdefault(promise.node, {}), dict(promise.requests))
     return replace(gang, tree=_with_places(gang.tree, gang.namespace, places))
 
 
-def _with_places(tree: Tree, namespace: str, places: Mapping[str, str]) -> Tree:
+def _with_places(tree: Tree, namespace: str, places: Mapping[str, Promise]) -> Tree:
     if isinstance(tree, Group):
         children = tuple(_with_places(c, namespace, places) for c in tree.children)
         return replace(tree, children=children)
@@ -230,13 +254,14 @@ def _with_places(tree: Tree, namespace: str, places: Mapping[str, str]) -> Tree:
 
 
 def _leaf_with_places(
-    leaf: PodSet, namespace: str, places: Mapping[str, str]
+    leaf: PodSet, namespace: str, places: Mapping[str, Promise]
 ) -> PodSet:
     def placed(pod: Pod) -> Pod:
-        node = places.get(f"{namespace}/{pod.name}")
-        if node is None:
+        promise = places.get(f"{namespace}/{pod.name}")
+        if promise is None:
             return pod
-        return replace(pod, phase=PodPhase.RESERVED, node=node)
+        devices = tuple(GpuDevice(*one) for one in promise.devices)
+        return replace(pod, phase=PodPhase.RESERVED, node=promise.node, devices=devices)
 
     return replace(leaf, pods=tuple(map(placed, leaf.pods)))
 

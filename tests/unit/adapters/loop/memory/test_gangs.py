@@ -1,10 +1,12 @@
+import json
 from dataclasses import replace
 
 import pytest
 
 from adapters.loop.memory.gangs import Memory
-from adapters.loop.memory.promises import Promise
+from adapters.loop.memory.promises import Promise, Promises
 from models.gangs import MatchPolicy
+from models.gpu_parts import GpuDevice
 from models.reasons import Reason, Waiting
 from models.receipt import Receipt
 from tests.helpers.build import bind, binds, gang, line, node, nodes, plan, snapshot
@@ -303,3 +305,15 @@ def test_the_first_minutes_of_all_are_over_once_and_for_all():
     assert 570 == again.calm_for(NOW + 30)
     assert 0 == again.restore({"gangs": {}}, NOW)
     assert 0 == again.calm_for(NOW)
+
+
+def test_a_promise_keeps_the_devices_of_a_part_through_a_restart():
+    step = bind("a-0", "n0", op="Reserve", devices=(GpuDevice(1), GpuDevice(3)))
+    promises, again = Promises(), Promises()
+    promises.hold(Promise.of(step))
+    lost = again.restore(json.loads(json.dumps(promises.document())))
+    given = snapshot(nodes=nodes(1), gangs=[gang("a", minimum=1)])
+
+    (pod,) = again.applied(given, 0.0).gangs[0].tree.pods
+    assert 0 == lost
+    assert ("n0", step.devices) == (pod.node, pod.devices)
