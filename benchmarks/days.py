@@ -2,11 +2,16 @@
 Days: what the default policy holds for heads, against the same without any.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+
+from adapters.replay.intervals import interval_of_mean
 from adapters.replay.play import Run, play
 from adapters.traces.clusters import floor_of, with_queues
 from benchmarks.cases.days import trace_of
@@ -16,31 +21,82 @@ from models.policy import Policy
 
 HELD, NONE = Policy(), Policy.model_validate({"waiting": {"heads": 0}})
 Metrics = dict[str, Any]
+_FAR = 100
 
 
-def measure_days(contract: Days) -> Iterator[Row]:
+@dataclass(frozen=True, slots=True)
+class _Played:
     """
-    Play every trace with heads and without; last, what it is on the mean of them.
+    What one trace came to: by the solver with heads and without, and by greedy.
     """
-    ratios: list[tuple[float, float]] = []
+
+    held: Metrics
+    none: Metrics
+    greedy: Metrics
+
+
+def measure_days(contract: Days, seeds: int = 1) -> Iterator[Row]:
+    """
+    Play every trace with heads and without; last, what it is on the mean of all.
+
+    Parameters
+    ----------
+    contract
+        The traces, and what must be reached.
+    seeds
+        How many traces of each sort are drawn; of several, means are told.
+    """
+    found: list[_Played] = []
     with TemporaryDirectory() as folder:
         for drawn in contract.traces:
-            pair = [
-                played(contract, drawn, "solver", policy, Path(folder) / name)
-                for name, policy in (("held", HELD), ("none", NONE))
+            many = [
+                _played(contract, again(drawn, seed), Path(folder) / f"{seed}")
+                for seed in range(seeds)
             ]
-            ratios.append((_ratio(pair, _longest), _ratio(pair, _tail)))
-            yield _row(contract, drawn, pair)
-    names = ("longest wait", "99th percentile, 8 GPUs and more")
-    yield Row(
+            found += many
+            yield _row(contract, drawn, many)
+    yield _mean_row(contract, found)
+
+
+def again(drawn: DayTrace, seed: int) -> DayTrace:
+    """
+    Draw a trace of the same sort anew; the first is as the contract has it.
+    """
+    return drawn.model_copy(update={"seed": drawn.seed + _FAR * seed})
+
+
+def _played(contract: Days, drawn: DayTrace, folder: Path) -> _Played:
+    return _Played(
+        held=played(contract, drawn, "solver", HELD, folder / "held"),
+        none=played(contract, drawn, "solver", NONE, folder / "none"),
+        greedy=played(contract, drawn, "greedy", HELD, folder / "greedy"),
+    )
+
+
+def _mean_row(contract: Days, found: Sequence[_Played]) -> Row:
+    """
+    Hold what heads make of the tail, and tell what the solver is beside greedy.
+    """
+    facts: dict[str, float] = {}
+    for word, measure in _MEASURES.items():
+        ratios = [_ratio(each.held, each.greedy, measure) for each in found]
+        facts[f"{word}ToGreedy"] = fmean(ratios)
+        if (interval := interval_of_mean(np.array(ratios))) is not None:
+            low, high = interval
+            facts |= {f"{word}ToGreedyLow": low, f"{word}ToGreedyHigh": high}
+    return Row(
         name=contract.name,
+        facts=facts,
         ranges=tuple(
             Range(
-                what=name,
-                value=sum(column) / len(column),
+                what=what,
+                value=fmean(_ratio(each.held, each.none, measure) for each in found),
                 limit=contract.reach.tail,
             )
-            for name, column in zip(names, zip(*ratios, strict=True), strict=True)
+            for what, measure in (
+                ("longest wait", _longest),
+                ("99th percentile, 8 GPUs and more", _tail),
+            )
         ),
     )
 
@@ -65,24 +121,23 @@ def played(
     return found
 
 
-def _row(contract: Days, drawn: DayTrace, pair: list[Metrics]) -> Row:
+def _row(contract: Days, drawn: DayTrace, many: Sequence[_Played]) -> Row:
     reach = contract.reach
     return Row(
         name=f"{contract.name} {drawn.name}",
         facts={
-            "meanWait": pair[0]["wait"]["mean"],
-            "longest": _longest(pair[0]),
-            "p99Large": _tail(pair[0]),
+            word: fmean(measure(each.held) for each in many)
+            for word, measure in _MEASURES.items()
         },
         ranges=(
             Range(
                 what="mean wait",
-                value=_ratio(pair, lambda m: float(m["wait"]["mean"])),
+                value=fmean(_ratio(each.held, each.none, _mean) for each in many),
                 limit=reach.mean,
             ),
             Range(
                 what="held",
-                value=pair[0]["gpus"]["held"],
+                value=fmean(_idle(each.held) for each in many),
                 limit=reach.held,
                 unit="%",
             ),
@@ -90,8 +145,19 @@ def _row(contract: Days, drawn: DayTrace, pair: list[Metrics]) -> Row:
     )
 
 
-def _ratio(pair: list[Metrics], measure: Callable[[Metrics], float]) -> float:
-    return float(measure(pair[0]) / max(1, measure(pair[1])))
+def _ratio(one: Metrics, other: Metrics, measure: Callable[[Metrics], float]) -> float:
+    return float(measure(one) / max(1, measure(other)))
+
+
+def _idle(metrics: Metrics) -> float:
+    """
+    Give the part of the GPU time that is held or between rounds.
+    """
+    return float(metrics["gpus"]["held"] + metrics["gpus"]["freed"])
+
+
+def _mean(metrics: Metrics) -> float:
+    return float(metrics["wait"]["mean"])
 
 
 def _longest(metrics: Metrics) -> float:
@@ -100,3 +166,6 @@ def _longest(metrics: Metrics) -> float:
 
 def _tail(metrics: Metrics) -> float:
     return float(next(r for r in metrics["wait"]["bySize"] if r["size"] == "8+")["p99"])
+
+
+_MEASURES = {"meanWait": _mean, "longest": _longest, "p99Large": _tail}

@@ -36,6 +36,7 @@ def run(
     *,
     progress: Callable[[str], None] | None = None,
     tuning: Tuning = DEFAULT,
+    seeds: int = 1,
 ) -> BenchReport:
     """
     Measure rows by name, all if none is given.
@@ -48,13 +49,15 @@ def run(
         Told the name of each row as it begins.
     tuning
         The numbers of the search that are tried.
+    seeds
+        How many traces of each sort are drawn where a row draws traces.
     """
     rows: list[Row] = []
     for name in _chosen(names):
         if progress is not None:
             progress(name)
         with trying(tuning):
-            rows += measure(name)
+            rows += measure(name, seeds)
     return BenchReport(measured=tuple(rows))
 
 
@@ -67,9 +70,9 @@ def _chosen(names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def measure(name: str) -> Iterator[Row]:
+def measure(name: str, seeds: int = 1) -> Iterator[Row]:
     """
-    Measure one row of the contract.
+    Measure one row of the contract, with so many seeds where it draws traces.
     """
     contract = load_contract(name)
     match contract:
@@ -80,7 +83,7 @@ def measure(name: str) -> Iterator[Row]:
         case Evictions():
             yield from measure_evictions(contract)
         case Days():
-            yield from measure_days(contract)
+            yield from measure_days(contract, seeds)
         case Steady():
             yield from measure_steady(contract)
         case _:

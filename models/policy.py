@@ -114,7 +114,7 @@ class WaitingPolicy(PolicyPart):
     slip: float = Field(2.0, ge=1, le=1000)
     budget: float = Field(0.02, ge=0, le=1)
     window: Seconds = Field(86400, gt=0)
-    outweigh: float = Field(2.0, ge=0, le=1000)
+    outweigh: float = Field(4.0, ge=0, le=1000)
     idle: Literal["hold", "backfill"] = "backfill"
     lend: Literal[50, 80, 95] | None = None
 

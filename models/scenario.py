@@ -253,6 +253,22 @@ class BudgetSpec(Spec):
     allowed: Number
 
 
+class AlsoWaitingSpec(Spec):
+    """
+    Gangs that wait and are not listed: how many there are that need so many GPUs.
+    """
+
+    gpus: Number
+    gangs: Number
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        """
+        Give both numbers.
+        """
+        return self.gpus, self.gangs
+
+
 class Given(Spec):
     """
     What is: the snapshot, in any order; instead of all lists, objects as they are.
@@ -265,7 +281,9 @@ class Given(Spec):
     budgets: list[BudgetSpec] = Field(default_factory=list)
     unchanged_for: Seconds | None = Field(None, alias="unchangedFor")
     held: Seconds = 0
-    also_waiting: Number = Field(0, alias="alsoWaiting")
+    also_waiting: list[AlsoWaitingSpec] = Field(
+        default_factory=list, alias="alsoWaiting", max_length=MOST_KINDS
+    )
     run_times: list[RunTimesSpec] = Field(
         default_factory=list, alias="runTimes", max_length=MOST_KINDS
     )

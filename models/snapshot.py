@@ -26,7 +26,8 @@ class Snapshot:
     ``unchanged_for`` is for how many seconds nothing but our own plans changed what is
     here: no gang came, ended or failed, and no node, queue or budget changed.
     ``held`` are the GPU-seconds of the policy's last window that idled, held for heads,
-    while work waited that fits.  ``also_waiting`` gangs wait and are not listed.
+    while work waited that fits.  ``also_waiting`` says of how many GPUs how
+    many gangs wait that are not listed.
     ``run_times`` is for how long gangs ran that have ended.
     """
 
@@ -37,7 +38,7 @@ class Snapshot:
     budgets: tuple[DisruptionBudget, ...] = ()
     unchanged_for: int | None = None
     held: int = 0
-    also_waiting: int = 0
+    also_waiting: tuple[tuple[int, int], ...] = ()
     run_times: RunTimes = NOTHING_SEEN
     warnings: tuple[str, ...] = field(default=(), compare=False)
 

@@ -56,7 +56,7 @@ def _plain_snapshot(given: Given) -> Snapshot:
         budgets=tuple(sorted(map(_budget, given.budgets), key=lambda b: b.name)),
         unchanged_for=given.unchanged_for,
         held=given.held,
-        also_waiting=given.also_waiting,
+        also_waiting=tuple(each.pair for each in given.also_waiting),
         run_times=record_of(given.run_times),
         warnings=tuple(_warnings(given)),
     )

@@ -240,7 +240,7 @@ def _scenario(
             snapshot,
             unchanged_for=file.given.unchanged_for,
             held=file.given.held,
-            also_waiting=file.given.also_waiting,
+            also_waiting=tuple(each.pair for each in file.given.also_waiting),
             run_times=record_of(file.given.run_times),
         )
         faults = list(snapshot_faults(snapshot))
@@ -278,7 +278,7 @@ def _merged(name: str, parts: Sequence[_FilePart]) -> ScenarioFile:
         None,
         unchanged_for=min((each for each in said if each is not None), default=None),
         held=max((file.given.held for file in files), default=0),
-        also_waiting=sum(file.given.also_waiting for file in files),
+        also_waiting=[each for file in files for each in file.given.also_waiting],
         run_times=[each for file in files for each in file.given.run_times],
         **{
             word: [spec for file in files for spec in getattr(file.given, word)]

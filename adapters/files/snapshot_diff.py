@@ -60,7 +60,7 @@ def changes(before: Snapshot, after: Snapshot) -> Iterator[Change]:
     clocks = {
         "unchangedFor": (before.unchanged_for, after.unchanged_for),
         "held": (before.held, after.held),
-        "alsoWaiting": (before.also_waiting, after.also_waiting),
+        "alsoWaiting": (_also_waiting(before), _also_waiting(after)),
         "runTimes": (_counted(before), _counted(after)),
     }
     for word, said in clocks.items():
@@ -115,3 +115,7 @@ def _shown(value: object) -> str:
         return "unsaid"
     text = str(value)
     return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def _also_waiting(snapshot: Snapshot) -> str:
+    return ", ".join(f"{n} of {gpus} GPUs" for gpus, n in snapshot.also_waiting)

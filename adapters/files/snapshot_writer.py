@@ -91,7 +91,9 @@ def snapshot_document(
         said["unchangedFor"] = snapshot.unchanged_for
     said |= keep_said(
         held=snapshot.held or None,
-        alsoWaiting=snapshot.also_waiting or None,
+        alsoWaiting=[
+            {"gpus": gpus, "gangs": gangs} for gpus, gangs in snapshot.also_waiting
+        ],
         runTimes=run_times_document(snapshot.run_times),
     )
     return {**head, "given": said}

@@ -5,12 +5,12 @@ Jobs of one kind differ in name and age only.
 """
 
 from bisect import bisect_left, insort
-from collections import defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from models.nodes import NodeDemand
-from models.resources import Resources, add
+from models.resources import Resources, add, num_gpus
 from models.trace import Job, Role
 
 Place = tuple[int, str, int]
@@ -93,6 +93,18 @@ class WaitingJobs:
         Walk the kinds of which somebody waits.
         """
         return (kind for kind in self.kinds.values() if kind.line)
+
+    def by_size(self, without: Iterable[int]) -> tuple[tuple[int, int], ...]:
+        """
+        Count the jobs that wait by the GPUs that start one, without some of them.
+        """
+        counts: Counter[int] = Counter()
+        for kind in self.waiting():
+            counts[num_gpus(kind.need)] += len(kind.line)
+        for idx in without:
+            if idx in self._mine:
+                counts[num_gpus(self._mine[idx][0].need)] -= 1
+        return tuple(sorted((gpus, n) for gpus, n in counts.items() if n))
 
     def __contains__(self, idx: int) -> bool:
         return idx in self._mine

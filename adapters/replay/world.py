@@ -296,7 +296,7 @@ class World:
             unchanged_for=self.now - self.changed_at,
             held=self.held.within(self.policy.waiting.window, self.now),
             run_times=self.run_times,
-            also_waiting=self.line.count - sum(idx in self.line for idx in self.shown),
+            also_waiting=self.line.by_size(without=self.shown),
         )
 
     def _with_holds(self, gang: Gang) -> Gang:

@@ -2,9 +2,11 @@
 Turns: what it costs all others that a gang goes first, and what holding may cost.
 
 Whoever waits is held up by every GPU-second that idles for a head and by those that it
-runs for, each of the N that wait by one part in the cluster's GPUs.  A head has its
-turn once it was passed over for longer than all of them together are held up by it.
+runs for beyond those that he would himself, by one part in the cluster's GPUs.  A head
+has its turn once it was passed over for longer than that holds up all of them together.
 """
+
+from collections import Counter
 
 from models.policy import Policy
 from models.resources import num_gpus
@@ -23,8 +25,9 @@ class Turns:
         snapshot, policy = problem.snapshot, problem.policy
         self._gpus = _cluster_gpus(snapshot)
         self._outweigh = policy.waiting.outweigh
-        units = sum(unit.starts for unit in problem.units)
-        self._others = units + snapshot.also_waiting - 1
+        self._waiting = Counter(unit_gpus(u) for u in problem.units if u.starts)
+        for gpus, number in snapshot.also_waiting:
+            self._waiting[gpus] += number
         self._run_time = max(SOONEST, 2 * typical_age(problem))
         self._left = budget_left(snapshot, policy)
 
@@ -39,9 +42,16 @@ class Turns:
         idle
             The GPU-seconds that idle until it can start.
         """
-        work = idle + unit_gpus(unit) * self._run_time
-        cost = self._outweigh * self._others * work
-        return passed_over(unit) * self._gpus >= cost
+        others = self._waiting.total() - 1
+        work = others * idle + self._more_than_others(unit) * self._run_time
+        return passed_over(unit) * self._gpus >= self._outweigh * work
+
+    def _more_than_others(self, unit: Unit) -> int:
+        """
+        Add up over all who wait the GPUs that a unit takes and they would not.
+        """
+        own = unit_gpus(unit)
+        return sum(max(0, own - gpus) * n for gpus, n in self._waiting.items())
 
     def affords(self, idle: int) -> bool:
         """

@@ -4,6 +4,7 @@ Faults of heads: who is one, what is held for them, and against whom.
 
 from dataclasses import replace
 
+from solver.problem.lateness import unit_gpus
 from tests.faults.fault import Fault
 from tests.faults.switch import always, switch
 
@@ -25,6 +26,13 @@ def _against_all_others(_old):
         return unit.key != head.key
 
     return is_held
+
+
+def _all_it_takes(_old):
+    def more(self, unit):
+        return unit_gpus(unit) * (self._waiting.total() - 1)
+
+    return more
 
 
 def _without_lines(old):
@@ -165,6 +173,12 @@ FAULTS: tuple[Fault, ...] = (
         "a head goes first however many that holds up",
         switch("solver.hold.turns:Turns.has_turn", always(True)),
         ("waiting/a-head-waits-while-others-outweigh-it",),
+    ),
+    Fault(
+        "equals-are-held-up",
+        "a head holds up those who ask for as much as it does, too",
+        switch("solver.hold.turns:Turns._more_than_others", _all_it_takes),
+        ("waiting/a-head-is-not-outweighed-by-those-as-large",),
     ),
     Fault(
         "no-head-has-its-turn",

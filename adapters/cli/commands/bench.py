@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from benchmarks import BenchReport
     from solver import Tuning
 
+Seeds = Annotated[
+    int,
+    typer.Option(
+        "--seeds", min=1, metavar="N", help="How many traces of each sort `days` draws."
+    ),
+]
+
 
 def bench(
     names: Annotated[
@@ -28,6 +35,7 @@ def bench(
             help="Try another number of the search, as solver/tuning.py names them.",
         ),
     ] = None,
+    seeds: Seeds = 1,
     output: RowsOutput = Format.TABLE,
 ) -> int:
     """
@@ -42,7 +50,7 @@ def bench(
     _known(names or [])
     tried = _tried(tuning or [])
     with Progress() as progress:
-        report = run(names or [], progress=progress.say, tuning=tried)
+        report = run(names or [], progress=progress.say, tuning=tried, seeds=seeds)
     if output in {Format.JSON, Format.YAML}:
         emit(as_text(report.document(), output))
     else:

@@ -2,6 +2,7 @@ import pytest
 
 from benchmarks.cases.days import DAY, trace_of
 from benchmarks.contract import load_contract
+from benchmarks.days import again, measure_days
 
 DAYS = load_contract("days")
 
@@ -24,3 +25,25 @@ def test_each_half_has_small_and_large_clusters_and_every_mix():
         assert {drawn.mix for drawn in traces} == {*DAYS.mixes}
         assert min(drawn.nodes for drawn in traces) == 6
         assert max(drawn.nodes for drawn in traces) >= 64
+
+
+def test_another_seed_draws_another_trace_of_the_same_sort():
+    drawn = DAYS.traces[0]
+    other = trace_of(DAYS, again(drawn, 1))
+
+    assert drawn == again(drawn, 0)
+    assert trace_of(DAYS, drawn).jobs != other.jobs
+
+
+def test_several_seeds_tell_means_and_what_greedy_comes_to():
+    short = DAYS.model_copy(
+        update={
+            "traces": (DAYS.traces[3].model_copy(update={"days": 1, "load": 0.4}),),
+            "reach": DAYS.reach.model_copy(update={"tail": 10.0}),
+        }
+    )
+    one, mean = measure_days(short, seeds=3)
+
+    assert {"meanWait", "longest", "p99Large"} == {*one.facts}
+    assert mean.facts["meanWaitToGreedyLow"] <= mean.facts["meanWaitToGreedy"]
+    assert 2 == len(mean.ranges)

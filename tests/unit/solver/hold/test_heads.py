@@ -236,7 +236,7 @@ def test_a_pod_that_overruns_is_expected_to_end_at_any_moment():
     problem = ask(
         nodes(1),
         busy("over", "n0", max_runtime=HOUR, ran=LATE),
-        large(minimum=1, passed_over=9 * HOUR),
+        large(minimum=1, passed_over=17 * HOUR),
         gang("quick", max_runtime=1),
     )
 
