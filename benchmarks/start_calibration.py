@@ -86,7 +86,7 @@ class Asker:
         snapshot = world.snapshot()
         chosen = [at for at in _spread(world.shown) if at not in self.asked]
         world.shown, world._by_key = shown, by_key  # noqa: SLF001
-        problem = problem_of(replace(snapshot, also_waiting=0), world.policy)
+        problem = problem_of(replace(snapshot, also_waiting=()), world.policy)
         names = {world.fates[at].job.name: at for at in chosen[:ASKED]}
         for unit in problem.units:
             at = names.get(unit.states[0].gang.name)
