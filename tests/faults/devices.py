@@ -2,6 +2,8 @@
 Faults of devices below a whole GPU.
 """
 
+from dataclasses import replace
+
 from tests.faults.fault import Fault
 from tests.faults.switch import always, switch
 
@@ -25,7 +27,12 @@ FAULTS = (
         "others-on-shared-gpus-forgotten",
         "a GPU that others share has all of itself left",
         switch(
-            "solver.devices.device_states:_of_others", lambda _old: lambda _node: {}
+            "solver.devices.device_columns:DeviceColumns.empty",
+            lambda old: (
+                lambda columns, nodes: old(
+                    columns, [replace(node, taken=()) for node in nodes]
+                )
+            ),
         ),
         ("devices/what-others-have-of-a-gpu-is-taken",),
     ),

@@ -445,7 +445,7 @@ FAULTS: tuple[Fault, ...] = (
         switch(
             "solver.shares.fair_share:fair_shares",
             saying(
-                lambda shares, queues, totals, _requested: {
+                lambda shares, _queues, totals, *_: {
                     queue: {
                         name: totals.get(name, 0) if MODEL_MARK in name else amount
                         for name, amount in row.items()

@@ -25,6 +25,9 @@ class SharedTexts:
             WeakValueDictionary()
         )
 
+    def __len__(self) -> int:
+        return len(self._held)
+
     def of(self, found: Mapping[str, str]) -> Mapping[str, str]:
         """
         Give the first mapping with these texts.
