@@ -5,7 +5,6 @@
 import pytest
 
 from adapters.kube.acting.resource_claims import FINALIZER
-from adapters.kube.api.errors import NotFoundError
 from tests.cluster.manifests import pod
 from tests.cluster.stage import GROUP, Kubelet, Scheduler
 from tests.helpers.devices import (
@@ -137,14 +136,3 @@ def test_whole_or_halves_become_halves_where_only_they_fit(stage, space, schedul
         (name, "gpu-0-mig-3g-40gb-0", "one/a1"),
         (name, "gpu-0-mig-3g-40gb-4", "one/a1"),
     ] == had
-
-
-def test_a_gang_whose_claim_is_deleted_midway_gives_all_back(stage, space, scheduler):
-    (name,) = stage.nodes(1)
-    stage.create([node_slice(name, [gpu(i) for i in range(2)])])
-    gang(stage, space, "g", [[asks("gpus", GPU_CLASS, 1)]] * 2)
-    eventually(lambda: len(stage.bound(space)) == 2)
-    stage.empty(space)
-    for key in ("g-0", "g-1"):
-        with pytest.raises(NotFoundError):
-            stage.admin.call("GET", f"/api/v1/namespaces/{space}/pods/{key}")

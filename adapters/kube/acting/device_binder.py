@@ -190,7 +190,8 @@ class DeviceBinder:
         with suppress(KeyError):  # nobody follows Device objects, or there is none
             raw = self.cache.shelf(DEVICES).records[node]
             found = koordinator_devices(raw)
-        return both(record.devices, None if found is None else found[1])
+        beside = None if found is None else found[1]
+        return both(record.devices, beside, record.node.labels)
 
 
 def _turn(node: str, part: PodPart) -> str:

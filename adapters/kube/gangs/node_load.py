@@ -191,7 +191,7 @@ class NodeLoads:
             said.append(f"node {node.name}: {what}: {closer.uncounted[0]}")
         load, shared = _load(ours, others)
         add(load, slots.used)
-        devices = both(record.devices, beside)
+        devices = both(record.devices, beside, node.labels)
         is_shared = devices is not None and devices.contract in contracts
         for name in filter(is_gpu, node.allocatable) if not is_shared else ():
             if amount := min(shared, node.allocatable[name]):

@@ -25,6 +25,7 @@ DEVICES = Resource(
 )
 HAMI_REGISTER = "hami.io/node-nvidia-register"
 VGPU_REGISTER = "volcano.sh/node-vgpu-register"
+PARTITION_POLICY = "node.koordinator.sh/gpu-partition-policy"
 _MIB = 2**20
 _MOST = 64
 _LARGEST = 2**24  # MiB
@@ -104,12 +105,28 @@ def _one_of(found: Sequence[RegisteredGpus]) -> RegisteredGpus | None:
 
 
 def both(
-    one: RegisteredGpus | None, other: RegisteredGpus | None
+    one: RegisteredGpus | None,
+    other: RegisteredGpus | None,
+    labels: Mapping[str, str],
 ) -> RegisteredGpus | None:
     """
-    Give what is said of a node by itself and by an object beside it.
+    Give what is said of a node by itself, with its labels, and by an object beside it.
     """
-    return _one_of([each for each in (one, other) if each is not None])
+    found = _one_of([each for each in (one, other) if each is not None])
+    return None if found is None else _without_partitions(found, labels)
+
+
+def _without_partitions(
+    found: RegisteredGpus, labels: Mapping[str, object]
+) -> RegisteredGpus:
+    """
+    Refuse devices that may only be taken as a table of partitions says.
+    """
+    must = found.contract == KOORDINATOR and labels.get(PARTITION_POLICY) == "Honor"
+    if found.problem or not must:
+        return found
+    what = "partitions that must be honoured are not planned"
+    return replace(found, problem=f"label {PARTITION_POLICY}: {what}")
 
 
 def _registered(contract: str, key: str, text: str) -> RegisteredGpus:
@@ -242,7 +259,11 @@ def koordinator_devices(raw: Json) -> tuple[str, RegisteredGpus] | None:
         return None
     made, problem = _of_gpus(gpus)
     where = f"Device {name}, spec.devices: {problem}"
-    return name, replace(made, problem=where if problem else "")
+    made = replace(made, problem=where if problem else "")
+    labels = meta.get("labels") if isinstance(meta, Mapping) else None
+    return name, _without_partitions(
+        made, labels if isinstance(labels, Mapping) else {}
+    )
 
 
 def _of_gpus(gpus: Sequence[Json]) -> tuple[RegisteredGpus, str]:
