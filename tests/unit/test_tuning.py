@@ -83,7 +83,7 @@ def test_the_bench_plans_with_the_numbers_that_are_tried(monkeypatch):
 def test_the_command_tries_a_number_and_refuses_what_is_none(capsys, monkeypatch):
     tried = []
 
-    def measured(names, *, progress, tuning):
+    def measured(names, *, progress, tuning, seeds):
         tried.append((names, tuning))
         return BenchReport(measured=())
 

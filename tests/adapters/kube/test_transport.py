@@ -150,7 +150,7 @@ def test_who_asks_is_said_on_every_request(tmp_path, server):
     user = {"username": "me", "password": "word"}
     transport = connect(kubeconfig(tmp_path, server.url, **user))
 
-    assert "Basic bWU6d29yZA==" == transport._headers()["authorization"]
+    assert "Basic bWU6d29yZA==" == transport._credentials._headers()["authorization"]
 
 
 @pytest.mark.parametrize("text", ["", "{}", "a: [", "current-context: gone\n"])
@@ -181,7 +181,7 @@ def test_a_pod_finds_its_own_server(tmp_path, monkeypatch):
     transport = connect()
 
     assert "https://10.0.0.1:443" == transport.server
-    assert "bearer secret" == transport._headers()["authorization"]
+    assert "bearer secret" == transport._credentials._headers()["authorization"]
 
 
 # --- who we are ---------------------------------------------------------------
@@ -198,7 +198,9 @@ def test_who_is_not_known_any_longer_reads_its_token_again(tmp_path, server):
     transport.close()
 
     assert 1 == len(found)
-    assert {"authorization": "Bearer new"}.items() <= dict(transport._who[1]).items()
+    assert {"authorization": "Bearer new"}.items() <= dict(
+        transport._credentials._who[1]
+    ).items()
 
 
 def test_who_stays_unknown_is_told_so_and_asks_once(tmp_path, server):
@@ -214,7 +216,7 @@ def test_who_stays_unknown_is_told_so_and_asks_once(tmp_path, server):
 
 
 def test_what_says_who_we_are_may_be_gone_for_a_moment(server, monkeypatch):
-    from adapters.kube.api import client as module
+    from adapters.kube.api import credentials as module
     from adapters.kube.api.direct import Direct
 
     monkeypatch.setattr(module, "_KNOWN_FOR", 0.0)
