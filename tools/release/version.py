@@ -11,7 +11,6 @@ PLACES = {
     "deploy/base/kustomization.yaml": r"^    newTag: {}$",
     "docs/installing.md": r"(?:phalanx:|newTag: ){}(?=[\s}}])",
     "docs/tutorial.md": r"(?<=phalanx:){}\b",
-    "tests/golden/plan.json": r'"phalanx": "{}"',
 }
 _NUMBERS = re.compile(r"^\d+\.\d+\.\d+$")
 
