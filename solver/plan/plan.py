@@ -27,7 +27,7 @@ from solver.problem.gang_state import Standing, satisfied_after, standing
 from solver.problem.problem import Problem
 from solver.search.search_outcome import Outcome
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 
 
 def plan_of(
