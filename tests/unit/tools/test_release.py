@@ -131,6 +131,7 @@ def test_a_whole_release_of_a_copy(tmp_path):
         if (REPOSITORY / name).exists():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(REPOSITORY / name, copy / name)
+    (copy / "changelog.d" / "0.added.md").write_text("Something.\n", "utf-8")
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com"]
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "all"]):
         subprocess.run([*git, *words], cwd=copy, check=True)
