@@ -28,6 +28,7 @@ def may_all_leave(problem: Problem, draft: Draft) -> bool:
     frozen = problem.frozen
     first = frozen.losses[Step.ENTITLED].pods
     places = {**frozen.places, **frozen.bound, **draft.places}
+    entitled = frozen.entitled | draft.entitled
     started = filter(draft.starts, problem.units)
     units = [
         unit
@@ -44,8 +45,7 @@ def may_all_leave(problem: Problem, draft: Draft) -> bool:
         rights.leave(exits)
         for unit in units:
             counts = {state.key: places[state.key].counts for state in unit.states}
-            mine = unit.key in frozen.entitled | draft.entitled
-            sure = unit.key in frozen.guaranteed
+            mine, sure = unit.key in entitled, unit.key in frozen.guaranteed
             rights.start(unit, counts, entitled=mine, guaranteed=sure)
         if not rights.hold():
             return False
