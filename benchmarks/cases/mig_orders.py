@@ -13,8 +13,8 @@ from models.snapshot import Snapshot
 
 _MODEL = "H100-80GB"
 _MEMORY = 80 * 1024
-_PROFILES = ("1g.10gb", "2g.20gb", "3g.40gb", "4g.40gb", "7g.80gb")
-_CONTENTS = (
+PROFILES = ("1g.10gb", "2g.20gb", "3g.40gb", "4g.40gb", "7g.80gb")
+CONTENTS = (
     (7, 0, 0, 0, 0),
     (5, 1, 0, 0, 0),
     (3, 2, 0, 0, 0),
@@ -39,10 +39,10 @@ def orders() -> list[Order]:
     List all orders of all contents that fill a GPU.
     """
     found: list[Order] = []
-    for content in _CONTENTS:
+    for content in CONTENTS:
         names = [
             profile
-            for profile, number in zip(_PROFILES, content, strict=True)
+            for profile, number in zip(PROFILES, content, strict=True)
             for _ in range(number)
         ]
         found += sorted(set(permutations(names)))

@@ -4,6 +4,7 @@ A line of the menu: a change by an amount, and which rules it could take away.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Self
 
 from models.changes import Change
 from models.verdicts import Verdict
@@ -45,3 +46,18 @@ class MenuLine:
     price: Callable[[int], int]
     least: int = 1
     weakens: frozenset[Verdict]
+
+    @classmethod
+    def once(
+        cls, rule: Verdict, change: Change, price: int, weakens: frozenset[Verdict]
+    ) -> Self:
+        """
+        Offer a change that has no amount.
+        """
+        return cls(
+            rule=rule,
+            most=1,
+            change=lambda _: change,
+            price=lambda _: price,
+            weakens=weakens,
+        )

@@ -42,17 +42,8 @@ def _of_taints(
 ) -> Iterator[MenuLine]:
     for rule in rules:
         if rule.kind == TAINT:
-
-            def tolerant(_: int, key: str = rule.at) -> Change:
-                return GangTolerates(gang=unit.key, key=key)
-
-            yield MenuLine(
-                rule=Verdict.NODES,
-                most=1,
-                change=tolerant,
-                price=lambda _: prices.tolerate,
-                weakens=OF_ROOM,
-            )
+            change = GangTolerates(gang=unit.key, key=rule.at)
+            yield MenuLine.once(Verdict.NODES, change, prices.tolerate, OF_ROOM)
 
 
 def _of_labels(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLine]:
@@ -65,17 +56,8 @@ def _of_labels(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLin
     for key, value in sorted(keys.items()):
         there = {node.labels[key] for node in problem.room.nodes if key in node.labels}
         for other in sorted(there - {value})[:MOST_VALUES]:
-
-            def allowing(_: int, key: str = key, other: str = other) -> Change:
-                return GangAllows(gang=unit.key, key=key, value=other)
-
-            yield MenuLine(
-                rule=Verdict.NODES,
-                most=1,
-                change=allowing,
-                price=lambda _: prices.label,
-                weakens=OF_ROOM,
-            )
+            change = GangAllows(gang=unit.key, key=key, value=other)
+            yield MenuLine.once(Verdict.NODES, change, prices.label, OF_ROOM)
 
 
 def _of_levels(

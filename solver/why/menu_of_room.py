@@ -8,7 +8,6 @@ import numpy as np
 
 from models.changes import (
     AddedNodes,
-    Change,
     ClosedNode,
     EvictedGangs,
     MoreMoves,
@@ -49,17 +48,8 @@ def of_room(
 def _of_closed(rules: tuple[NamedRule, ...], prices: Prices) -> Iterator[MenuLine]:
     for rule in rules:
         if rule.kind == DRAINED and rule.at:
-
-            def opened(_: int, node: str = rule.at) -> Change:
-                return ClosedNode(node=node, how="open")
-
-            yield MenuLine(
-                rule=Verdict.NODES,
-                most=1,
-                change=opened,
-                price=lambda _: prices.open,
-                weakens=OF_ROOM,
-            )
+            change = ClosedNode(node=rule.at, how="open")
+            yield MenuLine.once(Verdict.NODES, change, prices.open, OF_ROOM)
 
 
 def _of_time(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLine]:
@@ -147,13 +137,9 @@ def _of_running(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLi
             held[gang.key] = gpus
     names = sorted(held, key=lambda name: (held[name], name))[:MOST_EVICTED]
     for name in names:
-        yield MenuLine(
-            rule=Verdict.ROOM,
-            most=1,
-            change=lambda _, name=name: EvictedGangs(gangs=(name,)),  # type: ignore[misc]
-            price=lambda _, gpus=held[name]: prices.evict * gpus,  # type: ignore[misc]
-            weakens=OF_OTHERS,
-        )
+        change = EvictedGangs(gangs=(name,))
+        price = prices.evict * held[name]
+        yield MenuLine.once(Verdict.ROOM, change, price, OF_OTHERS)
 
 
 def _of_more_nodes(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLine]:

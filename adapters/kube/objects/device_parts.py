@@ -16,10 +16,13 @@ from adapters.kube.objects.part_keys import (
     CORES_UNREAD,
     GPUSHARE,
     HAMI,
+    HAMI_RESOURCES,
     KAI,
     KOORDINATOR,
+    KOORDINATOR_RESOURCES,
     READ,
     VGPU,
+    VGPU_RESOURCES,
 )
 from models.resources import GPU, Resources
 
@@ -112,13 +115,7 @@ CONTRACTS: tuple[Contract, ...] = (
     ),
     Contract(
         name=KOORDINATOR,
-        resources=(
-            "koordinator.sh/gpu",
-            "koordinator.sh/gpu-core",
-            "koordinator.sh/gpu-memory",
-            "koordinator.sh/gpu-memory-ratio",
-            "koordinator.sh/gpu.shared",
-        ),
+        resources=KOORDINATOR_RESOURCES,
         names=_minors,
         count=_percent,
     ),
@@ -135,22 +132,13 @@ CONTRACTS: tuple[Contract, ...] = (
     ),
     Contract(
         name=VGPU,
-        resources=(
-            "volcano.sh/vgpu-number",
-            "volcano.sh/vgpu-memory",
-            "volcano.sh/vgpu-memory-percentage",
-            "volcano.sh/vgpu-cores",
-        ),
+        resources=VGPU_RESOURCES,
         names=_uuids("volcano.sh/vgpu-ids-new"),
         count=_asked("volcano.sh/vgpu-number"),
     ),
     Contract(
         name=HAMI,
-        resources=(
-            "nvidia.com/gpumem",
-            "nvidia.com/gpumem-percentage",
-            "nvidia.com/gpucores",
-        ),
+        resources=HAMI_RESOURCES,
         names=_uuids("hami.io/vgpu-devices-allocated"),
         count=_asked(GPU),
     ),

@@ -34,17 +34,29 @@ class ContractWords:
     wishes: Mapping[str, tuple[str, ...]]
 
 
+KOORDINATOR_RESOURCES = (
+    "koordinator.sh/gpu",
+    "koordinator.sh/gpu-core",
+    "koordinator.sh/gpu-memory",
+    "koordinator.sh/gpu-memory-ratio",
+    "koordinator.sh/gpu.shared",
+)
+VGPU_RESOURCES = (
+    "volcano.sh/vgpu-number",
+    "volcano.sh/vgpu-memory",
+    "volcano.sh/vgpu-memory-percentage",
+    "volcano.sh/vgpu-cores",
+)
+HAMI_RESOURCES = (
+    "nvidia.com/gpumem",
+    "nvidia.com/gpumem-percentage",
+    "nvidia.com/gpucores",
+)
 _TYPES = {"nvidia.com/use-gputype": (), "nvidia.com/nouse-gputype": ()}
 READ: tuple[ContractWords, ...] = (
     ContractWords(
         name=KOORDINATOR,
-        resources=(
-            "koordinator.sh/gpu",
-            "koordinator.sh/gpu-core",
-            "koordinator.sh/gpu-memory",
-            "koordinator.sh/gpu-memory-ratio",
-            "koordinator.sh/gpu.shared",
-        ),
+        resources=KOORDINATOR_RESOURCES,
         replaced=("koordinator.sh/gpu",),
         wishes={},
     ),
@@ -56,12 +68,7 @@ READ: tuple[ContractWords, ...] = (
     ),
     ContractWords(
         name=VGPU,
-        resources=(
-            "volcano.sh/vgpu-number",
-            "volcano.sh/vgpu-memory",
-            "volcano.sh/vgpu-memory-percentage",
-            "volcano.sh/vgpu-cores",
-        ),
+        resources=VGPU_RESOURCES,
         wishes={
             "volcano.sh/vgpu-use-gpuuuid": (),
             "volcano.sh/vgpu-nouse-gpuuuid": (),
@@ -72,17 +79,8 @@ READ: tuple[ContractWords, ...] = (
     ),
     ContractWords(
         name=HAMI,
-        resources=(
-            "nvidia.com/gpumem",
-            "nvidia.com/gpumem-percentage",
-            "nvidia.com/gpucores",
-        ),
-        replaced=(
-            GPU,
-            "nvidia.com/gpumem",
-            "nvidia.com/gpumem-percentage",
-            "nvidia.com/gpucores",
-        ),
+        resources=HAMI_RESOURCES,
+        replaced=(GPU, *HAMI_RESOURCES),
         wishes={
             "nvidia.com/use-gpuuuid": (),
             "nvidia.com/nouse-gpuuuid": (),

@@ -6,6 +6,7 @@ from itertools import permutations, product
 
 import pytest
 
+from benchmarks.cases.mig_orders import CONTENTS
 from models.mig_profiles import Sliced
 from solver.devices.device_packing import (
     DeviceShare,
@@ -19,20 +20,6 @@ from solver.devices.device_packing import (
 
 FRESH = SharedBin(1000, 80)
 MIG = SlicedBin("H100-80GB", Sliced())
-CONTENTS = [
-    (7, 0, 0, 0, 0),
-    (5, 1, 0, 0, 0),
-    (3, 2, 0, 0, 0),
-    (1, 3, 0, 0, 0),
-    (4, 0, 1, 0, 0),
-    (2, 1, 1, 0, 0),
-    (0, 2, 1, 0, 0),
-    (0, 0, 2, 0, 0),
-    (3, 0, 0, 1, 0),
-    (1, 1, 0, 1, 0),
-    (0, 0, 1, 1, 0),
-    (0, 0, 0, 0, 1),
-]
 PROFILES = (
     Instance("1g.10gb", 1),
     Instance("2g.20gb", 2),
