@@ -11,6 +11,7 @@ from adapters.kube.api.errors import AnswerError, ConflictError
 from tests.cluster.binaries import NoControlPlaneError, found, must_run
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.crds import definitions, owners
+from tests.helpers.eventually import eventually
 
 
 @contextmanager
@@ -162,3 +163,18 @@ def stage(whole_stage):
     """
     whole_stage.clear()
     return whole_stage
+
+
+@pytest.fixture
+def scheduler(stage, tmp_path):
+    """
+    `phalanx run` beside a kubelet, once it has planned its first round.
+    """
+    from tests.cluster.stage import Kubelet, Scheduler
+
+    with Kubelet(stage), Scheduler(stage, folder=tmp_path) as scheduler:
+        eventually(lambda: scheduler.events("round_planned"))
+        try:
+            yield scheduler
+        finally:
+            print(scheduler.said()[-6000:])

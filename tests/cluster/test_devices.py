@@ -6,7 +6,7 @@ import pytest
 
 from adapters.kube.acting.resource_claims import FINALIZER
 from tests.cluster.manifests import pod
-from tests.cluster.stage import GROUP, Kubelet, Scheduler
+from tests.cluster.stage import GROUP
 from tests.helpers.devices import (
     API,
     GPU_CLASS,
@@ -45,16 +45,6 @@ def space(stage, request):
     stage.ensure(name)
     stage.create(classes())
     return name
-
-
-@pytest.fixture
-def scheduler(stage, tmp_path):
-    with Kubelet(stage), Scheduler(stage, folder=tmp_path) as scheduler:
-        eventually(lambda: scheduler.events("round_planned"))
-        try:
-            yield scheduler
-        finally:
-            print(scheduler.said()[-6000:])
 
 
 def claims(stage, space: str) -> dict[str, dict]:

@@ -28,16 +28,14 @@ def space(stage):
 
 
 @pytest.fixture
-def scheduler(stage, tmp_path):
-    with Kubelet(stage), Scheduler(stage, folder=tmp_path) as scheduler:
-        eventually(lambda: scheduler.events("round_planned"))
-        try:
-            yield scheduler
-        finally:
-            print(scheduler.said()[-6000:])
-        if scheduler.process.poll() is None:
-            scheduler.process.terminate()
-            assert 0 == scheduler.process.wait(30), scheduler.said()[-3000:]
+def scheduler(scheduler):
+    """
+    Run it as everywhere, and let it end as asked.
+    """
+    yield scheduler
+    if scheduler.process.poll() is None:
+        scheduler.process.terminate()
+        assert 0 == scheduler.process.wait(30), scheduler.said()[-3000:]
 
 
 def test_every_dialects_example_runs_to_bound(stage, scheduler):

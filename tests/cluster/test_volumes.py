@@ -13,20 +13,10 @@ from tests.cluster.provisioner import (
     mounting,
     storage_class,
 )
-from tests.cluster.stage import GROUP, Kubelet, Scheduler
+from tests.cluster.stage import GROUP
 from tests.helpers.eventually import eventually
 
 pytestmark = pytest.mark.cluster
-
-
-@pytest.fixture
-def scheduler(stage, tmp_path):
-    with Kubelet(stage), Scheduler(stage, folder=tmp_path) as scheduler:
-        eventually(lambda: scheduler.events("round_planned"))
-        try:
-            yield scheduler
-        finally:
-            print(scheduler.said()[-6000:])
 
 
 @pytest.fixture
