@@ -178,8 +178,10 @@ def _keep_rights(run: TierSearch, drafts: Sequence[Draft]) -> None:
     """
     Go back to what the steps bound where too little starts for those who leave.
     """
+    if may_all_leave(run.problem, run.best):
+        return
     held = [draft for draft in drafts if may_all_leave(run.problem, draft)]
-    if held and not may_all_leave(run.problem, run.best):
+    if held:
         run.best, run.values = held[0], score(run.problem, held[0], run.keys)
         for draft in held[1:]:
             run.offer(draft)
