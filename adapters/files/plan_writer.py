@@ -125,9 +125,17 @@ def _operation(operation: Operation) -> dict[str, Any]:
         case "Evict":
             return {**head, "node": operation.node, **reason}
         case "Move":
-            return {**head, "from": operation.source, "to": operation.node, **reason}
+            move = {"from": operation.source, "to": operation.node, **reason}
+            return {**head, **move, **_places(operation)}
         case "Reserve":
-            return {**head, "node": operation.node}
+            return {**head, "node": operation.node, **_places(operation)}
+
+
+def _places(operation: Operation) -> dict[str, Any]:
+    """
+    Name the GPUs of a pod that is moved or waits, where it has parts of some.
+    """
+    return {"devices": _devices(operation)} if operation.devices else {}
 
 
 def _devices(operation: Operation) -> list[dict[str, Any]]:

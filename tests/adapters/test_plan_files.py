@@ -3,12 +3,15 @@ from pathlib import Path
 
 import pytest
 
-from adapters.files import plan_document, plan_json, read_plan
+from adapters.files import plan_document, plan_json, read_plan, read_scenario
 from models.errors import InputRejectedError
 from models.plan import GangLine, ModelSize, Operation, Plan, PodCounts, TierResult
 from models.reasons import Reason, Waiting
+from solver.round import decide
+from solver.verify import verify
 
 GOLDEN = Path(__file__).parents[1] / "golden"
+DEVICES = Path(__file__).parents[2] / "scenarios" / "devices"
 COUNTS = {"succeeded": 0, "failed": 0, "evicting": 0}
 
 
@@ -176,3 +179,12 @@ def test_an_eviction_stays_where_its_pod_is_whatever_else_is_said(tmp_path):
     path.write_text(json.dumps(document))
 
     assert "dgx-3" == read_plan(str(path)).operations[1].node
+
+
+@pytest.mark.parametrize("name", sorted(p.stem for p in DEVICES.glob("*.yaml")))
+def test_a_plan_with_parts_of_gpus_holds_when_it_is_read_back(name, tmp_path):
+    given = read_scenario(str(DEVICES / f"{name}.yaml"))
+    path = tmp_path / "plan.json"
+    path.write_text(plan_json(decide(given.snapshot, given.policy)))
+
+    assert () == verify(given.snapshot, given.policy, read_plan(str(path)))
