@@ -27,7 +27,7 @@ setup: .venv/.command ## make .venv/ with all requirements and the command
 demo: setup ## run one round where greedy starts less than the solver
 	$(BIN)/phalanx plan scenarios/demo/fragmented.yaml --diff greedy
 
-test: setup ## run the tests, in a minute or two
+test: setup ## run the tests, in six or seven minutes on two processors
 	$(PYTEST) $(PARALLEL) -m "not slow and not cluster"
 
 coverage: setup ## run the tests and say which lines they never reach
