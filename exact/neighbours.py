@@ -1,8 +1,11 @@
 """
 Pods near each other, apart and spread, in the small model: rows over single domains.
+
+Two moments count: what is bound is beside all who are there, also who leaves; what
+comes later is beside who stays.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from exact.small_model import SmallModel
@@ -12,36 +15,71 @@ from models.nodes import Node, NodeDemand
 from solver.effort.cp_sat import cp_model
 
 MOST = 1_000_000
-Sum = cp_model.LinearExprT
+Sum = int | cp_model.LinearExpr
+Place = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """
+    What a step changes, by gang, leaf and node.
+
+    ``now`` are the pods that are bound, ``gone`` those that leave, ``moved`` those that
+    come from elsewhere.
+    """
+
+    now: Mapping[Place, Sum]
+    gone: Mapping[Place, Sum]
+    moved: Mapping[Place, Sum]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Pods:
     """
-    Pods on one node: ``there`` are those that run or leave, ``stay`` those that run.
+    Pods of one leaf, or of others, on one node.
+
+    ``there`` are those that run or leave, ``stay`` those that are there at the end;
+    ``new`` ones get a place, of which ``bound`` ones come at once.
     """
 
     said: Neighbours
     node: Node
     demand: NodeDemand | None = None
     there: int = 0
-    stay: int = 0
+    stay: Sum = 0
     new: Sum = 0
+    bound: Sum = 0
+
+    def at_once(self) -> "_Pods":
+        """
+        See only what comes at once.
+        """
+        return _Pods(
+            said=self.said,
+            node=self.node,
+            demand=self.demand,
+            there=self.there,
+            stay=self.stay,
+            new=self.bound,
+            bound=self.bound,
+        )
 
 
-def add_neighbours(small: SmallModel) -> None:
+def add_neighbours(small: SmallModel, changes: Changes | None = None) -> None:
     """
     Ensure that new pods are near, apart and spread as they ask, and as others do.
     """
-    pods = list(_pods(small))
+    pods = list(_pods(small, changes))
     if not any(one.said for one in pods if not isinstance(one.new, int)):
         return
     said = {one.said for one in pods}
     for rule in sorted({rule for each in said for rule in each.apart}):
         for here in _domains(pods, rule.key):
             _add_apart(small, rule, here)
+    moments = (pods,) if changes is None else (pods, [one.at_once() for one in pods])
     for near in sorted({each.near for each in said if each.near}):
-        _add_near(small, near, pods)
+        for moment in moments:
+            _add_near(small, near, moment)
     kinds = {(one.said, one.demand) for one in pods if one.said.spread}
     for kind, demand in sorted(kinds, key=repr):
         for spread in kind.spread:
@@ -52,7 +90,7 @@ def _of(said: Neighbours, pods: list[_Pods]) -> list[_Pods]:
     return [one for one in pods if one.said == said]
 
 
-def _pods(small: SmallModel) -> Iterator[_Pods]:
+def _pods(small: SmallModel, changes: Changes | None) -> Iterator[_Pods]:
     snapshot = small.facts.snapshot
     nodes = {node.name: node for node in snapshot.nodes}
     for node in snapshot.nodes:
@@ -63,16 +101,31 @@ def _pods(small: SmallModel) -> Iterator[_Pods]:
             if not leaf.neighbours:
                 continue
             for name, node in nodes.items():
-                stay = _on(leaf, name, PodPhase.RUNNING)
-                new = small.pods_on(gang.key, leaf.name, name)
+                place = gang.key, leaf.name, name
+                running = _on(leaf, name, PodPhase.RUNNING)
+                stay: Sum = running
+                new: Sum = sum(small.pods_on(*place))
+                bound = new
+                if changes is not None:
+                    bound = changes.now.get(place, 0)
+                    new = new + changes.moved.get(place, 0)
+                    stay = running - changes.gone.get(place, 0)
                 yield _Pods(
                     said=leaf.neighbours,
                     node=node,
                     demand=leaf.demand,
-                    there=stay + _on(leaf, name, PodPhase.TERMINATING),
+                    there=running + _on(leaf, name, PodPhase.TERMINATING),
                     stay=stay,
-                    new=new[0] if new else 0,
+                    new=new,
+                    bound=bound,
                 )
+
+
+def _total(terms: Iterable[Sum]) -> cp_model.LinearExpr:
+    """
+    Add terms up, also none.
+    """
+    return cp_model.LinearExpr.sum([0, *terms])
 
 
 def _on(leaf: PodSet, node: str, phase: PodPhase) -> int:
@@ -97,18 +150,27 @@ def _add_apart(small: SmallModel, rule: Apart, here: list[_Pods]) -> None:
     both = [one for one in holds if one in meant]
     only = [one for one in holds if one not in meant]
     if any(one.there for one in meant):
-        small.cp.add(sum(one.new for one in holds) == 0)
+        small.cp.add(_total(one.bound for one in holds) == 0)
     if any(one.there for one in holds):
-        small.cp.add(sum(one.new for one in meant) == 0)
+        small.cp.add(_total(one.bound for one in meant) == 0)
+    some = _where_any(small, _total(one.new for one in meant))
+    small.cp.add(_total(one.stay for one in holds) == 0).only_enforce_if(some)
+    everybody = _total(one.stay + one.new for one in meant)
     if only:
-        some = small.cp.new_bool_var("")
-        small.cp.add(sum(one.new for one in only) <= MOST * some)
-        small.cp.add(sum(one.new for one in meant) <= MOST * (1 - some))
+        some = _where_any(small, _total(one.new for one in only))
+        small.cp.add(everybody == 0).only_enforce_if(some)
     if both:
-        some = small.cp.new_bool_var("")
-        small.cp.add(sum(one.new for one in both) <= MOST * some)
-        total = sum(one.new for one in meant)
-        small.cp.add(total <= 1).only_enforce_if(some)
+        some = _where_any(small, _total(one.new for one in both))
+        small.cp.add(everybody <= 1).only_enforce_if(some)
+
+
+def _where_any(small: SmallModel, number: cp_model.LinearExpr) -> cp_model.IntVar:
+    """
+    Give a literal that holds where there is any.
+    """
+    some = small.cp.new_bool_var("")
+    small.cp.add(number <= MOST * some)
+    return some
 
 
 def _add_near(small: SmallModel, near: Near, pods: list[_Pods]) -> None:
@@ -140,7 +202,7 @@ def _add_near(small: SmallModel, near: Near, pods: list[_Pods]) -> None:
                 var for at, var in first.items() if looks[at].node.labels[key] == value
             ]
             asks = [one.new for one in looks if one.node.labels.get(key) == value]
-            small.cp.add(sum(asks) <= MOST * sum(found))
+            small.cp.add(_total(asks) <= MOST * _total(found))
 
 
 def _add_spread(
@@ -170,14 +232,13 @@ def _add_spread(
     if len(counts) < spread.domains:
         small.cp.add(least == 0)
     for terms in counts.values():
-        small.cp.add(least <= sum(terms))
+        small.cp.add(least <= _total(terms))
     for one in kind:
         if one.demand != demand or isinstance(one.new, int):
             continue
         if one.node.name not in counting:
             small.cp.add(one.new == 0)
             continue
-        some = small.cp.new_bool_var("")
-        small.cp.add(one.new <= MOST * some)
-        total = sum(counts[counting[one.node.name]])
-        small.cp.add(total <= least + spread.skew).only_enforce_if(some)
+        here = _total(counts[counting[one.node.name]])
+        some = _where_any(small, _total([one.new]))
+        small.cp.add(here <= least + spread.skew).only_enforce_if(some)

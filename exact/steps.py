@@ -19,11 +19,11 @@ from exact.frozen import afterwards, frozen_of, of_entitled
 from exact.leaving import add_leaving
 from exact.model import add_gangs, add_receivers
 from exact.needs import needs_of
-from exact.neighbours import add_neighbours
+from exact.neighbours import Changes, add_neighbours
 from exact.rights import add_rights
 from exact.search import Value, maximum
 from exact.small_model import Shares, SmallModel
-from exact.step import Frozen, Stage, Step, is_stale, runners_of
+from exact.step import Frozen, Place, Stage, Step, is_stale, runners_of, total
 from exact.tiers import Expr, tier_expressions
 from models.gangs import pod_sets
 from models.plan import Plan
@@ -190,15 +190,30 @@ def build_step(
         runners=runners,
     )
     add_gangs(small)
-    add_neighbours(small)
     _add_starts(step)
     _add_frozen(step)
     add_now(step)
     add_leaving(step)
+    add_neighbours(small, _changes(step))
     add_bounds(step)
     add_rights(step)
     add_receivers(small)
     return step
+
+
+def _changes(step: Step) -> Changes:
+    """
+    Count what is bound, leaves and comes from elsewhere, by gang, leaf and node.
+    """
+    gone: dict[Place, list[cp_model.LinearExpr]] = {}
+    for runner in step.runners:
+        place = runner.gang.key, runner.leaf.name, runner.pod.node or ""
+        gone.setdefault(place, []).append(step.leaves(runner))
+    return Changes(
+        now=step.now,
+        gone={place: total(terms) for place, terms in gone.items()},
+        moved=step.targets,
+    )
 
 
 def _add_starts(step: Step) -> None:

@@ -3,6 +3,7 @@ Rules about pods that must be near others, and about pods that must not.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from models.neighbours import Apart, Near
 from solver.verify.evidence import Evidence
@@ -64,10 +65,21 @@ def pods_near(evidence: Evidence) -> Iterator[Violation]:
     """
     Ensure that every pod with a place has those around it that it must be near to.
 
+    What is bound has them among those that stay and are bound; what comes later, once
+    all that leaves is gone, among all that are there then.
+    """
+    found = occupants(evidence)
+    now = [replace(one, later=0) for one in found]
+    yield from dict.fromkeys((*_without_near(now), *_without_near(found)))
+
+
+def _without_near(found: Sequence[Occupant]) -> Iterator[Violation]:
+    """
+    Walk pods that come at one moment and are not near to those they look for.
+
     Those count that stay, and those that come in an order in which each finds them; the
     first of all that it looks for itself may be anywhere.
     """
-    found = occupants(evidence)
     missing = [one for one in found if one.new and one.said.near]
     there = [one for one in found if one.stay or (one.new and not one.said.near)]
     ever = [one for one in found if one.stay or one.ending]

@@ -103,6 +103,21 @@ def near():
         plan(bind("a-0", "n2")),
         "there is one of its like already",
     )
+    both = snapshot(
+        MACHINES,
+        [
+            gang("a", neighbours=BY_WEB),
+            gang("b", neighbours=WEB),
+            gang("c", replicas=1, minimum=0, terminating=["n0"]),
+        ],
+    )
+    yield broken(
+        "pods-near",
+        both,
+        made(bind("a-0", "n1"), reserve("b-0", "n0")),
+        made(reserve("a-0", "n1"), reserve("b-0", "n0")),
+        "who only has its place is not there yet",
+    )
 
 
 def spread():
