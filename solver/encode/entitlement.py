@@ -10,8 +10,8 @@ from solver.encode.k_of_n import add_minimums
 from solver.encode.queue_rows import Key, add_room, charge, placed
 from solver.encode.roles import add_role_order
 from solver.encode.variables import ChoiceVars, Count, Linear, RigidVars, TypeVars
-from solver.problem.never_starts import needed
 from solver.problem.problem import Problem, Step
+from solver.problem.when_empty.never_starts import needed
 
 
 def add_entitlement(

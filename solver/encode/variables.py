@@ -42,14 +42,14 @@ class Linear:
             self.coefficients.append(coefficient)
         self.most += max(0, coefficient * upper)
 
-    def extend(self, other: "Linear", sign: int = 1) -> None:
+    def extend(self, other: "Linear", factor: int = 1) -> None:
         """
-        Add another sum.
+        Add another sum so many times.
         """
         self.variables += other.variables
-        self.coefficients += [sign * c for c in other.coefficients]
-        self.constant += sign * other.constant
-        self.most += max(0, sign * other.most)
+        self.coefficients += [factor * c for c in other.coefficients]
+        self.constant += factor * other.constant
+        self.most += max(0, factor * other.most)
 
     @property
     def expression(self) -> cp_model.LinearExprT:

@@ -5,8 +5,8 @@ Guarantees: who may take up a quota that is not used, and what others use beyond
 from collections.abc import Iterable, Mapping, Sequence
 
 from models.resources import Resources, add
-from solver.problem.never_starts import needed
 from solver.problem.problem import Problem, Unit
+from solver.problem.when_empty.never_starts import needed
 from solver.shares.queue_tree import Amounts
 
 

@@ -21,9 +21,9 @@ from solver.place.greedy import in_queue_order, start_entitled
 from solver.place.round_state import RoundState
 from solver.problem.gang_state import Standing
 from solver.problem.leaving_pods import loss_of
-from solver.problem.never_starts import needed
 from solver.problem.pod_shapes import shapes_of
 from solver.problem.problem import Problem, Step, Unit
+from solver.problem.when_empty.never_starts import needed
 from solver.score.tier import LOSSES, TierKey
 from solver.score.tiers import is_better, score, tier_keys
 from solver.shares.queue_tree import Booking

@@ -12,6 +12,7 @@ import numpy as np
 
 from models.gangs import Gang, PodSet, pod_sets
 from models.gpu_parts import GpuDevice
+from models.plan import Rule
 from models.policy import Policy
 from models.resources import Resources, summed
 from solver.evict.group_mates import mates_that_stay, promised_mates
@@ -43,6 +44,17 @@ class Rights:
         Tell whether it may leave at all.
         """
         return self.reclaim or self.preempt or self.move
+
+    def rules(self) -> list[Rule]:
+        """
+        List the rules.
+        """
+        pairs: list[tuple[Rule, bool]] = [
+            ("reclaim", self.reclaim),
+            ("preempt", self.preempt),
+            ("consolidate", self.move),
+        ]
+        return [rule for rule, may in pairs if may]
 
     def __and__(self, other: "Rights") -> "Rights":
         """

@@ -20,9 +20,9 @@ from solver.explain.could_start_alone import Alone
 from solver.explain.room_now import matching, places, strain
 from solver.place.draft import Draft
 from solver.problem.leaving_pods import Exit
-from solver.problem.never_starts import needed
 from solver.problem.problem import Problem, Step, Unit
 from solver.problem.running_gangs import Runners
+from solver.problem.when_empty.never_starts import needed
 
 NOT_PREEMPTIBLE = "not preemptible"
 TOO_YOUNG = "within its min runtime"

@@ -18,10 +18,10 @@ from solver.explain.takers import Takers, limit_taken, room_taken
 from solver.place.complete import loaded
 from solver.problem.gang_state import least_need
 from solver.problem.neighbours.kept_away import told
-from solver.problem.never_starts import needed
 from solver.problem.pod_shapes import refitted
 from solver.problem.problem import Problem, Unit
 from solver.problem.unit_kind import names_of, unit_kind
+from solver.problem.when_empty.never_starts import needed
 from solver.search.search_outcome import Outcome
 
 

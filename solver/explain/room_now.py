@@ -12,9 +12,9 @@ from models.reasons import Facts
 from solver.place.place_gang import place_gang
 from solver.place.round_state import RoundState
 from solver.problem.gang_state import Standing
-from solver.problem.never_starts import needed
 from solver.problem.node_room import Bools, Ints
 from solver.problem.problem import Problem, Unit
+from solver.problem.when_empty.never_starts import needed
 
 NEVER_SHORT = 2**60
 

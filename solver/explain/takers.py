@@ -19,9 +19,9 @@ from solver.explain.room_now import (
 )
 from solver.place.draft import Draft
 from solver.problem.leaving_pods import NOWHERE
-from solver.problem.never_starts import needed
 from solver.problem.node_room import Bools, Ints
 from solver.problem.problem import Problem, Unit
+from solver.problem.when_empty.never_starts import needed
 
 
 class Takers:

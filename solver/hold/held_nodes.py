@@ -12,10 +12,10 @@ from dataclasses import replace
 from solver.hold.heads import Head, by_rank, queue_of
 from solver.place.queue_ledger import Ledger
 from solver.problem.lateness import passed_over
-from solver.problem.never_starts import needed
 from solver.problem.pod_shapes import kept_off
 from solver.problem.problem import Problem, Unit
 from solver.problem.unit_kind import unit_kind
+from solver.problem.when_empty.never_starts import needed
 from solver.run_times.time_left import RunTimeForecast
 
 

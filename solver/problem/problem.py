@@ -26,7 +26,6 @@ from solver.problem.leaving_pods import Exit, Loss, loss_of
 from solver.problem.neighbours.kept_away import with_kept_away
 from solver.problem.neighbours.pods_around import PodsAround, pods_around
 from solver.problem.neighbours.preferred_pods import PreferredPods, preferred_pods
-from solver.problem.never_starts import Possible, needed, structural_reasons
 from solver.problem.node_room import Ints, Places, Room
 from solver.problem.pod_shapes import (
     Shapes,
@@ -37,6 +36,8 @@ from solver.problem.pod_shapes import (
 from solver.problem.pod_values import PodValues
 from solver.problem.priority_bands import Bands, cut_bands
 from solver.problem.running_gangs import Runners
+from solver.problem.when_empty.never_starts import needed, structural_reasons
+from solver.problem.when_empty.possible_room import Possible
 from solver.shares.fair_share import Precedence, fair_shares, with_memory
 from solver.shares.queue_tree import QueueTree
 from solver.tuning import DEFAULT, Tuning

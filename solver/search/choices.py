@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from solver.evict.open_step import Opened
 from solver.place.draft import Draft
-from solver.problem.never_starts import needed
 from solver.problem.problem import Problem, Step, Unit
+from solver.problem.when_empty.never_starts import needed
 from solver.score.tier import LOSSES, TierKey
 from solver.score.tiers import trivial_bound
 from solver.search.tier_search import TierSearch

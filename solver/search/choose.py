@@ -22,10 +22,10 @@ from solver.score.tier import TierKey
 from solver.score.tiers import is_better, score
 from solver.search.attempts import Attempts
 from solver.search.choices import Decided, Finished, widest_bound
-from solver.search.eviction_model import with_levels
 from solver.search.goal import Goal
 from solver.search.race import Answer
 from solver.search.round_decoding import decode_stage
+from solver.search.step_model import with_levels
 
 Again = Callable[[Decided, Mapping[Step, Draft]], Finished]
 

@@ -4,6 +4,7 @@ The search of a step with evictions: its tiers only, and who leaves is open, too
 
 from collections.abc import Mapping, Sequence
 
+from solver.decode.evictions import decode_step
 from solver.effort.budget import Budget, Stopwatch
 from solver.encode.node_classes import NodeClass
 from solver.evict.open_step import Opened
@@ -11,8 +12,8 @@ from solver.place.draft import Draft
 from solver.problem.problem import Step
 from solver.score.tier import LOSSES, TierKey
 from solver.score.tiers import is_better, score
-from solver.search.eviction_model import StepModel, decode_step
 from solver.search.race import Answer
+from solver.search.step_model import StepModel
 from solver.search.tier_model import Model
 from solver.search.tier_search import TierSearch
 

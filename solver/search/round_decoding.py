@@ -5,11 +5,11 @@ Answers of the whole round, turned into drafts of one of its steps.
 from dataclasses import replace
 
 from solver.decode.deal_places import Decoded
+from solver.decode.evictions import Decoding, Value
 from solver.effort.budget import Budget
 from solver.encode.leaving.round_stage import Stage, in_order
 from solver.encode.leaving.step_encoding import StepEncoding
 from solver.encode.node_classes import NodeClass
-from solver.search.eviction_model import Decoding, Value
 
 
 def decode_stage(stage: Stage, value: Value, budget: Budget) -> tuple[Decoded, bool]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from models.plan import ModelSize
 from solver.effort.budget import Budget, Stopwatch
-from solver.encode.leaving.node_options import num_choices
+from solver.encode.conversion.contents import num_choices
 from solver.evict.freeze import freeze
 from solver.evict.last_rights import may_all_leave
 from solver.evict.open_step import Opened, open_step, some_were_evicted

@@ -14,10 +14,10 @@ from solver.explain.fragments import pieces
 from solver.explain.protected import protector
 from solver.explain.room_now import limits_of, matching, strain
 from solver.place.draft import Draft
-from solver.problem.never_starts import needed
-from solver.problem.no_fitting_node import labels_of
 from solver.problem.node_room import Ints
 from solver.problem.problem import Problem, Step, Unit
+from solver.problem.when_empty.never_starts import needed
+from solver.problem.when_empty.no_fitting_node import labels_of
 from solver.why.given_to_others import GivenToOthers
 from solver.why.named_rules import DRAINED, TAINT, NamedRule, leaves_of
 from solver.why.room_in_domains import in_one_domain

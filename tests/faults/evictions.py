@@ -7,10 +7,10 @@ from dataclasses import replace
 from models.gangs import PodSet
 from models.nodes import ANYWHERE
 from models.resources import num_gpus
-from solver.encode.leaving.variables import lost_gangs
+from solver.encode.leaving.losses import lost_gangs
 from solver.encode.variables import Linear
-from solver.problem.never_starts import needed
 from solver.problem.problem import Frozen
+from solver.problem.when_empty.never_starts import needed
 from tests.faults.changes import tiers_by
 from tests.faults.evictions_by_hand import surplus_with_its_core
 from tests.faults.fault import Fault
@@ -86,7 +86,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "reclaim-without-bound",
         "the model lets queues lose anything to others",
-        dropped("solver.encode.leaving.bounds:_Reclaim.add"),
+        dropped("solver.encode.leaving.reclaim_bound:Reclaim.add"),
         (
             "evict/reclaim/a-queue-below-its-share-gives-no-second-unit",
             "evict/reclaim/single-pods-are-units-by-themselves",
@@ -97,8 +97,8 @@ FAULTS: tuple[Fault, ...] = (
         "a queue must stay at its share after the last unit, too",
         in_model(
             during(
-                "solver.encode.leaving.bounds:_Reclaim.add",
-                switch("solver.encode.leaving.bounds:_LargestUnit.add", always(None)),
+                "solver.encode.leaving.reclaim_bound:Reclaim.add",
+                switch("solver.encode.leaving.unit_sums:LargestUnit.add", always(None)),
             )
         ),
         (
@@ -118,7 +118,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "surplus-before-no-core",
         "a surplus pod has to hold what is reclaimed, though it goes with a core",
-        in_model(switch("solver.encode.leaving.bounds:_emptied", _never)),
+        in_model(switch("solver.encode.leaving.unit_sums:_emptied", _never)),
         ("evict/reclaim/surplus-without-the-resource-goes-with-its-core",),
     ),
     Fault(
@@ -126,7 +126,7 @@ FAULTS: tuple[Fault, ...] = (
         "a queue may lose a unit when it is at its share and not above",
         in_model(
             switch(
-                "solver.encode.leaving.bounds:_Reclaim._excess",
+                "solver.encode.leaving.reclaim_bound:Reclaim._excess",
                 saying(lambda excess, *_: excess + 1),
             )
         ),
@@ -137,7 +137,7 @@ FAULTS: tuple[Fault, ...] = (
         "only the share of the victim's own queue counts, not of those above it",
         in_model(
             during(
-                "solver.encode.leaving.bounds:_Reclaim.__init__",
+                "solver.encode.leaving.reclaim_bound:Reclaim.__init__",
                 switch(
                     "solver.shares.queue_tree:QueueTree.chain",
                     saying(lambda chain, *_: chain[:1]),
@@ -154,7 +154,7 @@ FAULTS: tuple[Fault, ...] = (
         "an inner queue answers for what its own queues take as well",
         in_model(
             switch(
-                "solver.encode.leaving.bounds:_Reclaim._add_queue",
+                "solver.encode.leaving.reclaim_bound:Reclaim._add_queue",
                 seeing(at4=lambda _inside: None),
             )
         ),
@@ -165,7 +165,7 @@ FAULTS: tuple[Fault, ...] = (
         "of the largest unit more is credited to an inner queue than leaves it",
         in_model(
             switch(
-                "solver.encode.leaving.bounds:_Reclaim._excess",
+                "solver.encode.leaving.reclaim_bound:Reclaim._excess",
                 lambda old: (
                     lambda self, queue, name: (
                         old(self, queue, name) + (queue in self.problem.queues.parents)
@@ -183,7 +183,7 @@ FAULTS: tuple[Fault, ...] = (
         "what a queue is above its share in need not be what somebody else asks for",
         in_model(
             switch(
-                "solver.encode.leaving.bounds:_Reclaim._add_only_row",
+                "solver.encode.leaving.reclaim_bound:Reclaim._add_only_row",
                 lambda _old: lambda *_args: None,
             )
         ),
@@ -260,7 +260,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "preempt-without-bound",
         "more may be preempted than higher bands start",
-        dropped("solver.encode.leaving.bounds:_add_band"),
+        dropped("solver.encode.leaving.preempt_bound:_add_band"),
         ("evict/preempt/no-more-than-is-started",),
     ),
     Fault(
@@ -268,8 +268,8 @@ FAULTS: tuple[Fault, ...] = (
         "the last unit that is preempted may not be larger than what starts",
         in_model(
             during(
-                "solver.encode.leaving.bounds:_add_preempt",
-                switch("solver.encode.leaving.bounds:_LargestUnit.add", always(None)),
+                "solver.encode.leaving.preempt_bound:add_preempt",
+                switch("solver.encode.leaving.unit_sums:LargestUnit.add", always(None)),
             )
         ),
         (
@@ -284,9 +284,9 @@ FAULTS: tuple[Fault, ...] = (
             switch(
                 "solver.evict.victims:_Gathering.__init__", _as_many_as_one_band_more
             ),
-            switch("solver.encode.leaving.bounds:_add_no_profit", always(None)),
+            switch("solver.encode.leaving.preempt_bound:_add_no_profit", always(None)),
             switch(
-                "solver.encode.leaving.bounds:_add_band",
+                "solver.encode.leaving.preempt_bound:_add_band",
                 seeing(at3=lambda band: band - 1),
             ),
         ),
@@ -298,7 +298,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "preempt-for-its-like",
         "a band may start where something of it was preempted",
-        dropped("solver.encode.leaving.bounds:_add_no_profit"),
+        dropped("solver.encode.leaving.preempt_bound:_add_no_profit"),
         ("evict/preempt/nobody-leaves-for-the-like-of-it",),
     ),
     Fault(
@@ -306,7 +306,7 @@ FAULTS: tuple[Fault, ...] = (
         "in the step of those that borrow entitled starts count as well",
         in_model(
             switch(
-                "solver.encode.leaving.bounds:_borrowed",
+                "solver.encode.leaving.starts_asked:_borrowed",
                 lambda _old: lambda _m, _k, _v, p: p,
             )
         ),
@@ -348,7 +348,7 @@ FAULTS: tuple[Fault, ...] = (
         "surplus-costs-no-gang",
         "gangs that lose some pods do not count towards maxGangs",
         in_model(
-            switch("solver.encode.leaving.variables:gangs_touched", _whole_gangs),
+            switch("solver.encode.leaving.losses:gangs_touched", _whole_gangs),
         ),
         ("evict/policy/max-gangs-1-of-surplus",),
     ),
@@ -381,9 +381,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "gangs-cost-nothing",
         "that a gang stops counts for nothing",
-        in_model(
-            switch("solver.encode.leaving.variables:lost_gangs", always(Linear()))
-        ),
+        in_model(switch("solver.encode.leaving.losses:lost_gangs", always(Linear()))),
         ("evict/reclaim/of-equal-work-the-fewest-gangs-go",),
     ),
     Fault(
@@ -392,7 +390,7 @@ FAULTS: tuple[Fault, ...] = (
         in_model(
             during(
                 "solver.encode.leaving.step_encoding:StepEncoding.tier",
-                switch("solver.encode.leaving.variables:lost_pods", always(Linear())),
+                switch("solver.encode.leaving.losses:lost_pods", always(Linear())),
             )
         ),
         ("evict/reclaim/of-equal-victims-who-is-in-nobodys-way-goes",),
@@ -400,13 +398,13 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "rank-costs-nothing",
         "that a higher priority leaves counts for nothing",
-        in_model(switch("solver.encode.leaving.variables:lost_rank", always(Linear()))),
+        in_model(switch("solver.encode.leaving.losses:lost_rank", always(Linear()))),
         ("evict/reclaim/of-equal-losses-the-lower-priority-goes",),
     ),
     Fault(
         "work-costs-nothing",
         "lost work counts for nothing",
-        in_model(switch("solver.encode.leaving.variables:lost_work", always(Linear()))),
+        in_model(switch("solver.encode.leaving.losses:lost_work", always(Linear()))),
         (
             "evict/reclaim/least-work-is-lost",
             "evict/moves/three-nodes-become-two",
@@ -427,13 +425,13 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "age-costs-nothing",
         "for how long pods have run counts for nothing beside their work",
-        in_model(switch("solver.encode.leaving.variables:lost_age", always(Linear()))),
+        in_model(switch("solver.encode.leaving.losses:lost_age", always(Linear()))),
         ("evict/preempt/of-equal-losses-the-youngest-goes",),
     ),
     Fault(
         "size-costs-nothing",
         "how large what leaves is counts for nothing",
-        in_model(switch("solver.encode.leaving.variables:lost_size", always(Linear()))),
+        in_model(switch("solver.encode.leaving.losses:lost_size", always(Linear()))),
         ("evict/reclaim/of-equal-losses-the-smaller-unit-goes",),
     ),
     # --- moves

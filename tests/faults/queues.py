@@ -323,7 +323,7 @@ FAULTS: tuple[Fault, ...] = (
         "the-impossible-take-a-share",
         "gangs that can never start ask for a share",
         switch(
-            "solver.problem.never_starts:structural_reasons",
+            "solver.problem.when_empty.never_starts:structural_reasons",
             lambda _old: lambda _s, b, *_: dict(b),
         ),
         ("queues/an-impossible-giant-takes-no-share",),
@@ -332,7 +332,7 @@ FAULTS: tuple[Fault, ...] = (
         "impossible-subtrees-take-a-share",
         "subtrees that can never be satisfied ask for a share",
         switch(
-            "solver.problem.never_starts:Possible._living_leaves",
+            "solver.problem.when_empty.possible_room:Possible._living_leaves",
             lambda _old: lambda _self, state: list(range(len(state.leaves))),
         ),
         ("queues/an-impossible-subtree-takes-no-share",),

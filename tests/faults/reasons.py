@@ -39,25 +39,25 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "no-fitting-node-not-seen",
         "a pod that fits no empty node is no reason",
-        no_reason("solver.problem.never_starts:_no_fitting_node"),
+        no_reason("solver.problem.when_empty.never_starts:_no_fitting_node"),
         ("reasons/no-fitting-node-taints", "reasons/no-fitting-node-too-large"),
     ),
     Fault(
         "demand-exceeds-cluster-not-seen",
         "a gang larger than all matching nodes is no reason",
-        no_reason("solver.problem.never_starts:_exceeds_cluster"),
+        no_reason("solver.problem.when_empty.never_starts:_exceeds_cluster"),
         ("reasons/demand-exceeds-cluster", "reasons/demand-exceeds-matching-nodes"),
     ),
     Fault(
         "topology-too-small-not-seen",
         "a gang larger than every domain is no reason",
-        no_reason("solver.problem.never_starts:_exceeds_domains"),
+        no_reason("solver.problem.when_empty.never_starts:_exceeds_domains"),
         ("reasons/topology-too-small",),
     ),
     Fault(
         "quota-exceeds-maximum-not-seen",
         "a gang larger than its queue's limit is no reason",
-        no_reason("solver.problem.never_starts:_exceeds_quota"),
+        no_reason("solver.problem.when_empty.never_starts:_exceeds_quota"),
         ("reasons/quota-exceeds-maximum",),
     ),
     Fault(

@@ -61,7 +61,7 @@ FAULTS: tuple[Fault, ...] = (
         "a leaf may be left with fewer pods than its minimum",
         in_model(
             switch(
-                "solver.encode.leaving.variables:_keep_minimums", _for_inner_nodes_only
+                "solver.encode.leaving.who_leaves:_keep_minimums", _for_inner_nodes_only
             )
         ),
         (
@@ -73,14 +73,14 @@ FAULTS: tuple[Fault, ...] = (
         "victims-with-too-few-children",
         "a gang may be left with fewer children than it needs",
         in_model(
-            switch("solver.encode.leaving.variables:_keep_minimums", _for_leaves_only)
+            switch("solver.encode.leaving.who_leaves:_keep_minimums", _for_leaves_only)
         ),
         ("evict/reclaim/the-whole-gang-goes-where-all-children-are-needed",),
     ),
     Fault(
         "victims-without-their-roles",
         "pods may stay whose earlier role is gone",
-        dropped("solver.encode.leaving.variables:_keep_roles"),
+        dropped("solver.encode.leaving.who_leaves:_keep_roles"),
         (
             "evict/reclaim/what-comes-first-does-not-leave-what-comes-after",
             "evict/moves/no-single-pod-whose-earlier-role-leaves",
@@ -89,7 +89,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "gangs-torn-apart",
         "each node decides by itself whether its part of a gang leaves",
-        dropped("solver.encode.leaving.variables:_add_wholly"),
+        dropped("solver.encode.leaving.who_leaves:_add_wholly"),
         (
             "evict/reclaim/a-gang-that-goes-whole-is-one-unit",
             "evict/reclaim/a-victim-makes-room-on-every-node",
@@ -100,7 +100,7 @@ FAULTS: tuple[Fault, ...] = (
         "parts of gangs whose room is of no use are no choice of their nodes",
         in_model(
             switch(
-                "solver.encode.leaving.node_options:_undominated",
+                "solver.encode.conversion.contents:undominated",
                 seeing(at0=lambda c: replace(c, linked=(False,) * len(c.linked))),
             )
         ),
@@ -130,7 +130,7 @@ FAULTS: tuple[Fault, ...] = (
         in_model(
             number("search.most_open_cells", 0),
             switch(
-                "solver.encode.leaving.node_options:_Converter._linked",
+                "solver.encode.conversion.alike_nodes:Grouping._linked",
                 saying(lambda found, *_: found & False),
             ),
         ),
@@ -141,7 +141,7 @@ FAULTS: tuple[Fault, ...] = (
         "a crowded node is of no use unless somebody leaves it",
         in_model(
             switch(
-                "solver.encode.leaving.node_options:_Converter._crowd",
+                "solver.encode.conversion.convert_nodes:_crowd",
                 saying(lambda crowd, *_: replace(crowd, base=-1)),
             )
         ),
@@ -150,7 +150,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "pods-on-vanished-nodes-forgotten",
         "pods on nodes that are gone do not leave with their gang",
-        dropped("solver.encode.leaving.variables:_add_lost"),
+        dropped("solver.encode.leaving.who_leaves:_add_lost"),
         ("evict/reclaim/an-elastic-gang-half-on-a-vanished-node-goes-whole",),
     ),
     # --- protection
@@ -211,7 +211,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "budgets-ignored",
         "the model knows no budgets",
-        in_model(switch("solver.encode.leaving.variables:budget_rows", always({}))),
+        in_model(switch("solver.encode.leaving.evicted_units:budget_rows", always({}))),
         (
             "evict/protected/a-budget-holds-for-all-its-gangs",
             "evict/protected/a-moved-pod-counts-towards-its-budget",
@@ -222,7 +222,7 @@ FAULTS: tuple[Fault, ...] = (
         "of a gang's budgets only the last one holds",
         in_model(
             switch(
-                "solver.encode.leaving.variables:budget_rows",
+                "solver.encode.leaving.evicted_units:budget_rows",
                 saying(lambda rows, *_: dict(sorted(rows.items())[:1])),
             )
         ),

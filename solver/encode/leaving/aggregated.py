@@ -13,14 +13,16 @@ import numpy as np
 from models.gangs import pod_sets
 from solver.effort.cp_sat import cp_model
 from solver.encode.activation import add_footprints, add_type, gang_types
+from solver.encode.conversion.options import Conversion
 from solver.encode.demand import Demand, pending_shapes
 from solver.encode.devices.device_contents import UNLIKE
 from solver.encode.entitlement import add_entitlement
 from solver.encode.leaving.bounds import add_rights
+from solver.encode.leaving.evicted_units import released
 from solver.encode.leaving.guarantee import add_guarantee
-from solver.encode.leaving.node_options import Conversion
 from solver.encode.leaving.step_encoding import only_entitled
-from solver.encode.leaving.variables import Leaving, add_leaving, released
+from solver.encode.leaving.variables import Leaving
+from solver.encode.leaving.who_leaves import add_leaving
 from solver.encode.node_classes import Classes, NodeClass, node_class
 from solver.encode.queue_limit import add_limits
 from solver.encode.tier_rows import tier_sum

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from models.plan import Rule
 from solver.effort.cp_sat import cp_model
 from solver.encode.encoding import Encoding
-from solver.encode.leaving.variables import Leaving
+from solver.encode.leaving.variables import RULES, Leaving
 from solver.encode.queue_rows import Key, charge, placed
 from solver.encode.variables import Linear, TypeVars, Var
 from solver.evict.beneficiaries import may_be_for
@@ -23,11 +23,6 @@ Claim = tuple[Rule, str, int]
 """
 A rule, and the queue and band of who leaves by it.
 """
-PARTS: Mapping[Rule, str] = {
-    "reclaim": "reclaimed",
-    "preempt": "preempted",
-    "consolidate": "moved",
-}
 
 
 def add_reservations(
@@ -249,8 +244,8 @@ def _claims(leaving: Leaving) -> dict[Claim, Linear]:
     """
     found: dict[Claim, Linear] = {}
     for at, account in enumerate(leaving.victims.accounts):
-        for rule, part in PARTS.items():
-            row: Linear = getattr(leaving.parting[at], part)
+        for rule in RULES:
+            row = leaving.parting[at][rule]
             if row.variables:
                 claim = rule, account.queue, account.band
                 found.setdefault(claim, Linear()).extend(row)

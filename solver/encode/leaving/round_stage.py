@@ -11,9 +11,9 @@ from models.gangs import pod_sets
 from solver.effort.cp_sat import cp_model
 from solver.encode.activation import add_footprints, add_type
 from solver.encode.capacity import add_capacity
+from solver.encode.conversion.options import Conversion
 from solver.encode.demand import Demand, pending_shapes
 from solver.encode.encoding import Encoding
-from solver.encode.leaving.node_options import Conversion
 from solver.encode.leaving.reserved_starts import add_reservations
 from solver.encode.leaving.step_encoding import (
     StepEncoding,
@@ -21,7 +21,8 @@ from solver.encode.leaving.step_encoding import (
     add_step_rules,
     released_by,
 )
-from solver.encode.leaving.variables import Leaving, add_leaving
+from solver.encode.leaving.variables import Leaving
+from solver.encode.leaving.who_leaves import add_leaving
 from solver.encode.node_classes import Classes, Level, classes_of
 from solver.encode.queue_limit import add_limits
 from solver.encode.queue_rows import Key

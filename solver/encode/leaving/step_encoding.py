@@ -9,17 +9,14 @@ from functools import partial
 from solver.effort.cp_sat import cp_model
 from solver.encode.activation import add_footprints, add_type, gang_types
 from solver.encode.capacity import add_capacity
+from solver.encode.conversion.options import Conversion
 from solver.encode.demand import Demand
 from solver.encode.encoding import Encoding
 from solver.encode.entitlement import add_entitlement
 from solver.encode.leaving.bounds import add_rights
+from solver.encode.leaving.evicted_units import budget_rows, released
 from solver.encode.leaving.guarantee import add_guarantee
-from solver.encode.leaving.node_options import Conversion
-from solver.encode.leaving.variables import (
-    Leaving,
-    add_leaving,
-    budget_rows,
-    extend_by,
+from solver.encode.leaving.losses import (
     gangs_touched,
     lost_age,
     lost_gangs,
@@ -27,8 +24,9 @@ from solver.encode.leaving.variables import (
     lost_rank,
     lost_size,
     lost_work,
-    released,
 )
+from solver.encode.leaving.variables import Leaving
+from solver.encode.leaving.who_leaves import add_leaving
 from solver.encode.queue_limit import add_limits
 from solver.encode.queue_rows import Key, placed
 from solver.encode.tier_rows import tier_sum
@@ -168,7 +166,7 @@ def add_mover(
     elif mover.single:
         model.add(kind.starts.chosen == leaving.drifting[mover.account])
     else:
-        row = leaving.parting[mover.account].moved
+        row = leaving.parting[mover.account]["consolidate"]
         model.add(kind.starts.chosen == row.expression)
     return kind
 
@@ -269,7 +267,7 @@ def _add_profit(
         for vars_ in kind.states:
             for i, pods in placed(vars_, kind.starts).items():
                 requests = vars_.state.leaves[i].pod_set.requests
-                extend_by(gained, pods, problem.values.work(requests, most))
+                gained.extend(pods, problem.values.work(requests, most))
     some = model.new_bool_var("")
     gone = lost_pods(leaving)
     model.add(gone.expression <= gone.most * some)

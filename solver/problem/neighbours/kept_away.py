@@ -9,8 +9,8 @@ from models.reasons import Facts, Reason, Waiting, listed
 from solver.problem.eligibility import spread_to_groups
 from solver.problem.gang_state import Standing, least_need
 from solver.problem.neighbours.pods_around import PodsAround
-from solver.problem.never_starts import Possible
 from solver.problem.pod_shapes import Shapes
+from solver.problem.when_empty.possible_room import Possible
 
 
 def with_kept_away(

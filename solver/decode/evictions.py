@@ -1,5 +1,5 @@
 """
-The model of a step with evictions, and its answers turned into drafts.
+An answer of a step with evictions, turned into a draft: who leaves, and who goes where.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,11 +10,7 @@ from models.plan import Rule
 from models.resources import num_gpus
 from solver.decode.deal_places import Decoded, decode
 from solver.effort.budget import Budget
-from solver.encode.demand import pending_shapes
-from solver.encode.encoding import Encoding
-from solver.encode.leaving.node_options import convert
-from solver.encode.leaving.step_encoding import StepEncoding, encode_step
-from solver.encode.leaving.step_hint import hint_step
+from solver.encode.leaving.step_encoding import StepEncoding
 from solver.encode.node_classes import NodeClass
 from solver.encode.variables import (
     ChoiceVars,
@@ -25,94 +21,14 @@ from solver.encode.variables import (
 )
 from solver.evict.freeze import without
 from solver.evict.moved_gangs import Mover, with_pods
-from solver.evict.victims import Thing, Victims, Wide
-from solver.place.draft import Draft
+from solver.evict.victims import Thing, Wide
 from solver.problem.gang_state import Standing
 from solver.problem.leaving_pods import NOWHERE, Exit
 from solver.problem.pod_shapes import Shapes
 from solver.problem.problem import Problem, Unit
 from solver.problem.running_gangs import Runner
-from solver.score.tier import TierKey
-from solver.search.tier_model import Model
 
 Value = Callable[[Var], int]
-
-
-class StepModel(Model):
-    """
-    An encoding of one step; nodes in ``split`` form bins of their own.
-
-    ``most`` are tiers that nobody may leave for, with what they reach without.
-    """
-
-    def __init__(
-        self,
-        problem: Problem,
-        keys: tuple[TierKey, ...],
-        victims: Victims,
-        movers: Sequence[Mover],
-        most: Mapping[TierKey, int],
-    ) -> None:
-        super().__init__(problem, keys)
-        self.most = most
-        self.victims = victims
-        self.movers = movers
-        states = [mover.state for mover in movers]
-        moved = {
-            problem.shapes.of_leaf[state.key, i]
-            for state in states
-            for i in range(len(state.leaves))
-        }
-        self._shapes = sorted({*pending_shapes(problem), *moved})
-        self.exact = True
-        self.levels = with_levels(problem, self.levels, states)
-
-    def _build(self) -> Encoding:
-        conversion = convert(
-            self.problem, self._shapes, self.levels, self.victims, self.split
-        )
-        self.exact = conversion.exact
-        encoding = encode_step(self.problem, conversion, self.victims, self.movers)
-        for key, value in self.most.items():
-            row = encoding.tier(key)
-            if row.variables:
-                encoding.model.add(row.expression <= value)
-        return encoding
-
-    @property
-    def step_encoding(self) -> StepEncoding:
-        """
-        The variables by meaning.
-        """
-        encoding = self.encoding
-        assert isinstance(encoding, StepEncoding)
-        return encoding
-
-    def hint(self, best: Draft) -> None:
-        """
-        Tell the model a draft as its first solution, as far as it is easily told.
-        """
-        hint_step(self.step_encoding, best)
-
-
-def with_levels(
-    problem: Problem, levels: list[tuple[str, str]], states: Sequence[Standing]
-) -> list[tuple[str, str]]:
-    """
-    Add the topology levels that some gangs ask for, the outermost first.
-    """
-    found = {
-        (topology, problem.topologies[topology].levels.index(level), level)
-        for topology, level in levels
-    }
-    for state in states:
-        for node in state.nodes:
-            demand = node.topology
-            for level in (demand.required, demand.preferred) if demand else ():
-                if level is not None and demand is not None:
-                    order = problem.topologies[demand.topology].levels.index(level)
-                    found.add((demand.topology, order, level))
-    return [(topology, level) for topology, _, level in sorted(found)]
 
 
 def decode_step(
@@ -253,9 +169,9 @@ class Decoding:
                 continue
             parting = self.leaving.parting[account]
             things.sort(key=lambda item: (item[0].cost, item[0].gang.key))
-            moved = self._sum(parting.moved)
+            moved = self._sum(parting["consolidate"])
             moving[account] = things[:moved]
-            preempted = self._sum(parting.preempted)
+            preempted = self._sum(parting["preempt"])
             for i, (thing, node) in enumerate(things[moved:]):
                 rule: Rule = "preempt" if i < preempted else "reclaim"
                 self._leave(
@@ -275,7 +191,7 @@ class Decoding:
         if wide.state is None:
             if dead:
                 parting = self.leaving.parting[wide.accounts[0]]
-                rule: Rule = "preempt" if self._sum(parting.preempted) else "reclaim"
+                rule: Rule = "preempt" if self._sum(parting["preempt"]) else "reclaim"
                 runners = list(zip(wide.pods, wide.hosts, strict=True))
                 self._leave(wide.gang, runners, rule, whole=True)
             return
@@ -288,7 +204,7 @@ class Decoding:
             runners = [(r, node) for thing, node in things[moved:] for r in thing.pods]
             if dead:
                 runners += self._lost(account, wide)
-            preempted = self._sum(parting.preempted)
+            preempted = self._sum(parting["preempt"])
             self._leave(wide.gang, runners[:preempted], "preempt", whole=dead)
             self._leave(wide.gang, runners[preempted:], "reclaim", whole=dead)
 

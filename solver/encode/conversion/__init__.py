@@ -1,0 +1,3 @@
+"""
+What may leave each node together, and the bins that converted nodes form.
+"""

@@ -1,0 +1,144 @@
+"""
+Nodes with the same contents: what runs there, where it lies, what it costs to leave.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from models.gangs import pod_sets
+from solver.encode.conversion.contents import Contents, list_choices
+from solver.encode.conversion.options import Costs, Devices
+from solver.evict.victims import Thing, Victims, held_row
+from solver.problem.node_room import Bools, Ints
+from solver.problem.problem import Problem
+
+
+@dataclass(slots=True, kw_only=True)
+class AlikeNodes:
+    """
+    Nodes of the same contents with the same accounts at the same costs.
+    """
+
+    contents: Contents
+    accounts: tuple[int, ...]
+    devices: tuple[Devices, ...]
+    costs: Costs
+    nodes: list[int] = field(default_factory=list)
+
+
+class Grouping:
+    """
+    One walk over the nodes that somebody may come to or has to leave.
+    """
+
+    def __init__(
+        self, problem: Problem, shapes: Sequence[int], victims: Victims
+    ) -> None:
+        self.problem = problem
+        self.victims = victims
+        self.allowed = np.ascontiguousarray(problem.shapes.may_be[list(shapes)].T)
+        self.contents: dict[object, Contents] = {}
+        self._rows: dict[int, Ints] = {}
+
+    def run(self, domains: Ints, apart: Mapping[int, int]) -> list[AlikeNodes]:
+        """
+        Group nodes, those in other domains and those that stay apart each alone.
+        """
+        found: dict[object, AlikeNodes] = {}
+        nodes = np.flatnonzero(self.allowed.any(axis=1) | self._linked())
+        for node in nodes.tolist():
+            here = _by_devices(self.victims.on_node.get(node, {}))
+            accounts = tuple(account for account, _ in here)
+            costs = tuple(
+                tuple(sorted(thing.cost for thing in things))
+                for things in here.values()
+            )
+            name, contents = self._contents(node, here)
+            devices = tuple(held for _, held in here)
+            where = domains[node].tobytes(), apart.get(node, 0)
+            key = (name, accounts, devices, costs, where)
+            if key not in found:
+                found[key] = AlikeNodes(
+                    contents=contents, accounts=accounts, devices=devices, costs=costs
+                )
+            found[key].nodes.append(node)
+        return list(found.values())
+
+    def _contents(
+        self, node: int, here: Mapping[tuple[int, Devices], Sequence[Thing]]
+    ) -> tuple[object, Contents]:
+        """
+        Give what a node holds, the same record for all that hold the same.
+        """
+        room = self.problem.room
+        rows = tuple(
+            self._row(account, things[0], node) for (account, _), things in here.items()
+        )
+        counts = tuple(map(len, here.values()))
+        wide = tuple(self.victims.accounts[at].wide >= 0 for at, _ in here)
+        name = (
+            self.allowed[node].tobytes(),
+            room.later[node].tobytes(),
+            tuple(row.tobytes() for row in rows),
+            counts,
+            wide,
+            -1 if room.parts is None else int(room.parts.sort_of[node]),
+        )
+        if name not in self.contents:
+            self.contents[name] = Contents(
+                fits=self.allowed[node],
+                free=room.later[node],
+                rows=rows,
+                counts=counts,
+                linked=wide,
+                node=node,
+            )
+            list_choices(self.contents[name], self.problem)
+        return name, self.contents[name]
+
+    def _linked(self) -> Bools:
+        """
+        Tell which nodes hold a part of a gang that others of it leave with.
+
+        Nobody may ever come where it runs (a cordoned node), and yet it must be able
+        to go for the rest to go.
+        """
+        found = np.zeros(len(self.problem.room.later), dtype=bool)
+        accounts = self.victims.accounts
+        for node, here in self.victims.on_node.items():
+            found[node] = any(accounts[at].wide >= 0 for at in here)
+        return found
+
+    def _row(self, account: int, thing: Thing, node: int) -> Ints:
+        """
+        Write what one thing holds as a row over the room's columns.
+        """
+        record = self.victims.accounts[account]
+        room = self.problem.room
+        if thing.devices:
+            return held_row(room, thing, node)
+        if record.pods:
+            key = id(record.requests)
+            if key not in self._rows:
+                self._rows[key] = room.row(dict(record.requests))
+            return self._rows[key]
+        leaves = tuple(pod_sets(thing.gang.tree))
+        total = np.zeros(len(room.resources), dtype=np.int64)
+        for leaf, _ in thing.pods:
+            total += room.row(dict(leaves[leaf].requests))
+        return total
+
+
+def _by_devices(
+    here: Mapping[int, list[Thing]],
+) -> dict[tuple[int, Devices], list[Thing]]:
+    """
+    Sort what may leave a node by account, and by the devices that it has there.
+    """
+    found: dict[tuple[int, Devices], list[Thing]] = {}
+    for account in sorted(here):
+        for thing in sorted(here[account], key=lambda thing: thing.devices):
+            found.setdefault((account, thing.devices), []).append(thing)
+    return found

@@ -1,0 +1,147 @@
+"""
+From running work to options: nodes grouped by what they hold, and bins by their use.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+
+import numpy as np
+
+from solver.encode.conversion.alike_nodes import AlikeNodes, Grouping
+from solver.encode.conversion.bins import Bins
+from solver.encode.conversion.contents import Contents, undominated
+from solver.encode.conversion.options import (
+    Conversion,
+    Costs,
+    Crowd,
+    Level,
+    NodeGroup,
+    Option,
+)
+from solver.encode.conversion.usable_room import UsableRoom
+from solver.encode.node_classes import Level as TopologyLevel
+from solver.encode.node_classes import bins_of, domains_of
+from solver.evict.victims import Victims
+from solver.problem.node_room import Bools, Ints
+from solver.problem.problem import Problem
+
+
+def convert(
+    problem: Problem,
+    shapes: Sequence[int],
+    levels: Sequence[TopologyLevel],
+    victims: Victims,
+    apart: Mapping[int, int],
+) -> Conversion:
+    """
+    Work out the groups, options and bins of a step.
+
+    Parameters
+    ----------
+    problem
+        The round, with the room there will be later.
+    shapes
+        The shapes that may get a place.
+    levels
+        The topology levels they ask for.
+    victims
+        What may leave.
+    apart
+        Nodes that form bins of their own, with a tag.
+    """
+    domains, names = domains_of(problem, levels)
+    grouping = Grouping(problem, shapes, victims)
+    alike = grouping.run(domains, apart)
+    held = grouping.contents.values()
+    bins = Bins(domains, apart)
+    usable = UsableRoom(problem, list(shapes))
+    uses = {id(contents): _Uses(usable, contents) for contents in held}
+    groups, crowds = [], []
+    for nodes in alike:
+        use = uses[id(nodes.contents)]
+        if nodes.contents.crowded:
+            crowds += [_crowd(use, nodes, node, bins) for node in nodes.nodes]
+        else:
+            groups.append(_group(use, nodes, bins))
+    classes = bins_of(problem, list(shapes), levels, bins.samples(), (domains, names))
+    exact = all(contents.exact for contents in held)
+    return Conversion(tuple(groups), tuple(crowds), classes, exact)
+
+
+class _Uses:
+    """
+    What can be used of nodes with the same contents: choices that are worth having.
+    """
+
+    def __init__(self, usable: UsableRoom, contents: Contents) -> None:
+        self.usable = usable
+        self.contents = contents
+        self.cut = usable.cut(contents)
+        self.free = usable.free(contents)
+        kept = [] if contents.crowded else undominated(contents, self.cut)
+        self.kept = [(at, self.fits(at)) for at in kept]
+
+    def fits(self, at: int) -> Bools:
+        """
+        Tell which shapes fit after a choice.
+        """
+        return self.usable.fits(self.contents, self.free[at])
+
+
+def _group(use: _Uses, alike: AlikeNodes, bins: Bins) -> NodeGroup:
+    """
+    List the choices worth having, and number the bins.
+    """
+    nodes = tuple(alike.nodes)
+    options, base = _options_of(use, nodes[0], alike.costs, bins)
+    bins.count({base, *(option.bin for option in options)}, len(nodes))
+    return NodeGroup(nodes, alike.accounts, options, base, alike.devices)
+
+
+def _crowd(use: _Uses, alike: AlikeNodes, node: int, bins: Bins) -> Crowd:
+    """
+    List the bins that a node could join, each with the least that it must have.
+    """
+    contents = use.contents
+    needs: dict[int, Ints] = {}
+    base = bins.of(node, use.cut[0], use.fits(0))
+    for at, (row, free) in enumerate(zip(use.cut, use.free, strict=True)):
+        number = bins.of(node, row, use.fits(at))
+        if number not in {-1, base}:
+            need = np.where(row < 0, free, row)
+            known = needs.get(number)
+            needs[number] = need if known is None else np.minimum(known, need)
+    bins.count({base, *needs}, 1)
+    return Crowd(
+        node=node,
+        accounts=alike.accounts,
+        rows=tuple(tuple(row.tolist()) for row in contents.rows),
+        costs=alike.costs,
+        free=tuple(contents.free.tolist()),
+        levels=tuple(
+            Level(number, tuple(need.tolist())) for number, need in needs.items()
+        ),
+        base=base,
+    )
+
+
+def _options_of(
+    use: _Uses, node: int, costs: Costs, bins: Bins
+) -> tuple[tuple[Option, ...], int]:
+    """
+    List the choices worth having with their bins, and the bin of the node as it is.
+    """
+    works = [[0, *accumulate(work for work, _ in row)] for row in costs]
+    ages = [[0, *accumulate(age for _, age in row)] for row in costs]
+    options = []
+    base = -1
+    for at, fits in use.kept:
+        taken = use.contents.choices[at]
+        number = bins.of(node, use.cut[at], fits)
+        if any(taken):
+            work = sum(row[k] for row, k in zip(works, taken, strict=True))
+            age = sum(row[k] for row, k in zip(ages, taken, strict=True))
+            options.append(Option(taken, work, age, number))
+        else:
+            base = number
+    return tuple(options), base

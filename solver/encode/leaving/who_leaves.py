@@ -1,0 +1,330 @@
+"""
+Who leaves: nodes take one option each, and gangs keep their minimums or go whole.
+
+One integer per (group of nodes, option); what leaves of an account is split into what
+is reclaimed, preempted and moved.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from solver.effort.cp_sat import cp_model
+from solver.encode.conversion.options import Conversion
+from solver.encode.leaving.variables import Leaving, Parting
+from solver.encode.variables import Linear, Var
+from solver.evict.moved_gangs import may_move_singly
+from solver.evict.victims import Account, Rights, Victims, Wide
+from solver.problem.gang_state import Standing
+from solver.problem.leaving_pods import NOWHERE
+
+
+def add_leaving(
+    model: cp_model.CpModel,
+    victims: Victims,
+    conversion: Conversion,
+    counts: Sequence[Linear] = (),
+) -> Leaving:
+    """
+    Ensure that nodes take one option each, and that gangs keep their minimums or go.
+
+    With ``counts`` of what leaves per account nothing is said of nodes.
+    """
+    leaving = Leaving(victims=victims, conversion=conversion)
+    leaving.sizes = [Linear() for _ in conversion.classes.items]
+    leaving.gone = list(counts) or [Linear() for _ in victims.accounts]
+    _add_options(model, leaving)
+    leaving.dead = {at: model.new_bool_var("") for at in range(len(victims.wide))}
+    for at in range(len(conversion.crowds)):
+        _add_crowd(model, leaving, at)
+    places = _places_of(conversion)
+    for at, wide in enumerate(victims.wide):
+        if wide.rights.move:
+            leaving.away[at] = model.new_bool_var("")
+            model.add_implication(leaving.away[at], leaving.dead[at])
+        if wide.state is None:
+            _add_wholly(model, leaving, at, places)
+        else:
+            _add_loosely(model, leaving, at, wide, wide.state)
+    leaving.parting = [
+        _split(model, leaving, at, account)
+        for at, account in enumerate(victims.accounts)
+    ]
+    return leaving
+
+
+def _add_options(model: cp_model.CpModel, leaving: Leaving) -> None:
+    for g, group in enumerate(leaving.conversion.groups):
+        number = len(group.nodes)
+        row = []
+        if group.base >= 0:
+            leaving.sizes[group.base].constant += number
+            leaving.sizes[group.base].most += number
+        for o, option in enumerate(group.options):
+            taken = model.new_int_var(0, number, "")
+            leaving.taken[g, o] = taken
+            row.append(taken)
+            if option.bin >= 0:
+                leaving.sizes[option.bin].add(taken, 1, number)
+            if group.base >= 0:
+                leaving.sizes[group.base].add(taken, -1, number)
+            for account, count in zip(group.accounts, option.taken, strict=True):
+                leaving.gone[account].add(taken, count, number)
+        if len(row) > 1:
+            model.add(cp_model.LinearExpr.sum(row) <= number)
+
+
+def _add_crowd(model: cp_model.CpModel, leaving: Leaving, at: int) -> None:
+    """
+    Ensure that a crowded node joins a bin only if enough of its things leave.
+    """
+    crowd = leaving.conversion.crowds[at]
+    freed = [Linear() for _ in crowd.free]
+    for account, row, costs in zip(
+        crowd.accounts, crowd.rows, crowd.costs, strict=True
+    ):
+        things = _things(model, leaving, at, account, len(costs))
+        for thing, (work, age) in zip(things, costs, strict=True):
+            leaving.crowd_work.add(thing, work, 1)
+            leaving.crowd_age.add(thing, age, 1)
+            for total, amount in zip(freed, row, strict=True):
+                total.add(thing, amount, 1)
+    joins = _add_joins(model, leaving, at)
+    for column, free in enumerate(crowd.free):
+        missing = Linear()
+        for join, level in zip(joins, crowd.levels, strict=True):
+            missing.add(join, max(0, level.need[column] - free), 1)
+        if missing.variables:
+            model.add(missing.expression <= freed[column].expression)
+
+
+def _things(
+    model: cp_model.CpModel, leaving: Leaving, at: int, account: int, number: int
+) -> list[Var]:
+    """
+    Give a variable for each thing of an account on a crowded node.
+    """
+    wide = leaving.victims.accounts[account].wide
+    if wide >= 0 and leaving.victims.wide[wide].state is None:
+        return [leaving.dead[wide]]
+    things = [model.new_bool_var("") for _ in range(number)]
+    leaving.crowd[at, account] = things
+    for thing in things:
+        leaving.gone[account].add(thing, 1, 1)
+    return things
+
+
+def _add_joins(model: cp_model.CpModel, leaving: Leaving, at: int) -> list[Var]:
+    """
+    Ensure that a crowded node is in one bin at most.
+    """
+    crowd = leaving.conversion.crowds[at]
+    joins = []
+    for x, level in enumerate(crowd.levels):
+        join = model.new_bool_var("")
+        leaving.joins[at, x] = join
+        joins.append(join)
+        leaving.sizes[level.bin].add(join, 1, 1)
+    if crowd.base >= 0:
+        leaving.sizes[crowd.base].constant += 1
+        leaving.sizes[crowd.base].most += 1
+        for join in joins:
+            leaving.sizes[crowd.base].add(join, -1, 1)
+    if len(joins) > 1:
+        model.add_at_most_one(joins)
+    return joins
+
+
+def _places_of(conversion: Conversion) -> dict[int, list[int]]:
+    """
+    List the groups that each account is in.
+    """
+    places: dict[int, list[int]] = {}
+    for g, group in enumerate(conversion.groups):
+        for account in group.accounts:
+            places.setdefault(account, []).append(g)
+    return places
+
+
+def _add_wholly(
+    model: cp_model.CpModel,
+    leaving: Leaving,
+    at: int,
+    places: Mapping[int, Sequence[int]],
+) -> None:
+    """
+    Ensure that each node of a gang that goes whole loses its part of it, or none.
+    """
+    dead = leaving.dead[at]
+    (account,) = leaving.victims.wide[at].accounts
+    for g in places.get(account, ()):
+        group = leaving.conversion.groups[g]
+        column = group.accounts.index(account)
+        row = [
+            leaving.taken[g, o]
+            for o, option in enumerate(group.options)
+            if option.taken[column]
+        ]
+        model.add(cp_model.LinearExpr.sum(row) == len(group.nodes) * dead)
+    leaving.gone[account] = Linear()
+    leaving.gone[account].add(dead, 1, 1)
+
+
+def _add_loosely(
+    model: cp_model.CpModel, leaving: Leaving, at: int, wide: Wide, state: Standing
+) -> None:
+    """
+    Ensure that every tree node that was live is satisfied afterwards, or emptied.
+    """
+    dead = leaving.dead[at]
+    _add_lost(leaving, wide, dead)
+    gone = _by_leaf(leaving, wide)
+    below: dict[int, Linear] = {}
+    for t, node in enumerate(state.nodes):
+        running = sum(len(state.leaves[i].running) for i in node.leaves)
+        if not running:
+            continue
+        empty = dead if t == 0 else model.new_bool_var("")
+        leaving.emptied[at, t] = empty
+        below[t] = Linear()
+        for i in node.leaves:
+            below[t].extend(gone[i])
+        model.add(below[t].expression >= running * empty)
+        model.add(below[t].expression <= running - 1 + empty)
+    for t, pods in below.items():
+        if state.nodes[t].live:
+            _keep_minimums(model, leaving, at, state, t, pods)
+    _keep_roles(model, leaving, at, state)
+
+
+def _add_lost(leaving: Leaving, wide: Wide, dead: Var) -> None:
+    """
+    Count pods on nodes that are gone: they leave with all of their gang only.
+    """
+    accounts = leaving.victims.accounts
+    for (leaf, _), host in zip(wide.pods, wide.hosts, strict=True):
+        if host == NOWHERE:
+            account = next(a for a in wide.accounts if accounts[a].leaf == leaf)
+            leaving.gone[account].add(dead, 1, 1)
+
+
+def _by_leaf(leaving: Leaving, wide: Wide) -> dict[int, Linear]:
+    """
+    Count what leaves of each leaf of a gang.
+    """
+    found: dict[int, Linear] = {}
+    assert wide.state is not None
+    for i in range(len(wide.state.leaves)):
+        found[i] = Linear()
+    for account in wide.accounts:
+        leaf = leaving.victims.accounts[account].leaf
+        found[leaf].extend(leaving.gone[account])
+    return found
+
+
+def _keep_minimums(
+    model: cp_model.CpModel,
+    leaving: Leaving,
+    at: int,
+    state: Standing,
+    t: int,
+    below: Linear,
+) -> None:
+    node = state.nodes[t]
+    empty = leaving.emptied[at, t]
+    if node.leaf >= 0:
+        leaf = state.leaves[node.leaf]
+        spare = leaf.counted - leaf.minimum
+        if spare < len(leaf.running):
+            model.add(below.expression <= spare).only_enforce_if(~empty)
+        return
+    if node.counted - node.min_pods < below.most:
+        spare = node.counted - node.min_pods
+        model.add(below.expression <= spare).only_enforce_if(~empty)
+    live = [child for child in node.children if state.nodes[child].live]
+    going = [
+        leaving.emptied[at, child] for child in live if (at, child) in leaving.emptied
+    ]
+    spare = len(live) - node.min_groups
+    if spare < len(going):
+        row = cp_model.LinearExpr.sum(going)
+        model.add(row <= spare).only_enforce_if(~empty)
+
+
+def _keep_roles(
+    model: cp_model.CpModel, leaving: Leaving, at: int, state: Standing
+) -> None:
+    """
+    Ensure that a leaf does not outlive one that it comes after.
+    """
+    node_of = {node.leaf: t for t, node in enumerate(state.nodes) if node.leaf >= 0}
+    for i, leaf in enumerate(state.leaves):
+        mine = leaving.emptied.get((at, node_of[i]))
+        for first in leaf.after:
+            other = leaving.emptied.get((at, node_of[first]))
+            if mine is None or other is None:
+                continue
+            if state.leaves[first].minimum and not state.leaves[first].need:
+                model.add_implication(other, mine)
+
+
+def _split(
+    model: cp_model.CpModel, leaving: Leaving, at: int, account: Account
+) -> Parting:
+    """
+    Ensure that everything that leaves of an account does so by a rule it may.
+    """
+    gone = leaving.gone[at]
+    parting: Parting = defaultdict(Linear)
+    wide = leaving.victims.wide[account.wide] if account.wide >= 0 else None
+    rights = account.rights
+    if not gone.variables:
+        return parting
+    if wide is not None and rights.move:
+        parting["consolidate"] = _moved_part(model, leaving, at, account, wide, gone)
+        rights = Rights(rights.reclaim, rights.preempt)
+    rest = Linear()
+    rest.extend(gone)
+    rest.extend(parting["consolidate"], -1)
+    if not rights:
+        model.add(rest.expression == 0)
+        return parting
+    most = leaving.number_of(at)
+    for rule in rights.rules():
+        part = model.new_int_var(0, most, "")
+        parting[rule].add(part, 1, most)
+        rest.add(part, -1, most)
+    model.add(rest.expression == 0)
+    return parting
+
+
+def _moved_part(
+    model: cp_model.CpModel,
+    leaving: Leaving,
+    at: int,
+    account: Account,
+    wide: Wide,
+    gone: Linear,
+) -> Linear:
+    """
+    Count what is moved of a wide gang: all of it, or single pods of what it can spare.
+    """
+    moved = Linear()
+    away = leaving.away.get(account.wide)
+    number = 1 if wide.state is None else wide.counts[at]
+    if away is not None:
+        moved.add(away, number, 1)
+    if wide.state is not None and may_move_singly(wide.state):
+        single = model.new_int_var(0, number, "")
+        leaving.drifting[at] = single
+        moved.add(single, 1, number)
+        dead = leaving.dead[account.wide]
+        firsts = wide.state.leaves[account.leaf].after
+        for t, node in enumerate(wide.state.nodes):
+            empty = leaving.emptied.get((account.wide, t), dead)
+            mine = node.live and account.leaf in node.leaves
+            if mine or (node.leaf in firsts and node.live):
+                model.add(single <= number * ~empty)
+        model.add(single <= number * ~dead)
+        model.add(single <= gone.expression)
+    moved.most = number
+    return moved
