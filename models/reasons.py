@@ -78,20 +78,6 @@ class Waiting:
         """
         return _SENTENCES[self.reason].format_map(_readable(self.facts))
 
-    @property
-    def waits_for(self) -> str:
-        """
-        Say in a few words what must come; nothing where no number or name says it.
-        """
-        said = {key: str(_amount(self.facts, key)) for key in self.facts}
-        pattern = _WAITED_FOR.get(self.reason, "")
-        if self.reason is Reason.LOWER_TIER_OR_PRIORITY:
-            pattern = "{behind}" if "behind" in said else "{to}"
-        try:
-            return pattern.format_map(said)
-        except KeyError:
-            return ""
-
 
 def counted(number: int, noun: str) -> str:
     """
@@ -221,21 +207,6 @@ def _amount(facts: Mapping[str, Fact], key: str) -> Fact:
     return fact
 
 
-_WAITED_FOR: dict[Reason, str] = {
-    Reason.QUEUE_NOT_FOUND: "queue {queue}",
-    Reason.QUEUE_CLOSED: "queue {queue}",
-    Reason.WAITING_FOR_PODS: "{needs} pods, has {have}",
-    Reason.WAITING_FOR_GROUP: "{mate}",
-    Reason.DEMAND_EXCEEDS_CLUSTER: "{needs} {resource}, there are {total}",
-    Reason.TOPOLOGY_TOO_SMALL: "{needs} {resource} in one {level}",
-    Reason.QUOTA_EXCEEDS_MAXIMUM: "queue {queue}",
-    Reason.QUOTA_LIMIT_REACHED: "queue {queue}",
-    Reason.PREEMPTION_PROTECTED: "{who}",
-    Reason.INSUFFICIENT_CAPACITY: "{needs} {resource}, {free} are free",
-    Reason.FRAGMENTED: "whole pieces of room",
-    Reason.WAITING_FOR_PREEMPTION: "others to leave",
-    Reason.BIND_REJECTED: "{seconds} s",
-}
 _OPTIONAL = ("hint", "near", "rest", "though", "where", "whose", "work")
 _AMOUNTS = {"needs", "free", "given", "limit", "used", "total", "largest"}
 _SENTENCES: dict[Reason, str] = {

@@ -10,8 +10,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
-from models.reasons import Fact, counted
+from models.errors import escaped
+from models.reasons import Fact, Reason, counted
 from models.resources import GPU_SHARE, format_quantity, is_gpu
+
+MOST_SAID = 400
+"""
+Letters of a sentence that is written to a cluster.
+"""
 
 
 class Verdict(StrEnum):
@@ -73,6 +79,14 @@ class Blocker:
         return max(0, (self.has or 0) - (self.used or 0))
 
     @property
+    def short(self) -> str:
+        """
+        Say what is waited for in a word or two: the rule, and where it holds.
+        """
+        at = "" if self.rule is Verdict.HELD else self.at
+        return f"{self.rule} {at}".strip()
+
+    @property
     def sentence(self) -> str:
         """
         Say it to a person, with the numbers.
@@ -123,6 +137,21 @@ class WhyWaits:
     place: PlaceInLine | None = None
 
     @property
+    def waits_for(self) -> str:
+        """
+        Say what it waits for in a word or two; nothing of what does not wait.
+        """
+        return self.because[0].short if self.because else ""
+
+    @property
+    def short(self) -> str:
+        """
+        Say it as columns, conditions, events and reports do, on one bounded line.
+        """
+        said = escaped(f"{self.waits_for}: {self.sentence}")
+        return said if len(said) <= MOST_SAID else f"{said[: MOST_SAID - 1]}…"
+
+    @property
     def certain(self) -> bool:
         """
         Tell whether what is said has been shown.
@@ -159,6 +188,37 @@ def amount(resource: str, number: int) -> str:
         return counted(number, "pod")
     return f"{plain(resource, number)} {resource}".strip()
 
+
+VERDICT_OF: Mapping[Reason, Verdict] = {
+    Reason.INVALID_GANG: Verdict.NEVER,
+    Reason.CONFIG_CONFLICT: Verdict.NEVER,
+    Reason.UNSUPPORTED_CONSTRAINT: Verdict.UNSUPPORTED,
+    Reason.HELD: Verdict.HELD,
+    Reason.QUEUE_NOT_FOUND: Verdict.NEVER,
+    Reason.QUEUE_CLOSED: Verdict.HELD,
+    Reason.WAITING_FOR_PODS: Verdict.PODS,
+    Reason.WAITING_FOR_GROUP: Verdict.GROUP,
+    Reason.WAITING_FOR_VOLUMES: Verdict.VOLUMES,
+    Reason.WAITING_FOR_DEVICES: Verdict.DEVICES,
+    Reason.TIMED_OUT: Verdict.HELD,
+    Reason.NO_FITTING_NODE: Verdict.NODES,
+    Reason.DEMAND_EXCEEDS_CLUSTER: Verdict.ROOM,
+    Reason.TOPOLOGY_TOO_SMALL: Verdict.TOPOLOGY,
+    Reason.QUOTA_EXCEEDS_MAXIMUM: Verdict.LIMIT,
+    Reason.QUOTA_LIMIT_REACHED: Verdict.LIMIT,
+    Reason.PREEMPTION_PROTECTED: Verdict.PROTECTED,
+    Reason.INSUFFICIENT_CAPACITY: Verdict.ROOM,
+    Reason.FRAGMENTED: Verdict.FRAGMENTS,
+    Reason.LOWER_TIER_OR_PRIORITY: Verdict.OUTRANKED,
+    Reason.NEIGHBOURS_IN_THE_WAY: Verdict.NEIGHBOURS,
+    Reason.PAUSED: Verdict.HELD,
+    Reason.BIND_REJECTED: Verdict.BACKOFF,
+    Reason.SEARCH_LIMIT_REACHED: Verdict.UNDECIDED,
+    Reason.SOURCE_NOT_SYNCED: Verdict.HELD,
+}
+"""
+The verdict that a reason names, where no smallest set of rules was looked for.
+"""
 
 _SENTENCES: dict[Verdict, str] = {
     Verdict.NEVER: "{detail}",

@@ -42,7 +42,9 @@ if TYPE_CHECKING:
     from solver.verify.violation import Violation as Violation
     from solver.why.all_waiting import why_all_wait as why_all_wait
     from solver.why.tried_changes import remedies_of as remedies_of
+    from solver.why.when_starts import StartsAsked as StartsAsked
     from solver.why.when_starts import when_starts as when_starts
+    from solver.why.why_waits import RoundAsked as RoundAsked
     from solver.why.why_waits import why_waits as why_waits
 
     judge = _verify
@@ -67,8 +69,8 @@ _ROOMS = {
     "verify.violation": ("Violation",),
     "why.all_waiting": ("why_all_wait",),
     "why.tried_changes": ("remedies_of",),
-    "why.when_starts": ("when_starts",),
-    "why.why_waits": ("why_waits",),
+    "why.when_starts": ("StartsAsked", "when_starts"),
+    "why.why_waits": ("RoundAsked", "why_waits"),
 }
 _CALLED_THERE = {"judge": "verify"}
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}

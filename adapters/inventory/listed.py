@@ -2,17 +2,23 @@
 A snapshot with what was said of its gangs, wherever it was read.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from models.plan import GangLine, Plan
+from models.plan import Plan
 from models.policy import Policy
-from models.reasons import Reason
+from models.reasons import Waiting
 from models.resources import format_duration
 from models.snapshot import Snapshot
-from solver import problem_of
+from models.verdicts import VERDICT_OF
+from solver import RoundAsked, StartsAsked, problem_of
 
-_REASONS = frozenset(reason.value for reason in Reason)
+SIZE_PROVEN, LEAST_PROVEN = 30_000, 8
+"""
+Nodes and gangs of all rounds together that are asked about gangs while somebody waits
+for a list, and the gangs asked about however large it is.
+"""
+_STARTS = {"Starting": "now", "Reserved": "next"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,46 +66,53 @@ def seen_with(snapshot: Snapshot, policy: Policy, source: str, plan: Plan) -> Se
         snapshot=snapshot,
         policy=policy,
         source=source,
-        whys={
-            line.name: Why(
-                line.waiting.reason.value, line.waiting.message, line.waiting.waits_for
-            )
-            for line in plan.gangs
-            if line.waiting is not None
-        },
-        starts={x.name: start for x in plan.gangs if (start := _start(x))},
+        whys={x.name: _why(x.waiting) for x in plan.gangs if x.waiting is not None},
+        starts={x.name: _STARTS[x.state] for x in plan.gangs if x.state in _STARTS},
         holds={hold.gang: held_for.get(hold.gang, 0) for hold in plan.holds},
         plan=plan,
     )
 
 
-def _start(line: GangLine) -> str:
+def _why(waiting: Waiting) -> Why:
     """
-    Say when a gang starts, where a round knows.
+    Give a reason with the verdict that it names.
     """
-    if line.state in {"Starting", "Reserved"}:
-        return "now" if line.state == "Starting" else "next"
-    expected = line.waiting.facts.get("expected") if line.waiting else None
-    if not isinstance(expected, int):
-        return ""
-    return f"in {format_duration(expected)} at the latest"
+    verdict = VERDICT_OF.get(waiting.reason, "")
+    return Why(waiting.reason.value, waiting.message, str(verdict))
+
+
+def proven(seen: Seen, names: Sequence[str]) -> Seen:
+    """
+    See of gangs that wait what `phalanx why` says first, and when they start.
+
+    It is looked for in the round that was planned, for as many gangs as a moment is
+    enough for; of all others what is seen stays.
+    """
+    plan = seen.plan
+    waits = (
+        {line.name for line in plan.gangs if line.state == "Waiting"} if plan else ()
+    )
+    asked = [name for name in names if name in waits and name in seen.whys]
+    if plan is None or not asked:
+        return seen
+    snapshot = seen.snapshot
+    size = len(snapshot.nodes) + len(snapshot.gangs)
+    round_asked = RoundAsked(snapshot, seen.policy, plan)
+    starts_asked = StartsAsked(round_asked.bare, plan)
+    whys, starts = {**seen.whys}, {**seen.starts}
+    for name in asked[: max(LEAST_PROVEN, SIZE_PROVEN // size)]:
+        why = round_asked.told(name)
+        if why.certain:
+            whys[name] = Why(whys[name].reason, why.sentence, why.waits_for)
+        latest = starts_asked.when(name).latest
+        if latest is not None:
+            starts[name] = f"in {format_duration(latest)} at the latest"
+    return replace(seen, whys=whys, starts=starts)
 
 
 def certain_whys(snapshot: Snapshot, policy: Policy) -> dict[str, Why]:
     """
     Say why gangs cannot start whatever is planned: pods, queues and sizes say so.
     """
-    return {
-        key: Why(waiting.reason.value, waiting.message)
-        for key, waiting in problem_of(snapshot, policy).blocked.items()
-    }
-
-
-def why_said(message: str) -> Why | None:
-    """
-    Read what we wrote to a pod: the reason, then its sentence; none of others' words.
-    """
-    reason, colon, sentence = message.partition(": ")
-    if not colon or reason not in _REASONS:
-        return None
-    return Why(reason, sentence)
+    blocked = problem_of(snapshot, policy).blocked
+    return {key: _why(waiting) for key, waiting in blocked.items()}

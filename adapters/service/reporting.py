@@ -12,6 +12,7 @@ from adapters.kube.acting.intent import IntentStore
 from adapters.kube.api.client import Transport
 from adapters.kube.dialects.registry import dialects_of
 from adapters.kube.status.k8s_events import Notices
+from adapters.kube.status.proofs import Proofs
 from adapters.kube.status.rate_limit import WritePace
 from adapters.kube.status.reporter import StatusReporter
 from adapters.kube.status.writer import StatusWriter, Voice
@@ -112,6 +113,7 @@ class Reporting:
             notices=notices,
             counted=self.metrics.status_written,
             writing=source.cache.writing,
+            proofs=Proofs(self._settings.policy, monotonic),
         )
         writer = StatusWriter(
             voice, clock=monotonic, pace=WritePace(rate=run.status_rate)

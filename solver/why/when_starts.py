@@ -5,6 +5,7 @@ Nothing is guessed: without a limit on what is in its way nobody can say.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from solver.place.place_gang import place_gang, place_surplus
 from solver.place.round_state import RoundState
 from solver.problem.problem import Problem, Unit, problem_of
 from solver.why.given_to_others import given_by
-from solver.why.why_waits import unit_of
+from solver.why.why_waits import kind_asked, unit_of
 
 _UNLESS = "if nobody more important comes"
 
@@ -46,23 +47,51 @@ def when_starts(
     gang
         Who waits.
     """
-    line = next(line for line in plan.gangs if line.name == gang)
-    if line.state == "Starting":
-        return WhenStarts(latest=0, sentence="starts in this round")
-    if line.state != "Waiting":
-        return WhenStarts(sentence="does not wait for a start")
-    problem = problem_of(snapshot, policy)
-    if gang in problem.blocked or problem.states[gang].satisfied:
-        return WhenStarts(sentence="unknown: time alone does not start it")
-    unit = unit_of(problem, gang)
-    kept = keep(problem, promises_of(problem))
-    for head in heads_of(kept):
-        if head.key == unit.key and head.nodes and head.start is not None:
-            said = f"at the latest in {format_duration(head.start)}: nodes are held"
-            return WhenStarts(latest=head.start, sentence=f"{said} for it")
-    if any(step.op == "Evict" for step in plan.operations):
-        return WhenStarts(sentence="unknown: who is evicted now waits beside it")
-    return _by_ends(given_by(plan, problem, unit).beside(problem), unit, plan)
+    return StartsAsked(problem_of(snapshot, policy), plan).when(gang)
+
+
+class StartsAsked:
+    """
+    One round, asked when one gang after the other starts; equal ones are told the same.
+    """
+
+    def __init__(self, problem: Problem, plan: Plan) -> None:
+        self._problem = problem
+        self._plan = plan
+        self._lines = {line.name: line for line in plan.gangs}
+        self._known: dict[object, WhenStarts] = {}
+
+    def when(self, gang: str) -> WhenStarts:
+        """
+        Say when one gang starts at the latest, or why nobody knows.
+        """
+        line, problem = self._lines[gang], self._problem
+        if line.state == "Starting":
+            return WhenStarts(latest=0, sentence="starts in this round")
+        if line.state != "Waiting":
+            return WhenStarts(sentence="does not wait for a start")
+        if gang in problem.blocked or problem.states[gang].satisfied:
+            return WhenStarts(sentence="unknown: time alone does not start it")
+        unit = unit_of(problem, gang)
+        start = self._heads.get(unit.key)
+        if start is not None:
+            said = f"at the latest in {format_duration(start)}: nodes are held"
+            return WhenStarts(latest=start, sentence=f"{said} for it")
+        if any(step.op == "Evict" for step in self._plan.operations):
+            return WhenStarts(sentence="unknown: who is evicted now waits beside it")
+        kind = kind_asked(problem, unit)
+        if kind not in self._known:
+            beside = given_by(self._plan, problem, unit).beside(problem)
+            self._known[kind] = _by_ends(beside, unit, self._plan)
+        return self._known[kind]
+
+    @cached_property
+    def _heads(self) -> dict[str, int]:
+        """
+        Give the heads for which nodes are held, with when they start at the latest.
+        """
+        heads = heads_of(keep(self._problem, promises_of(self._problem)))
+        return {x.key: x.start for x in heads if x.nodes and x.start is not None}
 
 
 def _by_ends(beside: Problem, unit: Unit, plan: Plan) -> WhenStarts:

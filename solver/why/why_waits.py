@@ -10,7 +10,7 @@ from models.plan import GangLine, Plan
 from models.policy import Limits, Policy
 from models.reasons import NOTHING_NEEDED, Reason, Waiting
 from models.snapshot import Snapshot
-from models.verdicts import Blocker, PlaceInLine, Verdict, WhyWaits
+from models.verdicts import VERDICT_OF, Blocker, PlaceInLine, Verdict, WhyWaits
 from solver.effort.budget import Budget, Stopwatch
 from solver.evict.open_step import remembering, was_evicted
 from solver.evict.reservations import keep, promises_of
@@ -38,23 +38,6 @@ _STRUCTURAL = frozenset(
         Reason.QUOTA_EXCEEDS_MAXIMUM,
     }
 )
-_NOT_READY = {
-    Reason.INVALID_GANG: Verdict.NEVER,
-    Reason.CONFIG_CONFLICT: Verdict.NEVER,
-    Reason.UNSUPPORTED_CONSTRAINT: Verdict.UNSUPPORTED,
-    Reason.HELD: Verdict.HELD,
-    Reason.QUEUE_NOT_FOUND: Verdict.NEVER,
-    Reason.QUEUE_CLOSED: Verdict.HELD,
-    Reason.WAITING_FOR_PODS: Verdict.PODS,
-    Reason.WAITING_FOR_GROUP: Verdict.GROUP,
-    Reason.WAITING_FOR_VOLUMES: Verdict.VOLUMES,
-    Reason.WAITING_FOR_DEVICES: Verdict.DEVICES,
-    Reason.TIMED_OUT: Verdict.HELD,
-    Reason.INSUFFICIENT_CAPACITY: Verdict.ROOM,
-    Reason.PAUSED: Verdict.HELD,
-    Reason.BIND_REJECTED: Verdict.BACKOFF,
-    Reason.SOURCE_NOT_SYNCED: Verdict.HELD,
-}
 
 
 def why_waits(snapshot: Snapshot, policy: Policy, plan: Plan, gang: str) -> WhyWaits:
@@ -81,12 +64,22 @@ class RoundAsked:
     """
 
     def __init__(self, snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
-        self.problem = remembering(problem_of(snapshot, policy))
+        self.bare = problem_of(snapshot, policy)
+        self.problem = remembering(self.bare)
         self._plan = plan
         self._lines = {line.name: line for line in plan.gangs}
+        self._units = {x.key: unit for unit in self.problem.units for x in unit.states}
         self._known: dict[object, WhyWaits] = {}
 
     def why(self, gang: str) -> WhyWaits:
+        """
+        Say why one gang waits, and where it stands.
+        """
+        said = self.told(gang)
+        planned = bool(said.because) and gang in self._units
+        return replace(said, place=self._place(self._units[gang])) if planned else said
+
+    def told(self, gang: str) -> WhyWaits:
         """
         Say why one gang waits.
         """
@@ -96,18 +89,13 @@ class RoundAsked:
         waiting = problem.blocked.get(gang) or _of_its_group(line)
         if waiting is not None and waiting.reason not in _STRUCTURAL:
             return _not_ready(gang, waiting)
-        unit = unit_of(problem, gang)
-        kind = (
-            unit_kind(problem.shapes, unit.states),
-            unit.band,
-            was_evicted(problem, unit),
-            names_of(unit.states[0]),
-        )
+        unit = self._units.get(gang) or unit_of(problem, gang)
+        kind = kind_asked(problem, unit)
         if kind not in self._known:
             budget = Budget(Limits(deterministic=UNITS), 0, Stopwatch(None))
             asked = _GangAsked(problem, self._plan, unit, budget)
             self._known[kind] = asked.why(line)
-        return replace(self._known[kind], gang=gang, place=self._place(unit))
+        return replace(self._known[kind], gang=gang)
 
     @cached_property
     def _line(self) -> list[Unit]:
@@ -171,7 +159,7 @@ def _not_ready(gang: str, waiting: Waiting) -> WhyWaits:
     needs = facts.get("needs")
     at = next((facts[key] for key in ("queue", "mate", "by") if key in facts), "")
     resource = str(facts.get("resource", "pods" if "have" in facts else ""))
-    verdict = _NOT_READY.get(waiting.reason, Verdict.NEVER)
+    verdict = VERDICT_OF[waiting.reason]
     entry = Blocker(
         rule=verdict,
         at=str(at),
@@ -200,6 +188,18 @@ def unit_of(problem: Problem, gang: str) -> Unit:
     states = together(problem.states[gang], problem.states)
     lowest = min(state.gang.priority for state in states)
     return Unit(states=states, starts=True, band=problem.bands.of(lowest))
+
+
+def kind_asked(problem: Problem, unit: Unit) -> object:
+    """
+    Name what units have in common that are told the same.
+    """
+    return (
+        unit_kind(problem.shapes, unit.states),
+        unit.band,
+        was_evicted(problem, unit),
+        names_of(unit.states[0]),
+    )
 
 
 class _GangAsked:

@@ -99,9 +99,9 @@ def test_gangs_are_shown_as_they_are_now_and_why_they_wait(busy, capsys):
     heads = ["NAME", "QUEUE", "STATE", "PODS", "GPUS", "AGE", "REASON"]
     assert head.split() == [*heads, "WAITS", "FOR", "STARTS"]
     assert [
-        "default/giant batch Waiting 0/1 64 0s NoFittingNode – –",
+        "default/giant batch Waiting 0/1 64 0s NoFittingNode never –",
         "default/train research Running 2/2 6 2h – – –",
-        "other/short batch Waiting 0/3 3 5m WaitingForPods 3 pods, has 1 –",
+        "other/short batch Waiting 0/3 3 5m WaitingForPods pods –",
     ] == [" ".join(row.split()) for row in rows[:3]]
     assert "they hold 6 of 20 GPUs of all nodes (30.0 %)" in rows[4]
 
@@ -131,12 +131,36 @@ def test_reasons_of_a_file_are_those_that_the_plan_gives(capsys):
     assert 0 == phalanx("plan", file, "-o", "json")
     planned = json.loads(capsys.readouterr().out)["gangs"]
 
-    said = {line["name"]: line["message"] for line in planned if line["message"]}
+    said = {line["name"]: line["reason"] for line in planned if line["reason"]}
     assert said == {
-        f"{row['namespace']}/{row['name']}": row["message"]
+        f"{row['namespace']}/{row['name']}": row["reason"]
         for row in listed
-        if row["message"]
+        if row["reason"]
     }
+
+
+def test_a_list_and_why_say_the_same_of_a_gang_that_waits(capsys):
+    file = "scenarios/reasons/like-gangs-have-reasons-of-their-own.yaml"
+    for row in items(capsys, "get", "gangs", "-f", file):
+        if row["reason"]:
+            assert 0 == phalanx("why", "gang", row["name"], file, "-o", "json")
+            said = json.loads(capsys.readouterr().out)
+
+            assert row["message"] == said["sentence"]
+            assert row["waitsFor"].split()[0] == said["verdict"]
+
+
+def test_a_list_says_when_gangs_start_where_limits_tell(tmp_path, capsys):
+    runs = {"name": "runs", "min": 1, "requests": {GPU: 8}, "maxRuntime": "2h"}
+    runs["running"] = [{"node": "n", "pods": 1, "for": "30m"}]
+    waits = {"name": "waits", "min": 1, "requests": {GPU: 8}}
+    given = {"nodes": [{"name": "n", "allocatable": {GPU: 8}}], "gangs": [runs, waits]}
+    path = tmp_path / "limits.json"
+    head = {"apiVersion": "phalanx/v1", "kind": "Snapshot"}
+    path.write_text(json.dumps({**head, "given": given}))
+
+    (row,) = items(capsys, "get", "gangs", "waits", "-f", path)
+    assert ("room", "in 1h30m at the latest") == (row["waitsFor"], row["starts"])
 
 
 def test_json_holds_the_numbers_of_a_gang(busy, capsys):
@@ -323,7 +347,7 @@ def test_describe_says_of_a_gang_that_could_start_that_it_does(capsys):
 
     assert "Starts       in the next round" in starts
     assert not [line for line in waits if line.startswith("Starts ")]
-    assert [line for line in waits if line.startswith("Because ")]
+    assert [line for line in waits if line.startswith("Waits for ")]
 
 
 def test_describe_gives_a_gang_as_files_write_it(busy, capsys):

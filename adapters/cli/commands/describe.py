@@ -46,11 +46,14 @@ def gang(
     """
     from adapters.cli.views.describe_views import gang_document, gang_lines
     from adapters.inventory.gangs import gang_rows
+    from adapters.inventory.listed import proven
 
     wanted = full_name(name, namespace)
     with where_of(file, scheduler_name, kubeconfig, context).looking() as look:
         seen = look()
         row = the_one("gang", wanted, gang_rows(seen), lambda row: row.key, seen.source)
+    seen = proven(seen, [row.key])
+    row = next(one for one in gang_rows(seen) if one.key == row.key)
     _write(output, lambda: gang_document(seen, row), lambda: gang_lines(seen, row))
 
 

@@ -68,6 +68,7 @@ class _WantedRows:
         Give the gangs that are wanted; refuse names that none of them has.
         """
         from adapters.inventory.gangs import gang_rows
+        from adapters.inventory.listed import proven
 
         has, labelled = _labels_of(seen, self), self.labelled()
         gangs = seen.snapshot.gangs
@@ -77,8 +78,8 @@ class _WantedRows:
         if self.queue is not None and self.queue not in queues:
             known = sorted(queues)
             raise listed_source.NotThereError("queue", self.queue, known, seen.source)
-        return [
-            row
+        wanted = {
+            row.key
             for row in gang_rows(seen)
             if self.namespace in {None, row.namespace}
             and self.queue in {None, row.queue}
@@ -86,7 +87,9 @@ class _WantedRows:
             and _is(self.reason, row.why.reason if row.why else "")
             and labelled(has.get(row.key, {}))
             and self.is_named(row.key)
-        ]
+        }
+        told = proven(seen, sorted(wanted))
+        return [row for row in gang_rows(told) if row.key in wanted]
 
 
 @app.command("gangs")

@@ -36,7 +36,7 @@ def gang_lines(seen: Seen, row: GangRow) -> list[str]:
         "Gang": row.key,
         "State": row.state,
         "Reason": f"{row.why.reason}: {row.why.message}" if row.why else "",
-        "Because": _because(seen, row),
+        "Waits for": row.waits_for,
         "Starts": _START.get(row.starts, row.starts),
         "Queue": row.queue,
         "Priority": f"{gang.priority}, {'' if gang.preemptible else 'not '}preemptible",
@@ -58,17 +58,6 @@ def gang_lines(seen: Seen, row: GangRow) -> list[str]:
 
 
 _START = {"now": "in the next round", "next": "as soon as others have left"}
-
-
-def _because(seen: Seen, row: GangRow) -> str:
-    """
-    Say what `phalanx why gang` says first, where a round was planned.
-    """
-    if seen.plan is None or row.state != "Waiting" or row.starts == "now":
-        return ""
-    from solver import why_waits
-
-    return why_waits(seen.snapshot, seen.policy, seen.plan, row.key).sentence
 
 
 def gang_document(seen: Seen, row: GangRow) -> dict[str, Any]:

@@ -24,15 +24,6 @@ _WAITS = frozenset({"Waiting", "Reserved"})
 Record = Mapping[str, Any]
 
 
-_TRIED: Final[list[ListColumn[GangRow]]] = [
-    ListColumn("WAITS FOR", lambda row: row.waits_for or NOTHING),
-    ListColumn("STARTS", lambda row: row.starts or NOTHING),
-]
-"""
-What only a round that was tried tells, as it is of files; of a cluster, `why` does.
-"""
-
-
 _GANGS: Final[list[ListColumn[GangRow]]] = [
     ListColumn("NAME", lambda row: row.key),
     ListColumn("QUEUE", lambda row: row.queue),
@@ -65,6 +56,8 @@ _GANGS: Final[list[ListColumn[GangRow]]] = [
         plain={"age_seconds": lambda row: row.seconds},
     ),
     ListColumn("REASON", lambda row: row.why.reason if row.why else NOTHING),
+    ListColumn("WAITS FOR", lambda row: row.waits_for or NOTHING),
+    ListColumn("STARTS", lambda row: row.starts or NOTHING),
 ]
 _GANGS_WIDE: Final[list[ListColumn[GangRow]]] = [
     ListColumn("NODES", lambda row: " ".join(row.nodes) or NOTHING, wide=True),
@@ -79,7 +72,7 @@ def gangs_of(seen: Seen) -> Listing[GangRow]:
     return Listing(
         kind="GangList",
         by_name=True,
-        columns=[*_GANGS, *(_TRIED if seen.plan is not None else []), *_GANGS_WIDE],
+        columns=[*_GANGS, *_GANGS_WIDE],
         name=lambda row: row.key,
         document=GangRow.document,
         state=lambda row: row.state,

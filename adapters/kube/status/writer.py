@@ -20,6 +20,7 @@ from adapters.kube.status.debounce import Steady
 from adapters.kube.status.groups import GroupStatus, Writing, regarding, unheard
 from adapters.kube.status.k8s_events import EVENTS, Notice, Notices, Regarding
 from adapters.kube.status.pods import Lookup, PodStatus
+from adapters.kube.status.proofs import Proofs
 from adapters.kube.status.rate_limit import BusyError, Wire, WritePace
 from adapters.kube.status.sayings import Saying, Told, sayings
 from adapters.machine.supervised import SupervisedThread
@@ -38,6 +39,7 @@ class Voice:
     ``lookup`` gives the pods that the API server shows; ``counted`` is told of every
     request: what it was about (``group``, ``pod``, ``event``) and its outcome.
     ``writing`` hears of each write to a group, and which version came of it.
+    ``proofs`` say why gangs wait; without them it is the reason of the round.
     """
 
     transport: Transport
@@ -46,6 +48,7 @@ class Voice:
     notices: Notices
     counted: Counted = lambda _what, _outcome: None
     writing: Writing = unheard
+    proofs: Proofs | None = None
 
 
 class StatusWriter:
@@ -73,6 +76,7 @@ class StatusWriter:
         )
         self._pods = PodStatus(self._wire, voice.lookup)
         self._notices = voice.notices
+        self._proofs = voice.proofs
         self._steady = Steady(clock, self._pace.refresh)
         self._settled: dict[str, Saying] = {}
         self._stood: dict[str, tuple[str, str | None]] = {}
@@ -144,7 +148,10 @@ class StatusWriter:
             for saying in sayings(self._missed.popleft()):
                 self._tell_events(saying)
         whole, every = True, sorted(sayings(told), key=self._urgency)
-        for saying in every:
+        proofs = self._proofs
+        if proofs is not None:
+            proofs.begin(told)
+        for saying in every if proofs is None else map(proofs.of, every):
             key = saying.standing.key
             if _is_same(self._settled.get(key), saying):
                 continue
@@ -157,7 +164,7 @@ class StatusWriter:
             if self._is_outdated():
                 return True
         self._forget(every)
-        return whole
+        return whole and not (proofs is not None and proofs.is_open)
 
     def _run(self) -> None:
         told: Told | None = None
@@ -288,6 +295,8 @@ class StatusWriter:
         Keep nothing of gangs and pods that are gone.
         """
         keys = {saying.standing.key for saying in every}
+        if self._proofs is not None:
+            self._proofs.end(keys)
         self._steady.keep(keys)
         self._settled = {k: said for k, said in self._settled.items() if k in keys}
         self._stood = {k: stood for k, stood in self._stood.items() if k in keys}

@@ -5,7 +5,8 @@ What a cluster shows to people: its snapshot, and what was said of its gangs.
 from collections import Counter
 from collections.abc import Mapping
 
-from adapters.inventory.listed import Seen, Why, certain_whys, why_said
+from adapters.inventory.listed import Seen, Why, certain_whys
+from adapters.inventory.told_whys import why_said
 from adapters.kube.dialects.protocol import Claim
 from adapters.kube.objects.fields import FieldError, mapping, texts
 from adapters.kube.objects.pod_record import PodRecord
@@ -27,18 +28,20 @@ def seen_in(source: ClusterSource, policy: Policy, server: str) -> Seen:
     pods = {} if source.view is None else {pod.key: pod for pod in source.view.pods}
     snapshot = made.snapshot
     whys = certain_whys(snapshot, policy)
+    starts: dict[str, str] = {}
     labels: dict[str, Mapping[str, str]] = {}
     for gang in snapshot.gangs:
         mine = _pods_of(gang, pods)
         said = _said(mine)
         if said is not None:
-            whys[gang.key] = said
+            whys[gang.key], starts[gang.key] = said
         labels[gang.key] = _labels(made.claims.get(gang.key), mine)
     return Seen(
         snapshot=snapshot,
         policy=policy,
         source=server,
         whys=whys,
+        starts={key: start for key, start in starts.items() if start},
         whys_from="as the pods say, else what holds whatever is planned",
         labels=labels,
         dialects={key: claim.dialect for key, claim in made.claims.items()},
@@ -54,9 +57,9 @@ def _pods_of(gang: Gang, pods: Mapping[str, PodRecord]) -> list[PodRecord]:
     return [pods[key] for key in keys if key in pods]
 
 
-def _said(pods: list[PodRecord]) -> Why | None:
+def _said(pods: list[PodRecord]) -> tuple[Why, str] | None:
     """
-    Give what most of a gang's pods without a node say.
+    Give what most of a gang's pods without a node say, and when it starts.
     """
     said = Counter(pod.said for pod in pods if pod.said and pod.node is None)
     return next(

@@ -1,0 +1,56 @@
+"""
+What a gang that waits is told in the cluster: written, and read again from there.
+
+It is the reason, then what the gang waits for where that was proven, then a sentence,
+then when it starts where that is known.
+"""
+
+import re
+from datetime import UTC, datetime
+
+from adapters.inventory.listed import Why
+from models.reasons import Reason
+from models.remedies import WhenStarts
+from models.verdicts import VERDICT_OF, Verdict, WhyWaits
+
+_REASONS = frozenset(reason.value for reason in Reason)
+_VERDICTS = frozenset(verdict.value for verdict in Verdict)
+_STARTS = re.compile(r"; starts (by \S+ at the latest)$")
+_GRIDS = ((3600, 300), (86400, 900))
+_COARSE = 3600
+
+
+def sentence_of(why: WhyWaits, when: WhenStarts, now: float) -> str:
+    """
+    Say why a gang waits and when it starts, so that it stays as it is for a while.
+
+    Parameters
+    ----------
+    why
+        What was proven.
+    when
+        In how many seconds it starts at the latest, if somebody knows.
+    now
+        The time of day of the round, in seconds since the epoch.
+    """
+    if when.latest is None:
+        return why.short
+    grid = next((grid for most, grid in _GRIDS if when.latest < most), _COARSE)
+    by = -int(-(now + when.latest) // grid) * grid
+    moment = datetime.fromtimestamp(by, tz=UTC).strftime("%Y-%m-%dT%H:%MZ")
+    return f"{why.short}; starts by {moment} at the latest"
+
+
+def why_said(message: str) -> tuple[Why, str] | None:
+    """
+    Read what we wrote to a pod, and when its gang starts; none of others' words.
+    """
+    reason, colon, said = message.partition(": ")
+    if not colon or reason not in _REASONS:
+        return None
+    told = _STARTS.search(said)
+    said = said[: told.start()] if told else said
+    head, colon, sentence = said.partition(": ")
+    if not colon or head.partition(" ")[0] not in _VERDICTS:
+        head, sentence = str(VERDICT_OF.get(Reason(reason), "")), said
+    return Why(reason, sentence, head), told.group(1) if told else ""
