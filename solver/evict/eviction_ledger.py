@@ -6,114 +6,21 @@ unit that it lets go may be taken back.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-from models.gangs import PodSet
+from models.gangs import Gang, PodSet
 from models.plan import Rule
 from models.resources import Resources, add
-from solver.evict.cores import Parts, as_one, parts_of
+from solver.evict.cores import as_one, parts_of
 from solver.evict.guarantees import Guarantees, share_excess
+from solver.evict.leaving_sums import Leaver, Preempted, Sums
 from solver.problem.gang_state import Standing, standing
 from solver.problem.leaving_pods import Exit
+from solver.problem.node_room import Places
 from solver.problem.problem import Problem, Step, Unit
 from solver.shares.queue_tree import Amounts
 
 MOVED: Rule = "consolidate"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Leaver:
-    """
-    What leaves at one go: of which gang, by which rule, and what its units hold.
-    """
-
-    gang: str
-    queue: str
-    band: int
-    rule: Rule
-    parts: Parts
-    pods: int
-    budgets: tuple[int, ...] = ()
-
-
-@dataclass(slots=True)
-class _Sums:
-    """
-    What leaves added up: its number, what it holds in all, and the largest units.
-    """
-
-    number: int = 0
-    total: dict[str, int] = field(default_factory=dict)
-    sizes: dict[str, dict[int, int]] = field(default_factory=dict)
-    held: Counter[str] = field(default_factory=Counter)
-
-    def add(self, parts: Parts, sign: int) -> None:
-        """
-        Add what leaves, or take it out.
-        """
-        self.number += sign
-        for name in parts.held:
-            self.held[name] += sign
-        for name, amount in parts.amounts.items():
-            if not amount:
-                continue
-            self.total[name] = self.total.get(name, 0) + sign * amount
-            sizes = self.sizes.setdefault(name, {})
-            size = parts.largest[name]
-            count = sizes.get(size, 0) + sign
-            if count:
-                sizes[size] = count
-            else:
-                del sizes[size]
-
-    def largest(self, name: str) -> int:
-        """
-        Give the size of the largest unit.
-        """
-        return max(self.sizes.get(name, ()), default=0)
-
-    def holds(self, name: str) -> bool:
-        """
-        Tell whether every unit holds something of a resource.
-        """
-        return self.held[name] == self.number
-
-
-@dataclass(slots=True)
-class _Preempted:
-    """
-    What is preempted inside each leaf queue, and what starts there, by band.
-    """
-
-    queues: dict[str, dict[int, _Sums]] = field(default_factory=dict)
-    _started: dict[str, dict[int, dict[str, int]]] = field(default_factory=dict)
-
-    def start(self, queue: str, band: int, asked: Resources, sign: int) -> None:
-        """
-        Count what a start asks for, or take it back.
-        """
-        bands = self._started.setdefault(queue, {})
-        add(bands.setdefault(band, {}), asked, sign)
-
-    def add(self, leaver: Leaver, sign: int) -> None:
-        """
-        Count what leaves, or what stays after all.
-        """
-        bands = self.queues.setdefault(leaver.queue, {})
-        bands.setdefault(leaver.band, _Sums()).add(leaver.parts, sign)
-
-    def may_lose(self, queue: str) -> bool:
-        """
-        Tell whether higher bands start more than leaves below, less one unit.
-        """
-        rows = {b: row for b, row in self.queues[queue].items() if row.number}
-        started = self._started.get(queue, {})
-        return not rows or any(
-            all(row.holds(name) for row in rows.values())
-            and all(_is_less(rows, started, band, name) for band in rows)
-            for name in sorted({name for row in started.values() for name in row})
-        )
 
 
 class HandRights:
@@ -125,9 +32,9 @@ class HandRights:
         self.problem = problem
         self._named = problem.queues.named
         self._claims = problem.step is Step.ENTITLED
-        self._reclaimed: dict[str, _Sums] = {}
-        self._preempted = _Preempted()
-        self.in_step = _Preempted()
+        self._reclaimed: dict[str, Sums] = {}
+        self._preempted = Preempted()
+        self.in_step = Preempted()
         self._entitled: dict[str, int] = {}
         self._entitled_below: dict[str, dict[str, int]] = {}
         self.guarantees = Guarantees(problem)
@@ -173,16 +80,45 @@ class HandRights:
         elif guaranteed is None and entitled and self._claims:
             self.guarantees.add(unit, each, self._released())
         for state in unit.states:
-            asked = each[state.key]
-            self._preempted.start(state.gang.queue, unit.band, asked, sign)
-            if self._is_now and entitled == self._claims:
-                self.in_step.start(state.gang.queue, unit.band, asked, sign)
-            path = self.path(state.gang.queue)
-            self._starts_below.update(dict.fromkeys(path, sign))
+            queue = state.gang.queue
+            self._start(queue, unit.band, each[state.key], sign, entitled=entitled)
+
+    def start_all(
+        self, starts: Iterable[tuple[Unit, bool, bool]], places: Mapping[str, Places]
+    ) -> None:
+        """
+        Count starts that are decided, those that ask for the same at one go.
+
+        Parameters
+        ----------
+        starts
+            Units, whether they are entitled, and whether they are guaranteed.
+        places
+            Where the pods of their gangs lie.
+        """
+        lots: Counter[tuple[str, int, bool, tuple[tuple[str, int], ...]]] = Counter()
+        for unit, entitled, guaranteed in starts:
+            each = {s.key: asked_of(s, places[s.key].counts) for s in unit.states}
+            if guaranteed:
+                self.guarantees.insist(unit, each)
+            for state in unit.states:
+                asked = tuple(each[state.key].items())
+                lots[state.gang.queue, unit.band, entitled, asked] += 1
+        for (queue, band, entitled, asked), number in lots.items():
+            self._start(queue, band, dict(asked), number, entitled=entitled)
+
+    def _start(
+        self, queue: str, band: int, asked: Resources, times: int, *, entitled: bool
+    ) -> None:
+        self._preempted.start(queue, band, asked, times)
+        if self._is_now and entitled == self._claims:
+            self.in_step.start(queue, band, asked, times)
+        for above in self.path(queue):
+            self._starts_below[above] += times
             if entitled:
-                add(self._entitled, asked, sign)
-                for queue in path:
-                    add(self._entitled_below.setdefault(queue, {}), asked, sign)
+                add(self._entitled_below.setdefault(above, {}), asked, times)
+        if entitled:
+            add(self._entitled, asked, times)
 
     def _released(self) -> Amounts:
         """
@@ -229,22 +165,29 @@ class HandRights:
         """
         Count a unit that leaves, or one that stays after all.
         """
-        if leaver.rule == MOVED:
-            self._moved += sign * leaver.pods
-        else:
-            self._evicted += sign * leaver.pods
+        self._lose(leaver, sign)
+        if leaver.rule != MOVED:
             self._gangs[leaver.gang] += sign
             if not self._gangs[leaver.gang]:
                 del self._gangs[leaver.gang]
+
+    def _lose(self, leaver: Leaver, times: int) -> None:
+        """
+        Count so many units of which each leaves like this one.
+        """
+        if leaver.rule == MOVED:
+            self._moved += times * leaver.pods
+        else:
+            self._evicted += times * leaver.pods
         for budget in leaver.budgets:
-            self._budgets[budget] += sign * leaver.pods
+            self._budgets[budget] += times * leaver.pods
         if leaver.rule == "preempt":
-            self._preempted.add(leaver, sign)
+            self._preempted.add(leaver, times)
             if self._is_now:
-                self.in_step.add(leaver, sign)
+                self.in_step.add(leaver, times)
         elif leaver.rule == "reclaim":
             for queue in self.path(leaver.queue):
-                self._reclaimed.setdefault(queue, _Sums()).add(leaver.parts, sign)
+                self._reclaimed.setdefault(queue, Sums()).add(leaver.parts, times)
 
     def _is_right(self, leaver: Leaver) -> bool:
         if leaver.rule == "reclaim":
@@ -288,7 +231,7 @@ class HandRights:
             for name in self._named
         )
 
-    def _is_above(self, queue: str, gone: _Sums, name: str, *, is_leaf: bool) -> bool:
+    def _is_above(self, queue: str, gone: Sums, name: str, *, is_leaf: bool) -> bool:
         lost = gone.total.get(name, 0) if is_leaf else self._lost(queue, gone, name)
         before_last = lost - min(gone.largest(name), lost)
         excess = self._excess_of(queue, name)
@@ -298,7 +241,7 @@ class HandRights:
         beyond = self.problem.queues.beyond_quota(queue, name)
         return sure > 0 and before_last < min(beyond, max(0, excess) + sure)
 
-    def _lost(self, queue: str, gone: _Sums, name: str) -> int:
+    def _lost(self, queue: str, gone: Sums, name: str) -> int:
         """
         Give what leaves an inner queue: what is reclaimed less what starts within.
         """
@@ -321,11 +264,14 @@ class HandRights:
 
     def _take_frozen(self) -> None:
         frozen = self.problem.frozen
-        for unit in frozen.units:
-            counts = {s.key: frozen.places[s.key].counts for s in unit.states}
-            keys = {state.key for state in unit.states}
-            entitled, sure = keys <= frozen.entitled, keys <= frozen.guaranteed
-            self.start(unit, counts, entitled=entitled, guaranteed=sure)
+        keys = [(unit, {state.key for state in unit.states}) for unit in frozen.units]
+        self.start_all(
+            [
+                (unit, mine <= frozen.entitled, mine <= frozen.guaranteed)
+                for unit, mine in keys
+            ],
+            frozen.places,
+        )
         self.leave(frozen.exits)
 
     def losing_share(self) -> frozenset[str]:
@@ -345,31 +291,42 @@ class HandRights:
         parts: dict[tuple[str, Rule], list[Exit]] = {}
         for one in exits:
             parts.setdefault((one.gang, one.rule), []).append(one)
-        for (_, rule), some in parts.items():
-            if rule != "stale":
-                self._take_exits(some)
+        lots: dict[Hashable, tuple[Leaver, list[str]]] = {}
+        for (key, rule), some in parts.items():
+            if rule == "stale":
+                continue
+            gang = self.problem.gangs[key]
+            lot: Hashable = key, rule
+            if isinstance(gang.tree, PodSet) and len(gang.tree.pods) == 1:
+                lot = gang.queue, gang.priority, rule, *gang.tree.requests.items()
+                if self.problem.snapshot.budgets:
+                    lot = *lot, *self._budgets_of(key)
+            if lot not in lots:
+                lots[lot] = self._leaver(gang, rule, some), []
+            lots[lot][1].append(key)
+        for leaver, gangs in lots.values():
+            self._lose(leaver, len(gangs))
+            if leaver.rule != MOVED:
+                self._gangs.update(gangs)
 
-    def _take_exits(self, exits: Sequence[Exit]) -> None:
-        gang = self.problem.gangs[exits[0].gang]
+    def _leaver(self, gang: Gang, rule: Rule, exits: Sequence[Exit]) -> Leaver:
         if isinstance(gang.tree, PodSet) and len(gang.tree.pods) == 1:
             parts = as_one(gang.tree.requests)
         else:
             parts = parts_of(standing(gang), Counter(one.leaf for one in exits))
-        budgets = tuple(
-            at
-            for at, budget in enumerate(self.problem.snapshot.budgets)
-            if gang.key in budget.gangs
-        )
-        leaver = Leaver(
+        return Leaver(
             gang=gang.key,
             queue=gang.queue,
             band=self.problem.bands.of(gang.priority),
-            rule=exits[0].rule,
+            rule=rule,
             parts=parts,
             pods=len(exits),
-            budgets=budgets,
+            budgets=self._budgets_of(gang.key),
         )
-        self.add(leaver, 1)
+
+    def _budgets_of(self, key: str) -> tuple[int, ...]:
+        budgets = enumerate(self.problem.snapshot.budgets)
+        return tuple(at for at, budget in budgets if key in budget.gangs)
 
 
 def asked_of(state: Standing, counts: Mapping[int, int]) -> dict[str, int]:
@@ -380,19 +337,3 @@ def asked_of(state: Standing, counts: Mapping[int, int]) -> dict[str, int]:
     for i, count in counts.items():
         add(total, state.leaves[i].pod_set.requests, count)
     return total
-
-
-def _is_less(
-    rows: Mapping[int, _Sums],
-    started: Mapping[int, Mapping[str, int]],
-    band: int,
-    name: str,
-) -> bool:
-    """
-    Tell whether a band and those above it lose less than starts above it ask for.
-    """
-    high = [row for b, row in rows.items() if b >= band]
-    gone = sum(row.total.get(name, 0) for row in high)
-    largest = max(row.largest(name) for row in high)
-    above = sum(row.get(name, 0) for b, row in started.items() if b > band)
-    return gone - largest < above

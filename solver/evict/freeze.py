@@ -144,9 +144,9 @@ def _guaranteed(
     rights.leave(draft.exits)
     counts = {key: dict(enumerate(map(len, row))) for key, row in draft.places.items()}
     started = [unit for unit in problem.units if draft.starts(unit)]
-    for unit in started:
-        entitled = unit.key in draft.entitled
-        rights.start(unit, counts, entitled=entitled, guaranteed=False)
+    rights.start_all(
+        [(unit, unit.key in draft.entitled, False) for unit in started], draft.places
+    )
     held = {unit.key for unit in reserved}
     found: set[str] = set()
     for unit in sorted(started, key=lambda x: (x.key not in held, rank_of(x))):

@@ -43,10 +43,9 @@ def may_all_leave(problem: Problem, draft: Draft) -> bool:
             continue
         rights = HandRights(replace(problem, frozen=Frozen(), step=step))
         rights.leave(exits)
-        for unit in units:
-            counts = {state.key: places[state.key].counts for state in unit.states}
-            mine, sure = unit.key in entitled, unit.key in frozen.guaranteed
-            rights.start(unit, counts, entitled=mine, guaranteed=sure)
+        rights.start_all(
+            [(u, u.key in entitled, u.key in frozen.guaranteed) for u in units], places
+        )
         if not rights.hold():
             return False
     return True

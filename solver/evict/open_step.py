@@ -105,14 +105,14 @@ class Opened:
         Tell whether the starts of a draft give the right to all its exits.
         """
         rights = HandRights(self.problem)
-        for unit in self.problem.units:
-            if draft.starts(unit):
-                rights.start(
-                    unit,
-                    {s.key: draft.places[s.key].counts for s in unit.states},
-                    entitled=unit.key in draft.entitled,
-                    guaranteed=unit.key in draft.guaranteed,
-                )
+        rights.start_all(
+            [
+                (unit, unit.key in draft.entitled, unit.key in draft.guaranteed)
+                for unit in self.problem.units
+                if draft.starts(unit)
+            ],
+            draft.places,
+        )
         rights.leave(draft.exits)
         return rights.hold()
 

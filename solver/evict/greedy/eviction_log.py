@@ -11,7 +11,7 @@ from models.gangs import pod_sets
 from models.plan import Rule
 from models.resources import Resources, num_gpus, summed
 from solver.evict.cores import as_one, parts_of
-from solver.evict.eviction_ledger import MOVED, HandRights, Leaver
+from solver.evict.eviction_ledger import MOVED, HandRights
 from solver.evict.greedy.victim_table import (
     MOVE,
     PREEMPT,
@@ -19,6 +19,7 @@ from solver.evict.greedy.victim_table import (
     VictimRow,
     VictimTable,
 )
+from solver.evict.leaving_sums import Leaver
 from solver.evict.moved_gangs import Mover, movers_of, with_pods
 from solver.place.place_gang import place_gang
 from solver.place.round_state import RoundState

@@ -11,8 +11,9 @@ from adapters.files import scenario_of
 from benchmarks.cases.victims import victim_case
 from models.gangs import pod_sets
 from solver.evict.cores import as_one
-from solver.evict.eviction_ledger import HandRights, Leaver
+from solver.evict.eviction_ledger import HandRights
 from solver.evict.greedy.evict import evict_by_hand
+from solver.evict.leaving_sums import Leaver
 from solver.evict.moved_gangs import movers_of
 from solver.evict.victims import victims_of
 from solver.place.draft import Draft
