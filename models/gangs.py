@@ -157,6 +157,26 @@ def is_remembered(gang: Gang, forgotten_after: int) -> bool:
     return gang.evicted_ago is not None and gang.passed_over < forgotten_after
 
 
+def waits_for_places(gang: Gang) -> bool:
+    """
+    Tell whether some pod of a gang has no place, or only one that was promised.
+    """
+    return any(
+        pod.phase in {PodPhase.PENDING, PodPhase.RESERVED}
+        for leaf in pod_sets(gang.tree)
+        for pod in leaf.pods
+    )
+
+
+def comes_back(gang: Gang, seconds: int) -> bool:
+    """
+    Tell whether a gang is tried again within some seconds, with something to place.
+
+    That changes what is wanted; where nothing waits, its pause ends unseen.
+    """
+    return 0 < gang.backoff <= seconds and waits_for_places(gang)
+
+
 def is_complete(gang: Gang) -> bool:
     """
     Tell cheaply that a gang of one leaf runs whole, so that nothing is to be decided.

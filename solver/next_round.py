@@ -7,7 +7,13 @@ A quiet cluster is not planned again until then.
 from collections.abc import Iterator, Mapping
 from math import ceil
 
-from models.gangs import Gang, PodPhase, is_complete, pod_sets
+from models.gangs import (
+    Gang,
+    PodPhase,
+    is_complete,
+    pod_sets,
+    waits_for_places,
+)
 from models.policy import LONGEST_LEAVING, Policy
 from models.queues import Queue
 from models.snapshot import Snapshot
@@ -28,7 +34,7 @@ def next_moment(snapshot: Snapshot, policy: Policy, held: int = 0) -> int | None
         The GPUs that idle since then, held while work waits that fits.
     """
     unfinished = [gang for gang in snapshot.gangs if not is_complete(gang)]
-    waiting = [gang for gang in unfinished if _waits(gang)]
+    waiting = [gang for gang in unfinished if waits_for_places(gang)]
     moments = [m for gang in unfinished for m in _own(gang, policy)]
     if waiting:
         moments += [m for gang in waiting for m in _while_waiting(gang, policy)]
@@ -52,19 +58,10 @@ def slips_in(held_for: int, first: int, policy: Policy) -> int:
     return int(most_held(first, policy.waiting.slip)) + 1 - held_for
 
 
-def _waits(gang: Gang) -> bool:
-    return any(
-        pod.phase in {PodPhase.PENDING, PodPhase.RESERVED}
-        for leaf in pod_sets(gang.tree)
-        for pod in leaf.pods
-    )
-
-
 def _own(gang: Gang, policy: Policy) -> Iterator[int]:
     """
-    Walk the moments at which a gang turns stale, or may be tried again.
+    Walk the moments at which a gang turns stale, or its leaving pods are late.
     """
-    yield gang.backoff
     if gang.stale_since is not None:
         grace = gang.stale_after
         after = policy.evict.stale_after if grace is None else grace
@@ -77,8 +74,9 @@ def _own(gang: Gang, policy: Policy) -> Iterator[int]:
 
 def _while_waiting(gang: Gang, policy: Policy) -> Iterator[int]:
     """
-    Walk the moments at which a waiting gang counts more, or is protected.
+    Walk the moments at which a waiting gang is tried again, counts more, is protected.
     """
+    yield gang.backoff
     yield from (step.after - gang.age for step in policy.ageing)
     yield from (time - gang.passed_over for time in policy.clocks)
     if gang.held_first is not None:

@@ -18,6 +18,7 @@ from models.gangs import (
     PodPhase,
     PodSet,
     Tree,
+    comes_back,
 )
 from models.plan import Operation, Plan
 from models.reasons import Reason
@@ -58,7 +59,7 @@ def carry_out(snapshot: Snapshot, plan: Plan, seconds: int) -> Snapshot:
     Bound pods have run for that long, evicted ones are pending again, moved and
     reserved ones are reserved on their node.  Terminating pods are gone and made
     anew; reservations that the plan does not repeat are void.  Stale gangs that are
-    evicted, and gangs whose back-off ends, are a change of what is wanted.
+    evicted, and those that wait and whose back-off ends, change what is wanted.
     """
     later = _Later(
         {step.pod: step for step in plan.operations},
@@ -91,7 +92,7 @@ def _unchanged_for(snapshot: Snapshot, plan: Plan, seconds: int) -> int:
     Say for how long what is wanted has not changed then.
     """
     changed = any(step.rule == "stale" for step in plan.operations) or any(
-        0 < gang.backoff <= seconds for gang in snapshot.gangs
+        comes_back(gang, seconds) for gang in snapshot.gangs
     )
     return 0 if changed else (snapshot.unchanged_for or 0) + seconds
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from models.aged_gangs import older
 from models.changes.cancelled_gangs import CancelledGangs, without_gangs
-from models.gangs import Gang, PodPhase, pod_sets
+from models.gangs import Gang, PodPhase, comes_back, pod_sets
 from models.snapshot import Snapshot
 
 
@@ -25,11 +25,12 @@ def some_time_later(snapshot: Snapshot, change: PassedTime) -> Snapshot:
     """
     ended = [gang.key for gang in snapshot.gangs if _ends(gang, change.seconds)]
     left = without_gangs(snapshot, CancelledGangs(gangs=tuple(ended)))
+    tried = any(comes_back(gang, change.seconds) for gang in left.gangs)
     unchanged = (snapshot.unchanged_for or 0) + change.seconds
     return replace(
         left,
         gangs=tuple(_later(gang, change.seconds) for gang in left.gangs),
-        unchanged_for=0 if ended else unchanged,
+        unchanged_for=0 if ended or tried else unchanged,
     )
 
 

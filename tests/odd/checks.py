@@ -17,7 +17,7 @@ from exact import (
 )
 from exact.search import Value
 from models.errors import PlanRejectedError
-from models.gangs import PodPhase, pod_sets
+from models.gangs import PodPhase, comes_back, pod_sets
 from models.plan import Plan, TierResult
 from models.policy import Policy
 from models.scenario import Scenario
@@ -114,8 +114,11 @@ def undone(
     List what the next round evicts of what a plan binds, for who waits in it.
 
     No plan may let that happen (decision 0023), but for those who wait all the same
-    where the ones they evict do not start; greedy sees only its own next round.
+    where the ones they evict do not start; greedy sees only its own next round.  Where
+    somebody comes back meanwhile, what is wanted has changed, and it decides anew.
     """
+    if any(comes_back(gang, 60) for gang in scenario.snapshot.gangs):
+        return []
     after = carry_out(scenario.snapshot, plan, 60)
     following = decide(after, scenario.policy, strategy=strategy)
     bound = {step.pod for step in plan.operations if step.op == "Bind"}

@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field, StrictInt, ValidationError
 
-from models.gangs import PodPhase, PodSet, Tree, pod_sets
+from models.gangs import PodPhase, PodSet, Tree, pod_sets, waits_for_places
 from models.plan import Operation, Plan
 from models.snapshot import Snapshot
 
@@ -277,7 +277,7 @@ def _wanted(snapshot: Snapshot) -> Iterator[tuple[str, _WantedGang]]:
             gang,
             tree=_EMPTY,
             age=0,
-            backoff=int(gang.backoff > 0),
+            backoff=int(gang.backoff > 0 and waits_for_places(gang)),
             once_satisfied=False,
             stale_since=None,
             evicted_ago=None,

@@ -31,6 +31,10 @@ def test_a_gang_is_tried_again_when_its_pause_is_over():
     assert 7 == moment(gang("g", minimum=1, backoff=7))
 
 
+def test_a_pause_of_who_has_all_its_pods_is_no_moment():
+    assert None is moment(gang("g", running=["n0"], backoff=7))
+
+
 def test_a_gang_that_is_passed_over_is_protected_in_time():
     assert 10 == moment(gang("g", minimum=1, passed_over=3590))
 

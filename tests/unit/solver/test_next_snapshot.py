@@ -185,6 +185,12 @@ def test_only_what_is_no_plan_changes_what_is_wanted():
     assert 0 == carry_out(quiet, taken, 90).unchanged_for
 
 
+def test_a_pause_that_ends_of_who_has_all_its_pods_changes_nothing():
+    quiet = snapshot(nodes(1), [gang("a", running=["n0"], backoff=30)])
+
+    assert 60 == carry_out(quiet, plan(), 60).unchanged_for
+
+
 def test_disturbed_pods_are_taken_off_a_budget():
     one = gang("a", replicas=2, running=["n0", "n1"])
     given = replace(

@@ -13,6 +13,7 @@ from models.changes import (
     ClosedNode,
     GangPriority,
     NewAmount,
+    PassedTime,
     QueueRule,
     RemovedNodes,
     SubmittedGangs,
@@ -216,3 +217,11 @@ def test_every_change_that_cannot_be_made_is_named_with_its_field_and_a_way_out(
         "gang: there is no default/none-at-all-like-it (there is default/train)",
         "gang: there is default/train already (give it another name)",
     ] == problems
+
+
+@pytest.mark.parametrize(("running", "unchanged"), [((), 0), (["n0"], 100)])
+def test_time_changes_what_is_wanted_where_somebody_is_tried_again(running, unchanged):
+    before = snapshot([node("n0")], [gang("a", running=running, backoff=30)])
+    before = replace(before, unchanged_for=40)
+
+    assert unchanged == changed(before, [PassedTime(seconds=60)]).unchanged_for

@@ -119,6 +119,15 @@ def test_what_others_do_is_a_change(after, then):
     assert None is stillness.seconds(shown(), NOW + 7)
 
 
+def test_a_pause_that_ends_of_who_has_all_its_pods_is_no_change():
+    stillness = Stillness()
+    runs = gang("runs", minimum=1, running=["n1"], backoff=5)
+    stillness.seconds(shown(LENT, WAITS, runs), NOW)
+    stillness.planned(evicting("lent-0", "lent-1"), NOW)
+
+    assert 6 == stillness.seconds(shown(LENT, WAITS, replace(runs, backoff=0)), NOW + 6)
+
+
 def test_the_next_that_must_leave_begin_it_anew():
     stillness = began()
     stillness.seconds(shown(there=nodes(3)), NOW + 6)
