@@ -5,7 +5,7 @@ Playing: one strategy and one seed, from the beginning or from a checkpoint.
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from adapters.machine.clock import monotonic
 from adapters.replay.checkpoint import NAME, found, keep, restore
 from adapters.replay.drawn_traces import drawn
 from adapters.replay.engine import Engine
+from adapters.replay.estimates import Estimates, with_estimates
 from adapters.replay.job_state import Fate
 from adapters.replay.players import STRATEGIES, planner_of, policy_of
 from adapters.replay.recorder import Recorder
@@ -50,7 +51,7 @@ class Run:
     seed: int = 0
     every: int = 300
     evictions: bool = False
-    estimates: float | None = None
+    estimates: Estimates = None
     bucket: int = 3600
     block: int = BLOCK
     until: int | None = None
@@ -150,13 +151,7 @@ def jobs_of(run: Run) -> tuple[Job, ...]:
     Give the jobs of a run: those of the trace, or drawn from it, with what is known.
     """
     jobs = drawn(run.trace, run.seed, run.block)
-    known = run.estimates
-    if known is None:
-        return tuple(replace(j, estimate=None) if j.estimate else j for j in jobs)
-    return tuple(
-        replace(job, estimate=job.estimate or max(1, round(job.duration * known)))
-        for job in jobs
-    )
+    return with_estimates(jobs, run.estimates, run.seed)
 
 
 def _engine(run: Run, recorder: Recorder) -> Engine:
@@ -166,6 +161,7 @@ def _engine(run: Run, recorder: Recorder) -> Engine:
         evictions=run.evictions and strategy.fair,
         estimates=run.estimates is not None,
         look=strategy.look,
+        timeless=strategy.timeless,
         bucket=run.bucket,
     )
     policy = policy_of(strategy, run.policy, evictions=run.evictions)

@@ -19,21 +19,26 @@ class Strategy:
     A way to decide, as the rounds know it.
 
     ``look`` is what it is shown of the line; without ``fair`` no nodes are held for
-    heads and nobody leaves; ``pieces`` are pods that know no gang.
+    heads and nobody leaves; ``pieces`` are pods that know no gang.  What is
+    ``timeless`` decides the same again where nobody came or ended.
     """
 
     decides: str
     look: Look = "kinds"
     fair: bool = False
     pieces: bool = False
+    timeless: bool = False
     needs_estimates: bool = False
 
 
 STRATEGIES: Mapping[str, Strategy] = {
     "solver": Strategy(decides="solver", fair=True),
     "greedy": Strategy(decides="greedy", fair=True),
-    "fifo": Strategy(decides="fifo", look="all"),
+    "fifo": Strategy(decides="fifo", look="all", timeless=True),
     "easy": Strategy(decides="easy", look="all", needs_estimates=True),
+    "conservative": Strategy(
+        decides="conservative", look="all", timeless=True, needs_estimates=True
+    ),
     "best-fit": Strategy(decides="best-fit"),
     "per-pod": Strategy(decides="best-fit", pieces=True),
 }

@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from adapters.replay.estimates import said
 from adapters.replay.lower_bounds import bounds_of
 from adapters.replay.paired_measures import paired
 from adapters.replay.play import Run, jobs_of
@@ -149,10 +150,9 @@ def _cluster(floor: Floor, trace: Trace) -> dict[str, Any]:
 
 
 def _settings(run: Run) -> dict[str, Any]:
-    known = run.estimates
     return {
         "every": run.every,
-        "estimates": "none" if known is None else f"{known:g} × duration",
+        "estimates": said(run.estimates),
         "evictions": run.evictions,
         "bucket": run.bucket,
         "block": run.block,

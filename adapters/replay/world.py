@@ -39,13 +39,15 @@ class Rules:
     """
     How a world runs: seconds between rounds (0: at each event) and who may leave.
 
-    ``look`` says whether a round is shown the oldest of the line or of each kind.
+    ``look`` says whether a round is shown the oldest of the line or of each kind;
+    where all is ``timeless``, time alone changes no plan.
     """
 
     every: int = 300
     evictions: bool = False
     estimates: bool = False
     look: Look = "kinds"
+    timeless: bool = False
     bucket: int = 3600
 
     @property
@@ -438,6 +440,8 @@ class World:
         Give the next moment at which a rule's clock may change the plan.
         """
         self.held.note(held, self.now)
+        if self.rules.timeless:
+            return None
         if self.rules.clocks:
             return self.now
         ageing = [step.after for step in self.policy.ageing]

@@ -14,6 +14,7 @@ from typing import Any
 
 from adapters.machine.clock import monotonic, used
 from adapters.replay.drawn_traces import poorly_drawn
+from adapters.replay.estimates import Estimates
 from adapters.replay.lower_bounds import bounds_of
 from adapters.replay.play import Run, jobs_of, play
 from adapters.traces import floor_of, read_trace
@@ -46,7 +47,7 @@ class Case:
     seed: int
     every: int
     evictions: bool
-    estimates: float | None
+    estimates: Estimates
     until: int | None
 
     @property

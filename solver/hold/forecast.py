@@ -58,7 +58,7 @@ class Forecast:
         taken
             Nodes that are held for others.
         """
-        stage = _stage(self._problem, unit, taken)
+        stage = stage_of(self._problem, unit, taken)
         hosts = _hosts(stage)
         if hosts is not None:
             return Seats(hosts, 0)
@@ -71,7 +71,7 @@ class Forecast:
         Find the nodes on which a unit could start first; none where it never can.
         """
         ends = self._ends.of_others(unit)
-        stage = _stage(self._problem, unit, taken)
+        stage = stage_of(self._problem, unit, taken)
         seats = self._first(stage, ends.for_sure(), sure=True)
         if seats is None:
             free = _without_limits(stage)
@@ -112,7 +112,7 @@ def _hosts_at(stage: Problem, ends: Ends, moment: int) -> tuple[int, ...] | None
     """
     (unit,) = stage.units
     gone = ends.until(moment)
-    if not _is_one_leaf(unit) or stage.queues.queues:
+    if not is_one_leaf(unit) or stage.queues.queues:
         return _hosts(gone.out_of(stage))
     need = unit.states[0].leaves[0].need
     allowed, request = stage.shapes.allowed[0], stage.shapes.requests[0]
@@ -149,7 +149,7 @@ def _fewest(places: Ints, order: Ints, need: int) -> tuple[int, ...]:
     return tuple(sorted(kept))
 
 
-def _is_one_leaf(unit: Unit) -> bool:
+def is_one_leaf(unit: Unit) -> bool:
     """
     Tell whether nothing but the number of places decides if a unit fits.
     """
@@ -159,7 +159,7 @@ def _is_one_leaf(unit: Unit) -> bool:
     return len(unit.states) == len(state.nodes) == 1 and plain
 
 
-def _stage(problem: Problem, unit: Unit, taken: Bools) -> Problem:
+def stage_of(problem: Problem, unit: Unit, taken: Bools) -> Problem:
     """
     Cut a problem to one unit: its shapes, its queues, and the nodes not taken.
     """

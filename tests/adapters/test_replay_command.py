@@ -178,6 +178,9 @@ def test_jobs_that_never_fit_are_counted_and_left_out(trace, tmp_path, capsys):
     [
         (("--strategy", "magic"), "none of solver, greedy, fifo"),
         (("--strategy", "easy"), "add --estimates 1"),
+        (("--strategy", "conservative"), "add --estimates 1"),
+        (("--estimates", "good"), "'good' is not drawn, or from 0.001 to 1000"),
+        (("--estimates", "0"), "'0' is not drawn, or from 0.001 to 1000"),
         (("--every", "soon"), "is not a duration such as"),
         (("--quotas", "fair"), "is not gpu-hours or none"),
     ],

@@ -18,6 +18,7 @@ from adapters.cli.options.trace_options import (
     Quotas,
     Until,
     judged,
+    known_times,
     moment,
     policy_from,
     say_what_was_done,
@@ -34,8 +35,8 @@ Strategies = Annotated[
     typer.Option(
         "--strategy",
         metavar="NAME",
-        help="solver, greedy, fifo, easy, best-fit or per-pod; several are "
-        "compared with the first of them that is not solver.",
+        help="solver, greedy, fifo, easy, conservative, best-fit or per-pod; "
+        "several are compared with the first of them that is not solver.",
     ),
 ]
 To = Annotated[
@@ -88,7 +89,7 @@ def replay(
     only(output, Format.TABLE, Format.JSON)
     from adapters.replay.play import Run
 
-    names = judged(strategy or ["greedy", "solver"], estimates)
+    names = judged(strategy or ["greedy", "solver"], known_times(estimates))
     jobs, floor = trace_and_floor(trace, form, cluster, quotas)
     say_what_was_done(jobs)
     each = Run(
@@ -98,7 +99,7 @@ def replay(
         strategy=names[0],
         every=moment(every, "--every"),
         evictions=evictions,
-        estimates=estimates,
+        estimates=known_times(estimates),
         until=None if until is None else moment(until, "--until"),
     )
     runs = _runs(each, names, seeds)

@@ -19,6 +19,7 @@ from adapters.cli.options.trace_options import (
     Form,
     Until,
     judged,
+    known_times,
     moment,
     policy_from,
 )
@@ -226,7 +227,7 @@ def _case(  # a case of what all replays of a study share
     trace: str,
     form: str | None,
     strategy: Sequence[str] | None,
-    estimates: float | None,
+    estimates: str | None,
     every: str,
     until: str | None,
     *,
@@ -235,7 +236,8 @@ def _case(  # a case of what all replays of a study share
     from adapters.study.case import Case
     from adapters.traces.rows import TraceFile
 
-    names = judged(strategy or ["solver"], estimates)
+    known = known_times(estimates)
+    names = judged(strategy or ["solver"], known)
     return Case(
         trace=str(Path(trace).resolve()),
         digest=TraceFile(trace).digest(),
@@ -249,7 +251,7 @@ def _case(  # a case of what all replays of a study share
         seed=0,
         every=moment(every, "--every"),
         evictions=evictions,
-        estimates=estimates,
+        estimates=known,
         until=None if until is None else moment(until, "--until"),
     )
 

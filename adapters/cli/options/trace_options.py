@@ -11,6 +11,7 @@ from adapters.cli.terminal.output import note
 from models.reasons import counted
 
 if TYPE_CHECKING:
+    from adapters.replay.estimates import Estimates as KnownTimes
     from adapters.traces.row_faults import Tally
     from models.policy import Policy
     from models.trace import Floor, Trace
@@ -51,13 +52,12 @@ Every = Annotated[
     ),
 ]
 Estimates = Annotated[
-    float | None,
+    str | None,
     typer.Option(
         "--estimates",
-        min=0.001,
-        max=1000,
-        metavar="FACTOR",
-        help="Run times are known: the estimates of the trace, else FACTOR × duration.",
+        metavar="FACTOR|drawn",
+        help="Run times are known: the estimates of the trace, else FACTOR × duration, "
+        "or as wrong as users are.",
     ),
 ]
 Evictions = Annotated[
@@ -95,7 +95,21 @@ def trace_and_floor(
     return trace, floor
 
 
-def judged(names: Sequence[str], estimates: float | None) -> list[str]:
+def known_times(text: str | None) -> "KnownTimes":
+    """
+    Read how run times are known.
+    """
+    from adapters.replay.estimates import LEAST, MOST, estimates_of
+
+    try:
+        return estimates_of(text)
+    except ValueError as error:
+        raise typer.BadParameter(
+            f"--estimates {text!r} is not drawn, or from {LEAST:g} to {MOST:g}"
+        ) from error
+
+
+def judged(names: Sequence[str], estimates: "KnownTimes") -> list[str]:
     """
     Give the names of strategies, each once, the one to compare with first.
     """

@@ -74,7 +74,7 @@ EVERY = (
     *HEAT,
 )
 
-_KNOWN = ("solver", "greedy", "easy", "fifo", "best-fit", "per-pod")
+_KNOWN = ("solver", "greedy", "easy", "fifo", "best-fit", "per-pod", "conservative")
 
 
 def ranks(strategies: Sequence[str]) -> dict[str, int]:

@@ -79,7 +79,7 @@ def test_a_group_is_told_that_it_needs_more_than_a_limit_leaves():
     assert waiting.message.startswith("needs 6 nvidia.com/gpu with its group, queue q ")
 
 
-@pytest.mark.parametrize("strategy", ["fifo", "easy"])
+@pytest.mark.parametrize("strategy", ["fifo", "easy", "conservative"])
 def test_who_waits_in_line_is_told_behind_whom(strategy):
     running = gang("runs", gpus=4, running=["n0"])
     first = gang("first", gpus=8, age=60)

@@ -1,5 +1,5 @@
 """
-Baselines as the field knows them: strategies that others can be compared with.
+Baselines of one line: first come first served, best fit, and EASY backfilling.
 
 They start whole gangs, respect queue limits, and know nothing of fair shares, tiers or
 proof; what the judge demands of every plan it demands of theirs.
@@ -27,7 +27,7 @@ def plan_first_come(problem: Problem, budget: Budget) -> Outcome:
     """
     work = RoundState(problem)
     fill_up(work, _until_one_fails)
-    return _in_line(_outcome(problem, work, budget))
+    return _in_line(outcome_of(problem, work, budget))
 
 
 def plan_best_fit(problem: Problem, budget: Budget) -> Outcome:
@@ -36,7 +36,7 @@ def plan_best_fit(problem: Problem, budget: Budget) -> Outcome:
     """
     work = RoundState(problem)
     fill_up(work, _all_that_fit)
-    return _outcome(problem, work, budget)
+    return outcome_of(problem, work, budget)
 
 
 def plan_easy(problem: Problem, budget: Budget) -> Outcome:
@@ -48,25 +48,25 @@ def plan_easy(problem: Problem, budget: Budget) -> Outcome:
     """
     work = RoundState(problem)
     fill_up(work, _until_one_fails)
-    waiting = [u for u in _by_age(problem.units) if u.key not in work.placed]
+    waiting = [u for u in by_age(problem.units) if u.key not in work.placed]
     if not waiting:
-        return _outcome(problem, work, budget)
+        return outcome_of(problem, work, budget)
     bans = _bans(problem, work, waiting)
     work = RoundState(replace(problem, shapes=kept_off(problem.shapes, bans)))
     fill_up(work, _all_that_fit)
-    return replace(_outcome(problem, work, budget), first_in_line=waiting[0].key)
+    return replace(outcome_of(problem, work, budget), first_in_line=waiting[0].key)
 
 
 def _in_line(outcome: Outcome) -> Outcome:
     """
     Name the first that did not fit, behind whom the others wait.
     """
-    line = _by_age(outcome.problem.units)
+    line = by_age(outcome.problem.units)
     first = next((u.key for u in line if not outcome.draft.starts(u)), "")
     return replace(outcome, first_in_line=first)
 
 
-def _by_age(units: Sequence[Unit]) -> list[Unit]:
+def by_age(units: Sequence[Unit]) -> list[Unit]:
     """
     List what may start, the oldest first.
     """
@@ -75,13 +75,13 @@ def _by_age(units: Sequence[Unit]) -> list[Unit]:
 
 
 def _until_one_fails(work: RoundState, units: list[Unit]) -> None:
-    for unit in _by_age(units):
+    for unit in by_age(units):
         if not start(work, unit, entitled=False):
             return
 
 
 def _all_that_fit(work: RoundState, units: list[Unit]) -> None:
-    for unit in _by_age(units):
+    for unit in by_age(units):
         start(work, unit, entitled=False)
 
 
@@ -115,7 +115,7 @@ def _ends_before(unit: Unit, moment: int | None) -> bool:
     return all(time is not None and time <= moment for time in times)
 
 
-def _outcome(problem: Problem, work: RoundState, budget: Budget) -> Outcome:
+def outcome_of(problem: Problem, work: RoundState, budget: Budget) -> Outcome:
     """
     Say what was drafted, with the bounds of arithmetic.
     """
