@@ -61,7 +61,7 @@ class HeldBack:
     rule: Verdict
     at: str
     gangs: int
-    gpus: int
+    gpus: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ class WhySummary:
     """
 
     gangs: int
-    gpus: int
+    gpus: float
     blockers: tuple[HeldBack, ...]
     best: Remedy | None = None
     tried: int = 0

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from models.gangs import Gang, Pod, PodPhase, PodSet, pod_sets
-from models.plan import Plan, TierResult
-from models.resources import num_gpus
+from models.gpu_counts import in_gpus, shares_asked, shares_held
+from models.plan import Operation, Plan, TierResult
 from models.snapshot import Snapshot
 from solver import LOSSES as EVERY_LOSS
 from solver import satisfied_after, standing
@@ -27,7 +27,7 @@ class Totals:
     GPUs and pods that run or are bound after a plan, and gangs that have enough.
     """
 
-    gpus: int
+    gpus: float
     pods: int
     gangs: int
 
@@ -68,16 +68,20 @@ def outcome_of(snapshot: Snapshot, plan: Plan) -> Outcome:
             case "Reserve":
                 reserved[step.pod] = step.node
     by_leaf: Counter[tuple[str, str]] = Counter()
-    gpus = 0
+    memories = _memories(snapshot)
+    shares = 0
     for gang, leaf, pod in _every_pod(snapshot):
-        if f"{gang.namespace}/{pod.name}" in places:
+        node = places.get(f"{gang.namespace}/{pod.name}")
+        if node is not None:
             by_leaf[gang.key, leaf.name] += 1
-            gpus += num_gpus(leaf.requests)
+            shares += shares_held(leaf.requests, memories.get(node, 0))
     running: Counter[str] = Counter()
     for (name, _), count in by_leaf.items():
         running[name] += count
     totals = Totals(
-        gpus=gpus, pods=by_leaf.total(), gangs=_satisfied(snapshot, plan, places)
+        gpus=in_gpus(shares),
+        pods=by_leaf.total(),
+        gangs=_satisfied(snapshot, plan, places),
     )
     return Outcome(places, reserved | places, bound, running, by_leaf, totals)
 
@@ -103,31 +107,56 @@ def _is_left_enough(gang: Gang, places: Mapping[str, str]) -> bool:
     return satisfied_after(now, lost)[0]
 
 
-def gpus_of_pods(snapshot: Snapshot) -> dict[str, int]:
+def gpus_of_steps(
+    snapshot: Snapshot, plan: Plan, *ops: str
+) -> tuple[dict[str, float], float]:
     """
-    Give the GPUs that each pod asks for, by the pod's key.
+    Give the GPUs that some operations bind, keep or take, by gang, and of all of them.
     """
-    return {
-        f"{gang.namespace}/{pod.name}": num_gpus(leaf.requests)
-        for gang, leaf, pod in _every_pod(snapshot)
+    shares = Counter[str]()
+    for step, amount in shares_of_steps(snapshot, plan, *ops):
+        shares[step.gang] += amount
+    return {gang: in_gpus(n) for gang, n in shares.items()}, in_gpus(shares.total())
+
+
+def shares_of_steps(
+    snapshot: Snapshot, plan: Plan, *ops: str
+) -> Iterator[tuple[Operation, int]]:
+    """
+    Walk some operations with what the pod holds of its node, in 1/700 of a GPU.
+    """
+    steps = [step for step in plan.operations if step.op in ops]
+    asked = {
+        f"{gang.namespace}/{pod.name}": leaf.requests
+        for gang, leaf, pod in (_every_pod(snapshot) if steps else ())
     }
+    memories = _memories(snapshot)
+    for step in steps:
+        node = step.source or step.node
+        yield step, shares_held(asked.get(step.pod, {}), memories.get(node, 0))
 
 
-def gpus_of_nodes(snapshot: Snapshot) -> tuple[int, int]:
+def gpus_of_nodes(snapshot: Snapshot) -> tuple[float, float]:
     """
     Count the GPUs of all nodes, and those that nobody uses where pods may come.
     """
+    memories = _memories(snapshot)
     taken: Counter[str] = Counter()
     for _, leaf, pod in _every_pod(snapshot):
         if pod.phase in HOLDING and pod.node is not None:
-            taken[pod.node] += num_gpus(leaf.requests)
+            memory = memories.get(pod.node, 0)
+            taken[pod.node] += shares_held(leaf.requests, memory)
     every = free = 0
     for node in snapshot.nodes:
-        have = num_gpus(node.allocatable)
+        have = shares_asked(node.allocatable)
         every += have
         if not node.unschedulable:
-            free += max(0, have - num_gpus(node.used) - taken[node.name])
-    return every, free
+            free += max(0, have - shares_asked(node.used) - taken[node.name])
+    return in_gpus(every), in_gpus(free)
+
+
+def _memories(snapshot: Snapshot) -> dict[str, int]:
+    return {node.name: node.gpu_memory for node in snapshot.nodes}
 
 
 def label(tier: TierResult) -> str:

@@ -53,7 +53,7 @@ class Size:
     """
 
     nodes: int
-    gpus: int
+    gpus: float
     gangs: int
     pods: int
 
@@ -130,8 +130,8 @@ def comparison_document(pairs: Sequence[Pair]) -> dict[str, Any]:
             "equal": sum(pair.sign == 0 for pair in pairs),
             "worse": sum(pair.sign < 0 for pair in pairs),
             "proven": sum(pair.certainty == "proven" for pair in pairs),
-            "gpusGreedy": sum(pair.greedy.totals.gpus for pair in pairs),
-            "gpusSolver": sum(pair.solver.totals.gpus for pair in pairs),
+            "gpusGreedy": round(sum(pair.greedy.totals.gpus for pair in pairs), 2),
+            "gpusSolver": round(sum(pair.solver.totals.gpus for pair in pairs), 2),
         },
     }
 

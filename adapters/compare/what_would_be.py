@@ -36,7 +36,7 @@ class PlannedCase:
     totals: Totals
 
     @property
-    def gpus(self) -> int:
+    def gpus(self) -> float:
         """
         Count the GPUs of all nodes.
         """
@@ -49,7 +49,7 @@ class PlannedCase:
         """
         return sum(line.state in _WAITS for line in self.plan.gangs)
 
-    def numbers(self) -> dict[str, int]:
+    def numbers(self) -> dict[str, float]:
         """
         Give what is there after the plan, in numbers.
         """

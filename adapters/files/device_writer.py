@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from models.gpu_parts import PHALANX, WHOLE, GpuDevice, GpuPart, MigDevices, TakenDevice
-from models.resources import GPU, GPU_SHARE
 
 Record = dict[str, Any]
 
@@ -71,10 +70,3 @@ def mig_record(mig: MigDevices | None) -> Record:
     if mig is None:
         return {}
     return {"model": mig.model, "devices": list(mig.devices)}
-
-
-def written_name(resource: str) -> str:
-    """
-    Give the name of a resource in files, which name whole GPUs alone.
-    """
-    return GPU if resource == GPU_SHARE else resource

@@ -4,7 +4,7 @@ Queues as files: their rules, with those of models of GPUs inside them.
 
 from typing import Any
 
-from adapters.files.device_writer import written_name
+from models.gpu_counts import written_name
 from models.gpu_models import split
 from models.queues import Queue, QueueResource
 from models.resources import MODEL_MARK, format_quantity

@@ -3,14 +3,15 @@ Gangs as rows: how they stand now, whatever a plan would make of them.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from adapters.inventory.listed import Seen, Why
 from models.gangs import Gang, PodPhase, is_complete, pod_sets
+from models.gpu_counts import in_gpus, shares_asked, shares_held, written_request
 from models.reasons import Reason
-from models.resources import format_quantity, num_gpus, summed
+from models.resources import summed
 from solver import least_pods, standing
 
 _HOLDING = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})
@@ -22,8 +23,8 @@ class GangRow:
     """
     One gang: its state now, its pods by phase, and why it waits if somebody knows.
 
-    ``total`` counts the pods it is to have, ``gpus`` what all of them ask for, ``used``
-    the GPUs that its pods hold.  ``seconds`` is its age.
+    ``total`` counts the pods it is to have; ``asked`` is what all of them ask for of
+    GPUs and ``held`` what its pods hold, in 1/700 of one.  ``seconds`` is its age.
     """
 
     namespace: str
@@ -34,8 +35,8 @@ class GangRow:
     pods: Counter[PodPhase]
     minimum: int
     total: int
-    gpus: int
-    used: int
+    asked: int
+    held: int
     seconds: int
     nodes: tuple[str, ...] = ()
     why: Why | None = None
@@ -48,6 +49,20 @@ class GangRow:
         The name people see and plans use.
         """
         return f"{self.namespace}/{self.name}"
+
+    @property
+    def gpus(self) -> float:
+        """
+        The GPUs that all its pods ask for.
+        """
+        return in_gpus(self.asked)
+
+    @property
+    def used(self) -> float:
+        """
+        The GPUs that its pods hold.
+        """
+        return in_gpus(self.held)
 
     @property
     def waits_for(self) -> str:
@@ -93,12 +108,13 @@ def gang_rows(seen: Seen) -> Iterator[GangRow]:
     """
     Walk the gangs of a snapshot by name.
     """
+    memories = {node.name: node.gpu_memory for node in seen.snapshot.nodes}
     for gang in seen.snapshot.gangs:
-        row = _row(gang, seen.whys.get(gang.key))
+        row = _row(gang, seen.whys.get(gang.key), memories)
         yield replace(row, starts=seen.starts.get(gang.key, ""))
 
 
-def _row(gang: Gang, why: Why | None) -> GangRow:
+def _row(gang: Gang, why: Why | None, memories: Mapping[str, int]) -> GangRow:
     leaves = tuple(pod_sets(gang.tree))
     pods = [(leaf, pod) for leaf in leaves for pod in leaf.pods]
     counts = Counter(pod.phase for _, pod in pods)
@@ -113,8 +129,11 @@ def _row(gang: Gang, why: Why | None) -> GangRow:
         pods=counts,
         minimum=least_pods(gang),
         total=sum(leaf.replicas for leaf in leaves),
-        gpus=sum(num_gpus(leaf.requests) * leaf.replicas for leaf in leaves),
-        used=sum(num_gpus(leaf.requests) for leaf, _ in holding),
+        asked=sum(shares_asked(leaf.requests) * leaf.replicas for leaf in leaves),
+        held=sum(
+            shares_held(leaf.requests, memories.get(pod.node or "", 0))
+            for leaf, pod in holding
+        ),
         seconds=gang.age,
         nodes=tuple(sorted({pod.node for _, pod in holding if pod.node})),
         why=_why(gang, state, why),
@@ -155,6 +174,4 @@ def requests_of(gang: Gang) -> dict[str, str]:
         {name: amount * leaf.replicas for name, amount in leaf.requests.items()}
         for leaf in pod_sets(gang.tree)
     )
-    return {
-        name: format_quantity(name, amount) for name, amount in sorted(every.items())
-    }
+    return written_request(every)

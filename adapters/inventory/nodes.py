@@ -9,8 +9,9 @@ from typing import Any
 
 from adapters.inventory.listed import Seen
 from models.gangs import PodPhase, pod_sets
+from models.gpu_counts import held_on, in_gpus, shares_asked, written_amounts
 from models.nodes import Node
-from models.resources import PODS, add, format_quantity, num_gpus
+from models.resources import PODS, add, num_gpus
 
 _HOLDING = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})
 
@@ -49,11 +50,18 @@ class NodeRow:
         return num_gpus(self.node.allocatable)
 
     @property
-    def gpus_used(self) -> int:
+    def gpus_used(self) -> float:
         """
-        The GPUs that pods hold, whoever's they are.
+        The GPUs that pods hold, whoever's they are, parts of them included.
         """
-        return num_gpus(self.used)
+        return in_gpus(shares_asked(self.used))
+
+    @property
+    def gpus_free(self) -> float:
+        """
+        What is left of its GPUs, on shared ones as well.
+        """
+        return in_gpus(shares_asked(self.free))
 
     @property
     def pods(self) -> int:
@@ -91,9 +99,9 @@ class NodeRow:
         return {
             "name": self.name,
             "state": self.state,
-            "allocatable": written(self.node.allocatable),
-            "used": written(self.used),
-            "free": written(self.free),
+            "allocatable": written_amounts(self.node.allocatable),
+            "used": written_amounts(self.used),
+            "free": written_amounts(self.free),
             "gangs": dict(sorted(self.gangs.items())),
             "labels": dict(sorted(self.node.labels.items())),
             "taints": [
@@ -109,13 +117,15 @@ def node_rows(seen: Seen) -> Iterator[NodeRow]:
     """
     ours: defaultdict[str, dict[str, int]] = defaultdict(dict)
     gangs: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    memories = {record.name: record.gpu_memory for record in seen.snapshot.nodes}
     for gang in seen.snapshot.gangs:
         for leaf in pod_sets(gang.tree):
             held = Counter(
                 pod.node for pod in leaf.pods if pod.phase in _HOLDING and pod.node
             )
             for node, number in held.items():
-                add(ours[node], {PODS: 1, **leaf.requests}, number)
+                held_there = held_on(leaf.requests, memories.get(node, 0))
+                add(ours[node], {PODS: 1, **held_there}, number)
                 gangs[node][gang.key] += number
     for record in seen.snapshot.nodes:
         yield NodeRow(
@@ -123,12 +133,3 @@ def node_rows(seen: Seen) -> Iterator[NodeRow]:
             ours=ours.get(record.name, {}),
             gangs=gangs.get(record.name, {}),
         )
-
-
-def written(amounts: Mapping[str, int]) -> dict[str, str]:
-    """
-    Write amounts as people do, by name.
-    """
-    return {
-        name: format_quantity(name, amount) for name, amount in sorted(amounts.items())
-    }

@@ -9,8 +9,9 @@ from typing import Any
 
 from adapters.inventory.gangs import gang_rows
 from adapters.inventory.listed import Seen
+from models.gpu_counts import shown_amount, written_name
 from models.queues import Queue
-from models.resources import GPU, format_quantity
+from models.resources import GPU, GPU_SHARE, SHARES_PER_GPU
 from models.usage_hours import format_usage
 from solver import FairPart, fair_parts, problem_of
 
@@ -48,10 +49,10 @@ class Holding:
             "quota": bound(resource, self.quota),
             "limit": bound(resource, self.limit),
             "weight": self.weight,
-            "kept": format_quantity(resource, self.kept),
-            "fairShare": format_quantity(resource, self.share),
-            "used": format_quantity(resource, self.used),
-            "borrowed": format_quantity(resource, self.borrowed),
+            "kept": shown_amount(resource, self.kept),
+            "fairShare": shown_amount(resource, self.share),
+            "used": shown_amount(resource, self.used),
+            "borrowed": shown_amount(resource, self.borrowed),
             "overTime": self.over_time and self.over_time.document(resource),
         }
 
@@ -114,7 +115,20 @@ class QueueRow:
         """
         Its GPUs; none where no queue names them.
         """
-        return self.holdings.get(GPU)
+        return self.holdings.get(GPU_SHARE, self.holdings.get(GPU))
+
+    @property
+    def counts_parts(self) -> bool:
+        """
+        Tell whether its GPUs are counted in 1/700, since somebody asks for parts.
+        """
+        return GPU_SHARE in self.holdings
+
+    def in_gpus(self, amount: float) -> float:
+        """
+        Give what its GPUs are counted in as GPUs.
+        """
+        return amount / SHARES_PER_GPU if self.counts_parts else amount
 
     def document(self) -> dict[str, Any]:
         """
@@ -128,7 +142,7 @@ class QueueRow:
             "gangs": dict(sorted(self.gangs.items())),
             "holds": dict(sorted(self.holds.items())),
             "resources": {
-                name: holding.document(name)
+                written_name(name): holding.document(name)
                 for name, holding in sorted(self.holdings.items())
             },
         }
@@ -209,4 +223,4 @@ def bound(resource: str, amount: int | None) -> str | None:
     """
     Write a bound as people do; none where there is none.
     """
-    return None if amount is None else format_quantity(resource, amount)
+    return None if amount is None else shown_amount(resource, amount)

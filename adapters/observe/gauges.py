@@ -9,7 +9,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from adapters.compare.outcome import gpus_of_nodes
-from models.resources import num_gpus
+from models.gpu_counts import shares_asked
+from models.resources import SHARES_PER_GPU
 from models.snapshot import Snapshot
 from models.usage_hours import MILLIONTHS
 
@@ -128,9 +129,9 @@ class Looked(Collector):
 
 def _gpu_hours(snapshot: Snapshot | None) -> Iterator[tuple[str, float]]:
     for queue in () if snapshot is None else snapshot.queues:
-        used = num_gpus(queue.usage)
+        used = shares_asked(queue.usage)
         if used:
-            yield queue.name, used / MILLIONTHS
+            yield queue.name, used / SHARES_PER_GPU / MILLIONTHS
 
 
 def _gauge(

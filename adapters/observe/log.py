@@ -12,8 +12,8 @@ from adapters.loop.interfaces import Turn
 from models.aged_gangs import by_name
 from models.errors import PhalanxError, PlanRejectedError, escaped
 from models.gangs import Gang, pod_sets
+from models.gpu_counts import in_gpus, shares_asked
 from models.plan import Operation
-from models.resources import num_gpus
 from models.snapshot import Snapshot
 
 _MOST_WARNINGS = 50
@@ -166,7 +166,7 @@ def _left(turn: Turn, step: Operation, gang: Gang | None) -> None:
     """
     Say which pod was evicted or moved, for whom, by which rule, and what it loses.
     """
-    seconds, gpus = _lost(gang, step.pod)
+    seconds, shares = _lost(gang, step.pod)
     fields: dict[str, object] = {
         "round": turn.name,
         "pod": step.pod,
@@ -179,8 +179,8 @@ def _left(turn: Turn, step: Operation, gang: Gang | None) -> None:
     fields |= {
         **_why(step),
         "seconds_lost": seconds,
-        "gpus": gpus,
-        "gpu_seconds_lost": seconds * gpus,
+        "gpus": in_gpus(shares),
+        "gpu_seconds_lost": in_gpus(seconds * shares),
     }
     _log.info("pod_moved" if moved else "pod_evicted", extra={"fields": fields})
 
@@ -200,13 +200,13 @@ def _why(step: Operation) -> dict[str, object]:
 
 def _lost(gang: Gang | None, name: str) -> tuple[int, int]:
     """
-    Give how long a pod has run, and on how many GPUs.
+    Give how long a pod has run, and on how many GPUs, in 1/700.
     """
     own = name.rpartition("/")[2]
     for leaf in () if gang is None else pod_sets(gang.tree):
         for pod in leaf.pods:
             if pod.name == own:
-                return pod.seconds, num_gpus(leaf.requests)
+                return pod.seconds, shares_asked(leaf.requests)
     return 0, 0
 
 

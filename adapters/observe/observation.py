@@ -18,9 +18,9 @@ from adapters.loop.interfaces import Turn
 from adapters.observe.round_file import RoundFile
 from models.errors import PhalanxError, PlanRejectedError
 from models.gangs import Gang, PodPhase, pod_sets
+from models.gpu_counts import gpus_asked
 from models.plan import GangLine, Plan
 from models.reasons import Reason
-from models.resources import num_gpus
 from models.snapshot import Snapshot
 from solver import is_live, least_pods
 
@@ -297,7 +297,7 @@ def _facts(gang: Gang, line: GangLine) -> dict[str, Any]:
         "age": gang.age,
         "min": least_pods(gang),
         "pods": line.pods.total,
-        "gpus": sum(num_gpus(leaf.requests) * leaf.replicas for leaf in leaves),
+        "gpus": gpus_asked((leaf.requests, leaf.replicas) for leaf in leaves),
     }
 
 

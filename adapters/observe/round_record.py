@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from adapters.compare.outcome import gpus_of_pods
+from adapters.compare.outcome import gpus_of_steps
 from adapters.files.plan_writer import plan_document
 from adapters.loop.interfaces import Turn
 from adapters.observe.round_file import MOST_GANGS, MOST_OPERATIONS
@@ -92,10 +92,8 @@ def _gangs(
     }
 
 
-def _bound_gpus(turn: Turn) -> int:
-    gpus = gpus_of_pods(turn.snapshot)
-    binds = (step for step in turn.plan.operations if step.op == "Bind")
-    return sum(gpus.get(step.pod, 0) for step in binds)
+def _bound_gpus(turn: Turn) -> float:
+    return gpus_of_steps(turn.snapshot, turn.plan, "Bind")[1]
 
 
 def alive_in(plan: Plan) -> tuple[set[str], set[str]]:

@@ -6,7 +6,7 @@ move a cursor, and the page writes them as text only.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +14,13 @@ from adapters.compare.outcome import certainty
 from adapters.compare.tier_words import SCALES, shown, tier_name
 from adapters.inventory.gangs import GangRow, gang_rows
 from adapters.inventory.listed import Seen
-from adapters.inventory.queues import queue_rows
+from adapters.inventory.queues import QueueRow, queue_rows
 from adapters.ui.gpu_cells import GpuCells, cells_of
 from models.errors import printable
+from models.gpu_counts import in_gpus, shares_asked
 from models.nodes import HOSTNAME, Node
 from models.plan import GangLine, Plan, TierResult
-from models.resources import GPU, is_gpu, num_gpus
+from models.resources import is_gpu, num_gpus
 from models.topology import Topology
 
 _NUMBER = re.compile(r"(\d+)")
@@ -164,7 +165,7 @@ def _node(node: Node, group: int) -> list[Any]:
         printable(node.name),
         group,
         num_gpus(node.allocatable),
-        num_gpus(node.used),
+        in_gpus(shares_asked(node.used)),
         int(node.unschedulable),
     ]
 
@@ -199,31 +200,35 @@ def _queues(seen: Seen, rows: Sequence[GangRow]) -> list[dict[str, Any]]:
             "name": printable(row.name),
             "parent": None if row.queue.parent is None else printable(row.queue.parent),
             "open": row.queue.open,
-            **_gpus(row.holdings),
+            **_gpus(row),
         }
         for row in queue_rows(seen)
     ]
     known = {queue["name"] for queue in found}
     used: dict[str, int] = {}
     for gang in rows:
-        used[gang.queue] = used.get(gang.queue, 0) + gang.used
+        used[gang.queue] = used.get(gang.queue, 0) + gang.held
     for name in sorted(used):
         if printable(name) not in known:
-            numbers = {"quota": None, "limit": None, "share": None, "used": used[name]}
+            held = in_gpus(used[name])
+            numbers = {"quota": None, "limit": None, "share": None, "used": held}
             found.append(
                 {"name": printable(name), "parent": None, "open": True, **numbers}
             )
     return found
 
 
-def _gpus(holdings: Mapping[str, Any]) -> dict[str, Any]:
-    names = [GPU, *filter(is_gpu, sorted(holdings))]
-    held = next((holdings[name] for name in names if name in holdings), None)
+def _gpus(row: QueueRow) -> dict[str, Any]:
+    named = filter(is_gpu, sorted(row.holdings))
+    held = row.gpus or next((row.holdings[name] for name in named), None)
     if held is None:
         return {"quota": None, "limit": None, "share": None, "used": 0}
-    return {
+    amounts = {
         "quota": held.quota,
         "limit": held.limit,
         "share": held.share,
         "used": held.used,
     }
+    if not row.counts_parts:
+        return amounts
+    return {key: None if n is None else in_gpus(n) for key, n in amounts.items()}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from models.gangs import PodPhase, pod_sets
+from models.gpu_counts import in_gpus, shares_held
 from models.gpu_parts import WHOLE, GpuDevice, GpuPart, counts_as, part_of
 from models.nodes import Node
 from models.plan import Operation, Plan
@@ -43,7 +44,7 @@ class GpuCells:
     """
 
     rows: Sequence[Sequence[tuple[int, int, str]]]
-    after: int
+    after: float
     parts: Mapping[int, Sequence[tuple[int, int, int, str]]]
 
 
@@ -61,11 +62,14 @@ def cells_of(
     steps = {} if plan is None else {step.pod: step for step in plan.operations}
     parts: defaultdict[int, list[tuple[int, int, int, str]]] = defaultdict(list)
     memories = {node.name: node.gpu_memory for _, node in nodes.walk()}
+    after = 0
     for stay in _placed(snapshot, steps):
         place = at.get(stay.node)
         if place is None:
             continue
         gang = gangs[stay.gang]
+        if stay.how in _AFTER:
+            after += shares_held(stay.requests, memories[stay.node])
         there[place][gang, stay.how] += num_gpus(stay.requests)
         part = part_of(stay.requests)
         if part is not None and stay.devices:
@@ -77,8 +81,9 @@ def cells_of(
         sorted((gang, gpus, how) for (gang, how), gpus in each.items())
         for each in there
     ]
-    after = sum(gpus for row in rows for _, gpus, how in row if how in _AFTER)
-    return GpuCells(rows, after, {at: sorted(row) for at, row in parts.items()})
+    return GpuCells(
+        rows, in_gpus(after), {at: sorted(row) for at, row in parts.items()}
+    )
 
 
 @dataclass(frozen=True, slots=True)

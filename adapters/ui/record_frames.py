@@ -21,8 +21,9 @@ from adapters.observe.round_file import read_rounds
 from adapters.ui.frame import natural
 from adapters.ui.frame_store import MOST_FRAMES, FrameStore
 from models.errors import printable
+from models.gpu_counts import in_gpus, shares_asked
 from models.plan import TierResult
-from models.resources import num_gpus
+from models.resources import SHARES_PER_GPU
 
 _SIZES = (1, 2, 4, 8, 16)
 _GONE = frozenset({"Evict", "Move"})
@@ -31,12 +32,12 @@ _GONE = frozenset({"Evict", "Move"})
 @dataclass(frozen=True, slots=True)
 class SeenPod:
     """
-    A pod that was bound: whose it is, where, and its GPUs.
+    A pod that was bound: whose it is, where, and its GPUs, in 1/700.
     """
 
     gang: str
     node: str
-    gpus: int
+    shares: int
 
 
 @dataclass(slots=True)
@@ -60,7 +61,7 @@ class SeenSoFar:
             roles = (line.get("asks") or {}).get("roles")
             if roles:
                 self.sizes[line["name"]] = [
-                    (role["name"], num_gpus(role["requests"])) for role in roles
+                    (role["name"], shares_asked(role["requests"])) for role in roles
                 ]
         ended = set(gangs.get("ended", ()))
         if ended:
@@ -72,16 +73,17 @@ class SeenSoFar:
             if step["op"] in _GONE:
                 self.pods.pop(step["pod"], None)
             elif step["op"] == "Bind":
-                gpus = self._gpus(step["gang"], step["pod"])
-                self.pods[step["pod"]] = SeenPod(step["gang"], step["node"], gpus)
+                shares = self._shares(step["gang"], step["pod"])
+                pod = SeenPod(step["gang"], step["node"], shares)
+                self.pods[step["pod"]] = pod
         held: Counter[str] = Counter()
         for pod in self.pods.values():
-            held[pod.node] += pod.gpus
+            held[pod.node] += pod.shares
         self.most |= held
 
-    def _gpus(self, gang: str, pod: str) -> int:
+    def _shares(self, gang: str, pod: str) -> int:
         roles = self.sizes.get(gang, [])
-        named = (gpus for name, gpus in roles if name and f"-{name}-" in pod)
+        named = (shares for name, shares in roles if name and f"-{name}-" in pod)
         return next(named, roles[0][1] if roles else 0)
 
 
@@ -123,7 +125,8 @@ def _sorted(names: Mapping[str, int]) -> list[str]:
     return sorted(names, key=natural)
 
 
-def _size(most: int) -> int:
+def _size(shares: int) -> int:
+    most = -(-shares // SHARES_PER_GPU)
     return next((size for size in _SIZES if size >= most), most)
 
 
@@ -184,11 +187,11 @@ def _frame(
     cells: dict[str, Counter[tuple[int, str]]] = defaultdict(Counter)
     for name, pod in pods.items():
         how = "b" if name in bound else "r"
-        cells[pod.node][index[pod.gang], how] += pod.gpus
-        used[queues.get(pod.gang, "")] += pod.gpus
-        held[pod.gang] += pod.gpus
+        cells[pod.node][index[pod.gang], how] += pod.shares
+        used[queues.get(pod.gang, "")] += pod.shares
+        held[pod.gang] += pod.shares
     rows = [
-        sorted((gang, gpus, how) for (gang, how), gpus in cells[name].items())
+        sorted((gang, in_gpus(n), how) for (gang, how), n in cells[name].items())
         for name, _ in nodes
     ]
     return {
@@ -216,7 +219,7 @@ def _queue(name: str, used: int) -> dict[str, Any]:
         "quota": None,
         "limit": None,
         "share": None,
-        "used": used,
+        "used": in_gpus(used),
     }
 
 
@@ -232,7 +235,7 @@ def _gang(
         "priority": (said.get("asks") or {}).get("priority", 0),
         "age": (said.get("asks") or {}).get("age", 0),
         "pods": [pods["total"], pods["min"], pods["total"]],
-        "gpus": [used, used],
+        "gpus": [in_gpus(used)] * 2,
         "reason": said.get("reason") or "",
         "message": printable(said.get("message") or ""),
     }

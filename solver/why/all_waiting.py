@@ -14,6 +14,7 @@ from models.changes import (
     QueueRule,
     changed,
 )
+from models.gpu_counts import in_gpus, shares_asked
 from models.plan import Plan
 from models.policy import Policy, Prices
 from models.remedies import HeldBack, Remedy, WhySummary
@@ -52,25 +53,25 @@ def why_all_wait(
         why = asked.why(name)
         if why.verdict is not Verdict.NONE:
             whys.append(why)
-    gpus = {why.gang: _gpus(asked.problem, why.gang) for why in whys}
+    shares = {why.gang: _shares(asked.problem, why.gang) for why in whys}
     trial = trial_of(snapshot, policy, plan, "")
     best = _best(trial, whys, asked.problem)
     return WhySummary(
         gangs=len(whys),
-        gpus=sum(gpus.values()),
-        blockers=_blockers(whys, gpus),
+        gpus=in_gpus(sum(shares.values())),
+        blockers=_blockers(whys, shares),
         best=best,
         tried=trial.tried,
         untried=trial.untried,
     )
 
 
-def _gpus(problem: Problem, gang: str) -> int:
+def _shares(problem: Problem, gang: str) -> int:
     """
-    Give the GPUs that a gang needs at least to start.
+    Give the GPUs that a gang needs at least to start, in 1/700.
     """
     state = problem.states[gang]
-    asked = [num_gpus(leaf.pod_set.requests) for leaf in state.leaves]
+    asked = [shares_asked(leaf.pod_set.requests) for leaf in state.leaves]
     least = least_need(state, asked.__getitem__)
     needed = sum(
         leaf.need * each for leaf, each in zip(state.leaves, asked, strict=True)
@@ -78,7 +79,7 @@ def _gpus(problem: Problem, gang: str) -> int:
     return needed if least is None else least
 
 
-def _blockers(whys: Sequence[WhyWaits], gpus: dict[str, int]) -> tuple[HeldBack, ...]:
+def _blockers(whys: Sequence[WhyWaits], shares: dict[str, int]) -> tuple[HeldBack, ...]:
     """
     Count gangs by the rule that decides, those first that hold back most GPUs.
     """
@@ -87,7 +88,12 @@ def _blockers(whys: Sequence[WhyWaits], gpus: dict[str, int]) -> tuple[HeldBack,
         first = why.because[0] if why.because else Blocker(rule=why.verdict)
         found.setdefault((first.rule, first.at), []).append(why.gang)
     rows = [
-        HeldBack(rule=rule, at=at, gangs=len(names), gpus=sum(gpus[x] for x in names))
+        HeldBack(
+            rule=rule,
+            at=at,
+            gangs=len(names),
+            gpus=in_gpus(sum(shares[x] for x in names)),
+        )
         for (rule, at), names in found.items()
     ]
     return tuple(sorted(rows, key=lambda x: (-x.gpus, -x.gangs, x.rule, x.at)))

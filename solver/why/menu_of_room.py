@@ -15,9 +15,10 @@ from models.changes import (
 )
 from models.changes.passed_time import ends_in
 from models.gangs import Gang, PodPhase, pod_sets
+from models.gpu_counts import shares_asked
 from models.nodes import Node
 from models.policy import Prices
-from models.resources import num_gpus
+from models.resources import SHARES_PER_GPU, num_gpus
 from models.verdicts import Verdict
 from solver.explain.room_now import matching
 from solver.problem.problem import Problem, Unit
@@ -128,7 +129,7 @@ def _of_running(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLi
     own = {state.key for state in unit.states}
     for gang in problem.snapshot.gangs:
         gpus = sum(
-            num_gpus(leaf.requests)
+            shares_asked(leaf.requests)
             for leaf in pod_sets(gang.tree)
             for pod in leaf.pods
             if pod.phase is PodPhase.RUNNING and pod.node in may
@@ -138,7 +139,7 @@ def _of_running(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLi
     names = sorted(held, key=lambda name: (held[name], name))[:MOST_EVICTED]
     for name in names:
         change = EvictedGangs(gangs=(name,))
-        price = prices.evict * held[name]
+        price = -(-prices.evict * held[name] // SHARES_PER_GPU)
         yield MenuLine.once(Verdict.ROOM, change, price, OF_OTHERS)
 
 

@@ -19,6 +19,7 @@ from adapters.cli.options.common import (
 )
 from adapters.cli.options.report_options import HtmlFile, MarkdownFile, ready, write
 from adapters.cli.terminal.output import Format, Table, as_text, emit, say
+from models.gpu_counts import shown_gpus, signed_gpus
 from models.reasons import counted
 
 if TYPE_CHECKING:
@@ -161,7 +162,10 @@ def _summary(pairs: "list[Pair]") -> list[str]:
     equal = len(pairs) - better - worse
     found = f"solver better in {better}, equal in {equal}, worse in {worse}"
     after = "GPUs of pods that run or are bound after the plans"
-    sums = f"{base:,} with greedy, {base + gpus:,} with the solver ({gpus:+,}{share})"
+    sums = (
+        f"{shown_gpus(base)} with greedy, {shown_gpus(base + gpus)} with the solver "
+        f"({signed_gpus(gpus)}{share})"
+    )
     return [
         f"{inputs}: {found}; every tier proven in {proven}",
         f"{after}: {sums}",

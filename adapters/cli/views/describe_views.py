@@ -13,11 +13,17 @@ from adapters.cli.views.owed import used_words
 from adapters.cli.views.record_views import done, failed, recorded_gangs, widest
 from adapters.inventory.gangs import GangRow, gang_rows, requests_of
 from adapters.inventory.listed import Seen
-from adapters.inventory.nodes import NodeRow, written
+from adapters.inventory.nodes import NodeRow
 from adapters.inventory.queues import QueueRow, bound
 from models.gangs import Group, PodPhase, PodSet, Tree
+from models.gpu_counts import (
+    shown_amount,
+    shown_gpus,
+    written_amounts,
+    written_name,
+    written_request,
+)
 from models.reasons import counted
-from models.resources import format_quantity
 from models.topology import TopologyDemand
 
 NOTHING = "–"
@@ -120,13 +126,13 @@ def _holdings(row: QueueRow) -> Table:
         ("RESOURCE", "USED", "SHARE", "BORROWED", "QUOTA", "KEPT", "LIMIT", "WEIGHT"),
         [
             (
-                name,
+                written_name(name),
                 *(
-                    format_quantity(name, amount)
+                    shown_amount(name, amount)
                     for amount in (held.used, held.share, held.borrowed)
                 ),
                 bound(name, held.quota) or "none",
-                format_quantity(name, held.kept),
+                shown_amount(name, held.kept),
                 bound(name, held.limit) or "none",
                 str(held.weight),
             )
@@ -152,9 +158,9 @@ def node_lines(seen: Seen, row: NodeRow) -> list[str]:
         "Taints": ", ".join(taints),
         "Labels": _pairs(node.labels),
     }
-    names = sorted({*node.allocatable, *row.used})
-    ours, others = written(row.ours), written(node.used)
-    have, free = written(node.allocatable), written(row.free)
+    ours, others = written_amounts(row.ours), written_amounts(node.used)
+    have, free = written_amounts(node.allocatable), written_amounts(row.free)
+    names = sorted({*have, *ours, *others})
     table = Table(
         ("RESOURCE", "HAS", "GANGS USE", "OTHERS USE", "FREE"),
         [
@@ -187,8 +193,9 @@ def round_lines(record: Mapping[str, Any]) -> list[str]:
         "Seed": str(record.get("seed", NOTHING)),
         "Versions": ", ".join(f"{name} {word}" for name, word in versions.items()),
         "Seconds": _spent(record.get("seconds") or {}),
-        "Done": f"{done(record, 'Bind')} pods bound with {record.get('gpus', 0):,} "
-        f"GPUs, {done(record, 'Evict', 'Move')} evicted, {failed(record)} operations "
+        "Done": f"{done(record, 'Bind')} pods bound with "
+        f"{shown_gpus(record.get('gpus', 0))} GPUs, "
+        f"{done(record, 'Evict', 'Move')} evicted, {failed(record)} operations "
         "not done",
     }
     lines = _facts(facts)
@@ -326,7 +333,7 @@ def _parts(tree: Tree, depth: int) -> Iterable[tuple[str, ...]]:
         counted(tree.minimum, "pod"),
         f"{tree.replicas:,}",
         f"{run:,}",
-        _amounts(written(tree.requests)),
+        _amounts(written_request(tree.requests)),
         topology,
     )
 
@@ -340,7 +347,7 @@ def _topology(demand: TopologyDemand | None) -> str:
 
 def _amounts(amounts: Mapping[str, str]) -> str:
     return ", ".join(
-        f"{amount} {name}" for name, amount in amounts.items() if name != "pods"
+        f"{amount} {name}".strip() for name, amount in amounts.items() if name != "pods"
     )
 
 

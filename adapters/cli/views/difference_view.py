@@ -16,6 +16,7 @@ from adapters.compare.plan_difference import (
 )
 from adapters.compare.tier_words import SCALES, shown
 from adapters.compare.what_would_be import PlannedCase, SeriesStep, WhatIf
+from models.gpu_counts import shown_gpus, signed_gpus
 from models.plan import GangLine, Plan, TierResult
 from models.reasons import counted
 
@@ -57,14 +58,17 @@ def answer_lines(
 
 def _numbers(before: PlannedCase, after: PlannedCase) -> list[str]:
     pair = (before, after)
-    rows = [
+    rows: list[tuple[str, list[float]]] = [
         ("GPUs in the cluster", [each.gpus for each in pair]),
         ("GPUs at work after the plan", [each.totals.gpus for each in pair]),
         ("pods that run or are bound", [each.totals.pods for each in pair]),
         ("gangs with all they need", [each.totals.gangs for each in pair]),
         ("gangs that wait", [each.waiting for each in pair]),
     ]
-    cells = [(name, f"{a:,}", f"{b:,}", _signed(b - a)) for name, (a, b) in rows]
+    cells = [
+        (name, shown_gpus(now), shown_gpus(then), _signed(then - now))
+        for name, (now, then) in rows
+    ]
     lost = [lost_work(each.snapshot, each.plan) for each in pair]
     if any(lost):
         cells.append(("work lost", work(lost[0]), work(lost[1]), ""))
@@ -72,8 +76,8 @@ def _numbers(before: PlannedCase, after: PlannedCase) -> list[str]:
     return Table(head, cells, frozenset({1, 2, 3})).lines()
 
 
-def _signed(number: int) -> str:
-    return f"{number:+,}".replace("-", "−") if number else "–"
+def _signed(number: float) -> str:
+    return signed_gpus(number).replace("-", "−") if number else "–"
 
 
 def tier_lines(
@@ -201,8 +205,8 @@ def series_lines(steps: Sequence[SeriesStep], paint: Paint) -> list[str]:
     before = steps[0].answer.before
     return [
         (
-            f"now: {before.totals.gpus:,} of {before.gpus:,} GPUs at work after the "
-            f"plan, {counted(before.waiting, 'gang')} waiting"
+            f"now: {shown_gpus(before.totals.gpus)} of {shown_gpus(before.gpus)} GPUs "
+            f"at work after the plan, {counted(before.waiting, 'gang')} waiting"
         ),
         "",
         lines[0],
@@ -210,7 +214,7 @@ def series_lines(steps: Sequence[SeriesStep], paint: Paint) -> list[str]:
         *noted(
             [
                 "start, leave: gangs that do so because of it; wait: all that wait",
-                f"each bar: GPUs at work, the longest {most:,}",
+                f"each bar: GPUs at work, the longest {shown_gpus(most)}",
             ],
             None,
         ),
@@ -224,13 +228,13 @@ def _coloured(
         yield paint("green", line) if step.answer.difference.is_any else line
 
 
-def _step(step: SeriesStep, most: int) -> tuple[str, ...]:
+def _step(step: SeriesStep, most: float) -> tuple[str, ...]:
     after, found = step.answer.after, step.answer.difference
     eighths = round(_BAR * 8 * after.totals.gpus / most)
     bar = "█" * (eighths // 8) + ("", *"▏▎▍▌▋▊▉")[eighths % 8]
     return (
         f"{step.amount:,}",
-        f"{after.totals.gpus:,} of {after.gpus:,}",
+        f"{shown_gpus(after.totals.gpus)} of {shown_gpus(after.gpus)}",
         f"{len(found.of(Became.STARTS, Became.RESERVES)):,}",
         f"{len(found.of(Became.LEAVES)):,}",
         f"{after.waiting:,}",

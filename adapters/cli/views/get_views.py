@@ -16,8 +16,9 @@ from adapters.inventory.listed import Seen
 from adapters.inventory.nodes import NodeRow
 from adapters.inventory.queues import QueueRow
 from models.gangs import PodPhase
+from models.gpu_counts import counted_gpus, in_gpus, shown_amount, shown_gpus
 from models.reasons import counted
-from models.resources import CPU, GPU, MEMORY, PODS, format_quantity
+from models.resources import CPU, GPU, GPU_SHARE, MEMORY, PODS, format_quantity
 
 NOTHING = "–"
 _WAITS = frozenset({"Waiting", "Reserved"})
@@ -40,7 +41,7 @@ _GANGS: Final[list[ListColumn[GangRow]]] = [
     ),
     ListColumn("MIN", lambda row: f"{row.minimum:,}", wide=True, right=True),
     ListColumn(
-        "GPUS", lambda row: f"{row.gpus:,}", by=lambda row: row.gpus, right=True
+        "GPUS", lambda row: shown_gpus(row.gpus), by=lambda row: row.gpus, right=True
     ),
     ListColumn(
         "PRIORITY",
@@ -88,12 +89,12 @@ def _gangs(seen: Seen, rows: Sequence[GangRow]) -> str:
     if seen.whys_from and any(row.why for row in rows):
         text = f"{text}\nreasons {seen.whys_from}"
     total = sum(node.allocatable.get(GPU, 0) for node in seen.snapshot.nodes)
-    used = sum(row.used for row in rows)
+    used = in_gpus(sum(row.held for row in rows))
     if not total:
         return text
-    base = f"{counted(total, 'GPU')} of all nodes"
+    base = f"{counted_gpus(total)} of all nodes"
     head, *rest = text.split("\n")
-    held = f"they hold {used:,} of {base} ({_share(used, total)})"
+    held = f"they hold {shown_gpus(used)} of {base} ({_share(used, total)})"
     return "\n".join([f"{head}; {held}", *rest])
 
 
@@ -159,8 +160,9 @@ def _held(
     """
 
     def cell(row: QueueRow) -> str:
-        held = row.holdings.get(resource)
-        return NOTHING if held is None else _amount(resource, pick(held))
+        held = row.gpus if resource == GPU else row.holdings.get(resource)
+        unit = GPU_SHARE if resource == GPU and row.counts_parts else resource
+        return NOTHING if held is None else _amount(unit, pick(held))
 
     if resource != GPU:
         word = f"{resource.upper()} {head.removeprefix('GPUS ')}"
@@ -187,13 +189,13 @@ def _keeps(seen: Seen) -> bool:
 
 def _others(seen: Seen) -> list[str]:
     named = {name for queue in seen.snapshot.queues for name in queue.resources}
-    return sorted(named - {GPU})
+    return sorted(named - {GPU, GPU_SHARE})
 
 
 def _amount(resource: str, amount: int | None) -> str:
     if amount is None:
         return "none"
-    return f"{amount:,}" if resource == GPU else format_quantity(resource, amount)
+    return f"{amount:,}" if resource == GPU else shown_amount(resource, amount)
 
 
 def _free(resource: str) -> Callable[[NodeRow], str]:
@@ -205,15 +207,15 @@ _NODES: Final[list[ListColumn[NodeRow]]] = [
     ListColumn("STATE", lambda row: row.state),
     ListColumn(
         "GPUS USED",
-        lambda row: f"{row.gpus_used:,}/{row.gpus:,}",
+        lambda row: f"{shown_gpus(row.gpus_used)}/{row.gpus:,}",
         by=lambda row: row.gpus_used,
         right=True,
         plain={"gpus_used": lambda row: row.gpus_used, "gpus": lambda row: row.gpus},
     ),
     ListColumn(
         "FREE",
-        lambda row: f"{row.free.get(GPU, 0):,}",
-        by=lambda row: row.free.get(GPU, 0),
+        lambda row: shown_gpus(row.gpus_free),
+        by=lambda row: row.gpus_free,
         right=True,
     ),
     ListColumn(
@@ -261,10 +263,11 @@ def _nodes(rows: Sequence[NodeRow]) -> str:
     if not total:
         return text
     used = sum(row.gpus_used for row in rows)
-    return f"{text}; {used:,} of {counted(total, 'GPU')} used ({_share(used, total)})"
+    held = f"{shown_gpus(used)} of {counted_gpus(total)} used"
+    return f"{text}; {held} ({_share(used, total)})"
 
 
-def _share(part: int, total: int) -> str:
+def _share(part: float, total: int) -> str:
     return percent(part / total) if part else "0 %"
 
 

@@ -28,7 +28,7 @@ def used_words(row: QueueRow) -> str:
     known = _over_time(row)
     if known is None:
         return ""
-    used, due = _written(known.usage), _written(known.due)
+    used, due = _written(row, known.usage), _written(row, known.due)
     owes = f"; owes {_owes(row)}" if known.owes else ""
     return f"{used} GPU-hours beyond the quota, its fair part is {due}{owes}"
 
@@ -49,7 +49,7 @@ def used_over_time(seen: Seen) -> list[ListColumn[QueueRow]]:
 def _hours(head: str, pick: Callable[[OverTime], int]) -> ListColumn[QueueRow]:
     def cell(row: QueueRow) -> str:
         known = _over_time(row)
-        return _NOTHING if known is None else _written(pick(known))
+        return _NOTHING if known is None else _written(row, pick(known))
 
     def key(row: QueueRow) -> int:
         known = _over_time(row)
@@ -61,7 +61,7 @@ def _hours(head: str, pick: Callable[[OverTime], int]) -> ListColumn[QueueRow]:
 def _owes(row: QueueRow) -> str:
     known = _over_time(row)
     debts = {} if known is None else known.owes
-    owed = (f"{_written(debts[name])} to {name}" for name in sorted(debts))
+    owed = (f"{_written(row, debts[name])} to {name}" for name in sorted(debts))
     return ", ".join(owed) or _NOTHING
 
 
@@ -69,5 +69,5 @@ def _over_time(row: QueueRow) -> OverTime | None:
     return None if row.gpus is None else row.gpus.over_time
 
 
-def _written(amount: int) -> str:
-    return f"{amount / MILLIONTHS:,.1f}"
+def _written(row: QueueRow, amount: int) -> str:
+    return f"{row.in_gpus(amount) / MILLIONTHS:,.1f}"

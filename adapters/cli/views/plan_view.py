@@ -10,7 +10,8 @@ from adapters.cli.views.fallback_view import WAYS
 from adapters.cli.views.room_view import MOST_ROWS, losses, more, placed, reserved
 from adapters.cli.views.tier_view import tiers
 from adapters.cli.views.versus import is_waiting, versus
-from adapters.compare.outcome import gpus_of_nodes, gpus_of_pods
+from adapters.compare.outcome import gpus_of_nodes, gpus_of_steps
+from models.gpu_counts import counted_gpus, shown_gpus
 from models.plan import GangLine, Plan
 from models.reasons import NOTHING_NEEDED, counted
 
@@ -49,7 +50,7 @@ def _header(scenario: "Scenario", plan: Plan, width: int | None) -> list[str]:
     snapshot = scenario.snapshot
     gpus, free = gpus_of_nodes(snapshot)
     waiting = sum(is_waiting(line.state) for line in plan.gangs)
-    room = f", {free:,} of {counted(gpus, 'GPU')} free" if gpus else ""
+    room = f", {shown_gpus(free)} of {counted_gpus(gpus)} free" if gpus else ""
     parts = [
         f"Round from {scenario.source}",
         f"{counted(len(snapshot.nodes), 'node')}{room}",
@@ -62,12 +63,10 @@ def _header(scenario: "Scenario", plan: Plan, width: int | None) -> list[str]:
 def _starting(
     scenario: "Scenario", plan: Plan, paint: Paint, *, wide: bool, width: int | None
 ) -> list[str]:
-    size = gpus_of_pods(scenario.snapshot)
-    gpus: Counter[str] = Counter()
+    gpus, bound = gpus_of_steps(scenario.snapshot, plan, "Bind")
     nodes: dict[str, Counter[str]] = {}
     for step in plan.operations:
         if step.op == "Bind":
-            gpus[step.gang] += size.get(step.pod, 0)
             nodes.setdefault(step.gang, Counter())[step.node] += 1
     lines = [line for line in plan.gangs if line.name in nodes]
     if not lines:
@@ -80,7 +79,7 @@ def _starting(
                 line.queue,
                 line.state,
                 f"{line.pods.binding:,}",
-                f"{gpus[line.name]:,}",
+                shown_gpus(gpus[line.name]),
                 _runs(line),
                 placed(nodes[line.name], wide=wide),
             )
@@ -90,7 +89,7 @@ def _starting(
     )
     rows = _painted(table.folded(_inside(width)), paint, "green")
     _, free = gpus_of_nodes(scenario.snapshot)
-    base = f"{gpus.total():,} of {free:,} free GPUs" if free else "no GPUs"
+    base = f"{shown_gpus(bound)} of {shown_gpus(free)} free GPUs" if free else "no GPUs"
     return ["", f"{_bound(lines)}, {base}", *rows, *more(len(lines), wide=wide)]
 
 

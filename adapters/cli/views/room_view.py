@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from adapters.cli.terminal.output import Paint, Table, noted
-from adapters.compare.outcome import gpus_of_pods
+from adapters.compare.outcome import gpus_of_steps, shares_of_steps
 from models.gangs import PodPhase, pod_sets
+from models.gpu_counts import counted_gpus, in_gpus, shown_gpus
 from models.plan import Operation, Plan
 from models.reasons import counted
 from models.snapshot import Snapshot
@@ -45,7 +46,7 @@ class _Loss:
     beneficiaries: tuple[str, ...]
     is_move: bool
     pods: int = 0
-    gpus: int = 0
+    shares: int = 0
     work: int = 0
     places: Counter[str] = field(default_factory=Counter)
 
@@ -63,7 +64,7 @@ def losses(
     rules = {loss.rule for loss in found}
     notes = [text for rule, text in _RULES.items() if rule in rules]
     notes.append(_WORK)
-    if any(loss.work and not loss.gpus for loss in found):
+    if any(loss.work and not loss.shares for loss in found):
         notes.append(_WITHOUT_GPUS)
     return [
         "",
@@ -84,7 +85,7 @@ def _loss_table(snapshot: Snapshot, found: Iterable[_Loss], *, wide: bool) -> Ta
                 loss.gang,
                 queues.get(loss.gang, "?"),
                 _pods(loss, running[loss.gang]),
-                f"{loss.gpus:,}",
+                shown_gpus(in_gpus(loss.shares)),
                 "not counted" if loss.rule == "stale" else work(loss.work),
                 loss.rule,
                 _named(loss.beneficiaries, wide=wide),
@@ -113,12 +114,10 @@ def reserved(
     """
     Say whose places are reserved until those who are there have left.
     """
-    size = gpus_of_pods(snapshot)
-    gpus: Counter[str] = Counter()
+    gpus, kept = gpus_of_steps(snapshot, plan, "Reserve")
     nodes: dict[str, Counter[str]] = {}
     for step in plan.operations:
         if step.op == "Reserve":
-            gpus[step.gang] += size.get(step.pod, 0)
             nodes.setdefault(step.gang, Counter())[step.node] += 1
     if not nodes:
         return []
@@ -129,7 +128,7 @@ def reserved(
             name,
             queues.get(name, "?"),
             f"{nodes[name].total():,}",
-            f"{gpus[name]:,}",
+            shown_gpus(gpus[name]),
             placed(nodes[name], wide=wide),
         )
         for name in (names if wide else names[:MOST_ROWS])
@@ -138,7 +137,7 @@ def reserved(
     pods = sum(places.total() for places in nodes.values())
     who = counted(len(names), "gang")
     has = "has its places" if len(names) == 1 else "have their places"
-    what = f"{counted(pods, 'pod')}, {counted(gpus.total(), 'GPU')}"
+    what = f"{counted(pods, 'pod')}, {counted_gpus(kept)}"
     return [
         "",
         f"{who} {has} reserved, to start when the pods there have left: {what}",
@@ -189,17 +188,16 @@ def _losses(snapshot: Snapshot, plan: Plan) -> list[_Loss]:
     """
     Group what leaves by gang, rule and whom it is for.
     """
-    gone = [step for step in plan.operations if step.op in {"Evict", "Move"}]
+    gone = list(shares_of_steps(snapshot, plan, "Evict", "Move"))
     if not gone:
         return []
-    size = gpus_of_pods(snapshot)
-    lost = _work(snapshot, {step.pod for step in gone})
+    lost = _work(snapshot, {step.pod for step, _ in gone})
     found: dict[tuple[str, str, tuple[str, ...], bool], _Loss] = {}
-    for step in gone:
+    for step, shares in gone:
         key = (step.gang, step.rule or "?", step.beneficiaries, step.op == "Move")
         loss = found.setdefault(key, _Loss(*key))
         loss.pods += 1
-        loss.gpus += size.get(step.pod, 0)
+        loss.shares += shares
         loss.work += lost.get(step.pod, 0)
         loss.places[_from(step)] += 1
     return [found[key] for key in sorted(found)]
@@ -262,10 +260,10 @@ def _summary(found: list[_Loss]) -> str:
         parts.append(f"{counted(evicted, 'pod')} evicted")
     if moved:
         parts.append(f"{f'{moved:,}' if evicted else counted(moved, 'pod')} moved")
-    gpus = sum(loss.gpus for loss in found)
+    gpus = in_gpus(sum(loss.shares for loss in found))
     lost = work(sum(loss.work for loss in found if loss.rule != "stale"))
     verb = "makes room" if gangs == 1 else "make room"
     return (
         f"{counted(gangs, 'gang')} {verb}: {', '.join(parts)}, "
-        f"{counted(gpus, 'GPU')}; work lost: {lost}"
+        f"{counted_gpus(gpus)}; work lost: {lost}"
     )

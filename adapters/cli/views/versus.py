@@ -3,16 +3,16 @@ The plan beside greedy's: what each starts, where the better one is better.
 """
 
 from collections import Counter
-from collections.abc import Mapping
 
 from adapters.cli.terminal.output import Paint, Table
 from adapters.cli.views.room_view import lost_work, work
 from adapters.compare.outcome import (
     gpus_of_nodes,
-    gpus_of_pods,
+    gpus_of_steps,
 )
 from adapters.compare.verdict import verdict
 from adapters.files.plan_writer import started
+from models.gpu_counts import shown_gpus
 from models.plan import Plan
 from models.snapshot import Snapshot
 
@@ -27,12 +27,15 @@ def versus(snapshot: Snapshot, plan: Plan, greedy: Plan, paint: Paint) -> list[s
         return ["", "This is greedy's own plan: there is nothing to compare."]
     waiting = sum(is_waiting(line.state) for line in plan.gangs)
     _, free = gpus_of_nodes(snapshot)
-    size = gpus_of_pods(snapshot)
     pair = (greedy, plan)
     rows = [
         ("  gangs that start", *(_starts(p) for p in pair), f"{waiting:,} waiting"),
         ("  pods bound", *(_pods(p) for p in pair), ""),
-        ("  GPUs bound", *(_gpus(p, size) for p in pair), f"{free:,} free"),
+        (
+            "  GPUs bound",
+            *(_gpus(p, snapshot) for p in pair),
+            f"{shown_gpus(free)} free",
+        ),
         *_room(snapshot, pair),
     ]
     head = (f"Greedy and {plan.strategy}", "GREEDY", plan.strategy.upper(), "OF")
@@ -59,9 +62,8 @@ def _pods(plan: Plan) -> str:
     return f"{sum(step.op == 'Bind' for step in plan.operations):,}"
 
 
-def _gpus(plan: Plan, size: Mapping[str, int]) -> str:
-    binds = (step.pod for step in plan.operations if step.op == "Bind")
-    return f"{sum(size.get(pod, 0) for pod in binds):,}"
+def _gpus(plan: Plan, snapshot: Snapshot) -> str:
+    return shown_gpus(gpus_of_steps(snapshot, plan, "Bind")[1])
 
 
 def _room(snapshot: Snapshot, pair: tuple[Plan, Plan]) -> list[tuple[str, ...]]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from adapters.cli.terminal.output import Paint, Table
 from adapters.files.change_words import change_words, ordinal
+from models.gpu_counts import shown_gpus
 from models.reasons import counted, listed
 from models.remedies import Remedies, Remedy, WhenStarts, WhySummary
 from models.verdicts import Blocker, PlaceInLine, Verdict, WhyWaits, amount, plain
@@ -76,10 +77,10 @@ def summary_lines(found: WhySummary, width: int | None) -> Iterator[str]:
         yield "Nothing waits."
         return
     rows = [
-        (one.rule.value, one.at or NOTHING, f"{one.gangs:,}", f"{one.gpus:,}")
+        (one.rule.value, one.at or NOTHING, f"{one.gangs:,}", shown_gpus(one.gpus))
         for one in found.blockers
     ]
-    rows.append(("*", "", f"{found.gangs:,}", f"{found.gpus:,}"))
+    rows.append(("*", "", f"{found.gangs:,}", shown_gpus(found.gpus)))
     head = ("WAITS FOR", "AT", "GANGS", "GPUS")
     yield from Table(head, rows, frozenset({2, 3})).lines()
     yield ""

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from adapters.reports.charts.charts import Axis
 from adapters.reports.page.page import Cell
 from models.errors import printable
+from models.gpu_counts import shown_gpus
 from models.reasons import counted
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
@@ -207,6 +208,13 @@ def number(value: float) -> Cell:
     Make a cell of a number.
     """
     return Cell(amount(value), float(value))
+
+
+def gpus(value: float) -> Cell:
+    """
+    Make a cell of a number of GPUs.
+    """
+    return Cell(shown_gpus(value), float(value))
 
 
 def seconds(value: float | None) -> Cell:

@@ -23,6 +23,7 @@ from adapters.reports.page.page import (
     Tone,
 )
 from models.errors import printable
+from models.gpu_counts import shown_gpus, signed_gpus
 from models.reasons import counted
 
 _NOT_MODELLED = (
@@ -129,8 +130,9 @@ def _tiles(pairs: Sequence[Pair]) -> list[Tile]:
         ),
         Tile(
             "GPUs at work after the plans",
-            f"{gpus[1]:,}",
-            f"{_change(*gpus)} greedy's {gpus[0]:,}; the cases have {have:,}",
+            shown_gpus(gpus[1]),
+            f"{_change(*gpus)} greedy's {shown_gpus(gpus[0])}; "
+            f"the cases have {shown_gpus(have)}",
             _tone(gpus[1] - gpus[0]),
         ),
         Tile(
@@ -148,11 +150,11 @@ def _tiles(pairs: Sequence[Pair]) -> list[Tile]:
     ]
 
 
-def _change(before: int, after: int) -> str:
+def _change(before: float, after: float) -> str:
     if before == after:
         return "as"
     if not before:
-        return f"{after - before:+,} on"
+        return f"{signed_gpus(after - before)} on"
     return f"{100 * (after - before) / before:+.1f} % on".replace("-", "−")
 
 

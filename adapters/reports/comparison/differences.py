@@ -18,6 +18,7 @@ from adapters.reports.charts.charts import (
 )
 from adapters.reports.charts.number_text import (
     count_axis,
+    gpus,
     number,
     short_names,
 )
@@ -38,6 +39,7 @@ from adapters.reports.page.page import (
     Text,
 )
 from models.errors import printable
+from models.gpu_counts import shown_gpus
 from models.reasons import counted
 
 _BETTER = {1: "solver better", -1: "greedy better"}
@@ -187,16 +189,16 @@ def _gpu_table(shown: Sequence[Pair]) -> Grid:
         rows=[
             [
                 Cell(printable(pair.name)),
-                number(pair.greedy.totals.gpus),
-                number(pair.solver.totals.gpus),
-                number(pair.size.gpus),
+                gpus(pair.greedy.totals.gpus),
+                gpus(pair.solver.totals.gpus),
+                gpus(pair.size.gpus),
             ]
             for pair in shown
         ],
     )
 
 
-def _gained(pair: Pair) -> int:
+def _gained(pair: Pair) -> float:
     return pair.solver.totals.gpus - pair.greedy.totals.gpus
 
 
@@ -259,10 +261,11 @@ def better(pair: Pair) -> Cell:
             return Cell("equal", tone="faint")
 
 
-def both(before: int, after: int) -> Cell:
+def both(before: float, after: float) -> Cell:
     """
     Show two numbers where they differ, greedy's first.
     """
     if before == after:
-        return Cell(f"{after:,}", 0.0, "faint")
-    return Cell(f"{before:,} → {after:,}", float(after - before))
+        return Cell(shown_gpus(after), 0.0, "faint")
+    words = f"{shown_gpus(before)} → {shown_gpus(after)}"
+    return Cell(words, float(after - before))

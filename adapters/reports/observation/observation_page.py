@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any
 
 from adapters.compare.outcome import percent
-from adapters.reports.charts.number_text import amount, number, span
+from adapters.reports.charts.number_text import amount, gpus, number, span
 from adapters.reports.observation.story import SAME, GangStory, Observed
 from adapters.reports.page.page import (
     Block,
@@ -213,7 +213,7 @@ def _earlier(found: Observed) -> list[Block]:
     rows = [
         [
             Cell(gang.name),
-            number(gang.gpus),
+            gpus(gang.gpus),
             _wait(gang.would, gang),
             _wait(gang.whole, gang),
             _span(gang.earlier(found.end), open_=gang.whole is None),
@@ -270,7 +270,7 @@ def _not_chosen(found: Observed) -> list[Block]:
     rows = [
         [
             Cell(gang.name),
-            number(gang.gpus),
+            gpus(gang.gpus),
             _wait(gang.whole, gang),
             Cell(gang.reason or _NOTHING),
             Cell(gang.to or _NOTHING),
@@ -296,7 +296,7 @@ def _half(found: Observed) -> list[Block]:
     rows = [
         [
             Cell(gang.name),
-            number(gang.gpus),
+            gpus(gang.gpus),
             _span(gang.half, open_=gang.whole is None),
         ]
         for gang in half[:_MOST]

@@ -33,7 +33,7 @@ class GangStory:
     name: str
     queue: str = ""
     priority: int = 0
-    gpus: int = 0
+    gpus: float = 0
     minimum: int = 0
     came: float = 0.0
     was_whole: bool = False
@@ -118,7 +118,7 @@ class Observed:
     proven: int
     seconds: float
     nodes: int
-    gpus: int
+    gpus: float
     left: Counter[str]
     evicts: list[Mapping[str, Any]]
     versions: Mapping[str, str]

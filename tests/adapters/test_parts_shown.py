@@ -1,0 +1,92 @@
+"""
+Parts of GPUs in what people read: counted as parts, never as none.
+"""
+
+import json
+
+import pytest
+
+from adapters.cli.main import run
+from tests.adapters.documents import scenario
+
+GPU = "nvidia.com/gpu"
+
+
+@pytest.fixture
+def shared(tmp_path):
+    """
+    A file with sharers that run, parts that start, and one for which there is no room.
+    """
+    half = {"gpu": {"fraction": 0.5}, "queue": "q"}
+    document = scenario(
+        nodes=[
+            {"name": "a", "allocatable": {GPU: 2}, "gpuMemory": "80Gi"},
+            {"name": "b", "allocatable": {GPU: 1}, "gpuMemory": "40Gi"},
+        ],
+        queues=[{"name": "q", "resources": {GPU: {"quota": 1, "limit": 3}}}],
+        gangs=[
+            {"name": "runs", "min": 2} | half | _on("a", pods=2, devices=[0]),
+            {"name": "part", "min": 1, "gpu": {"fraction": 0.3}, "queue": "q"},
+            {"name": "memory", "min": 1, "gpu": {"memory": "20Gi"}, "queue": "q"}
+            | _on("b", devices=[0]),
+        ],
+    )
+    path = tmp_path / "shared.yaml"
+    path.write_text(json.dumps(document))
+    return str(path)
+
+
+def _on(node, **fields):
+    return {"running": [{"node": node, "for": "1h", **fields}]}
+
+
+def said(capsys, *arguments):
+    assert 0 == run([*arguments])
+    return capsys.readouterr().out
+
+
+def test_a_plan_counts_parts_of_gpus(shared, capsys):
+    told = said(capsys, "plan", shared)
+
+    assert "2 nodes, 1.5 of 3 GPUs free" in told
+    assert "1 gang starts: 1 pod, 0.3 of 1.5 free GPUs" in told
+
+
+def test_gangs_queues_and_nodes_count_parts_of_gpus(shared, capsys):
+    gangs = json.loads(said(capsys, "get", "gangs", "-f", shared, "-o", "json"))
+    found = {row["name"]: row["gpus"] for row in gangs["items"]}
+    queues = said(capsys, "get", "queues", "-f", shared).splitlines()[1].split()
+    nodes = said(capsys, "get", "nodes", "-f", shared)
+
+    assert {"requested": 1, "used": 1} == found["runs"]
+    assert {"requested": 0.3, "used": 0} == found["part"]
+    assert ["1.5", "1.8", "1", "3"] == queues[-4:]
+    assert "1.5 of 3 GPUs used" in nodes
+    assert "0.5/1" in nodes
+
+
+def test_a_node_names_gpus_once_with_the_parts_that_are_taken(shared, capsys):
+    told = said(capsys, "describe", "node", "b", "-f", shared)
+    (line,) = [line for line in told.splitlines() if line.startswith(GPU)]
+
+    assert [GPU, "1", "0.5", "0", "0.5"] == line.split()
+    assert "gpu-part" not in told
+    assert "gpu-share" not in told
+
+
+def test_a_queue_names_gpus_as_files_do(shared, capsys):
+    rows = json.loads(said(capsys, "get", "queues", "-f", shared, "-o", "json"))
+    (queue,) = rows["items"]
+
+    assert "1.5" == queue["resources"][GPU]["used"]
+    assert {GPU} == queue["resources"].keys()
+
+
+def test_plans_beside_each_other_count_parts_of_gpus(shared, capsys):
+    diff = said(capsys, "plan", shared, "--diff", "greedy")
+    then = said(capsys, "what-if", shared, "--cancel", "memory")
+
+    assert "GPUs bound" in diff
+    assert "0.3     0.3  1.5 free" in diff
+    (line,) = [line for line in then.splitlines() if "at work after the plan" in line]
+    assert ["1.8", "1.3", "−0.5"] == line.split()[-3:]
