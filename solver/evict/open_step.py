@@ -11,10 +11,11 @@ from solver.evict.beneficiaries import departures_of
 from solver.evict.entitled_first import entitled_first, has_room_now
 from solver.evict.eviction_ledger import HandRights
 from solver.evict.freeze import freeze
+from solver.evict.gathering import victims_of
 from solver.evict.greedy.evict import evict_by_hand
 from solver.evict.moved_gangs import Mover, movers_of
 from solver.evict.settled import is_settled
-from solver.evict.victims import Victims, victims_of
+from solver.evict.victims import Victims
 from solver.place.complete import complete
 from solver.place.draft import Draft
 from solver.place.greedy import in_queue_order, start_entitled

@@ -14,8 +14,9 @@ from models.gangs import Gang, Pod
 from models.reasons import Facts, Reason, Waiting, listed
 from solver.effort.budget import Budget
 from solver.evict.freeze import requests_of
+from solver.evict.gathering import victims_of
 from solver.evict.open_step import may_claim, open_step, was_evicted
-from solver.evict.victims import Victims, vacated, victims_of
+from solver.evict.victims import Victims, vacated
 from solver.explain.could_start_alone import Alone
 from solver.explain.room_now import matching, places, strain
 from solver.place.draft import Draft

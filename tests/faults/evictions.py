@@ -282,7 +282,8 @@ FAULTS: tuple[Fault, ...] = (
         "work of the same band is preempted, too",
         in_model(
             switch(
-                "solver.evict.victims:_Gathering.__init__", _as_many_as_one_band_more
+                "solver.evict.permissions:Permissions.__init__",
+                _as_many_as_one_band_more,
             ),
             switch("solver.encode.leaving.preempt_bound:_add_no_profit", always(None)),
             switch(

@@ -93,7 +93,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-does-not-reckon",
         "greedy evicts whatever that loses for each GPU",
-        switch("solver.evict.greedy.evict:_ByHand._settle", always(value=True)),
+        switch("solver.evict.greedy.make_room:RoomMaking._settle", always(value=True)),
         (
             "evict/policy/max-lost-per-gpu-59",
             "evict/policy/max-lost-per-gpu-counts-moves",

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from models.gpu_parts import is_part
 from models.resources import is_gpu
 from solver.evict.eviction_ledger import MOVED
-from solver.evict.greedy.eviction_log import Going, Leavers
+from solver.evict.greedy.eviction_log import Leavers
 from solver.evict.greedy.victim_table import Order, VictimTable
+from solver.evict.greedy.what_goes import Going
 from solver.place.round_state import RoundState
 from solver.problem.core_pods import pod_cost
 from solver.problem.gang_state import Standing, TreeNode

@@ -2,65 +2,26 @@
 Leavers: who was let go by hand, and what that changed; everybody may be brought back.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
-from models.gangs import pod_sets
 from models.plan import Rule
-from models.resources import Resources, num_gpus, summed
-from solver.evict.cores import as_one, parts_of
 from solver.evict.eviction_ledger import MOVED, HandRights
+from solver.evict.greedy.exits import exits_of
+from solver.evict.greedy.new_places import NewPlaces
 from solver.evict.greedy.victim_table import (
     MOVE,
     PREEMPT,
     RECLAIM,
-    VictimRow,
     VictimTable,
 )
-from solver.evict.leaving_sums import Leaver
-from solver.evict.moved_gangs import Mover, movers_of, with_pods
-from solver.place.place_gang import place_gang
+from solver.evict.greedy.what_goes import Going, alone, whole
+from solver.evict.moved_gangs import Mover
 from solver.place.round_state import RoundState
-from solver.problem.gang_state import standing
-from solver.problem.leaving_pods import NOWHERE, Exit
-from solver.problem.node_room import Ints
-from solver.problem.problem import Unit
-from solver.problem.running_gangs import Runner, age_of
+from solver.problem.leaving_pods import Exit
 
 _RULES: Mapping[int, Rule] = {RECLAIM: "reclaim", PREEMPT: "preempt", MOVE: MOVED}
-
-
-@dataclass(slots=True, eq=False, kw_only=True)
-class Going:
-    """
-    What leaves at one go: its pods with their nodes, and the room it leaves there.
-
-    ``leaver`` is what it counts as; ``merged`` are spare pods that left before and now
-    count as part of it.  ``unit`` is what got a new place, if anything did; ``logged``
-    is the mark before which it had not left.
-    """
-
-    item: VictimRow
-    at: int
-    leaver: Leaver
-    runners: tuple[tuple[Runner, int], ...]
-    rooms: Mapping[int, Ints]
-    released: Resources
-    work: int
-    whole: bool
-    merged: tuple[Leaver, ...] = ()
-    unit: Unit | None = None
-    logged: int = 0
-
-    @property
-    def rank(self) -> tuple[int, bool, int, int, int]:
-        """
-        What is lost with it: work, whether a gang stops, pods of which band and age.
-        """
-        age = age_of(runner for runner, _ in self.runners)
-        return (self.work, self.whole, len(self.runners), self.leaver.band, age)
 
 
 class Leavers:
@@ -82,8 +43,7 @@ class Leavers:
         self._serial = 0
         self._lost: dict[int, dict[int, int]] = {}
         self._dead: set[int] = set()
-        self._movers = movers
-        self._mover_of: dict[tuple[bool, int], Mover] = {}
+        self._places = NewPlaces(work, table, movers)
 
     def since(self, mark: int) -> dict[int, Going]:
         """
@@ -124,9 +84,7 @@ class Leavers:
         """
         Let an item leave by a rule if it may; with it its gang, where that goes whole.
         """
-        item = self.table.items[at]
-        is_part = bool(self.table.part_of[at] >= 0)
-        going = self._whole(at, item, rule) if is_part else self._alone(at, item, rule)
+        going = self._seen(at, _RULES[rule])
         if going is None:
             return None
         for leaver in going.merged:
@@ -142,83 +100,19 @@ class Leavers:
         self._apply(self._serial, going, 1)
         return self._serial, going
 
-    def _alone(self, at: int, item: VictimRow, rule: int) -> Going:
+    def _seen(self, at: int, rule: Rule) -> Going | None:
         """
-        See a small gang, or a spare pod, as what leaves.
-        """
-        account = self.table.victims.accounts[item.sort]
-        return Going(
-            item=item,
-            at=at,
-            leaver=Leaver(
-                gang=item.gang.key,
-                queue=account.queue,
-                band=account.band,
-                rule=_RULES[rule],
-                parts=as_one(account.requests),
-                pods=len(item.pods),
-                budgets=account.budgets,
-            ),
-            runners=tuple((runner, item.node) for runner in item.pods),
-            rooms={item.node: self.table.rows[at]},
-            released=account.requests,
-            work=item.work,
-            whole=item.wide < 0,
-        )
-
-    def _whole(self, at: int, item: VictimRow, rule: int) -> Going | None:
-        """
-        See all that is left of a wide gang as what leaves.
+        See an item as what leaves; with it all of its gang, where that goes whole.
 
         Pods of it that left before must have done so by the same rule.
         """
-        wide = self.table.victims.wide[item.wide]
-        lost = self._lost.get(item.wide, {})
+        if self.table.part_of[at] < 0:
+            return alone(self.table, at, rule)
+        lost = self._lost.get(self.table.items[at].wide, {})
         before = [self.goings[serial] for serial in lost.values()]
-        if before and (
-            rule == MOVE or any(one.leaver.rule != _RULES[rule] for one in before)
-        ):
+        if before and (rule == MOVED or any(one.leaver.rule != rule for one in before)):
             return None
-        gone = {id(pod) for one in before for (_, pod), _ in one.runners}
-        runners = tuple(
-            (runner, host)
-            for runner, host in zip(wide.pods, wide.hosts, strict=True)
-            if id(runner[1]) not in gone
-        )
-        leaves = tuple(pod_sets(wide.gang.tree))
-        left = [runner for runner, _ in runners]
-        return Going(
-            item=item,
-            at=at,
-            leaver=Leaver(
-                gang=wide.gang.key,
-                queue=wide.gang.queue,
-                band=wide.band,
-                rule=_RULES[rule],
-                parts=parts_of(
-                    wide.state or standing(wide.gang),
-                    Counter(leaf for leaf, _ in wide.pods),
-                ),
-                pods=len(wide.pods),
-                budgets=wide.budgets,
-            ),
-            runners=runners,
-            rooms=self._rooms(runners, [leaf.requests for leaf in leaves]),
-            released=summed(leaves[leaf].requests for leaf, _ in left),
-            work=self.table.problem.runners.work_of(wide.gang, left),
-            whole=True,
-            merged=tuple(one.leaver for one in before),
-        )
-
-    def _rooms(
-        self, runners: Iterable[tuple[Runner, int]], requests: list[Resources]
-    ) -> dict[int, Ints]:
-        rooms: dict[int, Ints] = {}
-        for (leaf, pod), host in runners:
-            if host != NOWHERE:
-                row = self.table.held(requests[leaf], pod, host)
-                rooms[host] = rooms[host] + row if host in rooms else row
-        return rooms
+        return whole(self.table, at, rule, before)
 
     def _apply(self, serial: int, going: Going, sign: int) -> None:
         """
@@ -320,44 +214,7 @@ class Leavers:
         """
         Find a new place for somebody who is moved.
         """
-        going = self.goings[serial]
-        mover = self._mover(going) if self._is_room(going) else None
-        if mover is None:
-            return False
-        of_leaf = self.work.problem.shapes.of_leaf
-        pods = [runner for runner, _ in going.runners]
-        unit = with_pods(mover, pods, f"{serial}")
-        (state,) = unit.states
-        for i in range(len(state.leaves)):
-            of_leaf[state.key, i] = of_leaf[mover.state.key, i]
-        if not place_gang(self.work, state):
-            return False
-        going.unit = unit
-        return True
-
-    def _is_room(self, going: Going) -> bool:
-        """
-        Tell quickly whether any node has room for one of somebody's pods.
-        """
-        leaf = going.runners[0][0][0]
-        requests = self.table.requests(going.item.gang, leaf)
-        return bool((self.work.room.rows >= self.table.row(requests)).all(1).any())
-
-    def _mover(self, going: Going) -> Mover | None:
-        """
-        Name what stands for somebody who needs a new place.
-        """
-        if not self._mover_of:
-            if self._movers is None:
-                self._movers = movers_of(self.table.victims)
-            of_leaf = self.work.problem.shapes.of_leaf
-            for mover in self._movers:
-                if (mover.state.key, 0) in of_leaf:
-                    at = mover.account if mover.wide < 0 else mover.wide
-                    self._mover_of[mover.wide >= 0, at] = mover
-        if going.whole and going.item.wide >= 0:
-            return self._mover_of.get((True, going.item.wide))
-        return self._mover_of.get((False, going.item.sort))
+        return self._places.find(serial, self.goings[serial])
 
     def move_instead(self, serial: int) -> bool:
         """
@@ -367,15 +224,7 @@ class Leavers:
         if going.merged or not self.is_apart(going) or not self._is_share_free(going):
             return False
         evicted = going.leaver
-        moved = Leaver(
-            gang=evicted.gang,
-            queue=evicted.queue,
-            band=evicted.band,
-            rule=MOVED,
-            parts=evicted.parts,
-            pods=evicted.pods,
-            budgets=evicted.budgets,
-        )
+        moved = replace(evicted, rule=MOVED)
         self.rights.add(evicted, -1)
         if self.rights.take(moved):
             if self.rights.hold() and self.find_place(serial):
@@ -386,50 +235,8 @@ class Leavers:
         self.rights.add(evicted, 1)
         return False
 
-    # --- the answer -----------------------------------------------------------------
-
     def exits(self) -> Iterator[Exit]:
         """
         Write down who leaves, and where to.
         """
-        evicted: dict[int, int] = {}
-        for going in self.goings.values():
-            if going.leaver.rule != MOVED:
-                wide = going.item.wide
-                evicted[wide] = evicted.get(wide, 0) + len(going.runners)
-        for going in self.goings.values():
-            wide = going.item.wide
-            whole = going.whole or (
-                evicted.get(wide, 0) == len(self.table.victims.wide[wide].pods)
-            )
-            yield from self._exits(going, whole=whole)
-
-    def _exits(self, going: Going, *, whole: bool) -> Iterator[Exit]:
-        leaves = tuple(pod_sets(going.item.gang.tree))
-        targets = self._targets(going)
-        values = self.table.problem.values
-        for (leaf, pod), host in going.runners:
-            yield Exit(
-                gang=going.item.gang.key,
-                leaf=leaf,
-                pod=pod,
-                host=host,
-                gpus=num_gpus(leaves[leaf].requests),
-                work=values.work(leaves[leaf].requests, pod.seconds),
-                size=values.of_pod(leaves[leaf].requests),
-                rule=going.leaver.rule,
-                whole=whole,
-                band=going.leaver.band,
-                target=targets.get(id(pod), NOWHERE),
-            )
-
-    def _targets(self, going: Going) -> dict[int, int]:
-        if going.unit is None:
-            return {}
-        (state,) = going.unit.states
-        placed = self.work.placed[state.key]
-        return {
-            id(pod): host
-            for i, leaf in enumerate(state.leaves)
-            for pod, host in zip(leaf.pending, sorted(placed.get(i, ())), strict=True)
-        }
+        return exits_of(self.goings.values(), self.table, self.work)

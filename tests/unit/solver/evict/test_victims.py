@@ -9,8 +9,10 @@ import pytest
 from models.gangs import DisruptionBudget, MatchPolicy
 from models.policy import Evict, Policy
 from models.resources import GPU
+from solver.evict.gathering import victims_of
 from solver.evict.moved_gangs import movers_of
-from solver.evict.victims import Rights, vacated, victims_of
+from solver.evict.permissions import Rights
+from solver.evict.victims import vacated
 from solver.problem.leaving_pods import Exit
 from solver.problem.problem import Frozen, Step, problem_of
 from tests.helpers.build import gang, group, leaf, nodes, queue, required, snapshot

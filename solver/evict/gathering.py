@@ -1,0 +1,227 @@
+"""
+Gathering: all that runs and may leave for the starts of a step, in accounts.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from models.gangs import Gang, PodSet, pod_sets
+from models.resources import Resources, summed
+from solver.evict.group_mates import mates_that_stay, promised_mates
+from solver.evict.permissions import Permissions, Rights
+from solver.evict.victims import Account, Thing, Victims, Wide
+from solver.problem.gang_state import Standing, standing
+from solver.problem.leaving_pods import NOWHERE
+from solver.problem.problem import Problem
+from solver.problem.running_gangs import Runner
+
+
+def victims_of(problem: Problem) -> Victims:
+    """
+    Gather what may leave for the starts of a step.
+    """
+    return _Gathering(problem).run()
+
+
+class _Gathering:
+    """
+    One walk over all gangs that run.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.index = problem.room.index
+        self.may = Permissions(problem)
+        self._work_of = problem.runners.work_of
+        self.found = Victims()
+        self._known: dict[object, int] = {}
+        self._budgets: dict[str, tuple[int, ...]] = {}
+        for at, budget in enumerate(problem.snapshot.budgets):
+            for name in budget.gangs:
+                self._budgets[name] = (*self._budgets.get(name, ()), at)
+        starters = [unit for unit in problem.units if unit.starts]
+        self._mates = mates_that_stay(problem, starters) | promised_mates(problem)
+
+    def run(self) -> Victims:
+        singles, others = self.problem.runners.all
+        for gang, pod, host, work, number in singles:
+            if self.may.may_leave(gang):
+                rights = self.may.of(gang, pod.seconds)
+                if rights:
+                    thing = Thing(((0, pod),), work, gang)
+                    self._add_small(thing, host, rights, number)
+        for gang, pods in others:
+            if self.may.may_leave(gang):
+                self._add_large(gang, pods)
+        return self.found
+
+    def _add_small(
+        self,
+        thing: Thing,
+        host: int,
+        rights: Rights,
+        number: int,
+        requests: Resources | None = None,
+    ) -> None:
+        gang = thing.gang
+        budgets = self._budgets.get(gang.key, ()) if self._budgets else ()
+        key = self._sort_of(thing, rights, number, budgets)
+        at = self._known.get(key)
+        if at is None:
+            at = self._known[key] = len(self.found.accounts)
+            if requests is None:
+                assert isinstance(gang.tree, PodSet)
+                requests = gang.tree.requests
+            self.found.accounts.append(
+                Account(
+                    queue=gang.queue,
+                    band=self.problem.bands.of(gang.priority),
+                    requests=requests,
+                    pods=len(thing.pods),
+                    rights=rights,
+                    budgets=budgets,
+                    sample=thing,
+                )
+            )
+        self.found.on_node.setdefault(host, {}).setdefault(at, []).append(thing)
+
+    @staticmethod
+    def _sort_of(
+        thing: Thing, rights: Rights, number: int, budgets: tuple[int, ...]
+    ) -> object:
+        """
+        Give what small gangs have in common that nothing needs to tell apart.
+        """
+        gang = thing.gang
+        tree = gang.tree
+        if not isinstance(tree, PodSet) or (
+            rights.move and (tree.topology is not None or tree.exclusive)
+        ):
+            return gang.key
+        demand = tree.demand if rights.move else None
+        pods = len(thing.pods)
+        return (gang.queue, gang.priority, number, pods, rights, budgets, demand)
+
+    def _add_large(self, gang: Gang, pods: tuple[Runner, ...]) -> None:
+        """
+        Add a gang of several pods, or one that is not complete.
+        """
+        state = standing(gang)
+        of_pod = [self.may.of(gang, pod.seconds) for _, pod in pods]
+        whole = of_pod[0]
+        for rights in of_pod:
+            whole = whole & rights
+        loose = state.satisfied and _has_choice(state)
+        if not loose and not whole:
+            return
+        if loose and not any(of_pod):
+            return
+        if not state.satisfied:
+            whole = replace(whole, move=False)
+            if not whole:
+                return
+        hosts = tuple(self.index.get(pod.node or "", NOWHERE) for _, pod in pods)
+        leaves = tuple(pod_sets(gang.tree))
+        together = not loose and len(set(hosts)) == 1 and hosts[0] >= 0
+        if together and state.satisfied and gang.key not in self._mates:
+            requests = (
+                _times(leaves[0].requests, len(pods))
+                if len(leaves) == 1
+                else summed(leaves[at].requests for at, _ in pods)
+            )
+            thing = Thing(pods, self._work_of(gang, pods), gang)
+            number = self.problem.runners.number_of(leaves[pods[0][0]].requests)
+            self._add_small(thing, hosts[0], whole, number, requests)
+            return
+        if all(host < 0 for host in hosts):
+            return
+        self._add_wide(gang, state if loose else None, pods, hosts, whole, of_pod)
+
+    def _add_wide(
+        self,
+        gang: Gang,
+        state: Standing | None,
+        pods: tuple[Runner, ...],
+        hosts: tuple[int, ...],
+        whole: Rights,
+        of_pod: list[Rights],
+    ) -> None:
+        """
+        Add a gang on several nodes: as one account, or one for pods that are alike.
+        """
+        accounts: dict[object, int] = {}
+        counts: dict[int, int] = {}
+        parts: dict[tuple[int, int], list[Runner]] = {}
+        for runner, host, rights in zip(pods, hosts, of_pod, strict=True):
+            key = None if state is None else (runner[0], rights)
+            if key not in accounts:
+                accounts[key] = len(self.found.accounts)
+                account = self._account(gang, runner, whole)
+                if state is not None:
+                    account = _of_pods(account, rights)
+                self.found.accounts.append(account)
+            at = accounts[key]
+            counts[at] = counts.get(at, 0) + 1
+            parts.setdefault((at, host), []).append(runner)
+        self._add_things(gang, parts, singly=state is not None)
+        self.found.wide.append(
+            Wide(
+                gang=gang,
+                band=self.problem.bands.of(gang.priority),
+                pods=pods,
+                hosts=hosts,
+                rights=whole,
+                budgets=self._budgets.get(gang.key, ()),
+                state=state,
+                accounts=tuple(accounts.values()),
+                counts=counts,
+            )
+        )
+
+    def _add_things(
+        self, gang: Gang, parts: Mapping[tuple[int, int], list[Runner]], *, singly: bool
+    ) -> None:
+        for (at, host), runners in parts.items():
+            if host >= 0:
+                groups = [(one,) for one in runners] if singly else [tuple(runners)]
+                row = self.found.on_node.setdefault(host, {}).setdefault(at, [])
+                row += [Thing(pods, self._work_of(gang, pods), gang) for pods in groups]
+
+    def _account(self, gang: Gang, runner: Runner, rights: Rights) -> Account:
+        """
+        Stand for a gang on several nodes that goes whole.
+        """
+        return Account(
+            queue=gang.queue,
+            band=self.problem.bands.of(gang.priority),
+            requests={},
+            pods=0,
+            rights=rights,
+            budgets=self._budgets.get(gang.key, ()),
+            wide=len(self.found.wide),
+            sample=Thing((runner,), 0, gang),
+        )
+
+
+def _of_pods(account: Account, rights: Rights) -> Account:
+    """
+    Let an account stand for pods of one leaf that may leave one by one.
+    """
+    thing = account.sample
+    ((leaf, _),) = thing.pods
+    requests = tuple(pod_sets(thing.gang.tree))[leaf].requests
+    return replace(account, requests=requests, pods=1, leaf=leaf, rights=rights)
+
+
+def _times(requests: Resources, number: int) -> dict[str, int]:
+    return {name: amount * number for name, amount in requests.items()}
+
+
+def _has_choice(state: Standing) -> bool:
+    """
+    Tell whether a satisfied gang may lose some pods and keep others.
+    """
+    if len(state.nodes) > 1:
+        return True
+    leaf = state.leaves[0]
+    return len(leaf.running) > 1 and (leaf.counted > leaf.minimum or not leaf.minimum)

@@ -1,0 +1,194 @@
+"""
+Room for one unit: others leave until all of it has a place, then only those who must.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+
+import numpy as np
+
+from solver.evict.greedy.clear_nodes import Cover, dearest
+from solver.evict.greedy.hand_step import HandStep, placed_counts
+from solver.evict.greedy.shortfalls import Counts
+from solver.evict.greedy.victim_table import MOVE
+from solver.place.place_gang import place_gang
+from solver.problem.core_pods import least_core
+from solver.problem.gang_state import Standing
+from solver.problem.node_room import Ints, Places
+from solver.problem.problem import Unit
+
+Left = Mapping[str, Mapping[str, int]]
+"""
+What is left of limits or shares, per queue and resource.
+"""
+
+
+class RoomMaking:
+    """
+    How others are let go for the units of a step; ``_gained`` is what they are worth.
+    """
+
+    def __init__(self, step: HandStep) -> None:
+        self.step = step
+        self._gained = 0
+
+    def make(self, unit: Unit, mark: int) -> bool:
+        """
+        Let others go until all of a unit has a place, then only those who must.
+        """
+        planned = {state.key: _need(state) for state in unit.states}
+        if not self.step.book(unit, planned, later=True):
+            return False
+        if not self.step.dues.within_quotas(unit, planned):
+            return False
+        short = self.step.dues.short(unit, planned)
+        above = self.step.dues.above(unit, planned) if self.step.entitled else []
+        tight = {queue for queue, _ in [*short, *above]}
+        tries = [self._below(tight), None] if tight else [None]
+        if not any(self._clear(unit, planned, short, queues) for queues in tries):
+            return False
+        self._place_again(unit, mark)
+        placed = placed_counts(self.step.work, unit)
+        if not self.step.book(unit, placed):
+            return False
+        self._spare(mark)
+        return self._settle(placed, unit, mark)
+
+    def _clear(
+        self,
+        unit: Unit,
+        planned: Counts,
+        short: Mapping[tuple[str, str], int],
+        queues: Ints | None,
+    ) -> bool:
+        """
+        Let others go, of some queues or of all, until a unit has places and rights.
+        """
+        mark, ledger = self.step.work.mark(), self.step.work.ledger
+        ledger.lend(short)
+        done = all(self._cover(state, planned, unit, queues) for state in unit.states)
+        ledger.lend(short, -1)
+        if done and all(self._relieve(unit, ledger.limit, *key) for key in short):
+            share = ledger.share
+            above = self.step.dues.above(unit, planned) if self.step.entitled else []
+            if all(self._relieve(unit, share, *key) for key in above):
+                return True
+        self.step.work.undo(mark)
+        return False
+
+    def _cover(
+        self, state: Standing, planned: Counts, unit: Unit, queues: Ints | None
+    ) -> bool:
+        rules = self._rules(state, unit, queues)
+        cover = Cover(
+            self.step.work,
+            self.step.table,
+            self.step.leavers,
+            state,
+            planned[state.key],
+            rules,
+        )
+        return cover.run()
+
+    def _rules(self, state: Standing, unit: Unit, queues: Ints | None) -> Ints:
+        rules = self.step.table.rules(state.gang.queue, unit.band)
+        return rules if queues is None else rules * queues
+
+    def _place_again(self, unit: Unit, mark: int) -> None:
+        """
+        Place a unit by the usual habits where nobody was moved for it.
+
+        The places found on the way are kept where that fails.
+        """
+        pods = sum(
+            len(h) for s in unit.states for h in self.step.work.placed[s.key].values()
+        )
+        if pods == 1 or any(g.unit for g in self.step.leavers.since(mark).values()):
+            return
+        found = {
+            state.key: {i: [*h] for i, h in self.step.work.placed[state.key].items()}
+            for state in unit.states
+        }
+        self.step.work.unplace(mark)
+        if all(place_gang(self.step.work, state) for state in unit.states):
+            return
+        self.step.work.unplace(mark)
+        for state in unit.states:
+            for i, hosts in found[state.key].items():
+                self.step.work.take(state, i, Counter(hosts))
+
+    def _spare(self, mark: int) -> None:
+        """
+        Let those stay who need not leave after all, the dearest first.
+        """
+        found = [
+            (serial, going)
+            for serial, going in self.step.leavers.since(mark).items()
+            if going.unit is None and self.step.leavers.may_stay(going)
+        ]
+        for serial, _ in sorted(found, key=dearest):
+            self.step.leavers.spare(serial)
+
+    def _settle(self, placed: Counts, unit: Unit, mark: int) -> bool:
+        """
+        Keep what was done for a unit if it is worth it.
+        """
+        if not self.step.leavers.since(mark):
+            return True
+        most = self.step.problem.policy.evict.max_lost_per_gpu
+        if most is not None:
+            gained = sum(
+                self.step.problem.values.work(state.leaves[i].pod_set.requests, most)
+                * pods
+                for state in unit.states
+                for i, pods in placed[state.key].items()
+            )
+            lost = sum(going.work for going in self.step.leavers.goings.values())
+            if lost > self._gained + gained:
+                return False
+            self._gained += gained
+        return True
+
+    def _below(self, tight: AbstractSet[str]) -> Ints:
+        """
+        Mark the sorts below all of some queues: what leaves there is of use for all.
+        """
+        names = [
+            name
+            for name in self.step.problem.queues.queues
+            if tight <= set(self.step.rights.path(name))
+        ]
+        return self.step.table.in_queues(names).astype(np.int64)
+
+    def _relieve(self, unit: Unit, table: Left, queue: str, name: str) -> bool:
+        """
+        Let the cheapest go until a queue is within its limit, or its share.
+        """
+        left = table[queue]
+        if left[name] >= 0:
+            return True
+        queues = self._below({queue})
+        rules = self._rules(unit.states[0], unit, queues)
+        rules[rules == MOVE] = 0
+        column = self.step.problem.room.resources.index(name)
+        amounts = self.step.table.rows[:, column]
+        costs = self.step.table.shared_cost / np.maximum(amounts, 1)
+        order = np.flatnonzero((rules[self.step.table.sort] > 0) & (amounts > 0))
+        ranks = (self.step.table.size, self.step.table.age, costs)
+        for at in order[np.lexsort([rank[order] for rank in ranks])].tolist():
+            sort = self.step.table.sort[at]
+            if self.step.table.live[at] and rules[sort]:
+                if self.step.leavers.let_go(at, int(rules[sort])) is None:
+                    rules[sort] = 0
+                elif left[name] >= 0:
+                    return True
+        return False
+
+
+def _need(state: Standing) -> dict[int, int]:
+    """
+    Count the pods of each leaf that a gang needs, where all its pods may be had.
+    """
+    every = Places(tuple((0,) * len(leaf.pending) for leaf in state.leaves))
+    return {i: count for i, count in least_core(state, every).items() if count}
