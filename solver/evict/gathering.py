@@ -8,7 +8,7 @@ from dataclasses import replace
 from models.gangs import Gang, PodSet, pod_sets
 from models.resources import Resources, summed
 from solver.evict.group_mates import mates_that_stay, promised_mates
-from solver.evict.permissions import Permissions, Rights
+from solver.evict.may_leave import Permissions, Rights
 from solver.evict.victims import Account, Thing, Victims, Wide
 from solver.problem.gang_state import Standing, standing
 from solver.problem.leaving_pods import NOWHERE

@@ -282,7 +282,7 @@ FAULTS: tuple[Fault, ...] = (
         "work of the same band is preempted, too",
         in_model(
             switch(
-                "solver.evict.permissions:Permissions.__init__",
+                "solver.evict.may_leave:Permissions.__init__",
                 _as_many_as_one_band_more,
             ),
             switch("solver.encode.leaving.preempt_bound:_add_no_profit", always(None)),

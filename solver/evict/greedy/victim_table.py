@@ -13,7 +13,7 @@ import numpy as np
 
 from models.gangs import Gang, Pod, PodSet, pod_sets
 from models.resources import Resources, is_gpu
-from solver.evict.permissions import Rights
+from solver.evict.may_leave import Rights
 from solver.evict.victims import Victims, Wide, held_row
 from solver.problem.leaving_pods import NOWHERE
 from solver.problem.node_room import Bools, Floats, Ints
