@@ -138,6 +138,19 @@ KAI_QUEUE_STATUS = fields(
     allocatedNonPreemptible=AMOUNTS,
     requested=AMOUNTS,
 )
+BIND_REQUEST_SPEC = fields(
+    podName=TEXT,
+    selectedNode=TEXT,
+    receivedResourceType=TEXT,
+    receivedGPU=fields(count=WHOLE, portion=TEXT),
+    selectedGPUGroups=several(TEXT),
+    selectedFractionalGpuGroups=several(fields(id=TEXT, computeSharingMode=TEXT)),
+    resourceClaimAllocations=several(ANYTHING),
+    extendedResourceClaimAllocation=ANYTHING,
+    predictedNUMAZones=several(ANYTHING),
+    backoffLimit=WHOLE,
+)
+BIND_REQUEST_STATUS = fields(phase=TEXT, reason=TEXT, failedAttempts=WHOLE)
 KAI_LEVELS = fields(levels=several(fields(nodeLabel=TEXT, alias=TEXT)))
 
 HYPER_NODE_SPEC = fields(
@@ -202,6 +215,12 @@ def definitions() -> list[dict]:
             KAI_QUEUE_SPEC,
             KAI_QUEUE_STATUS,
             namespaced=False,
+        ),
+        definition(
+            "scheduling.run.ai/v1alpha2",
+            "BindRequest",
+            BIND_REQUEST_SPEC,
+            BIND_REQUEST_STATUS,
         ),
         definition(
             "kai.scheduler/v1alpha1", "Topology", KAI_LEVELS, None, namespaced=False

@@ -171,6 +171,7 @@ class Stage:
             "/apis/scheduling.x-k8s.io/v1alpha1/podgroups",
             "/apis/scheduling.run.ai/v2alpha2/podgroups",
             "/apis/scheduling.run.ai/v2/queues",
+            "/apis/scheduling.run.ai/v1alpha2/bindrequests",
             "/apis/scheduling.sigs.k8s.io/v1alpha1/podgroups",
             "/apis/scheduling.volcano.sh/v1beta1/podgroups",
             "/apis/scheduling.volcano.sh/v1beta1/queues",

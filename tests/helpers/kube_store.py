@@ -70,6 +70,13 @@ class Store:
         self.put(path, merged(held, body))
         return self.objects[path]
 
+    def _delete(self, path: str, body: dict | None) -> dict:
+        held = self._get(path, None)
+        wanted = (body or {}).get("preconditions", {}).get("uid")
+        if wanted not in {None, held["metadata"].get("uid")}:
+            raise ConflictError(f"delete {path}", 409, "another uid")
+        return self.objects.pop(path)
+
     def _bind(self, path: str, body: dict) -> dict:
         pod = self._get(path, None)
         uid = body["metadata"].get("uid")

@@ -59,6 +59,11 @@ def noted(*words, key=""):
 
 
 FRACTION = ("gpu-fraction", "gpu-memory", "gpu-fraction-num-devices")
+BINDER_REFUSES = (
+    "the pod asks for nvidia.com/gpu too",
+    "the pod asks for nvidia.com/gpu too",
+    "it needs gpu-fraction or gpu-memory beside it",
+)
 OWN = "nvidia.com/container.main.gpu-memory.request"
 RESOURCES = (
     (
@@ -74,7 +79,17 @@ RESOURCES = (
     ("nvidia.com/gpumem", "nvidia.com/gpumem-percentage", "nvidia.com/gpucores"),
 )
 ROWS = {
-    f"annotations {', '.join(f'`{word}`' for word in FRACTION)}": noted(*FRACTION),
+    f"annotations {', '.join(f'`{word}`' for word in FRACTION)}": [
+        pair(
+            PLAIN,
+            f"Pod/p-0 metadata annotations {word}",
+            (ABSENT, "0.5"),
+            "p-0 1 on n",
+            f"p-0 InvalidGang …annotation {word}: {what}",
+            word=word,
+        )
+        for word, what in zip(FRACTION, BINDER_REFUSES, strict=True)
+    ],
     "annotations that begin with `nvidia.com/container.`": noted(
         "nvidia.com/container.", key=OWN
     ),

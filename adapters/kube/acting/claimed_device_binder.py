@@ -95,7 +95,11 @@ class ClaimedDeviceBinder:
         """
         Take back what pods that wait have been given, and not by this round.
         """
-        idle = [pod for pod in self._cache.claiming_pods() if pod.node is None]
+        idle = [
+            pod
+            for pod in self._cache.pods_that(lambda pod: pod.claims)
+            if pod.node is None
+        ]
         self._take_back([pod for pod in idle if pod.phase is PodPhase.PENDING])
 
     def _take_back(self, pods: Sequence[PodRecord]) -> None:

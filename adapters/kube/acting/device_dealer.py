@@ -196,7 +196,7 @@ class DeviceDealer:
                 if uid and uid in claim.users:
                     mates = tuple(
                         mate.key
-                        for mate in self._cache.claiming_pods()
+                        for mate in self._cache.pods_that(lambda pod: pod.claims)
                         if (mate.namespace, mate.group) == (pod.namespace, pod.group)
                     )
                     found.setdefault(claim.key, []).append((uid, mates))

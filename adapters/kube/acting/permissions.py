@@ -59,10 +59,22 @@ ACTING = (
             ("resourceclaims/binding", "patch"),
         )
     ),
+    *(
+        Permission(
+            group="scheduling.run.ai",
+            resource="bindrequests",
+            verb=verb,
+            version="v1alpha2",
+            optional=True,
+        )
+        for verb in ("get", "create", "delete")
+    ),
 )
 """
-What binds and evicts; claims are told the node of the pod that they wait for, and
-claims of devices get them.
+What binds and evicts.
+
+KAI's binder is asked to bind pods that share GPUs as KAI does; claims are told the node
+of the pod that they wait for, and claims of devices get them.
 """
 TELLING = (
     Permission(group="", resource="pods/status", verb="patch"),

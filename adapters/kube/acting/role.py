@@ -10,7 +10,7 @@ from typing import Any
 from adapters.kube.acting.permissions import Permission
 
 _API = "rbac.authorization.k8s.io/v1"
-_ORDER = ("get", "list", "watch", "create", "update", "patch")
+_ORDER = ("get", "list", "watch", "create", "update", "patch", "delete")
 
 
 def roles(

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from adapters.kube.acting.claimed_device_binder import ClaimedDeviceBinder
 from adapters.kube.acting.executor import STOPPING, THREADS, carry_out
+from adapters.kube.acting.held_binds import HeldBinds
 from adapters.kube.acting.intent import MOST_BINDS, MOST_TEXT, IntentStore
 from adapters.kube.acting.intent_format import Intent
 from adapters.kube.acting.operations import Deeds
-from adapters.kube.acting.volume_binder import Act, VolumeBinder
+from adapters.kube.acting.volume_binder import Act
 from adapters.kube.api.errors import ClusterError
 from adapters.kube.watch.cache import Cache
 from adapters.loop.interfaces import Turn
@@ -47,7 +48,7 @@ class ClusterSink:
         self._deeds = deeds
         self._store = store
         self._memory = memory
-        self._volumes = VolumeBinder(deeds, cache)
+        self._held = HeldBinds(deeds, cache)
         self._devices = ClaimedDeviceBinder(deeds, cache)
         self._turn: Turn | None = None
         self._threads = threads
@@ -60,7 +61,7 @@ class ClusterSink:
         """
         Begin to lead: what the last leader was about to bind is promised.
         """
-        self._volumes.clear()
+        self._held.clear()
         found = self._store.claim()
         if lost := self._memory.restore(found.memory, now):
             _log.warning("memory_left_out", extra={"fields": {"entries": lost}})
@@ -79,23 +80,24 @@ class ClusterSink:
         binds = [step for step in steps if step.op == "Bind"]
         self._groups = dict(_groups(turn.snapshot, {step.gang for step in binds}))
         binds, self._left_out = self._within_bounds(binds)
+        self._held.turn()
         for step in binds:
-            notes = self._deeds.devices.notes_now(step)
+            notes = self._held.notes(step) or self._deeds.devices.notes_now(step)
             self._cache.assume(step.pod, step.uid or "", step.node, notes=notes)
         for step in steps:
             if step.op in _LEAVES:
                 self._cache.assume_leaving(step.pod, step.uid or "")
         self._intent = Intent(
             round=turn.name,
-            binds=tuple(Promise.of(step) for step in (*self._volumes.steps, *binds)),
+            binds=(*self._held.promised, *map(Promise.of, binds)),
             memory=self._memory.document(),
         )
 
     def due(self) -> Turn | None:
         """
-        Give the binds of a gang that waited for volumes, and does so no longer.
+        Give the binds of a gang that waited for volumes, or for another binder.
         """
-        turn = self._volumes.due()
+        turn = self._held.due()
         if turn is not None:
             gangs = {step.gang for step in turn.plan.operations}
             self._groups = dict(_groups(turn.snapshot, gangs))
@@ -123,8 +125,8 @@ class ClusterSink:
         Devices that were given to pods without a node are taken back.
         """
         self._devices.sweep()
-        held = tuple(Promise.of(step) for step in self._volumes.steps)
-        now = Intent(binds=held, memory=self._memory.document())
+        self._held.sweep()
+        now = Intent(binds=self._held.promised, memory=self._memory.document())
         if now != self._intent:
             self._store.write(now)
             self._intent = now
@@ -146,9 +148,9 @@ class ClusterSink:
         lacking: dict[str, list[Operation]] = {}
         for name, unit in self._units(steps).items():
             binds = [step for step in unit if step.op == "Bind"]
-            ended = self._volumes.ended(name) if binds else None
+            ended = self._held.ended(name) if binds else None
             found |= {one.operation: one for one in ended or ()}
-            if ended is None and self._volumes.lacks(binds):
+            if ended is None and self._held.lacks(binds):
                 lacking[name] = binds
         held = {step for binds in lacking.values() for step in binds}
         now = [step for step in steps if step not in found and step not in held]
@@ -174,11 +176,11 @@ class ClusterSink:
 
     def _begun(self, name: str, binds: Sequence[Operation]) -> list[Receipt]:
         """
-        Let the claims of a gang be bound before its pods.
+        Let the claims of a gang be bound before its pods, or another binder bind them.
         """
         if self._turn is None or not self._goes_on():
             return [_skipped(step, STOPPING) for step in binds]
-        return self._volumes.begin(name, self._turn, binds, self._run)
+        return self._held.begin(name, self._turn, binds, self._run)
 
     def _run(self, steps: Sequence[Operation], act: Act) -> list[Receipt]:
         return carry_out(
@@ -219,7 +221,11 @@ class ClusterSink:
         return Receipt(operation=step, result="done", message="held, nothing written")
 
     def _done(self, step: Operation) -> Receipt:
-        return self._deeds.bind(step) if step.op == "Bind" else self._deeds.evict(step)
+        if step.op != "Bind":
+            return self._deeds.evict(step)
+        if self._held.is_bound(step):
+            return Receipt(operation=step, result="done")
+        return self._deeds.bind(step)
 
 
 def _letters(step: Operation) -> int:

@@ -19,6 +19,7 @@ from adapters.kube.gangs.cluster_rules import (
     levels_of,
     rules_of,
 )
+from adapters.kube.gangs.handed_over import HandedOver
 from adapters.kube.gangs.made_up import made_up
 from adapters.kube.gangs.namespace_gangs import NamespaceLook
 from adapters.kube.gangs.node_load import AskedOfNodes, NodeLoads
@@ -31,6 +32,7 @@ from adapters.kube.objects.node_devices import DEVICES, koordinator_devices
 from adapters.kube.objects.node_pool import WHOLE, NodePool
 from adapters.kube.objects.node_record import NodeRecord, node_record
 from adapters.kube.objects.object_names import described
+from adapters.kube.objects.part_keys import KAI
 from adapters.kube.objects.pod_reader import Reducer
 from adapters.kube.objects.pod_record import PodRecord
 from adapters.machine.garbage import no_collection
@@ -114,6 +116,7 @@ class Assembler:
         self._gangs = ClusterGangs(self._dialects, self._schedulers, self._pool)
         self._loads = NodeLoads(self._gangs.is_ours)
         self._parts = PartGangs()
+        self._handed = HandedOver()
         self._devices = Kept(koordinator_devices)
         self._rules: ClusterRules | None = None
         self._levels: Levels | None = None
@@ -149,11 +152,11 @@ class Assembler:
         now: int,
         warnings: list[str],
     ) -> Assembled:
-        gangs = self._gangs
-        nodes = self._owned(nodes)
+        gangs, nodes = self._gangs, self._owned(nodes)
         trees = self._trees = trees_of(objects, nodes, self._trees)
         objects = trees.without_faulty(objects)
-        self._loads.pods_changed(*gangs.pods_changed(pods))
+        placed = self._handed.placed(pods, objects)
+        self._loads.pods_changed(*gangs.pods_changed(placed))
         wide = gangs.objects_changed(objects)
         rules = rules_of(self._dialects, gangs.shared(wide), wide, self._rules)
         self._levels = levels = levels_of(self._dialects, wide, self._levels)
@@ -194,7 +197,8 @@ class Assembler:
             return asked
         found = self._devices.of(wide.of(DEVICES.group, DEVICES.kind))
         devices = dict(one for one in found if one is not None)
-        return replace(asked, contracts=contracts, devices=devices)
+        binder = KAI in contracts and self._handed.is_served
+        return replace(asked, contracts=contracts, devices=devices, binder=binder)
 
     def _owned(self, nodes: Iterable[NodeRecord]) -> list[NodeRecord]:
         if not self._pool.key:

@@ -52,8 +52,15 @@ DEVICES = tuple(
 """
 Devices by claim, which servers have from 1.34 on.
 """
-
-
+BIND_REQUESTS = Resource(
+    group="scheduling.run.ai",
+    version="v1alpha2",
+    plural="bindrequests",
+    kind="BindRequest",
+)
+"""
+What KAI's binder carries out, where it is there.
+"""
 CLAIMS, VOLUMES = (
     next(resource for resource in NEEDED if resource.kind == kind)
     for kind in ("PersistentVolumeClaim", "PersistentVolume")
@@ -66,7 +73,7 @@ def resources_of(dialects: Sequence[Dialect]) -> tuple[Resource, ...]:
     """
     found: dict[tuple[str, str, str], Resource] = {}
     named = (resource for dialect in dialects for resource in dialect.resources)
-    for resource in (*NEEDED, *DEVICES, *OWNERS, *named):
+    for resource in (*NEEDED, *DEVICES, BIND_REQUESTS, *OWNERS, *named):
         place = resource.group, resource.version, resource.plural
         found.setdefault(place, resource)
     return tuple(found.values())

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 from adapters.kube.api.api_resources import Raw, Resource
 from adapters.kube.api.errors import ManifestsRejectedError
+from adapters.kube.api.paths import called as resource_called
 from adapters.kube.dialects.protocol import Objects
 from adapters.kube.dialects.registry import dialects
 from adapters.kube.dialects.workloads import IN_MANIFESTS
 from adapters.kube.gangs.assemble import Assembled, snapshot_of
-from adapters.kube.gangs.kinds import resources_of
+from adapters.kube.gangs.kinds import BIND_REQUESTS, resources_of
 from adapters.kube.objects.fields import (
     FieldError,
     Json,
@@ -105,6 +106,9 @@ def _open(
     found.append(Manifest(source, place, document))
 
 
+_BIND_REQUEST = BIND_REQUESTS.group, BIND_REQUESTS.kind
+
+
 def objects_of(manifests: Iterable[Manifest], source: str = "") -> Objects:
     """
     Sort objects by kind; kinds that nobody reads are passed over.
@@ -116,10 +120,8 @@ def objects_of(manifests: Iterable[Manifest], source: str = "") -> Objects:
     ManifestsRejectedError
         When an object has no name, or is written twice.
     """
-    known = {
-        (resource.group, resource.kind): resource
-        for resource in (*resources_of(dialects()), *IN_MANIFESTS)
-    }
+    read = (*resources_of(dialects()), *IN_MANIFESTS)
+    known = {(resource.group, resource.kind): resource for resource in read}
     by_kind: dict[tuple[str, str], dict[tuple[str, str], Raw]] = {}
     problems: list[Problem] = []
     sources: dict[str, None] = {}
@@ -127,7 +129,9 @@ def objects_of(manifests: Iterable[Manifest], source: str = "") -> Objects:
     for manifest in manifests:
         sources[manifest.source] = None
         version, kind = str(manifest.raw["apiVersion"]), manifest.kind
-        if is_unread(version, kind[1]):
+        if _is_binder(manifest):
+            by_kind.setdefault(_BIND_REQUEST, {})
+        elif is_unread(version, kind[1]):
             unread[called(version, kind[1])] += 1
         elif kind in known:
             at = _identity(manifest, known[kind], problems)
@@ -144,6 +148,16 @@ def objects_of(manifests: Iterable[Manifest], source: str = "") -> Objects:
         },
         unread=unread,
     )
+
+
+def _is_binder(manifest: Manifest) -> bool:
+    """
+    Tell whether an object says that KAI's binder is there: the definition of its kind.
+    """
+    meta = manifest.raw.get("metadata")
+    name = meta.get("name") if isinstance(meta, Mapping) else None
+    is_definition = manifest.kind[1] == "CustomResourceDefinition"
+    return is_definition and name == resource_called(BIND_REQUESTS)
 
 
 def _enter(

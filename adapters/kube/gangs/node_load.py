@@ -9,18 +9,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from adapters.kube.gangs.attached_volumes import SlotsOfNode, SlotsOfNodes
-from adapters.kube.gangs.shared_devices import Devices, shared_node
+from adapters.kube.gangs.kai_groups import kai_node
+from adapters.kube.gangs.shared_devices import Devices, SharedNode, shared_node
 from adapters.kube.objects.constraints import NAME_FIELD
 from adapters.kube.objects.device_parts import SharedGpus, devices_held
 from adapters.kube.objects.node_devices import RegisteredGpus, both
 from adapters.kube.objects.node_record import NodeRecord
+from adapters.kube.objects.part_keys import KAI
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import PodPhase
 from models.gpu_parts import is_part
 from models.host_ports import ports_offered
 from models.neighbours import Neighbours
 from models.nodes import Node
-from models.resources import Resources, add, is_gpu, largest, num_gpus
+from models.resources import GPU, Resources, add, is_gpu, largest, num_gpus
 
 NO_DEVICES: Devices = {}
 Others = tuple[tuple[Neighbours, int], ...]
@@ -36,7 +38,7 @@ class AskedOfNodes:
     ``slots`` are those that each has for volumes, ``others`` neighbours that are there,
     ``places`` labels that say in which HyperNodes it is.  ``contracts`` are those in
     which parts of GPUs are asked for, ``devices`` what objects beside nodes say,
-    ``claimed`` what can be claimed of each.
+    ``claimed`` what can be claimed of each.  ``binder`` says that KAI's is there.
     """
 
     by_name: bool = False
@@ -47,6 +49,7 @@ class AskedOfNodes:
     contracts: frozenset[str] = frozenset()
     devices: Mapping[str, RegisteredGpus] = field(default_factory=dict)
     claimed: Mapping[str, Resources] = field(default_factory=dict)
+    binder: bool = False
 
     def of(self, node: str) -> "_With":
         """
@@ -55,11 +58,11 @@ class AskedOfNodes:
         others = self.others.get(node, ())
         places = self.places.get(node, {})
         claimed = self.claimed.get(node, {})
-        beside = self.devices.get(node), self.contracts, claimed
+        beside = self.devices.get(node), self.contracts, claimed, self.binder
         return self.by_name, self.ports, self.slots.of(node), others, places, beside
 
 
-_Shared = tuple[RegisteredGpus | None, frozenset[str], Resources]
+_Shared = tuple[RegisteredGpus | None, frozenset[str], Resources, bool]
 _With = tuple[bool, frozenset[str], SlotsOfNode, Others, Labels, _Shared]
 _Made = tuple[NodeRecord, _With, Node, tuple[str, ...], Devices]
 
@@ -178,7 +181,7 @@ class NodeLoads:
     def _node(self, record: NodeRecord, asked: _With) -> _Made:
         node = record.node
         by_name, ports, slots, neighbours, places, more = asked
-        beside, contracts, claimed = more
+        beside, contracts, claimed, binder = more
         here = sorted(
             self._pods.get(node.name, {}).values(), key=lambda pod: (pod.key, pod.uid)
         )
@@ -208,12 +211,28 @@ class NodeLoads:
             others=neighbours,
             unschedulable=node.unschedulable or closer is not None,
         )
-        if devices is None or not is_shared:
-            return record, asked, made, tuple(said), NO_DEVICES
-        with_parts = [pod for pod in ours if pod.shared is not None]
-        whole = self._whole[node.name]
-        found = shared_node(made, devices, with_parts, others, whole)
+        found = SharedNode(made, NO_DEVICES)
+        if is_shared or (devices is None and KAI in contracts):
+            found = self._shared(made, devices, (ours, others), is_served=binder)
         return record, asked, found.node, (*said, *found.said), found.devices
+
+    def _shared(
+        self,
+        made: Node,
+        devices: RegisteredGpus | None,
+        pods: tuple[Sequence[PodRecord], Sequence[PodRecord]],
+        *,
+        is_served: bool,
+    ) -> SharedNode:
+        """
+        Say what is left of a node's GPUs that pods share, in a contract or as KAI does.
+        """
+        ours = [pod for pod in pods[0] if pod.shared is not None]
+        if devices is not None:
+            return shared_node(made, devices, ours, pods[1], self._whole[made.name])
+        if made.allocatable.get(GPU):
+            return kai_node(made, ours, pods[1], is_served=is_served)
+        return SharedNode(made, NO_DEVICES)
 
 
 def _used(load: Mapping[str, int]) -> dict[str, int]:

@@ -4,9 +4,11 @@ Gangs that ask for parts of GPUs: what they count, their devices, why some must 
 Where nobody asks for a part all stays the very same.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from adapters.kube.objects.kai_parts import SLOTS
+from adapters.kube.objects.part_keys import KAI
 from models.aged_gangs import read_anew
 from models.aged_gangs import still as as_read
 from models.gangs import Gang, Group, Pod, PodPhase, PodSet, Tree, pod_sets
@@ -25,6 +27,22 @@ from models.resources import Resources
 from models.snapshot import Snapshot
 
 Devices = Mapping[str, tuple[GpuDevice, ...]]
+
+
+_NO_BINDER = (
+    "no node has GPUs that KAI's binder shares, or none is there: it carries out "
+    "objects of the kind BindRequest of scheduling.run.ai"
+)
+
+
+def _readable(nodes: Iterable[Node]) -> Iterator[str]:
+    """
+    Name the contracts under which nodes share GPUs.
+    """
+    for node in nodes:
+        if node.allocatable.get(SLOTS):
+            yield KAI
+        yield from (one.contract for one in node.taken if one.contract not in {"", KAI})
 
 
 def contracts_in(parts: Iterable[str]) -> frozenset[str]:
@@ -51,12 +69,7 @@ class PartGangs:
         """
         Say it of a snapshot; ``devices`` are those of pods of ours.
         """
-        readable = frozenset(
-            one.contract
-            for node in snapshot.nodes
-            for one in node.taken
-            if one.contract
-        )
+        readable = frozenset(_readable(snapshot.nodes))
         memories = frozenset(node.gpu_memory for node in snapshot.nodes)
         if (memories, readable) != (self._memories, self._readable):
             self._memories, self._readable = memories, readable
@@ -102,6 +115,7 @@ class PartGangs:
             return Waiting(Reason.UNSUPPORTED_CONSTRAINT, {"detail": what})
         for name in names - self._readable:
             what = f"no node says which of its GPUs may be shared under {name}"
+            what = what if name != KAI else _NO_BINDER
             return Waiting(Reason.UNSUPPORTED_CONSTRAINT, {"detail": what})
         return None
 

@@ -44,6 +44,12 @@ class SharedGpus:
     is_whole: bool = False
 
 
+KEPT_FOR_IT = SharedGpus(frozenset(), 0)
+"""
+The devices of a pod that shares as KAI does: other pods keep them for its groups.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Words:
     """
@@ -59,14 +65,12 @@ class Contract:
     """
     How one system shares devices.
 
-    ``annotations`` and ``resources`` ask for parts, those that end in ``*`` by how they
-    begin; ``prefix`` is what names of annotations begin with where containers have
-    their own.  ``names`` reads which devices a pod was given from its labels and
-    annotations, ``count`` how many it asks for.
+    ``resources`` ask for parts; ``prefix`` is what names of annotations begin with
+    that ask for parts which are not planned.  ``names`` reads which devices a pod was
+    given from its annotations, ``count`` how many it asks for.
     """
 
     name: str
-    annotations: tuple[str, ...] = ()
     prefix: str = ""
     resources: tuple[str, ...] = ()
     names: Callable[[Words], Iterable[str]] = lambda _: ()
@@ -108,11 +112,7 @@ def _asked(resource: str) -> Callable[[Words], int]:
 
 
 CONTRACTS: tuple[Contract, ...] = (
-    Contract(
-        name=KAI,
-        annotations=("gpu-fraction", "gpu-memory", "gpu-fraction-num-devices"),
-        prefix="nvidia.com/container.",
-    ),
+    Contract(name=KAI, prefix="nvidia.com/container."),
     Contract(
         name=KOORDINATOR,
         resources=KOORDINATOR_RESOURCES,
@@ -147,7 +147,6 @@ CONTRACTS: tuple[Contract, ...] = (
 Who shares devices how; `docs/reference/dialects.md` lists the words.
 """
 
-_ANNOTATIONS = frozenset(key for each in CONTRACTS for key in each.annotations)
 _PREFIXES = tuple(each.prefix for each in CONTRACTS if each.prefix)
 _BY_RESOURCE = {name: each for each in CONTRACTS for name in each.resources}
 _PLANNED = {name for words in READ for name in words.resources}
@@ -157,10 +156,10 @@ _BY_NAME = {each.name: each for each in CONTRACTS}
 
 def asked_by_annotation(annotations: Mapping[str, str]) -> Iterator[str]:
     """
-    Name the annotations that ask for a part of a GPU.
+    Name the annotations that ask for a part of a GPU that is not planned.
     """
     for key in annotations:
-        if key in _ANNOTATIONS or key.startswith(_PREFIXES):
+        if key.startswith(_PREFIXES):
             yield f"annotation {key}: {_NOT_PLANNED}"
 
 

@@ -5,10 +5,12 @@ Only what a contract promises is read; what it cannot promise, or would not acce
 fault that names the field.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from adapters.kube.objects.fields import FieldError, Json, mapping, records, shown
+from adapters.kube.objects.kai_parts import SLOTS as KAI_SLOTS
+from adapters.kube.objects.kai_parts import asks, part_asked_of_kai
 from adapters.kube.objects.part_keys import (
     CORES_UNREAD,
     GPUSHARE,
@@ -61,11 +63,15 @@ class PartAsked:
 NOTHING = PartAsked()
 
 
-def part_asked(spec: Json, requests: Resources) -> PartAsked:
+def part_asked(spec: Json, requests: Resources, said: Mapping[str, str]) -> PartAsked:
     """
     Read the part that a pod asks for; nothing where it asks for none.
+
+    ``said`` are annotations in which it may ask.
     """
     asking = list(_asking(spec))
+    if asks(said):
+        return _asked_by_words(asking, requests, said)
     if not asking:
         return NOTHING
     first, place, contract = asking[0]
@@ -93,6 +99,26 @@ def part_asked(spec: Json, requests: Resources) -> PartAsked:
 
 _WORDS = ("initContainers", "containers")
 Asking = tuple[Json, str, ContractWords]
+
+
+def _asked_by_words(
+    asking: Sequence[Asking], requests: Resources, said: Mapping[str, str]
+) -> PartAsked:
+    """
+    Read what annotations ask for, which KAI gives to the pod and no container.
+    """
+    if asking:
+        _, place, contract = asking[0]
+        what = f"a pod asks in one contract, and not in kai and {contract.name}"
+        return PartAsked(unsupported=(f"{place}.resources: {what}",))
+    try:
+        part = part_asked_of_kai(said, requests)
+    except FieldError as error:
+        return PartAsked(invalid=(str(error),))
+    if part is None:
+        return NOTHING
+    more = {KAI_SLOTS: part.count, part.resource: 1}
+    return PartAsked(PodPart(part, 0, 1), {**requests, **more})
 
 
 def _asking(spec: Json) -> Iterator[Asking]:

@@ -18,7 +18,12 @@ from adapters.kube.objects.constraints import (
     unsupported_of,
     volumes_of,
 )
-from adapters.kube.objects.device_parts import asked_by_annotation, shared_by
+from adapters.kube.objects.device_parts import (
+    KEPT_FOR_IT,
+    SharedGpus,
+    asked_by_annotation,
+    shared_by,
+)
 from adapters.kube.objects.fields import (
     FieldError,
     Json,
@@ -31,8 +36,10 @@ from adapters.kube.objects.fields import (
     tried,
     whole,
 )
+from adapters.kube.objects.kai_parts import asks
+from adapters.kube.objects.kai_parts import words as kai_words
 from adapters.kube.objects.object_names import is_label, is_subdomain
-from adapters.kube.objects.part_keys import wishes
+from adapters.kube.objects.part_keys import KAI, wishes
 from adapters.kube.objects.part_words import NOTHING, PodPart, part_asked
 from adapters.kube.objects.pod_record import Owner, PodRecord
 from adapters.kube.objects.pod_terms import NO_TERMS, PodTerms, terms_of
@@ -49,6 +56,7 @@ _LONGEST = 253
 _LONGEST_KEY = 8192
 _MOST_LETTERS = 16_384
 _KEPT_LETTERS = 512
+_Words = tuple[Mapping[str, str], Mapping[str, str]]  # labels and annotations
 _UNREAD = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})
 
 
@@ -66,6 +74,14 @@ class _Wants:
     unsupported: tuple[str, ...] = ()
     invalid: tuple[str, ...] = ()
     uncounted: tuple[str, ...] = ()
+
+    def shared(self, said: Mapping[str, str]) -> SharedGpus | None:
+        """
+        Say of which devices a pod that runs has parts.
+        """
+        if self.part is not None and self.part.part.contract == KAI:
+            return KEPT_FOR_IT
+        return shared_by(said, self.written)
 
     def unplanned(self, said: Mapping[str, str]) -> Iterator[str]:
         """
@@ -106,7 +122,7 @@ class Reducer:
             raise FieldError("spec.nodeName", f"{shown(node)} is no name of a node")
         found, faults = self._found(meta, spec, status)
         labels, said = found.get("labels", _NONE), found.get("annotations", _NONE)
-        wants = self._wanted(spec, status, namespace, labels)
+        wants = self._wanted(spec, status, namespace, (labels, said))
         unread = unread_words(labels, said, spec)
         alone = (
             *wants.unplanned(said),
@@ -124,7 +140,7 @@ class Reducer:
             invalid=tuple(dict.fromkeys((*faults, *wants.invalid))),
             uncounted=wants.uncounted,
             part=wants.part,
-            shared=shared_by(said, wants.written) if node else None,
+            shared=wants.shared(said) if node else None,
             unread=unread,
             said="" if node else _said(status),
             **found,
@@ -152,22 +168,22 @@ class Reducer:
         return found, faults
 
     def _wanted(
-        self, spec: Json, status: Json, namespace: str, labels: Mapping[str, str]
+        self, spec: Json, status: Json, namespace: str, words: _Words
     ) -> _Wants:
         given = [
             entry
             for entry in _listed(status, "containerStatuses")
             if isinstance(entry, Mapping) and entry.get("allocatedResources")
         ]
-        key = _template(spec, namespace, labels, given)
+        key = _template(spec, namespace, words, given)
         if len(key) > _LONGEST_KEY:
             # A tenant may write another megabyte of affinity into each of many pods.
-            return _wants(spec, namespace, labels, given)
+            return _wants(spec, namespace, words, given)
         found = self._wants.get(key)
         if found is None:
             if len(self._wants) >= _MOST_SHARED:
                 self._wants.clear()
-            found = self._wants[key] = _wants(spec, namespace, labels, given)
+            found = self._wants[key] = _wants(spec, namespace, words, given)
         return found
 
 
@@ -208,9 +224,7 @@ def checked(meta: Json) -> tuple[str, str]:
     return name, namespace
 
 
-def _template(
-    spec: Json, namespace: str, labels: Mapping[str, str], given: list[Json]
-) -> str:
+def _template(spec: Json, namespace: str, words: _Words, given: list[Json]) -> str:
     """
     Write what decides a pod's wants; pods of one template write the same.
     """
@@ -237,7 +251,9 @@ def _template(
             for entry in _listed(spec, word)
         )
     if spec.get("affinity") or spec.get("topologySpreadConstraints"):
-        parts += [namespace, labels]
+        parts += [namespace, words[0]]
+    if asks(words[1]):
+        parts.append(kai_words(words[1]))
     if given:
         parts += [(s.get("name"), s["allocatedResources"]) for s in given]
     return repr(parts)
@@ -263,15 +279,14 @@ def _listed(raw: Json, key: str) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _wants(
-    spec: Json, namespace: str, labels: Mapping[str, str], given: list[Json]
-) -> _Wants:
+def _wants(spec: Json, namespace: str, words: _Words, given: list[Json]) -> _Wants:
+    labels, said = words
     faults: list[str] = []
     uncounted: list[str] = []
     no_ports: Resources = {}
     asked = tried(lambda: requests_of(spec, given, faults), {PODS: 1}, uncounted)
     ports = tried(lambda: host_ports_of(spec), no_ports, faults)
-    part = tried(lambda: part_asked(spec, asked), NOTHING, faults)
+    part = tried(lambda: part_asked(spec, asked, said), NOTHING, faults)
     no_words: tuple[str, ...] = ()
     faults += part.invalid
     return _Wants(

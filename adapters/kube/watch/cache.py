@@ -18,6 +18,7 @@ from adapters.kube.api.watch_events import number_of
 from adapters.kube.dialects.protocol import Objects
 from adapters.kube.objects.device_parts import SharedGpus
 from adapters.kube.objects.node_record import NodeRecord
+from adapters.kube.objects.part_keys import KAI
 from adapters.kube.objects.pod_record import PodRecord
 from adapters.kube.watch.pace import State
 from adapters.kube.watch.reflector import Reflector
@@ -162,12 +163,12 @@ class Cache:
             found = (self._pods.records.get(key) for key in keys)
             return [pod for pod in found if pod is not None]
 
-    def claiming_pods(self) -> list[PodRecord]:
+    def pods_that(self, test: Callable[[PodRecord], object]) -> list[PodRecord]:
         """
-        List the pods that claim devices; those that we bound are on their nodes.
+        List the pods that pass a test; those that we bound are on their nodes.
         """
         with self._lock:
-            held, pods = self._assumed, filter(_claims, self._pods.records.values())
+            held, pods = self._assumed, filter(test, self._pods.records.values())
             return [_assumed(p, held[p.key]) if p.key in held else p for p in pods]
 
     def pods_on(self, node: str) -> tuple[PodRecord, ...]:
@@ -252,7 +253,8 @@ def _assumed(pod: PodRecord, held: Assumed) -> PodRecord:
     said, shared = pod.annotations, pod.shared
     if pod.part is not None and not held.leaves:
         said = {**said, **held.notes}
-        shared = SharedGpus(frozenset(), pod.part.part.count)
+        is_kept = pod.part.part.contract == KAI
+        shared = SharedGpus(frozenset(), 0 if is_kept else pod.part.part.count)
     return replace(pod, node=held.node, phase=phase, annotations=said, shared=shared)
 
 
@@ -271,7 +273,3 @@ def _problems(followed: Reflector[Any], oldest: float) -> Iterable[str]:
         yield f"{name} were not read yet{why}"
     elif age > oldest:
         yield f"{name} are {age:.0f} s old, more than {oldest:.0f} s{why}"
-
-
-def _claims(pod: PodRecord) -> bool:
-    return bool(pod.claims)

@@ -54,7 +54,9 @@ def fraction(**said):
 # --- who asks for a part ------------------------------------------------------
 
 
-@pytest.mark.parametrize("word", ["gpu-fraction", "gpu-memory"])
+@pytest.mark.parametrize(
+    ("word", "said"), [("gpu-fraction", "0.5"), ("gpu-memory", "4000")]
+)
 @pytest.mark.parametrize(
     ("labels", "annotations", "more"),
     [
@@ -66,12 +68,15 @@ def fraction(**said):
     ],
     ids=["alone", "kai-queue", "kai", "volcano", "coscheduling"],
 )
-def test_half_a_gpu_waits_in_every_dialect(word, labels, annotations, more):
-    asks = pod(gpus=0, labels=labels, annotations={**annotations, word: "0.5"})
+def test_a_part_as_kai_has_it_waits_in_every_dialect_where_kais_binder_is_not(
+    word, said, labels, annotations, more
+):
+    asks = pod(gpus=0, labels=labels, annotations={**annotations, word: said})
 
     reason, detail = refusal(node(), asks, *more)
     assert "UnsupportedConstraint" == reason
-    assert f"annotation {word}: parts of a GPU are not planned" in detail
+    assert "KAI's binder" in detail
+    assert "BindRequest" in detail
 
 
 UNPLANNED = ("volcano.sh/gpu-memory", "volcano.sh/gpu-number")

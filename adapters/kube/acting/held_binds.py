@@ -1,0 +1,93 @@
+"""
+Binds that something else comes before: volumes that are made, or another binder's work.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from adapters.kube.acting.bind_request_binder import BindRequestBinder
+from adapters.kube.acting.operations import Deeds
+from adapters.kube.acting.volume_binder import Act, VolumeBinder
+from adapters.kube.watch.cache import Cache
+from adapters.loop.interfaces import Turn
+from adapters.loop.memory.promises import Promise
+from models.plan import Operation
+from models.receipt import Receipt
+
+Run = Callable[[Sequence[Operation], Act], list[Receipt]]
+
+
+class HeldBinds:
+    """
+    Holds gangs until their volumes are there, then until KAI's binder has bound them.
+    """
+
+    def __init__(self, deeds: Deeds, cache: Cache) -> None:
+        self._volumes = VolumeBinder(deeds, cache)
+        self._requests = BindRequestBinder(deeds, cache)
+
+    @property
+    def promised(self) -> tuple[Promise, ...]:
+        """
+        Give what is promised to the pods that are held.
+        """
+        return tuple(map(Promise.of, (*self._volumes.steps, *self._requests.steps)))
+
+    def clear(self) -> None:
+        """
+        Forget what was held: somebody else may have led since.
+        """
+        self._volumes.clear()
+        self._requests.clear()
+
+    def turn(self) -> None:
+        """
+        Begin with another plan.
+        """
+        self._requests.turn()
+
+    def notes(self, step: Operation) -> Mapping[str, str] | None:
+        """
+        Give what a pod will be told of its devices by another binder, if by one.
+        """
+        return self._requests.notes(step)
+
+    def due(self) -> Turn | None:
+        """
+        Give the binds of a gang that was held and can be ended now.
+        """
+        return self._volumes.due() or self._requests.due()
+
+    def ended(self, name: str) -> Sequence[Receipt] | None:
+        """
+        Give the receipts of a gang that was held in vain; none where it can go on.
+        """
+        ended = self._volumes.ended(name)
+        return self._requests.ended(name) if ended is None else ended
+
+    def lacks(self, binds: Sequence[Operation]) -> bool:
+        """
+        Tell whether something else comes before some binds.
+        """
+        return self._volumes.lacks(binds) or self._requests.lacks(binds)
+
+    def begin(
+        self, name: str, turn: Turn, binds: Sequence[Operation], run: Run
+    ) -> list[Receipt]:
+        """
+        Begin with what comes first, and hold the gang.
+        """
+        if self._volumes.lacks(binds):
+            return self._volumes.begin(name, turn, binds, run)
+        return self._requests.begin(name, turn, binds, run)
+
+    def is_bound(self, step: Operation) -> bool:
+        """
+        Tell whether another binder has bound a pod already.
+        """
+        return self._requests.is_bound(step)
+
+    def sweep(self) -> None:
+        """
+        Take back what nobody carries out.
+        """
+        self._requests.sweep()
