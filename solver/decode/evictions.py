@@ -2,33 +2,24 @@
 An answer of a step with evictions, turned into a draft: who leaves, and who goes where.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from models.gangs import Gang, pod_sets
-from models.plan import Rule
-from models.resources import num_gpus
+from models.gangs import Gang
+from solver.decode.converted_nodes import ConvertedNodes
 from solver.decode.deal_places import Decoded, decode
+from solver.decode.exit_rules import ExitRules, Gone, Value
 from solver.effort.budget import Budget
 from solver.encode.leaving.step_encoding import StepEncoding
 from solver.encode.node_classes import NodeClass
-from solver.encode.variables import (
-    ChoiceVars,
-    Linear,
-    RigidVars,
-    TypeVars,
-    Var,
-)
+from solver.encode.variables import ChoiceVars, RigidVars, TypeVars
 from solver.evict.freeze import without
 from solver.evict.moved_gangs import Mover, with_pods
-from solver.evict.victims import Thing, Wide
 from solver.problem.gang_state import Standing
-from solver.problem.leaving_pods import NOWHERE, Exit
+from solver.problem.leaving_pods import NOWHERE
 from solver.problem.pod_shapes import Shapes
 from solver.problem.problem import Problem, Unit
 from solver.problem.running_gangs import Runner
-
-Value = Callable[[Var], int]
 
 
 def decode_step(
@@ -37,7 +28,22 @@ def decode_step(
     """
     Turn an answer into a draft with exits; say whether all that moves found its place.
     """
-    return Decoding(encoding, value, budget).run()
+    nodes = ConvertedNodes(encoding, value)
+    return decode_leaving(encoding, value, budget, nodes.gone, nodes.items())
+
+
+def decode_leaving(
+    encoding: StepEncoding,
+    value: Value,
+    budget: Budget,
+    gone: Gone,
+    items: tuple[NodeClass, ...],
+) -> tuple[Decoded, bool]:
+    """
+    Turn an answer into a draft, where it is known what leaves which nodes.
+    """
+    classes = replace(encoding.classes, items=items)
+    return _Decoding(replace(encoding, classes=classes), value, gone).run(budget)
 
 
 @dataclass(slots=True)
@@ -50,204 +56,31 @@ class _Moved:
     units: list[Unit]
 
 
-class Decoding:
+class _Decoding:
     """
-    One answer being read: who leaves, which nodes that converts, and who goes where.
+    One answer being read: by which rules things leave, and who goes where.
     """
 
-    def __init__(self, encoding: StepEncoding, value: Value, budget: Budget) -> None:
+    def __init__(self, encoding: StepEncoding, value: Value, gone: Gone) -> None:
         self.encoding = encoding
         self.value = value
-        self.budget = budget
         self.leaving = encoding.leaving
         self.victims = encoding.leaving.victims
-        self.bins: list[list[int]] = [[] for _ in encoding.classes.items]
-        self.gone: dict[int, list[tuple[Thing, int]]] = {}
-        self.exits: list[Exit] = []
+        self.rules = ExitRules(encoding.problem, encoding.leaving, value, gone)
         self.moved: list[_Moved] = []
 
-    def run(self) -> tuple[Decoded, bool]:
+    def run(self, budget: Budget) -> tuple[Decoded, bool]:
         """
         Give the draft, and whether all that moves found its place.
         """
-        self.assign_nodes()
-        moving = self._choose_rules()
-        self._make_movers(moving)
-        problem = without(self.encoding.problem, self.exits)
+        self._make_movers()
+        problem = without(self.encoding.problem, self.rules.exits)
         problem = _with_movers(problem, self.moved)
         types = [*self.encoding.types, *(moved.kind for moved in self.moved)]
-        decoded = decode(
-            replace(
-                self.encoding,
-                problem=problem,
-                types=types,
-                classes=replace(self.encoding.classes, items=self.items()),
-            ),
-            self.value,
-            self.budget,
-        )
-        return self._with_targets(decoded)
+        encoding = replace(self.encoding, problem=problem, types=types)
+        return self._with_targets(decode(encoding, self.value, budget))
 
-    def assign_nodes(self) -> None:
-        """
-        Deal the options of each group to its nodes, in their order.
-        """
-        for g, group in enumerate(self.leaving.conversion.groups):
-            at = 0
-            for o, option in enumerate(group.options):
-                number = self.value(self.leaving.taken[g, o])
-                for node in group.nodes[at : at + number]:
-                    self._join(option.bin, node)
-                    for column, count in enumerate(option.taken):
-                        if count:
-                            things = group.things(self.victims, node, column)
-                            self.take(group.accounts[column], node, count, things)
-                at += number
-            for node in group.nodes[at:]:
-                self._join(group.base, node)
-        for c, crowd in enumerate(self.leaving.conversion.crowds):
-            joined = [
-                level.bin
-                for x, level in enumerate(crowd.levels)
-                if self.value(self.leaving.joins[c, x])
-            ]
-            self._join(joined[0] if joined else crowd.base, crowd.node)
-            for account in crowd.accounts:
-                literals = self.leaving.crowd.get((c, account), ())
-                here = self.victims.on_node[crowd.node][account]
-                self.take(account, crowd.node, sum(map(self.value, literals)), here)
-
-    def _join(self, number: int, node: int) -> None:
-        if number >= 0:
-            self.bins[number].append(node)
-
-    def take(
-        self, account: int, node: int, count: int, things: Sequence[Thing]
-    ) -> None:
-        """
-        Let so many of some things of an account leave a node, the least loss first.
-        """
-        if not count:
-            return
-        ordered = sorted(
-            things, key=lambda thing: (thing.cost, thing.gang.key, -thing.pods[0][0])
-        )
-        row = self.gone.setdefault(account, [])
-        row += [(thing, node) for thing in ordered[:count]]
-
-    def items(self) -> tuple[NodeClass, ...]:
-        """
-        Give every bin the nodes that are converted to it.
-        """
-        return tuple(
-            replace(
-                item,
-                nodes=tuple(nodes),
-                parts=tuple(replace(part, nodes=tuple(nodes)) for part in item.parts),
-            )
-            for item, nodes in zip(self.encoding.classes.items, self.bins, strict=True)
-        )
-
-    def _sum(self, row: Linear) -> int:
-        return row.constant + sum(
-            c * self.value(v)
-            for v, c in zip(row.variables, row.coefficients, strict=True)
-        )
-
-    # --- who leaves by which rule -------------------------------------------------
-
-    def _choose_rules(self) -> dict[int, list[tuple[Thing, int]]]:
-        """
-        Split what leaves of each account into moved, reclaimed and preempted.
-
-        Gives what is moved, by account.
-        """
-        moving: dict[int, list[tuple[Thing, int]]] = {}
-        for account, things in sorted(self.gone.items()):
-            record = self.victims.accounts[account]
-            if record.wide >= 0:
-                continue
-            parting = self.leaving.parting[account]
-            things.sort(key=lambda item: (item[0].cost, item[0].gang.key))
-            moved = self._sum(parting["consolidate"])
-            moving[account] = things[:moved]
-            preempted = self._sum(parting["preempt"])
-            for i, (thing, node) in enumerate(things[moved:]):
-                rule: Rule = "preempt" if i < preempted else "reclaim"
-                self._leave(
-                    thing.gang, [(r, node) for r in thing.pods], rule, whole=True
-                )
-        for at, wide in enumerate(self.victims.wide):
-            self._choose_wide(at, wide, moving)
-        return moving
-
-    def _choose_wide(
-        self, at: int, wide: Wide, moving: dict[int, list[tuple[Thing, int]]]
-    ) -> None:
-        dead = bool(self.value(self.leaving.dead[at]))
-        away = at in self.leaving.away and bool(self.value(self.leaving.away[at]))
-        if away:
-            return
-        if wide.state is None:
-            if dead:
-                parting = self.leaving.parting[wide.accounts[0]]
-                rule: Rule = "preempt" if self._sum(parting["preempt"]) else "reclaim"
-                runners = list(zip(wide.pods, wide.hosts, strict=True))
-                self._leave(wide.gang, runners, rule, whole=True)
-            return
-        for account in wide.accounts:
-            parting = self.leaving.parting[account]
-            things = self.gone.get(account, [])
-            single = self.leaving.drifting.get(account)
-            moved = 0 if single is None else self.value(single)
-            moving[account] = things[:moved]
-            runners = [(r, node) for thing, node in things[moved:] for r in thing.pods]
-            if dead:
-                runners += self._lost(account, wide)
-            preempted = self._sum(parting["preempt"])
-            self._leave(wide.gang, runners[:preempted], "preempt", whole=dead)
-            self._leave(wide.gang, runners[preempted:], "reclaim", whole=dead)
-
-    def _lost(self, account: int, wide: Wide) -> Iterator[tuple[Runner, int]]:
-        """
-        Walk the pods of an account on nodes that are gone.
-        """
-        leaf = self.victims.accounts[account].leaf
-        first = next(a for a in wide.accounts if self.victims.accounts[a].leaf == leaf)
-        for runner, host in zip(wide.pods, wide.hosts, strict=True):
-            if host == NOWHERE and runner[0] == leaf and account == first:
-                yield runner, host
-
-    def _leave(
-        self,
-        gang: Gang,
-        runners: Sequence[tuple[Runner, int]],
-        rule: Rule,
-        *,
-        whole: bool,
-    ) -> None:
-        leaves = tuple(pod_sets(gang.tree)) if runners else ()
-        problem = self.encoding.problem
-        band, values = problem.bands.of(gang.priority), problem.values
-        for (leaf, pod), node in runners:
-            self.exits.append(
-                Exit(
-                    gang=gang.key,
-                    leaf=leaf,
-                    pod=pod,
-                    host=node,
-                    gpus=num_gpus(leaves[leaf].requests),
-                    work=values.work(leaves[leaf].requests, pod.seconds),
-                    size=values.of_pod(leaves[leaf].requests),
-                    rule=rule,
-                    whole=whole,
-                    band=band,
-                )
-            )
-
-    # --- what is moved ------------------------------------------------------------
-
-    def _make_movers(self, moving: Mapping[int, list[tuple[Thing, int]]]) -> None:
+    def _make_movers(self) -> None:
         """
         Name the gangs and pods that are moved, and let them leave.
         """
@@ -263,7 +96,7 @@ class Decoding:
                 record = self.victims.accounts[mover.account]
                 if mover.single != (record.wide >= 0):
                     continue
-                for thing, node in moving.get(mover.account, ()):
+                for thing, node in self.rules.moving.get(mover.account, ()):
                     groups.append((thing.gang, [(r, node) for r in thing.pods]))
             if groups:
                 self._move(mover, kind, groups)
@@ -276,7 +109,7 @@ class Decoding:
     ) -> None:
         units = []
         for number, (gang, runners) in enumerate(groups):
-            self._leave(gang, runners, "consolidate", whole=not mover.single)
+            self.rules.leave(gang, runners, "consolidate", whole=not mover.single)
             pods = [runner for runner, _ in runners]
             units.append(with_pods(mover, pods, f"{number}"))
         states = [_renamed(vars_, units[0].states[0]) for vars_ in kind.states]
@@ -305,7 +138,7 @@ class Decoding:
             replace(one, target=targets.get(id(one.pod), NOWHERE))
             if one.rule == "consolidate"
             else one
-            for one in self.exits
+            for one in self.rules.exits
         )
         result = replace(
             draft, places=places, exits=exits, guaranteed=self._guaranteed()

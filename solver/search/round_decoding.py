@@ -4,41 +4,36 @@ Answers of the whole round, turned into drafts of one of its steps.
 
 from dataclasses import replace
 
+from solver.decode.converted_nodes import take
 from solver.decode.deal_places import Decoded
-from solver.decode.evictions import Decoding, Value
+from solver.decode.evictions import decode_leaving
+from solver.decode.exit_rules import Gone, Value
 from solver.effort.budget import Budget
 from solver.encode.leaving.round_stage import Stage, in_order
-from solver.encode.leaving.step_encoding import StepEncoding
-from solver.encode.node_classes import NodeClass
 
 
 def decode_stage(stage: Stage, value: Value, budget: Budget) -> tuple[Decoded, bool]:
     """
     Turn an answer of the whole round into a draft of one of its steps.
+
+    Nodes stand alone in it.
     """
     encoding = replace(stage.encoding, problem=stage.opened.problem)
-    return _StageDecoding(encoding, stage, value, budget).run()
+    gone = _gone(stage, value)
+    return decode_leaving(encoding, value, budget, gone, encoding.classes.items)
 
 
-class _StageDecoding(Decoding):
+def _gone(stage: Stage, value: Value) -> Gone:
     """
-    One answer of the whole round being read: nodes stand alone in it.
+    List the things that leave, node by node.
     """
-
-    def __init__(
-        self, encoding: StepEncoding, stage: Stage, value: Value, budget: Budget
-    ) -> None:
-        super().__init__(encoding, value, budget)
-        self.stage = stage
-
-    def assign_nodes(self) -> None:
-        for (node, account), literals in self.stage.things.items():
-            things = in_order(self.victims.on_node[node][account])
-            number = sum(map(self.value, literals))
-            if any(thing.devices for thing in things):
-                pairs = zip(things, literals, strict=True)
-                things = [thing for thing, literal in pairs if self.value(literal)]
-            self.take(account, node, number, things)
-
-    def items(self) -> tuple[NodeClass, ...]:
-        return self.encoding.classes.items
+    gone: Gone = {}
+    victims = stage.encoding.leaving.victims
+    for (node, account), literals in stage.things.items():
+        things = in_order(victims.on_node[node][account])
+        number = sum(map(value, literals))
+        if any(thing.devices for thing in things):
+            pairs = zip(things, literals, strict=True)
+            things = [thing for thing, literal in pairs if value(literal)]
+        take(gone, account, node, number, things)
+    return gone

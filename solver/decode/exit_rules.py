@@ -1,0 +1,134 @@
+"""
+The exits of an answer: what leaves of each account is reclaimed, preempted or moved.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from models.gangs import Gang, pod_sets
+from models.plan import Rule
+from models.resources import num_gpus
+from solver.encode.leaving.variables import Leaving
+from solver.encode.variables import Linear, Var
+from solver.evict.victims import Thing, Wide
+from solver.problem.leaving_pods import NOWHERE, Exit
+from solver.problem.problem import Problem
+from solver.problem.running_gangs import Runner
+
+Value = Callable[[Var], int]
+Gone = dict[int, list[tuple[Thing, int]]]
+"""
+The things that leave, with their nodes, by account.
+"""
+
+
+class ExitRules:
+    """
+    Who leaves by which rule; ``moving`` are the things that are moved, by account.
+    """
+
+    def __init__(
+        self, problem: Problem, leaving: Leaving, value: Value, gone: Gone
+    ) -> None:
+        self.problem = problem
+        self.leaving = leaving
+        self.victims = leaving.victims
+        self.value = value
+        self.gone = gone
+        self.exits: list[Exit] = []
+        self.moving: Gone = {}
+        self._choose_small()
+        for at, wide in enumerate(self.victims.wide):
+            self._choose_wide(at, wide)
+
+    def _sum(self, row: Linear) -> int:
+        return row.constant + sum(
+            c * self.value(v)
+            for v, c in zip(row.variables, row.coefficients, strict=True)
+        )
+
+    def _choose_small(self) -> None:
+        """
+        Split what leaves of small gangs.
+        """
+        for account, things in sorted(self.gone.items()):
+            record = self.victims.accounts[account]
+            if record.wide >= 0:
+                continue
+            parting = self.leaving.parting[account]
+            things.sort(key=lambda item: (item[0].cost, item[0].gang.key))
+            moved = self._sum(parting["consolidate"])
+            self.moving[account] = things[:moved]
+            preempted = self._sum(parting["preempt"])
+            for i, (thing, node) in enumerate(things[moved:]):
+                rule: Rule = "preempt" if i < preempted else "reclaim"
+                self.leave(
+                    thing.gang, [(r, node) for r in thing.pods], rule, whole=True
+                )
+
+    def _choose_wide(self, at: int, wide: Wide) -> None:
+        """
+        Split what leaves of a gang on several nodes, unless all of it is moved.
+        """
+        dead = bool(self.value(self.leaving.dead[at]))
+        away = at in self.leaving.away and bool(self.value(self.leaving.away[at]))
+        if away:
+            return
+        if wide.state is None:
+            if dead:
+                parting = self.leaving.parting[wide.accounts[0]]
+                rule: Rule = "preempt" if self._sum(parting["preempt"]) else "reclaim"
+                runners = list(zip(wide.pods, wide.hosts, strict=True))
+                self.leave(wide.gang, runners, rule, whole=True)
+            return
+        for account in wide.accounts:
+            parting = self.leaving.parting[account]
+            things = self.gone.get(account, [])
+            single = self.leaving.drifting.get(account)
+            moved = 0 if single is None else self.value(single)
+            self.moving[account] = things[:moved]
+            runners = [(r, node) for thing, node in things[moved:] for r in thing.pods]
+            if dead:
+                runners += self._lost(account, wide)
+            preempted = self._sum(parting["preempt"])
+            self.leave(wide.gang, runners[:preempted], "preempt", whole=dead)
+            self.leave(wide.gang, runners[preempted:], "reclaim", whole=dead)
+
+    def _lost(self, account: int, wide: Wide) -> Iterator[tuple[Runner, int]]:
+        """
+        Walk the pods of an account on nodes that are gone.
+        """
+        leaf = self.victims.accounts[account].leaf
+        first = next(a for a in wide.accounts if self.victims.accounts[a].leaf == leaf)
+        for runner, host in zip(wide.pods, wide.hosts, strict=True):
+            if host == NOWHERE and runner[0] == leaf and account == first:
+                yield runner, host
+
+    def leave(
+        self,
+        gang: Gang,
+        runners: Sequence[tuple[Runner, int]],
+        rule: Rule,
+        *,
+        whole: bool,
+    ) -> None:
+        """
+        Let some pods of a gang leave by a rule.
+        """
+        leaves = tuple(pod_sets(gang.tree)) if runners else ()
+        problem = self.problem
+        band, values = problem.bands.of(gang.priority), problem.values
+        for (leaf, pod), node in runners:
+            self.exits.append(
+                Exit(
+                    gang=gang.key,
+                    leaf=leaf,
+                    pod=pod,
+                    host=node,
+                    gpus=num_gpus(leaves[leaf].requests),
+                    work=values.work(leaves[leaf].requests, pod.seconds),
+                    size=values.of_pod(leaves[leaf].requests),
+                    rule=rule,
+                    whole=whole,
+                    band=band,
+                )
+            )
