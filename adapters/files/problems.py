@@ -135,11 +135,12 @@ def _faults(
     if kind in {"quantities", "quotas"}:
         return list(_amount_faults(path, context["wrong"]))
     if kind == "extra_forbidden":
-        known = sorted(_parent_schema(path, root).get("properties", {}))
-        hint = suggest(str(path[-1]), known, f"known here: {', '.join(known)}")
-        return [(path, f'unknown field "{path[-1]}"', hint)]
+        return [(path, f'unknown field "{path[-1]}"', _where_known(path, root))]
     if kind == "missing":
-        return [(path, f'the field "{path[-1]}" is missing', "")]
+        field = _child(_parent_schema(path, root), path[-1])
+        values = [field["const"]] if "const" in field else field.get("enum", [])
+        value = f"write {path[-1]}: {' or '.join(values)}" if values else ""
+        return [(path, f'the field "{path[-1]}" is missing', value)]
     if kind in {"literal_error", "enum"}:
         expected = str(context["expected"])
         words = re.findall(r"'([^']*)'", expected)
@@ -247,6 +248,18 @@ def _parent_schema(path: Path, root: type[BaseModel]) -> Mapping[str, Any]:
     for part in path[:-1]:
         here = _resolved(_child(here, part), whole)
     return here
+
+
+def _where_known(path: Path, root: type[BaseModel]) -> Hint:
+    """
+    Say of an unknown field which field beside it knows it, or which is like it.
+    """
+    whole, parent = _schema(root), _parent_schema(path, root)
+    known = parent.get("properties", {})
+    for name, schema in sorted(known.items()):
+        if path[-1] in _resolved(schema, whole).get("properties", {}):
+            return f'it belongs inside "{name}"'
+    return suggest(str(path[-1]), known, f"known here: {', '.join(sorted(known))}")
 
 
 def _is_map(schema: Mapping[str, Any]) -> bool:

@@ -549,6 +549,17 @@ def test_a_problem_names_the_line_of_a_yaml_file(tmp_path):
     assert 'did you mean "priority"?' == problem.hint
 
 
+def test_a_field_that_stands_a_level_too_high_is_told_where_it_belongs():
+    rejected = pytest.raises(InputRejectedError)
+    with rejected as caught:
+        scenario_of("x.yaml", {"gangs": []})
+
+    found = {problem.where: problem.hint for problem in caught.value.problems}
+    assert 'it belongs inside "given"' == found["gangs"]
+    assert "write apiVersion: phalanx/v1" == found["apiVersion"]
+    assert "write kind: Scenario or Snapshot" == found["kind"]
+
+
 def test_no_file_and_a_folder_are_refused(tmp_path):
     for path in (tmp_path / "none.yaml", tmp_path):
         with pytest.raises(InputRejectedError, match="1 problem"):
