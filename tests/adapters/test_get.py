@@ -511,3 +511,11 @@ def test_what_is_no_selector_is_refused(text):
 )
 def test_times_are_written_as_kubectl_writes_them(seconds, text):
     assert text == span(seconds)
+
+
+@pytest.mark.parametrize("words", [("get", "gangs"), ("describe", "gang", "train")])
+def test_who_names_a_file_without_f_is_told_how(words, busy, capsys):
+    assert 2 == run([*words, str(busy)])
+    assert f"look at it with -f {busy}" in capsys.readouterr().err.replace(
+        "look at the file with", "look at it with"
+    )

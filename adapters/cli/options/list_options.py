@@ -2,12 +2,25 @@
 The options of ``get`` and ``describe``, and of all that look at one gang.
 """
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+
+def _no_file(names: list[str] | None) -> list[str] | None:
+    """
+    Refuse a file where names are meant: files are named with -f.
+    """
+    for name in names or ():
+        if name.endswith((".yaml", ".yml", ".json")) and Path(name).is_file():
+            raise typer.BadParameter(f"{name} is a file; look at it with -f {name}")
+    return names
+
+
 Names = Annotated[
-    list[str] | None, typer.Argument(metavar="NAME", help="Only these; else all.")
+    list[str] | None,
+    typer.Argument(metavar="NAME", help="Only these; else all.", callback=_no_file),
 ]
 Gangs = Annotated[
     list[str] | None, typer.Argument(metavar="GANG", help="Only of these; else all.")

@@ -2,7 +2,9 @@
 Errors as people read them: what, where, what to do, and an exit code.
 """
 
+import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import typer
 
@@ -102,8 +104,20 @@ def _wrong_use(error: typer.TyperException, command: str) -> int:
         for line in message.splitlines():
             note(line)
     else:
-        _say(message, path, f"see {path} --help")
+        hint = _file_hint(message, context) or f"see {path} --help"
+        _say(message, path, hint)
     return WRONG_USE
+
+
+def _file_hint(message: str, context: typer.Context | None) -> str:
+    """
+    Say how a file is named, to who gave it as one argument too many.
+    """
+    extra = re.fullmatch(r"Got unexpected extra argument\(s\) \((\S+)\)", message)
+    options = [one for p in context.command.params for one in p.opts] if context else []
+    if extra is None or "-f" not in options or not Path(extra[1]).is_file():
+        return ""
+    return f"look at the file with -f {extra[1]}"
 
 
 def _unreachable(error: ClusterError) -> int:
