@@ -4,6 +4,7 @@ Who gets which devices of its node, for the pods that are bound next.
 
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from adapters.kube.claims.device_reading import DeviceReading
 from adapters.kube.claims.device_requests import DeviceClaim, HeldDevice
 from adapters.kube.claims.free_devices import FreeDevices
 from adapters.kube.dialects.native.gangs import Native
+from adapters.kube.gangs.device_room import READ_KINDS
 from adapters.kube.gangs.kinds import DEVICES
 from adapters.kube.objects.fields import FieldError, mapping, records, text
 from adapters.kube.objects.pod_record import PodClaim, PodRecord
@@ -23,11 +25,7 @@ from adapters.kube.watch.cache import Cache
 from models.plan import Operation
 
 _GROUPS = "scheduling.k8s.io"
-_FOLLOWED = {
-    each.kind: each
-    for each in (*DEVICES, *Native.resources)
-    if each.kind in {"DeviceClass", "ResourceClaim", "ResourceSlice", "PodGroup"}
-}
+_FOLLOWED = (*DEVICES, *Native.resources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,22 +99,21 @@ class DeviceDealer:
 
     def _held(self, kind: str) -> dict[str, Raw]:
         """
-        Give the objects of a kind by name; none where it is not followed.
+        Give the objects of a kind by name, of all versions that are followed.
         """
-        try:
-            return dict(self._cache.shelf(_FOLLOWED[kind]).records)
-        except KeyError:
-            return {}
+        found: dict[str, Raw] = {}
+        for each in _FOLLOWED:
+            if each.kind == kind:
+                with suppress(KeyError):
+                    found = {**self._cache.shelf(each).records, **found}
+        return found
 
     def _read(self) -> dict[str, Raw]:
         """
         Read what there is of devices; give the claims, as we wrote them last.
         """
         held = self._held
-        self._reading.read(
-            tuple(held("DeviceClass").values()),
-            tuple(held("ResourceSlice").values()),
-        )
+        self._reading.read(*(tuple(held(kind).values()) for kind in READ_KINDS))
         raws = held("ResourceClaim")
         for key, raw in list(self._written.items()):
             if key not in raws or _version(raws[key]) >= _version(raw):

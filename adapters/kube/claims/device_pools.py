@@ -5,7 +5,7 @@ What cannot be read, or is published in part only, is a fault of its pool alone.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.claims.device_reader import (
@@ -16,6 +16,7 @@ from adapters.kube.claims.device_reader import (
     counted,
     devices_of,
 )
+from adapters.kube.claims.device_taint_rules import DeviceTaintRules
 from adapters.kube.objects.fields import (
     FieldError,
     Json,
@@ -26,6 +27,7 @@ from adapters.kube.objects.fields import (
 )
 
 _MOST_TOLD = 3
+NO_RULES = DeviceTaintRules()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +62,12 @@ class _Slice:
     spec: Json
 
 
-def pools_of(raws: Iterable[Raw]) -> Pools:
+def pools_of(raws: Iterable[Raw], taints: DeviceTaintRules = NO_RULES) -> Pools:
     """
-    Gather pools from slices.
+    Gather pools from slices; devices have their own taints, and those of rules.
     """
     by_pool: dict[PoolName, list[_Slice]] = {}
-    warnings: list[str] = []
+    warnings = [*taints.warnings]
     for raw in raws:
         try:
             found = _slice(raw)
@@ -81,7 +83,8 @@ def pools_of(raws: Iterable[Raw]) -> Pools:
             (each for each in slices if each.generation == newest), key=_name_of
         )
         try:
-            pools.append(_pool(name, mine, warnings))
+            pool = _pool(name, mine, warnings)
+            pools.append(_tainted(pool, taints) if taints.rules else pool)
         except FieldError as error:
             faulty |= {each.node for each in mine}
             where = f"pool {name[1]} of driver {name[0]}"
@@ -137,6 +140,18 @@ def _pool(name: PoolName, slices: list[_Slice], warnings: list[str]) -> Pool:
             devices[device.name] = device
     _tell(name, devices.values(), warnings)
     return Pool(name, tuple(devices.values()), counters)
+
+
+def _tainted(pool: Pool, taints: DeviceTaintRules) -> Pool:
+    """
+    Give the devices of a pool the taints of rules beside their own.
+    """
+    devices = tuple(
+        replace(device, taints=(*device.taints, *more)) if more else device
+        for device in pool.devices
+        for more in [taints.of(device.name)]
+    )
+    return replace(pool, devices=devices)
 
 
 def _tell(name: PoolName, devices: Iterable[Device], warnings: list[str]) -> None:

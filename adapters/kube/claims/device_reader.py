@@ -28,7 +28,10 @@ from models.resources import read_number
 
 MILLI = 1000
 _MOST_DEVICES = 128
-_STOPS = frozenset({"NoSchedule", "NoExecute"})
+STOPS = frozenset({"NoSchedule", "NoExecute"})
+"""
+The effects of taints that keep devices from who does not tolerate them.
+"""
 PoolName = tuple[str, str]
 """
 The driver of a pool, and its name.
@@ -251,7 +254,7 @@ def _consumed(raw: Json, place: str) -> Iterator[tuple[str, Amounts]]:
 def _taints(raw: Json, place: str) -> Iterator[DeviceTaint]:
     for each in records(raw, "taints", place):
         effect = text(each, "effect", place)
-        if effect in _STOPS:
+        if effect in STOPS:
             value = text(each, "value", place)
             yield DeviceTaint(text(each, "key", place), value, effect)
 

@@ -14,6 +14,7 @@ from adapters.kube.claims.device_requests import (
     classes_of,
     device_claim,
 )
+from adapters.kube.claims.device_taint_rules import taint_rules_of
 from adapters.kube.claims.free_devices import FreeDevices
 from adapters.kube.objects.fields import FieldError, mapping
 from models.kept import Kept
@@ -28,19 +29,22 @@ class DeviceReading:
         self.classes: Classes = {}
         self.free = FreeDevices(Pools())
         self._class_raws: Sequence[Raw] = ()
-        self._slice_raws: Sequence[Raw] = ()
+        self._slice_raws: tuple[Sequence[Raw], Sequence[Raw]] = ((), ())
         self._claims: Kept[Raw, DeviceClaim | str] = Kept(self._claim)
         self._templates: Kept[Raw, Template] = Kept(self._template)
 
-    def read(self, classes: Sequence[Raw], slices: Sequence[Raw]) -> None:
+    def read(
+        self, classes: Sequence[Raw], slices: Sequence[Raw], taints: Sequence[Raw] = ()
+    ) -> None:
         """
-        Take the classes and slices that are there now.
+        Take the classes, slices and rules about taints that are there now.
         """
         if classes != self._class_raws:
             self._class_raws, self.classes = classes, classes_of(classes)
             self._claims, self._templates = Kept(self._claim), Kept(self._template)
-        if slices != self._slice_raws:
-            self._slice_raws, self.free = slices, FreeDevices(pools_of(slices))
+        if (slices, taints) != self._slice_raws:
+            self._slice_raws = slices, taints
+            self.free = FreeDevices(pools_of(slices, taint_rules_of(taints)))
 
     def claims(self, raws: Sequence[Raw]) -> dict[str, DeviceClaim]:
         """

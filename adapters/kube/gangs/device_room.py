@@ -26,8 +26,13 @@ DEVICE_KINDS = tuple(
         "ResourceClaim",
         "ResourceClaimTemplate",
         "ResourceSlice",
+        "DeviceTaintRule",
     )
 )
+READ_KINDS = ("DeviceClass", "ResourceSlice", "DeviceTaintRule")
+"""
+What says which devices there are.
+"""
 _POD_GROUP = ("scheduling.k8s.io", "PodGroup")
 _FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 _PLACED = (PodPhase.RUNNING, PodPhase.TERMINATING)
@@ -50,8 +55,7 @@ class DeviceRoom:
         mine = [pod for pod in ours if pod.claims and pod.phase not in _FINISHED]
         if not mine:
             return ClaimedDevices()
-        classes, slices = (wide.of(GROUP, k) for k in ("DeviceClass", "ResourceSlice"))
-        self._reading.read(classes, slices)
+        self._reading.read(*(wide.of(GROUP, kind) for kind in READ_KINDS))
         users, free = self._users(wide, mine, others), self._reading.free
         free.see(_items(users, mine))
         claims = users.claims.values()

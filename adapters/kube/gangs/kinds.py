@@ -37,20 +37,22 @@ What every API server has and every plan needs.
 DEVICES = tuple(
     Resource(
         group="resource.k8s.io",
-        version="v1",
-        plural=plural,
+        version=version,
+        plural=f"{kind.lower()}{'es' if kind.endswith('s') else 's'}",
         kind=kind,
         namespaced=namespaced,
     )
-    for plural, kind, namespaced in (
-        ("deviceclasses", "DeviceClass", False),
-        ("resourceclaims", "ResourceClaim", True),
-        ("resourceclaimtemplates", "ResourceClaimTemplate", True),
-        ("resourceslices", "ResourceSlice", False),
+    for version, kind, namespaced in (
+        ("v1", "DeviceClass", False),
+        ("v1", "ResourceClaim", True),
+        ("v1", "ResourceClaimTemplate", True),
+        ("v1", "ResourceSlice", False),
+        ("v1", "DeviceTaintRule", False),
+        ("v1beta2", "DeviceTaintRule", False),
     )
 )
 """
-Devices by claim, which servers have from 1.34 on.
+Devices by claim, which servers have from 1.34 on; rules about taints came later.
 """
 BIND_REQUESTS = Resource(
     group="scheduling.run.ai",
