@@ -17,8 +17,10 @@ from adapters.kube.acting.device_notes import (
     ASSIGNED,
     VGPU_PHASE,
     notes_of,
+    whole_part,
 )
 from adapters.kube.acting.node_lock import NodeLock
+from adapters.kube.acting.whole_gpu_names import WholeGpuNames
 from adapters.kube.api.client import Transport
 from adapters.kube.objects.node_devices import (
     DEVICES,
@@ -64,8 +66,10 @@ class DeviceBinder:
     _begun: dict[str, str] = field(default_factory=dict)
     _guard: threading.Lock = field(default_factory=threading.Lock)
     _lock: NodeLock = field(init=False)
+    whole: WholeGpuNames = field(init=False)
 
     def __post_init__(self) -> None:
+        self.whole = WholeGpuNames(self.cache, self._gpus)
         self._lock = NodeLock(self.transport, self.cache, self._time)
 
     def _time(self) -> float:
@@ -80,14 +84,14 @@ class DeviceBinder:
         NotNowError
             When the pod or its node is no longer what the plan knew.
         """
-        if not operation.devices:
+        numbers = self._numbers(operation)
+        if not numbers:
             return {}
         pod, gpus = self._pod(operation), self._gpus(operation.node)
-        part = None if pod is None else pod.part
+        part = self._part(operation, pod)
         if part is None or gpus is None or gpus.contract != part.part.contract:
             what = f"nobody knows the GPUs of node {operation.node} any more"
             raise NotNowError(what)
-        numbers = [one.device for one in operation.devices]
         if gpus.problem or max(numbers) >= len(gpus.names):
             raise NotNowError(gpus.problem or f"{operation.node} has fewer GPUs now")
         return notes_of(part, gpus, numbers, (operation.node, self.now()))
@@ -97,7 +101,7 @@ class DeviceBinder:
         Give the annotations of a bind as far as they are known before it.
         """
         try:
-            return self.notes(operation) if operation.devices else None
+            return self.notes(operation) or None
         except NotNowError:
             return None
 
@@ -110,11 +114,12 @@ class DeviceBinder:
         NotNowError
             When that takes too long.
         """
-        pod = self._pod(operation) if operation.devices else None
-        if pod is None or pod.part is None:
+        pod = self._pod(operation)
+        part = self._part(operation, pod)
+        if pod is None or part is None:
             return
         until = self.clock() + self.waits
-        while why := self._why_not(operation.node, pod, pod.part):
+        while why := self._why_not(operation.node, pod, part):
             if self.clock() >= until or not self.allowed():
                 raise NotNowError(why)
             self.sleep(_PAUSE)
@@ -123,14 +128,15 @@ class DeviceBinder:
         """
         Give back the lock of a node on which the pod was not bound after all.
         """
-        pod = self._pod(operation) if operation.devices else None
-        if pod is None or pod.part is None:
+        pod = self._pod(operation)
+        part = self._part(operation, pod)
+        if pod is None or part is None:
             return
         with self._guard:
-            turn = _turn(operation.node, pod.part)
+            turn = _turn(operation.node, part)
             if self._begun.get(turn) == pod.key:
                 del self._begun[turn]
-        if pod.part.part.contract != HAMI:
+        if part.part.contract != HAMI:
             return
         self._lock.give_back(operation.node, pod)
 
@@ -181,6 +187,22 @@ class DeviceBinder:
     def _pod(self, operation: Operation) -> PodRecord | None:
         pods = self.cache.pods_named([operation.pod])
         return pods[0] if pods and pods[0].uid == (operation.uid or "") else None
+
+    def _numbers(self, operation: Operation) -> tuple[int, ...]:
+        """
+        Give the devices of a bind: those of its plan, or those chosen as whole ones.
+        """
+        planned = tuple(one.device for one in operation.devices)
+        return planned or self.whole.of(operation)
+
+    def _part(self, operation: Operation, pod: PodRecord | None) -> PodPart | None:
+        """
+        Give what a pod gets of its devices: a part, or all of those chosen for it.
+        """
+        if pod is None or operation.devices:
+            return None if pod is None else pod.part
+        gpus = self._gpus(operation.node) if self.whole.of(operation) else None
+        return None if gpus is None else whole_part(gpus.contract, pod.gpus)
 
     def _gpus(self, node: str) -> RegisteredGpus | None:
         record = self.cache.node(node)

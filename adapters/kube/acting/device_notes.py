@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from adapters.kube.objects.node_devices import RegisteredGpus
 from adapters.kube.objects.part_keys import GPUSHARE, HAMI, KOORDINATOR, VGPU
 from adapters.kube.objects.part_words import PodPart
-from models.gpu_parts import GpuPart
+from models.gpu_parts import WHOLE, GpuPart
 
 ASSIGNED = "ALIYUN_COM_GPU_MEM_ASSIGNED"
 HAMI_PHASE, VGPU_PHASE = "hami.io/bind-phase", "volcano.sh/bind-phase"
@@ -23,6 +23,15 @@ Notes = dict[str, str]
 Write = Callable[
     [PodPart, RegisteredGpus, Sequence[int], tuple[str, float]], Mapping[str, str]
 ]
+
+
+def whole_part(contract: str, gpus: Sequence[int]) -> PodPart:
+    """
+    Say as a part what a pod gets that has GPUs whole, by container.
+    """
+    part = GpuPart(contract, WHOLE, WHOLE, count=sum(gpus))
+    counts = {at: count for at, count in enumerate(gpus) if count}
+    return PodPart(part, min(counts), len(gpus), counts=counts)
 
 
 def notes_of(
@@ -81,11 +90,13 @@ def _hami(
     where: tuple[str, float],
 ) -> Notes:
     """
-    Write devices in the place of their container among all, each ended by a semicolon.
+    Write devices in the places of their containers, each ended by a semicolon.
     """
     node, now = where
     rows = [""] * asked.containers
-    rows[asked.container] = _cards(asked, gpus, numbers)
+    left = [*numbers]
+    for at, count in (asked.counts or {asked.container: len(left)}).items():
+        rows[at], left = _cards(asked, gpus, left[:count]), left[count:]
     devices = "".join(f"{row};" for row in rows)
     return {
         "hami.io/vgpu-node": node,

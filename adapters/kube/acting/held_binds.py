@@ -22,6 +22,7 @@ class HeldBinds:
     """
 
     def __init__(self, deeds: Deeds, cache: Cache) -> None:
+        self._whole = deeds.devices.whole
         self._volumes = VolumeBinder(deeds, cache)
         self._requests = BindRequestBinder(deeds, cache)
 
@@ -39,10 +40,11 @@ class HeldBinds:
         self._volumes.clear()
         self._requests.clear()
 
-    def turn(self) -> None:
+    def turn(self, binds: Sequence[Operation]) -> None:
         """
-        Begin with another plan.
+        Begin with the binds of another plan.
         """
+        self._whole.turn(binds)
         self._requests.turn()
 
     def notes(self, step: Operation) -> Mapping[str, str] | None:

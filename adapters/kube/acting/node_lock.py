@@ -78,7 +78,9 @@ class NodeLock:
         if self._now() - since > LOCK_ENDS:
             return True
         pods = self._cache.pods_named([owner])
-        return bool(pods) and pods[0].node is None and pods[0].part is not None
+        if not pods or pods[0].node is not None:
+            return False
+        return pods[0].part is not None or bool(pods[0].gpus)
 
     def _meta(self, node: str) -> Mapping[str, Any]:
         raw = self._transport.call("GET", f"/api/v1/nodes/{node}", rule=READ_NODE)

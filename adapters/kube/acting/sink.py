@@ -80,7 +80,7 @@ class ClusterSink:
         binds = [step for step in steps if step.op == "Bind"]
         self._groups = dict(_groups(turn.snapshot, {step.gang for step in binds}))
         binds, self._left_out = self._within_bounds(binds)
-        self._held.turn()
+        self._held.turn(binds)
         for step in binds:
             notes = self._held.notes(step) or self._deeds.devices.notes_now(step)
             self._cache.assume(step.pod, step.uid or "", step.node, notes=notes)

@@ -182,7 +182,7 @@ class Assembler:
             warnings=tuple(summary.sentences()),
         )
         if asked.contracts:
-            snapshot = self._parts.applied(snapshot, self._loads.devices)
+            snapshot = self._parts.applied(snapshot, self._loads)
         return Assembled(snapshot=snapshot, summary=summary, claims=_claims(looks))
 
     def _asked(

@@ -76,7 +76,8 @@ def kai_node(
         gpu_memory=memory,
         taken=tuple(sorted(taken)),
     )
-    return SharedNode(made, _held(ours, at, number), tuple(said[:1]))
+    contract = KAI if is_served and not why else ""
+    return SharedNode(made, _held(ours, at, number), tuple(said[:1]), contract)
 
 
 def _groups(others: Iterable[PodRecord], memory: int) -> dict[str, _GroupLoad]:

@@ -4,7 +4,6 @@ Nodes with the load of others; what cannot be counted closes its node.
 A node is made anew only where its record changed, or a pod that counts there.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -64,7 +63,7 @@ class AskedOfNodes:
 
 _Shared = tuple[RegisteredGpus | None, frozenset[str], Resources, bool]
 _With = tuple[bool, frozenset[str], SlotsOfNode, Others, Labels, _Shared]
-_Made = tuple[NodeRecord, _With, Node, tuple[str, ...], Devices]
+_Made = tuple[NodeRecord, _With, Node, tuple[str, ...], Devices, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +77,7 @@ class _Nodes:
     nodes: tuple[Node, ...]
     warnings: Sequence[str]
     devices: Devices
+    contracts: frozenset[str]
 
 
 class NodeLoads:
@@ -88,7 +88,7 @@ class NodeLoads:
     def __init__(self, is_ours: Callable[[PodRecord], bool]) -> None:
         self._is_ours = is_ours
         self._pods: dict[str, dict[int, PodRecord]] = {}
-        self._whole: Counter[str] = Counter()
+        self._whole: dict[str, dict[int, PodRecord]] = {}
         self._made: dict[str, _Made] = {}
         self._last: _Nodes | None = None
 
@@ -114,12 +114,16 @@ class NodeLoads:
 
     def _count_whole(self, pod: PodRecord, sign: int) -> None:
         """
-        Count the GPUs that pods of ours have whole on each node.
+        Keep the pods of ours that have GPUs of a node whole.
         """
         if pod.node is None or pod.shared is not None or pod.phase in _FINISHED:
             return
-        if (count := num_gpus(pod.requests)) and self._is_ours(pod):
-            self._whole[pod.node] += sign * count
+        if num_gpus(pod.requests) and self._is_ours(pod):
+            there = self._whole.setdefault(pod.node, {})
+            if sign > 0:
+                there[id(pod)] = pod
+            else:
+                there.pop(id(pod), None)
             made = self._made.get(pod.node)
             if made is not None and made[4] is not NO_DEVICES:
                 self._drop(pod.node)
@@ -130,6 +134,13 @@ class NodeLoads:
         Give the devices of which pods of ours have parts.
         """
         return {} if self._last is None else self._last.devices
+
+    @property
+    def contracts(self) -> frozenset[str]:
+        """
+        Name the contracts under which some node lets new pods share its devices.
+        """
+        return frozenset() if self._last is None else self._last.contracts
 
     def _drop(self, node: str) -> None:
         self._made.pop(node, None)
@@ -169,12 +180,13 @@ class NodeLoads:
             fresh[name] = made
         self._made = fresh
         every = [fresh[name] for name in sorted(fresh)]
-        shared = [devices for *_, devices in every if devices]
+        shared = [devices for *_, devices, _ in every if devices]
         return _Nodes(
             records=records,
             asked=asked,
             nodes=tuple([node for _, _, node, *_ in every]),
-            warnings=[each for _, _, _, said, _ in every for each in said],
+            warnings=[each for _, _, _, said, *_ in every for each in said],
+            contracts=frozenset(contract for *_, contract in every if contract),
             devices={pod: at for devices in shared for pod, at in devices.items()},
         )
 
@@ -214,7 +226,8 @@ class NodeLoads:
         found = SharedNode(made, NO_DEVICES)
         if is_shared or (devices is None and KAI in contracts):
             found = self._shared(made, devices, (ours, others), is_served=binder)
-        return record, asked, found.node, (*said, *found.said), found.devices
+        told = *said, *found.said
+        return record, asked, found.node, told, found.devices, found.contract
 
     def _shared(
         self,
@@ -229,7 +242,8 @@ class NodeLoads:
         """
         ours = [pod for pod in pods[0] if pod.shared is not None]
         if devices is not None:
-            return shared_node(made, devices, ours, pods[1], self._whole[made.name])
+            whole = self._whole.get(made.name, {}).values()
+            return shared_node(made, devices, ours, pods[1], whole)
         if made.allocatable.get(GPU):
             return kai_node(made, ours, pods[1], is_served=is_served)
         return SharedNode(made, NO_DEVICES)

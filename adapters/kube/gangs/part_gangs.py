@@ -4,16 +4,16 @@ Gangs that ask for parts of GPUs: what they count, their devices, why some must 
 Where nobody asks for a part all stays the very same.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
-from adapters.kube.objects.kai_parts import SLOTS
+from adapters.kube.gangs.node_load import NodeLoads
+from adapters.kube.gangs.shared_devices import Devices
 from adapters.kube.objects.part_keys import KAI
 from models.aged_gangs import read_anew
 from models.aged_gangs import still as as_read
 from models.gangs import Gang, Group, Pod, PodPhase, PodSet, Tree, pod_sets
 from models.gpu_parts import (
-    GpuDevice,
     part_named,
     part_of,
     with_shares,
@@ -26,23 +26,10 @@ from models.reasons import Reason, Waiting
 from models.resources import Resources
 from models.snapshot import Snapshot
 
-Devices = Mapping[str, tuple[GpuDevice, ...]]
-
-
 _NO_BINDER = (
     "no node has GPUs that KAI's binder shares, or none is there: it carries out "
     "objects of the kind BindRequest of scheduling.run.ai"
 )
-
-
-def _readable(nodes: Iterable[Node]) -> Iterator[str]:
-    """
-    Name the contracts under which nodes share GPUs.
-    """
-    for node in nodes:
-        if node.allocatable.get(SLOTS):
-            yield KAI
-        yield from (one.contract for one in node.taken if one.contract not in {"", KAI})
 
 
 def contracts_in(parts: Iterable[str]) -> frozenset[str]:
@@ -65,11 +52,11 @@ class PartGangs:
         self._counted: Kept[Gang, Gang] = Kept(self._made)
         self._placed: dict[int, tuple[Gang, Devices, Gang]] = {}
 
-    def applied(self, snapshot: Snapshot, devices: Devices) -> Snapshot:
+    def applied(self, snapshot: Snapshot, loads: NodeLoads) -> Snapshot:
         """
-        Say it of a snapshot; ``devices`` are those of pods of ours.
+        Say it of a snapshot whose nodes were made by ``loads``.
         """
-        readable = frozenset(_readable(snapshot.nodes))
+        devices, readable = loads.devices, loads.contracts
         memories = frozenset(node.gpu_memory for node in snapshot.nodes)
         if (memories, readable) != (self._memories, self._readable):
             self._memories, self._readable = memories, readable

@@ -2,8 +2,9 @@
 The devices of a node that pods share: who has which of them, and what is left.
 
 It is asked only of nodes whose contract some gang of ours asks in.  Such a node gives
-no whole GPU: all its devices are open under that contract.  Where nobody knows who has
-what, its devices are closed, and the reason is said.
+whole GPUs only where its contract takes their names; else all its devices are open
+under that contract.  Where nobody knows who has what, its devices are closed, and the
+reason is said.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from adapters.kube.objects.device_parts import names_under
 from adapters.kube.objects.node_devices import RegisteredGpus
+from adapters.kube.objects.part_keys import NAMES_WHOLE
 from adapters.kube.objects.pod_record import PodRecord
 from models.gpu_parts import WHOLE, GpuDevice, GpuPart, TakenDevice
 from models.nodes import Node
@@ -26,11 +28,14 @@ The devices that pods of ours have, by their names.
 class SharedNode:
     """
     A node whose devices are shared, the devices of our pods there, and what is said.
+
+    ``contract`` is the one under which new pods may share them.
     """
 
     node: Node
     devices: Devices = field(default_factory=dict)
     said: tuple[str, ...] = ()
+    contract: str = ""
 
 
 class UnknownDevicesError(Exception):
@@ -44,13 +49,14 @@ def shared_node(
     devices: RegisteredGpus,
     ours: Iterable[PodRecord],
     others: Iterable[PodRecord],
-    num_whole: int,
+    whole_pods: Iterable[PodRecord],
 ) -> SharedNode:
     """
     Say of a node what is left of its devices.
 
-    ``num_whole`` counts the GPUs that other pods of ours have whole there.
+    ``whole_pods`` are other pods of ours that have GPUs whole there.
     """
+    is_open = bool(node.allocatable.get(GPU)) and devices.contract in NAMES_WHOLE
     number = len(devices.names)
     whole = {name: 0 for name in node.allocatable if is_gpu(name)}
     open_node = replace(
@@ -60,8 +66,9 @@ def shared_node(
         gpu_memory=devices.memory,
     )
     try:
-        _check(devices, num_whole)
+        _check(devices)
         mine = {pod.key: _numbers(pod, devices) for pod in ours}
+        mine |= {pod.key: _named(pod, devices, is_open=is_open) for pod in whole_pods}
         taken = tuple(_taken(devices, others))
     except UnknownDevicesError as error:
         closed = tuple(TakenDevice(at) for at in range(number))
@@ -69,7 +76,12 @@ def shared_node(
         some = {pod.key: _first(pod, number) for pod in ours}
         return SharedNode(replace(open_node, taken=closed), some, (said,))
     held = {key: tuple(map(GpuDevice, numbers)) for key, numbers in mine.items()}
-    return SharedNode(replace(open_node, taken=taken), held)
+    if is_open:
+        taken = tuple(x for x in taken if x != TakenDevice(x.device, devices.contract))
+        used = {**open_node.used, GPU: len(taken)}
+        open_node = replace(open_node, used=used)
+    contract = devices.contract
+    return SharedNode(replace(open_node, taken=taken), held, contract=contract)
 
 
 def _first(pod: PodRecord, number: int) -> tuple[GpuDevice, ...]:
@@ -80,15 +92,25 @@ def _first(pod: PodRecord, number: int) -> tuple[GpuDevice, ...]:
     return tuple(map(GpuDevice, range(min(count, number))))
 
 
-def _check(devices: RegisteredGpus, num_whole: int) -> None:
+def _check(devices: RegisteredGpus) -> None:
     """
-    Refuse devices that cannot be read, and those that are whole in part.
+    Refuse devices that cannot be read.
     """
     if devices.problem:
         raise UnknownDevicesError(devices.problem)
-    if num_whole:
-        what = f"{num_whole} GPUs there are whole, and nobody knows which"
+
+
+def _named(
+    pod: PodRecord, devices: RegisteredGpus, *, is_open: bool
+) -> tuple[int, ...]:
+    """
+    Give the numbers of the devices that a pod of ours has whole.
+    """
+    numbers = tuple(_whole_of(pod, devices)) if is_open else ()
+    if not numbers:
+        what = f"{num_gpus(pod.requests)} GPUs there are whole, and nobody knows which"
         raise UnknownDevicesError(what)
+    return numbers
 
 
 def _part(pod: PodRecord, devices: RegisteredGpus) -> GpuPart:

@@ -15,6 +15,10 @@ KAI, KOORDINATOR, VGPU, HAMI, GPUSHARE = (
     "hami",
     "gpushare",
 )
+NAMES_WHOLE = frozenset({KOORDINATOR, HAMI})
+"""
+The contracts that take names of whole GPUs, too: those that we give their pods.
+"""
 CORES_UNREAD = "aliyun.com/gpu-core.percentage"
 
 

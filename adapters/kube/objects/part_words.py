@@ -20,6 +20,7 @@ from adapters.kube.objects.part_keys import (
     VGPU,
     ContractWords,
 )
+from adapters.kube.objects.whole_gpus import gpus_by_container
 from models.errors import QuantityError
 from models.gpu_parts import WHOLE, GpuPart
 from models.resources import GPU, Resources, read_number
@@ -38,7 +39,8 @@ class PodPart:
     The part a pod asks for, and what its contract needs to know of it beside that.
 
     ``container`` is the place of the one that asks among all ``containers``, init
-    containers first; ``amount`` and ``cores`` are as they were written.
+    containers first; ``amount`` and ``cores`` are as they were written.  Where several
+    ask for whole GPUs, ``counts`` says how many each.
     """
 
     part: GpuPart
@@ -46,15 +48,19 @@ class PodPart:
     containers: int
     amount: int = 0
     cores: int = 0
+    counts: Mapping[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PartAsked:
     """
     What was read of a pod: its part, and its request without the words of it.
+
+    Of one that asks for whole GPUs it is how many each container does.
     """
 
     part: PodPart | None = None
+    gpus: tuple[int, ...] = ()
     requests: Resources | None = None
     unsupported: tuple[str, ...] = ()
     invalid: tuple[str, ...] = ()
@@ -73,7 +79,7 @@ def part_asked(spec: Json, requests: Resources, said: Mapping[str, str]) -> Part
     if asks(said):
         return _asked_by_words(asking, requests, said)
     if not asking:
-        return NOTHING
+        return PartAsked(gpus=gpus_by_container(spec)) if GPU in requests else NOTHING
     first, place, contract = asking[0]
     found = _several(asking) or _elsewhere(spec, contract)
     if found:
@@ -94,7 +100,7 @@ def part_asked(spec: Json, requests: Resources, said: Mapping[str, str]) -> Part
         return PartAsked(invalid=(str(error),))
     ours = {n: v for n, v in requests.items() if n not in contract.replaced}
     raw = PodPart(part, at, many, amounts.get(contract.amount, 0), _cores(amounts))
-    return PartAsked(raw, {**ours, **kept, part.resource: 1})
+    return PartAsked(raw, requests={**ours, **kept, part.resource: 1})
 
 
 _WORDS = ("initContainers", "containers")
@@ -118,7 +124,7 @@ def _asked_by_words(
     if part is None:
         return NOTHING
     more = {KAI_SLOTS: part.count, part.resource: 1}
-    return PartAsked(PodPart(part, 0, 1), {**requests, **more})
+    return PartAsked(PodPart(part, 0, 1), requests={**requests, **more})
 
 
 def _asking(spec: Json) -> Iterator[Asking]:

@@ -69,6 +69,7 @@ class _Wants:
     requests: Resources
     written: Resources = field(default_factory=dict)
     part: PodPart | None = None
+    gpus: tuple[int, ...] = ()
     demand: NodeDemand = ANYWHERE
     terms: PodTerms = NO_TERMS
     unsupported: tuple[str, ...] = ()
@@ -114,8 +115,7 @@ class Reducer:
         FieldError
             When its name or its place cannot be read.
         """
-        meta, spec = mapping(raw, "metadata"), mapping(raw, "spec")
-        status = mapping(raw, "status")
+        meta, spec, status = (mapping(raw, w) for w in ("metadata", "spec", "status"))
         name, namespace = checked(meta)
         node = text(spec, "nodeName", "spec") or None
         if node is not None and not is_subdomain(node):
@@ -140,6 +140,7 @@ class Reducer:
             invalid=tuple(dict.fromkeys((*faults, *wants.invalid))),
             uncounted=wants.uncounted,
             part=wants.part,
+            gpus=wants.gpus,
             shared=wants.shared(said) if node else None,
             unread=unread,
             said="" if node else _said(status),
@@ -293,6 +294,7 @@ def _wants(spec: Json, namespace: str, words: _Words, given: list[Json]) -> _Wan
         requests={**(part.requests or asked), **ports},
         written=asked,
         part=part.part,
+        gpus=part.gpus,
         demand=tried(lambda: demand_of(spec), ANYWHERE, faults),
         terms=tried(lambda: terms_of(spec, namespace, labels), NO_TERMS, faults),
         unsupported=(
@@ -363,12 +365,6 @@ def _owner(meta: Json) -> Owner | None:
     return None
 
 
-def _gates(spec: Json) -> tuple[str, ...]:
-    place = "spec.schedulingGates"
-    gates = records(spec, "schedulingGates", "spec")
-    return tuple(text(gate, "name", place) for gate in gates)
-
-
 def _group(spec: Json) -> str:
     group = mapping(spec, "schedulingGroup", "spec")
     return text(group, "podGroupName", "spec.schedulingGroup")
@@ -390,7 +386,10 @@ _READERS: Mapping[str, _Reader] = {
     "owner": lambda meta, _, __: _owner(meta),
     "priority": lambda _, spec, __: whole(spec, "priority", "spec"),
     "priority_class": lambda _, spec, __: text(spec, "priorityClassName", "spec"),
-    "gates": lambda _, spec, __: _gates(spec),
+    "gates": lambda _, spec, __: tuple(
+        text(gate, "name", "spec.schedulingGates")
+        for gate in records(spec, "schedulingGates", "spec")
+    ),
     "group": lambda _, spec, __: _group(spec),
     "volumes": lambda meta, spec, _: volumes_of(spec, str(meta.get("name"))),
     "run_limit": lambda meta, spec, _: run_limit(meta, spec),

@@ -53,6 +53,7 @@ class PodRecord:
     is what it asks of GPUs below whole ones, and ``shared``
     are the devices of which it has parts while it runs, ``unread`` the words it says
     that are known and not read.
+    ``gpus`` are the whole ones of each container, init containers first.
     ``run_limit`` is after how many seconds it is ended at the latest.
     ``claims`` are those of devices.
     """
@@ -82,6 +83,7 @@ class PodRecord:
     invalid: tuple[str, ...] = ()
     uncounted: tuple[str, ...] = ()
     part: PodPart | None = None
+    gpus: tuple[int, ...] = ()
     shared: SharedGpus | None = None
     unread: tuple[str, ...] = ()
     run_limit: int | None = None

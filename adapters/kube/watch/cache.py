@@ -251,8 +251,9 @@ class Cache:
 def _assumed(pod: PodRecord, held: Assumed) -> PodRecord:
     phase = PodPhase.TERMINATING if held.leaves else PodPhase.RUNNING
     said, shared = pod.annotations, pod.shared
-    if pod.part is not None and not held.leaves:
+    if held.notes and not held.leaves:
         said = {**said, **held.notes}
+    if pod.part is not None and not held.leaves:
         is_kept = pod.part.part.contract == KAI
         shared = SharedGpus(frozenset(), 0 if is_kept else pod.part.part.count)
     return replace(pod, node=held.node, phase=phase, annotations=said, shared=shared)

@@ -16,6 +16,7 @@ from models.gpu_parts import GpuDevice
 from tests.adapters.kube.api_server import NODES, PODS
 from tests.helpers.build import bind
 from tests.helpers.kube_store import Store, pod_path
+from tests.helpers.manifests import GPU
 from tests.helpers.shared_gpus import HALF, asks, device, given, node_of
 
 NOW = 1_800_000_000.25
@@ -132,6 +133,77 @@ def test_hami_reads_devices_by_the_place_of_their_container():
 
     said = stage.told("p")["hami.io/vgpu-devices-allocated"]
     assert ";GPU-aa-0,NVIDIA,40960,50:;" == said
+
+
+def test_a_whole_gpu_of_hami_is_named_for_each_container():
+    stage = Stage("hami")
+    stage.pod("half", said=given("hami", 1), on="n")
+    stage.pod("p", {"cpu": 1}, {GPU: 1})
+    step = bind("p", "n", uid="uid-p")
+    stage.deeds.devices.whole.turn([step])
+
+    assert "done" == stage.deeds.bind(step).result
+    told = stage.told("p")
+    assert ";GPU-aa-0,NVIDIA,81920,0:;" == told["hami.io/vgpu-devices-allocated"]
+    assert "allocating" == told["hami.io/bind-phase"]
+    assert "2027-01-15T08:00:00Z,default,p" == stage.lock()
+
+
+def test_whole_gpus_of_koordinator_are_those_that_the_plan_leaves():
+    stage = Stage("koordinator")
+    stage.pod("half")
+    stage.pod("p", **{GPU: 1})
+    steps = [
+        bind("half", "n", uid="uid-half", devices=(GpuDevice(1),)),
+        bind("p", "n", uid="uid-p"),
+    ]
+    stage.deeds.devices.whole.turn(steps)
+
+    assert ["done"] * 2 == [stage.deeds.bind(step).result for step in steps]
+    said = stage.told("p")["scheduling.koordinator.sh/device-allocated"]
+    (entry,) = json.loads(said)["gpu"]
+    assert 0 == entry["minor"]
+    assert {
+        "koordinator.sh/gpu-core": "100",
+        "koordinator.sh/gpu-memory": str(80 * 2**30),
+        "koordinator.sh/gpu-memory-ratio": "100",
+    } == entry["resources"]
+
+
+@pytest.mark.parametrize("contract", ["gpushare", "vgpu"])
+def test_who_takes_no_names_of_whole_gpus_is_told_none(contract):
+    stage = Stage(contract)
+    stage.pod("p", **{GPU: 1})
+    step = bind("p", "n", uid="uid-p")
+    stage.deeds.devices.whole.turn([step])
+
+    assert "done" == stage.deeds.bind(step).result
+    assert stage.told("p") is None
+
+
+def test_whole_gpus_are_not_named_where_nobody_knows_who_has_what():
+    stage = Stage("koordinator")
+    stage.pod("lost", on="n")
+    stage.pod("p", **{GPU: 1})
+    step = bind("p", "n", uid="uid-p")
+    stage.deeds.devices.whole.turn([step])
+
+    assert "done" == stage.deeds.bind(step).result
+    assert stage.told("p") is None
+
+
+def test_who_still_waits_keeps_the_names_that_were_chosen():
+    stage = Stage("koordinator")
+    for name in ("p", "q"):
+        stage.pod(name, **{GPU: 1})
+    first, second = (bind(name, "n", uid=f"uid-{name}") for name in ("p", "q"))
+    stage.deeds.devices.whole.turn([first])
+    notes = stage.deeds.devices.notes_now(first)
+    stage.cache.assume("default/p", "uid-p", "n", notes=notes)
+    stage.deeds.devices.whole.turn([second])
+
+    both = [stage.deeds.devices.whole.of(step) for step in (first, second)]
+    assert [(1,), (0,)] == both
 
 
 def test_a_pod_without_parts_is_told_nothing():

@@ -84,11 +84,67 @@ def test_a_pod_whose_devices_nobody_knows_closes_those_of_its_node_alone(
 
 
 @pytest.mark.parametrize("contract", CONTRACTS)
-def test_a_whole_gpu_waits_where_all_are_shared_and_counts_in_full(contract):
+def test_a_whole_gpu_waits_where_no_name_is_taken_or_none_is_offered(contract):
     binds, waits, _ = planned(*stage_of(contract), half(contract), pod("whole"))
 
+    if contract == "hami":
+        assert {"h", "whole"} == binds.keys()
+        return
     assert {"h"} == binds.keys()
     assert "whole" in waits
+
+
+def named_stage(contract):
+    """
+    List the objects of a node that offers whole GPUs beside shared ones.
+    """
+    raws = stage_of(contract)
+    raws[0]["status"]["allocatable"].setdefault("nvidia.com/gpu", "2")
+    return raws
+
+
+def whole(contract, name, number=None, scheduler="phalanx"):
+    raw = pod(name)
+    raw["spec"]["schedulerName"] = scheduler
+    if number is not None:
+        raw["spec"]["nodeName"] = "n"
+        raw["metadata"]["annotations"] = given(contract, number)
+    return raw
+
+
+NAMED = ("koordinator", "hami")
+
+
+@pytest.mark.parametrize("contract", NAMED)
+def test_whole_gpus_and_shared_ones_part_a_node_that_takes_names(contract):
+    halves = [half(contract, f"h-{i}") for i in range(3)]
+    raws = [*named_stage(contract), whole(contract, "whole"), *halves]
+
+    binds, waits, _ = planned(*raws)
+    assert 3 == len(binds)
+    assert 1 == len(waits)
+
+
+@pytest.mark.parametrize("contract", NAMED)
+@pytest.mark.parametrize("scheduler", ["phalanx", "other"])
+def test_a_gpu_that_is_whole_by_name_is_shared_with_nobody(contract, scheduler):
+    there = whole(contract, "there", 0, scheduler)
+    halves = [half(contract, f"h-{i}") for i in range(3)]
+
+    binds, waits, said = planned(*named_stage(contract), there, *halves)
+    assert [(1,), (1,)] == list(binds.values())
+    assert ({"h-2"}, ()) == (waits.keys(), said)
+
+
+@pytest.mark.parametrize("contract", NAMED)
+@pytest.mark.parametrize("scheduler", ["phalanx", "other"])
+def test_a_whole_gpu_that_nobody_can_name_closes_those_of_its_node(contract, scheduler):
+    there = whole(contract, "there", 0, scheduler)
+    del there["metadata"]["annotations"]
+
+    binds, waits, said = planned(*named_stage(contract), there, half(contract))
+    assert ({}, {"h"}) == (binds, waits.keys())
+    assert "nobody knows which" in said[0]
 
 
 def test_two_contracts_in_one_gang_are_refused():
