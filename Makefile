@@ -30,6 +30,9 @@ demo: setup ## run one round where greedy starts less than the solver
 test: setup ## run the tests, in six or seven minutes on two processors
 	$(PYTEST) $(PARALLEL) -m "not slow and not cluster"
 
+# Of random cases a day draws some, and whoever asks for all of the tests gets all.
+coverage test-all: export DRAWN = all
+
 coverage: setup ## run the tests and say which lines they never reach
 	$(PYTEST) $(PARALLEL) -m "not slow and not cluster" --cov=models --cov=solver \
 		--cov=adapters --cov-report=term:skip-covered

@@ -3,6 +3,48 @@ What holds for all tests.
 """
 
 import gc
+import os
+from collections import Counter
+from datetime import UTC, datetime
+
+from tests.helpers.drawn import is_drawn
+
+
+def pytest_configure(config):
+    """
+    Let all processes draw by the same day.
+    """
+    os.environ.setdefault("DRAWN", f"{datetime.now(UTC):%Y-%m-%d}")
+
+
+def pytest_pycollect_makeitem(collector, name, obj):
+    """
+    Make no thousands of slow cases where all of them are left out.
+    """
+    if "not slow" in collector.config.option.markexpr:
+        marks = getattr(obj, "pytestmark", ())
+        return [] if any(mark.name == "slow" for mark in marks) else None
+    return None
+
+
+def pytest_collection_modifyitems(config, items):
+    """
+    Leave out the random cases that other days draw; whoever is named is always run.
+    """
+    if any("::" in arg for arg in config.args):
+        return
+    seen = Counter()
+    kept, left = [], []
+    for item in items:
+        drawn = True
+        if item.get_closest_marker("drawn"):
+            name = item.nodeid.partition("[")[0]
+            drawn = is_drawn(seen[name], os.environ["DRAWN"])
+            seen[name] += 1
+        (kept if drawn else left).append(item)
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = kept
 
 
 def pytest_collection_finish(session):

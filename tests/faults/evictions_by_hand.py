@@ -51,7 +51,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-without-the-last-unit",
         "greedy takes no unit that brings a queue below its share",
-        switch("solver.evict.eviction_ledger:_Sums.largest", always(0)),
+        switch("solver.evict.leaving_sums:Sums.largest", always(0)),
         (
             "evict/reclaim/the-last-unit-may-take-it-below",
             "evict/preempt/the-last-unit-may-be-larger",

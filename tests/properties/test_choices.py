@@ -12,6 +12,7 @@ TINY = range(10_000, 10_300)
 MANY = range(20_000, 23_000)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", TINY)
 def test_names_order_and_seed_change_nothing_that_is_proven(seed):
     check_names(aged(victim_case(seed, tiny=True)), seed)
@@ -32,6 +33,7 @@ def test_same_seed_gives_the_same_names():
 # --- against the exact model, over all optimal outcomes -------------------------
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", TINY[:60])
 def test_no_outcome_is_better_than_what_is_proven(seed):
     check_outcomes(aged(victim_case(seed, tiny=True)))

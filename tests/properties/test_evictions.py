@@ -63,11 +63,13 @@ def check_second_step(seed):
     assert losses == values(exact, "preemption")
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", TINY)
 def test_first_step_equals_brute_force_on_tiny_cases(seed):
     check_first_step(seed)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", TINY)
 def test_second_step_equals_brute_force_on_tiny_cases(seed):
     check_second_step(seed)
@@ -85,7 +87,7 @@ def test_same_seed_makes_the_same_case():
 
 
 def test_in_more_than_half_of_the_cases_somebody_leaves():
-    lost = [values(first_step(seed), "disruption-pods")[0] for seed in CASES]
+    lost = [values(first_step(seed), "disruption-pods")[0] for seed in CASES[:20]]
 
     assert sum(pods > 0 for pods in lost) > 0.6 * len(lost)
 
@@ -111,6 +113,7 @@ def remembers(snapshot):
     return any(gang.evicted_ago is not None for gang in snapshot.gangs)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", CASES)
 def test_plan_is_no_worse_than_the_exact_model_step_by_step(seed):
     check_plan(seed)
@@ -122,6 +125,7 @@ def test_plan_is_no_worse_than_the_exact_model_on_many_cases(seed):
     check_plan(seed)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", CASES)
 def test_greedy_is_legal_and_no_better_than_the_exact_model(seed):
     snapshot, policy, shares = read(seed)

@@ -18,11 +18,13 @@ def is_used(seed):
     return any(line.guaranteed for line in plan.gangs)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", FEW)
 def test_no_outcome_is_better_than_what_is_proven(seed):
     check_outcomes(pieces_case(seed))
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", FEW)
 def test_names_change_nothing_that_is_proven_and_greedy_is_no_better(seed):
     check_names(pieces_case(seed), seed)
@@ -35,6 +37,7 @@ def test_many_clusters_in_pieces_are_planned_as_the_exact_model_says(seed):
     check_names(pieces_case(seed), seed)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("strategy", ["solver", "greedy"])
 @pytest.mark.parametrize("seed", FEW)
 def test_whoever_took_up_a_quota_makes_nobody_leave_in_the_next_rounds(seed, strategy):

@@ -74,18 +74,21 @@ def leaving(document, strategy):
     return undone(scenario, plan, strategy)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("seed", FEW)
 def test_what_is_bound_where_bands_wait_in_line_lasts(seed, strategy):
     assert [] == leaving(lines_case(seed), strategy)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("seed", FEW)
 def test_what_is_bound_in_pieces_of_room_lasts(seed, strategy):
     assert [] == leaving(pieces_case(seed), strategy)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("seed", FEW)
 def test_what_is_bound_in_odd_rounds_lasts(seed, strategy):

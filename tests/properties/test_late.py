@@ -33,6 +33,7 @@ def wanting(*tiers):
     return Policy(evict=CALM, waiting=WaitingPolicy(heads=0), tiers=tiers)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("gpus", [None, 2, 4])
 @pytest.mark.parametrize("seed", range(3000, 3040))
 def test_whole_vector_equals_the_exact_model(seed, gpus):
@@ -46,6 +47,7 @@ def test_whole_vector_equals_the_exact_model(seed, gpus):
         assert exact_vector(snapshot, policy) == vector_of(plan)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("strategy", ["solver", "greedy"])
 @pytest.mark.parametrize("seed", range(3040, 3060))
 def test_values_are_what_the_exact_model_says(seed, strategy):

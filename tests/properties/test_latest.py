@@ -68,6 +68,7 @@ def confirm(case, first):
     return told
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("first", FAST[::EACH])
 def test_who_is_told_a_latest_start_has_started_by_then(case, first):

@@ -26,6 +26,7 @@ ORDERS = {
 }
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("strategy", ["solver", "greedy"])
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("seed", [*range(64, 72), *range(200, 212)])

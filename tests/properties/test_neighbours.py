@@ -26,6 +26,7 @@ def beside(seed, *, only_preferred=False):
     return replace(snapshot, gangs=tuple(gangs))
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", range(12))
 def test_what_pods_prefer_is_weighed_as_the_exact_model_weighs_it(seed):
     snapshot = beside(seed, only_preferred=True)
@@ -33,6 +34,7 @@ def test_what_pods_prefer_is_weighed_as_the_exact_model_weighs_it(seed):
     assert exact_vector(snapshot, POLICY) == vector_of(decide(snapshot, POLICY))
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", range(20, 40))
 def test_what_is_proven_of_pods_beside_others_is_what_the_exact_model_says(seed):
     snapshot = beside(seed)
@@ -43,6 +45,7 @@ def test_what_is_proven_of_pods_beside_others_is_what_the_exact_model_says(seed)
     assert plan.status != "optimal" or exact == vector_of(plan)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", range(20, 40))
 def test_greedy_puts_pods_beside_others_by_the_rules(seed):
     snapshot = beside(seed)

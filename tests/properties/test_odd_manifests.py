@@ -45,6 +45,7 @@ def put(value, path, junk):
     value[path[-1]] = deepcopy(junk)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", range(6))
 def test_odd_manifests_are_refused_or_planned(seed):
     chance = Random(seed)

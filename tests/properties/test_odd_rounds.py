@@ -19,6 +19,7 @@ LOTS = 11
 EXACTLY = 40
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("lot", range(LOTS))
 def test_odd_rounds_are_planned_legally_and_no_worse_than_by_greedy(lot):
     for at in range(lot * LOT, (lot + 1) * LOT):

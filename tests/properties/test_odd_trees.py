@@ -33,6 +33,7 @@ def confirm(seed):
     assert {(n, b): v for n, b, v in values if v} == vector_of(greedy)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", range(40))
 def test_odd_trees_are_planned_as_the_exact_model_says(seed):
     confirm(seed)

@@ -21,6 +21,7 @@ def confirm(case, first):
             assert [] == Truth(snapshot, policy, plan).untrue(), (seed, strategy)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("first", FAST[::EACH])
 def test_what_a_waiting_gang_is_told_is_true(case, first):

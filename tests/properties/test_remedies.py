@@ -67,6 +67,7 @@ def confirm(case, seed):
                 assert not starts(snapshot, policy, (smaller,), line.name)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("seed", FAST)
 def test_a_remedy_starts_the_gang_and_less_of_it_does_not(case, seed):

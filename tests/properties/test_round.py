@@ -54,6 +54,7 @@ def placement_of(plan):
     )
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", CONFIRMED)
 def test_whole_vector_equals_the_exact_model(seed):
     snapshot = random_snapshot(seed)
@@ -61,6 +62,7 @@ def test_whole_vector_equals_the_exact_model(seed):
     assert exact_vector(snapshot, POLICY) == vector_of(decide(snapshot, POLICY))
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", FAST)
 def test_whole_vector_equals_the_exact_model_by_way_of_the_relaxation(seed):
     snapshot = random_snapshot(seed)
@@ -73,6 +75,7 @@ def test_whole_vector_equals_the_exact_model_by_way_of_the_relaxation(seed):
     assert plan.status != "feasible"
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", FEW)
 def test_whole_vector_equals_the_exact_model_when_two_manners_race(seed):
     snapshot = random_snapshot(seed)
@@ -100,6 +103,7 @@ def test_listed_tiers_equal_the_exact_model(seed, tiers):
     assert exact_vector(snapshot, policy) == vector_of(decide(snapshot, policy))
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("strategy", ["solver", "greedy"])
 @pytest.mark.parametrize("seed", FEW)
 def test_plan_is_legal_and_its_values_are_what_the_exact_model_says(seed, strategy):
@@ -113,6 +117,7 @@ def test_plan_is_legal_and_its_values_are_what_the_exact_model_says(seed, strate
     assert {(n, b): v for n, b, v in values if v} == vector_of(plan)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("limit", [0.0, 0.001, 4.0])
 @pytest.mark.parametrize("seed", FEW)
 def test_greedy_is_at_most_the_solver_and_the_solver_at_most_its_bound(seed, limit):
@@ -205,6 +210,7 @@ def test_two_runs_with_unlike_hash_seeds_give_the_same_bytes():
     assert 1 == len(answers)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("tier", ["gpus", "gangs"])
 @pytest.mark.parametrize("seed", FEW)
 def test_more_capacity_never_lowers_a_proven_tier_without_queues(seed, tier):

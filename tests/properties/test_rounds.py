@@ -29,6 +29,7 @@ MINUTE = 60
 POLICY = Policy()
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", range(QUICK))
 def test_unchanged_demand_evicts_nothing_more(seed):
     assert_settled(seed)

@@ -33,6 +33,7 @@ def confirm(case, first):
     assert not undecided
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("first", FAST[::EACH])
 def test_a_core_forbids_the_start_and_has_no_rule_in_vain(case, first):

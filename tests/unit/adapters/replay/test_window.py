@@ -50,6 +50,7 @@ class Both:
         return plan
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("policy", [Policy(evict=STILL), LATE], ids=["default", "late"])
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
 def test_a_plan_for_the_window_is_as_good_as_one_for_the_whole_line(
