@@ -10,11 +10,11 @@ from exact.alone import starts_now as starts_now
 from exact.facts import Facts as Facts
 from exact.facts import gather as gather
 from exact.model import could_start as could_start
-from exact.needs import UndecidedError as UndecidedError
 from exact.outcomes import best_round as best_round
 from exact.outcomes import first_worse as first_worse
 from exact.search import best as best
 from exact.search import check_feasible as check_feasible
+from exact.solved import UndecidedError as UndecidedError
 from exact.steps import best_first_step as best_first_step
 from exact.steps import best_later as best_later
 from exact.steps import best_second_step as best_second_step

@@ -7,11 +7,10 @@ from dataclasses import replace
 
 from exact.facts import Facts
 from exact.model import build
-from exact.needs import UndecidedError
 from exact.small_model import Shares
+from exact.solved import solved
 from exact.steps import best_of_first_step
 from models.policy import Policy
-from solver.effort.cp_sat import cp_model
 
 
 def starts_now(facts: Facts, team: Collection[str]) -> bool:
@@ -23,7 +22,7 @@ def starts_now(facts: Facts, team: Collection[str]) -> bool:
         return False
     for key in team:
         small.cp.add(small.starts[key] == 1)
-    return _is_possible(small.cp)
+    return solved(small.cp) is not None
 
 
 def starts_by_right(
@@ -47,13 +46,3 @@ def _only(facts: Facts, team: Collection[str]) -> Facts:
         for key, fact in facts.gangs.items()
     }
     return replace(facts, gangs=gangs)
-
-
-def _is_possible(model: cp_model.CpModel) -> bool:
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.max_deterministic_time = 60.0
-    status = solver.solve(model)
-    if status == cp_model.UNKNOWN:
-        raise UndecidedError("the small model ended undecided")
-    return status in {cp_model.OPTIMAL, cp_model.FEASIBLE}

@@ -15,6 +15,7 @@ from exact.facts import (
 )
 from exact.neighbours import add_neighbours
 from exact.small_model import Shares, SmallModel
+from exact.solved import solved
 from exact.trees import TreeRules, tree_nodes
 from models.gangs import PodPhase, PodSet, Tree, pod_sets
 from models.gpu_parts import is_reckoned
@@ -47,8 +48,7 @@ def could_start(facts: Facts, key: str) -> bool:
     small = build(gather(replace(facts.snapshot, gangs=alone)), {})
     for start in small.starts.values():
         small.cp.add(start == 1)
-    status = cp_model.CpSolver().solve(small.cp)
-    return bool(small.starts) and status in {cp_model.OPTIMAL, cp_model.FEASIBLE}
+    return bool(small.starts) and solved(small.cp) is not None
 
 
 def add_gangs(small: SmallModel) -> None:

@@ -9,17 +9,11 @@ from itertools import product
 from math import prod
 
 from exact.facts import GangFacts
+from exact.solved import UndecidedError
 from exact.trees import Counts, satisfied, tree_nodes
-from models.errors import PhalanxError
 from models.gangs import PodSet, pod_sets
 
 _MOST_SETS = 50_000
-
-
-class UndecidedError(PhalanxError):
-    """
-    The small model was too large to decide within its limit.
-    """
 
 
 def needs_of(fact: GangFacts) -> list[tuple[int, ...]]:

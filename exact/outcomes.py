@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from exact.facts import Facts, gather
-from exact.needs import UndecidedError
 from exact.reserved import add_reserved_for_want_of_room
 from exact.search import Value
 from exact.small_model import Shares
+from exact.solved import UndecidedError, solved
 from exact.step import RULES, Frozen, Place, Stage, Step
 from exact.steps import build_step, first_tiers, optimise, second_tiers, third_tiers
 from models.policy import Policy
@@ -77,11 +77,7 @@ def _outcomes(
             step.cp.add(step.reserved[key] == 0)
     numbers = _numbers(step)
     step.cp.clear_objective()  # type: ignore[no-untyped-call]
-    while True:
-        solver = cp_model.CpSolver()
-        solver.parameters.num_workers = 1
-        if solver.solve(step.cp) not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
-            return
+    while (solver := solved(step.cp)) is not None:
         yield _read(step, solver, stage), values
         _forbid(step, solver, numbers)
 
@@ -96,9 +92,7 @@ def _could(step: Step, keys: set[str], *, bound: bool = False) -> bool:
         model.add(step.small.starts[key] == 1)
         if bound:
             model.add(step.reserved[key] == 0)
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    return solver.solve(model) in {cp_model.OPTIMAL, cp_model.FEASIBLE}
+    return solved(model) is not None
 
 
 def _numbers(step: Step) -> list[cp_model.IntVar]:

@@ -6,8 +6,8 @@ from collections import Counter
 
 from exact.facts import gather
 from exact.model import build
-from exact.needs import UndecidedError
 from exact.small_model import Shares, SmallModel
+from exact.solved import UndecidedError, solved
 from exact.tiers import Expr, tier_expressions
 from models.gangs import PodPhase, pod_sets
 from models.plan import Placement
@@ -16,7 +16,6 @@ from models.snapshot import Snapshot
 from solver.effort.cp_sat import cp_model
 
 Value = tuple[str, int | None, int]
-_SEARCH_LIMIT = 60.0
 
 
 def best(snapshot: Snapshot, policy: Policy, shares: Shares) -> list[Value]:
@@ -93,14 +92,6 @@ def maximum(model: cp_model.CpModel, sign: int, expr: Expr) -> int | None:
     """
     Give the greatest value of an expression, or the least where the sign is negative.
     """
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 2
-    solver.parameters.linearization_level = 2
-    solver.parameters.max_deterministic_time = _SEARCH_LIMIT
     model.maximize(sign * expr)
-    status = solver.solve(model)
-    if status == cp_model.INFEASIBLE:
-        return None
-    if status != cp_model.OPTIMAL:
-        raise UndecidedError(f"the small model ended {solver.status_name(status)}")
-    return solver.value(expr)
+    solver = solved(model)
+    return None if solver is None else solver.value(expr)

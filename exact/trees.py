@@ -5,6 +5,7 @@ Gang trees in the small model: what satisfies a node, and the least value of a n
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from exact.solved import solved
 from models.gangs import PodSet, Tree, pod_sets
 from solver.effort.cp_sat import cp_model
 
@@ -105,8 +106,5 @@ def least_value(
     rules = TreeRules(model=model, counted=counted, placed=placed)
     model.add(rules.add(tree) == 1)
     model.minimize(sum(values[name] * placed[name] for name in placed))
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    if solver.solve(model) != cp_model.OPTIMAL:
-        return None
-    return round(solver.objective_value)
+    solver = solved(model)
+    return None if solver is None else round(solver.objective_value)
