@@ -12,7 +12,12 @@ import yaml
 from pydantic import Field, TypeAdapter, ValidationError
 
 from benchmarks.contract_days import Days
-from benchmarks.contract_devices import BulkParts, MigOrders, WaitingParts
+from benchmarks.contract_devices import (
+    BulkParts,
+    ClaimedDevices,
+    MigOrders,
+    WaitingParts,
+)
 from benchmarks.contract_evict import Evictions, FullCases, VictimCases
 from benchmarks.contract_parts import Cluster, Part, Ratio, Weights
 from benchmarks.contract_steady import Steady
@@ -215,6 +220,7 @@ Contract = (
     | PriorityMatters
     | MigOrders
     | BulkParts
+    | ClaimedDevices
     | Days
     | Steady
 )

@@ -43,6 +43,24 @@ class BulkParts(Part):
     at_most: float
 
 
+class ClaimedDevices(Part):
+    """
+    Pods that claim devices of four classes, from slices to a verified plan.
+
+    Held is in how many seconds, with reading.
+    """
+
+    kind: Literal["ClaimedDevices"]
+    name: str
+    about: str
+    nodes: int
+    devices: int
+    gangs: int
+    members: int
+    policy: Policy = Policy()
+    seconds: float
+
+
 class WaitingParts(Part):
     """
     Gangs of parts that wait: how many pods by thousandths of a GPU, in gangs of a size.

@@ -5,9 +5,10 @@ Measured GPUs below a whole one: orders of instances, and many small shares at o
 from collections.abc import Iterator, Sequence
 
 from adapters.machine.clock import monotonic
+from benchmarks.cases.claims import manifests, read
 from benchmarks.cases.mig_orders import empty_gpu, orders, with_instance
 from benchmarks.cases.waiting_parts import bulk
-from benchmarks.contract_devices import BulkParts, MigOrders
+from benchmarks.contract_devices import BulkParts, ClaimedDevices, MigOrders
 from benchmarks.planned import decide, planned
 from benchmarks.rows import Range, Row, tier_lines
 from models.gangs import PodPhase, pod_sets
@@ -97,6 +98,37 @@ def measure_bulk(contract: BulkParts) -> Iterator[Row]:
                 value=1 - used / most,
                 limit=contract.at_most,
                 unit="%",
+            ),
+        ),
+    )
+
+
+def measure_claims(contract: ClaimedDevices) -> Iterator[Row]:
+    """
+    Hold the time from slices and claims to a verified plan, and how good that is.
+    """
+    raws = manifests(contract)
+    began = monotonic()
+    snapshot = read(raws)
+    seconds = monotonic() - began
+    plan = planned(snapshot, contract.policy)
+    greedy = planned(snapshot, contract.policy, "greedy")
+    took = dict(plan.seconds or {})
+    lines = tier_lines(plan, greedy)
+    yield Row(
+        name=contract.name,
+        seconds={"read": seconds, **took},
+        greedy_seconds=(greedy.seconds or {}).get("total"),
+        tiers=lines,
+        facts={
+            "pods": contract.gangs * contract.members,
+            "bound": sum(step.op == "Bind" for step in plan.operations),
+        },
+        ranges=(
+            Range(
+                what="seconds, with reading",
+                value=seconds + took["total"],
+                limit=contract.seconds,
             ),
         ),
     )

@@ -13,11 +13,11 @@ from benchmarks.contract import (
     load_contract,
 )
 from benchmarks.contract_days import Days
-from benchmarks.contract_devices import BulkParts, MigOrders
+from benchmarks.contract_devices import BulkParts, ClaimedDevices, MigOrders
 from benchmarks.contract_evict import Evictions, FullCases, VictimCases
 from benchmarks.contract_steady import Steady
 from benchmarks.days import measure_days
-from benchmarks.devices import measure_bulk, measure_mig_orders
+from benchmarks.devices import measure_bulk, measure_claims, measure_mig_orders
 from benchmarks.evictions import measure_evictions
 from benchmarks.full import measure_full
 from benchmarks.measure import measure_growth, measure_rounds
@@ -28,7 +28,15 @@ from benchmarks.steady import measure_steady
 from benchmarks.victims_quality import measure_victims
 from solver.tuning import DEFAULT, Tuning
 
-Quality = Small | VictimCases | FullCases | PriorityMatters | MigOrders | BulkParts
+Quality = (
+    Small
+    | VictimCases
+    | FullCases
+    | PriorityMatters
+    | MigOrders
+    | BulkParts
+    | ClaimedDevices
+)
 
 
 def run(
@@ -104,3 +112,5 @@ def _measure_quality(contract: Quality) -> Iterator[Row]:
             yield from measure_mig_orders(contract)
         case BulkParts():
             yield from measure_bulk(contract)
+        case ClaimedDevices():
+            yield from measure_claims(contract)

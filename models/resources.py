@@ -39,6 +39,10 @@ CLAIMED_DEVICES = "claimed-devices."
 """
 Begins the names of what is counted of devices by claim.
 """
+CLAIMED_GPUS = f"{CLAIMED_DEVICES}gpu-share"
+"""
+What claimed devices count as GPUs, until that is part of what all GPUs count.
+"""
 MODEL_MARK = "@"
 """
 Stands between a resource and a model of it.

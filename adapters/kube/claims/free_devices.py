@@ -10,6 +10,7 @@ from adapters.kube.claims.device_matching import DeviceMatching
 from adapters.kube.claims.device_pools import Pool, Pools
 from adapters.kube.claims.device_reader import DeviceName
 from adapters.kube.claims.device_requests import HeldDevice
+from adapters.kube.claims.gpu_shares import shares_of, shares_there
 from adapters.kube.claims.node_bins import DevicesOfNode, NodeBin
 from adapters.kube.objects.fields import FieldError
 
@@ -20,12 +21,14 @@ class FreeDevices:
     """
     The devices of some pools as some kinds of items need them.
 
-    ``faults`` are the kinds that cannot be evaluated.
+    ``faults`` are the kinds that cannot be evaluated, ``shares`` what others count as
+    GPUs, and ``shares_there`` what nodes have of these.
     """
 
     def __init__(self, pools: Pools) -> None:
         self.pools = pools
         self.faults: dict[Item, str] = {}
+        self.shares: dict[Item, int] = {}
         self.items: tuple[Item, ...] = ()
         self._asked: frozenset[Item] = frozenset()
         self._matching = DeviceMatching(())
@@ -38,6 +41,9 @@ class FreeDevices:
             for node in sorted(set(here.values())):
                 by_node.setdefault(node, []).append(pool)
         self.nodes = {node: DevicesOfNode(node, own) for node, own in by_node.items()}
+        self.shares_there = {
+            node: shares_there(own.devices) for node, own in self.nodes.items()
+        }
 
     def see(self, items: Iterable[Item]) -> None:
         """
@@ -54,6 +60,10 @@ class FreeDevices:
         self.items = tuple(
             sorted(asked - self.faults.keys(), key=lambda item: (str(item), repr(item)))
         )
+        self.shares = {
+            item: shares_of(item, self.pools.pools, self._matching)
+            for item in self.items
+        }
 
     def _fault(self, item: Item) -> str:
         """

@@ -181,7 +181,7 @@ class Assembler:
             budgets=tuple(sorted(budgets, key=lambda budget: budget.name)),
             warnings=tuple(summary.sentences()),
         )
-        if asked.contracts:
+        if asked.contracts or gangs.devices.counts_gpus:
             snapshot = self._parts.applied(snapshot, self._loads)
         return Assembled(snapshot=snapshot, summary=summary, claims=_claims(looks))
 

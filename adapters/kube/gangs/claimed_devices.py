@@ -17,7 +17,7 @@ from adapters.kube.objects.pod_record import PodClaim, PodRecord
 from models.gangs import PodPhase
 from models.neighbours import Near, Neighbours
 from models.nodes import HOSTNAME, NodeDemand, Terms
-from models.resources import CLAIMED_DEVICES, Resources
+from models.resources import CLAIMED_DEVICES, CLAIMED_GPUS, Resources
 
 UNLIMITED = 2**20
 _FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
@@ -30,13 +30,15 @@ class ClaimedDevices:
     The claims of some pods, and the rows that stand for what they ask for.
 
     ``faults`` are items that cannot be evaluated; ``shared`` are the claims that
-    several pods wait for, each with the row that stands for it.
+    several pods wait for, each with the row that stands for it.  ``shares`` is what
+    items count as GPUs.
     """
 
     users: ClaimUsers = field(default_factory=ClaimUsers)
     rows: DeviceRows = field(default_factory=DeviceRows)
     faults: Mapping[Item, str] = field(default_factory=dict)
     shared: Mapping[str, str] = field(default_factory=dict)
+    shares: Mapping[Item, int] = field(default_factory=dict)
     offered: Mapping[str, Resources] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     _requests: dict[frozenset[tuple[str, int]], Resources] = field(
@@ -140,7 +142,9 @@ class ClaimedDevices:
         """
         asked = self.asked(pod)
         if asked:
-            wanted = {**pod.requests, **asked}
+            gpus = self._gpus(pod)
+            more = {CLAIMED_GPUS: gpus} if gpus else {}
+            wanted = {**pod.requests, **asked, **more}
             key = frozenset(wanted.items())
             pod = replace(pod, requests=self._requests.setdefault(key, wanted))
         if terms := self._terms(pod):
@@ -162,6 +166,24 @@ class ClaimedDevices:
                 numbers.update(self.users.items(spec))
         known = {i: n for i, n in numbers.items() if i not in self.faults}
         return {**self.rows.asked(known), **shared}
+
+    def _gpus(self, pod: PodRecord) -> int:
+        """
+        Count what a pod claims as GPUs; of a claim of several pods, the first of them.
+        """
+        return sum(
+            self.shares.get(item, 0) * number
+            for claim, spec, fault in self.users.specs(pod)
+            if spec and not fault and self.users.carries(pod, claim)
+            for item, number in self.users.items(spec).items()
+        )
+
+    @property
+    def counts_gpus(self) -> bool:
+        """
+        Tell whether anything that is claimed counts as GPUs.
+        """
+        return any(self.shares.values())
 
     def _terms(self, pod: PodRecord) -> list[Terms]:
         """
@@ -192,6 +214,7 @@ def offers(
     rows: DeviceRows,
     there: Mapping[str, Sequence[Mapping[str, int]]],
     waiting: Sequence[tuple[str, Resources, str | None]],
+    gpus: Mapping[str, int],
 ) -> dict[str, Resources]:
     """
     Say what nodes offer: what is free, what our pods there have, and room for sharers.
@@ -205,14 +228,18 @@ def offers(
     waiting
         Of each shared claim that has none yet, the oldest first, its row, what it asks
         for, and the node where users of it are already.
+    gpus
+        What the devices of each node count as GPUs, where that is counted.
     """
     found: dict[str, Resources] = {}
-    known: dict[tuple[int, tuple[str, ...]], Resources] = {}
+    known: dict[tuple[int, tuple[str, ...], int], Resources] = {}
     for node, free in rows.offered.items():
         mine = [each for each in waiting if each[2] in {None, node}]
-        key = id(free), tuple(row for row, *_ in mine)
+        number = gpus.get(node, 0)
+        key = id(free), tuple(row for row, *_ in mine), number
         if key not in known:
-            known[key] = _kept_back(free, mine, [row for row, *_ in waiting])
+            left = _kept_back(free, mine, [row for row, *_ in waiting])
+            known[key] = {**left, CLAIMED_GPUS: number} if number else left
         left = known[key]
         for asked in there.get(node, ()):
             for name, n in asked.items():

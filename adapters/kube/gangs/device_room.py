@@ -66,8 +66,11 @@ class DeviceRoom:
             *free.pools.warnings,
             *(f"devices of node {name}: {closed[name]}" for name in sorted(closed)),
         )
-        found = ClaimedDevices(users, rows, free.faults, _shared(users, mine))
-        return replace(found, offered=_offered(found, mine), warnings=warnings)
+        shared = _shared(users, mine)
+        found = ClaimedDevices(users, rows, free.faults, shared, free.shares)
+        there = free.shares_there if found.counts_gpus else {}
+        offered = _offered(found, mine, there)
+        return replace(found, offered=offered, warnings=warnings)
 
     def _users(
         self, wide: Objects, ours: Sequence[PodRecord], others: Iterable[PodRecord]
@@ -127,7 +130,7 @@ def _shared(users: ClaimUsers, pods: Iterable[PodRecord]) -> dict[str, str]:
 
 
 def _offered(
-    found: ClaimedDevices, pods: Sequence[PodRecord]
+    found: ClaimedDevices, pods: Sequence[PodRecord], gpus: Mapping[str, int]
 ) -> Mapping[str, Resources]:
     """
     Say what nodes offer; claims that are shared come by the age of their users.
@@ -150,7 +153,7 @@ def _offered(
     waiting = [
         (found.shared[key], _asked(found, key), node) for key, node in at.items()
     ]
-    return offers(found.rows, there, waiting)
+    return offers(found.rows, there, waiting, gpus)
 
 
 def _asked(found: ClaimedDevices, key: str) -> Resources:

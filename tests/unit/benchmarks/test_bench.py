@@ -46,6 +46,7 @@ ROWS = {
     "quality/victims",
     "rounds/10k",
     "rounds/1k",
+    "rounds/claims",
     "rounds/crowd",
     "rounds/parts",
     "rounds/parts-2k",

@@ -1,0 +1,102 @@
+"""
+What claimed devices count as GPUs: whole ones, slices, and parts of shared ones.
+
+A request counts as the largest device that it may get, so that no quota can be passed
+by alternatives.
+"""
+
+import re
+from collections.abc import Iterable
+
+from adapters.kube.claims.device_items import Item
+from adapters.kube.claims.device_matching import DeviceMatching, consumption
+from adapters.kube.claims.device_pools import Pool
+from adapters.kube.claims.device_reader import Device, qualified
+from adapters.kube.claims.device_requests import DeviceAsk
+from adapters.kube.objects.fields import FieldError
+from models.resources import SHARES_PER_GPU
+
+_PROFILE = re.compile(r"([1-7])g\.")
+_SEVENTH = SHARES_PER_GPU // 7
+_HUNDREDTH = SHARES_PER_GPU // 100
+
+
+def shares_there(devices: Iterable[Device]) -> int:
+    """
+    Count the GPUs of a node in 1/700: whole ones, or slices where there are only those.
+
+    Slices that may not all be had at once are of as many GPUs as they have counters.
+    """
+    gpus = [device for device in devices if _share(device)]
+    whole = sum(_profile(device) is None for device in gpus)
+    if whole:
+        return whole * SHARES_PER_GPU
+    sets = {(*each.name[:2], known) for each in gpus for known, _ in each.consumes}
+    return len(sets) * SHARES_PER_GPU or sum(map(_share, gpus))
+
+
+def shares_of(item: Item, pools: Iterable[Pool], matching: DeviceMatching) -> int:
+    """
+    Count an item in 1/700 of a GPU; all that match count as one.
+    """
+    pools = tuple(pools)
+    total = 0
+    for part in item.parts:
+        most = max(
+            (_asked(ask, each, matching) for ask in part.asks for each in pools),
+            default=0,
+        )
+        total += most * (1 if part.count is None else part.count)
+    return total
+
+
+def _asked(ask: DeviceAsk, pool: Pool, matching: DeviceMatching) -> int:
+    most = 0
+    for device in pool.devices:
+        share = _share(device)
+        if share <= most:
+            continue
+        try:
+            if not matching.matches(ask, device):
+                continue
+        except FieldError:
+            return 0
+        most = max(most, _part_of(share, ask, device))
+    return most
+
+
+def _share(device: Device) -> int:
+    """
+    Count one device: those of drivers of GPUs, slices by their profiles.
+    """
+    if "gpu" not in device.name[0]:
+        return 0
+    number = _profile(device)
+    return SHARES_PER_GPU if number is None else number * _SEVENTH
+
+
+def _profile(device: Device) -> int | None:
+    """
+    Give the sevenths of a slice; none of a whole GPU.
+    """
+    said = device.attributes.get(qualified("profile", device.name[0]))
+    found = _PROFILE.match(said) if isinstance(said, str) else None
+    return None if found is None else int(found[1])
+
+
+def _part_of(share: int, ask: DeviceAsk, device: Device) -> int:
+    """
+    Count what is consumed of a device that several have, up to a hundredth.
+    """
+    consumed = consumption(ask, device) if device.is_shared else None
+    if consumed is None:
+        return share
+    hundredths = max(
+        (
+            -(-amount * 100 // device.capacities[name].value)
+            for name, amount in consumed
+            if device.capacities[name].value
+        ),
+        default=100,
+    )
+    return min(share, hundredths * _HUNDREDTH)

@@ -1,0 +1,121 @@
+"""
+What claimed devices count as GPUs: against limits of queues, and in what is counted.
+"""
+
+import pytest
+
+import solver
+from models.policy import Policy
+from models.resources import GPU_SHARE
+from tests.helpers.devices import (
+    GPU_CLASS,
+    MIG_CLASS,
+    asks,
+    claim,
+    claiming,
+    classes,
+    cut_gpus,
+    device_class,
+    first_of,
+    gpu,
+    node_slice,
+    profile,
+)
+from tests.helpers.manifests import assembled, node, obj, pod
+
+
+def queue(limit):
+    gpus = {"quota": limit, "limit": limit, "overQuotaWeight": 1}
+    return obj("scheduling.run.ai/v2", "Queue", "q", spec={"resources": {"gpu": gpus}})
+
+
+def asking(name, *requests):
+    own = claim(name, *requests)
+    return [
+        own,
+        pod(name, gpus=0, labels={"kai.scheduler/queue": "q"}, **claiming(name)),
+    ]
+
+
+def snapshot_of(*raws):
+    return assembled(node("n", gpus=0), *classes(), *raws).snapshot
+
+
+def counts(*raws):
+    """
+    Say what the only gang counts, and what the only node has.
+    """
+    found = snapshot_of(*raws)
+    (gang,) = found.gangs
+    (there,) = found.nodes
+    return gang.tree.requests.get(GPU_SHARE, 0), there.allocatable.get(GPU_SHARE, 0)
+
+
+def starts(*raws):
+    plan = solver.decide(snapshot_of(*raws), Policy())
+    return sorted(step.pod.partition("/")[2] for step in plan.operations)
+
+
+def test_whole_gpus_count_in_full_and_a_limit_holds_for_claims():
+    there = node_slice("n", [gpu(i) for i in range(4)])
+    wants = [each for i in range(3) for each in asking(f"p{i}", asks("g", GPU_CLASS))]
+
+    assert (700, 2800) == counts(there, *asking("p", asks("g", GPU_CLASS)))
+    assert ["p0", "p1"] == starts(queue(2), there, *wants)
+    assert ["p0", "p1", "p2"] == starts(queue(3), there, *wants)
+
+
+def test_claimed_and_whole_gpus_count_together():
+    there = node_slice("n", [gpu(i) for i in range(4)])
+    other = node("plugin", gpus=4)
+    plain = pod("whole", gpus=1, labels={"kai.scheduler/queue": "q"})
+    raws = [queue(2), there, other, plain, *asking("p", asks("g", GPU_CLASS, 2))]
+
+    assert 1 == len(starts(*raws))
+
+
+@pytest.mark.parametrize(
+    ("requests", "shares"),
+    [
+        ([asks("g", MIG_CLASS, 1, profile("1g.10gb"))], 100),
+        ([asks("g", MIG_CLASS, 2, profile("3g.40gb"))], 600),
+        ([asks("g", MIG_CLASS, 1, profile("7g.80gb"))], 700),
+        ([first_of("g", (GPU_CLASS, ()), (MIG_CLASS, (profile("3g.40gb"),)))], 700),
+        ([asks("a", GPU_CLASS), asks("b", MIG_CLASS, 1, profile("2g.20gb"))], 900),
+    ],
+)
+def test_slices_count_sevenths_and_alternatives_as_the_largest(requests, shares):
+    assert (shares, 1400) == counts(*cut_gpus("n", 2), *asking("p", *requests))
+
+
+def test_devices_of_other_drivers_count_nothing():
+    nic = node_slice("n", [{"name": "nic-0"}])
+    nic["spec"]["driver"] = "nics.example.com"
+    of = device_class("nic", "device.driver == 'nics.example.com'")
+
+    assert (0, 0) == counts(nic, of, *asking("p", asks("n", "nic")))
+
+
+def test_a_part_of_a_shared_device_counts_its_part():
+    shared = gpu(0, allowMultipleAllocations=True)
+    policy = {"default": "10Gi", "validRange": {"min": "1Gi", "step": "1Gi"}}
+    shared["capacity"]["memory"]["requestPolicy"] = policy
+    own = asks("g", GPU_CLASS, capacity={"requests": {"memory": "20Gi"}})
+
+    assert (175, 700) == counts(node_slice("n", [shared]), *asking("p", own))
+
+
+def test_a_claim_of_several_pods_counts_once():
+    both = claim("c", asks("g", GPU_CLASS))
+    labels = {"kai.scheduler/queue": "q"}
+    pods = [pod(f"p{i}", gpus=0, labels=labels, **claiming("c")) for i in (0, 1)]
+    found = snapshot_of(node_slice("n", [gpu(0)]), both, *pods)
+
+    assert 700 == sum(g.tree.requests.get(GPU_SHARE, 0) for g in found.gangs)
+
+
+def test_all_that_match_count_as_one():
+    every = {"name": "g", "exactly": {"deviceClassName": GPU_CLASS}}
+    every["exactly"]["allocationMode"] = "All"
+
+    assert (700, 1400) == counts(node_slice("n", [gpu(0), gpu(1)]), *asking("p", every))
