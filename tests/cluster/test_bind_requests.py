@@ -6,6 +6,7 @@ Its kinds are there, and something that does what its binder does.
 
 import signal
 from collections import Counter
+from itertools import count
 
 import pytest
 
@@ -18,10 +19,11 @@ from tests.helpers.eventually import eventually
 
 pytestmark = pytest.mark.cluster
 HALF = {"gpu-fraction": "0.5"}
+_NUMBERS = count()
 
 
 @pytest.fixture
-def space(stage, request):
+def space(stage):
     """
     A namespace beside one node of two GPUs.
     """
@@ -31,7 +33,7 @@ def space(stage, request):
     stage.admin.call("PATCH", f"/api/v1/nodes/{name}/status", body)
     labels = {"nvidia.com/gpu.memory": "81559"}
     stage.admin.call("PATCH", f"/api/v1/nodes/{name}", {"metadata": {"labels": labels}})
-    space = f"kai-{request.node.name.replace('_', '-')[-40:].strip('-')}"
+    space = f"kai-{next(_NUMBERS)}"
     stage.ensure(space)
     yield space
     stage.empty(space)

@@ -107,8 +107,8 @@ class Leaders:
 
 
 @pytest.fixture(scope="module")
-def leaders(stage):
-    found = Leaders(stage)
+def leaders(whole_stage):
+    found = Leaders(whole_stage)
     yield found
     found.source.stop()
 

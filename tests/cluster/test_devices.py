@@ -5,7 +5,7 @@
 import pytest
 
 from adapters.kube.acting.resource_claims import FINALIZER
-from tests.cluster.manifests import pod
+from tests.cluster.manifests import custom, pod
 from tests.cluster.stage import GROUP
 from tests.helpers.devices import (
     API,
@@ -126,3 +126,41 @@ def test_whole_or_halves_become_halves_where_only_they_fit(stage, space, schedul
         (name, "gpu-0-mig-3g-40gb-0", "one/a1"),
         (name, "gpu-0-mig-3g-40gb-4", "one/a1"),
     ] == had
+
+
+def test_a_claim_of_a_podgroup_is_reserved_for_the_group(stage, space, scheduler):
+    stage.nodes(2)
+    (name, other) = (f"gpu-{at}" for at in range(2))
+    stage.create([node_slice(other, [gpu(i) for i in range(2)])])
+    stage.create([claim("all", asks("gpus", GPU_CLASS, 2), space=space)])
+    named = claiming("all")["resourceClaims"]
+    group = custom(
+        "scheduling.k8s.io/v1beta1",
+        "PodGroup",
+        "g",
+        space,
+        schedulingPolicy={"gang": {"minCount": 2}},
+        resourceClaims=named,
+    )
+    (made,) = stage.create([group])
+    stage.create(
+        pod(
+            space,
+            f"g-{at}",
+            gpus=0,
+            schedulingGroup={"podGroupName": "g"},
+            resourceClaims=named,
+        )
+        for at in range(2)
+    )
+    eventually(lambda: len(stage.bound(space)) == 2)
+
+    assert {"g-0": other, "g-1": other} == stage.bound(space)
+    (user,) = claims(stage, space)["all"]["status"]["reservedFor"]
+    assert {
+        "apiGroup": "scheduling.k8s.io",
+        "resource": "podgroups",
+        "name": "g",
+        "uid": made["metadata"]["uid"],
+    } == user
+    assert name not in stage.bound(space).values()

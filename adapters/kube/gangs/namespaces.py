@@ -16,6 +16,7 @@ from adapters.kube.dialects.protocol import Dialect, Objects
 from adapters.kube.dialects.workloads import IN_MANIFESTS
 from adapters.kube.dialects.workloads import RESOURCES as OWNERS
 from adapters.kube.gangs.device_room import DEVICE_KINDS
+from adapters.kube.gangs.kinds import BIND_REQUESTS
 from adapters.kube.gangs.namespace_labels import NAMESPACE
 from adapters.kube.gangs.storage import STORAGE_KINDS
 from adapters.kube.objects.node_pool import NodePool
@@ -28,12 +29,13 @@ FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 QUOTA = "ElasticQuota"
 CLAIM = ("", "PersistentVolumeClaim")
 BUDGET = ("policy", "PodDisruptionBudget")
+HANDED = (BIND_REQUESTS.group, BIND_REQUESTS.kind)
 VOLUMES = (("", "PersistentVolume"), *STORAGE_KINDS)
 """
 Kinds on which only gangs depend whose pods have volumes.
 """
 _ASIDE = frozenset(
-    {("", "Pod"), ("", "Node"), NAMESPACE, BUDGET, *VOLUMES, *DEVICE_KINDS}
+    {("", "Pod"), ("", "Node"), NAMESPACE, BUDGET, HANDED, *VOLUMES, *DEVICE_KINDS}
 )
 """
 Kinds on which not all gangs of a namespace, or of all, depend.

@@ -21,8 +21,19 @@ from models.gpu_parts import is_part
 from models.host_ports import ports_offered
 from models.neighbours import Neighbours
 from models.nodes import Node
-from models.resources import GPU, Resources, add, is_gpu, largest, num_gpus
+from models.resources import (
+    CLAIMED_GPUS,
+    GPU,
+    SHARES_PER_GPU,
+    Resources,
+    add,
+    is_gpu,
+    largest,
+    num_gpus,
+)
 
+_COUNT = "nvidia.com/gpu.count"
+_DIGITS = 6
 NO_DEVICES: Devices = {}
 Others = tuple[tuple[Neighbours, int], ...]
 Labels = Mapping[str, str]
@@ -199,7 +210,8 @@ class NodeLoads:
         )
         ours = [pod for pod in here if self._is_ours(pod)]
         others = [pod for pod in here if not self._is_ours(pod)]
-        said = [f"node {node.name}: {fault}" for fault in record.invalid]
+        claimed, said = _agreed(node, claimed)
+        said += [f"node {node.name}: {fault}" for fault in record.invalid]
         closer = next((pod for pod in (*ours, *others) if pod.uncounted), None)
         if closer is not None:
             what = f"nothing new goes there, since pod {closer.key} cannot be counted"
@@ -247,6 +259,18 @@ class NodeLoads:
         if made.allocatable.get(GPU):
             return kai_node(made, ours, pods[1], is_served=is_served)
         return SharedNode(made, NO_DEVICES)
+
+
+def _agreed(node: Node, claimed: Resources) -> tuple[Resources, list[str]]:
+    """
+    Give what can be claimed of a node; nothing where its slices have GPUs too many.
+    """
+    said = node.labels.get(_COUNT, "")
+    there = claimed.get(CLAIMED_GPUS, 0) // SHARES_PER_GPU
+    if not said.isdecimal() or len(said) > _DIGITS or there <= int(said):
+        return claimed, []
+    what = f"label {_COUNT} says {said}, and its slices have {there} GPUs"
+    return {}, [f"node {node.name}: no devices by claim: {what}"]
 
 
 def _used(load: Mapping[str, int]) -> dict[str, int]:

@@ -38,7 +38,11 @@ def planned(*raws):
     """
     Plan two nodes: which pods start where, why others wait, and what is said.
     """
-    found = assembled(node("n", gpus=0), node("other", gpus=0), *classes(), *raws)
+    return decided(node("n", gpus=0), node("other", gpus=0), *raws)
+
+
+def decided(*raws):
+    found = assembled(*classes(), *raws)
     plan = solver.decide(found.snapshot, Policy())
     starts = {step.pod.partition("/")[2]: step.node for step in plan.operations}
     waits = {
@@ -124,6 +128,25 @@ def test_a_selector_that_loops_throws_or_is_none_keeps_its_gang_alone(expression
         assert ODD_SELECTORS[expression] in waits["odd"]
     else:  # it is true of nothing, or of everything, and no reason is needed
         pytest.fail("an odd selector was obeyed")
+
+
+@pytest.mark.parametrize("count", ["2", "8", "many", "9" * 50, ""])
+def test_fewer_gpus_than_its_label_says_are_what_a_node_has(count):
+    devices = node_slice("n", [gpu(0), gpu(1)])
+    there = node("n", gpus=0, labels={"nvidia.com/gpu.count": count})
+
+    assert {"p": "n"} == decided(there, devices, *asking("p"))[0]
+
+
+def test_more_gpus_in_slices_than_a_label_says_close_the_devices_of_the_node():
+    devices = node_slice("n", [gpu(0), gpu(1)])
+    there = node("n", gpus=0, labels={"nvidia.com/gpu.count": "1"})
+    plain = pod("plain", gpus=0)
+    starts, waits, said = decided(there, devices, plain, *asking("p"))
+
+    assert {"plain": "n"} == starts
+    assert {"p"} == waits.keys()
+    assert "label nvidia.com/gpu.count says 1, and its slices have 2 GPUs" in said[0]
 
 
 def test_a_class_whose_selector_throws_keeps_who_asks_for_it_alone():
