@@ -4,7 +4,7 @@ Gangs as rows: how they stand now, whatever a plan would make of them.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from adapters.inventory.listed import Seen, Why
@@ -110,15 +110,27 @@ def gang_rows(seen: Seen) -> Iterator[GangRow]:
     """
     memories = {node.name: node.gpu_memory for node in seen.snapshot.nodes}
     for gang in seen.snapshot.gangs:
-        row = _row(gang, seen.whys.get(gang.key), memories)
-        yield replace(row, starts=seen.starts.get(gang.key, ""))
+        why, starts = seen.whys.get(gang.key), seen.starts.get(gang.key, "")
+        yield _row(gang, why, starts, memories)
 
 
-def _row(gang: Gang, why: Why | None, memories: Mapping[str, int]) -> GangRow:
+def state_now(gang: Gang) -> str:
+    """
+    Say how a gang stands: with its minimum running, at its end, leaving, or waiting.
+    """
+    return _state(
+        gang, Counter(pod.phase for x in pod_sets(gang.tree) for pod in x.pods)
+    )
+
+
+def _row(
+    gang: Gang, why: Why | None, starts: str, memories: Mapping[str, int]
+) -> GangRow:
     leaves = tuple(pod_sets(gang.tree))
-    pods = [(leaf, pod) for leaf in leaves for pod in leaf.pods]
-    counts = Counter(pod.phase for _, pod in pods)
-    holding = [(leaf, pod) for leaf, pod in pods if pod.phase in _HOLDING]
+    counts = Counter(pod.phase for leaf in leaves for pod in leaf.pods)
+    holding = [
+        (leaf, pod) for leaf in leaves for pod in leaf.pods if pod.phase in _HOLDING
+    ]
     state = _state(gang, counts)
     return GangRow(
         namespace=gang.namespace,
@@ -137,6 +149,7 @@ def _row(gang: Gang, why: Why | None, memories: Mapping[str, int]) -> GangRow:
         seconds=gang.age,
         nodes=tuple(sorted({pod.node for _, pod in holding if pod.node})),
         why=_why(gang, state, why),
+        starts=starts,
         gang=gang,
     )
 
@@ -152,9 +165,6 @@ def _why(gang: Gang, state: str, why: Why | None) -> Why | None:
 
 
 def _state(gang: Gang, pods: Counter[PodPhase]) -> str:
-    """
-    Say how a gang stands: with its minimum running, at its end, leaving, or waiting.
-    """
     if is_complete(gang):
         return "Running"
     if pods and set(pods) <= _ENDED:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from adapters.inventory.gangs import gang_rows
+from adapters.inventory.gangs import state_now
 from adapters.inventory.listed import Seen
 from models.gpu_counts import shown_amount, written_name
 from models.queues import Queue
@@ -156,10 +156,10 @@ def queue_rows(seen: Seen) -> Iterator[QueueRow]:
     times = {name: _over_time(seen, name) for name in problem.queues.named}
     gangs: dict[str, Counter[str]] = {}
     holds: dict[str, dict[str, int]] = {}
-    for row in gang_rows(seen):
-        gangs.setdefault(row.queue, Counter())[row.state] += 1
-        if row.key in seen.holds:
-            holds.setdefault(row.queue, {})[row.key] = seen.holds[row.key]
+    for gang in seen.snapshot.gangs:
+        gangs.setdefault(gang.queue, Counter())[state_now(gang)] += 1
+        if gang.key in seen.holds:
+            holds.setdefault(gang.queue, {})[gang.key] = seen.holds[gang.key]
     for queue in seen.snapshot.queues:
         used = problem.queues.running.get(queue.name, {})
         shares = problem.shares.get(queue.name, {})

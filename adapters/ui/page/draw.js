@@ -339,7 +339,9 @@ class NodeMap {
   }
 
   light(name) {
-    this.lit = this.frame && name ? this.frame.gangs.findIndex((gang) => gang.name === name) : -1;
+    // Who has no place is nowhere to be lit up, and dims nobody.
+    const gang = this.frame && name ? this.frame.gangs.findIndex((each) => each.name === name) : -1;
+    this.lit = gang >= 0 && this.cells.some((row) => row.some((cell) => cell[0] === gang)) ? gang : -1;
     this.soon();
   }
 

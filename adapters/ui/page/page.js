@@ -112,8 +112,10 @@ async function askWhy(gang) {
     if (round !== state.round || state.frame.gangs[gang].name !== state.pickedName || !why.sentence) return;
     line.replaceChildren(made("b", why.verdict === "none" ? "" : `${why.verdict}: `), why.sentence);
     const list = made("ul");
-    for (const one of why.because) list.append(made("li", one.sentence));
-    if (why.because.length > 1) line.append(made("span", " Together these forbid it, and none can be left out:"));
+    if (why.because.length > 1) {
+      for (const one of why.because) list.append(made("li", one.sentence));
+      line.append(made("span", ". Together these forbid it, and none can be left out:"));
+    }
     line.append(list);
     if (!why.certain) line.append(made("span", "Not certain: the search ended before it was decided."));
     if (why.place && LINED.has(why.verdict)) line.append(made("p", saysPlace(why.place)));
