@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from models.gangs import PodSet
 from models.nodes import Node
 from models.verdicts import Verdict
-from solver.evict.open_step import may_claim, was_evicted
+from solver.evict.open_step import was_evicted
 from solver.explain.room_now import limits_of
 from solver.problem.problem import Problem, Unit
+from solver.problem.when_empty.never_starts import needed
 
 MOST_DRAINED = 6
 """
@@ -131,14 +132,28 @@ def _of_domains(unit: Unit) -> Iterator[NamedRule]:
         yield NamedRule(word=Verdict.TOPOLOGY, at=level, kind=topology)
 
 
+def _short_of_share(problem: Problem, unit: Unit) -> list[str]:
+    """
+    List the queues of a unit, its own first, whose shares do not hold it as well.
+    """
+    queues = problem.queues
+    return [
+        name
+        for state in unit.states
+        for name in queues.chain(state.gang.queue)
+        for resource in queues.named
+        if needed(state, resource) > 0
+        and needed(state, resource) > queues.claim_left(problem.shares, name, resource)
+    ]
+
+
 def _of_evictions(problem: Problem, unit: Unit) -> Iterator[NamedRule]:
     """
     List what keeps others from making room: no right to it, or that they are protected.
     """
     if not problem.policy.evicts(borrowing=False) or was_evicted(problem, unit):
         return
-    if problem.queues.named and not may_claim(problem, unit):
-        queue = unit.states[0].gang.queue
+    for queue in _short_of_share(problem, unit)[:1]:
         yield NamedRule(word=Verdict.SHARE, at=queue)
     evict = problem.policy.evict
     snapshot = problem.snapshot

@@ -61,7 +61,7 @@ def remedies_of(
     waiting = problem.blocked.get(why.gang)
     if waiting is not None and waiting.reason in HOPELESS:
         return Remedies(proven=True)
-    menu, cores = _menu(problem, plan, why.gang), _cores(why)
+    menu, cores = menu_for(problem, plan, why.gang), _cores(why)
     trial = trial_of(snapshot, policy, plan, why.gang)
     singles = [line for line in menu if _may_take(cores, line)]
     found = [one for line in singles if (one := trial.least(line)) is not None]
@@ -76,7 +76,10 @@ def remedies_of(
     )
 
 
-def _menu(problem: Problem, plan: Plan, gang: str) -> list[MenuLine]:
+def menu_for(problem: Problem, plan: Plan, gang: str) -> list[MenuLine]:
+    """
+    List what could be changed for a gang that a plan lets wait.
+    """
     unit = unit_of(problem, gang)
     beside = given_by(plan, problem, unit).beside(problem)
     rules = rules_of(problem, beside, unit)

@@ -1,0 +1,64 @@
+"""
+Whether "at the latest" is true: played to its end, the gang has started by then.
+
+What runs ends as late as its limit lets it, and a round is planned at each end.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+
+from models.changes import PassedTime, changed
+from models.changes.passed_time import ends_in
+from models.gangs import pod_sets
+from solver import StartsAsked, carry_out, decide_or_fall_back
+from solver.problem.problem import problem_of
+
+_STARTED = {"Starting", "Running", "Growing"}
+_MOST_ROUNDS = 60
+
+
+def limited(snapshot, seed):
+    """
+    Let most of what runs have a limit, and most of what waits, too.
+    """
+    chance = Random(f"limits-{seed}")
+    gangs = []
+    for gang in snapshot.gangs:
+        ran = max(
+            (pod.seconds for x in pod_sets(gang.tree) for pod in x.pods), default=0
+        )
+        limit = ran + 600 * chance.randint(1, 12) if chance.random() < 0.85 else None
+        gangs.append(replace(gang, max_runtime=limit))
+    return replace(snapshot, gangs=tuple(gangs))
+
+
+def problems_of_starts(snapshot, policy, plan) -> Iterator[str]:
+    """
+    Say which gangs were told a start by which they do not start.
+    """
+    asked = StartsAsked(problem_of(snapshot, policy), plan)
+    for line in plan.gangs:
+        found = asked.when(line.name)
+        if line.state != "Waiting" or found.latest is None:
+            continue
+        if not _starts_by(snapshot, policy, plan, line.name, found.latest):
+            yield f"{line.name} waits beyond {found.latest} s: {found.sentence}"
+
+
+def _starts_by(snapshot, policy, plan, gang, latest) -> bool:
+    """
+    Play rounds until a gang starts, or it should have.
+    """
+    now = 0
+    for _ in range(_MOST_ROUNDS):
+        if any(x.name == gang and x.state in _STARTED for x in plan.gangs):
+            return True
+        after = carry_out(snapshot, plan, 0)
+        ends = [end for x in after.gangs if (end := ends_in(x))]
+        if not ends or now + min(ends) > latest:
+            return False
+        now += min(ends)
+        snapshot = changed(after, (PassedTime(seconds=min(ends)),))
+        plan = decide_or_fall_back(snapshot, policy)
+    return False
