@@ -19,6 +19,7 @@ from models.gangs import (
     PodSet,
     Tree,
     comes_back,
+    is_complete,
 )
 from models.plan import Operation, Plan
 from models.reasons import Reason
@@ -69,8 +70,11 @@ def carry_out(snapshot: Snapshot, plan: Plan, seconds: int) -> Snapshot:
     leave = [step for step in plan.operations if step.op in _GONE]
     gone = Counter(step.gang for step in leave if step.rule != "stale")
     passed = _passed_over(plan)
+    told = {step.gang for step in plan.operations} | passed | later.holds.keys()
     gangs = tuple(
-        _gang_after(
+        gang
+        if seconds == 0 and gang.key not in told and _stays(gang)
+        else _gang_after(
             gang,
             later,
             is_evicted=gang.key in gone,
@@ -106,6 +110,15 @@ class _Later:
     steps: Mapping[str, Operation]
     seconds: int
     holds: Mapping[str, int]
+
+
+def _stays(gang: Gang) -> bool:
+    """
+    Tell whether a gang that runs whole is as it was where no time passes.
+    """
+    is_settled = gang.match_policy is not MatchPolicy.ONCE_SATISFIED
+    is_settled |= gang.once_satisfied
+    return is_settled and gang.stale_since is None and is_complete(gang)
 
 
 def _gang_after(

@@ -11,6 +11,7 @@ from adapters.files.snapshot_writer import snapshot_document
 from models.gangs import DisruptionBudget, MatchPolicy, PodPhase, pod_sets
 from models.policy import Policy
 from models.reasons import Reason, Waiting
+from solver import next_snapshot
 from solver.next_snapshot import carry_out
 from solver.round import decide
 from tests.helpers.build import bind, gang, leaf, line, nodes, plan, snapshot
@@ -216,3 +217,21 @@ def test_what_was_carried_out_is_a_snapshot_that_can_be_written(seed):
 
     assert [g.key for g in later.gangs] == [g.key for g in again.gangs]
     assert [g.key for g in given.gangs] == [g.key for g in later.gangs]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_who_runs_whole_is_the_same_object_where_no_time_passes(seed, monkeypatch):
+    given = random_snapshot(seed)
+    made = decide(given, Policy(), strategy="greedy")
+    soon = carry_out(given, made, 0)
+    monkeypatch.setattr(next_snapshot, "_stays", lambda _: False)
+
+    assert carry_out(given, made, 0) == soon
+
+
+def test_of_who_stays_nothing_is_made_anew():
+    runs = gang("runs", gpus=1, running=["n0"])
+    given = snapshot(nodes(1), [runs])
+    (same,) = carry_out(given, plan(), 0).gangs
+
+    assert same is runs
