@@ -1,201 +1,152 @@
 """
-Calibration of starts: how often gangs had started by when a forecast said they would.
+Calibration of starts: how often gangs had started by when they were told they would.
 
-A trace is played by greedy; some of the gangs that wait after a round are asked about
-once.  What they were told is held against when they started: by run times alone, and
-with a factor that each answer that came true or not has made smaller or larger.  Run as
-``python -m benchmarks.start_calibration TRACE CLUSTER DAYS``.
+The tables of a replay say when each job came and when it started; the memory of starts
+hears them in that order, as `phalanx run` would, and whoever it notes is told what it
+knows then.  The first half of the time only trains.  Run as
+``python -m benchmarks.start_calibration FOLDER``, of a replay by one strategy.
 """
 
+import csv
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from math import exp
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from adapters.machine.clock import monotonic
-from adapters.replay.engine import Engine
-from adapters.replay.job_state import Fate
-from adapters.replay.players import STRATEGIES, planner_of, policy_of
-from adapters.replay.recorder import Recorder
-from adapters.replay.window import oldest
-from adapters.replay.world import Rules, World
-from adapters.traces.clusters import floor_of, with_queues
-from adapters.traces.read import read_trace
-from benchmarks.likely_start import LikelyStart, likely_start
-from models.policy import Policy
-from models.trace import Trace
-from solver.problem.problem import problem_of
-from solver.why.given_to_others import GivenToOthers
+from adapters.loop.memory.start_memory import GAP, StartMemory
+from models.start_record import LikelyStart, StartRecord
 
-DAY = 86400
-EVERY = 300
-WARM = 3 * DAY
-"""
-Seconds in which the record is only filled.
-"""
-GAP = 1800
-"""
-Seconds between two moments at which gangs are asked about.
-"""
-ASKED = 3
 PERCENTS = (50, 80, 95)
-SIZES = (("1 GPU", 1, 1), ("2 to 7", 2, 7), ("8 and more", 8, 10**6))
-STEP = 1.0
-"""
-By how much a factor's logarithm changes at most with each gang that has started.
-"""
-LONG = 3 * DAY
-"""
-Seconds in place of a median where most plays have no start.
-"""
+SIZES = (("all", 0, 10**9), ("1 GPU", 0, 1), ("2 to 7", 2, 7), ("8 and more", 8, 10**9))
 
 
-@dataclass(slots=True)
-class Asked:
+@dataclass(frozen=True, slots=True, order=True)
+class Job:
     """
-    What a gang was told, when, and of how many GPUs it is.
+    One job: when it was submitted and started, its queue, priority and GPUs.
     """
 
-    at: int
+    submit: int
+    start: int
+    name: str
+    queue: str
+    priority: int
+    gpus: int
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """
+    What a job was told, and after how many seconds it started.
+    """
+
     said: LikelyStart | None
     gpus: int
     waited: int
 
-
-@dataclass(slots=True)
-class Asker:
-    """
-    Asks about some of the gangs that wait, each once.
-    """
-
-    asked: dict[int, Asked] = field(default_factory=dict)
-    last: int = 0
-
-    def __call__(self, engine: Engine) -> None:
+    def kept(self, percent: int) -> bool:
         """
-        Ask after a round.
+        Tell whether it had started by when so many of a hundred should have.
         """
-        world = engine.world
-        if world.now < max(WARM, self.last + GAP) or not world.line.count:
-            return
-        self.last = world.now
-        shown, world.shown = world.shown, oldest(world.line)
-        by_key = world._by_key  # noqa: SLF001 - a snapshot is taken for us only
-        snapshot = world.snapshot()
-        chosen = [at for at in _spread(world.shown) if at not in self.asked]
-        world.shown, world._by_key = shown, by_key  # noqa: SLF001
-        problem = problem_of(replace(snapshot, also_waiting=()), world.policy)
-        names = {world.fates[at].job.name: at for at in chosen[:ASKED]}
-        for unit in problem.units:
-            at = names.get(unit.states[0].gang.name)
-            if at is None:
-                continue
-            job = world.fates[at].job
-            said = likely_start(problem, unit, GivenToOthers(()), frozenset())
-            waited = world.now - job.submit
-            self.asked[at] = Asked(world.now, said, job.gpus, waited)
+        said = self.said
+        if said is None:
+            return False
+        return self.waited <= {50: said.half, 80: said.most, 95: said.nearly}[percent]
 
 
-def _spread(line: Sequence[int]) -> list[int]:
+def jobs_of(path: Path) -> list[Job]:
     """
-    Order a line by a hash of its numbers, so that asking is not first come.
+    Read the jobs that have started, in the order in which they came.
     """
-    return sorted(line, key=lambda at: (at * 2654435761) % 2**32)
-
-
-def asked_of(trace: Trace, cluster: str, days: int) -> list[tuple[Asked, int]]:
-    """
-    Play some days of a trace and give what was told, with when they started.
-    """
-    floor = with_queues(trace, floor_of(cluster), "gpu-hours")
-    jobs = [x for x in trace.jobs if x.submit < days * DAY]
-    strategy = STRATEGIES["greedy"]
-    rules = Rules(every=EVERY, estimates=True)
-    policy = policy_of(strategy, Policy(), evictions=False)
-    asker = Asker()
-    started: dict[int, int] = {}
-    with TemporaryDirectory() as folder:
-        recorder = Recorder(Path(folder))
-        recorder.open(None)
-
-        def ended(fate: Fate, now: int) -> None:
-            started[fate.idx] = fate.first
-            recorder.ended(fate, now)
-
-        world = World(
-            [replace(j, estimate=None) for j in jobs], floor, policy, rules, ended
+    with path.open(encoding="utf-8", newline="") as rows:
+        return sorted(
+            Job(
+                submit=int(row["submit"]),
+                start=int(row["submit"]) + int(row["wait"]),
+                name=row["job"],
+                queue=row["queue"],
+                priority=int(row["priority"]),
+                gpus=int(row["gpus"]),
+            )
+            for row in csv.DictReader(rows)
+            if row["status"] == "done"
         )
-        world.meter.horizon = days * DAY
-        planner = planner_of(strategy, monotonic, timed=False)
-        engine = Engine(world.jobs, world, planner, recorder)
-        engine.run(2 * days * DAY, asker)
-        for at, fate in world.fates.items():
-            if fate.first >= 0:
-                started[at] = fate.first
-        recorder.close()
-    return [(one, started[at]) for at, one in asker.asked.items() if at in started]
 
 
-def table(found: Sequence[tuple[Asked, int]]) -> Iterator[str]:
+def told(jobs: Sequence[Job], *, learns: bool) -> list[Told]:
+    """
+    Give what was told in the second half; with ``learns`` what starts there teaches.
+    """
+    memory, waiting = StartMemory(), dict[str, Job]()
+    first, last = jobs[0].submit, jobs[-1].submit
+    came, starts = iter(jobs), sorted(jobs, key=lambda job: job.start)
+    middle, nxt, at = (first + last) // 2, next(came, None), 0
+    trained: StartRecord | None = None
+    found = []
+    for now in range(first + GAP, last, GAP):
+        while nxt is not None and nxt.submit < now:
+            waiting[nxt.name] = nxt
+            memory.comes(nxt.name, nxt.queue, nxt.gpus)
+            nxt = next(came, None)
+        while at < len(starts) and starts[at].start < now:
+            memory.starts(starts[at].name, starts[at].start)
+            waiting.pop(starts[at].name, None)
+            at += 1
+        line = _line(waiting.values())
+        record = memory.record(now)
+        if now >= middle and not learns:
+            trained = trained or record
+            record = _paced(trained, record)
+        for name in memory.waits(line, now):
+            queue, gpus, before = line[name]
+            expected = record.expected(queue, before)
+            said = None if expected is None else record.likely(gpus, expected)
+            if now >= middle:
+                found.append(Told(said, gpus, waiting[name].start - now))
+    return found
+
+
+def _paced(trained: StartRecord, now: StartRecord) -> StartRecord:
+    """
+    Take the pace of queues from now, and how late starts are from what was trained.
+    """
+    return replace(trained, gpus=now.gpus, seconds=now.seconds)
+
+
+def _line(waiting: Iterable[Job]) -> dict[str, tuple[str, int, int]]:
+    sums: dict[str, int] = {}
+    found = {}
+    for job in sorted(waiting, key=lambda job: (-job.priority, job.submit, job.name)):
+        sums[job.queue] = sums.get(job.queue, 0) + job.gpus
+        found[job.name] = job.queue, job.gpus, sums[job.queue]
+    return found
+
+
+def table(found: Sequence[Told]) -> Iterator[str]:
     """
     Say of how many what was told came true.
     """
-    told = [(one, at) for one, at in found if one.said is not None]
-    factored = {percent: corrected(told, percent) for percent in PERCENTS}
-    for name, least, most in (("all", 0, 10**6), *SIZES):
-        rows = [n for n, (one, _) in enumerate(told) if least <= one.gpus <= most]
-        for word, right in (("run times", _bare(told)), ("corrected", factored)):
-            parts = [
-                f"{percent} %: {100 * _part(rows, right[percent]):5.1f}"
-                for percent in PERCENTS
-            ]
-            yield f"{name:12} {word:10} {len(rows):5}  {'  '.join(parts)}"
-
-
-def _part(rows: Sequence[int], right: Sequence[bool]) -> float:
-    return sum(right[n] for n in rows) / max(1, len(rows))
-
-
-def _bare(told: Sequence[tuple[Asked, int]]) -> dict[int, list[bool]]:
-    words = dict(zip(PERCENTS, ("half", "most", "nearly"), strict=True))
-    return {
-        percent: [
-            (by := getattr(one.said, word)) is None or at - one.at <= by
-            for one, at in told
+    for name, least, most in SIZES:
+        rows = [x for x in found if least <= x.gpus <= most]
+        said = [x for x in rows if x.said is not None]
+        parts = [
+            f"{percent} %: {100 * sum(x.kept(percent) for x in said) / len(said):5.1f}"
+            for percent in PERCENTS
+            if said
         ]
-        for percent, word in words.items()
-    }
-
-
-def corrected(told: Sequence[tuple[Asked, int]], percent: int) -> list[bool]:
-    """
-    Say who had started by the median times a factor that is learnt as time goes.
-
-    Once a gang has started, or should have, the factor falls by ``STEP`` times what
-    was not to be covered, or grows by ``STEP`` times what was.
-    """
-    logarithm, right, open_ones = 0.0, [False] * len(told), list[tuple[float, bool]]()
-    for n in sorted(range(len(told)), key=lambda n: told[n][0].at):
-        one, at = told[n]
-        for _, covered in sorted(x for x in open_ones if x[0] <= one.at):
-            logarithm += STEP * (percent / 100 - covered)
-        open_ones = [x for x in open_ones if x[0] > one.at]
-        median = one.said.half if one.said and one.said.half is not None else LONG
-        by = exp(logarithm) * (median + EVERY)
-        right[n] = at - one.at + EVERY <= by
-        open_ones.append((min(at, one.at + by), right[n]))
-    return right
+        yield f"{name:12} {len(rows):6} {len(said):6}  {'  '.join(parts)}"
 
 
 def main(words: list[str]) -> None:
     """
-    Print the table of a trace.
+    Print the tables of a replay: with what the first half taught, and as it goes on.
     """
-    path, cluster, days = words
-    for line in table(asked_of(read_trace(path), cluster, int(days))):
-        print(line)
+    (path,) = Path(words[0]).glob("runs/*/*/jobs.csv")
+    jobs = jobs_of(path)
+    for word, learns in (("first half teaches", False), ("learns on", True)):
+        print(word)
+        for line in table(told(jobs, learns=learns)):
+            print(f"  {line}")
 
 
 if __name__ == "__main__":

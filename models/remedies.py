@@ -5,6 +5,7 @@ Remedies: changes with which a gang that waits would start, and what they cost o
 from dataclasses import dataclass
 
 from models.changes import Change
+from models.start_record import LikelyStart
 from models.verdicts import Verdict
 
 
@@ -46,9 +47,12 @@ class Remedies:
 class WhenStarts:
     """
     In how many seconds a gang starts at the ``latest``; none where nobody knows.
+
+    ``about`` is by when such gangs started, where enough of them are on record.
     """
 
     latest: int | None = None
+    about: LikelyStart | None = None
     sentence: str
 
 

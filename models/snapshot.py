@@ -14,6 +14,7 @@ from models.kept import Kept
 from models.nodes import Node
 from models.queues import Queue
 from models.run_times import NOTHING_SEEN, RunTimes
+from models.start_record import NO_STARTS, StartRecord
 from models.topology import Topology
 
 
@@ -28,7 +29,8 @@ class Snapshot:
     ``held`` are the GPU-seconds of the policy's last window that idled, held for heads,
     while work waited that fits.  ``also_waiting`` says of how many GPUs how
     many gangs wait that are not listed.
-    ``run_times`` is for how long gangs ran that have ended.
+    ``run_times`` is for how long gangs ran that have ended; ``starts``, by which nobody
+    plans, how those that waited started.
     """
 
     nodes: tuple[Node, ...] = ()
@@ -40,6 +42,7 @@ class Snapshot:
     held: int = 0
     also_waiting: tuple[tuple[int, int], ...] = ()
     run_times: RunTimes = NOTHING_SEEN
+    starts: StartRecord = field(default=NO_STARTS, compare=False)
     warnings: tuple[str, ...] = field(default=(), compare=False)
 
 

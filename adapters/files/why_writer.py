@@ -2,6 +2,7 @@
 Why a gang waits, as plain values: every key, in one order.
 """
 
+from dataclasses import asdict
 from typing import Any
 
 from adapters.files.change_documents import change_document
@@ -43,7 +44,7 @@ def why_document(
         "later": remedies.later,
         "when": {
             "latest": when.latest,
-            "about": None,
+            "about": None if when.about is None else asdict(when.about),
             "sentence": when.sentence,
         },
     }

@@ -15,7 +15,7 @@ from models.verdicts import VERDICT_OF, Verdict, WhyWaits
 
 _REASONS = frozenset(reason.value for reason in Reason)
 _VERDICTS = frozenset(verdict.value for verdict in Verdict)
-_STARTS = re.compile(r"; starts (by \S+ at the latest)$")
+_STARTS = re.compile(r"; starts (by \S+ (?:at the latest|in 8 of 10 cases))$")
 _GRIDS = ((3600, 300), (86400, 900))
 _COARSE = 3600
 
@@ -29,16 +29,19 @@ def sentence_of(why: WhyWaits, when: WhenStarts, now: float) -> str:
     why
         What was proven.
     when
-        In how many seconds it starts at the latest, if somebody knows.
+        In how many seconds it starts at the latest, else likely, if somebody knows.
     now
         The time of day of the round, in seconds since the epoch.
     """
-    if when.latest is None:
+    latest = when.latest
+    seconds = when.about.most if latest is None and when.about else latest
+    if seconds is None:
         return why.short
-    grid = next((grid for most, grid in _GRIDS if when.latest < most), _COARSE)
-    by = -int(-(now + when.latest) // grid) * grid
+    grid = next((grid for most, grid in _GRIDS if seconds < most), _COARSE)
+    by = -int(-(now + seconds) // grid) * grid
     moment = datetime.fromtimestamp(by, tz=UTC).strftime("%Y-%m-%dT%H:%MZ")
-    return f"{why.short}; starts by {moment} at the latest"
+    sure = "in 8 of 10 cases" if latest is None else "at the latest"
+    return f"{why.short}; starts by {moment} {sure}"
 
 
 def why_said(message: str) -> tuple[Why, str] | None:

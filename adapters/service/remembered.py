@@ -10,9 +10,25 @@ from adapters.kube.acting.intent import looked_at, place_of
 from adapters.kube.api.errors import ClusterError
 from adapters.loop.memory.held import HeldTime
 from adapters.loop.memory.held_gangs import HoldMemory
+from adapters.loop.memory.start_memory import StartMemory
 from adapters.loop.memory.used_so_far import UsageMemory
 from adapters.service.following import Followed
 from adapters.service.run_settings import as_run_here
+from models.start_record import NO_STARTS, StartRecord
+
+
+def starts_on_record(here: Followed) -> StartRecord:
+    """
+    Give what the scheduler of a cluster remembers of starts; nothing if none may say.
+    """
+    run = as_run_here()
+    try:
+        kept = looked_at(here.transport, place_of(run.namespace, run.shard)).memory
+    except ClusterError:
+        return NO_STARTS
+    memory = StartMemory()
+    memory.restore(kept.get("starts"))
+    return memory.record(time.time())
 
 
 def with_memory(seen: Seen, here: Followed) -> Seen:

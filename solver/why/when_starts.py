@@ -1,10 +1,12 @@
 """
 When a gang that waits starts at the latest, as far as run limits tell.
 
-Nothing is guessed: without a limit on what is in its way nobody can say.
+Limits say "at the latest"; a record of how gangs like it started says "about".  Nothing
+is guessed: without either nobody can say.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -14,10 +16,12 @@ from models.policy import Policy
 from models.remedies import WhenStarts
 from models.resources import format_duration
 from models.snapshot import Snapshot
+from models.start_record import ENOUGH, lines_of
 from solver.evict.reservations import keep, promises_of
 from solver.hold.ends import ends_of
 from solver.hold.forecast import Forecast
 from solver.hold.heads import heads_of
+from solver.next_snapshot import NOT_CHOSEN
 from solver.place.place_gang import place_gang, place_surplus
 from solver.place.round_state import RoundState
 from solver.problem.problem import Problem, Unit, problem_of
@@ -73,6 +77,13 @@ class StartsAsked:
         if gang in problem.blocked or problem.states[gang].satisfied:
             return WhenStarts(sentence="unknown: time alone does not start it")
         unit = unit_of(problem, gang)
+        return self._with_record(self._by_limits(unit), unit)
+
+    def _by_limits(self, unit: Unit) -> WhenStarts:
+        """
+        Say when a unit starts at the latest, as far as run limits tell.
+        """
+        problem = self._problem
         start = self._heads.get(unit.key)
         if start is not None:
             said = f"at the latest in {format_duration(start)}: nodes are held"
@@ -85,6 +96,44 @@ class StartsAsked:
             self._known[kind] = _by_ends(beside, unit, self._plan)
         return self._known[kind]
 
+    def _with_record(self, said: WhenStarts, unit: Unit) -> WhenStarts:
+        """
+        Add by when gangs like a unit started, where enough of them are on record.
+        """
+        record = self._problem.snapshot.starts
+        places = [self._line[x.key] for x in unit.states if x.key in self._line]
+        if not places or not record.seconds:
+            return said
+        queue, gpus, before = max(places, key=lambda place: place[2])
+        expected = record.expected(queue, before)
+        if expected is None:
+            why = f"no start of its queue {queue} is on record that tells its pace"
+            return _but(said, why)
+        likely = record.likely(gpus, expected)
+        if likely is None:
+            like = record.like(gpus, expected)
+            return _but(said, f"{like} starts like it are on record, {ENOUGH} tell")
+        if said.latest is not None:
+            likely = likely.before(said.latest)
+        text = f"about, in 8 of 10 cases, in {format_duration(likely.most)}"
+        if said.latest is None:
+            sentence = f"{text}; at the latest {said.sentence}"
+        else:
+            sentence = f"{said.sentence}; {text}"
+        return replace(said, about=likely, sentence=sentence)
+
+    @cached_property
+    def _line(self) -> dict[str, tuple[str, int, int]]:
+        """
+        Give of each gang that is ready and waits what starts up to it in its queue.
+        """
+        waits = {
+            line.name
+            for line in self._lines.values()
+            if line.waiting is not None and line.waiting.reason in NOT_CHOSEN
+        }
+        return lines_of(x for x in self._problem.snapshot.gangs if x.key in waits)
+
     @cached_property
     def _heads(self) -> dict[str, int]:
         """
@@ -92,6 +141,15 @@ class StartsAsked:
         """
         heads = heads_of(keep(self._problem, promises_of(self._problem)))
         return {x.key: x.start for x in heads if x.nodes and x.start is not None}
+
+
+def _but(said: WhenStarts, why: str) -> WhenStarts:
+    """
+    Say why nobody knows by record either, where limits do not tell.
+    """
+    if said.latest is not None:
+        return said
+    return replace(said, sentence=f"{said.sentence}; {why}")
 
 
 def _by_ends(beside: Problem, unit: Unit, plan: Plan) -> WhenStarts:

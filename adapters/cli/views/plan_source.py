@@ -95,6 +95,7 @@ class PlanSource:
     def _in_cluster(self) -> "tuple[Scenario, Scenario]":
         from adapters.files.foreign import objects_in
         from adapters.service.following import ClusterChoice
+        from adapters.service.remembered import starts_on_record
         from adapters.service.run_settings import config_of
         from models.policy import Policy
         from models.scenario import Scenario
@@ -111,7 +112,7 @@ class PlanSource:
             now = Scenario(
                 source=here.server,
                 kind="Snapshot",
-                snapshot=here.snapshot(),
+                snapshot=replace(here.snapshot(), starts=starts_on_record(here)),
                 policy=config.policy if config else Policy(),
             )
             if manifests is None:

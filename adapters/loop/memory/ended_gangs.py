@@ -60,7 +60,7 @@ class EndedGangs:
         gangs, there = by_name(snapshot.gangs), places_of(snapshot.gangs)
         for key in sorted(keys):
             gang = gangs[key] if key in there else None
-            if gang is not None and _runs(gang):
+            if gang is not None and runs(gang):
                 self._running[key] = (run_kind(gang), now - ran_for(gang))
             elif key in self._running:
                 kind, since = self._running.pop(key)
@@ -94,7 +94,7 @@ class EndedGangs:
         return True
 
 
-def _runs(gang: Gang) -> bool:
+def runs(gang: Gang) -> bool:
     """
     Tell whether some pod of a gang runs.
     """

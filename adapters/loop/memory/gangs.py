@@ -15,6 +15,7 @@ from adapters.loop.memory.gang_memory import GangMemory, importance, known, plai
 from adapters.loop.memory.held import HeldTime
 from adapters.loop.memory.held_gangs import HoldMemory
 from adapters.loop.memory.promises import Promise, Promises
+from adapters.loop.memory.start_memory import StartMemory
 from adapters.loop.memory.unchanged import Stillness, leaving_for_others
 from adapters.loop.memory.used_so_far import UsageMemory
 from adapters.machine.backoff import Backoff
@@ -24,6 +25,7 @@ from models.kept import Kept
 from models.plan import Plan
 from models.receipt import Receipt
 from models.snapshot import Snapshot
+from models.start_record import lines_of
 from solver import NOT_CHOSEN, beyond_quotas, is_live
 
 BIND_BACKOFF: Final = Backoff(first=5.0, longest=300.0)
@@ -60,6 +62,7 @@ class Memory:
         self._whole: Kept[Gang, bool] = Kept(is_complete)
         self._held = HeldTime()
         self._ended = EndedGangs()
+        self._starts = StartMemory()
         self._holds = HoldMemory()
         self._usage = UsageMemory(half_life)
         self._stillness = Stillness()
@@ -72,12 +75,14 @@ class Memory:
         changed, late = self._changed(snapshot.gangs, now), now - _FORGOTTEN_AFTER
         self.gangs = {k: m for k, m in self.gangs.items() if m.seen >= late}
         known = replace(snapshot, gangs=replaced(snapshot.gangs, changed))
+        self._starts.note(snapshot.gangs, now)
         known = replace(
             known,
             unchanged_for=self._stillness.seconds(known, now),
             held=self._held.within(self._window, now),
             queues=self._usage.applied(known.queues, now),
             run_times=self._ended.note(snapshot, now, self._made_to_leave()),
+            starts=self._starts.record(now),
         )
         if self._usage.half_life is not None:
             self._usage.note(beyond_quotas(known), now)
@@ -108,7 +113,9 @@ class Memory:
             if line.waiting is not None and line.waiting.reason in NOT_CHOSEN
         }
         gangs = by_name(snapshot.gangs)
-        for key in passed & gangs.keys():
+        waiting = passed & gangs.keys()
+        self._starts.waits(lines_of(gangs[key] for key in sorted(waiting)), now)
+        for key in waiting:
             held = self._of(gangs[key], now)
             if held.waits_since is None:
                 held.waits_since = now
@@ -190,6 +197,8 @@ class Memory:
             kept["holds"] = holds
         if ended := self._ended.document():
             kept["ended"] = ended
+        if (starts := self._starts.document()) is not None:
+            kept["starts"] = starts
         if self._usage.half_life is not None:
             kept["usage"] = self._usage.document()
         return kept
@@ -217,6 +226,7 @@ class Memory:
         lost += not self._usage.restore(document.get("usage"))
         lost += not self._holds.restore(document.get("holds"))
         lost += not self._ended.restore(document.get("ended"))
+        lost += not self._starts.restore(document.get("starts"))
         self.promises = Promises()
         return lost + self.promises.restore(
             promises if isinstance(promises, list) else ()

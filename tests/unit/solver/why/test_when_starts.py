@@ -2,8 +2,11 @@
 When a gang starts at the latest, as far as run limits tell.
 """
 
+from dataclasses import replace
+
 from models.policy import Evict, Policy, WaitingPolicy
 from models.resources import format_duration
+from models.start_record import DAY, ENOUGH, StartRecord, class_of
 from solver import when_starts
 from solver.round import decide
 from tests.helpers.build import gang, nodes, queue, snapshot
@@ -91,3 +94,51 @@ def test_who_needs_no_pod_starts_by_no_time():
     case = snapshot(nodes(1), [runs, gang("a", minimum=0, replicas=1, gpus=8)])
 
     assert when(case, "a").latest is None
+
+
+def recorded(number, **fields):
+    """
+    Remember gangs of 8 GPUs that started at one to two hours, as was expected of one.
+    """
+    record = StartRecord(**({"gpus": {"default": 8 * 24}, "seconds": DAY} | fields))
+    for at in range(number):
+        waited = 3600 + 3600 * at // number
+        record = record.having(class_of(8, 3600), 3600, waited)
+    return record
+
+
+def told(record, limit=None):
+    case = snapshot(nodes(1), [running("r", limit), gang("a", gpus=8)])
+    return when(replace(case, starts=record), "a")
+
+
+def test_without_a_limit_the_record_says_when_such_gangs_started():
+    found = told(recorded(200))
+
+    assert found.latest is None
+    assert 200 == found.about.like
+    assert 5000 < found.about.half < found.about.most < found.about.nearly < 7800
+    assert found.sentence.startswith("about, in 8 of 10 cases, in 1h4")
+    assert "at the latest unknown: nobody says when" in found.sentence
+
+
+def test_what_is_likely_is_never_later_than_what_is_sure():
+    found = told(recorded(200), limit=5000)
+
+    assert 5000 == found.latest
+    assert 5000 == found.about.most
+    assert "if nobody more important comes; about, in 8 of" in found.sentence
+
+
+def test_of_too_few_on_record_the_number_is_said():
+    found = told(recorded(ENOUGH - 1))
+
+    assert found.about is None
+    assert f"{ENOUGH - 1} starts like it are on record, {ENOUGH} tell" in found.sentence
+
+
+def test_where_nothing_of_its_queue_started_no_pace_is_known():
+    found = told(recorded(200, gpus={"other": 9}))
+
+    assert found.about is None
+    assert "no start of its queue default is on record" in found.sentence
