@@ -57,7 +57,7 @@ _Hour = tuple[str, Annotated[int, Field(strict=True, ge=0)], _Count]
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _KeptStarts:
     """
     What is kept over a restart, as it is written.
     """
@@ -70,7 +70,7 @@ class _Kept:
     hours: list[_Hour]
 
 
-_KEPT = TypeAdapter(_Kept)
+_KEPT_STARTS = TypeAdapter(_KeptStarts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +257,7 @@ class StartMemory:
         if document is None:
             return True
         try:
-            kept = _KEPT.validate_python(document)
+            kept = _KEPT_STARTS.validate_python(document)
         except ValidationError:
             return False
         self._since = kept.since
