@@ -49,12 +49,17 @@ def problems_of_starts(snapshot, policy, plan) -> Iterator[str]:
 def _starts_by(snapshot, policy, plan, gang, latest) -> bool:
     """
     Play rounds until a gang starts, or it should have.
+
+    Who was made to leave is gone at once, and whoever it was for binds then.
     """
     now = 0
     for _ in range(_MOST_ROUNDS):
         if any(x.name == gang and x.state in _STARTED for x in plan.gangs):
             return True
         after = carry_out(snapshot, plan, 0)
+        if any(step.op == "Evict" for step in plan.operations):
+            snapshot, plan = after, decide_or_fall_back(after, policy)
+            continue
         ends = [end for x in after.gangs if (end := ends_in(x))]
         if not ends or now + min(ends) > latest:
             return False

@@ -15,6 +15,7 @@ from models.gangs import Group, PodPhase, PodSet, pod_sets
 from models.nodes import Toleration
 from models.queues import QueueResource
 from models.verdicts import Verdict
+from solver.evict.open_step import remembering
 from solver.problem.problem import problem_of
 
 NOT_READY = {
@@ -39,7 +40,7 @@ class TrueWhy:
         self.snapshot = snapshot
         self.policy = policy
         self.plan = plan
-        self.shares = problem_of(snapshot, policy).shares
+        self.shares = _claimable(problem_of(snapshot, policy))
 
     def problems(self, why) -> list[str]:
         """
@@ -167,6 +168,21 @@ class TrueWhy:
             for node in self.snapshot.nodes
         )
         return replace(self.snapshot, gangs=gangs, nodes=nodes)
+
+
+def _claimable(problem):
+    """
+    Give the shares less what gangs may claim that had to leave a short while ago.
+
+    They do not wait where a team is asked about as if it were alone, and yet count.
+    """
+    booked = remembering(problem).queues.booked
+    return {
+        queue: {
+            name: due - booked.get(queue, {}).get(name, 0) for name, due in row.items()
+        }
+        for queue, row in problem.shares.items()
+    }
 
 
 def _keeps_room(why) -> bool:
