@@ -26,7 +26,14 @@ from solver.evict.open_step import remembering
 from solver.next_snapshot import carry_out
 from solver.problem.given import ProblemMemo
 from solver.problem.problem import problem_of, together
-from solver.round import RoundMemo, decide
+from solver.round import (
+    RoundMemo,
+    RoundOptions,
+    budget_of,
+    decide,
+    judged,
+    propose,
+)
 from solver.why.menu_line import MenuLine
 from solver.why.named_rules import rules_of
 from solver.why.start_under import StartUnder, is_closed
@@ -175,18 +182,17 @@ class Trial:
             return None
         self.tries_alone -= 1
         self.open = True
+        policy = policy_after(self.policy, changes)
+        budget, memo = budget_of(policy), self.memo_alone
+        options = RoundOptions(strategy="greedy", explained=False, memo=memo)
         try:
-            plan = decide(
-                changed(self.alone, changes),
-                policy_after(self.policy, changes),
-                strategy="greedy",
-                explained=False,
-                memo=self.memo_alone,
-            )
+            then = changed(self.alone, changes)
+            plan = propose(then, policy, budget, options)
+            after = _states(plan)
+            if after.get(self.gang) not in _HELPED:
+                return None  # what helps nobody need not be judged
+            judged(then, policy, plan, budget.watch, memo)
         except (ChangesRejectedError, PlanRejectedError):
-            return None
-        after = _states(plan)
-        if after.get(self.gang) not in _HELPED:
             return None
         price = sum(line.price(by) for line, by in lines)
         return replace(self.told(changes, price, after), alone=True)
