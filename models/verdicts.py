@@ -100,6 +100,7 @@ class Blocker:
         said["at"] = self.at
         said["holder"] = said.get("outside", f"queue {self.at}")
         said["limit"] = "at most" if "outside" in said else "its limit"
+        said["named"] = f": {said['who']}" if said.get("who") else ""
         said["kept"] = f": {said['kept']}" if "kept" in said else ""
         return _SENTENCES[self.rule].format_map(_SaidWords(said))
 
@@ -244,7 +245,7 @@ _SENTENCES: dict[Verdict, str] = {
         "needs {needed} by right to make others leave; "
         "queue {at} is due {has} and uses {used}"
     ),
-    Verdict.PROTECTED: "those who could make room are protected: {who}",
+    Verdict.PROTECTED: "those who could make room are protected{named}",
     Verdict.OUTRANKED: "{detail}",
     Verdict.UNDECIDED: "undecided within the limit of this round{detail}",
     Verdict.NONE: "{detail}",

@@ -5,7 +5,7 @@ Amounts in verdicts stand with what they are amounts of.
 import pytest
 
 from models.resources import GPU_SHARE, SHARES_PER_GPU
-from models.verdicts import amount
+from models.verdicts import Blocker, Verdict, amount
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,12 @@ from models.verdicts import amount
 )
 def test_an_amount_is_said_with_its_noun(resource, number, text):
     assert text == amount(resource, number)
+
+
+@pytest.mark.parametrize(
+    ("who", "end"), [("team/a (too young)", ": team/a (too young)"), ("", "")]
+)
+def test_who_is_protected_is_named_where_that_is_known(who, end):
+    entry = Blocker(rule=Verdict.PROTECTED, facts={"who": who})
+
+    assert f"those who could make room are protected{end}" == entry.sentence
