@@ -98,7 +98,7 @@ def proven(seen: Seen, names: Sequence[str]) -> Seen:
     snapshot = seen.snapshot
     size = len(snapshot.nodes) + len(snapshot.gangs)
     round_asked = RoundAsked(snapshot, seen.policy, plan)
-    starts_asked = StartsAsked(round_asked.bare, plan)
+    starts_asked = StartsAsked(round_asked.problem, plan)
     whys, starts = {**seen.whys}, {**seen.starts}
     for name in asked[: max(LEAST_PROVEN, SIZE_PROVEN // size)]:
         why = round_asked.told(name)

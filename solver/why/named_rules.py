@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from models.gangs import PodSet
 from models.nodes import Node
 from models.verdicts import Verdict
-from solver.evict.open_step import was_evicted
+from solver.evict.open_step import remembering, was_evicted
 from solver.explain.room_now import limits_of
 from solver.problem.problem import Problem, Unit
 from solver.problem.when_empty.never_starts import needed
@@ -136,7 +136,7 @@ def _short_of_share(problem: Problem, unit: Unit) -> list[str]:
     """
     List the queues of a unit, its own first, whose shares do not hold it as well.
     """
-    queues = problem.queues
+    queues = remembering(problem).queues
     return [
         name
         for state in unit.states

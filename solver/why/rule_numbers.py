@@ -9,7 +9,7 @@ import numpy as np
 
 from models.reasons import Facts, counted, listed
 from models.verdicts import Blocker, Verdict, amount
-from solver.evict.open_step import open_step
+from solver.evict.open_step import open_step, remembering
 from solver.explain.fragments import pieces
 from solver.explain.protected import protector
 from solver.explain.room_now import limits_of, matching, strain
@@ -174,7 +174,7 @@ class _Telling:
 
     def _of_share(self, rule: NamedRule) -> Blocker:
         problem, unit = self.ask.world(self.core)
-        queues = problem.queues
+        queues = remembering(problem).queues
         for resource in queues.named:
             needs = sum(needed(state, resource) for state in unit.states)
             due = problem.shares.get(rule.at, {}).get(resource, 0)

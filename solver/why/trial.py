@@ -22,7 +22,6 @@ from models.policy import Policy
 from models.remedies import Remedy
 from models.snapshot import Snapshot
 from solver.effort.budget import Budget, Stopwatch
-from solver.evict.open_step import remembering
 from solver.next_snapshot import carry_out
 from solver.problem.given import ProblemMemo
 from solver.problem.problem import problem_of, together
@@ -284,7 +283,7 @@ def _cannot(then: Snapshot, policy: Policy, gang: str, memo: ProblemMemo) -> boo
     """
     Tell whether a gang could not even start alone after changes, by proof.
     """
-    problem = remembering(problem_of(then, policy, None, memo))
+    problem = problem_of(then, policy, None, memo)
     if gang in problem.blocked:
         return True
     state = problem.states.get(gang)

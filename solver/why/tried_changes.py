@@ -11,7 +11,6 @@ from models.reasons import Reason
 from models.remedies import Remedies, Remedy
 from models.snapshot import Snapshot
 from models.verdicts import Blocker, Verdict, WhyWaits
-from solver.evict.open_step import remembering
 from solver.problem.problem import Problem, problem_of
 from solver.why.given_to_others import given_by
 from solver.why.menu import menu_of
@@ -57,7 +56,7 @@ def remedies_of(
     why
         Why the gang waits in it.
     """
-    problem = remembering(problem_of(snapshot, policy))
+    problem = problem_of(snapshot, policy)
     waiting = problem.blocked.get(why.gang)
     if waiting is not None and waiting.reason in HOPELESS:
         return Remedies(proven=True)

@@ -12,7 +12,7 @@ from models.reasons import NOTHING_NEEDED, Reason, Waiting
 from models.snapshot import Snapshot
 from models.verdicts import VERDICT_OF, Blocker, PlaceInLine, Verdict, WhyWaits
 from solver.effort.budget import Budget, Stopwatch
-from solver.evict.open_step import remembering, was_evicted
+from solver.evict.open_step import was_evicted
 from solver.evict.reservations import keep, promises_of
 from solver.hold.heads import heads_of
 from solver.hold.held_nodes import with_heads
@@ -64,8 +64,7 @@ class RoundAsked:
     """
 
     def __init__(self, snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
-        self.bare = problem_of(snapshot, policy)
-        self.problem = remembering(self.bare)
+        self.problem = problem_of(snapshot, policy)
         self._plan = plan
         self._lines = {line.name: line for line in plan.gangs}
         self._units = {x.key: unit for unit in self.problem.units for x in unit.states}

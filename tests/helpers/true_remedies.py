@@ -16,7 +16,6 @@ from models.changes import (
 )
 from models.remedies import Remedy
 from solver import decide_or_fall_back, remedies_of
-from solver.evict.open_step import remembering
 from solver.problem.problem import problem_of
 from solver.why.tried_changes import menu_for
 
@@ -93,7 +92,7 @@ def _cheaper(snapshot, policy, plan, gang, price) -> Iterator[object]:
 
     More helps where less does, so no less of it need be tried.
     """
-    problem = remembering(problem_of(snapshot, policy))
+    problem = problem_of(snapshot, policy)
     for line in menu_for(problem, plan, gang):
         amounts = [
             by

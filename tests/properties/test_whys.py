@@ -9,6 +9,11 @@ from tests.why_campaign import complaints
 
 FAST, SLOW = range(20), range(20, 340)
 EACH = 10
+FOUND = (("random", 5009), ("victims", 6012), ("victims", 7004), ("victims", 20031))
+"""
+Rounds in which a core was wrong once: a share above the own queue, claims of who had to
+leave, counted never or twice.
+"""
 
 
 @pytest.mark.drawn
@@ -17,6 +22,11 @@ EACH = 10
 def test_a_core_forbids_the_start_and_has_no_rule_in_vain(case, first):
     for seed in range(first, first + EACH):
         assert [] == complaints(case, seed, only="cores"), seed
+
+
+@pytest.mark.parametrize(("case", "seed"), FOUND)
+def test_a_core_that_was_wrong_once_is_right(case, seed):
+    assert [] == complaints(case, seed, only="cores")
 
 
 @pytest.mark.slow

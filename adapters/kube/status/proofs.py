@@ -155,7 +155,7 @@ class Proofs:
         if self._asked is None:
             snapshot = told.assembled.snapshot
             asked = RoundAsked(snapshot, self._policy, told.plan)
-            self._asked = asked, StartsAsked(asked.bare, told.plan)
+            self._asked = asked, StartsAsked(asked.problem, told.plan)
         whys, starts = self._asked
         why = whys.told(standing.key)
         if not why.certain or why.sentence == standing.message:
