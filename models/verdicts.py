@@ -160,6 +160,14 @@ class WhyWaits:
         return self.verdict is not Verdict.UNDECIDED
 
 
+def verdict_named(reason: str) -> str:
+    """
+    Give the verdict that a reason names; nothing of a reason that is not known.
+    """
+    known = reason in set(Reason)
+    return str(VERDICT_OF.get(Reason(reason), "")) if known else ""
+
+
 class _SaidWords(dict[str, str]):
     """
     What a sentence asks for in vain is left out.

@@ -10,7 +10,7 @@ from models.policy import Policy
 from models.reasons import Waiting
 from models.resources import format_duration
 from models.snapshot import Snapshot
-from models.verdicts import VERDICT_OF
+from models.verdicts import verdict_named
 from solver import RoundAsked, StartsAsked, problem_of
 
 SIZE_PROVEN, LEAST_PROVEN = 30_000, 8
@@ -77,8 +77,8 @@ def _why(waiting: Waiting) -> Why:
     """
     Give a reason with the verdict that it names.
     """
-    verdict = VERDICT_OF.get(waiting.reason, "")
-    return Why(waiting.reason.value, waiting.message, str(verdict))
+    verdict = verdict_named(waiting.reason)
+    return Why(waiting.reason.value, waiting.message, verdict)
 
 
 def proven(seen: Seen, names: Sequence[str]) -> Seen:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from adapters.inventory.listed import Why
 from models.reasons import Reason
 from models.remedies import WhenStarts
-from models.verdicts import VERDICT_OF, Verdict, WhyWaits
+from models.verdicts import Verdict, WhyWaits, verdict_named
 
 _REASONS = frozenset(reason.value for reason in Reason)
 _VERDICTS = frozenset(verdict.value for verdict in Verdict)
@@ -55,5 +55,5 @@ def why_said(message: str) -> tuple[Why, str] | None:
     said = said[: told.start()] if told else said
     head, colon, sentence = said.partition(": ")
     if not colon or head.partition(" ")[0] not in _VERDICTS:
-        head, sentence = str(VERDICT_OF.get(Reason(reason), "")), said
+        head, sentence = verdict_named(reason), said
     return Why(reason, sentence, head), told.group(1) if told else ""

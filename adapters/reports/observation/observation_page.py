@@ -23,6 +23,7 @@ from adapters.reports.page.page import (
     Tile,
 )
 from models.reasons import counted
+from models.verdicts import verdict_named
 
 _NOTHING = "–"
 _MOST = 200
@@ -261,18 +262,27 @@ def _waits(found: Observed) -> Grid:
     return _grid("Waits of gangs that were bound", columns, rows, len(rows), [note])
 
 
+def _why(gang: GangStory) -> str:
+    """
+    Say why the last plan left a gang out, as lists of gangs that wait do.
+    """
+    reason = gang.reason or ""
+    verdict = verdict_named(reason)
+    return f"{verdict} ({reason})" if verdict else reason
+
+
 def _not_chosen(found: Observed) -> list[Block]:
     passed = _passed_by(found)
     if not passed:
         return [Text(["There was none."])]
-    why = Counter(gang.reason or "not seen to wait" for gang in passed)
+    why = Counter(_why(gang) or "not seen to wait" for gang in passed)
     counts = [(reason, counted(many, "gang")) for reason, many in why.most_common()]
     rows = [
         [
             Cell(gang.name),
             gpus(gang.gpus),
             _wait(gang.whole, gang),
-            Cell(gang.reason or _NOTHING),
+            Cell(_why(gang) or _NOTHING),
             Cell(gang.to or _NOTHING),
         ]
         for gang in passed[:_MOST]

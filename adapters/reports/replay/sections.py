@@ -19,6 +19,7 @@ from adapters.reports.replay.measures import mean_of
 from adapters.reports.replay.results import Folder, LargestRounds
 from models.errors import printable
 from models.reasons import Reason, counted
+from models.verdicts import verdict_named
 
 _ROUNDS = (
     "Rounds in which nobody waits, nothing fits or nothing is new need no plan. Proven "
@@ -148,8 +149,10 @@ def _why(reason: str | None, wait: float | None) -> str:
         return "no reason noted" if wait else "did not wait"
     if reason == "BehindOlder":
         return "behind older ones of its kind"
-    words = _WHY.get(Reason(reason)) if reason in set(Reason) else None
-    return f"{words} ({reason})" if words else reason
+    verdict = verdict_named(reason)
+    words = _WHY.get(Reason(reason)) if verdict else None
+    said = ": ".join(word for word in (verdict, words) if word)
+    return f"{said} ({reason})" if said else reason
 
 
 def limits(folder: Folder) -> list[Block]:

@@ -352,7 +352,7 @@ def test_reason_that_both_gave_is_said_once(folder):
 
     grid = next(g for g in blocks(page_of(folder), Grid) if "differ most" in g.caption)
     assert (
-        "both: enough free GPUs, in pieces too small (Fragmented)"
+        "both: fragments: enough free GPUs, in pieces too small (Fragmented)"
         == grid.rows[0][-1].text
     )
 
