@@ -97,7 +97,11 @@ def num_gpus(requests: Resources) -> int:
     """
     Count the whole GPUs of one pod.
     """
-    return sum(amount for name, amount in requests.items() if is_gpu(name))
+    found = 0
+    for name, amount in requests.items():  # of each pod of each frame: no generator
+        if name.endswith("/gpu") and name not in _IN_PERCENT:
+            found += amount
+    return found
 
 
 def is_worth_nothing(resource: str) -> bool:
