@@ -312,14 +312,16 @@ def may_claim(problem: Problem, unit: Unit) -> bool:
 
 
 def _cut(unit: Unit) -> Unit:
-    return replace(unit, states=tuple(_core_only(state) for state in unit.states))
+    states = tuple(_core_only(state) for state in unit.states)
+    return unit if states == unit.states else replace(unit, states=states)
 
 
 def _core_only(state: Standing) -> Standing:
     """
     Leave out pods that are not needed, where there is no choice.
     """
-    if not state.rigid:
+    spare = any(len(leaf.pending) > leaf.need for leaf in state.leaves)
+    if not (state.rigid and spare):
         return state
     leaves = tuple(
         replace(leaf, pending=leaf.pending[: leaf.need]) for leaf in state.leaves

@@ -54,7 +54,7 @@ def rows() -> list[Row]:
         Row("files in the fullest room of solver", len(fullest), 20, 20, fullest),
         Row("modules at the top of solver", len(top), 7, 7, top),
         Row("lines of solver without verify", counts.product_lines(), 31500, 15500),
-        Row("files over 400 lines", len(files), 2, 0, files),
+        Row("files over 400 lines", len(files), 1, 0, files),
         Row("classes over 200 lines", len(classes), 10, 0, classes),
         Row("functions over 40 lines", len(functions), 0, 0, functions),
         Row("files that take room by hand", len(by_hand), 0, 0, by_hand),

@@ -8,16 +8,13 @@ pods that the gang needs have one.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from models.gpu_parts import is_part
-from models.resources import is_gpu
 from solver.evict.eviction_ledger import MOVED
 from solver.evict.greedy.eviction_log import Leavers
-from solver.evict.greedy.victim_table import Order, VictimTable
+from solver.evict.greedy.node_offers import SAME, NodeOffers, Offer
+from solver.evict.greedy.victim_table import VictimTable
 from solver.evict.greedy.what_goes import Going
 from solver.place.round_state import RoundState
 from solver.problem.core_pods import pod_cost
@@ -25,46 +22,11 @@ from solver.problem.gang_state import Standing, TreeNode
 from solver.problem.node_room import Bools, Floats, Ints, num_fitting
 from solver.problem.running_domains import running_cells
 
-_Number = TypeVar("_Number", np.int64, np.float64)
-_EVER = 2**40
-_SAME = 1 + 1e-9
-
-
-@dataclass(frozen=True, slots=True)
-class _Offer:
-    """
-    What one node gives next: the items that leave it, for how many more pods.
-    """
-
-    ratio: float
-    items: Ints
-    gain: int
-    target: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Offers:
-    """
-    What all nodes with items could give, of one leaf.
-
-    Per node what is free, the best ratio with its gain, and all that could be gained.
-    """
-
-    nodes: Ints
-    base: Ints
-    ratio: Floats
-    gain: Ints
-    most: Ints
-    dearest: Floats
-
 
 @dataclass(slots=True)
 class Cover:
     """
-    One gang for whose pods room is made.
-
-    ``rules`` say per sort of item by which rule it may leave; those that turn out not
-    to be allowed to are struck out.
+    One gang for whose pods room is made, of what ``offers`` let leave.
     """
 
     work: RoundState
@@ -72,7 +34,7 @@ class Cover:
     leavers: Leavers
     state: Standing
     counts: Mapping[int, int]
-    rules: Ints
+    offers: NodeOffers
     _struck: int = 0
 
     def run(self) -> bool:
@@ -92,11 +54,11 @@ class Cover:
             return self._below(at, mask)
         for inside in self._domains(node, mask):
             mark = self.work.mark()
-            rules = self.rules.copy()
+            rules = self.offers.rules.copy()
             if self._below(at, inside):
                 return True
             self.work.undo(mark)
-            self.rules = rules
+            self.offers.rules = rules
         return False
 
     def _missing(self, leaf: int) -> int:
@@ -158,7 +120,7 @@ class Cover:
         """
         need = self._missing(leaf)
         free = self.work.room_for(self.state, leaf, mask)
-        offers = self._offers(leaf, need, mask)
+        offers = self.offers.of_all(leaf, need, mask)
         rest = offers.most - offers.gain
         where = np.concatenate([np.arange(len(free)), offers.nodes, offers.nodes])
         prices = np.concatenate([np.zeros(len(free)), offers.ratio, offers.dearest])
@@ -187,10 +149,10 @@ class Cover:
         heap = self._queue_up(leaf, need, mask)
         while need > 0 and heap:
             _, node = heappop(heap)
-            offer = self._offer_on(node, leaf, need)
+            offer = self.offers.on(node, leaf, need)
             if offer is None:
                 continue
-            if heap and offer.ratio > heap[0][0] * _SAME:
+            if heap and offer.ratio > heap[0][0] * SAME:
                 heappush(heap, (offer.ratio, node))
                 continue
             others = self._clear(node, leaf, offer)
@@ -218,7 +180,7 @@ class Cover:
         """
         if self._struck & (self._struck - 1):
             return True
-        return int(self._offers(leaf, need, mask).most.sum()) >= need
+        return int(self.offers.of_all(leaf, need, mask).most.sum()) >= need
 
     def _queue_up(
         self, leaf: int, need: int, mask: Bools | None
@@ -226,7 +188,9 @@ class Cover:
         """
         List nodes by what a place costs, as a heap; none where there is not enough.
         """
-        offers = self._offers(leaf, need, mask)
+        if self.offers.moves_are_too_few(leaf, need):
+            return []
+        offers = self.offers.of_all(leaf, need, mask)
         if int(offers.most.sum()) < need:
             return []
         order = np.argsort(offers.ratio, kind="stable")
@@ -234,120 +198,9 @@ class Cover:
         ratios = offers.ratio[order].tolist()
         return list(zip(ratios, offers.nodes[order].tolist(), strict=True))
 
-    def _shape(self, leaf: int) -> int:
-        return self.work.problem.shapes.of_leaf[self.state.key, leaf]
-
-    def _order(self, leaf: int) -> Order:
-        return self.table.order(gpus=pod_has_gpus(self.state, leaf))
-
-    def _may(self, items: Ints) -> Bools:
-        rules = self.rules[self.table.sort[items]]
-        return np.asarray((rules > 0) & self.table.live[items])
-
-    def _costs(self, items: Ints, need: int) -> Floats:
-        """
-        Say what items cost; a gang's cost is shared by the parts that are of use.
-        """
-        part = self.table.part_of[items]
-        shared = np.minimum(self.table.wide_parts[part], max(1, need))
-        whole = self.table.wide_cost[part] / shared
-        return np.where(part >= 0, whole, self.table.cost[items])
-
-    def _most_on(self, leaf: int, nodes: Ints) -> Ints:
-        """
-        Say how many pods of a leaf a node may take, whatever room it has.
-        """
-        shape = self._shape(leaf)
-        most = np.where(self.work.problem.shapes.allowed[shape, nodes], _EVER, 0)
-        if self.work.problem.shapes.items[shape].neighbours:
-            return np.zeros_like(most)
-        if not self.work.problem.shapes.items[shape].tag:
-            return most
-        mine = self.state.leaves[leaf].pod_set.exclusive
-        if mine:
-            most = np.minimum(most, 1)
-        for other, hosts in self.work.placed.get(self.state.key, {}).items():
-            if mine or self.state.leaves[other].pod_set.exclusive:
-                most[np.isin(nodes, hosts)] = 0
-        return most
-
-    def _offers(self, leaf: int, need: int, mask: Bools | None) -> _Offers:
-        """
-        Add up for all nodes at once what could leave them.
-        """
-        order = self._order(leaf)
-        asked, request = self._asked(leaf)
-        items, first, last = order.items, order.first, order.last
-        may = self._may(items)
-        most = self._most_on(leaf, order.nodes)
-        if mask is not None:
-            most = most * mask[order.nodes]
-        free = self.work.room.rows[:, asked]
-        base = np.minimum(num_fitting(free[order.nodes], request), most)
-        if self.work.room.has_devices:
-            rows = self.table.rows[items] * may[:, None]
-            left = self.work.room.rows[order.node] + _within(rows, first, order.group)
-            room = self.work.room.after_leaving(order.node, left)[:, asked]
-        else:
-            rows = self.table.rows[:, asked][items] * may[:, None]
-            room = free[order.node] + _within(rows, first, order.group)
-        fits = np.minimum(num_fitting(room, request), most[order.group])
-        gain = fits - base[order.group]
-        paid = _within(self._costs(items, need) * may, first, order.group)
-        used = np.minimum(gain, need)
-        ratio = np.where(gain > 0, paid / np.maximum(used, 1), np.inf)
-        best = np.minimum.reduceat(ratio, first) if len(first) else np.zeros(0)
-        at_best = np.where(ratio <= best[order.group], used, 0)
-        reached = np.maximum.reduceat(at_best, first) if len(first) else base
-        return _Offers(
-            nodes=order.nodes,
-            base=base,
-            ratio=best,
-            gain=np.where(np.isfinite(best), reached, 0),
-            most=gain[last - 1] if len(first) else base,
-            dearest=ratio[last - 1] if len(first) else best,
-        )
-
-    def _asked(self, leaf: int) -> tuple[Ints, Ints]:
-        """
-        Give the columns that a leaf's pods ask for, and how much.
-        """
-        request = self.work.problem.shapes.requests[self._shape(leaf)]
-        asked = np.flatnonzero(request)
-        return asked, request[asked]
-
-    def _offer_on(self, node: int, leaf: int, need: int) -> _Offer | None:
-        """
-        Work out what is best let go on one node.
-        """
-        items = self._order(leaf).on(node)
-        items = items[self._may(items)]
-        if not len(items):
-            return None
-        asked, request = self._asked(leaf)
-        most = int(self._most_on(leaf, np.array([node]))[0])
-        free = self.work.room.rows[node]
-        left = np.concatenate([[free], free + self.table.rows[items].cumsum(0)])
-        where = np.full(len(left), node)
-        room = self.work.room.after_leaving(where, left)[:, asked]
-        fits = np.minimum(num_fitting(room, request), most)
-        gain = np.minimum(fits[1:] - fits[0], need)
-        if gain[-1] <= 0:
-            return None
-        paid = self._costs(items, need).cumsum()
-        ratio = np.where(gain > 0, paid / np.maximum(gain, 1), np.inf)
-        at = int(np.flatnonzero(ratio <= ratio.min() * _SAME)[-1])
-        reached = int(gain[at])
-        return _Offer(
-            ratio=float(ratio[at]),
-            items=items[: at + 1],
-            gain=reached,
-            target=int(fits[0]) + reached,
-        )
-
     # --- clearing a node --------------------------------------------------------------
 
-    def _clear(self, node: int, leaf: int, offer: _Offer) -> list[int] | None:
+    def _clear(self, node: int, leaf: int, offer: Offer) -> list[int] | None:
         """
         Let items go and take the room; list the other nodes that lost somebody.
 
@@ -360,10 +213,10 @@ class Cover:
         self.work.undo(mark)
         return None
 
-    def _let_go(self, offer: _Offer) -> bool:
+    def _let_go(self, offer: Offer) -> bool:
         for at in offer.items.tolist():
             sort = int(self.table.sort[at])
-            rule = int(self.rules[sort])
+            rule = int(self.offers.rules[sort])
             if self.table.live[at] and self.leavers.let_go(at, rule) is None:
                 self._strike(sort)
                 return False
@@ -374,10 +227,10 @@ class Cover:
         Leave out, from here on, what is of a kind of which one may not leave.
         """
         kinds = self.table.kind_of
-        self.rules[kinds == kinds[sort]] = 0
+        self.offers.rules[kinds == kinds[sort]] = 0
         self._struck += 1
 
-    def _use(self, node: int, leaf: int, offer: _Offer, mark: int) -> bool:
+    def _use(self, node: int, leaf: int, offer: Offer, mark: int) -> bool:
         """
         Put pods on a cleared node, and find places for who is moved away.
         """
@@ -397,7 +250,7 @@ class Cover:
         found = self.leavers.since(mark)
         if len(found) < 2:
             return
-        asked, request = self._asked(leaf)
+        asked, request = self.offers.asked(leaf)
         if self.work.room.has_devices:
             self._keep_one_by_one(node, leaf, target, found)
             return
@@ -418,7 +271,7 @@ class Cover:
         Let those stay without whom the node has as many places, the dearest first.
         """
         room = self.work.room
-        asked, request = self._asked(leaf)
+        asked, request = self.offers.asked(leaf)
         for serial, going in sorted(found.items(), key=dearest):
             left = (room.rows[node] - going.rooms[node])[None]
             rows = room.after_leaving(np.array([node]), left)
@@ -434,22 +287,3 @@ def dearest(pair: tuple[int, Going]) -> tuple[int, bool, int, int, int, int]:
     serial, going = pair
     work, whole, pods, band, age = going.rank
     return (-work, not whole, -pods, -band, -age, serial)
-
-
-def _within(values: NDArray[_Number], first: Ints, group: Ints) -> NDArray[_Number]:
-    """
-    Add values up, anew on every node.
-    """
-    total = values.cumsum(axis=0)
-    before = total[first] - values[first]
-    return np.asarray(total - before[group])
-
-
-def pod_has_gpus(state: Standing, leaf: int) -> bool:
-    """
-    Tell whether pods of a leaf ask for GPUs.
-    """
-    requests = state.leaves[leaf].pod_set.requests
-    return any(
-        amount and (is_gpu(name) or is_part(name)) for name, amount in requests.items()
-    )

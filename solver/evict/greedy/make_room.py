@@ -10,6 +10,7 @@ import numpy as np
 
 from solver.evict.greedy.clear_nodes import Cover, dearest
 from solver.evict.greedy.hand_step import HandStep, placed_counts
+from solver.evict.greedy.node_offers import NodeOffers
 from solver.evict.greedy.shortfalls import Counts
 from solver.evict.greedy.victim_table import MOVE
 from solver.place.place_gang import place_gang
@@ -80,14 +81,15 @@ class RoomMaking:
     def _cover(
         self, state: Standing, planned: Counts, unit: Unit, queues: Ints | None
     ) -> bool:
+        work, table = self.step.work, self.step.table
         rules = self._rules(state, unit, queues)
         cover = Cover(
-            self.step.work,
-            self.step.table,
+            work,
+            table,
             self.step.leavers,
             state,
             planned[state.key],
-            rules,
+            NodeOffers(work, table, state, rules),
         )
         return cover.run()
 

@@ -14,6 +14,7 @@ from solver.evict.cores import as_one
 from solver.evict.eviction_ledger import HandRights
 from solver.evict.gathering import victims_of
 from solver.evict.greedy.evict import evict_by_hand
+from solver.evict.greedy.node_offers import NodeOffers
 from solver.evict.leaving_sums import Leaver
 from solver.evict.moved_gangs import movers_of
 from solver.place.draft import Draft
@@ -557,3 +558,56 @@ def test_same_case_gives_the_same_draft():
 
     assert first == second
     assert loss_of(first.exits) == loss_of(second.exits)
+
+
+def full(number):
+    """
+    Give nodes of eight of which six are taken by pairs, and a gang that waits.
+    """
+    pairs = [
+        runs(f"pair-{at}", (f"n{at // 3}", 60), queue="prod", gpus=2)
+        for at in range(3 * number)
+    ]
+    return {
+        "nodes": nodes(number),
+        "queues": queues(prod=64),
+        "gangs": [*pairs, waits("waits")],
+    }
+
+
+def asked_of(monkeypatch, given):
+    """
+    Plan a round in which others may only be moved; say how often a bound spared it.
+    """
+    spared = []
+    known = NodeOffers.moves_are_too_few
+
+    def told(self, leaf, need):
+        spared.append(known(self, leaf, need))
+        return spared[-1]
+
+    monkeypatch.setattr(NodeOffers, "moves_are_too_few", told)
+    return planned(given), spared
+
+
+def test_pairs_move_together_where_all_free_room_is_enough(monkeypatch):
+    draft, spared = asked_of(monkeypatch, full(4))
+
+    assert {"waits"} <= started(draft)
+    assert [False] == spared
+
+
+def test_nobody_is_asked_to_move_where_all_free_room_is_too_little(monkeypatch):
+    draft, spared = asked_of(monkeypatch, full(3))
+
+    assert not draft.exits
+    assert [True] == spared
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_no_plan_depends_on_what_is_not_asked(monkeypatch, seed):
+    given = scenario_of(f"case-{seed}", victim_case(seed))
+    quick = decide(given.snapshot, given.policy, strategy="greedy")
+    monkeypatch.setattr(NodeOffers, "moves_are_too_few", lambda *_: False)
+
+    assert quick == decide(given.snapshot, given.policy, strategy="greedy")

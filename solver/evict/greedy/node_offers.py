@@ -1,0 +1,212 @@
+"""
+Offers: what each node gives for the pods of one gang if the cheapest leave it first.
+"""
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.gpu_parts import is_part
+from models.resources import is_gpu
+from solver.evict.greedy.victim_table import PREEMPT, RECLAIM, Order, VictimTable
+from solver.place.round_state import RoundState
+from solver.problem.gang_state import Standing
+from solver.problem.node_room import Bools, Floats, Ints, num_fitting
+
+_Number = TypeVar("_Number", np.int64, np.float64)
+_EVER = 2**40
+SAME = 1 + 1e-9
+"""
+Ratios that differ by less are the same.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """
+    What one node gives next: the items that leave it, for how many more pods.
+    """
+
+    ratio: float
+    items: Ints
+    gain: int
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """
+    What all nodes with items could give, of one leaf.
+
+    Per node what is free, the best ratio with its gain, and all that could be gained.
+    """
+
+    nodes: Ints
+    base: Ints
+    ratio: Floats
+    gain: Ints
+    most: Ints
+    dearest: Floats
+
+
+@dataclass(slots=True)
+class NodeOffers:
+    """
+    What nodes offer one gang, by what may leave them as ``rules`` say.
+
+    ``rules`` say per sort of item by which rule it may leave; those that turn out not
+    to be allowed to are struck out.
+    """
+
+    work: RoundState
+    table: VictimTable
+    state: Standing
+    rules: Ints
+
+    def moves_are_too_few(self, leaf: int, need: int) -> bool:
+        """
+        Tell whether all who may leave need another place, and there is too little.
+
+        Moves neither add to what is free nor take from it, so that all nodes together
+        must have as much as is needed.
+        """
+        rules = self.rules[self.table.sort[self.table.live]]
+        if np.isin(rules, (RECLAIM, PREEMPT)).any():
+            return False
+        room = self.work.problem.room
+        asked = np.intersect1d(self.asked(leaf)[0], room.sums)
+        free = np.maximum(self.work.room.rows[:, asked], 0).sum(axis=0)
+        request = self.work.problem.shapes.requests[self._shape_of(leaf)]
+        return bool((free < need * request[asked]).any())
+
+    def _shape_of(self, leaf: int) -> int:
+        return self.work.problem.shapes.of_leaf[self.state.key, leaf]
+
+    def _order(self, leaf: int) -> Order:
+        return self.table.order(gpus=pod_has_gpus(self.state, leaf))
+
+    def _may(self, items: Ints) -> Bools:
+        rules = self.rules[self.table.sort[items]]
+        return np.asarray((rules > 0) & self.table.live[items])
+
+    def _costs(self, items: Ints, need: int) -> Floats:
+        """
+        Say what items cost; a gang's cost is shared by the parts that are of use.
+        """
+        part = self.table.part_of[items]
+        shared = np.minimum(self.table.wide_parts[part], max(1, need))
+        whole = self.table.wide_cost[part] / shared
+        return np.where(part >= 0, whole, self.table.cost[items])
+
+    def _most_on(self, leaf: int, nodes: Ints) -> Ints:
+        """
+        Say how many pods of a leaf a node may take, whatever room it has.
+        """
+        shape = self._shape_of(leaf)
+        most = np.where(self.work.problem.shapes.allowed[shape, nodes], _EVER, 0)
+        if self.work.problem.shapes.items[shape].neighbours:
+            return np.zeros_like(most)
+        if not self.work.problem.shapes.items[shape].tag:
+            return most
+        mine = self.state.leaves[leaf].pod_set.exclusive
+        if mine:
+            most = np.minimum(most, 1)
+        for other, hosts in self.work.placed.get(self.state.key, {}).items():
+            if mine or self.state.leaves[other].pod_set.exclusive:
+                most[np.isin(nodes, hosts)] = 0
+        return most
+
+    def of_all(self, leaf: int, need: int, mask: Bools | None) -> Offers:
+        """
+        Add up for all nodes at once what could leave them.
+        """
+        order = self._order(leaf)
+        asked, request = self.asked(leaf)
+        items, first, last = order.items, order.first, order.last
+        may = self._may(items)
+        most = self._most_on(leaf, order.nodes)
+        if mask is not None:
+            most = most * mask[order.nodes]
+        free = self.work.room.rows[:, asked]
+        base = np.minimum(num_fitting(free[order.nodes], request), most)
+        if self.work.room.has_devices:
+            rows = self.table.rows[items] * may[:, None]
+            left = self.work.room.rows[order.node] + _within(rows, first, order.group)
+            room = self.work.room.after_leaving(order.node, left)[:, asked]
+        else:
+            rows = self.table.rows[:, asked][items] * may[:, None]
+            room = free[order.node] + _within(rows, first, order.group)
+        fits = np.minimum(num_fitting(room, request), most[order.group])
+        gain = fits - base[order.group]
+        paid = _within(self._costs(items, need) * may, first, order.group)
+        used = np.minimum(gain, need)
+        ratio = np.where(gain > 0, paid / np.maximum(used, 1), np.inf)
+        best = np.minimum.reduceat(ratio, first) if len(first) else np.zeros(0)
+        at_best = np.where(ratio <= best[order.group], used, 0)
+        reached = np.maximum.reduceat(at_best, first) if len(first) else base
+        return Offers(
+            nodes=order.nodes,
+            base=base,
+            ratio=best,
+            gain=np.where(np.isfinite(best), reached, 0),
+            most=gain[last - 1] if len(first) else base,
+            dearest=ratio[last - 1] if len(first) else best,
+        )
+
+    def asked(self, leaf: int) -> tuple[Ints, Ints]:
+        """
+        Give the columns that a leaf's pods ask for, and how much.
+        """
+        request = self.work.problem.shapes.requests[self._shape_of(leaf)]
+        asked = np.flatnonzero(request)
+        return asked, request[asked]
+
+    def on(self, node: int, leaf: int, need: int) -> Offer | None:
+        """
+        Work out what is best let go on one node.
+        """
+        items = self._order(leaf).on(node)
+        items = items[self._may(items)]
+        if not len(items):
+            return None
+        asked, request = self.asked(leaf)
+        most = int(self._most_on(leaf, np.array([node]))[0])
+        free = self.work.room.rows[node]
+        left = np.concatenate([[free], free + self.table.rows[items].cumsum(0)])
+        where = np.full(len(left), node)
+        room = self.work.room.after_leaving(where, left)[:, asked]
+        fits = np.minimum(num_fitting(room, request), most)
+        gain = np.minimum(fits[1:] - fits[0], need)
+        if gain[-1] <= 0:
+            return None
+        paid = self._costs(items, need).cumsum()
+        ratio = np.where(gain > 0, paid / np.maximum(gain, 1), np.inf)
+        at = int(np.flatnonzero(ratio <= ratio.min() * SAME)[-1])
+        reached = int(gain[at])
+        return Offer(
+            ratio=float(ratio[at]),
+            items=items[: at + 1],
+            gain=reached,
+            target=int(fits[0]) + reached,
+        )
+
+
+def _within(values: NDArray[_Number], first: Ints, group: Ints) -> NDArray[_Number]:
+    """
+    Add values up, anew on every node.
+    """
+    total = values.cumsum(axis=0)
+    before = total[first] - values[first]
+    return np.asarray(total - before[group])
+
+
+def pod_has_gpus(state: Standing, leaf: int) -> bool:
+    """
+    Tell whether pods of a leaf ask for GPUs.
+    """
+    requests = state.leaves[leaf].pod_set.requests
+    return any(
+        amount and (is_gpu(name) or is_part(name)) for name, amount in requests.items()
+    )
