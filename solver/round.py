@@ -15,7 +15,7 @@ from solver.evict.open_step import was_evicted
 from solver.evict.reservations import keep, promises_of
 from solver.evict.stale import stale_departures
 from solver.explain.reasons import explain
-from solver.hold.heads import head_facts, heads_of
+from solver.hold.heads import Head, head_facts, heads_of
 from solver.hold.held_back import held_gpus
 from solver.hold.held_nodes import with_heads
 from solver.hold.turns import budget_left
@@ -276,11 +276,25 @@ def _solved(
     with budget.keeping(bare.tuning.explain.kept_for_reserved if again else 0.0):
         outcome = plan(with_heads(problem, heads), budget)
         held = held_gpus(outcome.problem, outcome.draft, heads, bare.shapes)
+        others = _still_waiting(heads, outcome)
+        if held and len(others) < len(heads):
+            without = plan(with_heads(problem, others), budget)
+            if _still_waiting(heads, without) == others:
+                heads, outcome = others, without
+                held = held_gpus(outcome.problem, outcome.draft, heads, bare.shapes)
         if held and budget_left(bare.snapshot, bare.policy) <= 0:
             # What was taken to cost nothing does.
             heads, held = (), 0
             outcome = plan(problem, budget)
     return replace(outcome, heads=heads, held=held)
+
+
+def _still_waiting(heads: Sequence[Head], outcome: Outcome) -> tuple[Head, ...]:
+    """
+    List the heads for which nobody leaves: whoever is served so needs no held node.
+    """
+    reserved = outcome.problem.frozen.places.keys()
+    return tuple(head for head in heads if head.key not in reserved)
 
 
 def _outranked(outcome: Outcome) -> frozenset[str]:

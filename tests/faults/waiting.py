@@ -48,6 +48,10 @@ def _without_lines(old):
     return lines
 
 
+def _every_head(_old):
+    return lambda heads, _outcome: tuple(heads)
+
+
 FAULTS: tuple[Fault, ...] = (
     Fault(
         "no-heads",
@@ -57,6 +61,12 @@ FAULTS: tuple[Fault, ...] = (
             "waiting/nodes-are-held-for-a-gang-passed-over",
             "waiting/one-head-holds-one-rack",
         ),
+    ),
+    Fault(
+        "nodes-held-for-who-is-served",
+        "nodes are held for heads for which others leave already",
+        switch("solver.round:_still_waiting", _every_head),
+        ("waiting/for-a-head-that-others-leave-for-no-node-is-held",),
     ),
     Fault(
         "heads-before-their-time",
