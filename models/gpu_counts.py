@@ -128,6 +128,8 @@ def written_request(requests: Resources) -> dict[str, str]:
 
 def written_name(resource: str) -> str:
     """
-    Give the name of a resource in files, which name whole GPUs alone.
+    Give the name of a resource in files, which name whole GPUs alone; parts in words.
     """
+    if is_part(resource):
+        return str(part_named(resource))
     return GPU if resource == GPU_SHARE else resource

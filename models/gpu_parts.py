@@ -67,13 +67,13 @@ class GpuPart:
             several = "" if self.count == 1 else f"{self.count} × "
             return f"{several}MIG {self.profile}"
         words = []
-        if self.cores and self.share in {0, self.cores}:
+        if self.cores and self.share in {0, self.cores} and not self.memory:
             words.append(shown(self.cores))
         elif self.cores or self.share:
             words += [f"{shown(self.cores)} of the compute"] * bool(self.cores)
             words += [f"{shown(self.share)} of the memory"] * bool(self.share)
         if self.memory:
-            words.append(_mib(self.memory))
+            words.append(memory_words(self.memory))
         where = "one GPU" if self.count == 1 else f"each of {self.count} GPUs"
         return f"{' and '.join(words)} of {where}"
 
@@ -119,8 +119,12 @@ def shown(thousandths: int) -> str:
     return f"{thousandths / WHOLE:g}"
 
 
-def _mib(amount: int) -> str:
-    return f"{amount // 1024}Gi" if amount % 1024 == 0 else f"{amount}Mi"
+def memory_words(mebibytes: int) -> str:
+    """
+    Write the memory of a device as people do: 20 GiB.
+    """
+    whole, rest = divmod(mebibytes, 1024)
+    return f"{mebibytes:,} MiB" if rest else f"{whole:,} GiB"
 
 
 def is_part(resource: str) -> bool:
@@ -139,11 +143,16 @@ def is_reckoned(resource: str) -> bool:
 
 def said(resource: str) -> str:
     """
-    Say a part as something to be counted, or that GPUs are counted with their parts.
+    Say a part as something to be counted; GPUs are counted with their parts.
     """
-    return (
-        f"× {part_named(resource)}" if is_part(resource) else "GPUs and parts of them"
-    )
+    return f"× {part_named(resource)}" if is_part(resource) else "GPUs"
+
+
+def wanted(resource: str, number: int) -> str:
+    """
+    Say a part and how many of it: 0.5 of one GPU, 3 × 0.5 of one GPU.
+    """
+    return str(part_named(resource)) if number == 1 else f"{number} {said(resource)}"
 
 
 @cache

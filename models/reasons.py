@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from models.gpu_parts import is_reckoned, said
+from models.gpu_counts import shown_amount
+from models.gpu_parts import is_part, is_reckoned, said, wanted
 from models.host_ports import is_host_port, ports_offered
-from models.resources import format_quantity
 
 
 class Reason(StrEnum):
@@ -76,7 +76,15 @@ class Waiting:
         """
         Say it to a person, with the numbers.
         """
-        return _SENTENCES[self.reason].format_map(_readable(self.facts))
+        return _sentence(self).format_map(_readable(self.facts))
+
+
+def _sentence(waiting: Waiting) -> str:
+    """
+    Give the sentence of a reason; parts of GPUs have their own where devices matter.
+    """
+    own = _OF_PARTS if _part(waiting.facts) else {}
+    return own.get(waiting.reason, _SENTENCES[waiting.reason])
 
 
 def counted(number: int, noun: str) -> str:
@@ -121,6 +129,7 @@ def _readable(facts: Mapping[str, Fact]) -> dict[str, _Shown]:
     resource = facts.get("resource")
     if isinstance(resource, str) and is_reckoned(resource):
         shown["resource"] = _Shown(said(resource))
+    shown |= {key: _Shown(word) for key, word in device_words(facts).items()}
     mate = shown["mate"].fact if "mate" in shown else "?"
     own = facts.get("cause") == NO_POD_GROUP
     shown["whom"] = _Shown(f"its PodGroup {mate}" if own else f"{mate} of its group")
@@ -135,6 +144,39 @@ def _readable(facts: Mapping[str, Fact]) -> dict[str, _Shown]:
     if "nearest" in facts:
         shown["near"] = _Shown(f" (did you mean {facts['nearest']}?)")
     return defaultdict(lambda: _Shown("?"), shown)
+
+
+def _part(facts: Mapping[str, Fact]) -> str:
+    """
+    Give the part of GPUs that facts are about; nothing where they are of others.
+    """
+    resource = str(facts.get("part", facts.get("resource", "")))
+    return resource if is_part(resource) else ""
+
+
+def _wanted(facts: Mapping[str, Fact]) -> str:
+    """
+    Say which part is needed, and how many of it.
+    """
+    number = facts.get("pods" if "part" in facts else "needs", 1)
+    return wanted(_part(facts), int(number))
+
+
+def _rest(facts: Mapping[str, Fact]) -> str:
+    """
+    Say for how many pods devices have room, and for how much less than a part.
+    """
+    room = 0 if "part" in facts else facts.get("free", 0)
+    told = [f"there is room for {room}"] if room else []
+    told += [str(facts["rest"])] if facts.get("rest") else []
+    return "".join(f"; {one}" for one in told)
+
+
+def device_words(facts: Mapping[str, Fact]) -> Facts:
+    """
+    Say which part is needed and what devices have room for, where facts are of parts.
+    """
+    return {"wanted": _wanted(facts), "rest": _rest(facts)} if _part(facts) else {}
 
 
 def _holder(shown: Mapping[str, _Shown]) -> dict[str, _Shown]:
@@ -190,7 +232,7 @@ def _others(shown: Mapping[str, _Shown]) -> str:
         )
     return (
         f"this plan gives what it needs to {fact['to']}: {amount}, "
-        f"and it needs {fact['needs']}"
+        f"and it needs {fact.get('wanted', fact['needs'])}{fact['rest']}"
     )
 
 
@@ -203,7 +245,7 @@ def _amount(facts: Mapping[str, Fact], key: str) -> Fact:
     if is_port and key in _AMOUNTS and isinstance(fact, int):
         return str(-(-fact // ports_offered((str(resource),))[str(resource)]))
     if key in _AMOUNTS and isinstance(fact, int) and isinstance(resource, str):
-        return format_quantity(resource, fact)
+        return shown_amount(resource, fact)
     return fact
 
 
@@ -261,4 +303,10 @@ _SENTENCES: dict[Reason, str] = {
     Reason.BIND_REJECTED: "a bind was refused; it is tried again in {seconds} s",
     Reason.SEARCH_LIMIT_REACHED: "undecided within the limit of this round",
     Reason.SOURCE_NOT_SYNCED: "was not observed completely",
+}
+_OF_PARTS: dict[Reason, str] = {
+    Reason.INSUFFICIENT_CAPACITY: "needs {wanted}{where}{rest}",
+    Reason.PREEMPTION_PROTECTED: (
+        "is entitled and needs {wanted}{rest}; only protected work is in its way{whose}"
+    ),
 }

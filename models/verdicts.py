@@ -11,8 +11,10 @@ from enum import StrEnum
 from typing import Literal
 
 from models.errors import escaped
+from models.gpu_counts import counted_gpus, in_gpus, shown_amount
+from models.gpu_parts import is_part, wanted
 from models.reasons import Fact, Reason, counted
-from models.resources import GPU_SHARE, format_quantity, is_gpu
+from models.resources import GPU_SHARE, is_gpu
 
 MOST_SAID = 400
 """
@@ -96,13 +98,14 @@ class Blocker:
             number = getattr(self, word)
             said[word] = "?" if number is None else plain(self.resource, number)
         said["left"] = plain(self.resource, self.left)
-        said["needed"] = amount(self.resource, self.needs or 0)
+        said["needed"] = said.get("wanted", amount(self.resource, self.needs or 0))
         said["at"] = self.at
         said["holder"] = said.get("outside", f"queue {self.at}")
         said["limit"] = "at most" if "outside" in said else "its limit"
         said["named"] = f": {said['who']}" if said.get("who") else ""
         said["kept"] = f": {said['kept']}" if "kept" in said else ""
-        return _SENTENCES[self.rule].format_map(_SaidWords(said))
+        own = _OF_PARTS if "rest" in said else _SENTENCES
+        return own.get(self.rule, _SENTENCES[self.rule]).format_map(_SaidWords(said))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +184,7 @@ def plain(resource: str, number: int) -> str:
     """
     Write an amount as people do, without what it is an amount of.
     """
-    return f"{number:,}" if is_gpu(resource) else format_quantity(resource, number)
+    return f"{number:,}" if is_gpu(resource) else shown_amount(resource, number)
 
 
 def amount(resource: str, number: int) -> str:
@@ -191,10 +194,11 @@ def amount(resource: str, number: int) -> str:
     if resource == "nvidia.com/gpu":
         return counted(number, "GPU")
     if resource == GPU_SHARE:
-        text = plain(resource, number)
-        return f"{text} GPU" if text == "1" else f"{text} GPUs"
+        return counted_gpus(in_gpus(number))
     if resource == "pods":
         return counted(number, "pod")
+    if is_part(resource):
+        return wanted(resource, number)
     return f"{plain(resource, number)} {resource}".strip()
 
 
@@ -258,3 +262,4 @@ _SENTENCES: dict[Verdict, str] = {
     Verdict.UNDECIDED: "undecided within the limit of this round{detail}",
     Verdict.NONE: "{detail}",
 }
+_OF_PARTS: dict[Verdict, str] = {Verdict.DEVICES: "needs {needed}{rest}"}

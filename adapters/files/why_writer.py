@@ -7,7 +7,9 @@ from typing import Any
 
 from adapters.files.change_documents import change_document
 from adapters.files.change_words import change_words
+from models.gpu_counts import in_gpus, written_name
 from models.remedies import Remedies, Remedy, WhenStarts, WhySummary
+from models.resources import GPU_SHARE
 from models.verdicts import Blocker, PlaceInLine, WhyWaits
 
 _NOT_ASKED = WhenStarts(sentence="not asked")
@@ -108,9 +110,18 @@ def _blocker(one: Blocker) -> dict[str, Any]:
     return {
         "rule": one.rule.value,
         "at": one.at or None,
-        "resource": one.resource or None,
-        "has": one.has,
-        "used": one.used,
-        "needs": one.needs,
+        "resource": written_name(one.resource) or None,
+        "has": _number(one.resource, one.has),
+        "used": _number(one.resource, one.used),
+        "needs": _number(one.resource, one.needs),
         "sentence": one.sentence,
     }
+
+
+def _number(resource: str, amount: int | None) -> float | None:
+    """
+    Give an amount in the resource's unit; GPUs with their parts as GPUs.
+    """
+    if amount is None or resource != GPU_SHARE:
+        return amount
+    return in_gpus(amount)

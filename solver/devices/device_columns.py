@@ -178,6 +178,23 @@ class DeviceColumns:
         found = blocks[..., [_FIRST_HOLDER + at for at in parts]] < 0
         return np.asarray(found.any(axis=-1) & (blocks[..., _COUNTED] == 0))
 
+    def left_under(
+        self, rows: Ints, contract: str
+    ) -> tuple[NDArray[np.bool_], Ints, Ints]:
+        """
+        Tell for each row which devices a contract shares; give what all have left.
+        """
+        blocks = rows[:, self.block].reshape(len(rows), self.number, self.width)
+        if contract not in self.sharers:
+            there = np.zeros(blocks.shape[:2], dtype=bool)
+        else:
+            at = _FIRST_HOLDER + self.sharers.index(contract)
+            last = _FIRST_HOLDER + len(self.sharers)
+            alone = (blocks[..., _FIRST_HOLDER:last] < 0).sum(axis=-1) == 1
+            there = alone & (blocks[..., at] < 0)
+        left = np.maximum(blocks[..., [_CORES, _MEMORY]], 0)
+        return there, left[..., 0], left[..., 1]
+
     def holds(self, row: Ints) -> bool:
         """
         Tell whether nothing of a node's devices was taken that was not there.

@@ -141,10 +141,10 @@ class NodeDevices:
 
 
 def devices_for(
-    parts: Sequence[GpuPart], node: Node, states: DeviceStates
+    parts: Sequence[GpuPart], node: Node, states: DeviceStates, times: int = 1
 ) -> NodeDevices:
     """
-    See the devices of a node as some parts need them.
+    See the devices of a node as some parts need them, idle ones so many times.
     """
     names = [MIG if part.profile else part.contract for part in parts]
     known = sorted(set(names))
@@ -157,7 +157,7 @@ def devices_for(
             )
             bins: list[Bin] = [SlicedBin(model, taken) for taken in cut]
             fresh: Bin = SlicedBin(model, Sliced())
-            sorts.append(Sort(tuple(bins), fresh, len(states.cuttable)))
+            sorts.append(Sort(tuple(bins), fresh, times * len(states.cuttable)))
             continue
         fresh = fresh_share(node.gpu_memory)
         left = [
@@ -210,8 +210,11 @@ class _Kinds:
     The unlike devices of nodes, numbered, with what each of them holds.
     """
 
-    def __init__(self, parts: tuple[GpuPart, ...], columns: DeviceColumns) -> None:
+    def __init__(
+        self, parts: tuple[GpuPart, ...], columns: DeviceColumns, times: int = 1
+    ) -> None:
         self.parts = parts
+        self._times = times
         self.columns = columns
         self.items: list[NodeDevices] = []
         self._index: dict[NodeDevices, int] = {}
@@ -228,7 +231,7 @@ class _Kinds:
         found = self._of_row.get(key)
         if found is None:
             states = self.columns.states(row, node)
-            devices = devices_for(self.parts, node, states)
+            devices = devices_for(self.parts, node, states, self._times)
             number = self._index.setdefault(devices, len(self._index))
             if number == len(self.items):
                 self.items.append(devices)
@@ -336,6 +339,20 @@ class PartRoom:
         table = np.array(values, dtype=np.int64).reshape(len(first), len(self.parts))
         rows[:, list(self.columns)] = table[which.reshape(-1)]
         return rows
+
+    def untouched(self, rows: Ints) -> Ints:
+        """
+        Say in a table of what nodes offer that nobody has any of their devices.
+        """
+        nodes = [replace(node, taken=()) for node in self.nodes]
+        rows[:, self.devices.block] = self.devices.empty(nodes)
+        return self.filled(rows)
+
+    def often(self, times: int) -> "PartRoom":
+        """
+        See nodes as if so many of each of their idle devices were there.
+        """
+        return replace(self, _kinds=_Kinds(self.parts, self.devices, times))
 
     def left(self, node: int, before: Ints, rows: Ints) -> Ints:
         """

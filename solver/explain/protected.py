@@ -11,13 +11,16 @@ from dataclasses import replace
 import numpy as np
 
 from models.gangs import Gang, Pod
+from models.gpu_parts import is_part
 from models.reasons import Facts, Reason, Waiting, listed
+from models.resources import GPU
 from solver.effort.budget import Budget
 from solver.evict.freeze import requests_of
 from solver.evict.gathering import victims_of
 from solver.evict.open_step import may_claim, open_step, was_evicted
 from solver.evict.victims import Victims, vacated
 from solver.explain.could_start_alone import Alone
+from solver.explain.left_on_devices import of_devices
 from solver.explain.room_now import matching, places, strain
 from solver.place.draft import Draft
 from solver.problem.leaving_pods import Exit
@@ -138,9 +141,18 @@ class Protection:
         free = problem.room.now[nodes].clip(min=0).sum(axis=0)
         column = strain(problem, unit, free)
         resource = problem.room.resources[column]
+        facts: Facts = {
+            "resource": resource,
+            "needs": sum(needed(state, resource) for state in unit.states),
+            "free": int(free[column]),
+        }
+        if is_part(resource) or (problem.room.parts and resource == GPU):
+            rows = problem.room.now
+            facts = of_devices(problem, unit, nodes, rows, resource)
+        counted = str(facts["resource"])
         held = {
             one.gang: sum(
-                requests_of(problem, other).get(resource, 0)
+                requests_of(problem, other).get(counted, 0)
                 for other, _ in found
                 if other.gang == one.gang
             )
@@ -148,10 +160,7 @@ class Protection:
         }
         why = dict(_first(found))
         names = sorted(held, key=lambda name: (-held[name], name))
-        facts: Facts = {
-            "resource": resource,
-            "needs": sum(needed(state, resource) for state in unit.states),
-            "free": int(free[column]),
+        facts |= {
             "used": sum(held.values()),
             "gangs": len(names),
             "who": listed([f"{name} ({why[name]})" for name in names], "gang"),

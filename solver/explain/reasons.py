@@ -6,18 +6,23 @@ model.  Where that would cost too much a weaker reason is given, never a guess.
 """
 
 from dataclasses import replace
+from functools import cache, partial
 
+from models.gpu_parts import is_part
 from models.reasons import Facts, Reason, Waiting, listed
 from solver.effort.budget import Budget
+from solver.evict.named_devices import come_to, named_devices, pods_of
 from solver.evict.open_step import was_evicted
 from solver.explain.could_start_alone import Alone, has_neighbours
 from solver.explain.fragments import pieces
+from solver.explain.left_on_devices import rest_of_devices
 from solver.explain.protected import Protection
-from solver.explain.room_now import FreeSums, limits_of, places, rest_of_devices
+from solver.explain.room_now import FreeSums, limits_of, matching, places
 from solver.explain.takers import Takers, limit_taken, room_taken
 from solver.place.complete import loaded
 from solver.problem.gang_state import least_need
 from solver.problem.neighbours.kept_away import told
+from solver.problem.node_room import Ints, NodeRoom
 from solver.problem.pod_shapes import refitted
 from solver.problem.problem import Problem, Unit
 from solver.problem.unit_kind import names_of, unit_kind
@@ -109,6 +114,7 @@ class _Explainer:
         self._heads = {head.key for head in outcome.heads}
         self._known_short: dict[str, Waiting | None] = {}
         self._left: Alone | None = None
+        self._left_over = cache(partial(_left_over, outcome))
 
     def kind(self, unit: Unit) -> object:
         """
@@ -198,7 +204,8 @@ class _Explainer:
         Say what would happen if others could leave for an entitled unit.
         """
         if self._is_closed(unit, "entitled"):
-            facts = room_taken(self._bare, self._takers, unit, evicting=True)
+            left = self._left_over
+            facts = room_taken(self._bare, self._takers, unit, left, evicting=True)
             if facts is not None and self._protection.could_evict(unit):
                 return Waiting(Reason.LOWER_TIER_OR_PRIORITY, facts)
         return self._protection.reason(unit)
@@ -225,7 +232,7 @@ class _Explainer:
             if beside:
                 found = self._held_back(unit)
             elif beside is False:
-                found = room_taken(self._bare, self._takers, unit)
+                found = room_taken(self._bare, self._takers, unit, self._left_over)
         return None if found is None else Waiting(Reason.LOWER_TIER_OR_PRIORITY, found)
 
     def _starts_beside(self, unit: Unit, *, proof: bool) -> bool | None:
@@ -255,7 +262,9 @@ class _Explainer:
                 shapes=refitted(self._bare.shapes, outcome.problem.room.now),
             )
             work = loaded(problem, outcome.draft)
-            left = problem.in_room(work.room.rows.copy())
+            has_parts = problem.room.parts is not None
+            rows = self._left_over() if has_parts else work.room.rows.copy()
+            left = problem.in_room(rows)
             self._left = Alone(left, self._budget, work)
         return self._left
 
@@ -310,6 +319,29 @@ def _short_of_room(problem: Problem, sums: FreeSums, unit: Unit) -> Waiting | No
                 facts: Facts = {"resource": resource, "needs": needs}
                 facts |= {"free": int(free[column])}
                 facts |= {"where": " with its group"} if len(part.states) > 1 else {}
-                facts |= rest_of_devices(problem, unit, resource)
+                facts |= _rest(problem, part, resource)
                 return Waiting(Reason.INSUFFICIENT_CAPACITY, facts)
     return None
+
+
+def _rest(problem: Problem, unit: Unit, resource: str) -> Facts:
+    """
+    Say of a part what devices have room for.
+    """
+    if not is_part(resource):
+        return {}
+    nodes = matching(problem, unit)
+    return {"rest": rest_of_devices(problem, nodes, resource, problem.room.now)}
+
+
+def _left_over(outcome: Outcome) -> Ints:
+    """
+    Give what nodes have left after all that a plan starts.
+    """
+    problem, draft = outcome.problem, outcome.draft
+    states = (state for unit in problem.units for state in unit.states)
+    coming = list(pods_of(states, draft.places))
+    room = NodeRoom(problem.room.now, problem.room.parts)
+    devices = named_devices(problem, problem.room.now, coming)
+    come_to(room, problem, coming, devices)
+    return room.rows

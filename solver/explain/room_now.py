@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.gpu_parts import is_part, part_named, shown
-from models.reasons import Facts
 from solver.place.place_gang import place_gang
 from solver.place.round_state import RoundState
 from solver.problem.gang_state import Standing
@@ -52,29 +50,6 @@ def strain(problem: Problem, unit: Unit, left: Ints) -> int:
         if share > most:
             best, most = column, share
     return best
-
-
-def rest_of_devices(problem: Problem, unit: Unit, resource: str) -> Facts:
-    """
-    Say how many GPUs have room for less of a part than a unit asks for, and how much.
-    """
-    room = problem.room.parts
-    if room is None or not is_part(resource) or part_named(resource).profile:
-        return {}
-    part = part_named(resource)
-    devices = [
-        device
-        for node in np.flatnonzero(matching(problem, unit)).tolist()
-        for device in room.states(node, problem.room.now[node]).shared.values()
-        if device.contract == part.contract
-    ]
-    most = max((device.cores for device in devices), default=0)
-    number = sum(device.cores > 0 for device in devices)
-    if not 0 < most < part.cores:
-        return {}
-    have = "1 GPU has" if number == 1 else f"{number:,} GPUs have"
-    less = " or less" if number > 1 else ""
-    return {"rest": f"; {have} room for {shown(most)}{less}"}
 
 
 def places(work: RoundState, unit: Unit) -> bool:

@@ -2,14 +2,15 @@
 Takers: who gets the room that a waiting unit could have used, and how much of it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from models.reasons import Facts, listed
-from models.resources import Resources
+from models.resources import GPU_SHARE, Resources
 from solver.evict.freeze import requests_of
+from solver.explain.left_on_devices import lacking_device, of_devices
 from solver.explain.room_now import (
     NEVER_SHORT,
     fitting_nodes,
@@ -139,12 +140,18 @@ class Share:
 
 
 def room_taken(
-    bare: Problem, takers: Takers, unit: Unit, *, evicting: bool = False
+    bare: Problem,
+    takers: Takers,
+    unit: Unit,
+    left: Callable[[], Ints],
+    *,
+    evicting: bool = False,
 ) -> Facts | None:
     """
     Say who gets what a unit could have used on the nodes where its pods fit now.
 
-    With evictions, on all nodes where its pods may be.
+    With evictions, on all nodes where its pods may be.  ``left`` gives what is free
+    once all have got it, where parts of GPUs are asked for.
     """
     nodes = matching(bare, unit)
     if not evicting:
@@ -154,14 +161,36 @@ def room_taken(
         return None
     free = bare.room.now[nodes].clip(min=0).sum(axis=0)
     given = share.amounts.sum(axis=0)
+    facts = _device_taken(bare, share, unit, nodes, left)
+    if facts is not None:
+        return facts | ({"evicting": 1} if evicting else {})
     column = strain(bare, unit, np.where(given, free - given, NEVER_SHORT))
     resource = bare.room.resources[column]
-    facts: Facts = {
+    facts = {
         "resource": resource,
         "needs": sum(needed(state, resource) for state in unit.states),
         "free": int(free[column]),
     }
     return facts | ({"evicting": 1} if evicting else {}) | share.facts(column)
+
+
+def _device_taken(
+    bare: Problem, share: "Share", unit: Unit, nodes: Bools, left: Callable[[], Ints]
+) -> Facts | None:
+    """
+    Say who gets GPUs, or parts of them, of which a unit then finds too little.
+    """
+    if bare.room.parts is None:
+        return None
+    column = bare.room.resources.index(GPU_SHARE)
+    if not share.total(column):
+        return None
+    rows = left()
+    resource = lacking_device(bare, unit, rows[nodes].clip(min=0).sum(axis=0))
+    if not resource:
+        return None
+    facts = of_devices(bare, unit, nodes, rows, resource, "then ")
+    return facts | share.facts(column)
 
 
 def limit_taken(bare: Problem, takers: Takers, unit: Unit) -> Facts | None:

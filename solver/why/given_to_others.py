@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from models.gangs import pod_sets
+from models.gpu_parts import GpuDevice
 from models.plan import Plan
 from models.resources import Resources
 from solver.explain.room_now import Bound
@@ -22,11 +23,14 @@ class GivenToOthers:
     """
     What a plan binds, reserves and moves: per pod the gang, the node, the requests.
 
+    ``devices`` are those of each pod of which it gets parts.
+
     What is ``moved`` is charged to its queue already.  Idle nodes are ``held_for``
     some gangs.
     """
 
     rows: tuple[tuple[str, int, Resources], ...]
+    devices: tuple[tuple[GpuDevice, ...], ...] = ()
     moved: frozenset[str] = frozenset()
     held_for: tuple[str, ...] = ()
 
@@ -60,11 +64,13 @@ class GivenToOthers:
         """
         See a round with all that is given as load, on nodes and in queues.
         """
-        room = NodeRoom(problem.room.now)
+        room = NodeRoom(problem.room.now, problem.room.parts)
         booking = Booking(problem.queues)
-        for name, node, requests in self.rows:
+        for (name, node, requests), devices in zip(
+            self.rows, self.devices, strict=True
+        ):
             gang = problem.gangs[name]
-            room.take_one(problem.room.row(dict(requests)), node)
+            room.take_one(problem.room.held(requests, devices, node), node)
             tables: list[Table] = ["running"]
             tables += [] if gang.preemptible else ["fixed"]
             if name not in self.moved:
@@ -87,6 +93,7 @@ def given_by(plan: Plan, problem: Problem, unit: Unit) -> GivenToOthers:
     index = problem.room.index
     return GivenToOthers(
         tuple((x.gang, index[x.node], requests[x.pod]) for x in steps),
+        devices=tuple(x.devices for x in steps),
         moved=frozenset(x.gang for x in steps if x.op == "Move"),
     )
 

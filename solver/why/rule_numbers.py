@@ -4,15 +4,20 @@ The numbers of a rule: where it holds, how much there is, who has it, what is ne
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
-from models.reasons import Facts, counted, listed
-from models.verdicts import Blocker, Verdict, amount
+from models.gpu_counts import shares_asked
+from models.gpu_parts import is_part
+from models.reasons import Fact, Facts, counted, device_words, listed
+from models.resources import GPU_SHARE
+from models.verdicts import Blocker, Verdict, amount, plain
 from solver.evict.open_step import open_step, remembering
 from solver.explain.fragments import pieces
+from solver.explain.left_on_devices import lacking_device, of_devices
 from solver.explain.protected import protector
-from solver.explain.room_now import limits_of, matching, strain
+from solver.explain.room_now import fitting_nodes, limits_of, matching, strain
 from solver.place.draft import Draft
 from solver.problem.node_room import Ints
 from solver.problem.problem import Problem, Step, Unit
@@ -98,11 +103,13 @@ class _Telling:
         plain = {rule.word for rule in self.core} - _OF_NODES
         plain -= {Verdict.ROOM, Verdict.SHARE, Verdict.PROTECTED}
         word, facts = Verdict.ROOM, Facts()
-        if "mig-" in resource:
+        if "mig-" in resource or is_part(resource):
             word = Verdict.DEVICES
         if needs <= left and not plain:
             word = Verdict.FRAGMENTS
             facts = {"detail": pieces(problem, unit)}
+        if is_part(resource):
+            return _of_devices(self.ask, self.core, resource, word, facts)
         return Blocker(
             rule=word,
             resource=resource,
@@ -225,6 +232,15 @@ class _Telling:
                 found = _taken(bound.resource, bound.needs, bound.left, shares, whose)
                 return found if facts else replace(found, at=queue)
         nodes = matching(problem, unit)
+        then = self.ask.world(self.core)[0].room.now
+        fitting = nodes & fitting_nodes(problem, unit)
+        nodes = fitting if problem.room.parts and fitting.any() else nodes
+        device = lacking_device(problem, unit, then[nodes].clip(min=0).sum(axis=0))
+        shares = self.given.amounts(GPU_SHARE, lambda _, node: bool(nodes[node]))
+        if device and shares:
+            of_gpus = of_devices(problem, unit, nodes, then, device, "then ")
+            numbers = int(of_gpus["needs"]), int(of_gpus["free"])
+            return _taken(GPU_SHARE, *numbers, shares, words=device_words(of_gpus))
         free = problem.room.now[nodes].clip(min=0).sum(axis=0)
         given = np.zeros_like(free)
         for _gang, node, requests in self.given.rows:
@@ -243,15 +259,21 @@ def _held_back(names: Sequence[str]) -> Blocker:
 
 
 def _taken(
-    resource: str, needs: int, free: int, shares: Mapping[str, int], whose: str = ""
+    resource: str,
+    needs: int,
+    free: int,
+    shares: Mapping[str, int],
+    whose: str = "",
+    words: Mapping[str, Fact] = MappingProxyType({}),
 ) -> Blocker:
     total = sum(shares.values())
     names = listed([*shares], "gang") or "others"
-    given = amount(resource, total)
-    alone = f"could start alone and needs {amount(resource, needs)}; this plan gives"
-    detail = f"{alone} {given} of {free:,} free to {names}"
+    given, have = amount(resource, total), plain(resource, free)
+    wanted = words.get("wanted", amount(resource, needs))
+    alone = f"could start alone and needs {wanted}; this plan gives"
+    detail = f"{alone} {given} of {have} free to {names}{words.get('rest', '')}"
     if whose:
-        detail = f"{alone} {given} of {free:,} that {whose} may use to {names}"
+        detail = f"{alone} {given} of {have} that {whose} may use to {names}"
     elif needs > free:
         detail = f"could start if others left for it; {alone} {given} to {names}"
         detail = detail.replace("could start alone and ", "")
@@ -273,3 +295,28 @@ def _most_strained(problem: Problem, unit: Unit, free: Ints) -> tuple[int, str, 
     column = strain(problem, unit, free)
     resource = problem.room.resources[column]
     return column, resource, sum(needed(state, resource) for state in unit.states)
+
+
+def _of_devices(
+    ask: StartUnder, core: Rules, resource: str, word: Verdict, facts: Facts
+) -> Blocker:
+    """
+    Say how much of a part, and of GPUs with their parts, is needed and left.
+    """
+    problem, unit = ask.world(core - {OUTRANKED})
+    column = problem.room.resources.index(resource)
+    nodes = matching(problem, unit) & (offered(problem.room)[:, column] > 0)
+    then = "then " if OUTRANKED in core else ""
+    rows = ask.world(core)[0].room.now
+    found = of_devices(problem, unit, nodes, rows, resource, then)
+    every = problem.room.nodes
+    total = sum(shares_asked(every[at].allocatable) for at in nodes.nonzero()[0])
+    more = {} if word is Verdict.FRAGMENTS else device_words(found)
+    return Blocker(
+        rule=word,
+        resource=GPU_SHARE,
+        has=total,
+        used=total - int(found["free"]),
+        needs=int(found["needs"]),
+        facts={**facts, **more},
+    )

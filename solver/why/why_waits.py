@@ -334,7 +334,8 @@ def _sentence(because: Sequence[Blocker]) -> str:
     Say a core in one sentence: what lacks first, without what the verdict says too.
     """
     words = {one.rule for one in because}
-    less = {Verdict.ROOM} if words & {Verdict.TOPOLOGY, Verdict.OUTRANKED} else set()
+    room = {Verdict.ROOM, Verdict.DEVICES}
+    less = room if words & {Verdict.TOPOLOGY, Verdict.OUTRANKED} else set()
     less |= {Verdict.LIMIT, Verdict.QUOTA} if Verdict.OUTRANKED in words else set()
     because = [one for one in because if one.rule not in less]
     told = [one for one in because if one.rule in {Verdict.ROOM, Verdict.FRAGMENTS}]

@@ -12,10 +12,11 @@ import numpy as np
 from models.gangs import PodSet
 from models.nodes import NodeDemand, Toleration
 from models.queues import Queue, QueueResource
+from models.resources import GPU_SHARE
 from models.verdicts import Verdict
 from solver.explain.protected import without_protection
 from solver.problem.gang_state import Leaf, TreeNode
-from solver.problem.node_room import Empty, Ints, Now, Room
+from solver.problem.node_room import MANY, Empty, Ints, Now, Room
 from solver.problem.pod_shapes import shapes_of
 from solver.problem.problem import Problem, Unit
 from solver.why.named_rules import SELECTOR, TAINT, NamedRule, is_drained
@@ -137,8 +138,11 @@ def offered(room: Room) -> Ints:
     Give what each node offers when it is quite empty, also of pods of others.
     """
     rows = [room.row(dict(node.allocatable)) for node in room.nodes]
-    table = np.array(rows, dtype=np.int64)
-    return table.reshape(len(room.nodes), len(room.resources))
+    table = np.array(rows, dtype=np.int64).reshape(len(room.nodes), len(room.resources))
+    if room.parts is None:
+        return table
+    table[:, room.resources.index(GPU_SHARE)] = MANY
+    return room.parts.untouched(table)
 
 
 def _offered(room: Room) -> Room:
@@ -151,7 +155,12 @@ def _boundless(room: Room, unit: Unit) -> Room:
     Let each node have room for all pods of a unit of which one fits there when empty.
     """
     pods = max(1, sum(state.num_pending for state in unit.states))
-    rows = np.maximum(offered(room), 0) * pods
+    offers = np.maximum(offered(room), 0)
+    rows = offers * pods
+    if room.parts is not None:
+        parts = room.parts.often(pods)
+        rows[:, parts.devices.block] = offers[:, parts.devices.block]
+        room, rows = replace(room, parts=parts), parts.filled(rows)
     return replace(room.seen(rows, rows), empty=Empty(rows), idle=Now(rows))
 
 

@@ -46,7 +46,7 @@ class TrueWhy:
         """
         List what is wrong with the cores of one gang.
         """
-        if why.verdict in NOT_READY or _keeps_room(why):
+        if why.verdict in NOT_READY or _keeps_room(why) or self._share_places:
             return []
         found = []
         for core in (why.because, *why.besides):
@@ -58,6 +58,14 @@ class TrueWhy:
                 if not self.starts(why.gang, rest):
                     found.append(f"{why.gang} does not start under {words} - {one.at}")
         return found
+
+    @property
+    def _share_places(self) -> bool:
+        """
+        Tell whether parts are promised where others still are, which no device holds.
+        """
+        ops = {op.op for op in self.plan.operations if op.devices}
+        return bool(ops & {"Reserve", "Move"})
 
     def starts(self, key, core) -> bool:
         """
@@ -109,7 +117,7 @@ class TrueWhy:
                 for leaf in pod_sets(gang.tree)
             )
             nodes += tuple(
-                replace(node, name=f"{node.name}-copy-{at}", used={})
+                replace(node, name=f"{node.name}-copy-{at}", used={}, taken=())
                 for node in nodes
                 for at in range(pods)
             )
@@ -156,7 +164,7 @@ class TrueWhy:
         }
         for op in self.plan.operations:
             if op.gang not in team and op.op in {"Bind", "Reserve"}:
-                places[op.pod] = op.node
+                places[op.pod] = op
             elif op.op == "Move":
                 load.setdefault(op.node, Counter()).update(requests[op.pod])
         gangs = tuple(
@@ -210,8 +218,8 @@ def _placed(tree, namespace, places):
         children = tuple(_placed(x, namespace, places) for x in tree.children)
         return replace(tree, children=children)
     pods = tuple(
-        replace(pod, phase=PodPhase.RUNNING, node=places[f"{namespace}/{pod.name}"])
-        if f"{namespace}/{pod.name}" in places
+        replace(pod, phase=PodPhase.RUNNING, node=op.node, devices=op.devices)
+        if (op := places.get(f"{namespace}/{pod.name}"))
         else pod
         for pod in tree.pods
     )

@@ -50,5 +50,7 @@ def test_whole_gpus_count_as_shares_too():
 
 def test_a_part_is_said_as_people_say_it():
     assert "0.5 of one GPU" == str(fraction(500))
-    assert "0.3 and 20Gi of each of 2 GPUs" == str(memory(20480, 300, 2))
+    assert "0.3 of the compute and 20 GiB of each of 2 GPUs" == str(
+        memory(20480, 300, 2)
+    )
     assert "2 × MIG 1g.10gb" == str(mig("1g.10gb", 2))
