@@ -155,11 +155,12 @@ class DeviceColumns:
         """
         return np.asarray(self._taken(rows).sum(axis=-1))
 
-    def both(self, first: Ints, later: Ints) -> tuple[Ints, Ints]:
+    def both(self, first: Ints, later: Ints, idle: Ints) -> tuple[Ints, Ints]:
         """
         Give what devices have both first and later; count those opened only later.
 
         A device that all leave who share it is idle later: that is not to be used up.
+        Of those opened only later no more are there first than are ``idle``.
         """
         rows = np.minimum(first, later)
         had, has = self._taken(first), self._taken(later)
@@ -168,8 +169,13 @@ class DeviceColumns:
         left = had & ~has
         blocks[left, :_FIRST_HOLDER] = 0
         blocks[left, last:] = 0
+        opened = has & ~had
+        here = opened & (opened.cumsum(axis=-1) <= idle[:, None])
+        away = opened & ~here
+        blocks[away, :_FIRST_HOLDER] = 0
+        blocks[away, last:] = 0
         rows[:, self.block] = blocks.reshape(len(rows), -1)
-        return rows, np.asarray((has & ~had).sum(axis=-1))
+        return rows, np.asarray(here.sum(axis=-1))
 
     def _taken(self, rows: Ints) -> NDArray[np.bool_]:
         blocks = rows[..., self.block]

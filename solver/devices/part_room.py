@@ -369,7 +369,7 @@ class PartRoom:
 
         Idle GPUs on which somebody has a part later are not idle.
         """
-        rows, opened = self.devices.both(first, later)
+        rows, opened = self.devices.both(first, later, first[:, self.gpu])
         idle = first[:, self.gpu] - opened
         rows[:, self.gpu] = np.minimum(idle, later[:, self.gpu])
         return self.filled(rows)

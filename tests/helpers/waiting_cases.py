@@ -3,6 +3,7 @@ Rounds by their kind and seed, in which somebody waits for many causes.
 """
 
 from adapters.files import scenario_of
+from benchmarks.cases.device_parts import with_parts
 from benchmarks.cases.victims import victim_case
 from models.policy import Policy
 from tests.helpers.cases import random_snapshot
@@ -16,6 +17,17 @@ def with_victims(seed):
 
 def alone(make):
     return lambda seed: (make(seed), Policy())
+
+
+def with_sharers(seed):
+    """
+    Give a round in which some ask for parts of GPUs; in a third of them some may leave.
+    """
+    if seed % 3 == 0:
+        snapshot, policy = with_victims(seed)
+    else:
+        snapshot, policy = random_snapshot(seed), Policy()
+    return with_parts(snapshot, seed), policy
 
 
 CASES = {

@@ -108,7 +108,7 @@ def _crowd(use: _Uses, alike: AlikeNodes, node: int, bins: Bins) -> Crowd:
     for at, (row, free) in enumerate(zip(use.cut, use.free, strict=True)):
         number = bins.of(node, row, use.fits(at))
         if number not in {-1, base}:
-            need = np.where(row < 0, free, row)
+            need = use.usable.of_sums(row, free)
             known = needs.get(number)
             needs[number] = need if known is None else np.minimum(known, need)
     bins.count({base, *needs}, 1)
