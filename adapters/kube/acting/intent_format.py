@@ -11,11 +11,11 @@ import hashlib
 import json
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Any, TypeVar
 
-from adapters.loop.memory.promises import Promise
+from adapters.loop.memory.promises import Promise, pairs_in
 from models.errors import printable
 
 T = TypeVar("T")
@@ -197,8 +197,10 @@ def _read_binds(said: object, faults: list[str]) -> list[Promise]:
     for gang, rows in said.items() if isinstance(said, dict) else ():
         for row in rows if isinstance(rows, list) else ():
             match row:
-                case [str(pod), str() | None as uid, str(node), *_]:
-                    found.append(Promise(gang=gang, pod=pod, uid=uid, node=node))
+                case [str(pod), str() | None as uid, str(node), *more]:
+                    devices = pairs_in(more[0] if more else None, int)
+                    bind = Promise(gang=gang, pod=pod, uid=uid, node=node)
+                    found.append(replace(bind, devices=devices))
                 case _:
                     lost += 1
     if lost or not isinstance(said, dict):
@@ -220,9 +222,11 @@ def _tried(part: Part, key: str, faults: list[str]) -> dict[str, Any]:
 
 
 def _binds(name: str, binds: Sequence[Promise]) -> bytes:
-    rows: dict[str, list[list[str | None]]] = {}
+    rows: dict[str, list[list[object]]] = {}
     for bind in binds:
-        rows.setdefault(bind.gang, []).append([bind.pod, bind.uid, bind.node])
+        row: list[object] = [bind.pod, bind.uid, bind.node]
+        row += [[*map(list, bind.devices)]] if bind.devices else []
+        rows.setdefault(bind.gang, []).append(row)
     return _packed({"round": name, "binds": rows})
 
 

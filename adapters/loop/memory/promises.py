@@ -190,13 +190,13 @@ def _promise(gang: str, pod: str, node: str, more: Mapping[Any, object]) -> Prom
         pod=pod,
         node=node,
         uid=uid if isinstance(uid, str) else None,
-        requests=_pairs(requests, str),
+        requests=pairs_in(requests, str),
         until=float(until) if isinstance(until, int | float) else 0.0,
-        devices=_pairs(more.get("devices"), int),
+        devices=pairs_in(more.get("devices"), int),
     )
 
 
-def _pairs(rows: object, first: type[T]) -> tuple[tuple[T, int], ...]:
+def pairs_in(rows: object, first: type[T]) -> tuple[tuple[T, int], ...]:
     """
     Read pairs that end in a number, and pass by what is none.
     """

@@ -50,6 +50,17 @@ def test_the_next_leader_reads_what_the_last_one_wrote(api):
     assert INTENT == store(api, "two").claim()
 
 
+def test_the_next_leader_knows_the_devices_of_binds_under_way(api):
+    devices = ((0, -1), (3, 4))
+    half = Promise(gang="ns/g", pod="ns/g-0", node="n0", uid="u0", devices=devices)
+    intent = Intent(round="r1", binds=(half, BINDS[2]))
+    one = store(api)
+    one.claim()
+    one.write(intent)
+
+    assert intent == store(api, "two").claim()
+
+
 def test_the_first_leader_finds_nothing(api):
     assert Intent() == store(api).claim()
 
