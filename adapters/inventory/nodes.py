@@ -3,10 +3,11 @@ Nodes as rows: what they have, who uses it, what is left.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from adapters.inventory.devices import DeviceRow, DeviceUser, device_rows
 from adapters.inventory.listed import Seen
 from models.gangs import PodPhase, pod_sets
 from models.gpu_counts import held_on, in_gpus, shares_asked, written_amounts
@@ -21,12 +22,14 @@ class NodeRow:
     """
     One node: ``ours`` is what pods of gangs hold, ``others`` what other pods do.
 
-    ``gangs`` counts the pods there by gang.
+    ``gangs`` counts the pods there by gang; ``devices`` are its GPUs, where it is
+    known who has parts of them.
     """
 
     node: Node
     ours: Mapping[str, int]
     gangs: Mapping[str, int]
+    devices: Sequence[DeviceRow] = ()
 
     @property
     def name(self) -> str:
@@ -103,6 +106,7 @@ class NodeRow:
             "used": written_amounts(self.used),
             "free": written_amounts(self.free),
             "gangs": dict(sorted(self.gangs.items())),
+            "devices": [row.document() for row in self.devices],
             "labels": dict(sorted(self.node.labels.items())),
             "taints": [
                 {"key": taint.key, "value": taint.value, "effect": taint.effect}
@@ -117,6 +121,7 @@ def node_rows(seen: Seen) -> Iterator[NodeRow]:
     """
     ours: defaultdict[str, dict[str, int]] = defaultdict(dict)
     gangs: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    users: defaultdict[str, list[DeviceUser]] = defaultdict(list)
     memories = {record.name: record.gpu_memory for record in seen.snapshot.nodes}
     for gang in seen.snapshot.gangs:
         for leaf in pod_sets(gang.tree):
@@ -127,9 +132,14 @@ def node_rows(seen: Seen) -> Iterator[NodeRow]:
                 held_there = held_on(leaf.requests, memories.get(node, 0))
                 add(ours[node], {PODS: 1, **held_there}, number)
                 gangs[node][gang.key] += number
+            for pod in leaf.pods:
+                if pod.devices and pod.phase in _HOLDING and pod.node:
+                    name = f"{gang.namespace}/{pod.name}"
+                    users[pod.node].append(DeviceUser(name, leaf.requests, pod.devices))
     for record in seen.snapshot.nodes:
         yield NodeRow(
             node=record,
             ours=ours.get(record.name, {}),
             gangs=gangs.get(record.name, {}),
+            devices=device_rows(record, users.get(record.name, ())),
         )

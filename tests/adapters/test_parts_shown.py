@@ -90,3 +90,39 @@ def test_plans_beside_each_other_count_parts_of_gpus(shared, capsys):
     assert "0.3     0.3  1.5 free" in diff
     (line,) = [line for line in then.splitlines() if "at work after the plan" in line]
     assert ["1.8", "1.3", "−0.5"] == line.split()[-3:]
+
+
+def test_a_node_shows_its_gpus_as_cells_and_who_is_on_which(shared, capsys):
+    told = said(capsys, "describe", "node", "a", "-f", shared).splitlines()
+    rows = json.loads(said(capsys, "get", "nodes", "-f", shared, "-o", "json"))["items"]
+
+    assert "GPUs         │██████│      │" in told
+    (first,) = [line for line in told if line.startswith("  0 ")]
+    sharers = "default/runs-0 (0.5), default/runs-1 (0.5)"
+    assert first.split("  ")[-3:] == ["shared, phalanx", "0 compute", sharers]
+    assert any(line.split() == ["1", "idle", "all"] for line in told)
+    assert [
+        {"name": "default/runs-0", "has": "0.5"},
+        {"name": "default/runs-1", "has": "0.5"},
+    ] == rows[0]["devices"][0]["pods"]
+    assert ["shared, phalanx"] == [one["state"] for one in rows[1]["devices"]]
+
+
+def test_instances_say_their_slices_and_whole_gpus_without_names_are_counted(
+    tmp_path, capsys
+):
+    node = {
+        "name": "m",
+        "allocatable": {GPU: 3},
+        "gpuMemory": "80Gi",
+        "mig": {"model": "H100-80GB", "devices": [2]},
+        "used": {GPU: 1},
+    }
+    cut = _on("m", devices=[{"device": 2, "start": 4}])
+    gangs = [{"name": "cut", "min": 1, "gpu": {"mig": "3g.40gb"}} | cut]
+    path = tmp_path / "cut.yaml"
+    path.write_text(json.dumps(scenario(nodes=[node], gangs=gangs)))
+    told = said(capsys, "describe", "node", "m", "-f", str(path))
+
+    assert "default/cut-0 (3g.40gb on slices 4-7)" in told
+    assert "1 more GPU is in use; which ones is not said" in told

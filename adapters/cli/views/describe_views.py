@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from adapters.cli.terminal.output import Table
+from adapters.cli.views.device_cells import device_lines
 from adapters.cli.views.get_views import gangs_of
 from adapters.cli.views.listing import Listing, Look, span, table_of
 from adapters.cli.views.owed import used_words
@@ -175,6 +176,7 @@ def node_lines(seen: Seen, row: NodeRow) -> list[str]:
         frozenset({1}),
     )
     lines = there.lines() if row.gangs else ["No pods of gangs are on it."]
+    lines += device_lines(row)
     del seen
     return [*_facts(facts), "", *table.lines(), "", *lines]
 
