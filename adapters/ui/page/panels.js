@@ -18,21 +18,27 @@ function lasted(seconds) {
   return `${Math.floor(seconds / 86400)} d ${Math.floor(seconds % 86400 / 3600)} h`;
 }
 
+function hundredths(gpus) {
+  return Math.round(100 * gpus) / 100;
+}
+
 function planned(frame, cells) {
   // GPUs of each queue after the plan, those below it counted in.
   const own = frame.queues.map(() => 0), index = new Map(frame.queues.map((queue, at) => [queue.name, at]));
-  for (const row of cells)
-    for (const [gang, gpus, how] of row)
-      if ("rb".includes(how)) {
-        const seen = new Set();
-        let at = frame.gangs[gang].queue;
-        while (at !== undefined && at >= 0 && !seen.has(at)) {
-          seen.add(at);
-          own[at] += gpus;
-          at = index.get(frame.queues[at].parent);
-        }
-      }
-  return own;
+  const add = (gang, gpus) => {
+    const seen = new Set();
+    let at = frame.gangs[gang].queue;
+    while (at !== undefined && at >= 0 && !seen.has(at)) {
+      seen.add(at);
+      own[at] += gpus;
+      at = index.get(frame.queues[at].parent);
+    }
+  };
+  cells.forEach((row, node) => {
+    for (const [gang, gpus, how] of row) if ("rb".includes(how)) add(gang, gpus);
+    for (const [gang, , size, how] of (frame.parts || {})[node] || []) if ("rb".includes(how)) add(gang, size / 1000);
+  });
+  return own.map(hundredths);
 }
 
 function depthOf(frame, queue) {
@@ -180,17 +186,24 @@ function showPlan(frame, other) {
   }));
 }
 
+const HOW = {b: " starts", e: " leaves", m: " moves away", k: " reserved", p: " reserved", t: " terminates"};
+
 function saysNode(frame, cells, at) {
-  const node = frame.nodes[at], parts = [];
+  const node = frame.nodes[at], parts = [], shared = (frame.parts || {})[at] || [];
+  const sharers = new Set(shared.map((part) => part[0]));
   let used = node[3];
   for (const [gang, gpus, how] of cells[at] || []) {
-    const words = {b: " starts", e: " leaves", m: " moves away", k: " reserved", p: " reserved", t: " terminates"}[how] || "";
+    const words = HOW[how] || "";
+    if (!gpus && sharers.has(gang)) continue;
     if ("rbtem".includes(how)) used += gpus;
     parts.push(`${gpus ? gpus + " × " : ""}${frame.gangs[gang].name}${words}`);
   }
-  for (const [gang, device, size] of (frame.parts || {})[at] || []) parts.push(`${(size / 1000).toFixed(2)} of GPU ${device}: ${frame.gangs[gang].name}`);
+  for (const [gang, device, size, how] of shared) {
+    if ("rbtem".includes(how)) used += size / 1000;
+    parts.push(`${hundredths(size / 1000)} of GPU ${device}: ${frame.gangs[gang].name}${HOW[how] || ""}`);
+  }
   if (node[3]) parts.push(`${node[3]} by pods of others`);
-  const free = Math.max(0, node[2] - used);
+  const free = hundredths(Math.max(0, node[2] - used));
   const where = frame.groups[node[1]];
   return `${node[0]}${where && where !== node[0] ? ` (${where})` : ""}: ${counted(node[2], "GPU")}${node[4] ? ", closed" : ""}, ${free} free${parts.length ? ": " + parts.slice(0, 8).join(", ") : ""}${parts.length > 8 ? " …" : ""}`;
 }
