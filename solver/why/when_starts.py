@@ -92,9 +92,25 @@ class StartsAsked:
             return WhenStarts(sentence="unknown: who is evicted now waits beside it")
         kind = kind_asked(problem, unit)
         if kind not in self._known:
-            beside = given_by(self._plan, problem, unit).beside(problem)
+            ready = self._ready
+            unit = unit_of(ready, unit.key)
+            beside = given_by(self._plan, ready, unit).beside(ready)
             self._known[kind] = _by_ends(beside, unit, self._plan)
         return self._known[kind]
+
+    @cached_property
+    def _ready(self) -> Problem:
+        """
+        See the round as if no gang backed off: all who do wait as well, a while later.
+        """
+        snapshot = self._problem.snapshot
+        if not any(gang.backoff for gang in snapshot.gangs):
+            return self._problem
+        gangs = tuple(
+            replace(gang, backoff=0) if gang.backoff else gang
+            for gang in snapshot.gangs
+        )
+        return problem_of(replace(snapshot, gangs=gangs), self._problem.policy)
 
     def _with_record(self, said: WhenStarts, unit: Unit) -> WhenStarts:
         """

@@ -142,3 +142,9 @@ def test_where_nothing_of_its_queue_started_no_pace_is_known():
 
     assert found.about is None
     assert "no start of its queue default is on record" in found.sentence
+
+
+def test_who_backs_off_waits_as_well_and_may_be_first():
+    gangs = [running("r", 3600), gang("a", gpus=8), gang("b", gpus=8, backoff=30)]
+
+    assert when(snapshot(nodes(1), gangs), "a").latest is None
