@@ -575,7 +575,7 @@ def test_the_same_bytes_whatever_the_hash_seed(small):
             "greedy",
             env={**os.environ, "PYTHONHASHSEED": seed},
         ).stdout
-        for seed in ("1", "2", "3")
+        for seed in ("1", "2")
     }
 
     assert 1 == len(said)

@@ -8,18 +8,41 @@ import sys
 
 import pytest
 
+from adapters.cli.terminal.completion import complete
 
-def completed(line):
-    words = line.split(" ")
-    asked = {"COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+
+def asked(line):
+    at = len(line.split(" ")) - 1
+    said = {"COMP_WORDS": line, "COMP_CWORD": str(at)}
+    return said | {"_PHALANX_COMPLETE": "complete_bash"}
+
+
+@pytest.fixture
+def completed(monkeypatch, capsys):
+    """
+    Answer as a shell is answered, in this process.
+    """
+
+    def answer(line):
+        for name, value in asked(line).items():
+            monkeypatch.setenv(name, value)
+        with pytest.raises(SystemExit):
+            complete("phalanx")
+        return capsys.readouterr().out.split()
+
+    return answer
+
+
+def test_the_command_answers_a_shell_that_asks():
     done = subprocess.run(
         [sys.executable, "-m", "adapters.cli.main"],
-        env=os.environ | asked | {"_PHALANX_COMPLETE": "complete_bash"},
+        env=os.environ | asked("phalanx plan --strategy "),
         check=True,
         capture_output=True,
         text=True,
     )
-    return done.stdout.split()
+
+    assert ["solver", "greedy"] == done.stdout.split()
 
 
 @pytest.mark.parametrize(
@@ -33,7 +56,7 @@ def completed(line):
         ("phalanx get q", ["queues"]),
     ],
 )
-def test_a_word_is_completed(line, words):
+def test_a_word_is_completed(line, words, completed):
     assert words == completed(line)
 
 
@@ -70,7 +93,7 @@ ALL = ["train", "default/serve", "default/train", "other/serve"]
         ("why gang {} ", []),
     ],
 )
-def test_a_name_is_completed(words, names, tmp_path):
+def test_a_name_is_completed(words, names, tmp_path, completed):
     path = tmp_path / "lab.yaml"
     path.write_text(LAB)
 

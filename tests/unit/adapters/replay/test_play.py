@@ -20,10 +20,13 @@ from tests.helpers.played import files, rows, run, some_jobs, table
 GANGS = [name for name, how in STRATEGIES.items() if not how.pieces]
 
 
-def made(strategy, seed=1, *, elastic=True, **said):
+def made(strategy, seed=1, *, jobs=40, elastic=True, **said):
     known = {"estimates": 1.0} if STRATEGIES[strategy].needs_estimates else {}
     return run(
-        some_jobs(seed, elastic=elastic), "3x8", strategy=strategy, **(known | said)
+        some_jobs(seed, jobs, elastic=elastic),
+        "3x8",
+        strategy=strategy,
+        **(known | said),
     )
 
 
@@ -91,7 +94,7 @@ def whole(request, tmp_path_factory):
     """
     strategy, evictions = request.param
     policy = Policy.model_validate({"shares": {"halfLife": "1h"}})
-    here = made(strategy, evictions=evictions, until=40_000, policy=policy)
+    here = made(strategy, jobs=24, evictions=evictions, policy=policy)
     folder = tmp_path_factory.mktemp("whole")
     play(here, folder)
     return here, files(folder)
@@ -117,9 +120,9 @@ def test_a_killed_replay_goes_on_and_writes_the_same_bytes(
     def run_and_die(self, until, beat):
         def deadly(engine):
             beat(engine)
-            if engine.world.now > 9000 and not (killed / NAME).exists():
+            if engine.world.now > 3000 and not (killed / NAME).exists():
                 keep(engine, here.key)
-            if engine.world.now > 15_000:
+            if engine.world.now > 5000:
                 raise Killed
 
         normal(self, until, deadly)
