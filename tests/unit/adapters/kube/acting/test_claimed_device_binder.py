@@ -1,0 +1,198 @@
+"""
+Claims of devices and leaders that die between two writes: nothing is left to nobody.
+"""
+
+import pytest
+
+from adapters.kube.acting.intent import IntentStore
+from adapters.kube.acting.operations import Deeds
+from adapters.kube.acting.sink import ClusterSink
+from adapters.kube.api.errors import ConflictError
+from adapters.kube.gangs.kinds import DEVICES
+from adapters.kube.objects.node_record import node_record
+from adapters.kube.objects.pod_reader import pod_record
+from adapters.kube.watch.cache import Cache
+from adapters.loop.interfaces import Turn
+from adapters.loop.memory.gangs import Memory
+from tests.adapters.kube.api_server import NODES, PODS
+from tests.helpers.build import bind, gang, plan, snapshot
+from tests.helpers.devices import (
+    GPU_CLASS,
+    asks,
+    claim,
+    claiming,
+    classes,
+    gpu,
+    node_slice,
+)
+from tests.helpers.kube_store import Store, pod_path
+from tests.helpers.manifests import node, pod
+
+NAMES = ("g-0", "g-1")
+STEPS = [bind(name, "n", uid=f"uid-{name}") for name in NAMES]
+WRITES = 3 * len(NAMES)
+KIND = {each.kind: each for each in DEVICES}
+
+
+class DeathError(BaseException):
+    """
+    The end of a leader, at one of its writes.
+    """
+
+
+class Server(Store):
+    """
+    Keeps the status of an object with it, and counts writes of claims and binds.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.writes = self.dies_at = self.conflicts_at = 0
+
+    def call(self, method, path, body=None, *, rule=""):
+        is_mine = "resourceclaims" in path or path.endswith("/binding")
+        if is_mine and method != "GET":
+            self.writes += 1
+            if self.writes == self.dies_at:
+                raise DeathError
+            if self.writes == self.conflicts_at:
+                raise ConflictError(f"patch {path}", 409, "somebody else wrote")
+        return super().call(method, path.removesuffix("/status"), body, rule=rule)
+
+
+def claim_path(name: str) -> str:
+    return f"/apis/resource.k8s.io/v1/namespaces/default/resourceclaims/{name}"
+
+
+class Cluster:
+    """
+    One node of three GPUs, and a gang of pods that each claim one.
+    """
+
+    def __init__(self) -> None:
+        self.api = Server()
+        for name in NAMES:
+            raw = claim(name, asks("gpu", GPU_CLASS))
+            raw["metadata"]["uid"] = f"uid-of-{name}"
+            self.api.put(claim_path(name), raw)
+            meta = {"uid": f"uid-{name}"}
+            self.api.put(pod_path(name), pod(name, gpus=0, meta=meta, **claiming(name)))
+
+    def leader(self) -> ClusterSink:
+        """
+        Begin to lead, with a cache that has just been read.
+        """
+        self.cache = Cache([PODS, NODES, *DEVICES])
+        raw = node("n", 0)
+        self.cache.shelf(NODES).put("n", 1, node_record(raw), "1")
+        devices = node_slice("n", [gpu(i) for i in range(3)])
+        self.cache.shelf(KIND["ResourceSlice"]).put("n", 1, devices, "1")
+        for each in classes():
+            name = each["metadata"]["name"]
+            self.cache.shelf(KIND["DeviceClass"]).put(name, 1, each, "1")
+        self.hear()
+        deeds = Deeds(self.api, self.cache, lambda: True)
+        store = IntentStore(self.api, ("ns", "intent"), "one")
+        sink = ClusterSink(self.cache, deeds, store, Memory(), threads=1)
+        sink.open(0.0)
+        return sink
+
+    def hear(self) -> None:
+        for name in NAMES:
+            raw = self.api.objects.get(pod_path(name))
+            if raw is not None:
+                version = int(raw["metadata"]["resourceVersion"])
+                shelf = self.cache.shelf(PODS)
+                shelf.put(f"default/{name}", version, pod_record(raw), "1")
+            raw = self.api.objects[claim_path(name)]
+            version = int(raw["metadata"]["resourceVersion"])
+            shelf = self.cache.shelf(KIND["ResourceClaim"])
+            shelf.put(f"default/{name}", version, raw, "1")
+
+    def lead(self) -> list[str]:
+        sink = self.leader()
+        left = [step for step in STEPS if step.pod.partition("/")[2] not in self.bound]
+        turn = Turn(snapshot(gangs=[gang("g", minimum=2)]), plan(*left), (), "r")
+        sink.hold(turn)
+        return [receipt.result for receipt in sink.execute(turn.plan)]
+
+    @property
+    def bound(self) -> set[str]:
+        return {
+            name
+            for name in NAMES
+            if (raw := self.api.objects.get(pod_path(name)))
+            and raw["spec"].get("nodeName")
+        }
+
+    @property
+    def given(self) -> dict[str, list[str]]:
+        """
+        Give for whom each claim with devices is reserved.
+        """
+        return {
+            name: [each["uid"] for each in status.get("reservedFor") or ()]
+            for name in NAMES
+            if (status := self.api.objects[claim_path(name)].get("status", {})).get(
+                "allocation"
+            )
+        }
+
+
+ALL_GIVEN = {name: [f"uid-{name}"] for name in NAMES}
+
+
+@pytest.mark.parametrize("at", range(1, WRITES + 1))
+def test_who_leads_next_ends_what_a_dead_leader_began(at):
+    cluster = Cluster()
+    cluster.api.dies_at = at
+    with pytest.raises(DeathError):
+        cluster.lead()
+
+    assert {"done"} == set(cluster.lead())
+    assert set(NAMES) == cluster.bound
+    assert ALL_GIVEN == cluster.given
+
+
+@pytest.mark.parametrize("at", range(1, WRITES + 1))
+def test_who_leads_next_undoes_what_he_does_not_end(at):
+    cluster = Cluster()
+    cluster.api.dies_at = at
+    with pytest.raises(DeathError):
+        cluster.lead()
+    cluster.leader().remember()
+
+    assert cluster.bound == cluster.given.keys()
+
+
+@pytest.mark.parametrize("at", range(1, WRITES - 1))
+def test_a_conflict_in_the_middle_is_read_and_tried_again(at):
+    cluster = Cluster()
+    cluster.api.conflicts_at = at
+
+    assert ["done", "done"] == cluster.lead()
+    assert ALL_GIVEN == cluster.given
+
+
+@pytest.mark.parametrize("at", range(1, WRITES - 1))
+def test_a_claim_that_somebody_else_has_got_stops_its_gang_and_leaves_none(at):
+    cluster = Cluster()
+    other = {"allocation": {"devices": {"results": []}}, "reservedFor": [{"uid": "x"}]}
+    taken: list[str] = []
+
+    def somebody(_method: str, path: str) -> None:
+        if cluster.api.writes == at and "resourceclaims" in path and not taken:
+            raw = cluster.api.objects[path]
+            if not raw.get("status", {}).get("allocation"):
+                taken.append(path)
+                cluster.api.put(path, {**raw, "status": other})
+
+    cluster.api.fault = somebody
+    results = cluster.lead()
+    mine = {n: users for n, users in cluster.given.items() if users != ["x"]}
+
+    if taken:
+        assert "done" not in results
+        assert {} == mine
+    else:
+        assert ALL_GIVEN == mine
