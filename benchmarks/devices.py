@@ -11,10 +11,11 @@ from benchmarks.cases.waiting_parts import bulk
 from benchmarks.contract_devices import BulkParts, ClaimedDevices, MigOrders
 from benchmarks.planned import decide, planned
 from benchmarks.rows import Range, Row, tier_lines
-from models.gangs import PodPhase, pod_sets
+from models.gangs import PodPhase, PodSet, pod_sets
+from models.gpu_parts import WHOLE, part_of
 from models.plan import Plan
 from models.policy import Policy
-from models.resources import GPU, GPU_SHARE, SHARES_PER_GPU
+from models.resources import GPU
 from models.snapshot import Snapshot
 from solver.next_snapshot import carry_out
 
@@ -138,21 +139,28 @@ def _gpus_used(snapshot: Snapshot, plan: Plan) -> float:
     bound = {step.pod for step in plan.operations if step.op == "Bind"}
     return (
         sum(
-            leaf.requests.get(GPU_SHARE, 0)
+            _thousandths(leaf) * (f"{gang.namespace}/{pod.name}" in bound)
             for gang in snapshot.gangs
             for leaf in pod_sets(gang.tree)
             for pod in leaf.pods
-            if f"{gang.namespace}/{pod.name}" in bound
         )
-        / SHARES_PER_GPU
+        / WHOLE
     )
 
 
 def _most_gpus(snapshot: Snapshot) -> float:
     asked = sum(
-        leaf.requests.get(GPU_SHARE, 0) * len(leaf.pods)
+        _thousandths(leaf) * len(leaf.pods)
         for gang in snapshot.gangs
         for leaf in pod_sets(gang.tree)
     )
     have = sum(node.allocatable.get(GPU, 0) for node in snapshot.nodes)
-    return min(have, asked / SHARES_PER_GPU)
+    return min(have, asked / WHOLE)
+
+
+def _thousandths(leaf: PodSet) -> int:
+    """
+    Give the compute that a pod asks for, not rounded up as queues count it.
+    """
+    part = part_of(leaf.requests)
+    return 0 if part is None else part.cores

@@ -36,6 +36,7 @@ ROWS = {
     "evict/mixed-4k",
     "evict/scattered",
     "growth",
+    "quality/bulk-eighths",
     "quality/bulk-halves",
     "quality/full",
     "quality/mig-orders",
