@@ -291,10 +291,10 @@ def _solved(
 
 def _still_waiting(heads: Sequence[Head], outcome: Outcome) -> tuple[Head, ...]:
     """
-    List the heads for which nobody leaves: whoever is served so needs no held node.
+    Leave out heads for which others leave: whoever is served so needs no held node.
     """
-    reserved = outcome.problem.frozen.places.keys()
-    return tuple(head for head in heads if head.key not in reserved)
+    served = outcome.problem.frozen.places.keys()
+    return tuple(head for head in heads if not head.nodes or head.key not in served)
 
 
 def _outranked(outcome: Outcome) -> frozenset[str]:
