@@ -122,7 +122,11 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.campaign")
     parser.add_argument("--rounds", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0, metavar="N")
-    parser.add_argument("--seed", default="0", help="any word; each gives other rounds")
+    parser.add_argument(
+        "--seed",
+        default="0",
+        help="any word; parts-… for rounds with parts of GPUs",
+    )
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument(
         "--exactly",

@@ -9,11 +9,16 @@ from models.errors import InputRejectedError
 from models.scenario import Scenario
 from tests.odd.clusters import add_budgets, add_nodes, add_queues
 from tests.odd.gangs import add_gangs
+from tests.odd.parts import add_parts
 from tests.odd.policies import draw_policy
 from tests.odd.world import Part, World
 
 ODDNESS = (0.02, 0.05, 0.1, 0.2)
 _MOST_DRAWS = 100
+PARTS = "parts"
+"""
+Where the word of the seed begins so, some ask for parts of GPUs.
+"""
 
 
 def odd_round(seed: object) -> Part:
@@ -22,6 +27,8 @@ def odd_round(seed: object) -> Part:
     """
     for again in range(_MOST_DRAWS):
         document = _draw(Random(f"odd-round-{seed}-{again}"))
+        if str(seed).startswith(PARTS):
+            add_parts(Random(f"odd-parts-{seed}-{again}"), document["given"])
         if read(document) is not None:
             return document
     raise AssertionError(f"no legal round for seed {seed}")

@@ -17,6 +17,7 @@ SEED = os.environ.get("ODD_ROUNDS", "0")
 LOT = 100
 LOTS = 11
 EXACTLY = 40
+PARTS = 40
 
 
 @pytest.mark.drawn
@@ -32,6 +33,16 @@ def test_odd_rounds_are_planned_legally_and_no_worse_than_by_greedy(lot):
             f" --exactly {int(exact)}\n\n"
             f"{yaml_text(found.document)}"
         )
+
+
+def test_odd_rounds_with_parts_of_gpus_are_planned_legally():
+    asks = 0
+    for at in range(PARTS):
+        asks += "gpu-part" in str(read(odd_round(f"parts-{at}")).snapshot)
+        found = failure_of(f"parts-{at}", exact=False)
+
+        assert found is None, f"{found.why}\n\n{yaml_text(found.document)}"
+    assert asks > PARTS / 2
 
 
 def test_the_same_word_draws_the_same_round():

@@ -5,6 +5,7 @@ The rule about whose leaving entitled starts may wait for: nobody's who goes for
 from collections.abc import Iterator, Sequence
 
 from models.gangs import pod_sets
+from models.gpu_parts import is_reckoned
 from models.resources import Resources, add, format_quantity, summed
 from solver.verify.entitlement import entitled_starts
 from solver.verify.evidence import Evidence
@@ -57,7 +58,8 @@ def _on_nodes(
         add(stays, summed(evidence.loads[name]))
         add(stays, summed(evidence.leaving[name]), -1)
         room = evidence.nodes[name].allocatable
-        for resource, asked in sorted(wanted[name].items()):
+        asks = {r: n for r, n in wanted[name].items() if not is_reckoned(r)}
+        for resource, asked in sorted(asks.items()):  # devices are judged one by one
             left = room.get(resource, 0) - stays.get(resource, 0)
             if asked > max(0, left):
                 yield _short(name, resource, asked, left)
