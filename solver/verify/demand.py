@@ -71,7 +71,8 @@ def requested(evidence: Evidence) -> tuple[Amounts, list[Doubt]]:
     kinds = [strict] if strict == loose == whole else [strict, loose, whole]
     for hope in hopes.values():
         readings = [_asks(hope, hopes, kind, evidence) for kind in kinds]
-        if _shares_hosts(hope) or _is_bounded_from_below(hope, evidence):
+        beside = any(leaf.neighbours for leaf in pod_sets(hope.gang.tree))
+        if beside or _shares_hosts(hope) or _is_bounded_from_below(hope, evidence):
             readings.append({})
         if all(reading == readings[0] for reading in readings):
             row = total.setdefault(hope.gang.queue, {})

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from adapters.files import scenario_of
 from benchmarks.cases.beside import preferring, with_neighbours
+from benchmarks.cases.victims import victim_case
 from benchmarks.quality import exact_vector, vector_of
 from models.policy import Evict, Policy, Tier
 from solver.round import decide
@@ -60,3 +62,11 @@ def test_what_is_preferred_changes_nothing_where_the_policy_does_not_ask(seed):
     plan = decide(replace(snapshot, gangs=tuple(gangs)), Policy(evict=CALM))
 
     assert vector_of(decide(snapshot, Policy(evict=CALM))) == vector_of(plan)
+
+
+def test_the_judge_leaves_open_whether_who_is_kept_away_asks_for_a_share():
+    scenario = scenario_of("case-11", victim_case(11))
+    gangs = with_neighbours("case-11", scenario.snapshot.gangs, 1.0)
+    snapshot = replace(scenario.snapshot, gangs=tuple(gangs))
+
+    assert () == verify(snapshot, scenario.policy, decide(snapshot, scenario.policy))

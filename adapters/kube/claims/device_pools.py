@@ -6,6 +6,7 @@ What cannot be read, or is published in part only, is a fault of its pool alone.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.claims.device_reader import (
@@ -190,5 +191,6 @@ def _check_counters(device: Device, counters: Mapping[str, Mapping[str, int]]) -
             if have is None:
                 raise FieldError("spec.devices.consumesCounters", f"{what}: not there")
             if amount > have:
-                more = f"{what}: {amount / MILLI:g} of {have / MILLI:g}"
+                asked, there = Decimal(amount) / MILLI, Decimal(have) / MILLI
+                more = f"{what}: {asked.normalize():g} of {there.normalize():g}"
                 raise FieldError("spec.devices.consumesCounters", more)

@@ -37,6 +37,7 @@ from models.policy import Policy
 from solver.round import decide
 from tests.helpers.manifests import NOW, node, pod
 from tests.helpers.mutations import mutated, mutated_bytes, worlds
+from tests.helpers.storage_world import storage_world
 
 DIALECTS = dialects()
 RESOURCES = resources_of(DIALECTS)
@@ -155,6 +156,48 @@ def test_a_mutated_object_in_a_file_is_its_own_fault(tmp_path):
 @pytest.mark.timeout(3600)
 def test_50_000_mutated_objects_in_files_are_their_own_fault(tmp_path):
     read_as_files(50_000, 2, tmp_path)
+
+
+def read_each_kind(number: int, seed: int) -> None:
+    """
+    Read so many mutated objects of each kind: of some there is one among thousands.
+    """
+    all_worlds = {**worlds(), "storage": storage_world()}
+    found: dict[tuple[str, str], list[tuple[str, int]]] = {}
+    for name, raws in all_worlds.items():
+        for which, raw in enumerate(raws):
+            kind = raw["apiVersion"], raw["kind"]
+            found.setdefault(kind, []).append((name, which))
+    for kind, places in sorted(found.items()):
+        for at in range(number):
+            chance = Random(f"{seed}-{kind}-{at}")
+            name, which = chance.choice(places)
+            raws = deepcopy(all_worlds[name])
+            raws[which] = mutated(raws[which], chance)
+            why = f"{name}, seed {seed}-{kind}-{at}: {str(raws[which])[:300]}"
+            made = assembled_of_manifests([*raws, *BYSTANDERS], why)
+            if made is not None:
+                assert_bystanders_are_well(made.snapshot, why)
+                assert_told(made.snapshot, why)
+                if at % 10 == 0:
+                    assert_planned_and_told(made, why)
+
+
+def test_every_kind_that_is_read_has_an_object_that_is_mutated():
+    raws = [raw for world in worlds().values() for raw in world]
+    kinds = {raw["kind"] for raw in (*raws, *storage_world())}
+
+    assert {resource.kind for resource in RESOURCES} <= kinds
+
+
+def test_a_mutated_object_of_each_kind_is_its_own_fault():
+    read_each_kind(20, 7)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_2_000_mutated_objects_of_each_kind_are_their_own_fault():
+    read_each_kind(2_000, 8)
 
 
 # --- as a server sends them ---------------------------------------------------
