@@ -57,7 +57,7 @@ def _starts_by(snapshot, policy, plan, gang, latest) -> bool:
         if any(x.name == gang and x.state in _STARTED for x in plan.gangs):
             return True
         after = carry_out(snapshot, plan, 0)
-        if any(step.op == "Evict" for step in plan.operations):
+        if any(step.op in {"Evict", "Move"} for step in plan.operations):
             snapshot, plan = after, decide_or_fall_back(after, policy)
             continue
         ends = [end for x in after.gangs if (end := ends_in(x))]
