@@ -9,6 +9,7 @@ from exact.alone import starts_by_right as starts_by_right
 from exact.alone import starts_now as starts_now
 from exact.facts import Facts as Facts
 from exact.facts import gather as gather
+from exact.frozen import gone_stale as gone_stale
 from exact.model import could_start as could_start
 from exact.outcomes import best_round as best_round
 from exact.outcomes import first_worse as first_worse

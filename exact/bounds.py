@@ -78,7 +78,7 @@ def _add_room(step: Step, calm: Counts) -> None:
         for name, amount in runner.leaf.requests.items():
             at = runner.pod.node or "", name
             leaves[at].append(amount * step.leaves(runner))
-    for node, requests in leaving_soon(step.before):
+    for node, requests in leaving_soon(step.before) if step.promises else ():
         for name, amount in requests.items():
             soon[node, name].append(amount)
     bound, quiet = _loads(step, step.now), _loads(step, calm)
@@ -160,13 +160,14 @@ def _add_queues(step: Step, calm: Counts) -> None:
             key = queue.name, name
             if rule.limit is not None:
                 now = rule.limit - before.held.get(key, 0)
-                gone = _evicted(step, *key)
+                anyway = before.leaving.get(key, 0) if step.promises else 0
+                gone = [anyway, *_evicted(step, *key)]
                 places = _demand(step, step.small.binds, *key)
                 add_at_most(step, places, now, gone)
                 if step.stage is Stage.BORROWING:
-                    _keep_limit(step, queue.name, name, now)
+                    _keep_limit(step, queue.name, name, now + anyway)
                 add_at_most(step, _demand(step, step.now, *key), now, [])
-                add_at_most(step, _demand(step, calm, *key), now, [])
+                add_at_most(step, _demand(step, calm, *key), now, [anyway])
             if rule.quota is not None:
                 room = rule.quota - before.held_hard.get(key, 0)
                 hard = _demand(step, step.small.binds, *key, hard=True)

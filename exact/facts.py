@@ -4,7 +4,7 @@ What the small model takes as given: counts, free room, queue paths, who may be 
 Everything here follows from the snapshot alone; nothing decides anything.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -57,6 +57,9 @@ class GangFacts:
 class Facts:
     """
     The snapshot as the small model reads it.
+
+    ``leaving`` is the part of what queues hold that leaves whatever is planned, with
+    the gangs that are ``stale``.
     """
 
     snapshot: Snapshot
@@ -64,12 +67,22 @@ class Facts:
     named: tuple[str, ...]
     held: Mapping[tuple[str, str], int]
     held_hard: Mapping[tuple[str, str], int]
+    leaving: Mapping[tuple[str, str], int]
+    stale: frozenset[str]
     gangs: Mapping[str, GangFacts]
 
 
-def gather(snapshot: Snapshot) -> Facts:
+def gather(snapshot: Snapshot, stale: Collection[str] = ()) -> Facts:
     """
     Read everything the small model needs from a snapshot.
+
+    Parameters
+    ----------
+    snapshot
+        A small case.
+    stale
+        The stale gangs that leave whatever is planned: their pods hold what they have,
+        and are leaving; nothing of them starts.
     """
     totals = summed(node.allocatable for node in snapshot.nodes)
     free = _free(snapshot)
@@ -84,8 +97,33 @@ def gather(snapshot: Snapshot) -> Facts:
         named=tuple(named),
         held=_held(alone, hard=False),
         held_hard=_held(alone, hard=True),
-        gangs=_with_groups(alone, short),
+        leaving=_held({key: alone[key] for key in stale}, hard=False),
+        stale=frozenset(stale),
+        gangs=_with_groups(
+            {k: _leaving(fact) if k in stale else fact for k, fact in alone.items()},
+            short,
+        ),
     )
+
+
+def _leaving(fact: GangFacts) -> GangFacts:
+    """
+    Let all pods of a gang begin to leave.
+    """
+    gang = replace(fact.gang, tree=_left(fact.gang.tree))
+    counted = dict.fromkeys(fact.counted, 0)
+    return replace(fact, gang=gang, counted=counted)
+
+
+def _left(tree: Tree) -> Tree:
+    if not isinstance(tree, PodSet):
+        return replace(tree, children=tuple(map(_left, tree.children)))
+    ending = PodPhase.TERMINATING
+    pods = tuple(
+        replace(pod, phase=ending, seconds=0) if pod.phase is PodPhase.RUNNING else pod
+        for pod in tree.pods
+    )
+    return replace(tree, pods=pods)
 
 
 def pod_value(requests: Resources, totals: Resources) -> int:

@@ -38,6 +38,13 @@ def _is_evicted_for(op: Operation) -> bool:
     return op.op == "Evict" and op.rule != "stale"
 
 
+def gone_stale(plan: Plan) -> frozenset[str]:
+    """
+    Name the gangs that a plan evicts as stale, for nobody.
+    """
+    return frozenset(op.gang for op in plan.operations if op.rule == "stale")
+
+
 def of_entitled(frozen: Frozen, plan: Plan) -> Frozen:
     """
     Keep what the first step froze.

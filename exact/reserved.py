@@ -207,4 +207,4 @@ def _drift(step: Step, queue: str, resource: str) -> int:
         rule = step.frozen.departures.get(runner.key, CONSOLIDATE)
         if rule != CONSOLIDATE and queue in gangs[runner.gang.key].bounding:
             more -= runner.leaf.requests.get(resource, 0)
-    return max(0, more)
+    return max(0, more - step.before.leaving.get((queue, resource), 0))

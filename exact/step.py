@@ -126,12 +126,25 @@ class Step:
         names = [tier.name for tier in self.policy.tiers]
         if self.stage is Stage.IDLE or "disruption" not in names:
             return False
-        if is_settled(self.before.snapshot, self.policy):
+        if is_settled(self.before.snapshot, self.policy) or not self.promises:
             return False
         if self.stage is Stage.BORROWING:
             return "borrowing" in names
         at = names.index("disruption")
         return "entitled" in names[:at]
+
+    @property
+    def promises(self) -> bool:
+        """
+        Tell whether starts may have room that others are leaving, by any rule at all.
+        """
+        evict = self.policy.evict
+        by_right = evict.preempt or evict.consolidate
+        return {
+            Stage.ENTITLED: by_right or evict.reclaim,
+            Stage.BORROWING: by_right,
+            Stage.IDLE: True,
+        }[self.stage]
 
     @property
     def most(self) -> int:

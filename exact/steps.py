@@ -2,7 +2,7 @@
 The steps of a round in the small model: the first by itself, the later ones given it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from exact.bounds import (
     add_bounds,
@@ -15,7 +15,7 @@ from exact.bounds import (
     lost_work,
 )
 from exact.facts import Facts, GangFacts, gather
-from exact.frozen import afterwards, frozen_of, of_entitled
+from exact.frozen import afterwards, frozen_of, gone_stale, of_entitled
 from exact.leaving import add_leaving
 from exact.model import add_gangs, add_receivers
 from exact.needs import needs_of
@@ -35,7 +35,7 @@ Entry = tuple[str, int | None, int, Expr]
 
 
 def best_first_step(
-    snapshot: Snapshot, policy: Policy, shares: Shares
+    snapshot: Snapshot, policy: Policy, shares: Shares, stale: Collection[str] = ()
 ) -> list[Value] | None:
     """
     Give the best values of the first step: entitled starts, and what they cost.
@@ -48,8 +48,10 @@ def best_first_step(
         The tiers of entitled starts come first, then those of disruption if listed.
     shares
         The fair share per queue and named resource.
+    stale
+        The stale gangs that leave, as ``gone_stale`` reads them from a plan.
     """
-    return best_of_first_step(gather(snapshot), policy, shares)
+    return best_of_first_step(gather(snapshot, stale), policy, shares)
 
 
 def best_of_first_step(
@@ -72,7 +74,8 @@ def best_second_step(
     what the plan froze breaks a rule.
     """
     first = of_entitled(frozen_of(snapshot, plan), plan)
-    step = build_step(gather(snapshot), policy, shares, Stage.BORROWING, first)
+    before = gather(snapshot, gone_stale(plan))
+    step = build_step(before, policy, shares, Stage.BORROWING, first)
     return optimise(step, second_tiers(step))
 
 
@@ -94,7 +97,8 @@ def best_later(
             return None
         found += [x for x in second if x[0] not in {"entitled", "borrowing"}]
     frozen = frozen_of(snapshot, plan)
-    step = build_step(gather(snapshot), policy, shares, Stage.IDLE, frozen)
+    before = gather(snapshot, gone_stale(plan))
+    step = build_step(before, policy, shares, Stage.IDLE, frozen)
     third = optimise(step, third_tiers(step))
     return None if third is None else [*found, *third]
 
@@ -288,6 +292,7 @@ def _add_frozen(step: Step) -> None:
     if not set(step.frozen.places) <= set(small.binds):
         cp.add_bool_or([])
     losers = {x.gang.key for x in step.runners if x.key in step.frozen.departures}
+    losers |= step.before.stale
     for key, _ in small.planned():
         if key in losers:
             cp.add(sum(small.placed[key].values()) == 0)

@@ -87,7 +87,8 @@ class Permissions:
         self.policy: Policy = problem.policy
         self._known: dict[object, Rights] = {}
         self._queues: dict[str, tuple[bool, bool, _Runtimes]] = {}
-        self._decided = {one.gang for one in problem.frozen.exits} | _promised(problem)
+        gone = {one.gang for one in problem.frozen.exits} | problem.frozen.stale
+        self._decided = gone | _promised(problem)
         starters = [unit for unit in problem.units if unit.starts]
         self._starters = {state.gang.queue for u in starters for state in u.states}
         self._claimants = {

@@ -2,30 +2,27 @@
 Stale gangs: what runs below its minimum for too long is evicted whole, for nobody.
 """
 
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from models.aged_gangs import still
-from models.gangs import Gang, MatchPolicy, PodPhase, pod_sets
+from models.gangs import Gang, MatchPolicy, Pod, PodPhase, PodSet, pod_sets
 from models.plan import Departure, Placement
 from models.policy import Policy
+from solver.place.draft import Draft
 from solver.problem.gang_state import standing
+from solver.problem.node_room import NodeRoom
 from solver.problem.problem import Problem
+from solver.shares.queue_tree import Booking
 
 
 def stale_departures(problem: Problem, placement: Placement) -> dict[str, Departure]:
     """
     Let every pod of a gang leave that is stale and that this plan does not help.
     """
-    policy = problem.policy
-    if not policy.evict.stale or not policy.has("disruption"):
-        return {}
     found: dict[str, Departure] = {}
     leaving = Departure(rule="stale")
-    gangs = problem.snapshot.gangs
-    stale = (at for at, g in enumerate(still(gangs)) if g.stale_since is not None)
-    for gang in map(gangs.__getitem__, stale):
-        if not is_stale(gang, problem.policy):
-            continue
+    for gang in _stale_gangs(problem):
         names = [
             f"{gang.namespace}/{pod.name}"
             for leaf in pod_sets(gang.tree)
@@ -34,14 +31,82 @@ def stale_departures(problem: Problem, placement: Placement) -> dict[str, Depart
         ]
         if any(n in placement.binds or n in placement.reserves for n in names):
             continue
-        found |= {
-            f"{gang.namespace}/{pod.name}": leaving
-            for leaf in pod_sets(gang.tree)
-            for pod in leaf.pods
-            if pod.phase is PodPhase.RUNNING
-        }
+        found |= {f"{gang.namespace}/{pod.name}": leaving for _, pod in _running(gang)}
     gone = found.keys() & placement.departures.keys()
     return {name: why for name, why in found.items() if name not in gone}
+
+
+def without_hope(problem: Problem) -> frozenset[str]:
+    """
+    Name the stale gangs that no plan can help: they leave whatever is planned.
+    """
+    waiting = {state.key for unit in problem.units for state in unit.states}
+    return frozenset(g.key for g in _stale_gangs(problem) if g.key not in waiting)
+
+
+def not_helped(problem: Problem, draft: Draft) -> frozenset[str]:
+    """
+    Name the stale gangs that could have started, and do not.
+    """
+    waiting = {
+        state.key
+        for unit in problem.units
+        for state in unit.states
+        if not draft.starts(unit)
+    }
+    return frozenset(g.key for g in _stale_gangs(problem) if g.key in waiting)
+
+
+def letting_go(problem: Problem, keys: Collection[str]) -> Problem:
+    """
+    Count on what stale gangs leave, on nodes and below limits of queues.
+
+    It is there for whoever others may leave for, as the room of pods that are leaving
+    already; they themselves get no places, and are nobody's victims.
+    """
+    if not keys:
+        return problem
+    room = problem.room
+    later, after = NodeRoom(room.later, room.parts), NodeRoom(room.after, room.parts)
+    booking = Booking(problem.queues)
+    for gang in map(problem.gangs.__getitem__, sorted(keys)):
+        path = problem.queues.path(gang.queue)
+        for leaf, pod in _running(gang):
+            booking.add(path, leaf.requests, 1, "leaving")
+            host = room.index.get(pod.node or "")
+            if host is not None:
+                row = room.held(leaf.requests, pod.devices, host)
+                later.give_one(row, host)
+                after.give_one(row, host)
+    return replace(
+        problem,
+        room=room.with_leaving(later, after),
+        queues=booking.tree(),
+        stuck=tuple(state for state in problem.stuck if state.key not in keys),
+        frozen=replace(problem.frozen, stale=problem.frozen.stale.union(keys)),
+        units=tuple(
+            unit
+            for unit in problem.units
+            if not any(state.key in keys for state in unit.states)
+        ),
+    )
+
+
+def _running(gang: Gang) -> Iterator[tuple[PodSet, Pod]]:
+    for leaf in pod_sets(gang.tree):
+        for pod in leaf.pods:
+            if pod.phase is PodPhase.RUNNING:
+                yield leaf, pod
+
+
+def _stale_gangs(problem: Problem) -> Iterator[Gang]:
+    policy = problem.policy
+    if not policy.evict.stale or not policy.has("disruption"):
+        return
+    gangs = problem.snapshot.gangs
+    for at, gang in enumerate(still(gangs)):
+        if gang.stale_since is not None and is_stale(gangs[at], policy):
+            yield gangs[at]
 
 
 def is_stale(gang: Gang, policy: Policy) -> bool:

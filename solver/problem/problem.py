@@ -78,7 +78,8 @@ class Frozen:
     """
     What earlier steps decided: who leaves, and the gangs that have their places for it.
 
-    Some lose their share for those that are ``guaranteed``.
+    Some lose their share for those that are ``guaranteed``.  Gangs that are ``stale``
+    leave for nobody, whatever is planned.
     ``losses`` are those for entitled and for other starts.  ``committed`` units have
     what an earlier round promised, ``bound`` now or, in ``places``, later.  Pods that
     have parts of GPUs promised to them, or are moved, have their ``devices``.
@@ -93,6 +94,7 @@ class Frozen:
     committed: tuple[Unit, ...] = ()
     bound: Mapping[str, Places] = field(default_factory=dict)
     devices: Mapping[str, tuple[GpuDevice, ...]] = field(default_factory=dict)
+    stale: frozenset[str] = frozenset()
 
     def with_exits(self, exits: tuple[Exit, ...], step: Step) -> "Frozen":
         """

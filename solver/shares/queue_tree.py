@@ -16,7 +16,7 @@ from solver.shares.kept_room import Outsiders, outsiders, queues_above
 
 Amounts = dict[str, dict[str, int]]
 Shares = Mapping[str, Mapping[str, int]]
-Table = Literal["running", "fixed", "drift", "drift_fixed", "booked"]
+Table = Literal["running", "fixed", "drift", "drift_fixed", "booked", "leaving"]
 _MOST_NEAREST = 100
 
 
@@ -54,6 +54,7 @@ class Booking:
             drift=self._of("drift"),
             drift_fixed=self._of("drift_fixed"),
             booked=self._of("booked"),
+            leaving=self._of("leaving"),
         )
 
     def _of(self, table: Table) -> Amounts:
@@ -67,7 +68,8 @@ class QueueTree:
     The queues with what runs in them; ``named`` are the resources any of them names.
 
     ``drift`` is what reservations add to a queue later, less what leaves it;
-    ``booked`` the part of the fair share that reserved gangs take.  Among the queues
+    ``booked`` the part of the fair share that reserved gangs take, ``leaving`` what
+    leaves it whatever is planned.  Among the queues
     are those ``outside`` of queues that keep room: so many together, with one limit.
     """
 
@@ -79,6 +81,7 @@ class QueueTree:
     drift: Amounts = field(default_factory=dict)
     drift_fixed: Amounts = field(default_factory=dict)
     booked: Amounts = field(default_factory=dict)
+    leaving: Amounts = field(default_factory=dict)
     parents: frozenset[str] = frozenset()
     outside: Mapping[str, Outsiders] = field(default_factory=dict)
     _nearest: dict[str, str] = field(default_factory=dict)
@@ -147,7 +150,10 @@ class QueueTree:
         limit = self.queues[queue].rule(resource).limit
         if limit is None:
             return None
-        return max(0, limit - self._held(self.running, self.drift, queue, resource))
+        gone = self.leaving.get(queue, {}).get(resource, 0)
+        more = max(0, self.drift.get(queue, {}).get(resource, 0))
+        running = self.running.get(queue, {}).get(resource, 0)
+        return max(0, limit - running - max(0, more - gone))
 
     def limit_left_later(self, queue: str, resource: str) -> int | None:
         """
@@ -156,7 +162,8 @@ class QueueTree:
         limit = self.queues[queue].rule(resource).limit
         if limit is None:
             return None
-        return limit - self._held(self.running, self.drift, queue, resource)
+        gone = self.leaving.get(queue, {}).get(resource, 0)
+        return limit + gone - self._held(self.running, self.drift, queue, resource)
 
     @staticmethod
     def _held(running: Amounts, drift: Amounts, queue: str, resource: str) -> int:

@@ -215,6 +215,27 @@ FAULTS: tuple[Fault, ...] = (
         ),
     ),
     Fault(
+        "stale-room-is-nobodys",
+        "what a stale gang leaves that no plan can help is no room in this round",
+        switch("solver.evict.stale:without_hope", saying(lambda *_: frozenset())),
+        ("evict/stale/its-room-is-promised-to-who-waits",),
+    ),
+    Fault(
+        "stale-room-is-nobodys-if-it-waits",
+        "what a stale gang leaves that waits for places is no room in this round",
+        switch("solver.evict.stale:not_helped", saying(lambda *_: frozenset())),
+        ("evict/stale/nobody-else-leaves-where-this-round-cannot-help-it",),
+    ),
+    Fault(
+        "stale-room-on-nodes-only",
+        "what a stale gang leaves is no room below a limit",
+        switch(
+            "solver.evict.stale:letting_go",
+            saying(lambda x, *_: replace(x, queues=replace(x.queues, leaving={}))),
+        ),
+        ("evict/stale/what-it-leaves-is-room-below-a-limit",),
+    ),
+    Fault(
         "stale-in-part",
         "of a stale gang one pod stays",
         switch(

@@ -14,6 +14,7 @@ from exact import (
     best_later,
     best_second_step,
     first_worse,
+    gone_stale,
 )
 from exact.search import Value
 from models.errors import PlanRejectedError
@@ -205,7 +206,7 @@ def _difference(scenario: Scenario, plan: Plan) -> str | None:
     snapshot, policy = scenario.snapshot, scenario.policy
     shares = problem_of(snapshot, policy).shares
     try:
-        first = best_first_step(snapshot, policy, shares)
+        first = best_first_step(snapshot, policy, shares, gone_stale(plan))
         second: list[Value] | None = []
         if policy.has("borrowing"):
             second = best_second_step(snapshot, policy, shares, plan)

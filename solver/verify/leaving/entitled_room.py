@@ -29,7 +29,8 @@ def entitled_rooms(evidence: Evidence) -> Iterator[Violation]:
     for step in evidence.steps if starts else ():
         if step.takes:
             names = step.operation.beneficiaries
-            leaves[called.isdisjoint(names)].append(step)
+            is_for_others = bool(names) and called.isdisjoint(names)
+            leaves[is_for_others].append(step)
     if leaves[True]:
         yield from _on_nodes(evidence, starts, *leaves)
         yield from _in_queues(evidence, starts, leaves[False])
