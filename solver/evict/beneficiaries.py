@@ -81,12 +81,13 @@ class _Claims:
         gang = self.problem.gangs[first.gang]
         band = self.problem.bands.of(gang.priority)
         hosts = tuple(sorted({one.host for one in exits}))
-        key = (first.rule, gang.queue, band, hosts)
+        queue = self.problem.queues.leaf(gang.queue)
+        key = (first.rule, queue, band, hosts)
         if key not in self._known:
             here = [pair for host in hosts for pair in self.on_node.get(host, ())]
-            names = self._that_may(here, first.rule, gang.queue, band)
+            names = self._that_may(here, first.rule, queue, band)
             self._known[key] = names or self._that_may(
-                self.all, first.rule, gang.queue, band
+                self.all, first.rule, queue, band
             )
         return self._known[key]
 
@@ -101,7 +102,8 @@ class _Claims:
         gang = self.problem.gangs[one.gang]
         band = self.problem.bands.of(gang.priority)
         mine = [pair for pair in self.all if pair[1].key in sure]
-        more = self._that_may(mine, one.rule, gang.queue, band)
+        queue = self.problem.queues.leaf(gang.queue)
+        more = self._that_may(mine, one.rule, queue, band)
         return tuple(sorted({*names, *more}))
 
     def _that_may(
@@ -124,6 +126,8 @@ def may_be_for(
 ) -> bool:
     """
     Tell whether a gang of some queue and band may leave by a rule for one that starts.
+
+    A leaf queue without a name is that of all.
     """
-    same = state.gang.queue == queue
+    same = queue in {"", state.gang.queue}
     return {"reclaim": not same, "preempt": same and own_band > band}.get(rule, True)

@@ -80,7 +80,7 @@ class HandRights:
         elif guaranteed is None and entitled and self._claims:
             self.guarantees.add(unit, each, self._released())
         for state in unit.states:
-            queue = state.gang.queue
+            queue = self.problem.queues.leaf(state.gang.queue)
             self._start(queue, unit.band, each[state.key], sign, entitled=entitled)
 
     def start_all(
@@ -103,7 +103,8 @@ class HandRights:
                 self.guarantees.insist(unit, each)
             for state in unit.states:
                 asked = tuple(each[state.key].items())
-                lots[state.gang.queue, unit.band, entitled, asked] += 1
+                queue = self.problem.queues.leaf(state.gang.queue)
+                lots[queue, unit.band, entitled, asked] += 1
         for (queue, band, entitled, asked), number in lots.items():
             self._start(queue, band, dict(asked), number, entitled=entitled)
 
@@ -316,7 +317,7 @@ class HandRights:
             parts = parts_of(standing(gang), Counter(one.leaf for one in exits))
         return Leaver(
             gang=gang.key,
-            queue=gang.queue,
+            queue=self.problem.queues.leaf(gang.queue),
             band=self.problem.bands.of(gang.priority),
             rule=rule,
             parts=parts,

@@ -168,8 +168,9 @@ def waiting_units(problem: Problem, draft: Draft) -> list[Unit]:
     are entitled.
     """
     work = RoundState(problem)
+    leaf = problem.queues.leaf
     claims = {
-        (one.rule, problem.gangs[one.gang].queue, one.band) for one in draft.exits
+        (one.rule, leaf(problem.gangs[one.gang].queue), one.band) for one in draft.exits
     }
 
     def is_served(unit: Unit) -> bool:

@@ -74,7 +74,7 @@ class _Gathering:
                 requests = gang.tree.requests
             self.found.accounts.append(
                 Account(
-                    queue=gang.queue,
+                    queue=self.problem.queues.leaf(gang.queue),
                     band=self.problem.bands.of(gang.priority),
                     requests=requests,
                     pods=len(thing.pods),
@@ -167,6 +167,7 @@ class _Gathering:
         self.found.wide.append(
             Wide(
                 gang=gang,
+                queue=self.problem.queues.leaf(gang.queue),
                 band=self.problem.bands.of(gang.priority),
                 pods=pods,
                 hosts=hosts,
@@ -192,7 +193,7 @@ class _Gathering:
         Stand for a gang on several nodes that goes whole.
         """
         return Account(
-            queue=gang.queue,
+            queue=self.problem.queues.leaf(gang.queue),
             band=self.problem.bands.of(gang.priority),
             requests={},
             pods=0,

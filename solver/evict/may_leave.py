@@ -90,9 +90,10 @@ class Permissions:
         gone = {one.gang for one in problem.frozen.exits} | problem.frozen.stale
         self._decided = gone | _promised(problem)
         starters = [unit for unit in problem.units if unit.starts]
-        self._starters = {state.gang.queue for u in starters for state in u.states}
+        leaf = problem.queues.leaf
+        self._starters = {leaf(s.gang.queue) for u in starters for s in u.states}
         self._claimants = {
-            state.gang.queue
+            leaf(state.gang.queue)
             for unit in starters
             if may_be_guaranteed(problem, unit)
             for state in unit.states
@@ -100,7 +101,7 @@ class Permissions:
         self._top: dict[str, int] = {}
         for unit in starters:
             for state in unit.states:
-                queue = state.gang.queue
+                queue = leaf(state.gang.queue)
                 self._top[queue] = max(self._top.get(queue, -1), unit.band)
         moves = self.policy.evict.max_moves
         left = moves is None or moves > sum(
@@ -124,14 +125,15 @@ class Permissions:
         """
         Tell what the starters, the queue and the run time allow.
         """
-        above, closed, runtimes = self._of_queue(gang.queue)
+        queue = self.problem.queues.leaf(gang.queue)
+        above, closed, runtimes = self._of_queue(queue)
         moves = self._moves and not closed and not gets_no_place(gang, self._lists)
         moves = moves and not any(leaf.neighbours for leaf in pod_sets(gang.tree))
-        key = (gang.queue, gang.priority, moves, *runtimes.passed(seconds))
+        key = (queue, gang.priority, moves, *runtimes.passed(seconds))
         rights = self._known.get(key)
         if rights is None:
             band = self.problem.bands.of(gang.priority)
-            outranked = self._top.get(gang.queue, -1) > band
+            outranked = self._top.get(queue, -1) > band
             preempt = outranked and self.policy.evict.preempt
             rights = Rights(above, preempt, moves) & runtimes.rights(seconds)
             self._known[key] = rights

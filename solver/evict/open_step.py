@@ -205,9 +205,10 @@ def _without_profit(problem: Problem, draft: Draft, idle: Draft) -> Draft:
     Where evictions were made for one of them, nothing is left but what is idle.
     """
     lost: dict[str, int] = {}
+    leaf = problem.queues.leaf
     for one in draft.exits:
         if one.rule == "preempt":
-            queue = problem.gangs[one.gang].queue
+            queue = leaf(problem.gangs[one.gang].queue)
             lost[queue] = max(lost.get(queue, -1), one.band)
     if not lost:
         return draft
@@ -216,7 +217,7 @@ def _without_profit(problem: Problem, draft: Draft, idle: Draft) -> Draft:
         borrows = problem.step is Step.ENTITLED or unit.key not in draft.entitled
         if draft.starts(unit) and borrows:
             for state in unit.states:
-                if unit.band <= lost.get(state.gang.queue, -1):
+                if unit.band <= lost.get(leaf(state.gang.queue), -1):
                     out.update(mate.key for mate in unit.states)
     if any(draft.places[key] != idle.places.get(key) for key in out):
         return idle

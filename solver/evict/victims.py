@@ -75,6 +75,7 @@ class Wide:
     """
 
     gang: Gang
+    queue: str
     band: int
     pods: tuple[Runner, ...]
     hosts: tuple[int, ...]

@@ -110,10 +110,11 @@ def _in_lines(
     policy = problem.policy
     if not policy.evicts(borrowing=True) or not policy.evict.preempt:
         return
+    leaf = problem.queues.leaf
     lines: dict[str, tuple[list[Unit], list[Unit]]] = {}
     for at, units in enumerate((waiting, new)):
         for unit in units:
-            for queue in {state.gang.queue for state in unit.states}:
+            for queue in {leaf(state.gang.queue) for state in unit.states}:
                 lines.setdefault(queue, ([], []))[at].append(unit)
     for above, below in lines.values():
         top = max((unit.band for unit in above), default=-1)

@@ -118,6 +118,12 @@ class QueueTree:
                     add(target.setdefault(above, {}), amounts)
         return tree
 
+    def leaf(self, name: str) -> str:
+        """
+        Name the leaf queue of gangs that name it so: one for all where none is listed.
+        """
+        return name if self.queues else ""
+
     def path(self, name: str) -> Sequence[str]:
         """
         List a queue, all above it, and all that bind those outside of others.

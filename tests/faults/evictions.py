@@ -297,6 +297,12 @@ FAULTS: tuple[Fault, ...] = (
         ),
     ),
     Fault(
+        "queues-by-name-though-none-is-listed",
+        "gangs that name other queues share none where no queue is listed",
+        switch("solver.shares.queue_tree:QueueTree.leaf", saying(lambda _, __, n: n)),
+        ("evict/preempt/where-no-queue-is-listed-all-share-one",),
+    ),
+    Fault(
         "preempt-for-its-like",
         "a band may start where something of it was preempted",
         dropped("solver.encode.leaving.preempt_bound:_add_no_profit"),

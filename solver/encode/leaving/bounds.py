@@ -23,6 +23,6 @@ def add_rights(
     """
     Ensure that reclaim and preempt stay within what queues and bands allow.
     """
-    starts = starts_of(model, types, problem.step)
+    starts = starts_of(model, problem, types)
     Reclaim(model, problem, leaving, starts).add()
     add_preempt(model, list(units(leaving, "preempt")), starts)

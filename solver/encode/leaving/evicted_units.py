@@ -85,7 +85,7 @@ def _bundles(
         if not exists.variables:
             continue
         yield Piece(
-            queue=wide.gang.queue,
+            queue=wide.queue,
             band=wide.band,
             amounts=core_amounts(state, t),
             number=None,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from solver.effort.cp_sat import cp_model
 from solver.encode.queue_rows import placed
 from solver.encode.variables import Linear, RigidVars, StateVars, TypeVars
-from solver.problem.problem import Step
+from solver.problem.problem import Problem, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Start:
 
 
 def starts_of(
-    model: cp_model.CpModel, types: Sequence[TypeVars], step: Step
+    model: cp_model.CpModel, problem: Problem, types: Sequence[TypeVars]
 ) -> list[Start]:
     """
     Add up what the starts of a step ask for, per gang of each type.
@@ -37,12 +37,13 @@ def starts_of(
             continue
         for at, vars_ in enumerate(kind.states):
             pods: Mapping[int, Linear] = placed(vars_, kind.starts)
-            if step is Step.BORROWING:
+            if problem.step is Step.BORROWING:
                 pods = _borrowed(model, kind, vars_, pods)
             sure = _amounts(vars_, kind.sure[at]) if kind.sure else {}
             gang = vars_.state.gang
             amounts = _amounts(vars_, pods)
-            found.append(Start(gang.queue, kind.sample.band, amounts, sure))
+            queue = problem.queues.leaf(gang.queue)
+            found.append(Start(queue, kind.sample.band, amounts, sure))
     return found
 
 

@@ -94,7 +94,8 @@ class RoomMaking:
         return cover.run()
 
     def _rules(self, state: Standing, unit: Unit, queues: Ints | None) -> Ints:
-        rules = self.step.table.rules(state.gang.queue, unit.band)
+        queue = self.step.work.problem.queues.leaf(state.gang.queue)
+        rules = self.step.table.rules(queue, unit.band)
         return rules if queues is None else rules * queues
 
     def _place_again(self, unit: Unit, mark: int) -> None:

@@ -352,7 +352,7 @@ class _Sorts:
     def __init__(self, victims: Victims) -> None:
         accounts, wide = victims.accounts, victims.wide
         rights: list[Rights] = [r.rights for r in accounts] + [w.rights for w in wide]
-        self._queues = [r.queue for r in accounts] + [w.gang.queue for w in wide]
+        self._queues = [r.queue for r in accounts] + [w.queue for w in wide]
         self._codes = {name: i for i, name in enumerate(dict.fromkeys(self._queues))}
         self._queue = np.array([self._codes[q] for q in self._queues], dtype=np.int64)
         bands = [r.band for r in accounts] + [w.band for w in wide]

@@ -93,7 +93,7 @@ def whole(table: VictimTable, at: int, rule: Rule, before: Sequence[Going]) -> G
         at=at,
         leaver=Leaver(
             gang=wide.gang.key,
-            queue=wide.gang.queue,
+            queue=wide.queue,
             band=wide.band,
             rule=rule,
             parts=parts_of(wide.state or standing(wide.gang), parts),
