@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from models.gangs import Gang, PodSet, pod_sets
 from models.resources import Resources, summed
-from solver.evict.group_mates import mates_that_stay, promised_mates
+from solver.evict.group_mates import mates_of_waiting
 from solver.evict.may_leave import Permissions, Rights
 from solver.evict.victims import Account, Thing, Victims, Wide
 from solver.problem.gang_state import Standing, standing
@@ -39,8 +39,7 @@ class _Gathering:
         for at, budget in enumerate(problem.snapshot.budgets):
             for name in budget.gangs:
                 self._budgets[name] = (*self._budgets.get(name, ()), at)
-        starters = [unit for unit in problem.units if unit.starts]
-        self._mates = mates_that_stay(problem, starters) | promised_mates(problem)
+        self._mates = mates_of_waiting(problem)
 
     def run(self) -> Victims:
         singles, others = self.problem.runners.all
@@ -156,10 +155,9 @@ class _Gathering:
             key = None if state is None else (runner[0], rights)
             if key not in accounts:
                 accounts[key] = len(self.found.accounts)
-                account = self._account(gang, runner, whole)
-                if state is not None:
-                    account = _of_pods(account, rights)
-                self.found.accounts.append(account)
+                one = self._account(gang, runner, whole)
+                one = one if key is None else _of_pods(one, rights)
+                self.found.accounts.append(one)
             at = accounts[key]
             counts[at] = counts.get(at, 0) + 1
             parts.setdefault((at, host), []).append(runner)

@@ -25,6 +25,21 @@ def mates_that_stay(problem: Problem, units: Iterable[Unit]) -> frozenset[str]:
     )
 
 
+def mates_of_waiting(problem: Problem) -> frozenset[str]:
+    """
+    Name the gangs that may not be evicted whole if others of their groups start.
+
+    Whoever starts in a later step counts as well.
+    """
+    waiting = (state for state in problem.states.values() if not state.satisfied)
+    mates = {mate for state in waiting for mate in state.gang.mates}
+    return frozenset(
+        mate
+        for mate in mates
+        if mate in problem.states and stops_without_pods(problem.states[mate])
+    )
+
+
 def promised_mates(problem: Problem) -> frozenset[str]:
     """
     Name the gangs without which what already has its places could not start.

@@ -54,6 +54,12 @@ FAULTS: tuple[Fault, ...] = (
         ("evict/policy/one-bound-for-all-steps-leaves-the-choice-open",),
     ),
     Fault(
+        "limits-step-by-step",
+        "in the whole round a limit knows what each step does, and not both",
+        switch("solver.encode.leaving.joined_steps:_add_limits", always(None)),
+        ("evict/reclaim/what-is-left-below-a-limit-is-nobodys",),
+    ),
+    Fault(
         "not-dealt-again",
         "who is entitled gets no other place where its own has no room now",
         switch("solver.evict.entitled_first:_placed", always(None)),

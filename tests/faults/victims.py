@@ -42,7 +42,21 @@ def _for_inner_nodes_only(old):
     return keep
 
 
+def _counts_some(choice, state):
+    """
+    See a choice only where more pods count than a gang of one leaf needs.
+    """
+    leaf = state.leaves[0]
+    return choice and (len(state.nodes) > 1 or leaf.counted > leaf.minimum)
+
+
 FAULTS: tuple[Fault, ...] = (
+    Fault(
+        "what-counts-for-nothing-goes-whole",
+        "running pods that do not count leave together though none is needed",
+        switch("solver.evict.gathering:_has_choice", saying(_counts_some)),
+        ("evict/reclaim/pods-that-count-for-nothing-are-units-by-themselves",),
+    ),
     # --- victims
     Fault(
         "fixed-work-leaves",

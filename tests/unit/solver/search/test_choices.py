@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from models.policy import Policy
+from models.policy import Evict, Policy
 from solver.round import decide
 from solver.tuning import DEFAULT, Search
 from tests.helpers.build import gang, node, queue, snapshot
@@ -69,4 +69,27 @@ def test_the_choice_that_leaves_most_to_later_tiers_is_made(hole):
     plan = planned(borrower(), hole=hole)
 
     assert {hole} == {op.node for op in plan.operations if op.op == "Bind"}
+    assert {"proven"} == {tier.proof for tier in plan.tiers}
+
+
+def test_who_starts_beside_a_mate_that_is_evicted_is_no_better_choice():
+    """
+    Whoever of the two goes, its mate waits, and neither mate asks for anything.
+    """
+    nodes = [node("a", 2), node("b", 2), node("c", 1), node("d", 1)]
+    groups = {name: (f"default/{name}", f"default/beside-{name}") for name in "ab"}
+    gangs = [
+        gang(name, queue="guest", gpus=2, minimum=1, running=[name], mates=groups[name])
+        for name in "ab"
+    ]
+    gangs += [
+        gang(f"beside-{name}", queue="guest", gpus=1, minimum=1, mates=groups[name])
+        for name in "ab"
+    ]
+    claim = gang("claim", queue="owner", gpus=2, minimum=1)
+    queues = (queue("guest", quota=0), queue("owner", quota=4))
+    still = Policy(evict=Evict(consolidate=False))
+    plan = decide(snapshot(nodes, [*gangs, claim], queues), still)
+
+    assert 1 == sum(op.op == "Bind" for op in plan.operations)
     assert {"proven"} == {tier.proof for tier in plan.tiers}
