@@ -13,12 +13,7 @@ from models.snapshot import HashMemo, Snapshot, content_hash
 from solver.effort.budget import Budget, Clock, Lanes, Stopwatch
 from solver.evict.open_step import was_evicted
 from solver.evict.reservations import keep, promises_of
-from solver.evict.stale import (
-    letting_go,
-    not_helped,
-    stale_departures,
-    without_hope,
-)
+from solver.evict.stale import letting_go, stale_departures, stale_gangs
 from solver.explain.reasons import explain
 from solver.hold.heads import Head, head_facts, heads_of
 from solver.hold.held_back import held_gpus
@@ -258,27 +253,16 @@ def _chosen(bare: Problem, budget: Budget, strategy: str) -> Outcome:
 
     Of some that is only known once it is made: then it is made again with their room.
     """
-    sure = without_hope(bare)
+    stale = stale_gangs(bare)
+    sure = stale.difference(s.key for unit in bare.units for s in unit.states)
     first = _ranked(letting_go(bare, sure), budget, strategy)
-    late = not_helped(first.problem, first.draft)
-    if not late or not _has_others(first, late):
+    if stale <= sure | started(first):
         return first
     if budget.left <= 0:
         budget.cut.add("stale")
         return first
-    found = _ranked(letting_go(bare, sure | late), budget, strategy)
+    found = _ranked(letting_go(bare, stale - started(first)), budget, strategy)
     return conditional(found, first) if _is_better(found, first) else first
-
-
-def _has_others(outcome: Outcome, late: Collection[str]) -> bool:
-    """
-    Tell whether anybody might use the room of stale gangs: who waits, or takes others'.
-    """
-    problem, draft = outcome.problem, outcome.draft
-    return bool(problem.frozen.exits) or any(
-        unit.starts and not draft.starts(unit) and unit.key not in late
-        for unit in problem.units
-    )
 
 
 def _ranked(bare: Problem, budget: Budget, strategy: str) -> Outcome:

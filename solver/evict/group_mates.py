@@ -16,28 +16,21 @@ def mates_that_stay(problem: Problem, units: Iterable[Unit]) -> frozenset[str]:
     """
     Name the gangs that may not be evicted whole if some units start.
     """
-    return frozenset(
-        mate
-        for unit in units
-        for state in unit.states
-        for mate in state.gang.mates
-        if mate in problem.states and stops_without_pods(problem.states[mate])
-    )
+    return _staying(problem, (state for unit in units for state in unit.states))
 
 
 def mates_of_waiting(problem: Problem) -> frozenset[str]:
     """
-    Name the gangs that may not be evicted whole if others of their groups start.
-
-    Whoever starts in a later step counts as well.
+    Name those that may not be if any gang starts that is not satisfied, in any step.
     """
     waiting = (state for state in problem.states.values() if not state.satisfied)
-    mates = {mate for state in waiting for mate in state.gang.mates}
-    return frozenset(
-        mate
-        for mate in mates
-        if mate in problem.states and stops_without_pods(problem.states[mate])
-    )
+    return _staying(problem, waiting)
+
+
+def _staying(problem: Problem, states: Iterable[Standing]) -> frozenset[str]:
+    known = problem.states
+    mates = {mate for state in states for mate in state.gang.mates} & known.keys()
+    return frozenset(mate for mate in mates if stops_without_pods(known[mate]))
 
 
 def promised_mates(problem: Problem) -> frozenset[str]:

@@ -9,9 +9,8 @@ from models.aged_gangs import still
 from models.gangs import Gang, MatchPolicy, Pod, PodPhase, PodSet, pod_sets
 from models.plan import Departure, Placement
 from models.policy import Policy
-from solver.place.draft import Draft
 from solver.problem.gang_state import standing
-from solver.problem.node_room import NodeRoom
+from solver.problem.node_room import After, NodeRoom
 from solver.problem.problem import Problem
 from solver.shares.queue_tree import Booking
 
@@ -36,25 +35,11 @@ def stale_departures(problem: Problem, placement: Placement) -> dict[str, Depart
     return {name: why for name, why in found.items() if name not in gone}
 
 
-def without_hope(problem: Problem) -> frozenset[str]:
+def stale_gangs(problem: Problem) -> frozenset[str]:
     """
-    Name the stale gangs that no plan can help: they leave whatever is planned.
+    Name the gangs that leave where the plan does not help them.
     """
-    waiting = {state.key for unit in problem.units for state in unit.states}
-    return frozenset(g.key for g in _stale_gangs(problem) if g.key not in waiting)
-
-
-def not_helped(problem: Problem, draft: Draft) -> frozenset[str]:
-    """
-    Name the stale gangs that could have started, and do not.
-    """
-    waiting = {
-        state.key
-        for unit in problem.units
-        for state in unit.states
-        if not draft.starts(unit)
-    }
-    return frozenset(g.key for g in _stale_gangs(problem) if g.key in waiting)
+    return frozenset(gang.key for gang in _stale_gangs(problem))
 
 
 def letting_go(problem: Problem, keys: Collection[str]) -> Problem:
@@ -80,7 +65,7 @@ def letting_go(problem: Problem, keys: Collection[str]) -> Problem:
                 after.give_one(row, host)
     return replace(
         problem,
-        room=room.with_leaving(later, after),
+        room=replace(room, later=After(later.rows), after=After(after.rows)),
         queues=booking.tree(),
         stuck=tuple(state for state in problem.stuck if state.key not in keys),
         frozen=replace(problem.frozen, stale=problem.frozen.stale.union(keys)),

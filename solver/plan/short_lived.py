@@ -215,7 +215,8 @@ def started(outcome: Outcome) -> frozenset[str]:
     Name all that a round binds or reserves.
     """
     units = [u for u in outcome.problem.units if outcome.draft.starts(u)]
-    return _keys([*units, *outcome.problem.frozen.units])
+    frozen = outcome.problem.frozen
+    return _keys([*units, *frozen.units, *frozen.committed])
 
 
 def without(problem: Problem, keys: frozenset[str]) -> Problem:

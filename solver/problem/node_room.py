@@ -280,12 +280,6 @@ class Room:
             now=Now(self.both(self.idle, after.rows)),
         )
 
-    def with_leaving(self, later: NodeRoom, after: NodeRoom) -> "Room":
-        """
-        Count more pods as leaving whatever is planned: whoever waits may have it.
-        """
-        return replace(self, later=After(later.rows), after=After(after.rows))
-
     def with_kept(self, idle: NodeRoom, later: NodeRoom) -> "Room":
         """
         Count the pods of reservations as there, now and later.

@@ -216,15 +216,12 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "stale-room-is-nobodys",
-        "what a stale gang leaves that no plan can help is no room in this round",
-        switch("solver.evict.stale:without_hope", saying(lambda *_: frozenset())),
-        ("evict/stale/its-room-is-promised-to-who-waits",),
-    ),
-    Fault(
-        "stale-room-is-nobodys-if-it-waits",
-        "what a stale gang leaves that waits for places is no room in this round",
-        switch("solver.evict.stale:not_helped", saying(lambda *_: frozenset())),
-        ("evict/stale/nobody-else-leaves-where-this-round-cannot-help-it",),
+        "what a stale gang leaves is no room in this round",
+        switch("solver.evict.stale:letting_go", seeing(at1=lambda _: ())),
+        (
+            "evict/stale/its-room-is-promised-to-who-waits",
+            "evict/stale/nobody-else-leaves-where-this-round-cannot-help-it",
+        ),
     ),
     Fault(
         "stale-room-on-nodes-only",
