@@ -79,7 +79,7 @@ def shared_node(
     if is_open:
         taken = tuple(x for x in taken if x != TakenDevice(x.device, devices.contract))
         used = {**open_node.used, GPU: len(taken)}
-        open_node = replace(open_node, used=used)
+        open_node = replace(open_node, used={x: n for x, n in used.items() if n})
     contract = devices.contract
     return SharedNode(replace(open_node, taken=taken), held, contract=contract)
 
