@@ -81,9 +81,17 @@ def _may_leave(step: Step, runner: Runner, rule: str) -> bool:
         switched_on[rule]
         and runner.gang.preemptible
         and not (ago is not None and ago < evict.again)
-        and (rule != CONSOLIDATE or step.before.gangs[runner.gang.key].plannable)
+        and (rule != CONSOLIDATE or _may_move(step, runner))
         and runner.pod.seconds >= _least_runtime(step, runner.gang, rule)
     )
+
+
+def _may_move(step: Step, runner: Runner) -> bool:
+    """
+    Tell whether a gang may get new places: none does that others ask for or keep away.
+    """
+    beside = any(leaf.neighbours for leaf in pod_sets(runner.gang.tree))
+    return step.before.gangs[runner.gang.key].plannable and not beside
 
 
 def _least_runtime(step: Step, gang: Gang, rule: str) -> int:

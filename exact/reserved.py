@@ -119,11 +119,16 @@ def _short_nodes(
                 own[node, resource].append(amount * var)
             if amount and key in others:
                 held[node, resource].append(amount * step.now[place])
+    beside = any(
+        leaf.neighbours
+        for key in team
+        for leaf in pod_sets(step.before.gangs[key].gang.tree)
+    )
     parts = any(GPU_SHARE in node.allocatable for node in step.before.snapshot.nodes)
     for at, terms in own.items():
         short = step.cp.new_bool_var("")
-        if parts and (at[1] == GPU or is_part(at[1])):
-            # What devices have no room for is not told by sums: it may be so.
+        if beside or (parts and (at[1] == GPU or is_part(at[1]))):
+            # What devices or neighbours leave no room for is not told by sums.
             step.cp.add(total(terms) >= 1).only_enforce_if(short)
             yield short
             continue

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from solver.decode.pack import PackedPods, pack
-from solver.decode.stranded import stranded
 from solver.effort.budget import Budget
 from solver.encode.encoding import Encoding
 from solver.encode.variables import (
@@ -21,7 +20,8 @@ from solver.encode.variables import (
     Var,
 )
 from solver.place.draft import Draft
-from solver.place.round_state import RoundState
+from solver.place.round_state import RoundState, around_now
+from solver.place.stranded import stranded
 from solver.problem.gang_state import Standing
 from solver.problem.node_room import Bools
 from solver.problem.problem import Unit
@@ -309,7 +309,7 @@ class _Dealer:
         problem = self.encoding.problem
         gone = bool(failed)
         while gone:
-            keys = stranded(problem, self.work.placed)
+            keys = stranded(problem, self.work.placed, around_now(problem))
             units = [u for u in problem.units if any(s.key in keys for s in u.states)]
             for unit in units:
                 self._take_back(unit)

@@ -9,7 +9,8 @@ from solver.encode.activation import add_footprints, add_type, gang_types
 from solver.encode.capacity import Capacity, add_capacity, add_touched
 from solver.encode.demand import Demand
 from solver.encode.entitlement import add_entitlement
-from solver.encode.neighbours.domain_rows import NeighbourVars, add_neighbours
+from solver.encode.neighbours.domain_counts import NeighbourVars
+from solver.encode.neighbours.domain_rows import add_neighbours
 from solver.encode.neighbours.preferred_rows import PreferredVars, preferred_sum
 from solver.encode.node_classes import Classes
 from solver.encode.queue_limit import add_limits

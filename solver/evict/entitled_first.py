@@ -9,8 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from solver.evict.freeze import fits_now, waiting_units, without
+from solver.evict.freeze import waiting_units, without
 from solver.place.draft import Draft
+from solver.place.fits_now import fits_now
 from solver.place.gang_order import rank_of
 from solver.place.place_gang import place_gang
 from solver.place.round_state import RoundState

@@ -4,7 +4,6 @@ Freezing: what a step decided becomes a fact for all that follows.
 Who has room now is bound; who waits for somebody to leave is reserved with its places.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -24,6 +23,7 @@ from solver.evict.named_devices import (
     pods_of,
 )
 from solver.place.draft import Draft
+from solver.place.fits_now import fits_now
 from solver.place.gang_order import Rank, rank_of
 from solver.place.round_state import RoundState
 from solver.problem.core_pods import least_core
@@ -189,6 +189,10 @@ def waiting_units(problem: Problem, draft: Draft) -> list[Unit]:
     for unit in started:
         if unit.key not in draft.held:
             (ready if fits_now(work, unit, draft) else waiting).append(unit)
+    if work.around is not None:
+        found = [unit for unit in waiting if fits_now(work, unit, draft)]
+        ready += found
+        waiting = [unit for unit in waiting if unit not in found]
     served = [unit for unit in waiting if is_served(unit)]
     return waiting + _needed_for(claims, served, [u for u in ready if is_served(u)])
 
@@ -213,31 +217,6 @@ def _needed_for(
 
 def _may_ask(unit: Unit, claim: tuple[str, str, int]) -> bool:
     return any(may_be_for(state, unit.band, *claim) for state in unit.states)
-
-
-def fits_now(work: RoundState, unit: Unit, draft: Draft) -> bool:
-    """
-    Place a unit where a draft has it, or tell that there is no room.
-    """
-    mark = work.mark()
-    for state in unit.states:
-        for i, hosts in enumerate(draft.places[state.key]):
-            if not hosts:
-                continue
-            counts = Counter(hosts)
-            shape = work.problem.shapes.of_leaf[state.key, i]
-            request = work.problem.shapes.requests[shape]
-            asked = np.flatnonzero(request)
-            where = np.array([*counts])
-            number = np.array([*counts.values()])
-            free = work.room.rows[np.ix_(where, asked)]
-            if (free < number[:, None] * request[asked]).any() or work.ledger.most(
-                state, i, len(hosts)
-            ) < len(hosts):
-                work.undo(mark)
-                return False
-            work.take(state, i, counts)
-    return True
 
 
 def with_facts(
@@ -388,4 +367,9 @@ def without(problem: Problem, exits: Sequence[Exit]) -> Problem:
         kept = {*path} if one.rule == "consolidate" else {*path} - queues.parents
         booking.add(path, requests, -1, "running")
         booking.add(kept, requests, 1, "booked")
-    return replace(problem, queues=booking.tree()).in_room(room.rows, room.rows)
+    around = None if problem.around is None else problem.around.copy()
+    if around is not None:
+        for one in exits:
+            around.leave(problem.gangs[one.gang], one.leaf, one.host)
+    after = replace(problem, queues=booking.tree(), around=around)
+    return after.in_room(room.rows, room.rows)

@@ -65,6 +65,8 @@ class _Gathering:
         gang = thing.gang
         budgets = self._budgets.get(gang.key, ()) if self._budgets else ()
         key = self._sort_of(thing, rights, number, budgets)
+        if self.problem.around is not None and isinstance(gang.tree, PodSet):
+            key = (key, gang.tree.neighbours, gang.stale_since is None)
         at = self._known.get(key)
         if at is None:
             at = self._known[key] = len(self.found.accounts)

@@ -89,6 +89,7 @@ class Permissions:
         self._queues: dict[str, tuple[bool, bool, _Runtimes]] = {}
         gone = {one.gang for one in problem.frozen.exits} | problem.frozen.stale
         self._decided = gone | _promised(problem)
+        self._is_needed = _needs_others(problem)
         starters = [unit for unit in problem.units if unit.starts]
         leaf = problem.queues.leaf
         self._starters = {leaf(s.gang.queue) for u in starters for s in u.states}
@@ -116,6 +117,8 @@ class Permissions:
         """
         Tell whether a gang is not decided yet, and long enough there.
         """
+        if self._is_needed and any(x.neighbours.selected for x in pod_sets(gang.tree)):
+            return False
         again = gang.evicted_ago
         if again is not None and again < self.policy.evict.again:
             return False
@@ -168,6 +171,18 @@ class Permissions:
             share_excess(self.problem, queue, name) > 0
             for name in self.problem.queues.named
         )
+
+
+def _needs_others(problem: Problem) -> bool:
+    """
+    Tell whether gangs that have their places are near to others, or spread.
+    """
+    said = (
+        leaf.pod_set.neighbours
+        for key in problem.frozen.places
+        for leaf in problem.states[key].leaves
+    )
+    return any(one.near or one.spread for one in said)
 
 
 def _promised(problem: Problem) -> set[str]:

@@ -16,6 +16,7 @@ from solver.evict.greedy.evict import evict_by_hand
 from solver.evict.moved_gangs import Mover, movers_of
 from solver.evict.settled import is_settled
 from solver.evict.victims import Victims
+from solver.evict.who_stays import beside_who_stays
 from solver.place.complete import complete
 from solver.place.draft import Draft
 from solver.place.greedy import in_queue_order, start_entitled
@@ -175,7 +176,7 @@ def _opened(problem: Problem, now: Problem, idle: Draft) -> Opened | None:
         return None
     movers = movers_of(victims)
     return Opened(
-        problem=_later(now, movers),
+        problem=_later(now, movers, victims),
         now=now,
         victims=victims,
         movers=movers,
@@ -354,7 +355,7 @@ def _by_queue(problem: Problem) -> Draft:
     return work.draft()
 
 
-def _later(problem: Problem, movers: Sequence[Mover]) -> Problem:
+def _later(problem: Problem, movers: Sequence[Mover], victims: Victims) -> Problem:
     """
     See the round in the room there will be, with the shapes of what may be moved.
     """
@@ -383,4 +384,5 @@ def _later(problem: Problem, movers: Sequence[Mover]) -> Problem:
                 else np.concatenate([shapes.let, np.ones_like(more.allowed[fresh])])
             ),
         )
-    return replace(problem, shapes=shapes).in_room(problem.room.later)
+    problem = beside_who_stays(replace(problem, shapes=shapes), victims)
+    return problem.in_room(problem.room.later)

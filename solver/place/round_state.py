@@ -11,7 +11,7 @@ from itertools import takewhile
 
 import numpy as np
 
-from models.gangs import pod_sets
+from models.gangs import Gang
 from models.policy import Policy
 from models.resources import Resources
 from solver.place.by_turns import by_turns
@@ -22,7 +22,8 @@ from solver.place.queue_ledger import Ledger
 from solver.problem.gang_state import Standing
 from solver.problem.neighbours.pods_around import PodsAround
 from solver.problem.node_room import Bools, Ints, NodeRoom, Places
-from solver.problem.problem import Problem, Step
+from solver.problem.problem import Problem
+from solver.problem.running_gangs import Runner
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +160,16 @@ class RoundState:
         for node, row in rooms.items():
             self.room.give_one(row, node, sign)
         self.ledger.give(queue, held, sign)
+
+    def part(
+        self, gang: Gang, runners: Iterable[tuple[Runner, int]], sign: int = 1
+    ) -> None:
+        """
+        Let pods that run be gone for those beside them, or be there again.
+        """
+        if self.around is not None:
+            for (leaf, _), host in runners:
+                self.around.leave(gang, leaf, host, sign)
 
     def num(self, state: Standing, leaf: int) -> int:
         """
@@ -304,19 +315,18 @@ def around_now(problem: Problem) -> PodsAround | None:
     """
     if problem.around is None:
         return None
-    found = problem.around.copy(settled=problem.step is Step.IDLE)
+    found = problem.around.copy()
     frozen = problem.frozen
     for table, bound in ((frozen.places, False), (frozen.bound, True)):
         for key, places in table.items():
             for leaf, hosts in zip(problem.states[key].leaves, places, strict=True):
                 said = leaf.pod_set.neighbours
                 if said and hosts:
-                    at = np.array(hosts)
-                    found.add(said, at, np.ones_like(at), comes=True, relied_on=bound)
+                    at, ones = np.array(hosts), np.ones(len(hosts), dtype=np.int64)
+                    sure = bound or found.later
+                    found.add(said, at, ones, comes=True, relied_on=sure)
     for one in frozen.exits:
-        left = tuple(pod_sets(problem.gangs[one.gang].tree))[one.leaf]
-        if left.neighbours:
-            found.leave(left.neighbours, one.host)
+        found.leave(problem.gangs[one.gang], one.leaf, one.host)
     return found
 
 

@@ -23,7 +23,7 @@ from solver.problem.eligibility import blocked_gangs
 from solver.problem.gang_state import Standing, least_need
 from solver.problem.given import GivenRound, ProblemMemo, given_of
 from solver.problem.leaving_pods import Exit, Loss, loss_of
-from solver.problem.neighbours.kept_away import with_kept_away
+from solver.problem.neighbours.kept_away import firm_around, with_kept_away
 from solver.problem.neighbours.pods_around import PodsAround, pods_around
 from solver.problem.neighbours.preferred_pods import PreferredPods, preferred_pods
 from solver.problem.node_room import Ints, Places, Room
@@ -262,8 +262,11 @@ def _sorted_out(given: GivenRound, policy: Policy) -> _SortedOut:
     blocked |= structural_reasons(states, blocked, possible, given.queues)
     around = pods_around(room, states.values(), snapshot.gangs)
     if around is not None:
+        evicts = policy.evicts(borrowing=False) or policy.evicts(borrowing=True)
+        firm = firm_around(around, room, snapshot.gangs) if evicts else around
+        kept = where_neighbours_let(shapes, firm)
+        blocked = with_kept_away(states, blocked, possible, kept, firm)
         shapes = where_neighbours_let(shapes, around)
-        blocked = with_kept_away(states, blocked, possible, shapes, around)
     return _SortedOut(
         ready=ready,
         units=_units(states, blocked),

@@ -129,4 +129,34 @@ FAULTS = [
         _for(("pods-prefer-to-be-apart",)),
         strategy="greedy",
     ),
+    Fault(
+        "who-leaves-keeps-others-away",
+        "those that may leave keep others out of their domain all the same",
+        switch(f"{_AROUND}.afterwards", lambda old: lambda self: self.copy()),
+        _for(("who-keeps-others-away-leaves-for-them",)),
+    ),
+    Fault(
+        "nobody-leaves-beside-others",
+        "greedy lets nobody leave for pods that ask for others around them",
+        switch(
+            "solver.evict.greedy.beside_others:BesideOthers._make_place", always(False)
+        ),
+        _for(
+            (
+                "who-keeps-others-away-leaves-for-them",
+                "room-is-made-in-another-zone-for-each",
+            )
+        ),
+        strategy="greedy",
+    ),
+    Fault(
+        "whom-others-need-leaves",
+        "greedy lets those leave whom pods must be near to",
+        switch(
+            "solver.evict.greedy.beside_others:BesideOthers._let_go_unless_needed",
+            lambda old: lambda self, at, node: self._let_go(at),
+        ),
+        _for(("who-is-needed-does-not-leave",)),
+        strategy="greedy",
+    ),
 ]

@@ -10,13 +10,18 @@ from adapters.files import scenario_of
 from benchmarks.cases.beside import preferring, with_neighbours
 from benchmarks.cases.victims import victim_case
 from benchmarks.quality import exact_vector, vector_of
+from benchmarks.tuning import tuned
+from exact import best_first_step, best_later, first_worse
 from models.policy import Evict, Policy, Tier
+from solver.problem.problem import problem_of
 from solver.round import decide
+from solver.tuning import DEFAULT
 from solver.verify import verify
 from tests.helpers.cases import random_snapshot
 
 CALM = Evict(preempt=False, reclaim=False, consolidate=False, stale=False)
 TIERS = ("entitled", "disruption", "borrowing", "topology", "neighbours", "surplus")
+ONE_ROUND = tuned(DEFAULT, "search.most_short_lived", 0)
 POLICY = Policy(evict=CALM, tiers=tuple(Tier(name=name) for name in TIERS))
 
 
@@ -45,6 +50,24 @@ def test_what_is_proven_of_pods_beside_others_is_what_the_exact_model_says(seed)
 
     assert () == verify(snapshot, POLICY, plan)
     assert plan.status != "optimal" or exact == vector_of(plan)
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("seed", range(24))
+def test_who_leaves_for_pods_beside_others_is_what_the_exact_model_says(seed):
+    scenario = scenario_of(f"case-{seed}", victim_case(seed))
+    policy = scenario.policy
+    gangs = with_neighbours(f"case-{seed}", scenario.snapshot.gangs, 1.0)
+    snapshot = replace(scenario.snapshot, gangs=tuple(gangs))
+    shares = problem_of(snapshot, policy).shares
+    plan = decide(snapshot, policy, tuning=ONE_ROUND)
+    exact = best_first_step(snapshot, policy, shares)
+    later = best_later(snapshot, policy, shares, plan)
+
+    assert () == verify(snapshot, policy, plan)
+    assert exact is not None
+    assert later is not None
+    assert first_worse(vector_of(plan), (*exact, *later)) is None
 
 
 @pytest.mark.drawn

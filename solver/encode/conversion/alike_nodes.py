@@ -38,6 +38,7 @@ class Grouping:
     ) -> None:
         self.problem = problem
         self.victims = victims
+        self.linked = _linked_accounts(problem, victims)
         self.allowed = np.ascontiguousarray(problem.shapes.may_be[list(shapes)].T)
         self.contents: dict[object, Contents] = {}
         self._rows: dict[int, Ints] = {}
@@ -58,7 +59,9 @@ class Grouping:
             name, contents = self._contents(node, here)
             devices = tuple(held for _, held in here)
             where = domains[node].tobytes(), apart.get(node, 0)
-            key = (name, accounts, devices, costs, where)
+            leaves = tuple(tuple(leaf for leaf, _ in x[0].pods) for x in here.values())
+            beside = leaves if self.problem.around is not None else ()
+            key = (name, accounts, devices, costs, where, beside)
             if key not in found:
                 found[key] = AlikeNodes(
                     contents=contents, accounts=accounts, devices=devices, costs=costs
@@ -77,13 +80,13 @@ class Grouping:
             self._row(account, things[0], node) for (account, _), things in here.items()
         )
         counts = tuple(map(len, here.values()))
-        wide = tuple(self.victims.accounts[at].wide >= 0 for at, _ in here)
+        linked = tuple(at in self.linked for at, _ in here)
         name = (
             self.allowed[node].tobytes(),
             room.later[node].tobytes(),
             tuple(row.tobytes() for row in rows),
             counts,
-            wide,
+            linked,
             -1 if room.parts is None else int(room.parts.sort_of[node]),
         )
         if name not in self.contents:
@@ -92,7 +95,7 @@ class Grouping:
                 free=room.later[node],
                 rows=rows,
                 counts=counts,
-                linked=wide,
+                linked=linked,
                 node=node,
             )
             list_choices(self.contents[name], self.problem)
@@ -100,15 +103,13 @@ class Grouping:
 
     def _linked(self) -> Bools:
         """
-        Tell which nodes hold a part of a gang that others of it leave with.
+        Tell which nodes hold what may have to leave although nobody takes its place.
 
-        Nobody may ever come where it runs (a cordoned node), and yet it must be able
-        to go for the rest to go.
+        It is a part of a gang that others of it leave with, or keeps others away.
         """
         found = np.zeros(len(self.problem.room.later), dtype=bool)
-        accounts = self.victims.accounts
         for node, here in self.victims.on_node.items():
-            found[node] = any(accounts[at].wide >= 0 for at in here)
+            found[node] = not self.linked.isdisjoint(here)
         return found
 
     def _row(self, account: int, thing: Thing, node: int) -> Ints:
@@ -129,6 +130,16 @@ class Grouping:
         for leaf, _ in thing.pods:
             total += room.row(dict(leaves[leaf].requests))
         return total
+
+
+def _linked_accounts(problem: Problem, victims: Victims) -> frozenset[int]:
+    beside = problem.around is not None
+    return frozenset(
+        at
+        for at, account in enumerate(victims.accounts)
+        if account.wide >= 0
+        or (beside and any(x.neighbours for x in pod_sets(account.sample.gang.tree)))
+    )
 
 
 def _by_devices(

@@ -19,6 +19,7 @@ from solver.encode.conversion.options import (
     Option,
 )
 from solver.encode.conversion.usable_room import UsableRoom
+from solver.encode.neighbours.domain_parts import parts_by_domain
 from solver.encode.node_classes import Level as TopologyLevel
 from solver.encode.node_classes import bins_of, domains_of
 from solver.evict.victims import Victims
@@ -51,9 +52,10 @@ def convert(
     """
     domains, names = domains_of(problem, levels)
     grouping = Grouping(problem, shapes, victims)
-    alike = grouping.run(domains, apart)
+    where = np.column_stack([domains, parts_by_domain(problem, shapes)])
+    alike = grouping.run(where, apart)
     held = grouping.contents.values()
-    bins = Bins(domains, apart)
+    bins = Bins(where, apart)
     usable = UsableRoom(problem, list(shapes))
     uses = {id(contents): _Uses(usable, contents) for contents in held}
     groups, crowds = [], []
@@ -64,8 +66,7 @@ def convert(
         else:
             groups.append(_group(use, nodes, bins))
     classes = bins_of(problem, list(shapes), levels, bins.samples(), (domains, names))
-    exact = all(contents.exact for contents in held)
-    return Conversion(tuple(groups), tuple(crowds), classes, exact)
+    return Conversion(tuple(groups), tuple(crowds), classes, all(x.exact for x in held))
 
 
 class _Uses:

@@ -92,8 +92,11 @@ def _short_of_room(
         here = others.get(item.nodes)
         beside = {} if here is None else bound.capacity.class_terms(here)
         beside = {s: v for s, v in beside.items() if s in earlier}
-        if own and problem.room.parts is not None:
-            yield _may_lack_devices(model, own)
+        items = problem.shapes.items
+        if own and (
+            problem.room.parts is not None or any(items[s].neighbours for s in own)
+        ):
+            yield _may_be_short(model, own)
         for column in problem.room.sums if own else ():
             row = _asked(problem, own, column)
             if not row.variables:
@@ -106,10 +109,7 @@ def _short_of_room(
             yield short
 
 
-def _may_lack_devices(model: cp_model.CpModel, own: Mapping[int, Sequence[Var]]) -> Var:
-    """
-    Say that a node may have no devices for pods on it, which sums do not tell.
-    """
+def _may_be_short(model: cp_model.CpModel, own: Mapping[int, Sequence[Var]]) -> Var:
     short = model.new_bool_var("")
     here = [count for counts in own.values() for count in counts]
     model.add(cp_model.LinearExpr.sum(here) >= 1).only_enforce_if(short)

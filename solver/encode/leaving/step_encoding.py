@@ -27,6 +27,7 @@ from solver.encode.leaving.losses import (
 )
 from solver.encode.leaving.variables import Leaving
 from solver.encode.leaving.who_leaves import add_leaving
+from solver.encode.neighbours.domain_rows import add_neighbours
 from solver.encode.queue_limit import add_limits
 from solver.encode.queue_rows import Key, placed
 from solver.encode.tier_rows import tier_sum
@@ -102,6 +103,7 @@ def encode_step(
     ]
     add_footprints(model, demand)
     capacity = add_capacity(model, classes, demand, leaving.sizes)
+    add_neighbours(model, problem, capacity, types, leaving)
     add_step_rules(model, problem, leaving, types, released_by(problem, leaving))
     return StepEncoding(
         problem=problem,

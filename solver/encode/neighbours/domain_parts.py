@@ -18,17 +18,26 @@ def parts_by_domain(problem: Problem, shapes: Sequence[int]) -> Ints:
     """
     around = problem.around or problem.preferred
     none = np.zeros(len(problem.room.nodes), dtype=np.int64)
-    if around is None:
+    keys = parting_keys(problem, shapes)
+    if around is None or not keys:
         return none
+    few = [around.domains.of(key) for key in keys]
+    parts = np.unique(np.stack(few, axis=1), axis=0, return_inverse=True)[1]
+    return np.asarray(parts.reshape(-1))
+
+
+def parting_keys(problem: Problem, shapes: Sequence[int]) -> list[str]:
+    """
+    List the keys that some shapes ask for, or prefer, of which there are few domains.
+    """
+    around = problem.around or problem.preferred
+    if around is None:
+        return []
     said = [problem.shapes.items[shape].neighbours for shape in shapes]
     selected = {name for one in said for name in one.selected}
     keys = {key for one in said for key in one.topology_keys()}
     if problem.around is not None:
         keys |= {key for pods, key in problem.around.apart if pods in selected}
-    rows = [around.domains.of(key) for key in sorted(keys)]
     most = problem.tuning.encode.most_parts
-    few = [row for row in rows if int(row.max(initial=-1)) < most]
-    if not few:
-        return none
-    parts = np.unique(np.stack(few, axis=1), axis=0, return_inverse=True)[1]
-    return np.asarray(parts.reshape(-1))
+    domains = around.domains
+    return [k for k in sorted(keys) if int(domains.of(k).max(initial=-1)) < most]

@@ -12,8 +12,9 @@ from heapq import heappop, heappush
 import numpy as np
 
 from solver.evict.eviction_ledger import MOVED
+from solver.evict.greedy.beside_others import BesideOthers
 from solver.evict.greedy.eviction_log import Leavers
-from solver.evict.greedy.node_offers import SAME, NodeOffers, Offer
+from solver.evict.greedy.node_offers import SAME, NodeOffers, Offer, pod_has_gpus
 from solver.evict.greedy.victim_table import VictimTable
 from solver.evict.greedy.what_goes import Going
 from solver.place.round_state import RoundState
@@ -66,6 +67,9 @@ class Cover:
 
     def _below(self, at: int, mask: Bools | None) -> bool:
         node = self.state.nodes[at]
+        if node.leaf >= 0 and self._has_neighbours(node.leaf):
+            beside = self._beside_others(node.leaf, mask)
+            return beside.place(self._missing(node.leaf))
         if node.leaf >= 0:
             return self._cover_leaf(node.leaf, mask)
         return all(self._cover(child, mask) for child in self._by_size(node))
@@ -168,6 +172,22 @@ class Cover:
                     if mask is None or mask[other]:
                         heappush(heap, (0.0, other))
         return need <= 0
+
+    def _has_neighbours(self, leaf: int) -> bool:
+        said = self.state.leaves[leaf].pod_set.neighbours
+        return self.work.around is not None and bool(said)
+
+    def _beside_others(self, leaf: int, mask: Bools | None) -> BesideOthers:
+        return BesideOthers(
+            work=self.work,
+            table=self.table,
+            leavers=self.leavers,
+            state=self.state,
+            leaf=leaf,
+            rules=self.offers.rules,
+            mask=mask,
+            gpus=pod_has_gpus(self.state, leaf),
+        )
 
     def _fill(self, leaf: int, need: int, mask: Bools | None) -> int:
         return self.work.fill(self.state, leaf, need, mask) if need > 0 else 0

@@ -243,5 +243,5 @@ def _for_all_nodes(problem: Problem) -> Problem:
     Let shapes fit wherever they may be, since room changes; more gangs will be named.
     """
     shapes = problem.shapes
-    own = replace(shapes, fits=shapes.allowed, of_leaf=dict(shapes.of_leaf))
+    own = replace(shapes, fits=shapes.may_be, of_leaf=dict(shapes.of_leaf))
     return replace(problem, shapes=own)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from models.gangs import pod_sets
 from models.plan import Rule
 from solver.evict.eviction_ledger import MOVED, HandRights
 from solver.evict.greedy.exits import exits_of
@@ -18,7 +19,8 @@ from solver.evict.greedy.victim_table import (
 )
 from solver.evict.greedy.what_goes import Going, alone, whole
 from solver.evict.moved_gangs import Mover
-from solver.place.round_state import RoundState
+from solver.place.round_state import RoundState, around_now
+from solver.place.stranded import stranded
 from solver.problem.leaving_pods import Exit
 
 _RULES: Mapping[int, Rule] = {RECLAIM: "reclaim", PREEMPT: "preempt", MOVE: MOVED}
@@ -98,7 +100,26 @@ class Leavers:
         self.work.note(partial(self._return, self._serial))
         self.goings[self._serial] = going
         self._apply(self._serial, going, 1)
-        return self._serial, going
+        if self.lie_well(going):
+            return self._serial, going
+        self.bring_back(self._serial)
+        return None
+
+    def lie_well(self, going: Going | None = None) -> bool:
+        """
+        Tell whether all that have places lie well among others, where somebody changed.
+        """
+        if self.work.around is None:
+            return True
+        leaves = () if going is None else tuple(pod_sets(going.item.gang.tree))
+        if going is not None and not any(leaf.neighbours for leaf in leaves):
+            return True
+        around = around_now(self.work.problem)
+        assert around is not None
+        for one in self.goings.values():
+            for (leaf, _), host in one.runners:
+                around.leave(one.item.gang, leaf, host)
+        return not stranded(self.work.problem, self.work.placed, around)
 
     def _seen(self, at: int, rule: Rule) -> Going | None:
         """
@@ -120,6 +141,7 @@ class Leavers:
         """
         queue, wide = going.leaver.queue, going.item.wide
         self.work.leave(going.rooms, queue, going.released, sign)
+        self.work.part(going.item.gang, going.runners, sign)
         if going.leaver.rule != MOVED:
             self.work.ledger.give_share(queue, going.released, sign)
         if wide < 0:
@@ -195,7 +217,7 @@ class Leavers:
         if not self.is_apart(going) or not self.may_stay(going):
             return False
         self.bring_back(serial)
-        if self.rights.hold():
+        if self.rights.hold() and self.lie_well(going):
             return True
         self.goings[serial] = going
         self._count(going, 1)

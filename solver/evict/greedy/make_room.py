@@ -139,6 +139,8 @@ class RoomMaking:
         """
         if not self.step.leavers.since(mark):
             return True
+        if not self.step.leavers.lie_well():
+            return False
         most = self.step.problem.policy.evict.max_lost_per_gpu
         if most is not None:
             gained = sum(

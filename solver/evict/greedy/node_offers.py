@@ -106,8 +106,6 @@ class NodeOffers:
         """
         shape = self._shape_of(leaf)
         most = np.where(self.work.problem.shapes.allowed[shape, nodes], _EVER, 0)
-        if self.work.problem.shapes.items[shape].neighbours:
-            return np.zeros_like(most)
         if not self.work.problem.shapes.items[shape].tag:
             return most
         mine = self.state.leaves[leaf].pod_set.exclusive

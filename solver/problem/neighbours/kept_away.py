@@ -2,13 +2,16 @@
 Gangs that no node takes, since those that run there let none of their pods be.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from models.aged_gangs import still
+from models.gangs import Gang, PodPhase, pod_sets
 from models.neighbours import Neighbours
 from models.reasons import Facts, Reason, Waiting, listed
 from solver.problem.eligibility import spread_to_groups
 from solver.problem.gang_state import Standing, least_need
 from solver.problem.neighbours.pods_around import PodsAround
+from solver.problem.node_room import Room
 from solver.problem.pod_shapes import Shapes
 from solver.problem.when_empty.possible_room import Possible
 
@@ -36,6 +39,19 @@ def with_kept_away(
             facts["detail"] = told(around, shapes.items[shape].neighbours)
             found[key] = Waiting(Reason.NEIGHBOURS_IN_THE_WAY, facts)
     return spread_to_groups(states, found)
+
+
+def firm_around(around: PodsAround, room: Room, gangs: Sequence[Gang]) -> PodsAround:
+    """
+    See pods around without those that leave, or that may have to.
+    """
+    found = around.afterwards()
+    for gang in (gang for gang in still(gangs) if gang.preemptible):
+        for at, leaf in enumerate(pod_sets(gang.tree)):
+            for pod in leaf.pods if leaf.neighbours else ():
+                if pod.phase is PodPhase.RUNNING:
+                    found.leave(gang, at, room.index.get(pod.node or "", -1))
+    return found
 
 
 def told(around: PodsAround, said: Neighbours) -> str:

@@ -2,10 +2,11 @@
 Pods around: who is in each domain of those that ours must be near to or apart from.
 
 Who runs counts as there until it is gone, also if it leaves in this round; but nobody
-is near to a pod that may leave, and spread counts those that stay.
+is near to a pod that leaves, and spread counts those that stay.  Once all are gone who
+leave, they keep nobody away.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -27,7 +28,8 @@ class PodsAround:
 
     ``members`` are those that the selector selects, ``holders`` are apart from these,
     and ``hosts`` may be relied on as neighbours.  Of selectors in ``exists`` there is a
-    pod somewhere.  Until all is ``settled`` nobody is relied on, and nothing spread.
+    pod somewhere.  It is as it is now, or ``later``, when all are gone who leave: those
+    are ``ending`` that do so already.
     """
 
     domains: KeyDomains
@@ -38,11 +40,12 @@ class PodsAround:
     holders: dict[Pair, Ints] = field(default_factory=dict)
     hosts: dict[Pair, Ints] = field(default_factory=dict)
     exists: dict[str, int] = field(default_factory=dict)
-    settled: bool = True
+    ending: tuple[tuple[Neighbours, int], ...] = ()
+    later: bool = False
 
-    def copy(self, *, settled: bool) -> "PodsAround":
+    def copy(self) -> "PodsAround":
         """
-        Give the same, to be changed; nobody is relied on while others may yet leave.
+        Give the same, to be changed.
         """
         return PodsAround(
             domains=self.domains,
@@ -51,10 +54,21 @@ class PodsAround:
             apart=self.apart,
             members={pair: row.copy() for pair, row in self.members.items()},
             holders={pair: row.copy() for pair, row in self.holders.items()},
-            hosts={k: row.copy() for k, row in self.hosts.items()} if settled else {},
-            settled=settled,
+            hosts={pair: row.copy() for pair, row in self.hosts.items()},
             exists=dict(self.exists),
+            ending=self.ending,
+            later=self.later,
         )
+
+    def afterwards(self) -> "PodsAround":
+        """
+        See it when all are gone who leave.
+        """
+        found = self.copy()
+        found.later = True
+        for said, node in self.ending:
+            found.keep_away(said, np.array([node]), np.array([-1]))
+        return found
 
     def add(
         self,
@@ -77,23 +91,38 @@ class PodsAround:
             self.exists[name] = self.exists.get(name, 0) + number
         if stays:
             self.spread.add(said, nodes, counts, comes=comes)
-        for pair in self.apart:
-            if pair[0] in mine:
-                self._count(self.members, pair, nodes, counts)
-        for rule in said.apart:
-            self._count(self.holders, (rule.pods, rule.key), nodes, counts)
+        self.keep_away(said, nodes, counts)
         for pair in self.near if stays and relied_on else ():
             if pair[0] in mine:
                 self._count(self.hosts, pair, nodes, counts)
 
-    def leave(self, said: Neighbours, node: int) -> None:
+    def keep_away(self, said: Neighbours, nodes: Ints, counts: Ints) -> None:
         """
-        Rely no more on a pod that leaves; it is still there for those apart from it.
+        Count pods on nodes for those that are apart from them, and the other way round.
         """
-        at, one = np.array([node]), np.array([-1])
+        for pair in self.apart:
+            if pair[0] in said.selected:
+                self._count(self.members, pair, nodes, counts)
+        for rule in said.apart:
+            self._count(self.holders, (rule.pods, rule.key), nodes, counts)
+
+    def leave(self, gang: Gang, leaf: int, node: int, sign: int = 1) -> None:
+        """
+        Rely no more on a pod that leaves, or again on one that stays after all.
+
+        It is still there for those apart from it, but for later.
+        """
+        said = tuple(pod_sets(gang.tree))[leaf].neighbours
+        if not said or node < 0:
+            return
+        at, one = np.array([node]), np.array([-sign])
+        if self.later:
+            self.keep_away(said, at, one)
+        if gang.stale_since is not None:
+            return
         self.spread.add(said, at, one)
         for pair in self.near:
-            if pair[0] in said.selected and pair in self.hosts:
+            if pair[0] in said.selected:
                 self._count(self.hosts, pair, at, one)
 
     def _count(
@@ -131,12 +160,10 @@ class PodsAround:
         """
         Tell on which nodes one more pod may be.
         """
-        free = self.apart_from(said)
-        if said.near is not None:
-            free &= self._near_to(said)
+        free = self.apart_from(said) & self.near_others(said)
         for rule in said.spread:
             free &= self.spread.allows(said, rule, demand)
-        return free if self.settled or not said.spread else np.zeros_like(free)
+        return free
 
     def apart_from(self, said: Neighbours) -> Bools:
         """
@@ -171,11 +198,13 @@ class PodsAround:
             return False
         return not self.exists.get(near.pods)
 
-    def _near_to(self, said: Neighbours) -> Bools:
+    def near_others(self, said: Neighbours) -> Bools:
+        """
+        Tell where those are that one more pod looks for, and the labels it goes by.
+        """
         near = said.near
-        assert near is not None
         found = self.has_keys(said)
-        if self.is_first(said):
+        if near is None or self.is_first(said):
             return found
         for key in near.keys:
             row = self.hosts.get((near.pods, key))
@@ -197,13 +226,13 @@ def pods_around(
     said = {each for each in said if each}
     if not said:
         return None
-    domains = KeyDomains(room.nodes)
     leaves = [
         (gang, leaf)
         for gang in gangs
         for leaf in pod_sets(gang.tree)
         if leaf.neighbours
     ]
+    domains = KeyDomains(room.nodes)
     others = [
         (at, who, count)
         for at, node in enumerate(domains.nodes)
@@ -218,17 +247,29 @@ def pods_around(
     )
     for at, who, count in others:
         found.add(who, np.array([at]), np.array([count]))
-    for gang, leaf in leaves:
-        _add_running(found, room.index, gang, leaf)
+    for (who, stays), hosts in _running(room.index, leaves).items():
+        found.add(who, np.array(hosts), np.ones_like(hosts), stays=stays)
+    found.ending = tuple(_ending(room.index, leaves))
     return found
 
 
-def _add_running(
-    found: PodsAround, index: Mapping[str, int], gang: Gang, leaf: PodSet
-) -> None:
-    for pod in leaf.pods:
-        at = index.get(pod.node) if pod.node is not None else None
-        if at is None or pod.phase not in _THERE:
-            continue
-        stays = pod.phase is PodPhase.RUNNING and gang.stale_since is None
-        found.add(leaf.neighbours, np.array([at]), np.array([1]), stays=stays)
+def _ending(
+    index: Mapping[str, int], leaves: Iterable[tuple[Gang, PodSet]]
+) -> Iterator[tuple[Neighbours, int]]:
+    for _, leaf in leaves:
+        for pod in leaf.pods:
+            if pod.phase is PodPhase.TERMINATING and (pod.node or "") in index:
+                yield leaf.neighbours, index[pod.node or ""]
+
+
+def _running(
+    index: Mapping[str, int], leaves: Iterable[tuple[Gang, PodSet]]
+) -> dict[tuple[Neighbours, bool], list[int]]:
+    found: dict[tuple[Neighbours, bool], list[int]] = {}
+    for gang, leaf in leaves:
+        for pod in leaf.pods:
+            at = index.get(pod.node) if pod.node is not None else None
+            if at is not None and pod.phase in _THERE:
+                stays = pod.phase is PodPhase.RUNNING and gang.stale_since is None
+                found.setdefault((leaf.neighbours, stays), []).append(at)
+    return found

@@ -8,7 +8,6 @@ import numpy as np
 
 from models.neighbours import Neighbours
 from models.nodes import NodeDemand
-from solver.place.round_state import around_now
 from solver.problem.neighbours.pods_around import PodsAround
 from solver.problem.problem import Problem
 
@@ -16,14 +15,15 @@ _Pod = tuple[str, Neighbours, NodeDemand, int]
 
 
 def stranded(
-    problem: Problem, placed: Mapping[str, Mapping[int, Iterable[int]]]
+    problem: Problem,
+    placed: Mapping[str, Mapping[int, Iterable[int]]],
+    around: PodsAround | None,
 ) -> set[str]:
     """
     Name the gangs of which pods could not come to their places in any order tried.
 
     Who looks for its like comes first, then who looks for nobody, then all others.
     """
-    around = around_now(problem)
     if around is None:
         return set()
     pods: list[_Pod] = []

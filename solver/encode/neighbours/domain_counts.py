@@ -1,0 +1,142 @@
+"""
+The counts of pods with neighbours: by domain, by shape, and those that have places.
+
+Classes do not reach over domains of keys that have few of them; where one does, rows
+over its pods are left out, so the model stays a relaxation.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from models.neighbours import Neighbours
+from solver.effort.cp_sat import cp_model
+from solver.encode.capacity import Capacity
+from solver.encode.leaving.variables import Leaving
+from solver.encode.neighbours.domain_parts import parting_keys
+from solver.encode.neighbours.staying import Staying
+from solver.encode.variables import Linear, Var
+from solver.problem.pod_shapes import Shape
+from solver.problem.problem import Problem
+
+Pairs = list[tuple[Var, int]]
+
+
+@dataclass(slots=True)
+class NeighbourVars:
+    """
+    What a hint needs: booleans with the counts that make them true, and least counts.
+
+    ``first`` are where the first of its like may be: where none is, and one asks.
+    """
+
+    some: list[tuple[Var, Sequence[Var]]] = field(default_factory=list)
+    least: list[tuple[Var, Sequence[tuple[int, Sequence[Var]]], bool]] = field(
+        default_factory=list
+    )
+    first: list[Sequence[tuple[Var, Sequence[Var], Sequence[Var]]]] = field(
+        default_factory=list
+    )
+
+    def hint(self, values: Mapping[int, int]) -> Pairs:
+        """
+        List what each would be, given the counts.
+        """
+
+        def total(terms: Iterable[Var]) -> int:
+            return sum(values.get(var.index, 0) for var in terms)
+
+        pairs = [(var, int(total(terms) > 0)) for var, terms in self.some]
+        for var, sums, free in self.least:
+            low = min((base + total(terms) for base, terms in sums), default=0)
+            pairs.append((var, low if free else 0))
+        for row in self.first:
+            chosen = False
+            for var, asks, there in row:
+                here = not chosen and total(asks) > 0 and not total(there)
+                chosen = chosen or here
+                pairs.append((var, int(here)))
+        return pairs
+
+
+Table = dict[int, list[Var]]
+
+
+class DomainCounts:
+    """
+    The counts of pods with neighbours, by shape and class.
+    """
+
+    def __init__(
+        self,
+        model: cp_model.CpModel,
+        problem: Problem,
+        capacity: Capacity,
+        there: Staying,
+        leaving: Leaving | None,
+    ) -> None:
+        self.model = model
+        self.capacity = capacity
+        self.there = there
+        self.sizes = () if leaving is None else leaving.sizes
+        self.around = there.around
+        self.found = NeighbourVars()
+        self.terms = [
+            capacity.class_terms(at) for at in range(len(capacity.classes.items))
+        ]
+        shapes = sorted({shape for terms in self.terms for shape in terms})
+        self.items: dict[int, Shape] = {
+            shape: problem.shapes.items[shape]
+            for shape in shapes
+            if problem.shapes.items[shape].neighbours
+        }
+        self.parting = set(parting_keys(problem, shapes))
+
+    def by_domain(self, key: str, shapes: Sequence[int]) -> tuple[Table, list[Var]]:
+        """
+        Collect the counts of shapes per domain, and those of classes over several.
+        """
+        table: Table = {}
+        over: list[Var] = []
+        cells = self.around.domains.of(key)
+        for at, terms in enumerate(self.terms):
+            here = [var for shape in shapes for var in terms.get(shape, ())]
+            nodes = list(self.capacity.classes.items[at].nodes)
+            inside = np.unique(cells[nodes]).tolist() if here else []
+            if len(inside) > 1 or (inside and self._may_span(at, key)):
+                over += here
+            elif inside and inside[0] >= 0:
+                table.setdefault(inside[0], []).extend(here)
+        return table, over
+
+    def _may_span(self, at: int, key: str) -> bool:
+        sizes = self.sizes
+        return bool(sizes) and sizes[at].most > 1 and key not in self.parting
+
+    def some(self, terms: Sequence[Var]) -> Var:
+        """
+        Make a boolean that is true where there is any pod.
+        """
+        some = self.model.new_bool_var("")
+        none = self.model.add(cp_model.LinearExpr.sum(list(terms)) == 0)
+        none.only_enforce_if(~some)
+        self.found.some.append((some, terms))
+        return some
+
+
+def selects(pods: str) -> Callable[[Neighbours], bool]:
+    """
+    Tell of pods whether a selector selects them.
+    """
+    return lambda said: pods in said.selected
+
+
+def sum_of(left: Linear, terms: Sequence[Var]) -> cp_model.LinearExpr:
+    """
+    Add pods that come to those that stay.
+    """
+    factors = [*left.coefficients, *(1 for _ in terms)]
+    body = cp_model.LinearExpr.weighted_sum([*left.variables, *terms], factors)
+    found: cp_model.LinearExpr = body + left.constant
+    return found

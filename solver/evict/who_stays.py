@@ -1,0 +1,26 @@
+"""
+Who stays around pods in a step, whoever leaves of those that may.
+"""
+
+from dataclasses import replace
+
+from solver.evict.victims import Victims
+from solver.place.round_state import around_now
+from solver.problem.pod_shapes import where_neighbours_let
+from solver.problem.problem import Problem
+
+
+def beside_who_stays(problem: Problem, victims: Victims) -> Problem:
+    """
+    See others around as when all are gone who leave; who may, keeps nobody away.
+    """
+    if problem.around is None:
+        return problem
+    around = problem.around.afterwards()
+    later = replace(problem, around=around)
+    found = around_now(later) or around
+    for host, here in victims.on_node.items():
+        for thing in (thing for things in here.values() for thing in things):
+            for leaf, _ in thing.pods:
+                found.leave(thing.gang, leaf, host)
+    return replace(later, shapes=where_neighbours_let(problem.shapes, found))
