@@ -214,7 +214,8 @@ def devices_opened(small: SmallModel) -> dict[str, list[cp_model.LinearExprT]]:
     Ensure that devices hold the parts of new pods; give those opened, by node.
     """
     pods = new_parts(small.binds, leaves_of(small))
-    return add_devices(small.cp, small.facts.snapshot, pods).opened
+    small.world = add_devices(small.cp, small.facts.snapshot, pods)
+    return small.world.opened
 
 
 def leaves_of(small: SmallModel) -> dict[tuple[str, str], PodSet]:

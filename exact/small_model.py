@@ -5,6 +5,7 @@ The variables of the small model.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from exact.devices import World
 from exact.facts import Facts, GangFacts
 from models.resources import Resources
 from solver.effort.cp_sat import cp_model
@@ -12,7 +13,7 @@ from solver.effort.cp_sat import cp_model
 Shares = Mapping[str, Resources]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class SmallModel:
     """
     The variables of the small model, by meaning.
@@ -21,7 +22,8 @@ class SmallModel:
     ``starts[gang]`` says that a gang in need starts, ``entitled[gang]`` that it does
     so within its fair share, ``receives[node]`` that a node gets a pod.  The pods of
     ``reserved`` gangs have a place and are not bound; those of ``stopped`` gangs have
-    all left, and ``stale`` gangs stop running unless they start.
+    all left, and ``stale`` gangs stop running unless they start.  ``world`` says what
+    lies on devices where nobody leaves.
     """
 
     cp: cp_model.CpModel
@@ -35,6 +37,7 @@ class SmallModel:
     reserved: frozenset[str] = frozenset()
     stopped: frozenset[str] = frozenset()
     stale: frozenset[str] = frozenset()
+    world: World | None = None
 
     def planned(self) -> Iterator[tuple[str, GangFacts]]:
         """

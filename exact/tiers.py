@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
 from exact.facts import GangFacts
+from exact.left_over import left_over
 from exact.model import new_pods_by_domain, running_domains
 from exact.preferred import unmet
 from exact.small_model import SmallModel
@@ -31,6 +32,7 @@ def tier_expressions(
         "topology": (-1, _spread),
         "neighbours": (-1, unmet),
         "surplus": (1, _surplus),
+        "expected-fragments": (-1, partial(left_over, policy=policy)),
         "packing": (-1, _broken_holes),
         "gpus": (1, _gpus),
         "pods": (1, _pods),

@@ -10,12 +10,15 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationInfo,
+    field_serializer,
     field_validator,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
 
-from models.written import Seconds
+from models.gpu_parts import WHOLE, GpuPart
+from models.resources import Resources, format_quantity
+from models.written import Demand, Mebibytes, Seconds, Thousandths
 
 TierName = Literal[
     "entitled",
@@ -24,6 +27,7 @@ TierName = Literal[
     "topology",
     "neighbours",
     "surplus",
+    "expected-fragments",
     "packing",
     "gpus",
     "pods",
@@ -146,18 +150,80 @@ class Limits(PolicyPart):
     gap: float = Field(0.001, ge=0, lt=1)
 
 
+class TypicalGpu(PolicyPart):
+    """
+    The part of GPUs that a typical pod asks for, as a leaf of a file says it.
+    """
+
+    fraction: Thousandths | None = None
+    memory: Mebibytes | None = None
+    mig: str | None = None
+    devices: int = Field(1, ge=1, le=64)
+
+    @property
+    def part(self) -> GpuPart:
+        """
+        The part by its amounts.
+        """
+        share = self.fraction or 0
+        return GpuPart(
+            cores=share,
+            share=share,
+            memory=self.memory or 0,
+            profile=self.mig or "",
+            count=self.devices,
+        )
+
+    @field_serializer("fraction")
+    def _as_fraction(self, value: int | None) -> float | None:
+        return None if value is None else value / WHOLE
+
+    @field_serializer("memory")
+    def _as_memory(self, value: int | None) -> str | None:
+        return None if value is None else f"{value}Mi"
+
+    @model_validator(mode="after")
+    def _one_way_to_say_it(self) -> "TypicalGpu":
+        if sum(x is not None for x in (self.fraction, self.memory, self.mig)) != 1:
+            raise ValueError("say one of fraction, memory and mig")
+        return self
+
+
+class ListedPod(PolicyPart):
+    """
+    A typical pod, how many of all there are, and the GPU models it may be on.
+    """
+
+    requests: Demand = Field(default_factory=dict)
+    gpu: TypicalGpu | None = None
+    models: tuple[str, ...] = ()
+    count: int = Field(1, ge=1)
+
+    @field_serializer("requests")
+    def _as_written(self, value: Resources) -> dict[str, str]:
+        return {name: format_quantity(name, amount) for name, amount in value.items()}
+
+
 class Tier(PolicyPart):
     """
     One listed tier; a mapping in the file may carry its options.
 
     ``after`` and ``gpus`` are of ``late`` only: how long a gang is passed over before
-    it counts there, and how many GPUs it needs at least.
+    it counts there, and how many GPUs it needs at least.  ``pods`` are the typical ones
+    of ``expected-fragments``, in place of those that wait and run.
     """
 
     name: TierName
     gap: float | None = Field(None, ge=0, lt=1)
     after: Seconds | None = None
     gpus: int | None = Field(None, ge=0)
+    pods: tuple[ListedPod, ...] = ()
+
+    @model_validator(mode="after")
+    def _only_fragments_have_pods(self) -> "Tier":
+        if self.pods and self.name != "expected-fragments":
+            raise ValueError("pods are an option of expected-fragments only")
+        return self
 
     @model_validator(mode="after")
     def _only_late_has_times(self) -> "Tier":
@@ -260,6 +326,14 @@ class Policy(PolicyPart):
         Give the tier of those who are late, if it is listed.
         """
         return next((tier for tier in self.tiers if tier.name == "late"), None)
+
+    @property
+    def fragments(self) -> Tier | None:
+        """
+        Give the tier of what typical pods cannot use, if it is listed.
+        """
+        names = (tier for tier in self.tiers if tier.name == "expected-fragments")
+        return next(names, None)
 
     @property
     def clocks(self) -> tuple[int, ...]:

@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.census import LOAD
+from models.device_use import SharedDevice
 from models.gangs import Gang, Pod, pod_sets
 from models.gpu_parts import DEVICE, WHOLE, GpuDevice, GpuPart, part_of
 from models.mig_profiles import MIG_MODELS, Sliced
 from models.nodes import Node
 from models.resources import GPU
 from solver.devices.device_packing import SLICES
-from solver.devices.device_states import DeviceStates, SharedDevice
+from solver.devices.device_states import DeviceStates
 
 Ints = NDArray[np.int64]
 MIG = "mig"

@@ -48,7 +48,7 @@ def dealt(
         by_sort.setdefault(part.contract if not part.profile else "", []).append(
             (name, part)
         )
-    idle = _idle(node, states, last)
+    idle = idle_of(node, states, last)
     found: dict[str, tuple[GpuDevice, ...]] = {}
     for contract, mine in sorted(by_sort.items(), reverse=True):
         if contract:
@@ -58,7 +58,7 @@ def dealt(
     return found
 
 
-def _idle(node: Node, states: DeviceStates, last: Collection[int]) -> list[int]:
+def idle_of(node: Node, states: DeviceStates, last: Collection[int] = ()) -> list[int]:
     """
     List idle devices, those that may be cut last and among these the lowest last.
     """

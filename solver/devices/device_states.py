@@ -5,18 +5,8 @@ Device states: what is left of the GPUs of each node of which somebody has a par
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from models.device_use import SharedDevice
 from models.mig_profiles import Sliced
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class SharedDevice:
-    """
-    What is left of a device under one contract: thousandths of compute, and MiB.
-    """
-
-    contract: str
-    cores: int
-    memory: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ New parts: what follows for the columns of parts while pods come to nodes and le
 
 import numpy as np
 
+from models.gpu_parts import GpuPart
 from solver.devices.part_room import Content, Ints, PartRoom
 
 
@@ -79,6 +80,15 @@ class NewParts:
             found[at, room.gpu] = idle - (max(0, idle) - rest)
             found[at, list(room.columns)] = places
         return found
+
+    def on(self, node: int) -> tuple[tuple[GpuPart, ...], int]:
+        """
+        Give the parts that are new on a node, and the idle GPUs that they open.
+        """
+        content = self._content.get(node, ())
+        numbers = zip(self._room.parts, content, strict=False)
+        parts = tuple(part for part, number in numbers for _ in range(number))
+        return parts, self._opened.get(node, 0)
 
     def hold(self, rows: Ints, before: Ints | None = None) -> bool:
         """

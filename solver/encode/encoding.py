@@ -8,6 +8,7 @@ from solver.effort.cp_sat import cp_model
 from solver.encode.activation import add_footprints, add_type, gang_types
 from solver.encode.capacity import Capacity, add_capacity, add_touched
 from solver.encode.demand import Demand
+from solver.encode.devices.left_over_rows import left_over_sum
 from solver.encode.entitlement import add_entitlement
 from solver.encode.neighbours.domain_counts import NeighbourVars
 from solver.encode.neighbours.domain_rows import add_neighbours
@@ -41,6 +42,8 @@ class Encoding:
         """
         if key.name == "packing":
             return self._packing()
+        if key.name == "expected-fragments":
+            return left_over_sum(self.model, self.problem, self.capacity, self.demand)
         if key.name == "order":
             return self._order(key)
         if key.name == "neighbours":

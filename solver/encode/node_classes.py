@@ -34,6 +34,10 @@ _WIDEST = 40
 """
 The bits of each amount beyond which merging stops, however many classes there are.
 """
+_FEW = 24
+"""
+So many nodes all stay apart where it counts what is of no use on each.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -292,6 +296,8 @@ def _keys(
         some = fits[:, usable[rows[0]]]
         amounts[rows] = binding(free[rows], requests[some])
     tags = np.array([split.get(int(n), 0) for n in usable], dtype=np.int64)
+    if problem.room.fragments is not None and len(usable) <= _FEW:
+        tags = usable + 1
     parts = parts_by_domain(problem, shapes)
     tags = tags * (int(parts.max(initial=0)) + 1) + parts[usable]
     tags = device_kinds.told_apart(problem, requests, fits[:, usable], usable, tags)

@@ -50,7 +50,7 @@ def _rows_of(name: AnyTier) -> _Rows:  # noqa: C901, PLR0911 - one case for each
             return _gangs
         case "late":
             return _late
-        case "packing" | "order" | "neighbours":
+        case "packing" | "order" | "neighbours" | "expected-fragments":
             return _nothing
         case _:
             assert_never(name)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from models.gpu_parts import GpuDevice, GpuPart, part_of
 from models.resources import Resources
 from solver.devices.device_dealing import dealt
+from solver.devices.device_fragments import numbers_of
 from solver.problem.gang_state import Standing
 from solver.problem.node_room import Ints, NodeRoom, Places
 from solver.problem.problem import Problem
@@ -68,6 +69,35 @@ def named_devices(
             idle = {*range(parts.devices.number)} - taken
         states = parts.states(node, rows[node])
         found |= dealt(parts.nodes[node], states, pods, idle)
+    return found
+
+
+def least_left_over(problem: Problem, rows: Ints, coming: Iterable[Coming]) -> Devices:
+    """
+    Name the devices of pods that come to nodes so that least is of no use afterwards.
+
+    Those for whom no way was found are left out: they lie by fit.
+    """
+    room, fragments = problem.room.parts, problem.room.fragments
+    found: dict[str, tuple[GpuDevice, ...]] = {}
+    if room is None or fragments is None:
+        return found
+    here: dict[int, list[tuple[GpuPart, str]]] = {}
+    left: dict[int, Ints] = {}
+    for name, requests, node in coming:
+        row = left.setdefault(node, rows[node].copy())
+        row -= problem.room.row(dict(requests))
+        part = part_of(requests)
+        if part is not None:
+            here.setdefault(node, []).append((part, name))
+    for node, pods in sorted(here.items()):
+        every = sorted(pods)
+        dealing = fragments.dealing(node, left[node], tuple(part for part, _ in every))
+        states = room.states(node, rows[node])
+        numbers = numbers_of(room.nodes[node], states, dealing)
+        for (_, name), places in zip(every, dealing.places, strict=False):
+            mine = (GpuDevice(numbers[at.device], at.start) for at in places)
+            found[name] = tuple(sorted(mine))
     return found
 
 

@@ -17,6 +17,7 @@ from models.resources import Resources
 from solver.place.by_turns import by_turns
 from solver.place.draft import Draft
 from solver.place.free_room import FreePlaces
+from solver.place.least_left_over import left_over_of
 from solver.place.preferred_now import preferred_now
 from solver.place.queue_ledger import Ledger
 from solver.problem.gang_state import Standing
@@ -54,6 +55,7 @@ class RoundState:
         self.frugal = _is_frugal(problem.policy)
         self.around = around_now(problem)
         self.preferred = preferred_now(problem)
+        self.left_over = left_over_of(problem, self.room)
         self._log: list[_Placed | Callable[[], None] | None] = []
 
     def mark(self) -> int:
@@ -247,7 +249,26 @@ class RoundState:
         turns = (self._fill(state, leaf, 1, mask) for _ in range(count - done))
         return done + sum(takewhile(bool, turns))
 
+    def _fill_for_least(
+        self, state: Standing, leaf: int, count: int, mask: Bools | None
+    ) -> int:
+        """
+        Place pods one by one, each where least is of no use to others afterwards.
+        """
+        assert self.left_over is not None
+        shape = self._shape(state, leaf)
+        for done in range(count):
+            strain = self.free.strain(shape)
+            room = self.room_for(state, leaf, mask)
+            node = self.left_over.best(shape, room, strain)
+            if node is None:
+                return done
+            self._take(state, leaf, np.array([node]), np.array([1]))
+        return count
+
     def _fill(self, state: Standing, leaf: int, count: int, mask: Bools | None) -> int:
+        if self.left_over is not None:
+            return self._fill_for_least(state, leaf, count, mask)
         room, done = self.room_for(state, leaf, mask), 0
         # Parts of GPUs open an idle one only where no open one has room.
         closed = self.room.on_open_devices(self._request(state, leaf))

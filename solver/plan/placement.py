@@ -6,7 +6,12 @@ from collections.abc import Iterable, Mapping
 
 from models.plan import Placement
 from solver.evict.beneficiaries import departures_of
-from solver.evict.named_devices import Devices, named_devices, pods_of
+from solver.evict.named_devices import (
+    Devices,
+    least_left_over,
+    named_devices,
+    pods_of,
+)
 from solver.place.draft import Draft
 from solver.problem.node_room import Places
 from solver.problem.problem import Problem, Unit
@@ -35,9 +40,10 @@ def _devices(problem: Problem, draft: Draft) -> Devices:
     Name the devices of all pods that get parts; some were named as they were promised.
     """
     states = (state for unit in problem.units for state in unit.states)
-    coming = pods_of(states, draft.places)
+    coming = [*pods_of(states, draft.places)]
     found = named_devices(problem, problem.room.now, coming)
-    return {**problem.frozen.devices, **found}
+    better = least_left_over(problem, problem.room.now, coming)
+    return {**problem.frozen.devices, **found, **better}
 
 
 def _named(

@@ -11,6 +11,7 @@ from models.gangs import Gang, PodPhase, pod_sets, released
 from models.node_table import NodeTable, table_of
 from models.policy import Policy
 from models.snapshot import Snapshot
+from models.typical_pods import typical_pods
 from solver.devices.device_columns import holders
 from solver.problem.gang_state import Standing, standing
 from solver.problem.measured_room import room_of
@@ -61,7 +62,14 @@ def given_of(snapshot: Snapshot, policy: Policy, memo: ProblemMemo) -> GivenRoun
         waiting=waiting,
         states={gang.key: standing(gang) for gang in waiting},
         queues=QueueTree.of(snapshot, census),
-        room=room_of(table, waiting, census, moves=moves, devices=devices),
+        room=room_of(
+            table,
+            waiting,
+            census,
+            moves=moves,
+            devices=devices,
+            typical=typical_pods(snapshot, policy) if policy.fragments else (),
+        ),
         written=by_name(snapshot.gangs),
     )
 

@@ -12,11 +12,13 @@ from models.gangs import Gang, pod_sets
 from models.gpu_parts import is_part, is_reckoned, part_named
 from models.node_table import NodeTable
 from models.resources import CPU, GPU, GPU_SHARE
+from models.typical_pods import TypicalPod, names_of
 from solver.devices.device_columns import (
     DeviceHolder,
     device_columns,
     shared_devices,
 )
+from solver.devices.device_fragments import Fragments
 from solver.devices.part_room import part_room
 from solver.problem.node_room import MANY, After, Empty, Ints, Now, Room
 from solver.problem.pod_counts import is_leaving
@@ -29,14 +31,16 @@ def room_of(
     *,
     moves: bool = False,
     devices: Sequence[DeviceHolder] = (),
+    typical: tuple[TypicalPod, ...] = (),
 ) -> Room:
     """
     Measure the room of nodes in the resources that waiting gangs ask for.
 
     With ``moves`` running pods may need a new place, too.  ``devices`` are those that
-    pods on nodes have.
+    pods on nodes have; ``typical`` pods ask for some resources more.
     """
-    resources = _counted(_asked(waiting), census.names() if moves else set())
+    more = census.names() if moves else set()
+    resources = _counted(_asked(waiting), more | names_of(typical))
     resources += [GPU_SHARE] if table.has_parts else []
     holes_of = table.gpus or [CPU]
     columns = resources + [r for r in holes_of if r not in resources]
@@ -57,7 +61,15 @@ def room_of(
         holes=holes if table.gpus else holes // 1000,
         gpus=bool(table.gpus),
     )
-    return _with_devices(room, devices) if table.has_parts else room
+    room = _with_devices(room, devices) if table.has_parts else room
+    return _with_fragments(room, typical)
+
+
+def _with_fragments(room: Room, typical: tuple[TypicalPod, ...]) -> Room:
+    if not typical:
+        return room
+    found = Fragments(typical, room.nodes, room.resources, room.parts)
+    return replace(room, fragments=found)
 
 
 def _with_devices(room: Room, held: Sequence[DeviceHolder]) -> Room:

@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 
 from models.gpu_parts import (
     GpuDevice,
+    GpuPart,
     is_reckoned,
     part_of,
 )
 from models.nodes import Node
 from models.resources import GPU, GPU_SHARE, Resources
+from solver.devices.device_fragments import Fragments
 from solver.devices.new_parts import NewParts
 from solver.devices.part_room import PartRoom
 
@@ -138,6 +140,12 @@ class NodeRoom:
             return None
         return self._parts.closed_places(self.rows, request)
 
+    def new_parts(self, node: int) -> tuple[tuple[GpuPart, ...], int]:
+        """
+        Give the parts that are new on a node, and the idle GPUs that they open.
+        """
+        return ((), 0) if self._parts is None else self._parts.on(node)
+
     def holds(self, nodes: Sequence[int]) -> bool:
         """
         Tell whether nothing was taken of some nodes that was not there.
@@ -228,6 +236,7 @@ class Room:
     holes: Ints
     gpus: bool
     parts: PartRoom | None = None
+    fragments: Fragments | None = None
 
     @property
     def sums(self) -> list[int]:

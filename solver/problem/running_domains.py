@@ -61,6 +61,22 @@ def frozen_spread(problem: Problem) -> int:
     )
 
 
+def least_spread(problem: Problem) -> int:
+    """
+    Count the preferred domains beyond the first that are used already.
+    """
+    total = 0
+    for unit in problem.units:
+        for state in unit.states:
+            for node in state.nodes:
+                demand = node.topology
+                if demand is None or demand.preferred is None:
+                    continue
+                used = running_cells(problem, state, node, demand, demand.preferred)
+                total += max(0, len(used) - 1)
+    return total
+
+
 def spread_of(
     problem: Problem,
     state: Standing,

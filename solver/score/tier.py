@@ -17,7 +17,8 @@ from solver.problem.gang_state import Standing
 from solver.problem.lateness import is_late, late_value
 from solver.problem.leaving_pods import loss_of
 from solver.problem.problem import Problem, Step, Unit
-from solver.problem.running_domains import frozen_spread, running_cells, spread_of
+from solver.problem.running_domains import frozen_spread, least_spread, spread_of
+from solver.score.left_over import least_left_over, left_over
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -117,6 +118,8 @@ def tier_of(name: AnyTier) -> Tier:  # noqa: C901, PLR0911, PLR0912 - a case for
             return _NEIGHBOURS
         case "surplus":
             return _SURPLUS
+        case "expected-fragments":
+            return _FRAGMENTS
         case "packing":
             return _PACKING
         case "gpus":
@@ -226,19 +229,6 @@ def _topology(problem: Problem, draft: Draft, _key: TierKey) -> int:
     )
 
 
-def _least_topology(problem: Problem, _key: TierKey) -> int:
-    total = 0
-    for unit in problem.units:
-        for state in unit.states:
-            for node in state.nodes:
-                demand = node.topology
-                if demand is None or demand.preferred is None:
-                    continue
-                used = running_cells(problem, state, node, demand, demand.preferred)
-                total += max(0, len(used) - 1)
-    return total
-
-
 def _packing(problem: Problem, draft: Draft, _key: TierKey) -> int:
     touched = {node for places in draft.places.values() for node in places.nodes}
     return sum(int(problem.room.holes[host]) ** 2 for host in touched)
@@ -248,11 +238,18 @@ _TOPOLOGY = Tier(
     direction="min",
     decided=lambda problem, _key: frozen_spread(problem),
     added=_topology,
-    reach=_least_topology,
+    reach=lambda problem, _key: least_spread(problem),
     beside_starts=True,
 )
 _NEIGHBOURS = Tier(
     direction="min", decided=_nothing, added=unmet, reach=_nothing, beside_starts=True
+)
+_FRAGMENTS = Tier(
+    direction="min",
+    decided=_nothing,
+    added=lambda problem, draft, _key: left_over(problem, draft),
+    reach=lambda problem, _key: least_left_over(problem),
+    beside_starts=True,
 )
 _PACKING = Tier(
     direction="min",

@@ -22,7 +22,7 @@ from solver.verify import (
     plan_claims,
     queues,
 )
-from solver.verify.devices import device_loads, device_names
+from solver.verify.devices import device_loads, device_names, left_over
 from solver.verify.evidence import Evidence, evidence_of
 from solver.verify.known import JudgeMemo
 from solver.verify.leaving import entitled_room, eviction_costs, victims_allowed
@@ -89,6 +89,7 @@ RULES: Final[dict[str, Rule]] = {
     "eviction-bound": eviction_costs.eviction_bounds,
     "tier-bound": plan_claims.tier_bounds,
     "tier-proof": plan_claims.tier_proofs,
+    "expected-fragments": left_over.expected_fragments,
     "lost-claim": eviction_costs.lost_claims,
     "plan-status": plan_claims.plan_status,
     "gang-line": plan_claims.gang_lines,

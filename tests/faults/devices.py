@@ -58,4 +58,29 @@ FAULTS = (
         switch("solver.evict.reservations:_promised_devices", always({})),
         ("devices/a-promised-part-keeps-its-gpu",),
     ),
+    Fault(
+        "what-is-of-no-use-forgotten",
+        "greedy does not ask where a pod leaves least of no use",
+        switch("solver.place.round_state:left_over_of", always(None)),
+        (
+            "devices/a-part-leaves-what-typical-pods-can-use",
+            "packing/a-gpu-keeps-the-cpus-that-typical-pods-need",
+        ),
+        strategy="greedy",
+    ),
+    Fault(
+        "devices-named-by-fit",
+        "parts get the fullest GPU of a node, whatever is then of no use",
+        switch("solver.plan.placement:least_left_over", always({})),
+        ("devices/a-part-lies-on-the-gpu-that-stays-of-use",),
+    ),
+    Fault(
+        "typical-cpus-forgotten",
+        "typical pods need nothing but GPUs",
+        switch(
+            "solver.devices.device_fragments:Fragments._enough",
+            lambda _old: lambda frags, _row: b"\1" * len(frags.typical),
+        ),
+        ("packing/a-gpu-keeps-the-cpus-that-typical-pods-need",),
+    ),
 )

@@ -47,7 +47,9 @@ def _tiers(world: World) -> list:
     if world.often(0.3):
         tiers.insert(world.number(0, len(tiers)), LATE)
     if world.often(0.2):
-        tiers.append(world.one("gpus", "pods", "gangs", "neighbours"))
+        tiers.append(
+            world.one("gpus", "pods", "gangs", "neighbours", "expected-fragments")
+        )
     return [x for at, x in enumerate(tiers) if x not in tiers[:at]]
 
 

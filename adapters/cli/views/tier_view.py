@@ -28,6 +28,7 @@ _WANTED = {
     "topology": "fewest extra domains",
     "neighbours": "least weight of what is unmet",
     "surplus": "most value",
+    "expected-fragments": "least of no use to typical pods, GPU/20",
     "packing": "least holes broken, GPU²",
     "gpus": "most GPUs",
     "pods": "most pods",

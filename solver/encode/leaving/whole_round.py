@@ -52,6 +52,8 @@ class RoundEncoding:
         match key.name:
             case "packing" | "gpus" | "pods" | "gangs" | "neighbours":
                 return idle.tier(key)
+            case "expected-fragments":
+                return idle.tier(key)
             case "order":
                 return replace(idle, types=[*idle.types, *self.held]).tier(key)
             case "topology":

@@ -5,8 +5,9 @@ Cases of the judge about devices of which somebody has a part.
 from dataclasses import replace
 
 from models.gpu_parts import TakenDevice, with_shares
+from models.policy import Policy, Tier
 from models.resources import GPU
-from tests.helpers.build import bind, gang, plan, requests, snapshot
+from tests.helpers.build import bind, gang, plan, requests, snapshot, tier
 from tests.helpers.parts import (
     MEMORY,
     fraction,
@@ -64,6 +65,17 @@ def _names():
             plan(bind("a-0", devices=on((1, 4)))),
             label,
         )
+
+
+def _left_over():
+    given = snapshot([sharing(gpus=2)], [part_gang("a", fraction(600))])
+    step = bind("a-0", devices=on(1))
+
+    def said(value):
+        return plan(step, tiers=[tier("expected-fragments", value, direction="min")])
+
+    counted = Policy(tiers=(Tier(name="expected-fragments"),))
+    yield broken("expected-fragments", given, said(7), said(8), policy=counted)
 
 
 def _sums():
@@ -158,4 +170,4 @@ def _others():
     )
 
 
-DEVICES = [*_names(), *_sums(), *_others()]
+DEVICES = [*_names(), *_sums(), *_others(), *_left_over()]
