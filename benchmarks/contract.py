@@ -16,6 +16,7 @@ from benchmarks.contract_devices import (
     BulkParts,
     ClaimedDevices,
     MigOrders,
+    OpenbOnline,
     WaitingParts,
 )
 from benchmarks.contract_evict import Evictions, FullCases, VictimCases
@@ -221,6 +222,7 @@ Contract = (
     | MigOrders
     | BulkParts
     | ClaimedDevices
+    | OpenbOnline
     | Days
     | Steady
 )

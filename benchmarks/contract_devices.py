@@ -61,6 +61,22 @@ class ClaimedDevices(Part):
     seconds: float
 
 
+class OpenbOnline(Part):
+    """
+    Published workloads on openb's nodes, one pod after the other, by ``seeds``.
+
+    Held is in how many of them more GPUs are used at the end than FGD published.
+    """
+
+    kind: Literal["OpenbOnline"]
+    name: str
+    about: str
+    folder: str
+    workloads: tuple[str, ...]
+    seeds: tuple[int, ...]
+    above: int
+
+
 class WaitingParts(Part):
     """
     Gangs of parts that wait: how many pods by thousandths of a GPU, in gangs of a size.

@@ -13,7 +13,12 @@ from benchmarks.contract import (
     load_contract,
 )
 from benchmarks.contract_days import Days
-from benchmarks.contract_devices import BulkParts, ClaimedDevices, MigOrders
+from benchmarks.contract_devices import (
+    BulkParts,
+    ClaimedDevices,
+    MigOrders,
+    OpenbOnline,
+)
 from benchmarks.contract_evict import Evictions, FullCases, VictimCases
 from benchmarks.contract_steady import Steady
 from benchmarks.days import measure_days
@@ -21,6 +26,7 @@ from benchmarks.devices import measure_bulk, measure_claims, measure_mig_orders
 from benchmarks.evictions import measure_evictions
 from benchmarks.full import measure_full
 from benchmarks.measure import measure_growth, measure_rounds
+from benchmarks.openb import measure_openb_online
 from benchmarks.planned import trying
 from benchmarks.quality import measure_priority_matters, measure_small
 from benchmarks.rows import BenchReport, Row
@@ -36,6 +42,7 @@ Quality = (
     | MigOrders
     | BulkParts
     | ClaimedDevices
+    | OpenbOnline
 )
 
 
@@ -114,3 +121,5 @@ def _measure_quality(contract: Quality) -> Iterator[Row]:
             yield from measure_bulk(contract)
         case ClaimedDevices():
             yield from measure_claims(contract)
+        case OpenbOnline():
+            yield from measure_openb_online(contract)

@@ -40,6 +40,7 @@ ROWS = {
     "quality/bulk-halves",
     "quality/full",
     "quality/mig-orders",
+    "quality/openb-online",
     "quality/parts",
     "quality/parts-victims",
     "quality/priority-matters",
