@@ -61,7 +61,8 @@ def typical_pods(snapshot: Snapshot, policy: Policy) -> tuple[TypicalPod, ...]:
             here = sum(pod.phase in _COUNTED for pod in leaf.pods)
             kind = _kind(leaf.requests, part_of(leaf.requests), leaf.demand, ())
             counts[kind] += here
-    return tuple(_weighed((k, n) for k, n in counts.items() if n and (k[0] or k[1])))
+    every = _weighed((kind, number) for kind, number in counts.items() if number)
+    return tuple(pod for pod in every if pod.gpus or pod.part)
 
 
 def names_of(pods: Sequence[TypicalPod]) -> frozenset[str]:
