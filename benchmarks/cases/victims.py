@@ -362,7 +362,7 @@ def _budgets(case: _Case) -> list[Part]:
 
 def _evict(case: _Case) -> Part:
     """
-    Bound evictions in one of five cases, by one thing.
+    Bound evictions in one of five cases, by one victim.
     """
     rnd = case.rnd
     if not case.chance(0.2):

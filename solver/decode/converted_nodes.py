@@ -8,26 +8,26 @@ from dataclasses import replace
 from solver.decode.exit_rules import Gone, Value
 from solver.encode.leaving.step_encoding import StepEncoding
 from solver.encode.node_classes import NodeClass
-from solver.evict.victims import Thing
+from solver.evict.victims import Victim
 
 
 def take(
-    gone: Gone, account: int, node: int, count: int, things: Sequence[Thing]
+    gone: Gone, account: int, node: int, count: int, alike: Sequence[Victim]
 ) -> None:
     """
-    Let so many of some things of an account leave a node, the least loss first.
+    Let so many of some victims of an account leave a node, the least loss first.
     """
     if not count:
         return
     ordered = sorted(
-        things, key=lambda thing: (thing.cost, thing.gang.key, -thing.pods[0][0])
+        alike, key=lambda victim: (victim.cost, victim.gang.key, -victim.pods[0][0])
     )
-    gone.setdefault(account, []).extend((thing, node) for thing in ordered[:count])
+    gone.setdefault(account, []).extend((victim, node) for victim in ordered[:count])
 
 
 class ConvertedNodes:
     """
-    Which nodes are in each bin, and which things leave them.
+    Which nodes are in each bin, and which victims leave them.
     """
 
     def __init__(self, encoding: StepEncoding, value: Value) -> None:
@@ -37,7 +37,7 @@ class ConvertedNodes:
         self.gone: Gone = {}
         self._bins: list[list[int]] = [[] for _ in encoding.classes.items]
         self._groups()
-        self._crowds()
+        self._crowded_nodes()
 
     def _groups(self) -> None:
         """
@@ -52,28 +52,28 @@ class ConvertedNodes:
                     self._join(option.bin, node)
                     for column, count in enumerate(option.taken):
                         if count:
-                            things = group.things(victims, node, column)
-                            take(self.gone, group.accounts[column], node, count, things)
+                            alike = group.column_of(victims, node, column)
+                            take(self.gone, group.accounts[column], node, count, alike)
                 at += number
             for node in group.nodes[at:]:
                 self._join(group.base, node)
 
-    def _crowds(self) -> None:
+    def _crowded_nodes(self) -> None:
         """
-        Let things leave crowded nodes one by one.
+        Let victims leave crowded nodes one by one.
         """
-        for c, crowd in enumerate(self.leaving.conversion.crowds):
+        for c, crowded in enumerate(self.leaving.conversion.crowded_nodes):
             joined = [
                 level.bin
-                for x, level in enumerate(crowd.levels)
+                for x, level in enumerate(crowded.levels)
                 if self.value(self.leaving.joins[c, x])
             ]
-            self._join(joined[0] if joined else crowd.base, crowd.node)
-            for account in crowd.accounts:
-                literals = self.leaving.crowd.get((c, account), ())
-                here = self.leaving.victims.on_node[crowd.node][account]
+            self._join(joined[0] if joined else crowded.base, crowded.node)
+            for account in crowded.accounts:
+                literals = self.leaving.crowded.get((c, account), ())
+                here = self.leaving.victims.on_node[crowded.node][account]
                 number = sum(map(self.value, literals))
-                take(self.gone, account, crowd.node, number, here)
+                take(self.gone, account, crowded.node, number, here)
 
     def _join(self, number: int, node: int) -> None:
         if number >= 0:

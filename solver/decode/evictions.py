@@ -49,7 +49,7 @@ def decode_leaving(
 @dataclass(slots=True)
 class _Moved:
     """
-    What is moved of one sort: the units that need a place.
+    What is moved of one kind: the units that need a place.
     """
 
     kind: TypeVars
@@ -58,7 +58,7 @@ class _Moved:
 
 class _Decoding:
     """
-    One answer being read: by which rules things leave, and who goes where.
+    One answer being read: by which rules victims leave, and who goes where.
     """
 
     def __init__(self, encoding: StepEncoding, value: Value, gone: Gone) -> None:
@@ -89,15 +89,15 @@ class _Decoding:
             groups: list[tuple[Gang, list[tuple[Runner, int]]]] = []
             if mover.wide >= 0:
                 wide = self.victims.wide[mover.wide]
-                if self.value(self.leaving.away[mover.wide]):
+                if self.value(self.leaving.moved_whole[mover.wide]):
                     runners = list(zip(wide.pods, wide.hosts, strict=True))
                     groups.append((wide.gang, runners))
             else:
                 record = self.victims.accounts[mover.account]
                 if mover.single != (record.wide >= 0):
                     continue
-                for thing, node in self.rules.moving.get(mover.account, ()):
-                    groups.append((thing.gang, [(r, node) for r in thing.pods]))
+                for victim, node in self.rules.moving.get(mover.account, ()):
+                    groups.append((victim.gang, [(r, node) for r in victim.pods]))
             if groups:
                 self._move(mover, kind, groups)
 

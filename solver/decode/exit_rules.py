@@ -9,21 +9,21 @@ from models.plan import Rule
 from models.resources import num_gpus
 from solver.encode.leaving.variables import Leaving
 from solver.encode.variables import Linear, Var
-from solver.evict.victims import Thing, Wide
+from solver.evict.victims import Victim, Wide
 from solver.problem.leaving_pods import NOWHERE, Exit
 from solver.problem.problem import Problem
 from solver.problem.running_gangs import Runner
 
 Value = Callable[[Var], int]
-Gone = dict[int, list[tuple[Thing, int]]]
+Gone = dict[int, list[tuple[Victim, int]]]
 """
-The things that leave, with their nodes, by account.
+The victims that leave, with their nodes, by account.
 """
 
 
 class ExitRules:
     """
-    Who leaves by which rule; ``moving`` are the things that are moved, by account.
+    Who leaves by which rule; ``moving`` are the victims that are moved, by account.
     """
 
     def __init__(
@@ -50,31 +50,33 @@ class ExitRules:
         """
         Split what leaves of small gangs.
         """
-        for account, things in sorted(self.gone.items()):
+        for account, alike in sorted(self.gone.items()):
             record = self.victims.accounts[account]
             if record.wide >= 0:
                 continue
             parting = self.leaving.parting[account]
-            things.sort(key=lambda item: (item[0].cost, item[0].gang.key))
+            alike.sort(key=lambda item: (item[0].cost, item[0].gang.key))
             moved = self._sum(parting["consolidate"])
-            self.moving[account] = things[:moved]
+            self.moving[account] = alike[:moved]
             preempted = self._sum(parting["preempt"])
-            for i, (thing, node) in enumerate(things[moved:]):
+            for i, (victim, node) in enumerate(alike[moved:]):
                 rule: Rule = "preempt" if i < preempted else "reclaim"
                 self.leave(
-                    thing.gang, [(r, node) for r in thing.pods], rule, whole=True
+                    victim.gang, [(r, node) for r in victim.pods], rule, whole=True
                 )
 
     def _choose_wide(self, at: int, wide: Wide) -> None:
         """
         Split what leaves of a gang on several nodes, unless all of it is moved.
         """
-        dead = bool(self.value(self.leaving.dead[at]))
-        away = at in self.leaving.away and bool(self.value(self.leaving.away[at]))
-        if away:
+        gone_whole = bool(self.value(self.leaving.gone_whole[at]))
+        moved_whole = at in self.leaving.moved_whole and bool(
+            self.value(self.leaving.moved_whole[at])
+        )
+        if moved_whole:
             return
         if wide.state is None:
-            if dead:
+            if gone_whole:
                 parting = self.leaving.parting[wide.accounts[0]]
                 rule: Rule = "preempt" if self._sum(parting["preempt"]) else "reclaim"
                 runners = list(zip(wide.pods, wide.hosts, strict=True))
@@ -82,16 +84,16 @@ class ExitRules:
             return
         for account in wide.accounts:
             parting = self.leaving.parting[account]
-            things = self.gone.get(account, [])
-            single = self.leaving.drifting.get(account)
+            alike = self.gone.get(account, [])
+            single = self.leaving.moved_singly.get(account)
             moved = 0 if single is None else self.value(single)
-            self.moving[account] = things[:moved]
-            runners = [(r, node) for thing, node in things[moved:] for r in thing.pods]
-            if dead:
+            self.moving[account] = alike[:moved]
+            runners = [(r, node) for victim, node in alike[moved:] for r in victim.pods]
+            if gone_whole:
                 runners += self._lost(account, wide)
             preempted = self._sum(parting["preempt"])
-            self.leave(wide.gang, runners[:preempted], "preempt", whole=dead)
-            self.leave(wide.gang, runners[preempted:], "reclaim", whole=dead)
+            self.leave(wide.gang, runners[:preempted], "preempt", whole=gone_whole)
+            self.leave(wide.gang, runners[preempted:], "reclaim", whole=gone_whole)
 
     def _lost(self, account: int, wide: Wide) -> Iterator[tuple[Runner, int]]:
         """

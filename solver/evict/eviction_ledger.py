@@ -96,7 +96,7 @@ class HandRights:
         places
             Where the pods of their gangs lie.
         """
-        lots: Counter[tuple[str, int, bool, tuple[tuple[str, int], ...]]] = Counter()
+        batches: Counter[tuple[str, int, bool, tuple[tuple[str, int], ...]]] = Counter()
         for unit, entitled, guaranteed in starts:
             each = {s.key: asked_of(s, places[s.key].counts) for s in unit.states}
             if guaranteed:
@@ -104,8 +104,8 @@ class HandRights:
             for state in unit.states:
                 asked = tuple(each[state.key].items())
                 queue = self.problem.queues.leaf(state.gang.queue)
-                lots[queue, unit.band, entitled, asked] += 1
-        for (queue, band, entitled, asked), number in lots.items():
+                batches[queue, unit.band, entitled, asked] += 1
+        for (queue, band, entitled, asked), number in batches.items():
             self._start(queue, band, dict(asked), number, entitled=entitled)
 
     def _start(
@@ -292,20 +292,20 @@ class HandRights:
         parts: dict[tuple[str, Rule], list[Exit]] = {}
         for one in exits:
             parts.setdefault((one.gang, one.rule), []).append(one)
-        lots: dict[Hashable, tuple[Leaver, list[str]]] = {}
+        batches: dict[Hashable, tuple[Leaver, list[str]]] = {}
         for (key, rule), some in parts.items():
             if rule == "stale":
                 continue
             gang = self.problem.gangs[key]
-            lot: Hashable = key, rule
+            batch: Hashable = key, rule
             if isinstance(gang.tree, PodSet) and len(gang.tree.pods) == 1:
-                lot = gang.queue, gang.priority, rule, *gang.tree.requests.items()
+                batch = gang.queue, gang.priority, rule, *gang.tree.requests.items()
                 if self.problem.snapshot.budgets:
-                    lot = *lot, *self._budgets_of(key)
-            if lot not in lots:
-                lots[lot] = self._leaver(gang, rule, some), []
-            lots[lot][1].append(key)
-        for leaver, gangs in lots.values():
+                    batch = *batch, *self._budgets_of(key)
+            if batch not in batches:
+                batches[batch] = self._leaver(gang, rule, some), []
+            batches[batch][1].append(key)
+        for leaver, gangs in batches.values():
             self._lose(leaver, len(gangs))
             if leaver.rule != MOVED:
                 self._gangs.update(gangs)

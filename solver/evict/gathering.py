@@ -9,7 +9,7 @@ from models.gangs import Gang, PodSet, pod_sets
 from models.resources import Resources, summed
 from solver.evict.group_mates import mates_of_waiting
 from solver.evict.may_leave import Permissions, Rights
-from solver.evict.victims import Account, Thing, Victims, Wide
+from solver.evict.victims import Account, Victim, Victims, Wide
 from solver.problem.gang_state import Standing, standing
 from solver.problem.leaving_pods import NOWHERE
 from solver.problem.problem import Problem
@@ -47,8 +47,8 @@ class _Gathering:
             if self.may.may_leave(gang):
                 rights = self.may.of(gang, pod.seconds)
                 if rights:
-                    thing = Thing(((0, pod),), work, gang)
-                    self._add_small(thing, host, rights, number)
+                    victim = Victim(((0, pod),), work, gang)
+                    self._add_small(victim, host, rights, number)
         for gang, pods in others:
             if self.may.may_leave(gang):
                 self._add_large(gang, pods)
@@ -56,15 +56,15 @@ class _Gathering:
 
     def _add_small(
         self,
-        thing: Thing,
+        victim: Victim,
         host: int,
         rights: Rights,
         number: int,
         requests: Resources | None = None,
     ) -> None:
-        gang = thing.gang
+        gang = victim.gang
         budgets = self._budgets.get(gang.key, ()) if self._budgets else ()
-        key = self._sort_of(thing, rights, number, budgets)
+        key = self._kind_of(victim, rights, number, budgets)
         if self.problem.around is not None and isinstance(gang.tree, PodSet):
             key = (key, gang.tree.neighbours, gang.stale_since is None)
         at = self._known.get(key)
@@ -78,29 +78,29 @@ class _Gathering:
                     queue=self.problem.queues.leaf(gang.queue),
                     band=self.problem.bands.of(gang.priority),
                     requests=requests,
-                    pods=len(thing.pods),
+                    pods=len(victim.pods),
                     rights=rights,
                     budgets=budgets,
-                    sample=thing,
+                    sample=victim,
                 )
             )
-        self.found.on_node.setdefault(host, {}).setdefault(at, []).append(thing)
+        self.found.on_node.setdefault(host, {}).setdefault(at, []).append(victim)
 
     @staticmethod
-    def _sort_of(
-        thing: Thing, rights: Rights, number: int, budgets: tuple[int, ...]
+    def _kind_of(
+        victim: Victim, rights: Rights, number: int, budgets: tuple[int, ...]
     ) -> object:
         """
         Give what small gangs have in common that nothing needs to tell apart.
         """
-        gang = thing.gang
+        gang = victim.gang
         tree = gang.tree
         if not isinstance(tree, PodSet) or (
             rights.move and (tree.topology is not None or tree.exclusive)
         ):
             return gang.key
         demand = tree.demand if rights.move else None
-        pods = len(thing.pods)
+        pods = len(victim.pods)
         return (gang.queue, gang.priority, number, pods, rights, budgets, demand)
 
     def _add_large(self, gang: Gang, pods: tuple[Runner, ...]) -> None:
@@ -130,9 +130,9 @@ class _Gathering:
                 if len(leaves) == 1
                 else summed(leaves[at].requests for at, _ in pods)
             )
-            thing = Thing(pods, self._work_of(gang, pods), gang)
+            victim = Victim(pods, self._work_of(gang, pods), gang)
             number = self.problem.runners.number_of(leaves[pods[0][0]].requests)
-            self._add_small(thing, hosts[0], whole, number, requests)
+            self._add_small(victim, hosts[0], whole, number, requests)
             return
         if all(host < 0 for host in hosts):
             return
@@ -163,7 +163,7 @@ class _Gathering:
             at = accounts[key]
             counts[at] = counts.get(at, 0) + 1
             parts.setdefault((at, host), []).append(runner)
-        self._add_things(gang, parts, singly=state is not None)
+        self._add_alike(gang, parts, singly=state is not None)
         self.found.wide.append(
             Wide(
                 gang=gang,
@@ -179,14 +179,16 @@ class _Gathering:
             )
         )
 
-    def _add_things(
+    def _add_alike(
         self, gang: Gang, parts: Mapping[tuple[int, int], list[Runner]], *, singly: bool
     ) -> None:
         for (at, host), runners in parts.items():
             if host >= 0:
                 groups = [(one,) for one in runners] if singly else [tuple(runners)]
                 row = self.found.on_node.setdefault(host, {}).setdefault(at, [])
-                row += [Thing(pods, self._work_of(gang, pods), gang) for pods in groups]
+                row += [
+                    Victim(pods, self._work_of(gang, pods), gang) for pods in groups
+                ]
 
     def _account(self, gang: Gang, runner: Runner, rights: Rights) -> Account:
         """
@@ -200,7 +202,7 @@ class _Gathering:
             rights=rights,
             budgets=self._budgets.get(gang.key, ()),
             wide=len(self.found.wide),
-            sample=Thing((runner,), 0, gang),
+            sample=Victim((runner,), 0, gang),
         )
 
 
@@ -208,9 +210,9 @@ def _of_pods(account: Account, rights: Rights) -> Account:
     """
     Let an account stand for pods of one leaf that may leave one by one.
     """
-    thing = account.sample
-    ((leaf, _),) = thing.pods
-    requests = tuple(pod_sets(thing.gang.tree))[leaf].requests
+    victim = account.sample
+    ((leaf, _),) = victim.pods
+    requests = tuple(pod_sets(victim.gang.tree))[leaf].requests
     return replace(account, requests=requests, pods=1, leaf=leaf, rights=rights)
 
 

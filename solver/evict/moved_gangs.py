@@ -18,7 +18,7 @@ _MARK = "*"
 @dataclass(frozen=True, slots=True)
 class Mover:
     """
-    Gangs of one sort that may be moved, of an account or a single wide gang.
+    Gangs of one kind that may be moved, of an account or a single wide gang.
 
     ``single`` are spare pods that move alone.
     """
@@ -43,8 +43,8 @@ def movers_of(victims: Victims) -> list[Mover]:
     """
     numbers: dict[int, int] = {}
     for here in victims.on_node.values():
-        for number, things in here.items():
-            numbers[number] = numbers.get(number, 0) + len(things)
+        for number, alike in here.items():
+            numbers[number] = numbers.get(number, 0) + len(alike)
     found = []
     for at, account in enumerate(victims.accounts):
         if not account.rights.move or at not in numbers:
@@ -157,7 +157,7 @@ def _single(account: Account, name: str) -> Unit:
 
 def with_pods(mover: Mover, pods: Sequence[Runner], name: str) -> Unit:
     """
-    Give the unit of one thing that a mover stands for.
+    Give the unit of one victim that a mover stands for.
     """
     order = sorted({leaf for leaf, _ in pods})
     parts = [[pod for leaf, pod in pods if leaf == at] for at in order]

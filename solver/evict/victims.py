@@ -1,7 +1,7 @@
 """
 Victims: what runs and may leave, for whom, and what each of it holds.
 
-Things of one sort in one place (single-node gangs that differ in their work only, pods
+Victims of one kind in one place (single-node gangs that differ in their work only, pods
 of one leaf) form an account, so that steps after this count them.
 """
 
@@ -21,7 +21,7 @@ from solver.problem.running_gangs import Runner, age_of
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class Victim:
     """
     What leaves one node together: a whole small gang, a part of a wide one, or a pod.
     """
@@ -33,7 +33,7 @@ class Thing:
     @property
     def cost(self) -> tuple[int, int]:
         """
-        What is lost with it that things of one sort may differ in: work, then age.
+        What is lost with it that victims of one kind may differ in: work, then age.
         """
         return self.work, age_of(self.pods)
 
@@ -49,10 +49,10 @@ class Thing:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
     """
-    Things of one sort: of which queue and band, what each holds, how it may leave.
+    Victims of one kind: of which queue and band, what each holds, how it may leave.
 
     ``wide`` is the index of the gang whose part it is, or -1 for gangs that lie whole
-    on one node; ``requests`` and ``pods`` are those of one thing.
+    on one node; ``requests`` and ``pods`` are those of one victim.
     """
 
     queue: str
@@ -63,7 +63,7 @@ class Account:
     budgets: tuple[int, ...]
     wide: int = -1
     leaf: int = -1
-    sample: Thing
+    sample: Victim
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,20 +89,22 @@ class Wide:
 @dataclass(frozen=True, slots=True)
 class Victims:
     """
-    All that may leave: accounts, the things of each account by node, and wide gangs.
+    All that may leave: accounts, the victims of each account by node, and wide gangs.
     """
 
     accounts: list[Account] = field(default_factory=list)
-    on_node: dict[int, dict[int, list[Thing]]] = field(default_factory=dict)
+    on_node: dict[int, dict[int, list[Victim]]] = field(default_factory=dict)
     wide: list[Wide] = field(default_factory=list)
 
 
-def held_row(room: Room, thing: Thing, node: int) -> Ints:
+def held_row(room: Room, victim: Victim, node: int) -> Ints:
     """
-    Write what the pods of a thing hold on their node as a row.
+    Write what the pods of a victim hold on their node as a row.
     """
-    leaves = tuple(pod_sets(thing.gang.tree))
-    rows = [room.held(leaves[at].requests, pod.devices, node) for at, pod in thing.pods]
+    leaves = tuple(pod_sets(victim.gang.tree))
+    rows = [
+        room.held(leaves[at].requests, pod.devices, node) for at, pod in victim.pods
+    ]
     total: Ints = np.sum(rows, axis=0)
     return total
 
@@ -114,19 +116,19 @@ def vacated(problem: Problem, victims: Victims, before: Ints | None = None) -> A
     room = NodeRoom(problem.room.now if before is None else before, problem.room.parts)
     rows: dict[int, Ints] = {}
     for node, accounts in victims.on_node.items():
-        for account, things in accounts.items():
+        for account, alike in accounts.items():
             record = victims.accounts[account]
             if room.has_devices:
-                for thing in things:
-                    room.give_one(held_row(problem.room, thing, node), node)
+                for victim in alike:
+                    room.give_one(held_row(problem.room, victim, node), node)
                 continue
             if record.pods:
                 if account not in rows:
                     rows[account] = problem.room.row(dict(record.requests))
-                room.give_one(rows[account], node, len(things))
+                room.give_one(rows[account], node, len(alike))
                 continue
-            for thing in things:
-                leaves = tuple(pod_sets(thing.gang.tree))
-                held = summed(leaves[leaf].requests for leaf, _ in thing.pods)
+            for victim in alike:
+                leaves = tuple(pod_sets(victim.gang.tree))
+                held = summed(leaves[leaf].requests for leaf, _ in victim.pods)
                 room.give_one(problem.room.row(held), node)
     return After(room.rows)

@@ -20,7 +20,7 @@ def beside_who_stays(problem: Problem, victims: Victims) -> Problem:
     later = replace(problem, around=around)
     found = around_now(later) or around
     for host, here in victims.on_node.items():
-        for thing in (thing for things in here.values() for thing in things):
-            for leaf, _ in thing.pods:
-                found.leave(thing.gang, leaf, host)
+        for victim in (victim for alike in here.values() for victim in alike):
+            for leaf, _ in victim.pods:
+                found.leave(victim.gang, leaf, host)
     return replace(later, shapes=where_neighbours_let(problem.shapes, found))

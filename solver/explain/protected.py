@@ -230,8 +230,8 @@ def _unbudgeted(problem: Problem, victims: Victims) -> Victims:
         return victims
     kept = {
         node: {
-            at: things
-            for at, things in row.items()
+            at: alike
+            for at, alike in row.items()
             if closed.isdisjoint(victims.accounts[at].budgets)
         }
         for node, row in victims.on_node.items()

@@ -69,9 +69,9 @@ def _is_large(decided: Decided, budget: Budget) -> bool:
     gangs = len(decided.before.units) + len(opened.movers) + len(opened.now.units)
     nodes = decided.before.room.nodes
     leaving = sum(
-        len(things)
+        len(alike)
         for accounts in opened.victims.on_node.values()
-        for things in accounts.values()
+        for alike in accounts.values()
     )
     rows = len(nodes) * len(decided.before.room.sums) + leaving
     return (

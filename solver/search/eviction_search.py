@@ -138,9 +138,9 @@ class StepSearch(TierSearch):
             for node in group.nodes
         ]
         nodes += [
-            crowd.node
-            for crowd in model.step_encoding.leaving.conversion.crowds
-            if wanted & {crowd.base, *(level.bin for level in crowd.levels)}
+            crowded.node
+            for crowded in model.step_encoding.leaving.conversion.crowded_nodes
+            if wanted & {crowded.base, *(level.bin for level in crowded.levels)}
         ]
         apart = [node for node in nodes if model.split.get(node, 0) != 1 + node]
         if not apart:

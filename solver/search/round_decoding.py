@@ -25,15 +25,15 @@ def decode_stage(stage: Stage, value: Value, budget: Budget) -> tuple[Decoded, b
 
 def _gone(stage: Stage, value: Value) -> Gone:
     """
-    List the things that leave, node by node.
+    List the victims that leave, node by node.
     """
     gone: Gone = {}
     victims = stage.encoding.leaving.victims
-    for (node, account), literals in stage.things.items():
-        things = in_order(victims.on_node[node][account])
+    for (node, account), literals in stage.victim_vars.items():
+        alike = in_order(victims.on_node[node][account])
         number = sum(map(value, literals))
-        if any(thing.devices for thing in things):
-            pairs = zip(things, literals, strict=True)
-            things = [thing for thing, literal in pairs if value(literal)]
-        take(gone, account, node, number, things)
+        if any(victim.devices for victim in alike):
+            pairs = zip(alike, literals, strict=True)
+            alike = [victim for victim, literal in pairs if value(literal)]
+        take(gone, account, node, number, alike)
     return gone

@@ -16,7 +16,7 @@ from models.gangs import pod_sets
 from models.resources import num_gpus, summed
 from solver.effort.budget import Budget
 from solver.evict.open_step import Opened
-from solver.evict.victims import Account, Thing, Victims, vacated
+from solver.evict.victims import Account, Victim, Victims, vacated
 from solver.problem.node_room import Ints
 from solver.problem.problem import Problem
 from solver.tuning import Spectral
@@ -106,24 +106,24 @@ def _weights(
     work_of = problem.runners.work_of
     work = np.array([work_of(wide.gang, wide.pods) for wide in victims.wide], float)
     for at, host in enumerate(hosts.tolist()):
-        for index, things in victims.on_node.get(host, {}).items():
+        for index, alike in victims.on_node.get(host, {}).items():
             account = victims.accounts[index]
-            for thing in things:
-                held = problem.room.row(_held(account, thing))
+            for victim in alike:
+                held = problem.room.row(_held(account, victim))
                 if (room[host] - held >= request).all():
                     continue
                 if _goes_whole(victims, account):
                     share[at, account.wide] = 1.0
                 else:
-                    own[at] += thing.work
+                    own[at] += victim.work
     return share @ work + own, (share * work) @ share.T + np.diag(own)
 
 
-def _held(account: Account, thing: Thing) -> dict[str, int]:
+def _held(account: Account, victim: Victim) -> dict[str, int]:
     if account.pods:
         return dict(account.requests)
-    leaves = tuple(pod_sets(thing.gang.tree))
-    return dict(summed(leaves[leaf].requests for leaf, _ in thing.pods))
+    leaves = tuple(pod_sets(victim.gang.tree))
+    return dict(summed(leaves[leaf].requests for leaf, _ in victim.pods))
 
 
 def _goes_whole(victims: Victims, account: Account) -> bool:
@@ -173,10 +173,10 @@ def _unit(problem: Problem, victims: Victims) -> int:
     work_of = problem.runners.work_of
     works = [work_of(wide.gang, wide.pods) for wide in victims.wide]
     works += [
-        thing.work
+        victim.work
         for accounts in victims.on_node.values()
-        for index, things in accounts.items()
+        for index, alike in accounts.items()
         if not _goes_whole(victims, victims.accounts[index])
-        for thing in things
+        for victim in alike
     ]
     return int(np.gcd.reduce(np.array([*works, 0], dtype=np.int64))) or 1

@@ -155,8 +155,8 @@ FAULTS: tuple[Fault, ...] = (
         "a crowded node is of no use unless somebody leaves it",
         in_model(
             switch(
-                "solver.encode.conversion.convert_nodes:_crowd",
-                saying(lambda crowd, *_: replace(crowd, base=-1)),
+                "solver.encode.conversion.convert_nodes:_crowded",
+                saying(lambda crowded, *_: replace(crowded, base=-1)),
             )
         ),
         ("evict/reclaim/crowded-nodes-are-of-use-as-they-are",),

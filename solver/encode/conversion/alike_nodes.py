@@ -10,7 +10,7 @@ import numpy as np
 from models.gangs import pod_sets
 from solver.encode.conversion.contents import Contents, list_choices
 from solver.encode.conversion.options import Costs, Devices
-from solver.evict.victims import Thing, Victims, held_row
+from solver.evict.victims import Victim, Victims, held_row
 from solver.problem.node_room import Bools, Ints
 from solver.problem.problem import Problem
 
@@ -53,8 +53,8 @@ class Grouping:
             here = _by_devices(self.victims.on_node.get(node, {}))
             accounts = tuple(account for account, _ in here)
             costs = tuple(
-                tuple(sorted(thing.cost for thing in things))
-                for things in here.values()
+                tuple(sorted(victim.cost for victim in alike))
+                for alike in here.values()
             )
             name, contents = self._contents(node, here)
             devices = tuple(held for _, held in here)
@@ -70,14 +70,14 @@ class Grouping:
         return list(found.values())
 
     def _contents(
-        self, node: int, here: Mapping[tuple[int, Devices], Sequence[Thing]]
+        self, node: int, here: Mapping[tuple[int, Devices], Sequence[Victim]]
     ) -> tuple[object, Contents]:
         """
         Give what a node holds, the same record for all that hold the same.
         """
         room = self.problem.room
         rows = tuple(
-            self._row(account, things[0], node) for (account, _), things in here.items()
+            self._row(account, alike[0], node) for (account, _), alike in here.items()
         )
         counts = tuple(map(len, here.values()))
         linked = tuple(at in self.linked for at, _ in here)
@@ -112,22 +112,22 @@ class Grouping:
             found[node] = not self.linked.isdisjoint(here)
         return found
 
-    def _row(self, account: int, thing: Thing, node: int) -> Ints:
+    def _row(self, account: int, victim: Victim, node: int) -> Ints:
         """
-        Write what one thing holds as a row over the room's columns.
+        Write what one victim holds as a row over the room's columns.
         """
         record = self.victims.accounts[account]
         room = self.problem.room
-        if thing.devices:
-            return held_row(room, thing, node)
+        if victim.devices:
+            return held_row(room, victim, node)
         if record.pods:
             key = id(record.requests)
             if key not in self._rows:
                 self._rows[key] = room.row(dict(record.requests))
             return self._rows[key]
-        leaves = tuple(pod_sets(thing.gang.tree))
+        leaves = tuple(pod_sets(victim.gang.tree))
         total = np.zeros(len(room.resources), dtype=np.int64)
-        for leaf, _ in thing.pods:
+        for leaf, _ in victim.pods:
             total += room.row(dict(leaves[leaf].requests))
         return total
 
@@ -143,13 +143,13 @@ def _linked_accounts(problem: Problem, victims: Victims) -> frozenset[int]:
 
 
 def _by_devices(
-    here: Mapping[int, list[Thing]],
-) -> dict[tuple[int, Devices], list[Thing]]:
+    here: Mapping[int, list[Victim]],
+) -> dict[tuple[int, Devices], list[Victim]]:
     """
     Sort what may leave a node by account, and by the devices that it has there.
     """
-    found: dict[tuple[int, Devices], list[Thing]] = {}
+    found: dict[tuple[int, Devices], list[Victim]] = {}
     for account in sorted(here):
-        for thing in sorted(here[account], key=lambda thing: thing.devices):
-            found.setdefault((account, thing.devices), []).append(thing)
+        for victim in sorted(here[account], key=lambda victim: victim.devices):
+            found.setdefault((account, victim.devices), []).append(victim)
     return found

@@ -40,7 +40,7 @@ def num_choices(victims: Victims, tuning: Encode) -> int:
     Count the choices of all unlike nodes, as many of each as would be listed.
     """
     kinds = {
-        tuple(sorted((at, *(t.cost for t in things)) for at, things in here.items()))
+        tuple(sorted((at, *(t.cost for t in alike)) for at, alike in here.items()))
         for here in victims.on_node.values()
     }
     linked = {at for at, account in enumerate(victims.accounts) if account.wide >= 0}
@@ -49,7 +49,7 @@ def num_choices(victims: Victims, tuning: Encode) -> int:
             tuning.most_linked
             if linked.intersection(x[0] for x in kind)
             else tuning.most_choices,
-            prod(len(things) for things in kind),
+            prod(len(alike) for alike in kind),
         )
         for kind in kinds
     )
@@ -71,7 +71,7 @@ def list_choices(contents: Contents, problem: Problem) -> None:
 
 def _list_counts(contents: Contents, tuning: Encode) -> None:
     """
-    List all choices of how many things of each account leave; the empty one first.
+    List all choices of how many victims of each account leave; the empty one first.
 
     Of a crowded node only the amounts that may be free are listed.
     """

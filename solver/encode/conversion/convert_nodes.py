@@ -13,7 +13,7 @@ from solver.encode.conversion.contents import Contents, undominated
 from solver.encode.conversion.options import (
     Conversion,
     Costs,
-    Crowd,
+    CrowdedNode,
     Level,
     NodeGroup,
     Option,
@@ -58,15 +58,17 @@ def convert(
     bins = Bins(where, apart)
     usable = UsableRoom(problem, list(shapes))
     uses = {id(contents): _Uses(usable, contents) for contents in held}
-    groups, crowds = [], []
+    groups, crowded_nodes = [], []
     for nodes in alike:
         use = uses[id(nodes.contents)]
         if nodes.contents.crowded:
-            crowds += [_crowd(use, nodes, node, bins) for node in nodes.nodes]
+            crowded_nodes += [_crowded(use, nodes, node, bins) for node in nodes.nodes]
         else:
             groups.append(_group(use, nodes, bins))
     classes = bins_of(problem, list(shapes), levels, bins.samples(), (domains, names))
-    return Conversion(tuple(groups), tuple(crowds), classes, all(x.exact for x in held))
+    return Conversion(
+        tuple(groups), tuple(crowded_nodes), classes, all(x.exact for x in held)
+    )
 
 
 class _Uses:
@@ -99,7 +101,7 @@ def _group(use: _Uses, alike: AlikeNodes, bins: Bins) -> NodeGroup:
     return NodeGroup(nodes, alike.accounts, options, base, alike.devices)
 
 
-def _crowd(use: _Uses, alike: AlikeNodes, node: int, bins: Bins) -> Crowd:
+def _crowded(use: _Uses, alike: AlikeNodes, node: int, bins: Bins) -> CrowdedNode:
     """
     List the bins that a node could join, each with the least that it must have.
     """
@@ -113,7 +115,7 @@ def _crowd(use: _Uses, alike: AlikeNodes, node: int, bins: Bins) -> Crowd:
             known = needs.get(number)
             needs[number] = need if known is None else np.minimum(known, need)
     bins.count({base, *needs}, 1)
-    return Crowd(
+    return CrowdedNode(
         node=node,
         accounts=alike.accounts,
         rows=tuple(tuple(row.tolist()) for row in contents.rows),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from models.gpu_parts import GpuDevice
 from solver.encode.node_classes import Classes
-from solver.evict.victims import Thing, Victims
+from solver.evict.victims import Victim, Victims
 
 Devices = tuple[tuple[GpuDevice, ...], ...]
 """
@@ -19,14 +19,14 @@ The devices of each pod that leaves together.
 
 Costs = tuple[tuple[tuple[int, int], ...], ...]
 """
-Per account the work and age of its things on one node, the cheapest first.
+Per account the work and age of its victims on one node, the cheapest first.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
     """
-    How many things of each account leave one node, at what cost, into which bin.
+    How many victims of each account leave one node, at what cost, into which bin.
     """
 
     taken: tuple[int, ...]
@@ -41,7 +41,7 @@ class NodeGroup:
     Nodes with the same contents: their accounts, and what may be done with one of them.
 
     ``base`` is the bin of a node that nobody leaves, or -1 where it is of no use.  An
-    account is there once for each of the ``devices`` that its things have.
+    account is there once for each of the ``devices`` that its victims have.
     """
 
     nodes: tuple[int, ...]
@@ -50,12 +50,12 @@ class NodeGroup:
     base: int
     devices: tuple[Devices, ...]
 
-    def things(self, victims: Victims, node: int, column: int) -> list[Thing]:
+    def column_of(self, victims: Victims, node: int, column: int) -> list[Victim]:
         """
         List what an option counts on a node.
         """
         here = victims.on_node.get(node, {}).get(self.accounts[column], [])
-        return [thing for thing in here if thing.devices == self.devices[column]]
+        return [victim for victim in here if victim.devices == self.devices[column]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +69,11 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Crowd:
+class CrowdedNode:
     """
-    A node with more choices than can be listed: its things one by one, and the bins.
+    A node with more choices than can be listed: its victims one by one, and the bins.
 
-    ``rows`` are what one thing of each account holds, ``costs`` what each loses.
+    ``rows`` are what one victim of each account holds, ``costs`` what each loses.
     """
 
     node: int
@@ -88,10 +88,10 @@ class Crowd:
 @dataclass(frozen=True, slots=True)
 class Conversion:
     """
-    All groups and crowds, the bins as classes of one node each, and whether all is in.
+    All groups and crowded nodes, the bins as classes of a node, and whether all is in.
     """
 
     groups: tuple[NodeGroup, ...]
-    crowds: tuple[Crowd, ...]
+    crowded_nodes: tuple[CrowdedNode, ...]
     classes: Classes
     exact: bool

@@ -31,7 +31,7 @@ Stands for the devices of nodes that are not alike, of which nothing is said.
 """
 MOST_CONTENTS = 150
 """
-More contents than this on one sort of devices are not told apart.
+More contents than this on one kind of devices are not told apart.
 """
 
 
@@ -174,7 +174,7 @@ def add_devices(
 
 def _wanted(devices: ClassDevices, sort: int, counts: Mapping[int, Expr]) -> Pods:
     """
-    Sort the pods that want one sort of devices by what each takes.
+    Sort the pods that want one kind of devices by what each takes.
     """
     wanted: Pods = {}
     for shape, count in counts.items():
@@ -193,7 +193,7 @@ def _add_sort(
     nodes: Expr,
 ) -> list[Expr]:
     """
-    Ensure what one sort of devices holds; give what counts the idle ones opened.
+    Ensure what one kind of devices holds; give what counts the idle ones opened.
     """
     items = tuple(sorted({item for item, _ in wanted}, key=_size, reverse=True))
     idle = min(devices.idle, sort.most)

@@ -61,7 +61,7 @@ def left_over_sum(
 
 def _lay_no_more(model: cp_model.CpModel, capacity: Capacity, demand: Demand) -> None:
     """
-    Ensure that no more pods lie in classes than are wanted: more would use things up.
+    Ensure that no more pods lie in classes than are wanted: more would use victims up.
     """
     wanted: dict[int, Linear] = {}
     for (shape, _), row in demand.sums.items():

@@ -132,8 +132,8 @@ def _leaving(model: cp_model.CpModel, victims: Victims, classes: Classes) -> Lea
     """
     numbers = [0] * len(victims.accounts)
     for here in victims.on_node.values():
-        for account, things in here.items():
-            numbers[account] += len(things)
+        for account, alike in here.items():
+            numbers[account] += len(alike)
     counts = [Linear() for _ in victims.accounts]
     for total, number, record in zip(counts, numbers, victims.accounts, strict=True):
         if number and record.rights:
@@ -199,7 +199,7 @@ def _free(problem: Problem, leaving: Leaving, row: Linear, column: int) -> None:
             gang = leaving.victims.wide[wide]
             leaves = tuple(pod_sets(gang.gang.tree))
             held = sum(leaves[leaf].requests.get(name, 0) for leaf, _ in gang.pods)
-            row.add(leaving.dead[wide], -held, 1)
+            row.add(leaving.gone_whole[wide], -held, 1)
         else:
             amount = account.requests.get(name, 0)
             gone = leaving.gone[at]

@@ -20,14 +20,14 @@ def lost_work(leaving: Leaving, values: PodValues) -> Linear:
     for (g, o), taken in leaving.taken.items():
         group = leaving.conversion.groups[g]
         total.add(taken, group.options[o].work, len(group.nodes))
-    total.extend(leaving.crowd_work)
+    total.extend(leaving.crowded_work)
     for at, wide in enumerate(leaving.victims.wide):
         leaves = tuple(pod_sets(wide.gang.tree))
         work = sum(
             values.work(leaves[leaf].requests, pod.seconds)
             for leaf, pod in _on_lost_nodes(wide)
         )
-        total.add(leaving.dead[at], work, 1)
+        total.add(leaving.gone_whole[at], work, 1)
     return total
 
 
@@ -39,9 +39,9 @@ def lost_age(leaving: Leaving) -> Linear:
     for (g, o), taken in leaving.taken.items():
         group = leaving.conversion.groups[g]
         total.add(taken, group.options[o].age, len(group.nodes))
-    total.extend(leaving.crowd_age)
+    total.extend(leaving.crowded_age)
     for at, wide in enumerate(leaving.victims.wide):
-        total.add(leaving.dead[at], age_of(_on_lost_nodes(wide)), 1)
+        total.add(leaving.gone_whole[at], age_of(_on_lost_nodes(wide)), 1)
     return total
 
 
@@ -53,8 +53,8 @@ def lost_size(leaving: Leaving, values: PodValues) -> Linear:
     for at, account in enumerate(leaving.victims.accounts):
         wide = leaving.victims.wide[account.wide] if account.wide >= 0 else None
         if wide is None:
-            thing = account.sample
-            pods, gang = thing.pods, thing.gang
+            victim = account.sample
+            pods, gang = victim.pods, victim.gang
         else:
             gang = wide.gang
             pods = wide.pods if wide.state is None else account.sample.pods
@@ -83,10 +83,10 @@ def lost_gangs(leaving: Leaving) -> Linear:
     for at, account in enumerate(leaving.victims.accounts):
         if account.wide < 0:
             total.extend(leaving.evicted(at))
-    for at, dead in leaving.dead.items():
-        total.add(dead, 1, 1)
-        if at in leaving.away:
-            total.add(leaving.away[at], -1, 1)
+    for at, gone_whole in leaving.gone_whole.items():
+        total.add(gone_whole, 1, 1)
+        if at in leaving.moved_whole:
+            total.add(leaving.moved_whole[at], -1, 1)
     return total
 
 
@@ -117,7 +117,7 @@ def lost_rank(leaving: Leaving) -> Linear:
 
 def pods_of(victims: Victims, account: Account) -> int:
     """
-    Count the pods of one thing; a part of a wide gang stands for all of it.
+    Count the pods of one victim; a part of a wide gang stands for all of it.
     """
     return account.pods or len(victims.wide[account.wide].pods)
 

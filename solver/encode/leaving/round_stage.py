@@ -28,12 +28,12 @@ from solver.encode.queue_limit import add_limits
 from solver.encode.queue_rows import Key
 from solver.encode.variables import ChoiceVars, Count, Linear, StateVars, TypeVars, Var
 from solver.evict.open_step import Opened
-from solver.evict.victims import Thing, Victims, vacated
+from solver.evict.victims import Victim, Victims, vacated
 from solver.problem.problem import Problem, Unit
 
-Things = dict[tuple[int, int], list[Var]]
+VictimVars = dict[tuple[int, int], list[Var]]
 """
-(node, account) → whether each of its things leaves, the one that loses least first.
+(node, account) → whether each of its victims leaves, the one that loses least first.
 """
 _MANY = 1 << 20
 
@@ -49,7 +49,7 @@ class Stage:
 
     opened: Opened
     encoding: StepEncoding
-    things: Things
+    victim_vars: VictimVars
     bound: Encoding
     held: list[TypeVars]
     gone: Mapping[Key, Linear]
@@ -63,20 +63,20 @@ class Stage:
         leaving = self.encoding.leaving
         victims = leaving.victims
         name = self.opened.now.room.resources[column]
-        for account, things in victims.on_node.get(node, {}).items():
+        for account, alike in victims.on_node.get(node, {}).items():
             if goes_whole(victims, account):
-                dead = leaving.dead[victims.accounts[account].wide]
-                row.add(dead, sum(_held(thing, name) for thing in things), 1)
+                gone_whole = leaving.gone_whole[victims.accounts[account].wide]
+                row.add(gone_whole, sum(_held(victim, name) for victim in alike), 1)
                 continue
-            literals = self.things[node, account]
-            for literal, thing in zip(literals, in_order(things), strict=True):
-                row.add(literal, _held(thing, name), 1)
+            literals = self.victim_vars[node, account]
+            for literal, victim in zip(literals, in_order(alike), strict=True):
+                row.add(literal, _held(victim, name), 1)
         return row
 
 
-def _held(thing: Thing, name: str) -> int:
-    leaves = tuple(pod_sets(thing.gang.tree))
-    return sum(leaves[leaf].requests.get(name, 0) for leaf, _ in thing.pods)
+def _held(victim: Victim, name: str) -> int:
+    leaves = tuple(pod_sets(victim.gang.tree))
+    return sum(leaves[leaf].requests.get(name, 0) for leaf, _ in victim.pods)
 
 
 def load(encoding: Encoding, node: int, column: int) -> Linear:
@@ -108,7 +108,9 @@ def add_stage(
     queues in earlier steps.  The first step ends with the least that can be lost.
     """
     opened = _apart(opened)
-    encoding, things, gone = _encoded(model, opened, levels, before, is_first=is_first)
+    encoding, victim_vars, gone = _encoded(
+        model, opened, levels, before, is_first=is_first
+    )
     bound = placing(model, opened.now, levels)
     _want_no_more(model, bound)
     add_limits(model, opened.now, bound.types)
@@ -120,11 +122,11 @@ def add_stage(
     return Stage(
         opened=opened,
         encoding=encoding,
-        things=things,
+        victim_vars=victim_vars,
         bound=bound,
         held=held,
         gone=gone,
-        lost=_add_lost(model, encoding.leaving, things),
+        lost=_add_lost(model, encoding.leaving, victim_vars),
     )
 
 
@@ -135,7 +137,7 @@ def _encoded(
     before: Mapping[Key, Linear],
     *,
     is_first: bool,
-) -> tuple[StepEncoding, Things, dict[Key, Linear]]:
+) -> tuple[StepEncoding, VictimVars, dict[Key, Linear]]:
     """
     Ensure what a step asks for once all have left who do; give what queues are rid of.
     """
@@ -146,7 +148,7 @@ def _encoded(
     types = [
         add_type(model, problem, classes, demand, [unit]) for unit in problem.units
     ]
-    leaving, things = _add_things(model, victims, classes, is_first=is_first)
+    leaving, victim_vars = _add_victim_vars(model, victims, classes, is_first=is_first)
     conversion = leaving.conversion
     mover_types = [
         add_mover(model, problem, conversion, demand, leaving, mover)
@@ -166,7 +168,7 @@ def _encoded(
         movers=opened.movers,
         mover_types=mover_types,
     )
-    return encoding, things, gone
+    return encoding, victim_vars, gone
 
 
 def _apart(opened: Opened) -> Opened:
@@ -260,22 +262,22 @@ def _want_no_more(model: cp_model.CpModel, encoding: Encoding) -> None:
         model.add(cp_model.LinearExpr.sum(counts) <= wanted[shape].expression)
 
 
-def _add_things(
+def _add_victim_vars(
     model: cp_model.CpModel, victims: Victims, classes: Classes, *, is_first: bool
-) -> tuple[Leaving, Things]:
+) -> tuple[Leaving, VictimVars]:
     """
-    Count one by one what leaves each node; of like things the least loss goes first.
+    Count one by one what leaves each node; of like victims the least loss goes first.
     """
     counts = [Linear() for _ in victims.accounts]
-    things: Things = {}
+    victim_vars: VictimVars = {}
     work, age = Linear(), Linear()
     for node, account, ordered in _apart_things(victims, whole=False):
         literals = [model.new_bool_var("") for _ in ordered]
-        things[node, account] = literals
-        for literal, thing in zip(literals, ordered, strict=True):
+        victim_vars[node, account] = literals
+        for literal, victim in zip(literals, ordered, strict=True):
             counts[account].add(literal, 1, 1)
-            work.add(literal, thing.cost[0], 1)
-            age.add(literal, thing.cost[1], 1)
+            work.add(literal, victim.cost[0], 1)
+            age.add(literal, victim.cost[1], 1)
         for i in range(1, len(ordered) if is_first else 0):
             same = ordered[i - 1].devices == ordered[i].devices
             if same and ordered[i - 1].cost < ordered[i].cost:
@@ -283,18 +285,18 @@ def _add_things(
     conversion = Conversion((), (), classes, exact=True)
     leaving = add_leaving(model, victims, conversion, counts)
     for _, account, parts in _apart_things(victims, whole=True):
-        dead = leaving.dead[victims.accounts[account].wide]
-        for thing in parts:
-            work.add(dead, thing.cost[0], 1)
-            age.add(dead, thing.cost[1], 1)
-    leaving.crowd_work.extend(work)
-    leaving.crowd_age.extend(age)
-    return leaving, things
+        gone_whole = leaving.gone_whole[victims.accounts[account].wide]
+        for victim in parts:
+            work.add(gone_whole, victim.cost[0], 1)
+            age.add(gone_whole, victim.cost[1], 1)
+    leaving.crowded_work.extend(work)
+    leaving.crowded_age.extend(age)
+    return leaving, victim_vars
 
 
 def _apart_things(
     victims: Victims, *, whole: bool
-) -> Iterator[tuple[int, int, list[Thing]]]:
+) -> Iterator[tuple[int, int, list[Victim]]]:
     """
     Walk what may leave each node, or the parts of gangs that only go whole.
     """
@@ -306,23 +308,23 @@ def _apart_things(
 
 def goes_whole(victims: Victims, account: int) -> bool:
     """
-    Tell whether the things of an account are parts of a gang without a choice.
+    Tell whether the victims of an account are parts of a gang without a choice.
     """
     wide = victims.accounts[account].wide
     return wide >= 0 and victims.wide[wide].state is None
 
 
-def in_order(things: Sequence[Thing]) -> list[Thing]:
+def in_order(alike: Sequence[Victim]) -> list[Victim]:
     """
-    Sort things of one account on one node as they are taken.
+    Sort victims of one account on one node as they are taken.
     """
-    return sorted(things, key=lambda x: (x.cost, x.gang.key, -x.pods[0][0]))
+    return sorted(alike, key=lambda x: (x.cost, x.gang.key, -x.pods[0][0]))
 
 
 def _add_lost(
     model: cp_model.CpModel,
     leaving: Leaving,
-    things: Mapping[tuple[int, int], Sequence[Var]],
+    victim_vars: Mapping[tuple[int, int], Sequence[Var]],
 ) -> dict[str, Var]:
     """
     Ensure that a gang of which something leaves is known to have lost it.
@@ -335,12 +337,12 @@ def _add_lost(
             lost[key] = model.new_bool_var("")
         model.add_implication(literal, lost[key])
 
-    for (node, account), literals in things.items():
+    for (node, account), literals in victim_vars.items():
         ordered = in_order(victims.on_node[node][account])
-        for literal, thing in zip(literals, ordered, strict=True):
-            say(thing.gang.key, literal)
-    for at, dead in leaving.dead.items():
-        say(victims.wide[at].gang.key, dead)
+        for literal, victim in zip(literals, ordered, strict=True):
+            say(victim.gang.key, literal)
+    for at, gone_whole in leaving.gone_whole.items():
+        say(victims.wide[at].gang.key, gone_whole)
     return lost
 
 

@@ -164,9 +164,9 @@ def add_mover(
         model, problem, conversion.classes, demand, [mover.unit] * mover.number
     )
     if mover.wide >= 0:
-        model.add(kind.starts.chosen == leaving.away[mover.wide])
+        model.add(kind.starts.chosen == leaving.moved_whole[mover.wide])
     elif mover.single:
-        model.add(kind.starts.chosen == leaving.drifting[mover.account])
+        model.add(kind.starts.chosen == leaving.moved_singly[mover.account])
     else:
         row = leaving.parting[mover.account]["consolidate"]
         model.add(kind.starts.chosen == row.expression)
@@ -184,7 +184,7 @@ def _start_or_leave(
         for state in kind.sample.states:
             at = index.get(state.key)
             if at is not None:
-                model.add(kind.starts.chosen + leaving.dead[at] <= 1)
+                model.add(kind.starts.chosen + leaving.gone_whole[at] <= 1)
 
 
 def _keep_mates(

@@ -18,8 +18,8 @@ def hint_step(encoding: StepEncoding, draft: Draft) -> None:
     pairs += _options(encoding, draft)
     whole = {one.gang for one in draft.exits if one.whole}
     pairs += [
-        (dead, int(encoding.leaving.victims.wide[at].gang.key in whole))
-        for at, dead in encoding.leaving.dead.items()
+        (gone_whole, int(encoding.leaving.victims.wide[at].gang.key in whole))
+        for at, gone_whole in encoding.leaving.gone_whole.items()
     ]
     hint(encoding.model, pairs)
 
@@ -39,8 +39,8 @@ def _options(encoding: StepEncoding, draft: Draft) -> list[tuple[Var, int]]:
         for node in group.nodes:
             taken = tuple(
                 sum(
-                    all(gone[node, thing.gang.key, leaf] for leaf, _ in thing.pods)
-                    for thing in group.things(leaving.victims, node, column)
+                    all(gone[node, victim.gang.key, leaf] for leaf, _ in victim.pods)
+                    for victim in group.column_of(leaving.victims, node, column)
                 )
                 for column in range(len(group.accounts))
             )

@@ -32,11 +32,11 @@ class Leaving:
     The variables of evictions, by meaning.
 
     ``taken[g, o]`` nodes of a group take an option; ``sizes`` are the nodes of each
-    bin; ``gone`` counts what leaves per account; ``dead[w]`` says that all of a wide
-    gang leaves, ``away[w]`` that it is moved, ``emptied[w, t]`` that a tree node is
-    emptied, ``drifting`` counts spare pods that are moved; ``joins[c, x]`` says that a
-    crowded node joins a bin, ``crowd`` which of its things leave.  ``below_share`` are
-    literals that hold only where a queue loses something of its share.
+    bin; ``gone`` counts what leaves per account; ``gone_whole[w]`` says that all of a
+    wide gang leaves, ``moved_whole[w]`` that it is moved, ``emptied[w, t]`` that a tree
+    node is emptied; ``moved_singly`` counts spare pods that are moved; ``joins[c, x]``
+    says that a crowded node joins a bin, ``crowded`` which of its victims leave.
+    ``below_share`` are literals that hold only where a queue loses of its share.
     """
 
     victims: Victims
@@ -45,26 +45,26 @@ class Leaving:
     sizes: list[Linear] = field(default_factory=list)
     gone: list[Linear] = field(default_factory=list)
     parting: list[Parting] = field(default_factory=list)
-    dead: dict[int, Var] = field(default_factory=dict)
-    away: dict[int, Var] = field(default_factory=dict)
+    gone_whole: dict[int, Var] = field(default_factory=dict)
+    moved_whole: dict[int, Var] = field(default_factory=dict)
     emptied: dict[tuple[int, int], Var] = field(default_factory=dict)
-    drifting: dict[int, Var] = field(default_factory=dict)
+    moved_singly: dict[int, Var] = field(default_factory=dict)
     joins: dict[tuple[int, int], Var] = field(default_factory=dict)
-    crowd: dict[tuple[int, int], list[Var]] = field(default_factory=dict)
-    crowd_work: Linear = field(default_factory=Linear)
-    crowd_age: Linear = field(default_factory=Linear)
+    crowded: dict[tuple[int, int], list[Var]] = field(default_factory=dict)
+    crowded_work: Linear = field(default_factory=Linear)
+    crowded_age: Linear = field(default_factory=Linear)
     below_share: dict[str, list[Var]] = field(default_factory=dict)
     _numbers: list[int] | None = None
 
     def number_of(self, account: int) -> int:
         """
-        Count the things of an account.
+        Count the victims of an account.
         """
         if self._numbers is None:
             self._numbers = [0] * len(self.victims.accounts)
             for here in self.victims.on_node.values():
-                for at, things in here.items():
-                    self._numbers[at] += len(things)
+                for at, alike in here.items():
+                    self._numbers[at] += len(alike)
         wide = self.victims.accounts[account].wide
         if wide >= 0:
             gang = self.victims.wide[wide]
@@ -75,8 +75,12 @@ class Leaving:
         """
         Give one if a wide gang is evicted whole, and not moved.
         """
-        away = self.away.get(wide)
-        return self.dead[wide] if away is None else self.dead[wide] - away
+        moved_whole = self.moved_whole.get(wide)
+        return (
+            self.gone_whole[wide]
+            if moved_whole is None
+            else self.gone_whole[wide] - moved_whole
+        )
 
     def evicted(self, account: int) -> Linear:
         """

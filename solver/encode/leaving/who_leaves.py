@@ -34,14 +34,14 @@ def add_leaving(
     leaving.sizes = [Linear() for _ in conversion.classes.items]
     leaving.gone = list(counts) or [Linear() for _ in victims.accounts]
     _add_options(model, leaving)
-    leaving.dead = {at: model.new_bool_var("") for at in range(len(victims.wide))}
-    for at in range(len(conversion.crowds)):
-        _add_crowd(model, leaving, at)
+    leaving.gone_whole = {at: model.new_bool_var("") for at in range(len(victims.wide))}
+    for at in range(len(conversion.crowded_nodes)):
+        _add_crowded(model, leaving, at)
     places = _places_of(conversion)
     for at, wide in enumerate(victims.wide):
         if wide.rights.move:
-            leaving.away[at] = model.new_bool_var("")
-            model.add_implication(leaving.away[at], leaving.dead[at])
+            leaving.moved_whole[at] = model.new_bool_var("")
+            model.add_implication(leaving.moved_whole[at], leaving.gone_whole[at])
         if wide.state is None:
             _add_wholly(model, leaving, at, places)
         else:
@@ -74,62 +74,62 @@ def _add_options(model: cp_model.CpModel, leaving: Leaving) -> None:
             model.add(cp_model.LinearExpr.sum(row) <= number)
 
 
-def _add_crowd(model: cp_model.CpModel, leaving: Leaving, at: int) -> None:
+def _add_crowded(model: cp_model.CpModel, leaving: Leaving, at: int) -> None:
     """
-    Ensure that a crowded node joins a bin only if enough of its things leave.
+    Ensure that a crowded node joins a bin only if enough of its victims leave.
     """
-    crowd = leaving.conversion.crowds[at]
-    freed = [Linear() for _ in crowd.free]
+    crowded = leaving.conversion.crowded_nodes[at]
+    freed = [Linear() for _ in crowded.free]
     for account, row, costs in zip(
-        crowd.accounts, crowd.rows, crowd.costs, strict=True
+        crowded.accounts, crowded.rows, crowded.costs, strict=True
     ):
-        things = _things(model, leaving, at, account, len(costs))
-        for thing, (work, age) in zip(things, costs, strict=True):
-            leaving.crowd_work.add(thing, work, 1)
-            leaving.crowd_age.add(thing, age, 1)
+        literals = _victim_vars(model, leaving, at, account, len(costs))
+        for literal, (work, age) in zip(literals, costs, strict=True):
+            leaving.crowded_work.add(literal, work, 1)
+            leaving.crowded_age.add(literal, age, 1)
             for total, amount in zip(freed, row, strict=True):
-                total.add(thing, amount, 1)
+                total.add(literal, amount, 1)
     joins = _add_joins(model, leaving, at)
-    for column, free in enumerate(crowd.free):
+    for column, free in enumerate(crowded.free):
         missing = Linear()
-        for join, level in zip(joins, crowd.levels, strict=True):
+        for join, level in zip(joins, crowded.levels, strict=True):
             missing.add(join, max(0, level.need[column] - free), 1)
         if missing.variables:
             model.add(missing.expression <= freed[column].expression)
 
 
-def _things(
+def _victim_vars(
     model: cp_model.CpModel, leaving: Leaving, at: int, account: int, number: int
 ) -> list[Var]:
     """
-    Give a variable for each thing of an account on a crowded node.
+    Give a variable for each victim of an account on a crowded node.
     """
     wide = leaving.victims.accounts[account].wide
     if wide >= 0 and leaving.victims.wide[wide].state is None:
-        return [leaving.dead[wide]]
-    things = [model.new_bool_var("") for _ in range(number)]
-    leaving.crowd[at, account] = things
-    for thing in things:
-        leaving.gone[account].add(thing, 1, 1)
-    return things
+        return [leaving.gone_whole[wide]]
+    literals = [model.new_bool_var("") for _ in range(number)]
+    leaving.crowded[at, account] = literals
+    for literal in literals:
+        leaving.gone[account].add(literal, 1, 1)
+    return literals
 
 
 def _add_joins(model: cp_model.CpModel, leaving: Leaving, at: int) -> list[Var]:
     """
     Ensure that a crowded node is in one bin at most.
     """
-    crowd = leaving.conversion.crowds[at]
+    crowded = leaving.conversion.crowded_nodes[at]
     joins = []
-    for x, level in enumerate(crowd.levels):
+    for x, level in enumerate(crowded.levels):
         join = model.new_bool_var("")
         leaving.joins[at, x] = join
         joins.append(join)
         leaving.sizes[level.bin].add(join, 1, 1)
-    if crowd.base >= 0:
-        leaving.sizes[crowd.base].constant += 1
-        leaving.sizes[crowd.base].most += 1
+    if crowded.base >= 0:
+        leaving.sizes[crowded.base].constant += 1
+        leaving.sizes[crowded.base].most += 1
         for join in joins:
-            leaving.sizes[crowd.base].add(join, -1, 1)
+            leaving.sizes[crowded.base].add(join, -1, 1)
     if len(joins) > 1:
         model.add_at_most_one(joins)
     return joins
@@ -155,7 +155,7 @@ def _add_wholly(
     """
     Ensure that each node of a gang that goes whole loses its part of it, or none.
     """
-    dead = leaving.dead[at]
+    gone_whole = leaving.gone_whole[at]
     (account,) = leaving.victims.wide[at].accounts
     for g in places.get(account, ()):
         group = leaving.conversion.groups[g]
@@ -165,9 +165,9 @@ def _add_wholly(
             for o, option in enumerate(group.options)
             if option.taken[column]
         ]
-        model.add(cp_model.LinearExpr.sum(row) == len(group.nodes) * dead)
+        model.add(cp_model.LinearExpr.sum(row) == len(group.nodes) * gone_whole)
     leaving.gone[account] = Linear()
-    leaving.gone[account].add(dead, 1, 1)
+    leaving.gone[account].add(gone_whole, 1, 1)
 
 
 def _add_loosely(
@@ -176,15 +176,15 @@ def _add_loosely(
     """
     Ensure that every tree node that was live is satisfied afterwards, or emptied.
     """
-    dead = leaving.dead[at]
-    _add_lost(leaving, wide, dead)
+    gone_whole = leaving.gone_whole[at]
+    _add_lost(leaving, wide, gone_whole)
     gone = _by_leaf(leaving, wide)
     below: dict[int, Linear] = {}
     for t, node in enumerate(state.nodes):
         running = sum(len(state.leaves[i].running) for i in node.leaves)
         if not running:
             continue
-        empty = dead if t == 0 else model.new_bool_var("")
+        empty = gone_whole if t == 0 else model.new_bool_var("")
         leaving.emptied[at, t] = empty
         below[t] = Linear()
         for i in node.leaves:
@@ -197,7 +197,7 @@ def _add_loosely(
     _keep_roles(model, leaving, at, state)
 
 
-def _add_lost(leaving: Leaving, wide: Wide, dead: Var) -> None:
+def _add_lost(leaving: Leaving, wide: Wide, gone_whole: Var) -> None:
     """
     Count pods on nodes that are gone: they leave with all of their gang only.
     """
@@ -205,7 +205,7 @@ def _add_lost(leaving: Leaving, wide: Wide, dead: Var) -> None:
     for (leaf, _), host in zip(wide.pods, wide.hosts, strict=True):
         if host == NOWHERE:
             account = next(a for a in wide.accounts if accounts[a].leaf == leaf)
-            leaving.gone[account].add(dead, 1, 1)
+            leaving.gone[account].add(gone_whole, 1, 1)
 
 
 def _by_leaf(leaving: Leaving, wide: Wide) -> dict[int, Linear]:
@@ -310,22 +310,22 @@ def _moved_part(
     Count what is moved of a wide gang: all of it, or single pods of what it can spare.
     """
     moved = Linear()
-    away = leaving.away.get(account.wide)
+    moved_whole = leaving.moved_whole.get(account.wide)
     number = 1 if wide.state is None else wide.counts[at]
-    if away is not None:
-        moved.add(away, number, 1)
+    if moved_whole is not None:
+        moved.add(moved_whole, number, 1)
     if wide.state is not None and may_move_singly(wide.state):
         single = model.new_int_var(0, number, "")
-        leaving.drifting[at] = single
+        leaving.moved_singly[at] = single
         moved.add(single, 1, number)
-        dead = leaving.dead[account.wide]
+        gone_whole = leaving.gone_whole[account.wide]
         firsts = wide.state.leaves[account.leaf].after
         for t, node in enumerate(wide.state.nodes):
-            empty = leaving.emptied.get((account.wide, t), dead)
+            empty = leaving.emptied.get((account.wide, t), gone_whole)
             mine = node.live and account.leaf in node.leaves
             if mine or (node.leaf in firsts and node.live):
                 model.add(single <= number * ~empty)
-        model.add(single <= number * ~dead)
+        model.add(single <= number * ~gone_whole)
         model.add(single <= gone.expression)
     moved.most = number
     return moved

@@ -16,7 +16,7 @@ from models.gangs import pod_sets
 from models.neighbours import Neighbours
 from solver.encode.leaving.variables import Leaving
 from solver.encode.variables import Linear, Var
-from solver.evict.victims import Thing
+from solver.evict.victims import Victim
 from solver.problem.neighbours.pods_around import PodsAround
 from solver.problem.node_room import Ints
 
@@ -103,27 +103,29 @@ def _of_groups(leaving: Leaving) -> Iterator[_LeavingPods]:
         group = leaving.conversion.groups[g]
         for column, count in enumerate(group.options[o].taken):
             if count:
-                (thing, *_) = group.things(leaving.victims, group.nodes[0], column)
-                yield from _of_thing(thing, group.nodes, taken, count)
+                (victim, *_) = group.column_of(leaving.victims, group.nodes[0], column)
+                yield from _of_thing(victim, group.nodes, taken, count)
 
 
 def _of_crowds(leaving: Leaving) -> Iterator[_LeavingPods]:
     victims = leaving.victims
-    for c, crowd in enumerate(leaving.conversion.crowds):
-        for account in crowd.accounts:
+    for c, crowded in enumerate(leaving.conversion.crowded_nodes):
+        for account in crowded.accounts:
             wide = victims.accounts[account].wide
             together = wide >= 0 and victims.wide[wide].state is None
-            literals = [leaving.dead[wide]] if together else leaving.crowd[c, account]
-            here = victims.on_node[crowd.node][account]
-            for literal, thing in zip(literals, here, strict=True):
-                yield from _of_thing(thing, (crowd.node,), literal, 1)
+            literals = (
+                [leaving.gone_whole[wide]] if together else leaving.crowded[c, account]
+            )
+            here = victims.on_node[crowded.node][account]
+            for literal, victim in zip(literals, here, strict=True):
+                yield from _of_thing(victim, (crowded.node,), literal, 1)
 
 
 def _of_thing(
-    thing: Thing, nodes: tuple[int, ...], variable: Var, count: int
+    victim: Victim, nodes: tuple[int, ...], variable: Var, count: int
 ) -> Iterator[_LeavingPods]:
-    leaves = tuple(pod_sets(thing.gang.tree))
-    stays = thing.gang.stale_since is None
-    kinds = Counter(leaves[leaf].neighbours for leaf, _ in thing.pods)
+    leaves = tuple(pod_sets(victim.gang.tree))
+    stays = victim.gang.stale_since is None
+    kinds = Counter(leaves[leaf].neighbours for leaf, _ in victim.pods)
     for said, number in kinds.items():
         yield _LeavingPods(said, stays, number * count, nodes, variable, len(nodes))

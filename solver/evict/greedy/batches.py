@@ -9,10 +9,10 @@ from solver.problem.gang_state import Standing
 from solver.problem.problem import Problem, Unit
 from solver.problem.unit_kind import gang_kind
 
-_LOT = "*lot"
+_BATCH = "*batch"
 
 
-def lot_kind(problem: Problem, unit: Unit) -> object:
+def batch_kind(problem: Problem, unit: Unit) -> object:
     """
     Name what units must have in common to be placed as one; none where they never are.
     """
@@ -25,7 +25,7 @@ def lot_kind(problem: Problem, unit: Unit) -> object:
     return (gang_kind(problem.shapes, state), unit.band)
 
 
-def lot_of(units: Sequence[Unit]) -> Unit:
+def batch_of(units: Sequence[Unit]) -> Unit:
     """
     See equal units as one gang that needs all pods that they need.
     """
@@ -34,7 +34,7 @@ def lot_of(units: Sequence[Unit]) -> Unit:
     pods = tuple(
         pod for unit in units for pod in unit.states[0].leaves[0].pending[: leaf.need]
     )
-    gang = replace(first.gang, name=f"{first.gang.name}{_LOT}", mates=())
+    gang = replace(first.gang, name=f"{first.gang.name}{_BATCH}", mates=())
     whole = replace(leaf, minimum=len(pods) + leaf.counted, pending=pods)
     state = Standing(gang=gang, nodes=first.nodes, leaves=(whole,))
     return replace(units[0], states=(state,))

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import groupby
 
 from solver.evict.eviction_ledger import MOVED
-from solver.evict.greedy.batches import lot_kind, lot_of
+from solver.evict.greedy.batches import batch_kind, batch_of
 from solver.evict.greedy.hand_step import HandStep, placed_counts
 from solver.evict.greedy.make_room import RoomMaking
 from solver.evict.greedy.what_goes import Going
@@ -75,7 +75,7 @@ class _ByHand:
         self.step = step = HandStep(self.problem, draft, victims, movers)
         self.room = RoomMaking(step)
         self.failed = Refusals(self.problem)
-        self.lots: dict[str, tuple[str, ...]] = {}
+        self.batches: dict[str, tuple[str, ...]] = {}
         self.misses = 0
         for at in step.wide(promised_mates(problem)):
             step.leavers.offer(at, offered=False)
@@ -91,14 +91,14 @@ class _ByHand:
         Offer every unit that does not start what others hold, highest band first.
         """
         units = sorted(self.problem.units, key=rank_of)
-        for kind, lot in groupby(units, partial(lot_kind, self.problem)):
-            self._start_all(list(lot), kind)
+        for kind, batch in groupby(units, partial(batch_kind, self.problem)):
+            self._start_all(list(batch), kind)
         self._move_instead()
         draft = self.step.work.draft()
         sure = {
             key
-            for lot in self.step.rights.guarantees.names
-            for key in self.lots.get(lot, (lot,))
+            for batch in self.step.rights.guarantees.names
+            for key in self.batches.get(batch, (batch,))
         }
         exits = (*self.before, *self.step.leavers.exits())
         return replace(draft, exits=exits, guaranteed=frozenset(sure))
@@ -117,7 +117,7 @@ class _ByHand:
             if number == 1:
                 done = self._start_one(units[0])
             else:
-                done = self._start_lot(units[:number])
+                done = self._start_batch(units[:number])
             if done:
                 units = units[number:]
                 number = min(number, len(units))
@@ -158,23 +158,23 @@ class _ByHand:
         self.step.hoping = self.step.rights.guarantees.hopeful = False
         return done
 
-    def _start_lot(self, units: Sequence[Unit]) -> bool:
+    def _start_batch(self, units: Sequence[Unit]) -> bool:
         """
         Start equal units as if they were one, and share the places out among them.
         """
-        lot = lot_of(units)
-        (state,) = lot.states
+        batch = batch_of(units)
+        (state,) = batch.states
         shapes = self.problem.shapes
         shapes.of_leaf[state.key, 0] = shapes.of_leaf[units[0].key, 0]
-        if self.failed.covers(units[0]) or not self._start(lot, evict=True):
+        if self.failed.covers(units[0]) or not self._start(batch, evict=True):
             return False
-        self.lots[lot.key] = tuple(unit.key for unit in units)
+        self.batches[batch.key] = tuple(unit.key for unit in units)
         hosts = sorted(self.step.work.placed.pop(state.key)[0])
         each = len(hosts) // len(units)
         for at, unit in enumerate(units):
             self.step.work.placed[unit.key] = {0: hosts[at * each : (at + 1) * each]}
         if self.step.entitled:
-            self.step.work.entitled.discard(lot.key)
+            self.step.work.entitled.discard(batch.key)
             self.step.work.entitled.update(unit.key for unit in units)
         return True
 

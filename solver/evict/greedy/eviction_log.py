@@ -44,7 +44,7 @@ class Leavers:
         self.goings: dict[int, Going] = {}
         self._serial = 0
         self._lost: dict[int, dict[int, int]] = {}
-        self._dead: set[int] = set()
+        self._gone_whole: set[int] = set()
         self._places = NewPlaces(work, table, movers)
 
     def since(self, mark: int) -> dict[int, Going]:
@@ -62,13 +62,13 @@ class Leavers:
         """
         Tell whether any pod of a wide gang left.
         """
-        return wide in self._dead or bool(self._lost.get(wide))
+        return wide in self._gone_whole or bool(self._lost.get(wide))
 
     def stopped(self, wide: int) -> bool:
         """
         Tell whether a wide gang is evicted whole, and not moved.
         """
-        return wide in self._dead and any(
+        return wide in self._gone_whole and any(
             going.whole and going.item.wide == wide and going.leaver.rule != MOVED
             for going in self.goings.values()
         )
@@ -78,7 +78,7 @@ class Leavers:
         Let what is left of a wide gang be chosen next, or keep it.
         """
         lost = self._lost.get(wide, {}).keys()
-        self.table.refresh(wide, lost, left=offered and wide not in self._dead)
+        self.table.refresh(wide, lost, left=offered and wide not in self._gone_whole)
 
     # --- leaving ------------------------------------------------------------------
 
@@ -148,13 +148,13 @@ class Leavers:
             self.table.live[going.at] = sign < 0
             return
         if going.whole:
-            (self._dead.add if sign > 0 else self._dead.discard)(wide)
+            (self._gone_whole.add if sign > 0 else self._gone_whole.discard)(wide)
         elif sign > 0:
             self._lost.setdefault(wide, {})[going.at] = serial
         else:
             del self._lost[wide][going.at]
         lost = self._lost.get(wide, {})
-        self.table.refresh(wide, lost.keys(), left=wide not in self._dead)
+        self.table.refresh(wide, lost.keys(), left=wide not in self._gone_whole)
 
     def _count(self, going: Going, sign: int) -> None:
         """
@@ -228,7 +228,7 @@ class Leavers:
         """
         Tell whether nothing else builds on somebody's leaving.
         """
-        return going.whole or going.item.wide not in self._dead
+        return going.whole or going.item.wide not in self._gone_whole
 
     # --- new places -----------------------------------------------------------------
 

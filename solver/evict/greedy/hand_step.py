@@ -7,7 +7,7 @@ from functools import partial
 
 from solver.evict.eviction_ledger import HandRights
 from solver.evict.greedy.eviction_log import Leavers
-from solver.evict.greedy.shortfalls import Counts, Dues
+from solver.evict.greedy.shortfalls import Counts, Shortfalls
 from solver.evict.greedy.victim_table import VictimTable
 from solver.evict.group_mates import mates_that_stay
 from solver.evict.moved_gangs import Mover
@@ -37,7 +37,7 @@ class HandStep:
         self.entitled = problem.step is Step.ENTITLED
         self.work = loaded(problem, draft)
         self.rights = HandRights(problem)
-        self.dues = Dues(self.work, self.rights)
+        self.shortfalls = Shortfalls(self.work, self.rights)
         self.work.ledger.count_later(problem)
         self.table = VictimTable(problem, victims)
         self.leavers = Leavers(self.work, self.table, self.rights, movers)
@@ -80,7 +80,7 @@ class HandStep:
         self.work.note(partial(self._rebook, unit, counts, before))
         if self.entitled:
             parents = self.problem.queues.parents
-            above = self.dues.above(unit, counts)
+            above = self.shortfalls.above(unit, counts)
             if not all(later and queue in parents for queue, _ in above):
                 return False
         return self.rights.hold()

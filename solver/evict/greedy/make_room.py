@@ -41,10 +41,10 @@ class RoomMaking:
         planned = {state.key: _need(state) for state in unit.states}
         if not self.step.book(unit, planned, later=True):
             return False
-        if not self.step.dues.within_quotas(unit, planned):
+        if not self.step.shortfalls.within_quotas(unit, planned):
             return False
-        short = self.step.dues.short(unit, planned)
-        above = self.step.dues.above(unit, planned) if self.step.entitled else []
+        short = self.step.shortfalls.short(unit, planned)
+        above = self.step.shortfalls.above(unit, planned) if self.step.entitled else []
         tight = {queue for queue, _ in [*short, *above]}
         tries = [self._below(tight), None] if tight else [None]
         if not any(self._clear(unit, planned, short, queues) for queues in tries):
@@ -72,7 +72,9 @@ class RoomMaking:
         ledger.lend(short, -1)
         if done and all(self._relieve(unit, ledger.limit, *key) for key in short):
             share = ledger.share
-            above = self.step.dues.above(unit, planned) if self.step.entitled else []
+            above = (
+                self.step.shortfalls.above(unit, planned) if self.step.entitled else []
+            )
             if all(self._relieve(unit, share, *key) for key in above):
                 return True
         self.step.work.undo(mark)

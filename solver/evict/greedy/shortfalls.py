@@ -23,7 +23,7 @@ A queue and a resource.
 
 
 @dataclass(frozen=True, slots=True)
-class Dues:
+class Shortfalls:
     """
     The ledger of a round, asked for what is missing.
     """

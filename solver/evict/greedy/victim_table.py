@@ -1,5 +1,5 @@
 """
-The table of what may leave: one row for each thing on its node, cheapest first there.
+The table of what may leave: one row for each victim on its node, cheapest first there.
 
 Numbers lie in arrays, so that what a node could give up is added up for all nodes at
 once.  Who may leave for whom, and what happens to others then, is not decided here.
@@ -110,23 +110,23 @@ class VictimTable:
         """
         rows = []
         for node, here in self.victims.on_node.items():
-            for account, things in here.items():
+            for account, alike in here.items():
                 record = self.victims.accounts[account]
                 if record.wide >= 0 and spare_of(self.victims.wide[record.wide]) <= 0:
                     continue
                 row = self.row(record.requests)
-                for thing in things:
-                    if thing.devices:
-                        row = held_row(self.problem.room, thing, node)
+                for victim in alike:
+                    if victim.devices:
+                        row = held_row(self.problem.room, victim, node)
                     at = len(self.items)
                     self.items.append(
                         VictimRow(
                             node=node,
                             sort=account,
                             wide=record.wide,
-                            pods=thing.pods,
-                            gang=thing.gang,
-                            work=thing.work,
+                            pods=victim.pods,
+                            gang=victim.gang,
+                            work=victim.work,
                         )
                     )
                     rows.append(row)

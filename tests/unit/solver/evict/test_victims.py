@@ -240,7 +240,7 @@ def test_gangs_of_one_sort_on_one_node_form_an_account():
     found = gather(*made, claim())
 
     assert len(found.accounts) == 1
-    assert [thing.work for thing in found.on_node[0][0]] == [0, 10, 20]
+    assert [victim.work for victim in found.on_node[0][0]] == [0, 10, 20]
 
 
 @pytest.mark.parametrize(
@@ -320,7 +320,7 @@ def test_a_gang_on_nodes_that_are_gone_makes_no_room():
 def test_terminating_pods_are_no_victims():
     found = gather(loan("e", "n0", minimum=1, terminating=["n0"]), claim())
 
-    assert sum(len(thing.pods) for thing in found.on_node[0][0]) == 1
+    assert sum(len(victim.pods) for victim in found.on_node[0][0]) == 1
 
 
 # --- who moves ----------------------------------------------------------------------
