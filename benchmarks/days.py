@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from adapters.replay.intervals import interval_of_mean
+from adapters.replay.measures.intervals import interval_of_mean
 from adapters.replay.play import Run, play
 from adapters.traces.clusters import floor_of, with_queues
 from benchmarks.cases.days import trace_of

@@ -14,7 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from adapters.files.yaml_writer import yaml_text
+from adapters.files.writing.yaml_writer import yaml_text
 from tests.odd.checks import complaint, kind
 from tests.odd.rounds import odd_round, read
 from tests.odd.shrink import shrunk

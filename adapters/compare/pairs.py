@@ -16,7 +16,7 @@ from adapters.compare.outcome import (
     outcome_of,
     percent,
 )
-from adapters.files.plan_writer import plan_document
+from adapters.files.writing.plan_writer import plan_document
 from adapters.loop.plan_round import planned
 from models.gangs import pod_sets
 from models.plan import Plan

@@ -14,7 +14,7 @@ from adapters.compare.plan_difference import (
     difference_of,
 )
 from adapters.files.change_documents import change_document
-from adapters.files.plan_writer import plan_document
+from adapters.files.writing.plan_writer import plan_document
 from adapters.loop.plan_round import planned
 from models.changes import Change, changed
 from models.plan import Plan

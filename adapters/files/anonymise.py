@@ -25,7 +25,7 @@ from adapters.files.names_in import (
     topologies,
     values,
 )
-from adapters.files.snapshot_writer import usual_names
+from adapters.files.writing.snapshot_writer import usual_names
 from models.gangs import DisruptionBudget, Gang, Group, RunKind, Tree
 from models.neighbours import Apart, Near, Neighbours
 from models.nodes import (

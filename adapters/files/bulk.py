@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from adapters.files.problems import Fault, Path, schema_faults
+from adapters.files.checking.problems import Fault, Path, schema_faults
 from adapters.files.yaml_tree import DEEPEST
 
 MOST_FAULTS = 1000

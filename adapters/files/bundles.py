@@ -8,9 +8,9 @@ from pathlib import Path
 from traceback import FrameSummary, format_exception, format_list
 from typing import Final
 
-from adapters.files.plan_writer import plan_json
-from adapters.files.snapshot_writer import snapshot_document
-from adapters.files.yaml_writer import yaml_text
+from adapters.files.writing.plan_writer import plan_json
+from adapters.files.writing.snapshot_writer import snapshot_document
+from adapters.files.writing.yaml_writer import yaml_text
 from models.errors import PhalanxError, printable
 from models.plan import FailedTry
 from models.policy import Policy

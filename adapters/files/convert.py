@@ -4,9 +4,9 @@ Checked files to records: names given, defaults filled in, equal things shared.
 
 from collections.abc import Iterable, Mapping
 
-from adapters.files.checks import expanded
-from adapters.files.device_checks import asks_for_parts
-from adapters.files.gang_checks import leaves_of
+from adapters.files.checking.across_file import expanded
+from adapters.files.checking.device_checks import asks_for_parts
+from adapters.files.checking.gang_checks import leaves_of
 from adapters.files.gang_records import FileGangMaker, host_ports
 from adapters.files.neighbour_records import others_of
 from adapters.files.recorded_times import record_of

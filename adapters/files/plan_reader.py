@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from adapters.files.bulk import MOST_FAULTS, Bulk, and_more
-from adapters.files.problems import Fault, located, schema_faults
-from adapters.files.sizes import MOST_GANGS, MOST_PODS
+from adapters.files.checking.problems import Fault, located, schema_faults
+from adapters.files.checking.sizes import MOST_GANGS, MOST_PODS
 from adapters.files.text import looks_like_json, parse_text, read_text
 from models.errors import InputRejectedError, Problem
 from models.gpu_parts import GpuDevice

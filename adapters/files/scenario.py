@@ -8,7 +8,15 @@ from dataclasses import dataclass, replace
 from pydantic import ValidationError
 
 from adapters.files.bulk import MOST_FAULTS, Bulk, and_more
-from adapters.files.checks import expect_faults, file_faults
+from adapters.files.checking.across_file import expect_faults, file_faults
+from adapters.files.checking.problems import Fault, located, schema_faults
+from adapters.files.checking.salvage import further_faults
+from adapters.files.checking.sizes import (
+    MOST_GANGS,
+    MOST_NODES,
+    MOST_QUEUES,
+    snapshot_faults,
+)
 from adapters.files.convert import make_snapshot
 from adapters.files.foreign import (
     OUR_KINDS,
@@ -19,10 +27,7 @@ from adapters.files.foreign import (
     opened,
     passed_over,
 )
-from adapters.files.problems import Fault, located, schema_faults
 from adapters.files.recorded_times import record_of
-from adapters.files.salvage import further_faults
-from adapters.files.sizes import MOST_GANGS, MOST_NODES, MOST_QUEUES, snapshot_faults
 from adapters.files.text import (
     looks_like_json,
     parse_documents,

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from adapters.files.problems import spelled
-from adapters.files.snapshot_writer import snapshot_document
+from adapters.files.checking.problems import spelled
+from adapters.files.writing.snapshot_writer import snapshot_document
 from models.snapshot import Snapshot
 
 _NOUNS = {

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from adapters.compare.outcome import gpus_of_steps
-from adapters.files.plan_writer import plan_document
+from adapters.files.writing.plan_writer import plan_document
 from adapters.loop.interfaces import Turn
 from adapters.observe.round_file import MOST_GANGS, MOST_OPERATIONS
 from models.gangs import Gang, plain_roles

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from adapters.replay.estimates import said
-from adapters.replay.lower_bounds import bounds_of
-from adapters.replay.paired_measures import paired
+from adapters.replay.measures.lower_bounds import bounds_of
+from adapters.replay.measures.paired_measures import paired
+from adapters.replay.measures.replay_measures import job_rows
 from adapters.replay.play import Run, jobs_of
-from adapters.replay.replay_measures import job_rows
 from models.resources import GPU
 from models.trace import Floor, Trace
 from solver import VERSION

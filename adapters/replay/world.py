@@ -13,9 +13,9 @@ from adapters.loop.memory.held import HeldTime
 from adapters.loop.memory.held_gangs import HoldMemory
 from adapters.loop.memory.used_so_far import UsageMemory
 from adapters.replay.free_nodes import Ground
-from adapters.replay.gpu_use import LENT, USES, Meter
 from adapters.replay.job_state import NEVER, Fate
 from adapters.replay.lent_nodes import LentNodes
+from adapters.replay.measures.gpu_use import LENT, USES, Meter
 from adapters.replay.merged_load import Load
 from adapters.replay.queue_usage import Books, Shares
 from adapters.replay.waiting_jobs import WaitingJobs

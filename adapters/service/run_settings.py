@@ -209,7 +209,7 @@ def read_config(path: str) -> ConfigFile:
     InputRejectedError
         When it is not one, with every problem and its place.
     """
-    from adapters.files.problems import located, schema_faults
+    from adapters.files.checking.problems import located, schema_faults
     from adapters.files.text import looks_like_json, parse_text, read_text
 
     name, text = read_text(path)

@@ -15,7 +15,7 @@ from typing import Any
 from adapters.machine.clock import monotonic, used
 from adapters.replay.drawn_traces import poorly_drawn
 from adapters.replay.estimates import Estimates
-from adapters.replay.lower_bounds import bounds_of
+from adapters.replay.measures.lower_bounds import bounds_of
 from adapters.replay.play import Run, jobs_of, play
 from adapters.traces import floor_of, read_trace
 from adapters.traces.clusters import with_queues

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from adapters.replay.intervals import interval_of_mean
-from adapters.replay.paired_measures import METRICS, Metric
+from adapters.replay.measures.intervals import interval_of_mean
+from adapters.replay.measures.paired_measures import METRICS, Metric
 from adapters.study.grid import StudyError
 from models.errors import QuantityError
 from models.resources import parse_duration

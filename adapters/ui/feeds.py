@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from adapters.files.why_writer import why_document
+from adapters.files.writing.why_writer import why_document
 from adapters.inventory.listed import Seen
 from adapters.loop.plan_round import LivePlanner, planned
 from adapters.ui.frame import RoundFacts, frame_document

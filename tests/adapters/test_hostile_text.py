@@ -119,7 +119,7 @@ def test_a_document_still_holds_what_a_tenant_wrote(form, hostile, capsys):
 @pytest.mark.parametrize("text", [EVIL, "\U000e0001 tag", "=1+1", "- a\n- b", "\x85"])
 def test_documents_say_again_whatever_they_are_given(text):
     from adapters.cli.terminal.output import Format
-    from adapters.files.yaml_writer import yaml_text
+    from adapters.files.writing.yaml_writer import yaml_text
 
     document = {"text": [text, {text: 1}]}
     for written, read in (

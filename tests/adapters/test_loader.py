@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.files import read_scenario, read_scenarios, scenario_of
-from adapters.files.snapshot_writer import snapshot_document
+from adapters.files.writing.snapshot_writer import snapshot_document
 from models.gangs import Group, MatchPolicy, PodPhase, PodSet, pod_sets
 from models.gpu_parts import MigDevices
 from models.nodes import ANYWHERE

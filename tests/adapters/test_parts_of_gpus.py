@@ -7,7 +7,7 @@ import json
 import pytest
 
 from adapters.files import scenario_of
-from adapters.files.snapshot_writer import snapshot_document
+from adapters.files.writing.snapshot_writer import snapshot_document
 from models.errors import InputRejectedError
 from models.gangs import pod_sets
 from models.gpu_parts import GpuDevice, GpuPart, part_of

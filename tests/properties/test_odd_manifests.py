@@ -11,8 +11,8 @@ from random import Random
 import pytest
 
 from adapters.files import scenario_of
-from adapters.files.snapshot_writer import snapshot_document
 from adapters.files.text import parse_text, read_text
+from adapters.files.writing.snapshot_writer import snapshot_document
 from models.errors import InputRejectedError
 from solver.round import decide
 

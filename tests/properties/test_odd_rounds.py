@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from adapters.files.yaml_writer import yaml_text
+from adapters.files.writing.yaml_writer import yaml_text
 from models.gangs import pod_sets
 from tests.campaign import failure_of
 from tests.odd.rounds import odd_round, read

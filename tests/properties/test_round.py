@@ -13,7 +13,7 @@ from random import Random
 import pytest
 
 from adapters.files import read_scenario
-from adapters.files.plan_writer import plan_json
+from adapters.files.writing.plan_writer import plan_json
 from adapters.machine.threads import ThreadLanes
 from benchmarks.quality import exact_vector, vector_of
 from exact import check_feasible
@@ -190,7 +190,7 @@ def plan_of(document, folder):
 def test_two_runs_with_unlike_hash_seeds_give_the_same_bytes():
     program = (
         "from tests.helpers.cases import random_snapshot\n"
-        "from adapters.files.plan_writer import plan_json\n"
+        "from adapters.files.writing.plan_writer import plan_json\n"
         "from models.policy import Policy\n"
         "from solver.round import decide\n"
         "for seed in range(4):\n"

@@ -11,9 +11,9 @@ import pytest
 from adapters.files import read_scenario, scenario_of
 from adapters.files.anonymise import anonymised
 from adapters.files.snapshot_diff import changes
-from adapters.files.snapshot_writer import in_file_order, snapshot_document
 from adapters.files.text import parse_text
-from adapters.files.yaml_writer import yaml_text
+from adapters.files.writing.snapshot_writer import in_file_order, snapshot_document
+from adapters.files.writing.yaml_writer import yaml_text
 from models.gangs import Group, pod_sets
 from models.policy import Limits, Policy
 from models.snapshot import content_hash

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from adapters.files.plan_writer import plan_json
+from adapters.files.writing.plan_writer import plan_json
 from adapters.kube.dialects.registry import dialects
 from adapters.kube.gangs.assemble import Assembler
 from adapters.loop.memory.gangs import Memory

@@ -118,7 +118,7 @@ def role(
     Print the ClusterRole and the Role that `phalanx run` needs, as manifests.
     """
     only(output, Format.YAML, Format.JSON)
-    from adapters.files.yaml_writer import yaml_text
+    from adapters.files.writing.yaml_writer import yaml_text
     from adapters.kube.acting.role import roles
 
     both = roles(_permissions(shard, observe=observe), name, namespace)

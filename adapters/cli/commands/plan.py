@@ -183,7 +183,7 @@ def _round(
 
 
 def _written(made: "Plan", greedy: "Plan | None", form: Format) -> str:
-    from adapters.files.plan_writer import difference, plan_document
+    from adapters.files.writing.plan_writer import difference, plan_document
 
     if form is Format.CSV:
         return _operations(made).csv()
@@ -209,7 +209,7 @@ def _operations(made: "Plan") -> Table:
 
 
 def _timings(made: "Plan") -> str:
-    from adapters.files.plan_writer import PHASES
+    from adapters.files.writing.plan_writer import PHASES
 
     spent = made.seconds or {}
     return " · ".join(f"{name} {spent.get(name, 0.0):.3f} s" for name in PHASES)

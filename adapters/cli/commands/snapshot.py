@@ -154,7 +154,7 @@ def anonymise(
     """
     only(output, Format.YAML, Format.JSON)
     from adapters.files.anonymise import anonymised
-    from adapters.files.snapshot_writer import snapshot_document
+    from adapters.files.writing.snapshot_writer import snapshot_document
 
     snapshot = anonymised(_read(files, scheduler_name, dialect, quiet=True))
     emit(_written(snapshot_document(snapshot), output))
@@ -196,7 +196,7 @@ def _text(snapshot: "Snapshot", files: list[str] | None, form: Format) -> str:
     """
     Write a snapshot with whence it is, and one of a cluster with when as well.
     """
-    from adapters.files.snapshot_writer import snapshot_document
+    from adapters.files.writing.snapshot_writer import snapshot_document
 
     if files:
         return _written(snapshot_document(snapshot, ", ".join(files)), form)
@@ -208,7 +208,7 @@ def _text(snapshot: "Snapshot", files: list[str] | None, form: Format) -> str:
 
 
 def _written(document: dict[str, Any], form: Format) -> str:
-    from adapters.files.yaml_writer import yaml_text
+    from adapters.files.writing.yaml_writer import yaml_text
 
     return yaml_text(document) if form is Format.YAML else as_text(document, form)
 

@@ -133,7 +133,7 @@ def _of_all(
         )
     warn_of(plan, debug=debug)
     if output is not Format.TABLE:
-        from adapters.files.why_writer import summary_document
+        from adapters.files.writing.why_writer import summary_document
 
         emit(as_text(summary_document(found), output))
         return
@@ -178,7 +178,7 @@ def _of_gang(
         when = when_starts(scenario.snapshot, policy, plan, key)
     warn_of(plan, debug=debug)
     if output is not Format.TABLE:
-        from adapters.files.why_writer import why_document
+        from adapters.files.writing.why_writer import why_document
 
         emit(as_text(why_document(found, remedies, when), output))
         return

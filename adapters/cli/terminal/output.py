@@ -125,7 +125,7 @@ def as_text(document: Any, form: Format) -> str:  # noqa: ANN401 - plain values
     Write plain values as JSON or YAML.
     """
     if form is Format.YAML:
-        from adapters.files.yaml_writer import yaml_document
+        from adapters.files.writing.yaml_writer import yaml_document
 
         return yaml_document(document)
     text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"

@@ -71,7 +71,7 @@ def gang_document(seen: Seen, row: GangRow) -> dict[str, Any]:
     """
     Give a gang as plain values, with its tree as files write it.
     """
-    from adapters.files.snapshot_writer import snapshot_document
+    from adapters.files.writing.snapshot_writer import snapshot_document
     from models.snapshot import Snapshot
 
     alone = snapshot_document(Snapshot(gangs=(row.gang,)))

@@ -78,7 +78,7 @@ def _better(row: Mapping[str, Any], base: str, strategy: str) -> str:
     """
     Name who is better, unless the interval holds both, or not all jobs ended.
     """
-    from adapters.replay.paired_measures import LEAST_SHARE
+    from adapters.replay.measures.paired_measures import LEAST_SHARE
 
     change, apart = row["difference"], abs(row["value"] - row["baseline"])
     if not row.get("comparable", True):
@@ -98,7 +98,7 @@ def _single(document: Document) -> list[str]:
     """
     Lay out the metrics of the only strategy, as means over the traces.
     """
-    from adapters.replay.paired_measures import METRICS
+    from adapters.replay.measures.paired_measures import METRICS
 
     rows = []
     for metric in METRICS:

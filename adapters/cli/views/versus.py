@@ -11,7 +11,7 @@ from adapters.compare.outcome import (
     gpus_of_steps,
 )
 from adapters.compare.verdict import verdict
-from adapters.files.plan_writer import started
+from adapters.files.writing.plan_writer import started
 from models.gpu_counts import shown_gpus
 from models.plan import Plan
 from models.snapshot import Snapshot

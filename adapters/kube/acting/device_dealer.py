@@ -17,7 +17,7 @@ from adapters.kube.claims.device_reading import DeviceReading
 from adapters.kube.claims.device_requests import DeviceClaim, HeldDevice
 from adapters.kube.claims.free_devices import FreeDevices
 from adapters.kube.dialects.native.gangs import Native
-from adapters.kube.gangs.device_room import READ_KINDS
+from adapters.kube.gangs.devices.device_room import READ_KINDS
 from adapters.kube.gangs.kinds import DEVICES
 from adapters.kube.objects.fields import FieldError, mapping, records, text
 from adapters.kube.objects.pod_record import PodClaim, PodRecord

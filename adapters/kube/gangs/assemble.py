@@ -19,12 +19,12 @@ from adapters.kube.gangs.cluster_rules import (
     levels_of,
     rules_of,
 )
-from adapters.kube.gangs.handed_over import HandedOver
+from adapters.kube.gangs.devices.handed_over import HandedOver
+from adapters.kube.gangs.devices.part_gangs import PartGangs, contracts_in
 from adapters.kube.gangs.made_up import made_up
 from adapters.kube.gangs.namespace_gangs import NamespaceLook
 from adapters.kube.gangs.node_load import AskedOfNodes, NodeLoads
 from adapters.kube.gangs.node_trees import NodeTrees, trees_of
-from adapters.kube.gangs.part_gangs import PartGangs, contracts_in
 from adapters.kube.gangs.passed_over import said_of
 from adapters.kube.gangs.summary import Summary
 from adapters.kube.objects.fields import FieldError

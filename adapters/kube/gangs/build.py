@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from adapters.kube.dialects.defaults import Defaults, defaults_of
 from adapters.kube.dialects.notes import PriorityClasses, priority_classes
 from adapters.kube.dialects.protocol import Claim, Objects
-from adapters.kube.gangs.claimed_devices import ClaimedDevices, with_devices
+from adapters.kube.gangs.devices.claimed_devices import ClaimedDevices, with_devices
 from adapters.kube.gangs.holds import hold_of
 from adapters.kube.gangs.leaves import Member, ages, elapsed, with_labels
 from adapters.kube.gangs.membership import Grouped
 from adapters.kube.gangs.pod_neighbours import Around
 from adapters.kube.gangs.queues import Homes
+from adapters.kube.gangs.storage.pod_volumes import Volumes
 from adapters.kube.gangs.trees import TreeError, plain_tree, tree_of
-from adapters.kube.gangs.volumes import Volumes
 from adapters.kube.objects.fields import shown
 from adapters.kube.objects.object_names import is_subdomain
 from adapters.kube.objects.pod_record import PodRecord

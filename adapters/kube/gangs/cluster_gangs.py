@@ -10,19 +10,11 @@ from itertools import chain
 
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.protocol import Dialect, Objects
-from adapters.kube.gangs.attached_volumes import (
-    Attached,
-    SharedClaim,
-    SlotsOfNodes,
-    attached,
-    first_shared,
-    slots_of_nodes,
-)
 from adapters.kube.gangs.budgets import budgets_of
 from adapters.kube.gangs.build import GangMaker
-from adapters.kube.gangs.claimed_devices import ClaimedDevices
 from adapters.kube.gangs.cluster_rules import ClusterRules, Kinds
-from adapters.kube.gangs.device_room import DeviceRoom
+from adapters.kube.gangs.devices.claimed_devices import ClaimedDevices
+from adapters.kube.gangs.devices.device_room import DeviceRoom
 from adapters.kube.gangs.membership import Grouped
 from adapters.kube.gangs.namespace_gangs import NamespaceGroups, NamespaceLook
 from adapters.kube.gangs.namespace_labels import (
@@ -39,7 +31,15 @@ from adapters.kube.gangs.pod_neighbours import (
     concerned,
     terms_of_all,
 )
-from adapters.kube.gangs.volumes import Volumes, storage_of
+from adapters.kube.gangs.storage.attached_volumes import (
+    Attached,
+    SharedClaim,
+    SlotsOfNodes,
+    attached,
+    first_shared,
+    slots_of_nodes,
+)
+from adapters.kube.gangs.storage.pod_volumes import Volumes, storage_of
 from adapters.kube.objects.node_pool import NodePool
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import DisruptionBudget

@@ -9,12 +9,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adapters.kube.dialects.protocol import Claim, Dialect, Objects
-from adapters.kube.gangs.attached_volumes import SharedClaim, shared_claims
 from adapters.kube.gangs.build import GangMaker, MadeGang
 from adapters.kube.gangs.membership import Grouped, Memberships
 from adapters.kube.gangs.namespaces import Namespace
 from adapters.kube.gangs.passed_over import PassedOver, passed_over
 from adapters.kube.gangs.pod_neighbours import Around
+from adapters.kube.gangs.storage.attached_volumes import (
+    SharedClaim,
+    shared_claims,
+)
 from adapters.kube.objects.constraints import NAME_FIELD
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import Gang, pod_sets

@@ -15,10 +15,10 @@ from adapters.kube.dialects.notes import named
 from adapters.kube.dialects.protocol import Dialect, Objects
 from adapters.kube.dialects.workloads import IN_MANIFESTS
 from adapters.kube.dialects.workloads import RESOURCES as OWNERS
-from adapters.kube.gangs.device_room import DEVICE_KINDS
+from adapters.kube.gangs.devices.device_room import DEVICE_KINDS
 from adapters.kube.gangs.kinds import BIND_REQUESTS
 from adapters.kube.gangs.namespace_labels import NAMESPACE
-from adapters.kube.gangs.storage import STORAGE_KINDS
+from adapters.kube.gangs.storage.storage_classes import STORAGE_KINDS
 from adapters.kube.objects.node_pool import NodePool
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import PodPhase

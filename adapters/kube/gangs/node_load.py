@@ -7,9 +7,12 @@ A node is made anew only where its record changed, or a pod that counts there.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from adapters.kube.gangs.attached_volumes import SlotsOfNode, SlotsOfNodes
-from adapters.kube.gangs.kai_groups import kai_node
-from adapters.kube.gangs.shared_devices import Devices, SharedNode, shared_node
+from adapters.kube.gangs.devices.kai_groups import kai_node
+from adapters.kube.gangs.devices.shared_devices import Devices, SharedNode, shared_node
+from adapters.kube.gangs.storage.attached_volumes import (
+    SlotsOfNode,
+    SlotsOfNodes,
+)
 from adapters.kube.objects.constraints import NAME_FIELD
 from adapters.kube.objects.device_parts import SharedGpus, devices_held
 from adapters.kube.objects.node_devices import RegisteredGpus, both

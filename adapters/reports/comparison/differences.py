@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from adapters.compare.outcome import first_difference, paired_tiers
 from adapters.compare.pairs import Pair
 from adapters.compare.verdict import verdict
-from adapters.files.plan_writer import started
+from adapters.files.writing.plan_writer import started
 from adapters.reports.charts.charts import (
     Axis,
     Bars,

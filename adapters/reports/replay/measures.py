@@ -5,7 +5,7 @@ The measures of a replay: every strategy beside the baseline, with intervals and
 from collections.abc import Sequence
 from statistics import fmean
 
-from adapters.replay.paired_measures import LEAST_SHARE
+from adapters.replay.measures.paired_measures import LEAST_SHARE
 from adapters.reports.charts.number_text import NOTHING, SPACE, amount, share, span
 from adapters.reports.page.page import Cell, Column, Grid, Tone
 from adapters.reports.replay.results import Folder, Interval, Paired

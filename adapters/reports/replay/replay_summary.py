@@ -2,7 +2,7 @@
 The first screen of a replay's report: what won, by how much, and how sure that is.
 """
 
-from adapters.replay.paired_measures import LEAST_SHARE
+from adapters.replay.measures.paired_measures import LEAST_SHARE
 from adapters.reports.charts.number_text import (
     NOTHING,
     amount,

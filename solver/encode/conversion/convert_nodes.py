@@ -37,18 +37,8 @@ def convert(
     """
     Work out the groups, options and bins of a step.
 
-    Parameters
-    ----------
-    problem
-        The round, with the room there will be later.
-    shapes
-        The shapes that may get a place.
-    levels
-        The topology levels they ask for.
-    victims
-        What may leave.
-    apart
-        Nodes that form bins of their own, with a tag.
+    ``shapes`` are those that may get a place, and ``levels`` what they ask for.  Nodes
+    ``apart`` form bins of their own, with a tag.
     """
     domains, names = domains_of(problem, levels)
     grouping = Grouping(problem, shapes, victims)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from adapters.files import scenario_of
-from adapters.files.snapshot_writer import snapshot_document
+from adapters.files.writing.snapshot_writer import snapshot_document
 from models.gangs import DisruptionBudget, MatchPolicy, PodPhase, pod_sets
 from models.policy import Policy
 from models.reasons import Reason, Waiting

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from adapters.files import read_plan, read_scenario
-from adapters.files.snapshot_writer import snapshot_document
+from adapters.files.writing.snapshot_writer import snapshot_document
 from models.errors import PlanRejectedError
 from solver.fallback import decide_or_fall_back
 from solver.search.greedy_steps import plan_greedily

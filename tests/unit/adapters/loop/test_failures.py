@@ -3,7 +3,7 @@ What the loop does when something breaks: tell, rest, go on.
 """
 
 from adapters.files import read_scenario
-from adapters.files.snapshot_writer import snapshot_document
+from adapters.files.writing.snapshot_writer import snapshot_document
 from adapters.loop.timing import Timing
 from models.errors import PhalanxError
 from solver.round import decide

@@ -10,8 +10,8 @@ import pytest
 from adapters.replay import play as playing
 from adapters.replay.checkpoint import NAME, keep
 from adapters.replay.engine import Engine
-from adapters.replay.gpu_use import USES
-from adapters.replay.lower_bounds import bounds_of
+from adapters.replay.measures.gpu_use import USES
+from adapters.replay.measures.lower_bounds import bounds_of
 from adapters.replay.play import jobs_of, play
 from adapters.replay.players import STRATEGIES
 from models.policy import Policy

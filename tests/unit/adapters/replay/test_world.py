@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.replay.gpu_use import USES
+from adapters.replay.measures.gpu_use import USES
 from adapters.replay.world import Rules
 from adapters.traces.clusters import floor_of
 from models.policy import Policy

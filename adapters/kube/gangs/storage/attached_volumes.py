@@ -9,7 +9,7 @@ those who wait; where no slot is left for that, none of them goes there.
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from adapters.kube.gangs.volumes import Claim, Volumes
+from adapters.kube.gangs.storage.pod_volumes import Claim, Volumes
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import PodPhase
 from models.resources import Resources

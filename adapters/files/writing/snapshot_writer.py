@@ -10,16 +10,16 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from adapters.files.demand_writer import demand_record
-from adapters.files.device_writer import (
+from adapters.files.neighbour_records import neighbours_written, others_written
+from adapters.files.recorded_times import kind_document, run_times_document
+from adapters.files.writing.demand_writer import demand_record
+from adapters.files.writing.device_writer import (
     device_records,
     gpu_record,
     mig_record,
     taken_records,
 )
-from adapters.files.neighbour_records import neighbours_written, others_written
-from adapters.files.queue_writer import amount_record, keep_said, queue_record
-from adapters.files.recorded_times import kind_document, run_times_document
+from adapters.files.writing.queue_writer import amount_record, keep_said, queue_record
 from models.gangs import (
     DisruptionBudget,
     Gang,

@@ -8,18 +8,18 @@ parent, a missing gang of a group, a node that is gone.
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
-from adapters.files.device_checks import (
+from adapters.files.checking.device_checks import (
     node_device_faults,
     placed_faults,
     says_devices,
 )
-from adapters.files.gang_checks import (
+from adapters.files.checking.gang_checks import (
     gang_faults,
     leaves_of,
     unreachable_minimums,
 )
-from adapters.files.problems import Fault, Path, suggest
-from adapters.files.sizes import MOST_QUEUE_LEVELS, size_faults
+from adapters.files.checking.problems import Fault, Path, suggest
+from adapters.files.checking.sizes import MOST_QUEUE_LEVELS, size_faults
 from models.dialects import contradiction
 from models.expect import Expect
 from models.policy import Policy

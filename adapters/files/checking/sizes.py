@@ -4,8 +4,8 @@ How much a file may hold: bounds that keep a round within its memory and 64 bits
 
 from collections.abc import Iterator, Mapping
 
-from adapters.files.gang_checks import leaves_of
-from adapters.files.problems import Fault, Path
+from adapters.files.checking.gang_checks import leaves_of
+from adapters.files.checking.problems import Fault, Path
 from models.gangs import pod_sets
 from models.resources import LARGEST_TOTAL, add, format_quantity
 from models.scenario import Given

@@ -7,7 +7,7 @@ from copy import deepcopy
 import pytest
 
 from adapters.files import scenario_of
-from adapters.files.snapshot_writer import snapshot_document
+from adapters.files.writing.snapshot_writer import snapshot_document
 from models.policy import Policy
 from models.resources import GPU, GPU_SHARE
 from solver import decide

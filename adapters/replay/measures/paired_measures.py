@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from adapters.replay.intervals import interval_of_ratio
+from adapters.replay.measures.intervals import interval_of_ratio
 
 Better = Literal["lower", "higher"]
 

@@ -6,7 +6,7 @@ That no node could ever hold a part is no fault here: its gang waits and is told
 
 from collections.abc import Iterator, Mapping
 
-from adapters.files.problems import Fault, Path, suggest
+from adapters.files.checking.problems import Fault, Path, suggest
 from models.gpu_parts import PHALANX
 from models.mig_profiles import MIG_MODELS, PROFILE_NAMES
 from models.place_specs import GpuDeviceSpec, GpuSpec

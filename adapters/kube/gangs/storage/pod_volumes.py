@@ -8,7 +8,11 @@ from dataclasses import replace
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.notes import named
 from adapters.kube.dialects.protocol import Objects
-from adapters.kube.gangs.storage import STORAGE_KINDS, NotReadyError, Storage
+from adapters.kube.gangs.storage.storage_classes import (
+    STORAGE_KINDS,
+    NotReadyError,
+    Storage,
+)
 from adapters.kube.objects.constraints import NAME_FIELD
 from adapters.kube.objects.fields import FieldError, items, mapping
 from adapters.kube.objects.pod_record import PodRecord

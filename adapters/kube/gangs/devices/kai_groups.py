@@ -8,7 +8,7 @@ kubelet picks those that are whole.  Numbers of devices tell groups apart, and n
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from adapters.kube.gangs.shared_devices import Devices, SharedNode
+from adapters.kube.gangs.devices.shared_devices import Devices, SharedNode
 from adapters.kube.objects.kai_parts import (
     GROUP,
     RESERVATIONS,

@@ -12,8 +12,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from adapters.files.checks import file_faults
-from adapters.files.problems import Fault, Path, schema_faults
+from adapters.files.checking.across_file import file_faults
+from adapters.files.checking.problems import Fault, Path, schema_faults
 from models.scenario import ScenarioFile
 
 _ROUNDS = 5

@@ -7,8 +7,8 @@ Where nobody asks for a part all stays the very same.
 from collections.abc import Iterable
 from dataclasses import replace
 
+from adapters.kube.gangs.devices.shared_devices import Devices
 from adapters.kube.gangs.node_load import NodeLoads
-from adapters.kube.gangs.shared_devices import Devices
 from adapters.kube.objects.part_keys import KAI
 from models.aged_gangs import read_anew
 from models.aged_gangs import still as as_read

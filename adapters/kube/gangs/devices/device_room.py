@@ -12,7 +12,11 @@ from adapters.kube.claims.device_reading import DeviceReading
 from adapters.kube.claims.device_rows import device_rows
 from adapters.kube.dialects.notes import named
 from adapters.kube.dialects.protocol import Objects
-from adapters.kube.gangs.claimed_devices import ClaimedDevices, offers, shared_row
+from adapters.kube.gangs.devices.claimed_devices import (
+    ClaimedDevices,
+    offers,
+    shared_row,
+)
 from adapters.kube.objects.fields import mapping
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import PodPhase

@@ -5,8 +5,8 @@ What must agree inside one gang: minimums, phases, order, topology, node demands
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from adapters.files.device_checks import part_faults
-from adapters.files.problems import Fault, Path, no_name, suggest
+from adapters.files.checking.device_checks import part_faults
+from adapters.files.checking.problems import Fault, Path, no_name, suggest
 from models.place_specs import (
     ExpressionSpec,
     TermSpec,

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from adapters.replay.intervals import interval_of_mean, interval_of_ratio
+from adapters.replay.measures.intervals import interval_of_mean, interval_of_ratio
 
 CASES = 4000
 

@@ -5,7 +5,7 @@ Measures of replays that left jobs are not compared with those that did not.
 import pytest
 
 from adapters.cli.views.replay_view import lines_of, part
-from adapters.replay.paired_measures import METRICS, is_comparable, paired
+from adapters.replay.measures.paired_measures import METRICS, is_comparable, paired
 
 ALL = {"jobs": {"done": 200, "running": 0, "waiting": 0}}
 SOME = {"jobs": {"done": 15, "running": 5, "waiting": 180}}

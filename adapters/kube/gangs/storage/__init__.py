@@ -1,0 +1,3 @@
+"""
+Volumes in a cluster: where pods have theirs, and where new ones can be made.
+"""

@@ -1,0 +1,3 @@
+"""
+What a replay is measured by: use, waits, bounds and intervals.
+"""
