@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from models.mig_profiles import SEVENTHS, sevenths
-from models.resources import GPU, GPU_SHARE, SHARES_PER_GPU, Resources
+from models.resources import CLAIMED_GPUS, GPU, GPU_SHARE, SHARES_PER_GPU, Resources
 
 PHALANX = "phalanx"
 CONTRACTS = (PHALANX, "kai", "koordinator", "vgpu", "hami", "gpushare", "dra")
@@ -127,6 +127,19 @@ def memory_words(mebibytes: int) -> str:
     return f"{mebibytes:,} MiB" if rest else f"{whole:,} GiB"
 
 
+MOST_SHARED = 256
+"""
+A node with more GPUs than this shares none: what is kept per device stays small.
+"""
+
+
+def num_devices(node_gpus: int) -> int:
+    """
+    Count the devices of a node that pods may share.
+    """
+    return node_gpus if 0 < node_gpus <= MOST_SHARED else 0
+
+
 def is_part(resource: str) -> bool:
     """
     Tell whether a resource is a part of a GPU.
@@ -211,10 +224,25 @@ def with_shares_of_others(
 
 def with_shares(requests: Resources, memories: Iterable[int]) -> Resources:
     """
-    Say beside a request what its GPUs count, whole ones and parts.
+    Say beside a request what its GPUs count: whole ones, parts, and those by claim.
     """
     part = part_of(requests)
-    amount = requests.get(GPU, 0) * SHARES_PER_GPU
+    claimed = requests.get(CLAIMED_GPUS, 0)
+    amount = requests.get(GPU, 0) * SHARES_PER_GPU + claimed
     if part is not None:
         amount += counts_as(part, memories)
-    return {**requests, GPU_SHARE: amount} if amount else requests
+    if not amount:
+        return requests
+    plain = {name: n for name, n in requests.items() if name != CLAIMED_GPUS}
+    return {**plain, GPU_SHARE: amount}
+
+
+def with_claimed(requests: Resources) -> Resources:
+    """
+    Say again of what has no parts which of its GPUs are had by claim.
+    """
+    whole = requests.get(GPU, 0) * SHARES_PER_GPU
+    claimed = requests.get(GPU_SHARE, 0) - whole
+    if claimed <= 0 or part_of(requests) is not None:
+        return requests
+    return {**requests, CLAIMED_GPUS: claimed}

@@ -23,7 +23,7 @@ from models.nodes import HOSTNAME, Node, Taint
 from models.place_specs import MigSpec, TakenSpec
 from models.queue_specs import ModelQuotaSpec, QueueSpec, QuotaSpec
 from models.queues import Queue, QueueResource, with_shared_gpus
-from models.resources import DEFAULT_PODS, PODS, Resources
+from models.resources import CLAIMED_GPUS, DEFAULT_PODS, PODS, Resources
 from models.scenario import (
     BudgetSpec,
     Given,
@@ -73,9 +73,10 @@ def _gangs(given: Given) -> tuple[Gang, ...]:
 
 def _has_parts(given: Given) -> bool:
     """
-    Tell whether anybody asks for a part of a GPU.
+    Tell whether anybody asks for a part of a GPU, or GPUs are had by claim.
     """
-    return any(map(asks_for_parts, given.gangs))
+    claimed = any(CLAIMED_GPUS in node.allocatable for node in given.nodes)
+    return claimed or any(map(asks_for_parts, given.gangs))
 
 
 def _memories(given: Given) -> frozenset[int]:

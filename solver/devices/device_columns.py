@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from models.census import LOAD
 from models.device_use import SharedDevice
 from models.gangs import Gang, Pod, pod_sets
-from models.gpu_parts import DEVICE, WHOLE, GpuDevice, GpuPart, part_of
+from models.gpu_parts import DEVICE, WHOLE, GpuDevice, GpuPart, num_devices, part_of
 from models.mig_profiles import MIG_MODELS, Sliced
 from models.nodes import Node
 from models.resources import GPU
@@ -109,11 +109,13 @@ class DeviceColumns:
         """
         table = np.zeros((len(nodes), self.number, self.width), dtype=np.int64)
         for at, node in enumerate(nodes):
-            own = table[at, : max(0, node.allocatable.get(GPU, 0))]
+            own = table[at, : num_devices(node.allocatable.get(GPU, 0))]
             own[:, _CORES] = WHOLE
             own[:, _MEMORY] = node.gpu_memory
             own[:, _FIRST_HOLDER + len(self.sharers) :] = 1
             for one in node.taken:
+                if one.device >= self.number:
+                    continue
                 block = table[at, one.device]
                 block[_CORES] -= one.cores
                 block[_MEMORY] -= one.memory
@@ -236,7 +238,8 @@ class DeviceColumns:
                 mask = sum(1 << at for at, left in enumerate(free) if left <= 0)
                 sliced[device] = Sliced(mask, has_media=block[last + SLICES] <= 0)
             elif len(there) == 1:
-                left = max(0, block[_CORES]), max(0, block[_MEMORY])
+                left = block[_CORES], block[_MEMORY]
+                left = left if min(left) >= 0 else (0, 0)
                 shared[device] = SharedDevice(there[0], *left)
             elif there:
                 shared[device] = SharedDevice("", 0, 0)
@@ -264,7 +267,9 @@ def device_columns(
     asked |= {one.contract or WHOLE_GPU for node in nodes for one in node.taken}
     return DeviceColumns(
         first=first,
-        number=max((node.allocatable.get(GPU, 0) for node in nodes), default=0),
+        number=max(
+            (num_devices(node.allocatable.get(GPU, 0)) for node in nodes), default=0
+        ),
         sharers=tuple(sorted(asked)),
         sliced=MIG in asked,
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from models.gpu_parts import GpuPart
+from models.gpu_parts import GpuPart, num_devices
 from models.mig_profiles import MIG_MODELS, Sliced
 from models.nodes import Node
 from models.resources import GPU
@@ -197,6 +197,8 @@ def item_of(part: GpuPart, node: Node) -> Item | None:
     Give what a part takes of a device of a node; none where no such device is there.
     """
     model = "" if node.mig is None else node.mig.model
+    if not num_devices(node.allocatable.get(GPU, 0)):
+        return None
     if not part.profile:
         if part.memory > node.gpu_memory:
             return None

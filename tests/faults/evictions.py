@@ -232,10 +232,7 @@ FAULTS: tuple[Fault, ...] = (
         "rights-of-who-found-no-place",
         "who found no place still gives the right to evict",
         switch("solver.evict.open_step:Opened.holds", _whatever_was_placed),
-        (
-            "evict/preempt/no-right-from-a-start-without-a-place",
-            "evict/preempt/who-finds-no-place-beside-others-gives-no-right",
-        ),
+        ("evict/preempt/no-right-from-a-start-without-a-place",),
     ),
     Fault(
         "memory-of-pods-that-fit-nowhere",

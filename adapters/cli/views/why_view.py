@@ -36,14 +36,13 @@ def why_lines(
     colour = "green" if why.verdict is Verdict.NONE else "yellow"
     yield paint(colour, f"{why.gang} {why.state}{word}")
     yield from _wrapped(why.sentence, width)
-    numbered = [one for one in why.because if one.needs is not None]
-    if numbered:
+    if len(why.because) > 1 or any(one.needs is not None for one in why.because):
         yield ""
         yield "Because"
-        yield from (f"{_INDENT}{line}" for line in _table(numbered).lines())
-    if why.proof:
-        yield ""
-        yield from _wrapped(_PROOFS[why.proof], width)
+        yield from (f"{_INDENT}{line}" for line in _table(why.because).lines())
+        if why.proof:
+            yield ""
+            yield from _wrapped(_PROOFS[why.proof], width)
     for core in why.besides:
         yield ""
         yield from _wrapped(
@@ -143,7 +142,7 @@ def _table(blockers: Sequence[Blocker]) -> Table:
         (
             one.rule.value,
             one.at or NOTHING,
-            amount(one.resource, one.needs or 0),
+            NOTHING if one.needs is None else amount(one.resource, one.needs),
             NOTHING if one.has is None else plain(one.resource, one.has),
             NOTHING if one.used is None else plain(one.resource, one.used),
         )

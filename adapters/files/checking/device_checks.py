@@ -10,7 +10,7 @@ from adapters.files.checking.problems import Fault, Path, suggest
 from models.gpu_parts import PHALANX
 from models.mig_profiles import MIG_MODELS, PROFILE_NAMES
 from models.place_specs import GpuDeviceSpec, GpuSpec
-from models.resources import GPU, is_gpu
+from models.resources import CLAIMED_GPUS, GPU, is_gpu
 from models.scenario import NodeSpec, OnDevices, TreeSpec
 
 Nodes = Mapping[str, NodeSpec]
@@ -113,7 +113,7 @@ def asks_for_parts(spec: TreeSpec) -> bool:
     Tell whether anything below a tree node asks for parts of GPUs.
     """
     if spec.groups is None:
-        return spec.gpu is not None
+        return spec.gpu is not None or CLAIMED_GPUS in spec.requests
     return any(map(asks_for_parts, spec.groups))
 
 
@@ -141,8 +141,10 @@ def placed_faults(leaf: TreeSpec, place: Path, nodes: Nodes) -> Iterator[Fault]:
             here: Path = (*place, word, index)
             if leaf.gpu is None and not entry.devices:
                 continue
-            yield from _entry_faults(leaf, entry.devices, here)
             node = nodes.get(entry.node)
+            if node is None and not entry.devices:
+                continue  # of a node that is gone nobody knows its devices
+            yield from _entry_faults(leaf, entry.devices, here)
             if node is not None:
                 yield from _place_faults(leaf, entry.devices, here, node)
 

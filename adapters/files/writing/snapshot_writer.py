@@ -30,7 +30,7 @@ from models.gangs import (
     PodSet,
     Tree,
 )
-from models.gpu_parts import is_reckoned, part_of
+from models.gpu_parts import is_reckoned, part_of, with_claimed
 from models.host_ports import is_host_port, ports_of
 from models.nodes import HOSTNAME, Node
 from models.resources import (
@@ -130,7 +130,7 @@ def _node(node: Node) -> Record:
     }
     return {
         "name": node.name,
-        "allocatable": _amounts(node.allocatable, **{PODS: DEFAULT_PODS}),
+        "allocatable": _amounts(with_claimed(node.allocatable), **{PODS: DEFAULT_PODS}),
         **keep_said(
             labels=labels,
             taints=[
@@ -268,7 +268,7 @@ def _leaf(leaf: PodSet, stem: str) -> Record:
         **record,
         **keep_said(
             gates=list(leaf.gates),
-            requests=_amounts(requests, **{PODS: 1}),
+            requests=_amounts(with_claimed(requests), **{PODS: 1}),
             gpu=gpu_record(part_of(leaf.requests)),
             **demand_record(leaf.demand),
             hostPorts=list(map(_port, ports_of(leaf.requests))),

@@ -6,7 +6,8 @@ import pytest
 
 from models.neighbours import Apart, Near, Neighbours, Spread
 from models.policy import Policy
-from solver.decode.stranded import stranded
+from solver.place.round_state import around_now
+from solver.place.stranded import stranded
 from solver.problem.problem import problem_of
 from solver.round import decide
 from tests.helpers.build import RACK, ZONE, gang, node, snapshot
@@ -63,5 +64,7 @@ def test_who_follows_is_stranded_without_whom_it_follows():
     problem = problem_of(snapshot(MACHINES, [follows, leads]), Policy())
     places = {"default/a": {0: [0]}, "default/b": {0: [0]}}
 
-    assert not stranded(problem, places)
-    assert {"default/a"} == stranded(problem, {"default/a": {0: [0]}})
+    around = around_now(problem)
+    assert not stranded(problem, places, around)
+    around = around_now(problem)
+    assert {"default/a"} == stranded(problem, {"default/a": {0: [0]}}, around)

@@ -23,7 +23,7 @@ from models.kept import Kept
 from models.nodes import Node
 from models.queues import with_shared_gpus
 from models.reasons import Reason, Waiting
-from models.resources import CLAIMED_GPUS, GPU_SHARE, Resources
+from models.resources import Resources
 from models.snapshot import Snapshot
 
 _NO_BINDER = (
@@ -84,7 +84,7 @@ class PartGangs:
             return replace(tree, children=children)
         asked = tree.requests
         if id(asked) not in known:
-            known[id(asked)] = _with_claimed(asked, self._memories)
+            known[id(asked)] = with_shares(asked, self._memories)
         return replace(tree, requests=known[id(asked)])
 
     def _why_not(self, gang: Gang) -> Waiting | None:
@@ -127,18 +127,6 @@ class PartGangs:
         return known[2]
 
 
-def _with_claimed(amounts: Resources, memories: Iterable[int]) -> Resources:
-    """
-    Say what GPUs count together: whole ones, parts, and devices by claim.
-    """
-    claimed = amounts.get(CLAIMED_GPUS, 0)
-    if not claimed:
-        return with_shares(amounts, memories)
-    plain = {name: n for name, n in amounts.items() if name != CLAIMED_GPUS}
-    found = with_shares(plain, memories)
-    return {**found, GPU_SHARE: found.get(GPU_SHARE, 0) + claimed}
-
-
 def _placed(tree: Tree, devices: Devices) -> Tree:
     if isinstance(tree, Group):
         children = tuple(_placed(child, devices) for child in tree.children)
@@ -157,6 +145,6 @@ def _leaf_placed(leaf: PodSet, devices: Devices) -> PodSet:
 def _counting(node: Node) -> Node:
     return replace(
         node,
-        allocatable=_with_claimed(node.allocatable, ()),
+        allocatable=with_shares(node.allocatable, ()),
         used=with_shares_of_others(node.used, node.taken, node.gpu_memory),
     )

@@ -189,7 +189,7 @@ def test_every_role_has_colours_of_its_own():
 
 def test_strategy_keeps_its_colour_in_every_report():
     assert {"greedy": 1, "fifo": 3, "solver": 0} == ranks(["greedy", "fifo", "solver"])
-    assert {"mine": 6, "solver": 0} == ranks(["mine", "solver"])
+    assert {"mine": 7, "solver": 0} == ranks(["mine", "solver"])
 
 
 def test_many_strategies_differ_in_colour_or_shape_and_dashes():

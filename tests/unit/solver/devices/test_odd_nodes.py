@@ -1,0 +1,57 @@
+import pytest
+
+from adapters.files import scenario_of
+from models.plan import Plan
+from models.policy import Policy
+from solver import decide
+
+GPU = "nvidia.com/gpu"
+
+
+def planned(strategy: str, *, nodes: list[dict], gangs: list[dict]) -> Plan:
+    head = {"apiVersion": "phalanx/v1", "kind": "Snapshot"}
+    given = {"nodes": nodes, "gangs": gangs}
+    snapshot = scenario_of("odd", {**head, "given": given}).snapshot
+    return decide(snapshot, Policy(), strategy=strategy)
+
+
+@pytest.mark.parametrize("strategy", ["solver", "greedy"])
+def test_a_node_that_says_it_has_a_million_gpus_shares_none(strategy):
+    plan = planned(
+        strategy,
+        nodes=[
+            {"name": "huge", "allocatable": {GPU: 1_000_000}},
+            {"name": "plain", "allocatable": {GPU: 1}},
+        ],
+        gangs=[{"name": "half", "min": 1, "gpu": {"fraction": 0.5}}],
+    )
+
+    assert ["plain"] == [operation.node for operation in plan.operations]
+
+
+@pytest.mark.parametrize("strategy", ["solver", "greedy"])
+def test_a_gpu_of_which_more_is_taken_than_it_has_gets_nothing_more(strategy):
+    taken = {"device": 0, "contract": "phalanx", "cores": 0.2, "memory": "40Gi"}
+    plan = planned(
+        strategy,
+        nodes=[
+            {
+                "name": "n",
+                "allocatable": {GPU: 1},
+                "used": {GPU: 1},
+                "gpuMemory": 50_000,
+                "taken": [taken],
+            }
+        ],
+        gangs=[
+            {
+                "name": "there",
+                "min": 1,
+                "gpu": {"memory": "20Gi"},
+                "running": [{"node": "n", "pods": 1, "devices": [0]}],
+            },
+            {"name": "small", "min": 1, "gpu": {"memory": "1Mi"}},
+        ],
+    )
+
+    assert not plan.operations
