@@ -18,7 +18,7 @@ from solver.devices.device_packing import (
     packed,
 )
 from solver.devices.device_states import DeviceStates
-from solver.devices.part_room import PartItem, item_of
+from solver.devices.part_places import PartItem, item_of
 
 Pod = tuple[str, GpuPart]
 """

@@ -27,7 +27,8 @@ from models.resources import GPU
 from models.typical_pods import THOUSAND, TypicalPod
 from solver.devices.device_dealing import dealt, idle_of
 from solver.devices.device_states import DeviceStates
-from solver.devices.part_room import Ints, PartRoom
+from solver.devices.part_places import Ints
+from solver.devices.part_room import PartRoom
 
 STEPS = 20
 STEP = WHOLE * THOUSAND // STEPS

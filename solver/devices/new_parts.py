@@ -5,7 +5,8 @@ New parts: what follows for the columns of parts while pods come to nodes and le
 import numpy as np
 
 from models.gpu_parts import GpuPart
-from solver.devices.part_room import Content, Ints, PartRoom
+from solver.devices.part_places import Content, Ints
+from solver.devices.part_room import PartRoom
 
 
 class NewParts:

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from models.gpu_parts import WHOLE
 from solver.devices.device_packing import SLICES, Bin, Item, SharedBin
-from solver.devices.part_room import NodeDevices, PartItem, Sort
+from solver.devices.part_places import NodeDevices, PartItem, Sort
 from solver.effort.cp_sat import cp_model
 from solver.encode.capacity_rows import CapacityRow
 from solver.problem.node_room import Ints

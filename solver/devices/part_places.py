@@ -1,0 +1,206 @@
+"""
+The devices of a node as some parts need them: those that are open, and idle ones.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.gpu_parts import GpuPart, num_devices
+from models.mig_profiles import MIG_MODELS, Sliced
+from models.nodes import Node
+from models.resources import GPU
+from solver.devices.device_columns import MIG
+from solver.devices.device_packing import (
+    Bin,
+    DeviceShare,
+    Instance,
+    Item,
+    SlicedBin,
+    Wanted,
+    fresh_share,
+    most_more,
+    packed,
+)
+from solver.devices.device_states import DeviceStates
+
+Ints = NDArray[np.int64]
+
+
+Content = tuple[int, ...]
+"""
+How many pods with each part are new on a node.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """
+    Devices of a node that may hold the same parts: those open already, and an idle one.
+
+    At most ``most`` idle ones may be opened.
+    """
+
+    bins: tuple[Bin, ...]
+    fresh: Bin
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class PartItem:
+    """
+    What a pod takes: of which sort of devices, an item on each of some different ones.
+
+    A pod with several instances takes such an item so many ``times``.
+    """
+
+    sort: int
+    item: Item
+    devices: int = 1
+    times: int = 1
+
+    @staticmethod
+    def of(sort: int, item: Item, part: GpuPart) -> "PartItem":
+        """
+        Say how a pod takes items: instances may share a device, parts may not.
+        """
+        if part.profile:
+            return PartItem(sort, item, times=part.count)
+        return PartItem(sort, item, devices=part.count)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeDevices:
+    """
+    What the devices of a node hold of each of some parts.
+
+    ``sorts`` are its devices by contract; ``items`` says what a pod takes for each
+    part, none where no device of the node could hold it.
+    """
+
+    sorts: tuple[Sort, ...]
+    items: "tuple[PartItem | None, ...]"
+
+    def wanted(self, sort: int, content: Content) -> tuple[Wanted, ...]:
+        """
+        List the new pods that lie on one sort of devices.
+        """
+        return tuple(
+            Wanted(one.item, one.devices, number * one.times)
+            for one, number in zip(self.items, content, strict=True)
+            if one is not None and one.sort == sort and number > 0
+        )
+
+    def opened(self, content: Content) -> list[int] | None:
+        """
+        Count the idle devices that new pods open, by sort; none where they never fit.
+        """
+        lost = zip(self.items, content, strict=True)
+        if any(one is None and number > 0 for one, number in lost):
+            return None
+        return [
+            packed(one.bins, one.fresh, self.wanted(at, content)).opened
+            for at, one in enumerate(self.sorts)
+        ]
+
+    def places(self, content: Content, idle: int) -> tuple[int, list[int], list[int]]:
+        """
+        Give what is left beside new pods: idle GPUs, and places for each part.
+
+        The places are -1 where the new pods do not fit themselves.  The last are those
+        that open no idle device.
+        """
+        opened = self.opened(content)
+        if opened is None:
+            none = [-1] * len(self.items)
+            return -1, none, none
+        rest = idle - sum(opened)
+        fits = rest >= 0 and all(
+            number <= one.most for number, one in zip(opened, self.sorts, strict=True)
+        )
+        found, closed = [], []
+        for one in self.items:
+            if not fits or one is None:
+                found.append(-1 if not fits else 0)
+                closed.append(0)
+                continue
+            at, sort = one.sort, self.sorts[one.sort]
+            wanted = self.wanted(at, content)
+            for allowed, row in (
+                (min(opened[at] + rest, sort.most), found),
+                (opened[at], closed),
+            ):
+                more = most_more(
+                    sort.bins, sort.fresh, wanted, one.item, one.devices, allowed
+                )
+                row.append(more // one.times)
+        return rest, found, closed
+
+
+def devices_for(
+    parts: Sequence[GpuPart], node: Node, states: DeviceStates, times: int = 1
+) -> NodeDevices:
+    """
+    See the devices of a node as some parts need them, idle ones so many times.
+    """
+    names = [MIG if part.profile else part.contract for part in parts]
+    known = sorted(set(names))
+    model = "" if node.mig is None else node.mig.model
+    sorts = []
+    for name in known:
+        if name == MIG:
+            cut = sorted(
+                states.sliced.values(), key=lambda one: (one.mask, one.has_media)
+            )
+            bins: list[Bin] = [SlicedBin(model, taken) for taken in cut]
+            fresh: Bin = SlicedBin(model, Sliced())
+            sorts.append(Sort(tuple(bins), fresh, times * len(states.cuttable)))
+            continue
+        fresh = fresh_share(node.gpu_memory)
+        left = [
+            fresh._replace(cores=one.cores, memory=one.memory)
+            for one in states.shared.values()
+            if one.contract == name
+        ]
+        sorts.append(Sort(tuple(sorted(left)), fresh, 1 << 20))
+    items: list[PartItem | None] = []
+    for part, name in zip(parts, names, strict=True):
+        item = item_of(part, node)
+        sort = known.index(name)
+        fits = item is not None and sorts[sort].fresh.put(item) is not None  # type: ignore[arg-type]
+        if item is None or not fits:
+            items.append(None)
+            continue
+        items.append(PartItem.of(sort, item, part))
+    of_use = tuple(_of_use(one, at, items) for at, one in enumerate(sorts))
+    return NodeDevices(of_use, tuple(items))
+
+
+def _of_use(sort: Sort, number: int, items: Sequence[PartItem | None]) -> Sort:
+    """
+    Leave out devices that hold none of what may be asked for.
+    """
+    own = [one.item for one in items if one is not None and one.sort == number]
+    bins = tuple(
+        device
+        for device in sort.bins
+        if any(device.put(item) is not None for item in own)  # type: ignore[arg-type]
+    )
+    return replace(sort, bins=bins)
+
+
+def item_of(part: GpuPart, node: Node) -> Item | None:
+    """
+    Give what a part takes of a device of a node; none where no such device is there.
+    """
+    model = "" if node.mig is None else node.mig.model
+    if not num_devices(node.allocatable.get(GPU, 0)):
+        return None
+    if not part.profile:
+        if part.memory > node.gpu_memory:
+            return None
+        return DeviceShare(part.cores, part.memory_on(node.gpu_memory))
+    profile = MIG_MODELS.get(model, {}).get(part.profile)
+    return None if profile is None else Instance(part.profile, profile.size)
