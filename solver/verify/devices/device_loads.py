@@ -34,11 +34,14 @@ class _Load:
 class _NodeLoad:
     """
     What lies on the devices of one node, and how many pods have whole.
+
+    ``opens`` says that the plan takes devices there of which nobody has a part.
     """
 
     devices: dict[int, _Load] = field(default_factory=dict)
     whole: int = 0
     gets_more: bool = False
+    opens: bool = False
 
 
 def device_capacities(evidence: Evidence) -> Iterator[Violation]:
@@ -62,7 +65,7 @@ def device_capacities(evidence: Evidence) -> Iterator[Violation]:
                 if what:
                     where = f"{name}/{number}"
                     yield Violation("device-capacity", where, f"{when}, {what}")
-            message = _too_many(load, node)
+            message = _too_many(load, node) if load.opens else ""
             if message:
                 yield Violation("device-capacity", name, f"{when}, {message}")
 
@@ -153,8 +156,10 @@ def _lay(
     part = part_of(leaf.requests)
     if part is None:
         load.whole += leaf.requests.get(GPU, 0)
+        load.opens |= is_new
         return
     for one in devices:
+        load.opens |= is_new and one.device not in load.devices
         device = load.devices.setdefault(one.device, _Load())
         device.is_new |= is_new
         device.parts.append((name, part))

@@ -55,3 +55,29 @@ def test_a_gpu_of_which_more_is_taken_than_it_has_gets_nothing_more(strategy):
     )
 
     assert not plan.operations
+
+
+@pytest.mark.parametrize("strategy", ["solver", "greedy"])
+def test_a_node_with_more_gpus_in_use_than_it_has_shares_those_that_are_open(strategy):
+    plan = planned(
+        strategy,
+        nodes=[{"name": "n", "allocatable": {GPU: 3}, "gpuMemory": 80_000}],
+        gangs=[
+            {
+                "name": "shared",
+                "min": 1,
+                "gpu": {"fraction": 0.25, "devices": 2},
+                "running": [{"node": "n", "pods": 1, "devices": [0, 2]}],
+            },
+            {
+                "name": "whole",
+                "min": 1,
+                "requests": {GPU: 2},
+                "running": [{"node": "n", "pods": 1}],
+            },
+            {"name": "half", "min": 1, "gpu": {"fraction": 0.5}},
+        ],
+    )
+
+    assert plan.fallback is None
+    assert {0, 2} >= {one.device for x in plan.operations for one in x.devices}
