@@ -211,11 +211,8 @@ class PriorityMatters(Part):
     cells: list[Cell]
 
 
-Contract = (
-    Rounds
-    | Growth
-    | Evictions
-    | Small
+Quality = (
+    Small
     | VictimCases
     | FullCases
     | PriorityMatters
@@ -223,9 +220,8 @@ Contract = (
     | BulkParts
     | ClaimedDevices
     | OpenbOnline
-    | Days
-    | Steady
 )
+Contract = Rounds | Growth | Evictions | Quality | Days | Steady
 _ADAPTER: TypeAdapter[Contract] = TypeAdapter(
     Annotated[Contract, Field(discriminator="kind")]
 )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from benchmarks.contract import (
     Growth,
     PriorityMatters,
+    Quality,
     Rounds,
     Small,
     contract_names,
@@ -33,17 +34,6 @@ from benchmarks.rows import BenchReport, Row
 from benchmarks.steady import measure_steady
 from benchmarks.victims_quality import measure_victims
 from solver.tuning import DEFAULT, Tuning
-
-Quality = (
-    Small
-    | VictimCases
-    | FullCases
-    | PriorityMatters
-    | MigOrders
-    | BulkParts
-    | ClaimedDevices
-    | OpenbOnline
-)
 
 
 def run(

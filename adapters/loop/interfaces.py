@@ -6,12 +6,12 @@ a cluster is driven by.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
 from models.errors import PhalanxError, PlanRejectedError
-from models.plan import Plan
+from models.plan import Operation, Plan
 from models.policy import Policy
 from models.receipt import Receipt
 from models.snapshot import Snapshot
@@ -65,6 +65,19 @@ class Turn:
     name: str = ""
     began: float = 0.0
     seconds: Mapping[str, float] = field(default_factory=dict)
+
+    def of(self, steps: Sequence[Operation]) -> "Turn":
+        """
+        Give the turn that ends what was held: some binds alone, with their gangs.
+        """
+        mine = {step.gang for step in steps}
+        gangs = tuple(gang for gang in self.snapshot.gangs if gang.key in mine)
+        return replace(
+            self,
+            snapshot=replace(self.snapshot, gangs=gangs),
+            plan=replace(self.plan, operations=tuple(steps)),
+            seconds={},
+        )
 
 
 class Reporter(Protocol):

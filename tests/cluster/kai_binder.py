@@ -3,19 +3,19 @@ KAI's binder as far as others see it: GPUs kept for groups, labels, binds, failu
 """
 
 import hashlib
-import threading
 from contextlib import suppress
 
 from adapters.kube.api.connect import connect
-from adapters.kube.api.errors import ClusterError, ConflictError
+from adapters.kube.api.errors import ConflictError
 from adapters.kube.objects.kai_parts import GROUP, RESERVATIONS
+from tests.cluster.beside import Beside
 from tests.cluster.manifests import pod
 
 REQUESTS = "/apis/scheduling.run.ai/v1alpha2/bindrequests"
 INDEX = "run.ai/reserve_for_gpu_index"
 
 
-class KaiBinder:
+class KaiBinder(Beside):
     """
     Carries BindRequests out in a thread, for a ``with`` block.
 
@@ -25,41 +25,24 @@ class KaiBinder:
     """
 
     def __init__(self, stage) -> None:
-        self._admin = connect(stage.plane.kubeconfig("admin"))
+        super().__init__(connect(stage.plane.kubeconfig("admin")))
         stage.ensure(RESERVATIONS)
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
         self.held: set[str] = set()
         self.fail: set[str] = set()
         self.failed: list[str] = []
         self.together: list[int] = []
 
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_) -> None:
-        self._stopped.set()
-        self._thread.join()
-        self._admin.close()
-
     def requests(self) -> list[dict]:
         return self._admin.call("GET", REQUESTS)["items"]
 
-    def _run(self) -> None:
-        while not self._stopped.wait(0.1):
-            with suppress(ClusterError):
-                waiting = [
-                    raw
-                    for raw in self.requests()
-                    if "phase" not in raw.get("status", {})
-                ]
-                groups = [
-                    g for raw in waiting for g in raw["spec"]["selectedGPUGroups"]
-                ]
-                self.together += map(groups.count, set(groups))
-                for raw in waiting:
-                    self._carry_out(raw)
+    def look(self) -> None:
+        waiting = [
+            raw for raw in self.requests() if "phase" not in raw.get("status", {})
+        ]
+        groups = [g for raw in waiting for g in raw["spec"]["selectedGPUGroups"]]
+        self.together += map(groups.count, set(groups))
+        for raw in waiting:
+            self._carry_out(raw)
 
     def _carry_out(self, raw: dict) -> None:
         space, name = raw["metadata"]["namespace"], raw["spec"]["podName"]

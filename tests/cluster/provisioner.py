@@ -3,20 +3,15 @@ A provisioner and binder of volumes for the tests: what a CSI driver and the con
 manager do to claims that were told their node.
 """
 
-import threading
-from contextlib import suppress
-from typing import Self
-
 from adapters.kube.api.client import Transport
-from adapters.kube.api.errors import ClusterError
+from tests.cluster.beside import Beside
 
 ZONE = "topology.kubernetes.io/zone"
 SELECTED = "volume.kubernetes.io/selected-node"
 _DONE = "pv.kubernetes.io/bind-completed"
-_EVERY = 0.1
 
 
-class Provisioner:
+class Provisioner(Beside):
     """
     Binds claims to volumes while a ``with`` block runs; some of them it ``refuses``.
 
@@ -24,24 +19,9 @@ class Provisioner:
     """
 
     def __init__(self, admin: Transport, *, refuses: frozenset[str] = frozenset()):
-        self._admin = admin
+        super().__init__(admin, closes=False)
         self._refuses = refuses
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
         self.refused = 0
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stopped.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        while not self._stopped.wait(_EVERY):
-            with suppress(ClusterError):
-                self.look()
 
     def look(self) -> None:
         """

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +18,7 @@ from typing import Self
 from adapters.kube.api.client import Transport
 from adapters.kube.api.connect import connect
 from adapters.kube.api.errors import ClusterError, ConflictError, NotFoundError
+from tests.cluster.beside import Beside
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.manifests import custom, node, pod
 from tests.cluster.role import grant
@@ -209,30 +209,20 @@ def _patiently(read: Callable[[], list[str]]) -> list[str]:
     return read()
 
 
-class Kubelet:
+class Kubelet(Beside):
     """
     Makes bound pods Running and ends deletions, in a thread, for a ``with`` block.
     """
 
     def __init__(self, stage: Stage) -> None:
-        self._admin = connect(stage.plane.kubeconfig("admin"))
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
+        super().__init__(connect(stage.plane.kubeconfig("admin")), every=0.2)
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stopped.set()
-        self._thread.join()
-        self._admin.close()
-
-    def _run(self) -> None:
-        while not self._stopped.wait(0.2):
-            with suppress(ClusterError):
-                for raw in self._admin.call("GET", "/api/v1/pods")["items"]:
-                    self._care(raw)
+    def look(self) -> None:
+        """
+        See to every pod.
+        """
+        for raw in self._admin.call("GET", "/api/v1/pods")["items"]:
+            self._care(raw)
 
     def _care(self, raw: dict) -> None:
         meta, status = raw["metadata"], raw.get("status", {})

@@ -4,16 +4,14 @@
 
 import json
 import signal
-import threading
 from collections import Counter
-from contextlib import suppress
 
 import pytest
 
 from adapters.kube.acting.node_lock import LOCK
 from adapters.kube.api.connect import connect
-from adapters.kube.api.errors import ClusterError
 from adapters.kube.objects.part_keys import HAMI, KOORDINATOR
+from tests.cluster.beside import Beside
 from tests.cluster.role import bind
 from tests.cluster.stage import GROUP, Kubelet, Scheduler
 from tests.helpers.eventually import eventually
@@ -24,43 +22,30 @@ LOCKS = [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["get", "patch"]}]
 PHASES = ("volcano.sh/bind-phase", "hami.io/bind-phase")
 
 
-class Plugin:
+class Plugin(Beside):
     """
     Gives bound pods their GPUs as the plugin of a node does, in a thread.
     """
 
     def __init__(self, stage, space: str) -> None:
-        self._admin = connect(stage.plane.kubeconfig("admin"))
+        super().__init__(connect(stage.plane.kubeconfig("admin")))
         self._space = space
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
         self.together: list[int] = []
 
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_) -> None:
-        self._stopped.set()
-        self._thread.join()
-        self._admin.close()
-
-    def _run(self) -> None:
+    def look(self) -> None:
         path = f"/api/v1/namespaces/{self._space}/pods"
-        while not self._stopped.wait(0.1):
-            with suppress(ClusterError):
-                waiting = [
-                    raw
-                    for raw in self._admin.call("GET", path)["items"]
-                    if raw["spec"].get("nodeName") and _seen(raw)
-                ]
-                self.together.append(len(waiting))
-                for raw in waiting:
-                    body = {"metadata": {"annotations": _seen(raw)}}
-                    self._admin.call("PATCH", f"{path}/{raw['metadata']['name']}", body)
-                    unlocked = {"metadata": {"annotations": {LOCK: None}}}
-                    node = raw["spec"]["nodeName"]
-                    self._admin.call("PATCH", f"/api/v1/nodes/{node}", unlocked)
+        waiting = [
+            raw
+            for raw in self._admin.call("GET", path)["items"]
+            if raw["spec"].get("nodeName") and _seen(raw)
+        ]
+        self.together.append(len(waiting))
+        for raw in waiting:
+            body = {"metadata": {"annotations": _seen(raw)}}
+            self._admin.call("PATCH", f"{path}/{raw['metadata']['name']}", body)
+            unlocked = {"metadata": {"annotations": {LOCK: None}}}
+            node = raw["spec"]["nodeName"]
+            self._admin.call("PATCH", f"/api/v1/nodes/{node}", unlocked)
 
 
 def _seen(raw: dict) -> dict[str, str]:

@@ -143,7 +143,7 @@ class BindRequestBinder:
             if held.over or self._gangs.is_done(held):
                 self._held.remove(held)
                 self._ended[held.name] = held
-                return held.turn_of()
+                return held.turn.of(held.steps)
         return None
 
     def ended(self, name: str) -> list[Receipt] | None:

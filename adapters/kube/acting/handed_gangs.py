@@ -3,7 +3,7 @@ Gangs that wait for KAI's binder: whose turn it is, and what became of them.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from adapters.kube.acting.gpu_groups import GpuGroups
 from adapters.kube.objects.bind_requests import BindRequestRecord
@@ -40,20 +40,6 @@ class HandedGang:
         """
         if not self.over:
             self.over, self.result = why, result
-
-    def turn_of(self) -> Turn:
-        """
-        Give the turn that ends what was held, with its gangs and binds alone.
-        """
-        mine = {step.gang for step in self.steps}
-        snapshot = self.turn.snapshot
-        gangs = tuple(gang for gang in snapshot.gangs if gang.key in mine)
-        return replace(
-            self.turn,
-            snapshot=replace(snapshot, gangs=gangs),
-            plan=replace(self.turn.plan, operations=self.steps),
-            seconds={},
-        )
 
 
 class HandedGangs:

@@ -122,14 +122,7 @@ class VolumeBinder:
                 continue
             self._ended[name] = self._held.pop(name)
             self._keep(held)
-            mine = {step.gang for step in held.steps}
-            gangs = tuple(g for g in held.turn.snapshot.gangs if g.key in mine)
-            return replace(
-                held.turn,
-                snapshot=replace(held.turn.snapshot, gangs=gangs),
-                plan=replace(held.turn.plan, operations=held.steps),
-                seconds={},
-            )
+            return held.turn.of(held.steps)
         return None
 
     def ended(self, name: str) -> Sequence[Receipt] | None:
