@@ -53,7 +53,7 @@ def rows() -> list[Row]:
         Row("rooms of solver", len(inner), 10, 10, sorted(inner), at_least=True),
         Row("files in the fullest room of solver", len(fullest), 20, 20, fullest),
         Row("modules at the top of solver", len(top), 7, 7, top),
-        Row("lines of solver without verify", counts.product_lines(), 32818, 15500),
+        Row("lines of solver without verify", counts.product_lines(), 34500, 15500),
         Row("files over 400 lines", len(files), 1, 0, files),
         Row("classes over 200 lines", len(classes), 10, 0, classes),
         Row("functions over 40 lines", len(functions), 0, 0, functions),
