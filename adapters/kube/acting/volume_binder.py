@@ -30,12 +30,13 @@ _HOLD = 60.0
 @dataclass(slots=True, eq=False)
 class _HeldGang:
     """
-    The binds of one gang, or gang group, that wait for volumes.
+    Binds of one gang, or gang group, that wait for volumes; it may grow meanwhile.
 
     ``told`` are its claims with the versions in which they were told their nodes.
     ``over`` is why it is given up, ``result`` what its receipts then say.
     """
 
+    name: str
     turn: Turn
     steps: tuple[Operation, ...]
     since: float
@@ -62,7 +63,7 @@ class VolumeBinder:
         self._cache = cache
         self._claims = PodClaims(cache)
         self._within = within
-        self._held: dict[str, _HeldGang] = {}
+        self._held: list[_HeldGang] = []
         self._ended: dict[str, _HeldGang] = {}
 
     @property
@@ -70,14 +71,14 @@ class VolumeBinder:
         """
         Walk the binds that wait for volumes.
         """
-        for held in (*self._held.values(), *self._ended.values()):
+        for held in (*self._held, *self._ended.values()):
             yield from held.steps
 
     def clear(self) -> None:
         """
         Forget what was held: somebody else may have led since.
         """
-        self._held, self._ended = {}, {}
+        self._held, self._ended = [], {}
 
     def lacks(self, steps: Sequence[Operation]) -> bool:
         """
@@ -100,14 +101,14 @@ class VolumeBinder:
             for key, claim, _ in self._claims.of(step):
                 if claim is None or not claim.is_bound:
                     nodes.setdefault(key, step.node)
-        held = _HeldGang(turn, tuple(steps), self._deeds.clock(), nodes=nodes)
+        held = _HeldGang(name, turn, tuple(steps), self._deeds.clock(), nodes=nodes)
         receipts = carry_out(
             steps, lambda step: self._deeds.done(step, lambda s: self._told(held, s))
         )
         if any(receipt.result != "done" for receipt in receipts):
             self._let_go(held)
             return [_not_bound(receipt) for receipt in receipts]
-        self._held[name] = held
+        self._held.append(held)
         self._keep(held)
         message = "its claims were told the node; it is bound once they have volumes"
         return [replace(one, result="held", message=message) for one in receipts]
@@ -116,14 +117,22 @@ class VolumeBinder:
         """
         Give the binds of a gang whose volumes are there, or do not come.
         """
-        for name, held in list(self._held.items()):
-            if not self._is_over(held):
-                self._keep(held)
-                continue
-            self._ended[name] = self._held.pop(name)
+        for held in [*self._held]:
             self._keep(held)
-            return held.turn.of(held.steps)
+            if self._is_over(held):
+                self._held.remove(held)
+                self._ended[held.name] = held
+                self._give_up_rest(held)
+                return held.turn.of(held.steps)
         return None
+
+    def _give_up_rest(self, held: _HeldGang) -> None:
+        """
+        Give up what a gang grew by while it was held, where it is given up itself.
+        """
+        for other in self._held if held.over else ():
+            if other.name == held.name:
+                other.over, other.result = held.over, held.result
 
     def ended(self, name: str) -> Sequence[Receipt] | None:
         """
@@ -170,6 +179,8 @@ class VolumeBinder:
         """
         Tell whether all claims of a gang are bound, or it is given up.
         """
+        if held.over:
+            return True
         is_bound = True
         for step in held.steps:
             pods = [p for p in self._cache.pods_named([step.pod]) if p.uid == step.uid]

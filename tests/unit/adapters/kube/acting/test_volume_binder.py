@@ -82,8 +82,9 @@ class Stage:
             shelf = self.cache.shelf(CLAIMS)
             shelf.put(f"default/c{i}", int(version), raw, version)
 
-    def begin(self) -> list[str]:
-        turn = Turn(snapshot(gangs=[gang("g", minimum=2)]), plan(*STEPS), (), "r")
+    def begin(self, *pods: int) -> list[str]:
+        steps = [STEPS[i] for i in pods] or STEPS
+        turn = Turn(snapshot(gangs=[gang("g", minimum=2)]), plan(*steps), (), "r")
         self.sink.hold(turn)
         return self.results(turn)
 
@@ -215,6 +216,31 @@ def test_one_claim_of_two_pods_is_told_the_node_of_the_first(stage):
 
     assert ["held", "held"] == stage.begin()
     assert ["n0", None] == stage.selected()
+
+
+def test_a_gang_that_grows_while_it_is_held_is_bound_whole(stage):
+    stage.begin(0)
+    stage.begin(1)
+    stage.bound(0)
+    first = stage.results(stage.sink.due())
+    stage.bound(1)
+
+    assert ["done"] == first
+    assert ["done"] == stage.results(stage.sink.due())
+    assert ["n0", "n1"] == stage.nodes
+
+
+def test_what_a_gang_grew_by_is_given_up_with_it(stage):
+    stage.begin(0)
+    stage.begin(1)
+    stage.hear(0, 1)
+    stage.claim(0)
+    first = stage.results(stage.sink.due())
+    stage.bound(1)
+
+    assert ["refused"] == first
+    assert ["refused"] == stage.results(stage.sink.due())
+    assert [None, None] == stage.nodes
 
 
 def test_the_next_leader_is_told_what_is_under_way(stage):
