@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from solver.decode.exit_rules import Gone, Value
-from solver.encode.leaving.step_encoding import StepEncoding
+from solver.encode.encoding import Encoding
+from solver.encode.leaving.variables import Leaving
 from solver.encode.node_classes import NodeClass
 from solver.evict.victims import Victim
 
@@ -30,9 +31,9 @@ class ConvertedNodes:
     Which nodes are in each bin, and which victims leave them.
     """
 
-    def __init__(self, encoding: StepEncoding, value: Value) -> None:
+    def __init__(self, encoding: Encoding, leaving: Leaving, value: Value) -> None:
         self.encoding = encoding
-        self.leaving = encoding.leaving
+        self.leaving = leaving
         self.value = value
         self.gone: Gone = {}
         self._bins: list[list[int]] = [[] for _ in encoding.classes.items]

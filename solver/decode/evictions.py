@@ -10,7 +10,8 @@ from solver.decode.converted_nodes import ConvertedNodes
 from solver.decode.deal_places import Decoded, decode
 from solver.decode.exit_rules import ExitRules, Gone, Value
 from solver.effort.budget import Budget
-from solver.encode.leaving.step_encoding import StepEncoding
+from solver.encode.encoding import Encoding
+from solver.encode.leaving.variables import Leaving
 from solver.encode.node_classes import NodeClass
 from solver.encode.variables import ChoiceVars, RigidVars, TypeVars
 from solver.evict.freeze import without
@@ -23,17 +24,18 @@ from solver.problem.running_gangs import Runner
 
 
 def decode_step(
-    encoding: StepEncoding, value: Value, budget: Budget
+    encoding: Encoding, leaving: Leaving, value: Value, budget: Budget
 ) -> tuple[Decoded, bool]:
     """
     Turn an answer into a draft with exits; say whether all that moves found its place.
     """
-    nodes = ConvertedNodes(encoding, value)
-    return decode_leaving(encoding, value, budget, nodes.gone, nodes.items())
+    nodes = ConvertedNodes(encoding, leaving, value)
+    return decode_leaving(encoding, leaving, value, budget, nodes.gone, nodes.items())
 
 
 def decode_leaving(
-    encoding: StepEncoding,
+    encoding: Encoding,
+    leaving: Leaving,
     value: Value,
     budget: Budget,
     gone: Gone,
@@ -43,7 +45,8 @@ def decode_leaving(
     Turn an answer into a draft, where it is known what leaves which nodes.
     """
     classes = replace(encoding.classes, items=items)
-    return _Decoding(replace(encoding, classes=classes), value, gone).run(budget)
+    found = _Decoding(replace(encoding, classes=classes), leaving, value, gone)
+    return found.run(budget)
 
 
 @dataclass(slots=True)
@@ -61,12 +64,14 @@ class _Decoding:
     One answer being read: by which rules victims leave, and who goes where.
     """
 
-    def __init__(self, encoding: StepEncoding, value: Value, gone: Gone) -> None:
+    def __init__(
+        self, encoding: Encoding, leaving: Leaving, value: Value, gone: Gone
+    ) -> None:
         self.encoding = encoding
         self.value = value
-        self.leaving = encoding.leaving
-        self.victims = encoding.leaving.victims
-        self.rules = ExitRules(encoding.problem, encoding.leaving, value, gone)
+        self.leaving = leaving
+        self.victims = leaving.victims
+        self.rules = ExitRules(encoding.problem, leaving, value, gone)
         self.moved: list[_Moved] = []
 
     def run(self, budget: Budget) -> tuple[Decoded, bool]:
@@ -84,8 +89,7 @@ class _Decoding:
         """
         Name the gangs and pods that are moved, and let them leave.
         """
-        pairs = zip(self.encoding.movers, self.encoding.mover_types, strict=True)
-        for mover, kind in pairs:
+        for mover, kind in self.leaving.moved:
             groups: list[tuple[Gang, list[tuple[Runner, int]]]] = []
             if mover.wide >= 0:
                 wide = self.victims.wide[mover.wide]

@@ -2,7 +2,7 @@
 Activation: which gangs start, with all that each of them needs or nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from solver.effort.cp_sat import cp_model
 from solver.encode.demand import Demand
@@ -66,6 +66,19 @@ def is_simple(problem: Problem, state: Standing) -> bool:
         return True
     levels = problem.topologies[demand.topology].levels
     return levels.index(demand.preferred) <= levels.index(demand.required)
+
+
+def add_types(
+    model: cp_model.CpModel,
+    problem: Problem,
+    classes: Classes,
+    demand: Demand,
+    kinds: Iterable[Sequence[Unit]],
+) -> list[TypeVars]:
+    """
+    Ensure for each of some types what ``add_type`` does.
+    """
+    return [add_type(model, problem, classes, demand, units) for units in kinds]
 
 
 def add_type(

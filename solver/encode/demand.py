@@ -2,10 +2,12 @@
 Demand: which shapes and levels waiting gangs ask for, and how many pods of each.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from solver.encode.node_classes import Level
 from solver.encode.variables import Cell, Count, Footprint, Linear
+from solver.problem.gang_state import Standing
 from solver.problem.problem import Problem
 
 Place = tuple[int, Cell]
@@ -32,32 +34,33 @@ class Demand:
             row.add(count.variable, times, count.upper)
 
 
-def levels_of(problem: Problem) -> list[Level]:
+def levels_of(problem: Problem, moved: Sequence[Standing] = ()) -> list[Level]:
     """
-    List the topology levels that pending gangs ask for, outermost first.
+    List the topology levels that pending and moved gangs ask for, outermost first.
     """
     found = set()
-    for unit in problem.units:
-        for state in unit.states:
-            for node in state.nodes:
-                demand = node.topology
-                for level in (demand.required, demand.preferred) if demand else ():
-                    if level is not None and demand is not None:
-                        order = problem.topologies[demand.topology].levels.index(level)
-                        found.add((demand.topology, order, level))
+    pending = [state for unit in problem.units for state in unit.states]
+    for state in (*pending, *moved):
+        for node in state.nodes:
+            demand = node.topology
+            for level in (demand.required, demand.preferred) if demand else ():
+                if level is not None and demand is not None:
+                    order = problem.topologies[demand.topology].levels.index(level)
+                    found.add((demand.topology, order, level))
     return [(topology, level) for topology, _, level in sorted(found)]
 
 
-def pending_shapes(problem: Problem) -> list[int]:
+def pending_shapes(problem: Problem, moved: Sequence[Standing] = ()) -> list[int]:
     """
-    List the shapes of pods that may be bound.
+    List the shapes of pods that may be bound, or moved.
     """
-    return sorted(
-        {
-            problem.shapes.of_leaf[state.key, i]
-            for unit in problem.units
-            for state in unit.states
-            for i, leaf in enumerate(state.leaves)
-            if leaf.pending
-        }
-    )
+    of_leaf = problem.shapes.of_leaf
+    pending = {
+        of_leaf[state.key, i]
+        for unit in problem.units
+        for state in unit.states
+        for i, leaf in enumerate(state.leaves)
+        if leaf.pending
+    }
+    others = {of_leaf[one.key, i] for one in moved for i in range(len(one.leaves))}
+    return sorted(pending | others)

@@ -2,14 +2,21 @@
 The encoding of one round: variables by meaning, and the sum of every tier.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from solver.effort.cp_sat import cp_model
-from solver.encode.activation import add_footprints, add_type, gang_types
+from solver.encode.activation import add_footprints, add_types, gang_types
 from solver.encode.capacity import Capacity, add_capacity, add_touched
+from solver.encode.conversion.options import Conversion
 from solver.encode.demand import Demand
 from solver.encode.devices.left_over_rows import left_over_sum
 from solver.encode.entitlement import add_entitlement
+from solver.encode.leaving.losses import lost
+from solver.encode.leaving.step_rules import add_movers, add_step_rules, released_by
+from solver.encode.leaving.variables import Leaving
+from solver.encode.leaving.who_leaves import add_leaving
 from solver.encode.neighbours.domain_counts import NeighbourVars
 from solver.encode.neighbours.domain_rows import add_neighbours
 from solver.encode.neighbours.preferred_rows import PreferredVars, preferred_sum
@@ -17,14 +24,18 @@ from solver.encode.node_classes import Classes
 from solver.encode.queue_limit import add_limits
 from solver.encode.tier_rows import tier_sum
 from solver.encode.variables import Linear, TypeVars
+from solver.evict.moved_gangs import Mover
+from solver.evict.victims import Victims
 from solver.problem.problem import Problem
-from solver.score.tier import TierKey, tier_of
+from solver.score.tier import LOSSES, TierKey, tier_of
 
 
 @dataclass(slots=True, kw_only=True)
 class Encoding:
     """
     A model that grows while tiers are solved; it never leaves the solver.
+
+    Who is ``leaving`` is open in a step with evictions only.
     """
 
     problem: Problem
@@ -35,6 +46,7 @@ class Encoding:
     capacity: Capacity
     beside: NeighbourVars = field(default_factory=NeighbourVars)
     preferred: PreferredVars = field(default_factory=PreferredVars)
+    leaving: Leaving | None = None
 
     def tier(self, key: TierKey) -> Linear:
         """
@@ -51,7 +63,12 @@ class Encoding:
                 self.model, self.problem, self.capacity, self.types
             )
             return total
-        return tier_sum(self.problem, self.types, key)
+        total = tier_sum(self.problem, self.types, key)
+        if self.leaving is not None and key.name in LOSSES:
+            step, part = LOSSES[key.name]
+            if step == self.problem.step:
+                total.extend(lost(self.leaving, self.problem.values, part))
+        return total
 
     def _packing(self) -> Linear:
         add_touched(self.model, self.capacity)
@@ -88,27 +105,63 @@ class Encoding:
         return total
 
 
-def encode(problem: Problem, classes: Classes) -> Encoding:
+class MayLeave(NamedTuple):
+    """
+    Who may leave in a step or move, and what may be done with the nodes they are on.
+    """
+
+    victims: Victims
+    movers: Sequence[Mover]
+    conversion: Conversion
+
+
+def encode(
+    problem: Problem, classes: Classes, may_leave: MayLeave | None = None
+) -> Encoding:
     """
     Build the model of a round: activation, trees, capacity, quotas and domains.
+
+    Where some ``may_leave``, it is that of a step: the round is cut to its starts, and
+    has the room of later.
     """
     model = cp_model.CpModel()
     demand = Demand()
-    types = [
-        add_type(model, problem, classes, demand, units)
-        for units in gang_types(problem)
-    ]
+    types = add_types(model, problem, classes, demand, gang_types(problem))
+    leaving = None
+    if may_leave is not None:
+        leaving = add_leaving(model, may_leave.victims, may_leave.conversion)
+        add_movers(model, problem, demand, leaving, may_leave.movers)
+    sizes = None if leaving is None else leaving.sizes
+    encoding = placed(model, problem, classes, demand, types, sizes)
+    encoding.leaving = leaving
+    encoding.beside = add_neighbours(model, problem, encoding.capacity, types, leaving)
+    if leaving is None:
+        add_limits(model, problem, types)
+        add_entitlement(model, problem, types)
+    else:
+        add_step_rules(model, problem, leaving, types, released_by(problem, leaving))
+    return encoding
+
+
+def placed(
+    model: cp_model.CpModel,
+    problem: Problem,
+    classes: Classes,
+    demand: Demand,
+    types: list[TypeVars],
+    sizes: Sequence[Linear] | None = None,
+) -> Encoding:
+    """
+    Ensure that all that is wanted has places; nothing is said of queues.
+
+    ``sizes`` say how many nodes each class has, where that is open.
+    """
     add_footprints(model, demand)
-    capacity = add_capacity(model, classes, demand)
-    beside = add_neighbours(model, problem, capacity, types)
-    add_limits(model, problem, types)
-    add_entitlement(model, problem, types)
     return Encoding(
         problem=problem,
         model=model,
         classes=classes,
         types=types,
         demand=demand,
-        capacity=capacity,
-        beside=beside,
+        capacity=add_capacity(model, classes, demand, sizes),
     )

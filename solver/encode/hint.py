@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from solver.effort.cp_sat import cp_model
 from solver.encode.encoding import Encoding
+from solver.encode.leaving.step_hint import leaving_values
 from solver.encode.variables import ChoiceVars, Footprint, RigidVars, TypeVars, Var
 from solver.place.draft import Draft
 from solver.problem.core_pods import least_core
@@ -26,9 +27,11 @@ def hint(model: cp_model.CpModel, pairs: list[tuple[Var, int]]) -> None:
 
 def hint_values(encoding: Encoding, draft: Draft) -> list[tuple[Var, int]]:
     """
-    List what each variable would be in a draft.
+    List what each variable would be in a draft; in a step, as far as easily told.
     """
     pairs = kept_starts(encoding, draft)
+    if encoding.leaving is not None:
+        return pairs + leaving_values(encoding.leaving, draft)
     for kind in encoding.types:
         for which, vars_ in enumerate(kind.states):
             if isinstance(vars_, RigidVars):

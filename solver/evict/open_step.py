@@ -49,6 +49,13 @@ class Opened:
     first: Draft
     left_out: bool
 
+    @property
+    def moved(self) -> list[Standing]:
+        """
+        The gangs that may move, as they stand.
+        """
+        return [mover.state for mover in self.movers]
+
     def by_hand(self) -> "Opened":
         """
         Let others leave as greedy would, where that is better than nothing.

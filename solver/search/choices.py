@@ -15,7 +15,7 @@ from solver.problem.problem import Problem, Step, Unit
 from solver.problem.when_empty.never_starts import needed
 from solver.score.tier import LOSSES, TierKey
 from solver.score.tiers import trivial_bound
-from solver.search.tier_search import TierSearch
+from solver.search.best_so_far import BestSoFar
 
 
 @dataclass(slots=True)
@@ -126,12 +126,12 @@ class Found:
         """
         return Found(dict(self.bounds), dict(self.values))
 
-    def teach(self, run: TierSearch) -> None:
+    def teach(self, best: BestSoFar) -> None:
         """
         Tell a search what holds for its values.
         """
-        run.learn(self.bounds)
-        run.doubt(self.values)
+        best.learn(self.bounds)
+        best.doubt(self.values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,6 @@ from solver.search.choices import Decided, Finished, widest_bound
 from solver.search.goal import Goal
 from solver.search.race import Answer
 from solver.search.round_decoding import decode_stage
-from solver.search.step_model import with_levels
 
 Again = Callable[[Decided, Mapping[Step, Draft]], Finished]
 
@@ -111,8 +110,7 @@ class _Choice:
                 steps[Step.BORROWING] = second
         levels: dict[Step, list[Level]] = {Step.IDLE: levels_of(before)}
         for step, one in steps.items():
-            states = [mover.state for mover in one.movers]
-            levels[step] = with_levels(one.problem, levels_of(one.problem), states)
+            levels[step] = levels_of(one.problem, one.moved)
         encoding = encode_round(before, steps, levels)
         self.watch.lap("build")
         return encoding

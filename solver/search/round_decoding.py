@@ -20,7 +20,9 @@ def decode_stage(stage: Stage, value: Value, budget: Budget) -> tuple[Decoded, b
     """
     encoding = replace(stage.encoding, problem=stage.opened.problem)
     gone = _gone(stage, value)
-    return decode_leaving(encoding, value, budget, gone, encoding.classes.items)
+    return decode_leaving(
+        encoding, stage.leaving, value, budget, gone, encoding.classes.items
+    )
 
 
 def _gone(stage: Stage, value: Value) -> Gone:
@@ -28,7 +30,7 @@ def _gone(stage: Stage, value: Value) -> Gone:
     List the victims that leave, node by node.
     """
     gone: Gone = {}
-    victims = stage.encoding.leaving.victims
+    victims = stage.leaving.victims
     for (node, account), literals in stage.victim_vars.items():
         alike = in_order(victims.on_node[node][account])
         number = sum(map(value, literals))

@@ -6,24 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from models.plan import ModelSize
-from solver.effort.budget import Budget, Stopwatch
-from solver.encode.conversion.contents import num_choices
+from solver.effort.budget import Budget
 from solver.evict.freeze import freeze
 from solver.evict.last_rights import may_all_leave
-from solver.evict.open_step import Opened, open_step, some_were_evicted
+from solver.evict.open_step import open_step, some_were_evicted
 from solver.place.complete import complete
 from solver.place.draft import Draft
 from solver.place.greedy import greedy
 from solver.problem.problem import Problem, Step
-from solver.score.tier import LOSSES, TierKey
+from solver.score.tier import TierKey
 from solver.score.tiers import is_better, score, tier_keys
+from solver.search.best_so_far import BestSoFar
 from solver.search.choices import Decided, Finished, Known, Sure, widest_bound
 from solver.search.choose import keep_open
-from solver.search.eviction_search import StepSearch
-from solver.search.gain_bound import coarse_bounds
 from solver.search.greedy_steps import plan_greedily
 from solver.search.search_outcome import Outcome, tier_results
-from solver.search.spectral_bound import least_work
+from solver.search.step_course import StepCourse, entitled_of
 from solver.search.tier_search import TierSearch
 
 
@@ -99,7 +97,7 @@ class _Course:
                 known = now.known.copy()
                 self._freeze(Decided(opened, now.problem, chosen, values, known), now)
                 continue
-            run = _StepCourse(opened, self.watch, self.budget, now.known)
+            run = StepCourse(opened, self.budget, now.known)
             with self.budget.keeping(now.problem.tuning.search.kept_for_steps):
                 best = run.best()
             self.sizes += run.sizes
@@ -133,10 +131,10 @@ class _Course:
             return
         now.known.steps.forget("borrowing")
         if not problem.frozen.losses[Step.BORROWING].pods:
-            now.ready = _entitled_of(now.ready)
+            now.ready = entitled_of(now.ready)
 
     def _entitled(self, now: "_Now") -> Draft:
-        return _entitled_now(now.problem, now.ready, self.watch, self.budget, now.known)
+        return _entitled_now(now.problem, now.ready, self.budget, now.known)
 
     def _last(self, now: "_Now") -> Finished:
         """
@@ -147,44 +145,45 @@ class _Course:
             known.steps.forget("entitled")
         first = greedy(problem)
         self.watch.lap("greedy")
-        run = TierSearch(problem, self.watch, first, self.budget)
+        run = TierSearch(problem, first, self.budget)
+        best = run.best
         going_on = [
             complete(problem, draft)
             for draft in (now.ready, now.entitled)
             if draft.places
         ]
         for draft in going_on:
-            run.offer(draft)
+            best.offer(draft)
         known.steps.add(known.idle.bounds, known.idle.values)
-        known.steps.teach(run)
+        known.steps.teach(best)
         run.all_tiers()
-        _keep_rights(run, going_on)
+        _keep_rights(best, going_on)
         self.sizes.append(run.size)
-        least = (known.least.get(key, 0) for key in run.keys)
-        bounds = map(max, zip(run.bounds, least, strict=True))
+        least = (known.least.get(key, 0) for key in best.keys)
+        bounds = map(max, zip(best.bounds, least, strict=True))
         return Finished(
             problem=problem,
-            draft=run.best,
-            keys=run.keys,
-            values=run.values,
-            bounds=tuple(map(_beyond, run.keys, run.values, bounds)),
+            draft=best.draft,
+            keys=best.keys,
+            values=best.values,
+            bounds=tuple(map(_beyond, best.keys, best.values, bounds)),
             sure=known.sure,
             decided=now.decided,
             is_greedy=now.is_greedy,
         )
 
 
-def _keep_rights(run: TierSearch, drafts: Sequence[Draft]) -> None:
+def _keep_rights(best: BestSoFar, drafts: Sequence[Draft]) -> None:
     """
     Go back to what the steps bound where too little starts for those who leave.
     """
-    if may_all_leave(run.problem, run.best):
+    if may_all_leave(best.problem, best.draft):
         return
-    held = [draft for draft in drafts if may_all_leave(run.problem, draft)]
+    held = [draft for draft in drafts if may_all_leave(best.problem, draft)]
     if held:
-        run.best, run.values = held[0], score(run.problem, held[0], run.keys)
+        best.replace(held[0])
         for draft in held[1:]:
-            run.offer(draft)
+            best.offer(draft)
 
 
 def _beyond(key: TierKey, value: int, bound: int) -> int:
@@ -210,87 +209,9 @@ class _Now:
     is_greedy: bool = True
 
 
-class _StepCourse:
-    """
-    One step: what is idle first, then what could be gained, by hand and by the model.
-    """
-
-    def __init__(
-        self,
-        opened: Opened,
-        watch: Stopwatch,
-        budget: Budget,
-        known: Known,
-    ) -> None:
-        self.opened = opened
-        self.watch = watch
-        self.budget = budget
-        self.known = known
-        self.coarse: dict[TierKey, int] = {}
-        self.sizes: list[ModelSize] = []
-        self.values: tuple[int, ...] = ()
-
-    def best(self) -> Draft:
-        """
-        Give the best starts of the step with those who leave for them.
-        """
-        tuning = self.opened.problem.tuning
-        if len(self.opened.victims.on_node) > tuning.search.many_nodes:
-            self._start_idle()
-            self.coarse, closed = coarse_bounds(
-                self.opened, self.budget, self.known.steps.bounds
-            )
-            self.watch.lap("search")
-            if closed:
-                self.known.steps.add(self.coarse, self.coarse)
-                problem, keys = self.opened.problem, self.opened.keys
-                self.values = score(problem, self.opened.idle, keys)
-                return self.opened.idle
-        self.opened = self.opened.by_hand()
-        self.watch.lap("greedy")
-        run = StepSearch(self.opened, self.watch, self.budget)
-        self.known.steps.teach(run)
-        run.tighten(self.coarse)
-        choices = num_choices(self.opened.victims, tuning.encode)
-        if choices <= self.budget.left * tuning.search.choices_per_unit:
-            wide = bool(self.opened.victims.wide)
-            with self.budget.keeping(tuning.search.kept_for_losses if wide else 0.0):
-                run.all_tiers()
-        elif self.budget.left <= 0:
-            self.budget.cut.add("search")
-        if run.starts_all() and run.may_lose_less():
-            run.lose_at_least(least_work(self.opened, self.budget))
-            self.watch.lap("search")
-        self.sizes.append(run.size)
-        self.values = run.values
-        found = run.found_bounds()
-        values = dict(zip(run.keys, run.values, strict=True))
-        self.known.steps.add(found, values)
-        for key, value in values.items():
-            if key.name not in LOSSES and found.get(key, value) > value:
-                self.known.least[key] = found[key]
-        return run.best
-
-    def _start_idle(self) -> None:
-        """
-        Start as much as there is room for without anybody leaving.
-        """
-        opened = self.opened
-        keys = tuple(key for key in opened.keys if key.name not in LOSSES)
-        now = replace(opened.now, step=Step.IDLE)
-        run = TierSearch(now, self.watch, opened.idle, self.budget, keys=keys)
-        self.known.steps.teach(run)
-        run.all_tiers()
-        best = run.best
-        if opened.problem.step is Step.ENTITLED:
-            best = _entitled_of(best)
-        self.opened = replace(opened, idle=best, first=best)
-
-
 def _entitled_now(
     problem: Problem,
     ready: Draft,
-    watch: Stopwatch,
     budget: Budget,
     known: Known,
 ) -> Draft:
@@ -301,20 +222,15 @@ def _entitled_now(
     if not keys:
         return ready
     first = complete(problem, ready)
-    run = TierSearch(problem, watch, first, budget, keys=keys)
+    run = TierSearch(problem, first, budget, keys)
     run.all_tiers()
-    _keep_rights(run, [first])
+    best = run.best
+    _keep_rights(best, [first])
     known.idle.add(
-        dict(zip(keys, run.bounds, strict=True)),
-        dict(zip(keys, run.values, strict=True)),
+        dict(zip(keys, best.bounds, strict=True)),
+        dict(zip(keys, best.values, strict=True)),
     )
-    return _entitled_of(run.best)
-
-
-def _entitled_of(draft: Draft) -> Draft:
-    entitled = draft.entitled
-    places = {key: rows for key, rows in draft.places.items() if key in entitled}
-    return Draft(places=places, entitled=entitled)
+    return entitled_of(best.draft)
 
 
 def _no_worse(

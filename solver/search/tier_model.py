@@ -2,33 +2,48 @@
 The model of one search: built when first needed, its tiers locked one after the other.
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 from models.plan import ModelSize
+from solver.encode.conversion.convert_nodes import convert
 from solver.encode.demand import levels_of, pending_shapes
-from solver.encode.encoding import Encoding, encode
+from solver.encode.encoding import Encoding, MayLeave, encode
 from solver.encode.hint import hint, hint_values
-from solver.encode.node_classes import Classes, classes_of
+from solver.encode.node_classes import classes_of
 from solver.encode.variables import Linear, Var
+from solver.evict.open_step import Opened
 from solver.place.draft import Draft
-from solver.problem.problem import Problem
+from solver.problem.problem import Problem, Step
 from solver.score.tier import TierKey
+from solver.score.tiers import score
 
 
 class Model:
     """
     An encoding with the sums of its tiers; ``split`` holds nodes that stay apart.
 
-    ``levels`` are those that pending gangs ask for.
+    ``levels`` are those that gangs without a place ask for.  In a step that is
+    ``opened``, ``most`` are tiers that nobody may leave for, with what they reach
+    without; ``exact`` says that the model knows all that may leave a node.
     """
 
-    def __init__(self, problem: Problem, keys: tuple[TierKey, ...]) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        keys: tuple[TierKey, ...],
+        opened: Opened | None = None,
+    ) -> None:
+        moved = opened.moved if opened is not None else []
         self.problem = problem
         self.keys = keys
+        self.opened = opened
+        self.most = {} if opened is None else _without_anybody(opened)
+        self.exact = True
         self.split: dict[int, int] = {}
         self.size = ModelSize()
-        self.levels = levels_of(problem)
-        self._shapes = pending_shapes(problem)
+        self.levels = levels_of(problem, moved)
+        self._shapes = pending_shapes(problem, moved)
         self._encoding: Encoding | None = None
         self._sums: dict[int, Linear] = {}
         self._locked: dict[int, int] = {}
@@ -47,27 +62,67 @@ class Model:
         return self._encoding
 
     def _build(self) -> Encoding:
-        classes = classes_of(
-            self.problem,
-            self._shapes,
-            self.levels,
-            self.split,
-            self.problem.tuning.encode.most_classes,
+        problem, opened = self.problem, self.opened
+        if opened is None:
+            most = problem.tuning.encode.most_classes
+            return encode(
+                problem,
+                classes_of(problem, self._shapes, self.levels, self.split, most),
+            )
+        conversion = convert(
+            problem, self._shapes, self.levels, opened.victims, self.split
         )
-        return encode(self.problem, classes)
+        self.exact = conversion.exact
+        may_leave = MayLeave(opened.victims, opened.movers, conversion)
+        encoding = encode(problem, conversion.classes, may_leave)
+        for key, value in self.most.items():
+            row = encoding.tier(key)
+            if row.variables:
+                encoding.model.add(row.expression <= value)
+        return encoding
 
-    @property
-    def classes(self) -> Classes:
+    def refine(self, unpacked: Sequence[int]) -> bool:
         """
-        The node classes of the encoding.
-        """
-        return self.encoding.classes
+        Give nodes classes of their own whose counts could not be packed.
 
-    def forget(self) -> None:
+        The encoding is built again when it is next asked for; false where all of them
+        are alone already.
         """
-        Build the encoding again when it is next asked for.
+        whole = self.problem.tuning.search.split_whole
+        changed = False
+        for nodes in self._mixed(unpacked):
+            apart = [node for node in nodes if self.split.get(node, 0) != 1 + node]
+            size = 1 if len(apart) <= whole else -(-len(apart) // whole)
+            for i, node in enumerate(apart):
+                self.split[node] = 1 + apart[i // size * size]
+            changed = changed or bool(apart)
+        if changed:
+            self._encoding = None
+        return changed
+
+    def _mixed(self, unpacked: Sequence[int]) -> list[list[int]]:
         """
-        self._encoding = None
+        List the nodes that share a class, or that could be in the bins of a group.
+        """
+        encoding = self.encoding
+        if encoding.leaving is None:
+            items = encoding.classes.items
+            return [[*items[at].nodes] for at in unpacked if len(items[at].nodes) > 1]
+        wanted = {*unpacked}
+        conversion = encoding.leaving.conversion
+        return [
+            [
+                node
+                for group in conversion.groups
+                if wanted & {group.base, *(option.bin for option in group.options)}
+                for node in group.nodes
+            ]
+            + [
+                crowded.node
+                for crowded in conversion.crowded_nodes
+                if wanted & {crowded.base, *(level.bin for level in crowded.levels)}
+            ]
+        ]
 
     def ready(self, at: int, values: tuple[int, ...]) -> Linear:
         """
@@ -127,3 +182,14 @@ class Model:
             pod_shapes=len(self._shapes),
             gang_types=len(encoding.types),
         )
+
+
+def _without_anybody(opened: Opened) -> dict[TierKey, int]:
+    """
+    Give what is entitled in the second step, in which nobody leaves for it.
+    """
+    if opened.problem.step is Step.ENTITLED:
+        return {}
+    keys = tuple(key for key in opened.keys if key.name == "entitled")
+    values = score(opened.problem, opened.idle, keys)
+    return dict(zip(keys, values, strict=True))

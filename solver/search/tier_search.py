@@ -1,110 +1,71 @@
 """
 The search: tier by tier, each solved, decoded, repaired and locked before the next.
 
-The best draft so far is kept outside the model and is never worse than greedy's in
-the policy's order; the bounds are the model's own, or arithmetic where none was built.
+In a step with evictions that is so of its tiers only, and who leaves is open, too.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-
 from models.plan import ModelSize
-from solver.decode.deal_places import decode
 from solver.decode.place_relaxed import deal
 from solver.effort.budget import Budget, Stopwatch
 from solver.encode.hint import kept_starts
-from solver.encode.node_classes import NodeClass
 from solver.encode.without_topology import has_many_domains, without_topology
+from solver.evict.open_step import Opened
 from solver.place.complete import complete
 from solver.place.draft import Draft
 from solver.problem.problem import Problem
-from solver.score.tier import LOSSES, TierKey, tier_of
-from solver.score.tiers import is_better, score, tier_keys, trivial_bound
+from solver.score.tier import TierKey, tier_of
+from solver.score.tiers import tier_keys
 from solver.search.attempts import Attempts
+from solver.search.best_so_far import BestSoFar
 from solver.search.goal import Goal
 from solver.search.race import Answer
+from solver.search.reading import read
 from solver.search.tier_model import Model
 
 
-@dataclass
 class TierSearch:
     """
-    The state of one search: the best draft, its values, and the bounds found.
+    One search: a model for its tiers, and the best draft so far.
+
+    With ``opened`` it is that of a step; without, of what is idle, and what an answer
+    leaves over is offered to others.
     """
 
-    problem: Problem
-    watch: Stopwatch
-    best: Draft
-    budget: Budget
-    keys: tuple[TierKey, ...] = ()
-    values: tuple[int, ...] = ()
-    bounds: list[int] = field(default_factory=list)
-    relaxed: Model | None = None
-
-    def __post_init__(self) -> None:
-        problem = self.problem
+    def __init__(
+        self,
+        problem: Problem,
+        first: Draft,
+        budget: Budget,
+        keys: tuple[TierKey, ...] = (),
+        opened: Opened | None = None,
+    ) -> None:
+        self.problem = problem
+        self.budget = budget
+        self.watch: Stopwatch = budget.watch
+        self.opened = opened
         self.tuning = problem.tuning.search
-        self.keys = self.keys or tier_keys(problem)
-        self.values = score(problem, self.best, self.keys)
-        self.trivial = [trivial_bound(problem, key) for key in self.keys]
-        self.bounds = [*self.trivial]
-        self.fixed: set[int] = set()
-        self.model = self._model()
+        self.keys = keys or tier_keys(problem)
+        self.best = BestSoFar(problem, self.keys, first)
+        self.model = Model(problem, self.keys, opened)
         scoped = bool(self.model.levels)
         self.attempts = Attempts(self.budget, self.tuning, scoped=scoped)
-        if has_many_domains(problem, self.model.levels):
+        self.relaxed: Model | None = None
+        if opened is None and has_many_domains(problem, self.model.levels):
             self.relaxed = Model(without_topology(problem), self.keys)
-
-    def _model(self) -> Model:
-        return Model(self.problem, self.keys)
-
-    def learn(self, known: Mapping[TierKey, int]) -> None:
-        """
-        Take over bounds that earlier steps found; what is lost is not decided again.
-        """
-        for at, key in enumerate(self.keys):
-            if self._is_lost(key):
-                self.fixed.add(at)
-            if key in known:
-                self.fixed.add(at)
-                self.trivial[at] = known[key]
-                self.bounds[at] = known[key]
-
-    def _is_lost(self, key: TierKey) -> bool:
-        """
-        Tell whether a tier counts what another step has lost.
-        """
-        return key.name in LOSSES and LOSSES[key.name][0] != self.problem.step
-
-    def doubt(self, values: Mapping[TierKey, int]) -> None:
-        """
-        Forget what was learned given other values of earlier tiers than there are now.
-
-        Parameters
-        ----------
-        values
-            Those beside which the bounds were found.
-        """
-        given = True
-        for at, key in enumerate(self.keys):
-            if key not in values or at not in self.fixed or self._is_lost(key):
-                continue
-            if not given:
-                self.trivial[at] = trivial_bound(self.problem, key)
-                self.bounds[at] = self.trivial[at]
-            given = given and self.values[at] == values[key]
-            if not given:
-                self.fixed.discard(at)
 
     def all_tiers(self) -> None:
         """
         Solve every tier that arithmetic does not prove already.
         """
+        best = self.best
         few = len(self.problem.units) <= self.tuning.most_to_repeat
-        if few and self.budget.left > 0 and [*self.values] != self.bounds:
-            self.offer(complete(self.problem, Draft()))
-        for at in range(len(self.keys)):
-            if self.values[at] == self.bounds[at] or at in self.fixed:
+        is_open = self.budget.left > 0 and [*best.values] != best.bounds
+        if self.opened is None and few and is_open:
+            best.offer(complete(self.problem, Draft()))
+        for at, key in enumerate(self.keys):
+            if best.values[at] == best.bounds[at] or at in best.fixed:
+                continue
+            if key in self.model.most:
                 continue
             if not self.problem.units:
                 break
@@ -129,7 +90,7 @@ class TierSearch:
             unpacked = self._take(at, answer)
             if self._is_closed(at) or not unpacked or self.budget.left <= end:
                 return
-            if not self._refine([self.model.classes.items[c] for c in unpacked]):
+            if not self.model.refine(unpacked):
                 return
             size = self.model.size
             rows = size.variables + size.constraints
@@ -158,11 +119,14 @@ class TierSearch:
         return unplaced and share >= self.tuning.least_scoped
 
     def _share(self, at: int) -> float:
+        best = self.best
         open_tiers = sum(
             value != bound
-            for value, bound in zip(self.values[at:], self.bounds[at:], strict=True)
+            for value, bound in zip(best.values[at:], best.bounds[at:], strict=True)
         )
-        return max(0.0, self.budget.left) / max(1.0, open_tiers * self.tuning.tier_part)
+        part = 1.0 if self.opened is None else self.tuning.step_part
+        left = max(0.0, self.budget.left)
+        return left / max(1.0, open_tiers * self.tuning.tier_part) * part
 
     def _is_closed(self, at: int) -> bool:
         """
@@ -176,22 +140,23 @@ class TierSearch:
         small = self.relaxed is None and self.model.size.variables <= most
         gap = 0.0 if small else key.gap
         final = at == len(self.keys) - 1
-        return Goal(key.direction, gap, self.values[at], self.bounds[at], final)
+        value, bound = self.best.values[at], self.best.bounds[at]
+        return Goal(key.direction, gap, value, bound, final)
 
     def _ask(self, model: Model, at: int, share: float) -> Answer | None:
         """
         Solve a model for one tier; give an answer that claims more than the best has.
         """
-        row = model.ready(at, self.values)
+        row = model.ready(at, self.best.values)
         self.watch.lap("build")
         goal = self._goal(at)
         answer = None
         if row.variables:
-            model.aim(row, goal.direction, self.best)
+            model.aim(row, goal.direction, self.best.draft)
             answer = self._answer(model, at, goal, share)
         else:
             goal.tighten(row.constant)
-        self.bounds[at] = goal.bound
+        self.best.bounds[at] = goal.bound
         self.watch.lap("search")
         if answer is not None and goal.is_better(answer.claim, goal.value):
             return answer
@@ -204,7 +169,7 @@ class TierSearch:
         encoding = model.encoding
         near = None
         if tier_of(self.keys[at].name).beside_starts:
-            kept = kept_starts(encoding, self.best)
+            kept = kept_starts(encoding, self.best.draft)
             near = self.attempts.nearby(encoding.model, kept, goal, share)
         answer = self.attempts.solve(encoding.model, goal, share)
         if near is None or (answer and not goal.is_better(near.claim, answer.claim)):
@@ -215,36 +180,24 @@ class TierSearch:
         """
         Decode an answer and keep it where it is better than the best so far.
         """
-        decoded = decode(self.model.encoding, answer.value, self.budget)
-        draft = decoded.draft
-        if decoded.unpacked:
-            draft = complete(self.problem, draft)
-        self._keep(at, draft)
+        draft, unpacked = read(
+            self.model.encoding, answer.value, self.budget, self.opened
+        )
+        if draft is not None:
+            self._keep(at, draft)
         self.watch.lap("decode")
-        return decoded.unpacked
+        return unpacked
 
     def _keep(self, at: int, draft: Draft) -> bool:
         """
         Keep a draft that is better up to a tier, with what it leaves open offered on.
         """
-        values = score(self.problem, draft, self.keys)
-        if not is_better(self.keys[: at + 1], values, self.values):
+        if not self.best.offer(draft, at):
             return False
-        self.best, self.values = draft, values
-        if not self._is_full(at):
-            self.offer(complete(self.problem, draft))
-        self._widen(at)
+        if self.opened is None and not self.best.is_full(at):
+            self.best.offer(complete(self.problem, draft))
+        self.best.widen(at)
         return True
-
-    def _is_full(self, at: int) -> bool:
-        """
-        Tell whether all that can be added counts, and no more than there is.
-        """
-        counts: list[str] = [key.name for key in self.keys]
-        here = zip(counts[: at + 1], self.values, self.bounds, strict=False)
-        proven = [name for name, value, bound in here if value == bound]
-        grows = ("entitled", "borrowing", "surplus")
-        return all(0 < counts.count(name) == proven.count(name) for name in grows)
 
     @property
     def size(self) -> ModelSize:
@@ -253,43 +206,3 @@ class TierSearch:
         """
         models = [m for m in (self.relaxed, self.model) if m is not None]
         return max((m.size for m in models), key=lambda size: size.variables)
-
-    def offer(self, draft: Draft) -> None:
-        """
-        Keep a draft if it is better than the best so far.
-        """
-        values = score(self.problem, draft, self.keys)
-        if is_better(self.keys, values, self.values):
-            self.best, self.values = draft, values
-
-    def _widen(self, at: int) -> None:
-        """
-        Keep bounds on the right side of values.
-
-        A repaired draft may beat a tier that was locked lower.
-        """
-        for i, key in enumerate(self.keys):
-            if i > at:
-                self.bounds[i] = self.trivial[i]
-            elif key.direction == "max":
-                self.bounds[i] = max(self.bounds[i], self.values[i])
-            else:
-                self.bounds[i] = min(self.bounds[i], self.values[i])
-
-    def _refine(self, classes: Sequence[NodeClass]) -> bool:
-        """
-        Split the classes whose counts could not be packed, so that they become exact.
-        """
-        changed = False
-        for item in classes:
-            if len(item.nodes) == 1:
-                continue
-            changed = True
-            pieces = len(item.nodes)
-            whole = self.tuning.split_whole
-            size = 1 if pieces <= whole else -(-pieces // whole)
-            for i, node in enumerate(item.nodes):
-                self.model.split[node] = 1 + item.nodes[i // size * size]
-        if changed:
-            self.model.forget()
-        return changed

@@ -79,4 +79,4 @@ def _only_first_in_row(old):
 FIRST_CHILDREN_BY_HAND = switch(
     "solver.place.place_gang:_Row.__init__", _only_first_in_row
 )
-NO_REPAIR = switch("solver.search.tier_search:TierSearch._refine", always(value=False))
+NO_REPAIR = switch("solver.search.tier_model:Model.refine", always(value=False))

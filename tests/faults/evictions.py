@@ -223,7 +223,7 @@ FAULTS: tuple[Fault, ...] = (
         "entitled-starts-in-the-second-step",
         "in the second step others leave for what is entitled",
         both(
-            switch("solver.search.eviction_search:_without_anybody", always({})),
+            switch("solver.search.tier_model:_without_anybody", always({})),
             switch("solver.evict.entitled_first:has_room_now", always(value=True)),
         ),
         ("evict/moves/they-serve-what-borrows-and-nothing-else-later",),
@@ -331,7 +331,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "bounds-ignored",
         "the model knows no bounds of the policy",
-        dropped("solver.encode.leaving.step_encoding:add_policy_bounds"),
+        dropped("solver.encode.leaving.step_rules:add_policy_bounds"),
         (
             "evict/policy/max-pods-3",
             "evict/policy/max-moves-1",
@@ -342,7 +342,7 @@ FAULTS: tuple[Fault, ...] = (
         "each step may evict as much as the policy allows for all",
         in_model(
             switch(
-                "solver.encode.leaving.step_encoding:add_policy_bounds",
+                "solver.encode.leaving.step_rules:add_policy_bounds",
                 seeing(at1=lambda problem: replace(problem, frozen=Frozen())),
             )
         ),
@@ -393,7 +393,7 @@ FAULTS: tuple[Fault, ...] = (
         "how many pods leave counts for nothing",
         in_model(
             during(
-                "solver.encode.leaving.step_encoding:StepEncoding.tier",
+                "solver.encode.encoding:Encoding.tier",
                 switch("solver.encode.leaving.losses:lost_pods", always(Linear())),
             )
         ),
@@ -472,10 +472,10 @@ FAULTS: tuple[Fault, ...] = (
         "what is moved takes no place",
         in_model(
             switch(
-                "solver.encode.leaving.step_encoding:add_mover",
+                "solver.encode.leaving.step_rules:add_type",
                 lambda old: (
-                    lambda model, problem, conversion, demand, *rest: old(
-                        model, problem, conversion, type(demand)(), *rest
+                    lambda model, problem, classes, demand, *rest: old(
+                        model, problem, classes, type(demand)(), *rest
                     )
                 ),
             )

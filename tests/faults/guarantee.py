@@ -27,7 +27,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "nobody-is-guaranteed",
         "the model takes nothing from queues within their shares",
-        dropped("solver.encode.leaving.step_encoding:add_guarantee"),
+        dropped("solver.encode.leaving.step_rules:add_guarantee"),
         (IDLE, DEPARTMENT),
     ),
     Fault(

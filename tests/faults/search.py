@@ -40,7 +40,7 @@ def _locks_the_bound(old):
     """
 
     def ask(self, model, at, share):
-        promised = seeing(at2=lambda _values: tuple(self.bounds))
+        promised = seeing(at2=lambda _values: tuple(self.best.bounds))
         with switch("solver.search.tier_model:Model.ready", promised)():
             return old(self, model, at, share)
 

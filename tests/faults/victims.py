@@ -123,7 +123,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "mates-leave-beside-a-start",
         "a gang of a group starts while another of it is evicted",
-        dropped("solver.encode.leaving.step_encoding:_keep_mates"),
+        dropped("solver.encode.leaving.step_rules:_keep_mates"),
         ("groups/who-starts-later-keeps-the-others-of-its-group",),
     ),
     Fault(

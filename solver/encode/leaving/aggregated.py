@@ -20,7 +20,7 @@ from solver.encode.entitlement import add_entitlement
 from solver.encode.leaving.bounds import add_rights
 from solver.encode.leaving.evicted_units import released
 from solver.encode.leaving.guarantee import add_guarantee
-from solver.encode.leaving.step_encoding import only_entitled
+from solver.encode.leaving.step_rules import only_entitled
 from solver.encode.leaving.variables import Leaving
 from solver.encode.leaving.who_leaves import add_leaving
 from solver.encode.node_classes import Classes, NodeClass, node_class

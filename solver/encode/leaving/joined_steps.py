@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from solver.effort.cp_sat import cp_model
 from solver.encode.encoding import Encoding
 from solver.encode.leaving.round_stage import Stage
-from solver.encode.leaving.step_encoding import add_policy_bounds, released_by
+from solver.encode.leaving.step_rules import add_policy_bounds, released_by
 from solver.encode.queue_limit import add_limits
 from solver.evict.group_mates import mates_that_stay
 from solver.problem.problem import Problem, Step
@@ -23,7 +23,7 @@ def join_steps(
     Ensure what holds of two steps together, and of each with what starts in the end.
     """
     problem = idle.problem
-    leavings = [stage.encoding.leaving for stage in stages.values()]
+    leavings = [stage.leaving for stage in stages.values()]
     if len(leavings) > 1:
         add_policy_bounds(model, problem, leavings)
         _add_limits(model, problem, *stages.values())
@@ -43,7 +43,7 @@ def _add_limits(
     own = second.encoding
     add_limits(model, problem, [*first.held, *second.bound.types], first.gone)
     add_limits(model, problem, [*first.held, *own.types], second.gone)
-    add_limits(model, problem, own.types, released_by(problem, own.leaving))
+    add_limits(model, problem, own.types, released_by(problem, second.leaving))
 
 
 def _keep_starting(
@@ -75,7 +75,7 @@ def _keep_mates(
     """
     held = [kind for stage in stages for kind in stage.held]
     for stage in stages:
-        leaving = stage.encoding.leaving
+        leaving = stage.leaving
         index = {wide.gang.key: at for at, wide in enumerate(leaving.victims.wide)}
         for kind in [*held, *idle.types] if index else []:
             mates = mates_that_stay(problem, [kind.sample]) & index.keys()

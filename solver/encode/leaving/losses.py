@@ -2,6 +2,8 @@
 What evictions cost: work, gangs, pods, bands, age and size that are lost.
 """
 
+from collections.abc import Callable
+
 from models.gangs import pod_sets
 from solver.effort.cp_sat import cp_model
 from solver.encode.leaving.variables import Leaving
@@ -10,6 +12,21 @@ from solver.evict.victims import Account, Victims, Wide
 from solver.problem.leaving_pods import NOWHERE
 from solver.problem.pod_values import PodValues
 from solver.problem.running_gangs import Runner, age_of
+
+
+def lost(leaving: Leaving, values: PodValues, part: int) -> Linear:
+    """
+    Write one of the measures of what is lost, in their order.
+    """
+    measures: tuple[Callable[[], Linear], ...] = (
+        lambda: lost_work(leaving, values),
+        lambda: lost_gangs(leaving),
+        lambda: lost_pods(leaving),
+        lambda: lost_rank(leaving),
+        lambda: lost_age(leaving),
+        lambda: lost_size(leaving, values),
+    )
+    return measures[part]()
 
 
 def lost_work(leaving: Leaving, values: PodValues) -> Linear:

@@ -9,18 +9,12 @@ from dataclasses import dataclass, field, replace
 
 from models.gangs import pod_sets
 from solver.effort.cp_sat import cp_model
-from solver.encode.activation import add_footprints, add_type
-from solver.encode.capacity import add_capacity
+from solver.encode.activation import add_types
 from solver.encode.conversion.options import Conversion
 from solver.encode.demand import Demand, pending_shapes
-from solver.encode.encoding import Encoding
+from solver.encode.encoding import Encoding, placed
 from solver.encode.leaving.reserved_starts import add_reservations
-from solver.encode.leaving.step_encoding import (
-    StepEncoding,
-    add_mover,
-    add_step_rules,
-    released_by,
-)
+from solver.encode.leaving.step_rules import add_movers, add_step_rules, released_by
 from solver.encode.leaving.variables import Leaving
 from solver.encode.leaving.who_leaves import add_leaving
 from solver.encode.node_classes import Classes, Level, classes_of
@@ -29,6 +23,7 @@ from solver.encode.queue_rows import Key
 from solver.encode.variables import ChoiceVars, Count, Linear, StateVars, TypeVars, Var
 from solver.evict.open_step import Opened
 from solver.evict.victims import Victim, Victims, vacated
+from solver.problem.gang_state import Standing
 from solver.problem.problem import Problem, Unit
 
 VictimVars = dict[tuple[int, int], list[Var]]
@@ -48,7 +43,8 @@ class Stage:
     """
 
     opened: Opened
-    encoding: StepEncoding
+    encoding: Encoding
+    leaving: Leaving
     victim_vars: VictimVars
     bound: Encoding
     held: list[TypeVars]
@@ -60,7 +56,7 @@ class Stage:
         Add up what those who leave hold on a node.
         """
         row = Linear()
-        leaving = self.encoding.leaving
+        leaving = self.leaving
         victims = leaving.victims
         name = self.opened.now.room.resources[column]
         for account, alike in victims.on_node.get(node, {}).items():
@@ -108,7 +104,7 @@ def add_stage(
     queues in earlier steps.  The first step ends with the least that can be lost.
     """
     opened = _apart(opened)
-    encoding, victim_vars, gone = _encoded(
+    encoding, leaving, victim_vars, gone = _encoded(
         model, opened, levels, before, is_first=is_first
     )
     bound = placing(model, opened.now, levels)
@@ -118,15 +114,16 @@ def add_stage(
         _held_part(model, kind, ready)
         for kind, ready in zip(encoding.types, bound.types, strict=True)
     ]
-    add_reservations(encoding, bound, held, encoding.leaving)
+    add_reservations(encoding, bound, held, leaving)
     return Stage(
         opened=opened,
         encoding=encoding,
+        leaving=leaving,
         victim_vars=victim_vars,
         bound=bound,
         held=held,
         gone=gone,
-        lost=_add_lost(model, encoding.leaving, victim_vars),
+        lost=_add_lost(model, leaving, victim_vars),
     )
 
 
@@ -137,38 +134,22 @@ def _encoded(
     before: Mapping[Key, Linear],
     *,
     is_first: bool,
-) -> tuple[StepEncoding, VictimVars, dict[Key, Linear]]:
+) -> tuple[Encoding, Leaving, VictimVars, dict[Key, Linear]]:
     """
     Ensure what a step asks for once all have left who do; give what queues are rid of.
     """
     victims = opened.victims
     problem = _vacated(opened.problem, victims)
-    classes = _node_classes(problem, levels, [mover.unit for mover in opened.movers])
+    classes = _node_classes(problem, levels, opened.moved)
     demand = Demand()
-    types = [
-        add_type(model, problem, classes, demand, [unit]) for unit in problem.units
-    ]
+    types = add_types(model, problem, classes, demand, zip(problem.units, strict=True))
     leaving, victim_vars = _add_victim_vars(model, victims, classes, is_first=is_first)
-    conversion = leaving.conversion
-    mover_types = [
-        add_mover(model, problem, conversion, demand, leaving, mover)
-        for mover in opened.movers
-    ]
-    add_footprints(model, demand)
+    add_movers(model, problem, demand, leaving, opened.movers)
+    encoding = placed(model, problem, classes, demand, types)
+    encoding.leaving = leaving
     gone = _with(before, released_by(problem, leaving))
     add_step_rules(model, problem, leaving, types, gone)
-    encoding = StepEncoding(
-        problem=problem,
-        model=model,
-        classes=classes,
-        types=types,
-        demand=demand,
-        capacity=add_capacity(model, classes, demand),
-        leaving=leaving,
-        movers=opened.movers,
-        mover_types=mover_types,
-    )
-    return encoding, victim_vars, gone
+    return encoding, leaving, victim_vars, gone
 
 
 def _apart(opened: Opened) -> Opened:
@@ -213,15 +194,14 @@ def _vacated(problem: Problem, victims: Victims) -> Problem:
 
 
 def _node_classes(
-    problem: Problem, levels: Sequence[Level], moved: Sequence[Unit] = ()
+    problem: Problem, levels: Sequence[Level], moved: Sequence[Standing] = ()
 ) -> Classes:
     """
     Make every node a class of its own.
     """
-    units = (*problem.units, *moved)
-    shapes = pending_shapes(replace(problem, units=units))
     number = len(problem.room.nodes)
     apart = {node: 1 + node for node in range(number)}
+    shapes = pending_shapes(problem, moved)
     return classes_of(problem, shapes, levels, apart, number)
 
 
@@ -231,20 +211,9 @@ def placing(
     """
     Ensure that starts have places in what is free, without any rule of queues.
     """
-    classes = _node_classes(problem, levels)
-    demand = Demand()
-    types = [
-        add_type(model, problem, classes, demand, [unit]) for unit in problem.units
-    ]
-    add_footprints(model, demand)
-    return Encoding(
-        problem=problem,
-        model=model,
-        classes=classes,
-        types=types,
-        demand=demand,
-        capacity=add_capacity(model, classes, demand),
-    )
+    classes, demand = _node_classes(problem, levels), Demand()
+    types = add_types(model, problem, classes, demand, zip(problem.units, strict=True))
+    return placed(model, problem, classes, demand, types)
 
 
 def _want_no_more(model: cp_model.CpModel, encoding: Encoding) -> None:

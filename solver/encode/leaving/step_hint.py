@@ -1,34 +1,29 @@
 """
-Hints for a step: which gangs start, and which nodes are converted how.
+Hints for a step: who leaves, and which nodes are converted how.
 """
 
 from collections import Counter
 
-from solver.encode.hint import hint, started
-from solver.encode.leaving.step_encoding import StepEncoding
+from solver.encode.leaving.variables import Leaving
 from solver.encode.variables import Var
 from solver.place.draft import Draft
 
 
-def hint_step(encoding: StepEncoding, draft: Draft) -> None:
+def leaving_values(leaving: Leaving, draft: Draft) -> list[tuple[Var, int]]:
     """
-    Tell the model what a draft starts and who leaves in it.
+    List who leaves in a draft, and how nodes are converted for it.
     """
-    pairs = [pair for kind in encoding.types for pair in started(kind, draft)]
-    pairs += _options(encoding, draft)
     whole = {one.gang for one in draft.exits if one.whole}
-    pairs += [
-        (gone_whole, int(encoding.leaving.victims.wide[at].gang.key in whole))
-        for at, gone_whole in encoding.leaving.gone_whole.items()
+    return _options(leaving, draft) + [
+        (gone_whole, int(leaving.victims.wide[at].gang.key in whole))
+        for at, gone_whole in leaving.gone_whole.items()
     ]
-    hint(encoding.model, pairs)
 
 
-def _options(encoding: StepEncoding, draft: Draft) -> list[tuple[Var, int]]:
+def _options(leaving: Leaving, draft: Draft) -> list[tuple[Var, int]]:
     """
     Find for each node the option that lets just those leave who do.
     """
-    leaving = encoding.leaving
     gone: Counter[tuple[int, str, int]] = Counter(
         (one.host, one.gang, one.leaf) for one in draft.exits
     )

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from models.plan import Rule
 from solver.effort.cp_sat import cp_model
 from solver.encode.conversion.options import Conversion
-from solver.encode.variables import Linear, Var
+from solver.encode.variables import Linear, TypeVars, Var
+from solver.evict.moved_gangs import Mover
 from solver.evict.victims import Victims
 
 Parting = defaultdict[Rule, Linear]
@@ -37,6 +38,7 @@ class Leaving:
     node is emptied; ``moved_singly`` counts spare pods that are moved; ``joins[c, x]``
     says that a crowded node joins a bin, ``crowded`` which of its victims leave.
     ``below_share`` are literals that hold only where a queue loses of its share.
+    ``moved`` are the gangs that may get new places, each with its variables.
     """
 
     victims: Victims
@@ -54,6 +56,7 @@ class Leaving:
     crowded_work: Linear = field(default_factory=Linear)
     crowded_age: Linear = field(default_factory=Linear)
     below_share: dict[str, list[Var]] = field(default_factory=dict)
+    moved: list[tuple[Mover, TypeVars]] = field(default_factory=list)
     _numbers: list[int] | None = None
 
     def number_of(self, account: int) -> int:

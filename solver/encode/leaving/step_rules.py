@@ -1,121 +1,24 @@
 """
-The model of a step with evictions: starts, what leaves for them, and moved gangs.
+The rules of a step with evictions: limits, rights, mates, and the policy's bounds.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Mapping, Sequence
 
 from solver.effort.cp_sat import cp_model
-from solver.encode.activation import add_footprints, add_type, gang_types
-from solver.encode.capacity import add_capacity
-from solver.encode.conversion.options import Conversion
+from solver.encode.activation import add_type
 from solver.encode.demand import Demand
-from solver.encode.encoding import Encoding
 from solver.encode.entitlement import add_entitlement
 from solver.encode.leaving.bounds import add_rights
 from solver.encode.leaving.evicted_units import budget_rows, released
 from solver.encode.leaving.guarantee import add_guarantee
-from solver.encode.leaving.losses import (
-    gangs_touched,
-    lost_age,
-    lost_gangs,
-    lost_pods,
-    lost_rank,
-    lost_size,
-    lost_work,
-)
+from solver.encode.leaving.losses import gangs_touched, lost_pods, lost_work
 from solver.encode.leaving.variables import Leaving
-from solver.encode.leaving.who_leaves import add_leaving
-from solver.encode.neighbours.domain_rows import add_neighbours
 from solver.encode.queue_limit import add_limits
 from solver.encode.queue_rows import Key, placed
-from solver.encode.tier_rows import tier_sum
 from solver.encode.variables import Linear, TypeVars
 from solver.evict.group_mates import mates_that_stay, promised_mates
 from solver.evict.moved_gangs import Mover
-from solver.evict.victims import Victims
 from solver.problem.problem import Problem, Step
-from solver.score.tier import LOSSES, TierKey
-
-
-@dataclass(slots=True, kw_only=True)
-class StepEncoding(Encoding):
-    """
-    An encoding with what leaves, and the gangs that may be moved.
-    """
-
-    leaving: Leaving
-    movers: Sequence[Mover]
-    mover_types: list[TypeVars]
-
-    def tier(self, key: TierKey) -> Linear:
-        """
-        Write a tier's value.
-        """
-        if key.name not in LOSSES:
-            return tier_sum(self.problem, self.types, key)
-        step, part = LOSSES[key.name]
-        losses = self.problem.frozen.losses[step]
-        total = Linear(losses.measures[part])
-        if step == self.problem.step:
-            total.extend(self._lost(part))
-        return total
-
-    def _lost(self, part: int) -> Linear:
-        """
-        Write a measure of what is lost in this step.
-        """
-        values = self.problem.values
-        measures: tuple[Callable[[Leaving], Linear], ...] = (
-            partial(lost_work, values=values),
-            lost_gangs,
-            lost_pods,
-            lost_rank,
-            lost_age,
-            partial(lost_size, values=values),
-        )
-        return measures[part](self.leaving)
-
-
-def encode_step(
-    problem: Problem,
-    conversion: Conversion,
-    victims: Victims,
-    movers: Sequence[Mover],
-) -> StepEncoding:
-    """
-    Build the model of a step, of a round cut to its starts with the room of later.
-
-    The ``conversion`` has the groups of nodes, and what may be done with them.
-    """
-    model = cp_model.CpModel()
-    demand = Demand()
-    classes = conversion.classes
-    types = [
-        add_type(model, problem, classes, demand, units)
-        for units in gang_types(problem)
-    ]
-    leaving = add_leaving(model, victims, conversion)
-    mover_types = [
-        add_mover(model, problem, conversion, demand, leaving, mover)
-        for mover in movers
-    ]
-    add_footprints(model, demand)
-    capacity = add_capacity(model, classes, demand, leaving.sizes)
-    add_neighbours(model, problem, capacity, types, leaving)
-    add_step_rules(model, problem, leaving, types, released_by(problem, leaving))
-    return StepEncoding(
-        problem=problem,
-        model=model,
-        classes=classes,
-        types=types,
-        demand=demand,
-        capacity=capacity,
-        leaving=leaving,
-        movers=movers,
-        mover_types=mover_types,
-    )
 
 
 def released_by(problem: Problem, leaving: Leaving) -> dict[Key, Linear]:
@@ -149,28 +52,27 @@ def add_step_rules(
     _add_profit(model, problem, leaving, types)
 
 
-def add_mover(
+def add_movers(
     model: cp_model.CpModel,
     problem: Problem,
-    conversion: Conversion,
     demand: Demand,
     leaving: Leaving,
-    mover: Mover,
-) -> TypeVars:
+    movers: Sequence[Mover],
+) -> None:
     """
-    Ensure that as many gangs of a sort get new places as are moved.
+    Ensure that as many gangs of each sort get new places as are moved.
     """
-    kind = add_type(
-        model, problem, conversion.classes, demand, [mover.unit] * mover.number
-    )
-    if mover.wide >= 0:
-        model.add(kind.starts.chosen == leaving.moved_whole[mover.wide])
-    elif mover.single:
-        model.add(kind.starts.chosen == leaving.moved_singly[mover.account])
-    else:
-        row = leaving.parting[mover.account]["consolidate"]
-        model.add(kind.starts.chosen == row.expression)
-    return kind
+    for mover in movers:
+        alike = [mover.unit] * mover.number
+        kind = add_type(model, problem, leaving.conversion.classes, demand, alike)
+        leaving.moved.append((mover, kind))
+        if mover.wide >= 0:
+            model.add(kind.starts.chosen == leaving.moved_whole[mover.wide])
+        elif mover.single:
+            model.add(kind.starts.chosen == leaving.moved_singly[mover.account])
+        else:
+            row = leaving.parting[mover.account]["consolidate"]
+            model.add(kind.starts.chosen == row.expression)
 
 
 def _start_or_leave(
