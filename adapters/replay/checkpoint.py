@@ -12,6 +12,7 @@ from typing import Any
 from adapters.files.recorded_times import record_of, run_times_document
 from adapters.replay.engine import Engine, Rounds
 from adapters.replay.job_state import Fate
+from adapters.replay.world import World
 from models.run_time_specs import RunTimesSpec
 
 NAME = "checkpoint.json"
@@ -91,7 +92,7 @@ def restore(engine: Engine, document: dict[str, Any]) -> None:
     for values in document["fates"]:
         said = dict(zip(_FIELDS, values, strict=True))
         fate = Fate(job=engine.jobs[said["idx"]], **said)
-        world.put_back(fate, alone=fate.idx in alone)
+        _put_back(world, fate, alone=fate.idx in alone)
     for name in _WORLD:
         setattr(world, name, document["world"][name])
     world.held.restore(document["held"])
@@ -107,3 +108,21 @@ def restore(engine: Engine, document: dict[str, Any]) -> None:
     meter.level, meter.now, meter.begins = said["level"], said["now"], said["begins"]
     for name in _SUMS:
         getattr(meter, name).update(said[name])
+
+
+def _put_back(world: World, fate: Fate, *, alone: bool) -> None:
+    """
+    Take in a job as a checkpoint has it.
+    """
+    world.fates[fate.idx] = fate
+    if fate.reserved:
+        world.promised[fate.idx] = fate
+    if not fate.places:
+        world.line.join(fate.idx, alone=alone)
+        return
+    world.active[fate.job.name] = fate
+    for requests, node in fate.requests():
+        world.ground.take(requests, world.ground.index[node])
+        world.books.take(fate.job.queue, requests)
+    if world.rules.is_load(fate):
+        world.merge(fate)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from adapters.loop.interfaces import Planner, turn
 from adapters.replay.recorder import Recorder
 from adapters.replay.world import Rules, World
+from adapters.replay.world_sink import WorldSink
+from adapters.replay.world_source import WorldSource
 from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
@@ -79,6 +81,12 @@ class Engine:
     arrived: int = 0
     round_at: int = 0
     rounds: Rounds = field(default_factory=Rounds)
+    source: WorldSource = field(init=False)
+    sink: WorldSink = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.source = WorldSource(self.world)
+        self.sink = WorldSink(self.source)
 
     @property
     def rules(self) -> Rules:
@@ -187,7 +195,7 @@ class Engine:
         """
         world = self.world
         self.round_at = world.now + (self.rules.every or 1)
-        need = world.need()
+        need = self.source.need()
         if need != "plan":
             setattr(self.rounds, need, getattr(self.rounds, need) + 1)
             return
@@ -195,7 +203,7 @@ class Engine:
         self.planner.explains = self.rounds.planned % EXPLAINED == 1
         before = (world.line.count, world.ground.free_gpus)
         begun = self.planner.clock()
-        done = turn(world, self.planner, world, world.policy)
+        done = turn(self.source, self.planner, self.sink, world.policy)
         seconds = self.planner.clock() - begun
         self.recorder.round(world, done.plan, before)
         self.recorder.timing(world.now, len(world.shown), self.planner.seconds, seconds)

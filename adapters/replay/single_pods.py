@@ -67,7 +67,10 @@ class PieceWorld(World):
             job = self.whole[owner]
             self.bundles[owner] = Bundle(Fate(owner, job, queued=self.now), job.pods)
 
-    def _begin(self, fate: Fate, gpus: int) -> None:
+    def begin(self, fate: Fate, gpus: int) -> None:
+        """
+        Let a job work once its last pod has come.
+        """
         del gpus
         fate.start = self.now
         fate.attempts = 1

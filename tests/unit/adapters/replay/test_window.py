@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from adapters.replay.world_source import WorldSource
 from models.policy import Evict, Policy
 from solver.round import decide
 from tests.helpers.played import driven, run, some_jobs
@@ -39,9 +40,8 @@ class Both:
         shown = world.shown
         world.shown = [idx for kind in world.line.waiting() for _, _, idx in kind.line]
         self.hidden += len(world.shown) - len(shown)
-        whole = decide(world.snapshot(), policy, explained=False)
+        whole = decide(WorldSource(world).snapshot(), policy, explained=False)
         world.shown = shown
-        world.snapshot()
         for one, other in zip(plan.tiers, whole.tiers, strict=True):
             assert one.name == other.name
             if one.name != "order" and one.value != other.value:
