@@ -15,7 +15,8 @@ from adapters.kube.status.k8s_events import Notices
 from adapters.kube.status.proofs import Proofs
 from adapters.kube.status.rate_limit import WritePace
 from adapters.kube.status.reporter import StatusReporter
-from adapters.kube.status.writer import StatusWriter, Voice
+from adapters.kube.status.voice import Voice
+from adapters.kube.status.writer import StatusWriter
 from adapters.kube.watch.source import ClusterSource
 from adapters.loop.interfaces import Reporter
 from adapters.machine.clock import monotonic

@@ -11,44 +11,17 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from adapters.kube.api.api_resources import Place
-from adapters.kube.api.client import Transport
-from adapters.kube.dialects.protocol import Dialect
 from adapters.kube.status.debounce import Steady
-from adapters.kube.status.groups import GroupStatus, Writing, regarding, unheard
-from adapters.kube.status.k8s_events import EVENTS, Notice, Notices, Regarding
-from adapters.kube.status.pods import Lookup, PodStatus
-from adapters.kube.status.proofs import Proofs
+from adapters.kube.status.gang_status import GangStatus, stands
 from adapters.kube.status.rate_limit import BusyError, Wire, WritePace
 from adapters.kube.status.sayings import Saying, Told, sayings
+from adapters.kube.status.voice import Voice
 from adapters.machine.supervised import SupervisedThread
-from models.reasons import counted
 
 _log = logging.getLogger(__name__)
 _MOST_MISSED = 8
-Counted = Callable[[str, str], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Voice:
-    """
-    What a status writer speaks with: who reads and writes, and who counts.
-
-    ``lookup`` gives the pods that the API server shows; ``counted`` is told of every
-    request: what it was about (``group``, ``pod``, ``event``) and its outcome.
-    ``writing`` hears of each write to a group, and which version came of it.
-    ``proofs`` say why gangs wait; without them it is the reason of the round.
-    """
-
-    transport: Transport
-    dialects: Sequence[Dialect]
-    lookup: Lookup
-    notices: Notices
-    counted: Counted = lambda _what, _outcome: None
-    writing: Writing = unheard
-    proofs: Proofs | None = None
 
 
 class StatusWriter:
@@ -71,16 +44,11 @@ class StatusWriter:
             counted=voice.counted,
             pause=self._pause,
         )
-        self._groups = GroupStatus(
-            self._wire, voice.dialects, self._event, voice.writing
-        )
-        self._pods = PodStatus(self._wire, voice.lookup)
-        self._notices = voice.notices
+        steady = Steady(clock, self._pace.refresh)
+        self._gangs = GangStatus(voice, self._wire, steady, self._is_outdated)
         self._proofs = voice.proofs
-        self._steady = Steady(clock, self._pace.refresh)
         self._settled: dict[str, Saying] = {}
         self._stood: dict[str, tuple[str, str | None]] = {}
-        self._alone: dict[str, tuple[str, str | None]] = {}
         self._wake = threading.Condition()
         self._next: Told | None = None
         self._missed: deque[Told] = deque(maxlen=_MOST_MISSED)
@@ -146,7 +114,7 @@ class StatusWriter:
         """
         while self._missed:
             for saying in sayings(self._missed.popleft()):
-                self._tell_events(saying)
+                self._gangs.tell_events(saying)
         whole, every = True, sorted(sayings(told), key=self._urgency)
         proofs = self._proofs
         if proofs is not None:
@@ -158,7 +126,7 @@ class StatusWriter:
             self._settled.pop(key, None)
             if self._told_or_left(saying):
                 self._settled[key] = saying
-                self._stood[key] = _stands(saying)
+                self._stood[key] = stands(saying)
             else:
                 whole = False
             if self._is_outdated():
@@ -195,7 +163,7 @@ class StatusWriter:
         Order gangs: those that changed, those never told of, those said in other words.
         """
         before = self._stood.get(saying.standing.key)
-        if saying.events or (before is not None and before != _stands(saying)):
+        if saying.events or (before is not None and before != stands(saying)):
             rank = 0
         else:
             rank = 1 if before is None else 2
@@ -207,77 +175,13 @@ class StatusWriter:
         Say what there is to say of one gang; one that is odd keeps nobody silent.
         """
         try:
-            return self._gang(saying)
+            return self._gangs.write(saying)
         except BusyError:
             raise
         except Exception:  # noqa: BLE001 - the next one is told all the same
             fields = {"gang": saying.standing.key}
             _log.exception("status_failed", extra={"fields": fields})
             return True  # until there is something else to say
-
-    def _gang(self, saying: Saying) -> bool:
-        """
-        Say what there is to say of one gang; tell whether it is said.
-        """
-        self._tell_events(saying)
-        if saying.open:
-            return True  # what becomes of it, the next round says
-        steady = self._steady.of(saying)
-        whole = self._groups.write(steady.claim, steady.standing)
-        if steady.claim.source is None:
-            self._tell_of_it(steady)
-        # Numbers that are not said yet are, as soon as they may.
-        whole &= steady.message == saying.message
-        return self._pods.write(steady, self._is_outdated) and whole
-
-    def _tell_events(self, saying: Saying) -> None:
-        for event in saying.events:
-            self._event(self._about(saying), event)
-
-    def _tell_of_it(self, saying: Saying) -> None:
-        """
-        Tell of a gang without an object of its own, once for each of its reasons.
-        """
-        standing, now = saying.standing, _stands(saying)
-        if self._alone.get(standing.key) == now:
-            return
-        self._alone[standing.key] = now
-        if standing.binding:
-            bound = counted(standing.binding, "pod")
-            note = f"{bound} bound, {standing.minimum} needed"
-            self._event(self._about(saying), ("Normal", "Scheduled", note))
-        elif standing.reason is not None:
-            said = {p.said.partition(":")[0] for p in self._pods.waiting(saying)}
-            if said != {standing.reason}:  # else as before we were started
-                event = ("Warning", "FailedScheduling", saying.message)
-                self._event(self._about(saying), event)
-
-    def _about(self, saying: Saying) -> Regarding | None:
-        """
-        Give the object that stands for a gang: its own, else its first pod.
-        """
-        if saying.claim.source is not None:
-            return regarding(saying.claim.source)
-        first = min((*saying.pods, *saying.bound), default=None)
-        if first is None:
-            return None
-        namespace, _, name = first[0].partition("/")
-        return Regarding(
-            api_version="v1", kind="Pod", namespace=namespace, name=name, uid=first[1]
-        )
-
-    def _event(self, about: Regarding | None, event: tuple[str, str, str]) -> None:
-        if about is None or not about.name:
-            return
-        place: Place = (EVENTS.group, EVENTS.version, EVENTS.plural, "", "")
-        if self._wire.is_muted(place):
-            return
-        kind, reason, note = event
-        notice = Notice(regarding=about, type=kind, reason=reason, note=note)
-        written = self._notices.say(notice)
-        if written is not None:
-            place = (*place[:3], about.namespace, notice.name)
-            self._wire.sent("event", place, written)
 
     def _pause(self, seconds: float) -> None:
         """
@@ -297,19 +201,9 @@ class StatusWriter:
         keys = {saying.standing.key for saying in every}
         if self._proofs is not None:
             self._proofs.end(keys)
-        self._steady.keep(keys)
         self._settled = {k: said for k, said in self._settled.items() if k in keys}
         self._stood = {k: stood for k, stood in self._stood.items() if k in keys}
-        self._alone = {k: said for k, said in self._alone.items() if k in keys}
-        self._pods.keep({uid for saying in every for _, uid in saying.pods})
-        self._groups.keep([saying.claim for saying in every])
-
-
-def _stands(saying: Saying) -> tuple[str, str | None]:
-    """
-    Give what people look for first: the state of a gang, and why it waits.
-    """
-    return saying.standing.state, saying.standing.reason
+        self._gangs.keep(every)
 
 
 def _is_same(before: Saying | None, now: Saying) -> bool:

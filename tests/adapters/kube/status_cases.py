@@ -22,7 +22,8 @@ from adapters.kube.objects.pod_reader import Reducer
 from adapters.kube.objects.pod_record import PodRecord
 from adapters.kube.status.k8s_events import EVENTS, Notices
 from adapters.kube.status.sayings import Told
-from adapters.kube.status.writer import StatusWriter, Voice
+from adapters.kube.status.voice import Voice
+from adapters.kube.status.writer import StatusWriter
 from models.policy import Policy
 from models.receipt import Receipt
 from solver.round import decide

@@ -1,0 +1,162 @@
+"""
+What is remembered of each gang, by name, and put beside what a snapshot says of it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import ceil
+from typing import Final
+
+from adapters.loop.memory.gang_memory import GangMemory
+from adapters.loop.memory.held_gangs import HoldMemory
+from adapters.loop.memory.promises import Promise
+from adapters.machine.backoff import Backoff
+from models.gangs import Gang, MatchPolicy, PodPhase, is_complete, pod_sets
+from models.receipt import Receipt
+from solver import is_live
+
+BIND_BACKOFF: Final = Backoff(first=5.0, longest=300.0)
+"""
+How long a gang waits after binds that were refused.
+"""
+_FORGOTTEN_AFTER: Final = 600.0
+_SAME_BIRTH: Final = 5.0
+
+
+class GangTable(dict[str, GangMemory]):
+    """
+    The memory of each gang, by its name.
+
+    ``stale_after`` is how many seconds a gang may stay in half by our fault.
+    """
+
+    def __init__(self, stale_after: int, holds: HoldMemory) -> None:
+        super().__init__()
+        self._stale_after = stale_after
+        self._holds = holds
+
+    def of(self, gang: Gang, now: float) -> GangMemory:
+        """
+        Give the memory of a gang; from now on there is one.
+        """
+        return self.setdefault(gang.key, GangMemory(born=now - gang.age, seen=now))
+
+    def forget_unseen(self, now: float) -> None:
+        """
+        Forget gangs that nobody has seen for long.
+        """
+        late = now - _FORGOTTEN_AFTER
+        for key in [key for key, held in self.items() if held.seen < late]:
+            del self[key]
+
+    def applied(self, gang: Gang, now: float) -> Gang:
+        """
+        Give a gang with what is remembered of it.
+        """
+        held = self.get(gang.key)
+        whole = is_complete(gang)
+        if held is None and whole:
+            return gang
+        born = now - gang.age
+        if held is not None and held.born and born > held.born + _SAME_BIRTH:
+            # Another one of that name; pods that had to leave may be made anew, though.
+            held = GangMemory(evicted_at=held.evicted_at)
+            self[gang.key] = held
+            self._holds.forget((gang.key,))
+        live = whole or is_live(gang)
+        if live:
+            self._holds.forget((gang.key,))
+        below = not live and _runs(gang)
+        if held is None:
+            if not below:
+                return gang
+            held = self.of(gang, now)
+        held.born, held.seen = held.born or born, now
+        self._note(gang, held, now, live=live, below=below)
+        held_for, held_first = self._holds.of(gang.key, now)
+        return replace(
+            gang,
+            passed_over=_waited(held, now),
+            held_for=held_for,
+            held_first=held_first,
+            evicted_ago=_since(held.evicted_at, now),
+            backoff=max(gang.backoff, ceil(held.again_at - now), 0),
+            stale_since=_stale_since(gang, held, now),
+            stale_after=self._grace(gang, held),
+            once_satisfied=gang.once_satisfied or held.satisfied,
+        )
+
+    @staticmethod
+    def _note(
+        gang: Gang, held: GangMemory, now: float, *, live: bool, below: bool
+    ) -> None:
+        """
+        Note where a gang stands now.
+        """
+        if live:
+            held.waited, held.waits_since = 0.0, None
+            if gang.match_policy is MatchPolicy.ONCE_SATISFIED:
+                held.satisfied = True
+        if not below:
+            held.below_since, held.halved = None, held.halved and not live
+        elif held.below_since is None:
+            held.below_since = now
+
+    def _grace(self, gang: Gang, held: GangMemory) -> int | None:
+        """
+        Give how long a gang may run below its minimum: what is our fault we mend.
+        """
+        off = gang.stale_after is not None and gang.stale_after < 0
+        return self._stale_after if off and held.halved else gang.stale_after
+
+    def bound(
+        self, gang: Gang, receipts: Sequence[Receipt], now: float
+    ) -> list[Promise]:
+        """
+        Note what became of binds; give those to be made again at the same places.
+        """
+        receipts = [receipt for receipt in receipts if receipt.result != "held"]
+        failed = [receipt for receipt in receipts if receipt.result != "done"]
+        if not receipts:
+            return []  # nothing of it is bound yet
+        if not failed and gang.key not in self:
+            return []
+        held = self.of(gang, now)
+        if not failed:
+            held.failures, held.again_at, held.halved = 0, 0.0, False
+            return []
+        held.halved = len(failed) < len(receipts)
+        again: list[Promise] = []
+        tried = {receipt.result for receipt in failed}
+        if "refused" in tried or (held.failures and "again" in tried):
+            held.again_at = now + BIND_BACKOFF.after(held.failures + 1)
+        elif held.halved:
+            again = [Promise.of(receipt.operation) for receipt in failed]
+        held.failures += bool(tried & {"refused", "again"})
+        return again
+
+
+def _waited(held: GangMemory, now: float) -> int:
+    since = 0.0 if held.waits_since is None else max(0.0, now - held.waits_since)
+    return int(held.waited + since)
+
+
+def _since(moment: float | None, now: float) -> int | None:
+    return None if moment is None else max(0, int(now - moment))
+
+
+def _stale_since(gang: Gang, held: GangMemory, now: float) -> int | None:
+    if gang.stale_since is not None:
+        return gang.stale_since
+    ordinary = gang.match_policy is MatchPolicy.ONCE_SATISFIED and (
+        gang.once_satisfied or held.satisfied
+    )
+    return None if ordinary else _since(held.below_since, now)
+
+
+def _runs(gang: Gang) -> bool:
+    return any(
+        pod.phase is PodPhase.RUNNING
+        for leaf in pod_sets(gang.tree)
+        for pod in leaf.pods
+    )
