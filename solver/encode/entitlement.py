@@ -66,7 +66,8 @@ class _Shares:
         kind.entitled = Count(self.model.new_int_var(0, count, ""), count)
         self.model.add(kind.entitled.chosen <= kind.starts.chosen)
         for vars_ in kind.states:
-            cores = _cores(self.model, vars_, kind)
+            _choose_core(self.model, vars_, kind)
+            cores = _entitled_core(vars_, kind)
             charge(problem, vars_.state.gang, vars_.state, cores, self.rows)
 
     def _keys(self, kind: TypeVars) -> list[Key]:
@@ -133,25 +134,57 @@ def _tight_rows(problem: Problem, types: Sequence[TypeVars]) -> set[Key]:
     }
 
 
-def _cores(
-    model: cp_model.CpModel, vars_: RigidVars | ChoiceVars, kind: TypeVars
-) -> dict[int, Linear]:
+def fit_shares_with(
+    model: cp_model.CpModel,
+    problem: Problem,
+    types: Sequence[TypeVars],
+    released: Mapping[Key, Linear],
+) -> None:
     """
-    Count the core pods of entitled starts.
+    Ensure that entitled starts of several steps fit the fair shares together.
 
-    Where there is a choice, a core that satisfies the tree is chosen among the pods
-    placed.
+    Who is entitled in each of them has been said before.
+    """
+    rows: dict[Key, Linear] = {}
+    for kind in types:
+        for vars_ in kind.states:
+            cores = _entitled_core(vars_, kind)
+            charge(problem, vars_.state.gang, vars_.state, cores, rows)
+    for key, row in rows.items():
+        left = problem.queues.claim_left(problem.shares, *key)
+        inner = key[0] in problem.queues.parents
+        gone = released.get(key, Linear()) if inner else Linear()
+        if row.most > max(0, left):
+            add_room(model, row, left, gone)
+
+
+def _entitled_core(vars_: RigidVars | ChoiceVars, kind: TypeVars) -> dict[int, Linear]:
+    """
+    Count the core pods of entitled starts, per leaf.
     """
     cores: dict[int, Linear] = {}
-    entitled = kind.entitled
     if isinstance(vars_, RigidVars):
         for i, need in enumerate(vars_.core):
-            cores.setdefault(i, Linear()).add(entitled.variable, need, entitled.upper)
+            row = cores.setdefault(i, Linear())
+            row.add(kind.entitled.variable, need, kind.entitled.upper)
         return cores
+    for i, core in vars_.core.items():
+        cores.setdefault(i, Linear()).add(core.variable, 1, core.upper)
+    return cores
+
+
+def _choose_core(
+    model: cp_model.CpModel, vars_: RigidVars | ChoiceVars, kind: TypeVars
+) -> None:
+    """
+    Ensure that an entitled start with a choice has a core among the pods placed.
+    """
+    if isinstance(vars_, RigidVars):
+        return
     state = vars_.state
     for at, here in vars_.active.items():
         if at == 0:
-            vars_.core_active[at] = entitled
+            vars_.core_active[at] = kind.entitled
             continue
         on = model.new_bool_var("")
         vars_.core_active[at] = Count(on, 1)
@@ -159,13 +192,11 @@ def _cores(
             model.add_implication(on, here.variable)
     totals = placed(vars_, kind.starts)
     for i, leaf in enumerate(state.leaves):
-        if not leaf.pending:
-            continue
-        core = Count(model.new_int_var(0, len(leaf.pending), ""), len(leaf.pending))
-        vars_.core[i] = core
-        model.add(core.chosen <= totals[i].expression)
-        cores.setdefault(i, Linear()).add(core.variable, 1, core.upper)
+        if leaf.pending:
+            core = Count(model.new_int_var(0, len(leaf.pending), ""), len(leaf.pending))
+            vars_.core[i] = core
+            model.add(core.chosen <= totals[i].expression)
+    cores = _entitled_core(vars_, kind)
     full = {i: cores.get(i, Linear()) for i in range(len(state.leaves))}
     add_minimums(model, state, vars_.core_active, full)
     add_role_order(model, state, vars_.core_active)
-    return cores

@@ -60,6 +60,12 @@ FAULTS: tuple[Fault, ...] = (
         ("evict/reclaim/what-is-left-below-a-limit-is-nobodys",),
     ),
     Fault(
+        "shares-step-by-step",
+        "in the whole round a share knows what each step starts, and not both",
+        switch("solver.encode.leaving.joined_steps:_add_shares", always(None)),
+        ("evict/reservations/what-is-reserved-first-takes-from-the-share",),
+    ),
+    Fault(
         "not-dealt-again",
         "who is entitled gets no other place where its own has no room now",
         switch("solver.evict.entitled_first:_placed", always(None)),
