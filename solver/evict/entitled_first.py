@@ -28,6 +28,18 @@ def has_room_now(now: Problem, draft: Draft) -> bool:
     )
 
 
+def has_room_later(later: Problem, draft: Draft) -> bool:
+    """
+    Tell whether all that a draft starts or moves has its place once others have left.
+    """
+    rest = without(later, draft.exits)
+    if (rest.room.now < np.minimum(later.room.now, 0)).any():
+        return False
+    work = RoundState(rest)
+    started = filter(draft.starts, sorted(later.units, key=rank_of))
+    return all(fits_now(work, unit, draft) for unit in started)
+
+
 def entitled_first(now: Problem, later: Problem, draft: Draft) -> Draft:
     """
     Place the entitled starts of a draft in what is free now, and others in the rest.

@@ -189,7 +189,7 @@ def waiting_units(problem: Problem, draft: Draft) -> list[Unit]:
     for unit in started:
         if unit.key not in draft.held:
             (ready if fits_now(work, unit, draft) else waiting).append(unit)
-    if work.around is not None:
+    if work.around is not None or problem.room.parts is not None:
         found = [unit for unit in waiting if fits_now(work, unit, draft)]
         ready += found
         waiting = [unit for unit in waiting if unit not in found]

@@ -8,7 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from solver.evict.beneficiaries import departures_of
-from solver.evict.entitled_first import entitled_first, has_room_now
+from solver.evict.entitled_first import (
+    entitled_first,
+    has_room_later,
+    has_room_now,
+)
 from solver.evict.eviction_ledger import HandRights
 from solver.evict.freeze import freeze
 from solver.evict.gathering import victims_of
@@ -85,10 +89,11 @@ class Opened:
         draft
             An answer of the model.
         whole
-            Whether it has all starts that the model made others leave for; what found
-            no place gives no right.
+            Whether it was made for this step, with all starts that others leave for;
+            else it may lack room, and what found no place gives no right.
         """
-        if not has_room_now(self.now, draft):
+        has_room = whole or has_room_later(self.problem, draft)
+        if not (has_room and has_room_now(self.now, draft)):
             return False
         most = self.problem.policy.evict.max_lost_per_gpu
         if not draft.exits or (whole and most is None):

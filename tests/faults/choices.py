@@ -66,6 +66,12 @@ FAULTS: tuple[Fault, ...] = (
         ("evict/reservations/what-is-reserved-first-takes-from-the-share",),
     ),
     Fault(
+        "chosen-without-room",
+        "a later step is taken as it was chosen with another one, room or not",
+        switch("solver.evict.open_step:has_room_later", always(True)),
+        ("devices/no-more-whole-gpus-are-promised-than-there-are",),
+    ),
+    Fault(
         "not-dealt-again",
         "who is entitled gets no other place where its own has no room now",
         switch("solver.evict.entitled_first:_placed", always(None)),
