@@ -17,6 +17,7 @@ from benchmarks.contract_devices import (
     ClaimedDevices,
     MigOrders,
     OpenbOnline,
+    OpenbPlan,
     WaitingParts,
 )
 from benchmarks.contract_evict import Evictions, FullCases, VictimCases
@@ -220,6 +221,7 @@ Quality = (
     | BulkParts
     | ClaimedDevices
     | OpenbOnline
+    | OpenbPlan
 )
 Contract = Rounds | Growth | Evictions | Quality | Days | Steady
 _ADAPTER: TypeAdapter[Contract] = TypeAdapter(

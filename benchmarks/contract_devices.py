@@ -77,6 +77,24 @@ class OpenbOnline(Part):
     above: int
 
 
+class OpenbPlan(Part):
+    """
+    A list of openb's pods on its nodes, all waiting at once.
+
+    Held is what may be missing of the GPUs that could be used, by the sum of what all
+    ask for, and in how many seconds.
+    """
+
+    kind: Literal["OpenbPlan"]
+    name: str
+    about: str
+    folder: str
+    workload: str
+    policy: Policy = Policy()
+    at_most: float
+    seconds: float
+
+
 class WaitingParts(Part):
     """
     Gangs of parts that wait: how many pods by thousandths of a GPU, in gangs of a size.

@@ -81,7 +81,7 @@ def measure_bulk(contract: BulkParts) -> Iterator[Row]:
     snapshot = bulk(contract)
     plan = planned(snapshot, contract.policy)
     greedy = planned(snapshot, contract.policy, "greedy")
-    used, most = _gpus_used(snapshot, plan), _most_gpus(snapshot)
+    used, most = gpus_used(snapshot, plan), most_gpus(snapshot)
     yield Row(
         name=contract.name,
         seconds=dict(plan.seconds or {}),
@@ -90,7 +90,7 @@ def measure_bulk(contract: BulkParts) -> Iterator[Row]:
         facts={
             "pods": contract.pods,
             "used": used,
-            "greedy used": _gpus_used(snapshot, greedy),
+            "greedy used": gpus_used(snapshot, greedy),
             "most": most,
         },
         ranges=(
@@ -135,7 +135,10 @@ def measure_claims(contract: ClaimedDevices) -> Iterator[Row]:
     )
 
 
-def _gpus_used(snapshot: Snapshot, plan: Plan) -> float:
+def gpus_used(snapshot: Snapshot, plan: Plan) -> float:
+    """
+    Add up the GPUs of the pods that a plan binds, parts and whole ones.
+    """
     bound = {step.pod for step in plan.operations if step.op == "Bind"}
     return (
         sum(
@@ -148,7 +151,10 @@ def _gpus_used(snapshot: Snapshot, plan: Plan) -> float:
     )
 
 
-def _most_gpus(snapshot: Snapshot) -> float:
+def most_gpus(snapshot: Snapshot) -> float:
+    """
+    Give the GPUs that could be used at most, by the sum of what all ask for.
+    """
     asked = sum(
         _thousandths(leaf) * len(leaf.pods)
         for gang in snapshot.gangs
@@ -163,4 +169,5 @@ def _thousandths(leaf: PodSet) -> int:
     Give the compute that a pod asks for, not rounded up as queues count it.
     """
     part = part_of(leaf.requests)
-    return 0 if part is None else part.cores
+    whole = WHOLE * leaf.requests.get(GPU, 0)
+    return whole if part is None else part.cores

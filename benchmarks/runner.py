@@ -19,6 +19,7 @@ from benchmarks.contract_devices import (
     ClaimedDevices,
     MigOrders,
     OpenbOnline,
+    OpenbPlan,
 )
 from benchmarks.contract_evict import Evictions, FullCases, VictimCases
 from benchmarks.contract_steady import Steady
@@ -28,6 +29,7 @@ from benchmarks.evictions import measure_evictions
 from benchmarks.full import measure_full
 from benchmarks.measure import measure_growth, measure_rounds
 from benchmarks.openb import measure_openb_online
+from benchmarks.openb_plan import measure_openb_plan
 from benchmarks.planned import trying
 from benchmarks.quality import measure_priority_matters, measure_small
 from benchmarks.rows import BenchReport, Row
@@ -113,3 +115,5 @@ def _measure_quality(contract: Quality) -> Iterator[Row]:
             yield from measure_claims(contract)
         case OpenbOnline():
             yield from measure_openb_online(contract)
+        case OpenbPlan():
+            yield from measure_openb_plan(contract)

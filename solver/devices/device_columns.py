@@ -18,8 +18,8 @@ from models.gpu_parts import DEVICE, WHOLE, GpuDevice, GpuPart, num_devices, par
 from models.mig_profiles import MIG_MODELS, Sliced
 from models.nodes import Node
 from models.resources import GPU
-from solver.devices.device_packing import SLICES
 from solver.devices.device_states import DeviceStates
+from solver.devices.packing_items import SLICES
 
 Ints = NDArray[np.int64]
 MIG = "mig"

@@ -8,16 +8,16 @@ from models.gpu_parts import GpuDevice, GpuPart
 from models.mig_profiles import Sliced, starts_for
 from models.nodes import Node
 from models.resources import GPU
-from solver.devices.device_packing import (
+from solver.devices.device_packing import packed
+from solver.devices.device_states import DeviceStates
+from solver.devices.packing_items import (
     Bin,
     Instance,
     SharedBin,
     SlicedBin,
     Wanted,
     fresh_share,
-    packed,
 )
-from solver.devices.device_states import DeviceStates
 from solver.devices.part_places import PartItem, item_of
 
 Pod = tuple[str, GpuPart]

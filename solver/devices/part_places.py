@@ -13,7 +13,9 @@ from models.mig_profiles import MIG_MODELS, Sliced
 from models.nodes import Node
 from models.resources import GPU
 from solver.devices.device_columns import MIG
-from solver.devices.device_packing import (
+from solver.devices.device_packing import most_more, packed
+from solver.devices.device_states import DeviceStates
+from solver.devices.packing_items import (
     Bin,
     DeviceShare,
     Instance,
@@ -21,10 +23,7 @@ from solver.devices.device_packing import (
     SlicedBin,
     Wanted,
     fresh_share,
-    most_more,
-    packed,
 )
-from solver.devices.device_states import DeviceStates
 
 Ints = NDArray[np.int64]
 

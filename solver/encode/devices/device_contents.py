@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from models.gpu_parts import WHOLE
-from solver.devices.device_packing import SLICES, Bin, Item, SharedBin
+from solver.devices.packing_items import SLICES, Bin, Item, SharedBin
 from solver.devices.part_places import NodeDevices, PartItem, Sort
 from solver.effort.cp_sat import cp_model
 from solver.encode.capacity_rows import CapacityRow

@@ -3,19 +3,20 @@ Packing parts onto devices: the fewest opened, whatever the order, within what i
 """
 
 from itertools import permutations, product
+from random import Random
 
 import pytest
 
 from benchmarks.cases.mig_orders import CONTENTS
 from models.mig_profiles import Sliced
-from solver.devices.device_packing import (
+from solver.devices.device_packing import most_more, packed
+from solver.devices.packing_bounds import least_opened, most_by_weight
+from solver.devices.packing_items import (
     DeviceShare,
     Instance,
     SharedBin,
     SlicedBin,
     Wanted,
-    most_more,
-    packed,
 )
 
 FRESH = SharedBin(1000, 80)
@@ -85,3 +86,45 @@ def test_every_full_content_fits_one_gpu(content):
     assert 1 == packed((), MIG, wanted).opened
     for profile in PROFILES:
         assert 0 == most_more((), MIG, wanted, profile, 1, 1)
+
+
+def _fewest(sizes, left=()):
+    """
+    Try every device for each size.
+    """
+    if not sizes:
+        return 0
+    first, rest = sizes[0], sizes[1:]
+    found = 1 + _fewest(rest, (*left, 1000 - first))
+    for at in {room: at for at, room in enumerate(left) if room >= first}.values():
+        after = (*left[:at], left[at] - first, *left[at + 1 :])
+        found = min(found, _fewest(rest, after))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_packing_opens_as_few_as_trying_everything(seed):
+    chance = Random(seed)
+    kinds = chance.sample([110, 160, 220, 320, 470, 590, 650, 810], 3)
+    wanted = [share(size, chance.randrange(1, 4)) for size in kinds]
+    sizes = [one.item.cores for one in wanted for _ in range(one.number)]
+
+    assert _fewest(tuple(sizes)) == packed((), FRESH, tuple(wanted)).opened
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_bounds_by_weight_never_forbid_what_fits(seed):
+    chance = Random(seed)
+    left = [SharedBin(chance.randrange(0, 1000), 80) for _ in range(3)]
+    wanted, free = [], list(left)
+    for _ in range(6):
+        item = DeviceShare(chance.randrange(50, 500), chance.randrange(0, 40))
+        at = chance.randrange(3)
+        if after := free[at].put(item):
+            free[at] = after
+            wanted.append(Wanted(item, 1, 1))
+
+    assert 0 == least_opened(left, FRESH, wanted)
+    if wanted:
+        beside, more = wanted[:-1], wanted[-1]
+        assert 1 <= most_by_weight(left, FRESH, beside, more)
