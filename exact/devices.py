@@ -179,6 +179,8 @@ class _Devices:
         self.slices: dict[tuple[int, int], list[Term]] = defaultdict(list)
         self.media: dict[int, list[Term]] = defaultdict(list)
         self.by_contract: dict[tuple[int, str], list[Term]] = defaultdict(list)
+        self.coming: dict[int, list[cp_model.IntVar]] = defaultdict(list)
+        self.gets_one: dict[int, cp_model.IntVar] = {}
 
     def add(self, pods: list[NewPods]) -> list[Term]:
         """
@@ -195,13 +197,32 @@ class _Devices:
         if self.later is None:
             self._order_alike()
         for device in self.all:
-            self.model.add(cp_model.LinearExpr.sum([0, *self.cores[device]]) <= WHOLE)
-            memory = cp_model.LinearExpr.sum([0, *self.memory[device]])
-            self.model.add(memory <= self.node.gpu_memory)
-            self.model.add(cp_model.LinearExpr.sum([0, *self.media[device]]) <= 1)
-        for terms in self.slices.values():
-            self.model.add(cp_model.LinearExpr.sum([0, *terms]) <= 1)
+            self._bound(device, self.cores[device], WHOLE)
+            self._bound(device, self.memory[device], self.node.gpu_memory)
+            self._bound(device, self.media[device], 1)
+        for (device, _), terms in self.slices.items():
+            self._bound(device, terms, 1)
         return self._opened()
+
+    def _bound(self, device: int, terms: list[Term], most: int) -> None:
+        """
+        Ensure that a device that gets a pod holds what it has and gets of something.
+
+        Without a new pod it may be too full, as it was found.
+        """
+        row = self.model.add(cp_model.LinearExpr.sum([0, *terms]) <= most)
+        if device in self.touched:
+            row.only_enforce_if(self._gets_one(device))
+
+    def _gets_one(self, device: int) -> cp_model.IntVar:
+        """
+        Give a literal without which nobody comes to a device.
+        """
+        if device not in self.gets_one:
+            literal = self.gets_one[device] = self.model.new_bool_var("")
+            for number in self.coming[device]:
+                self.model.add(number == 0).only_enforce_if(~literal)
+        return self.gets_one[device]
 
     def _order_alike(self) -> None:
         """
@@ -279,6 +300,7 @@ class _Devices:
         self, pods: NewPods, device: int, number: cp_model.IntVar, start: int
     ) -> Term:
         self._lay(pods.part, device, number, start)
+        self.coming[device].append(number)
         key = self.node.name, pods.key, device, start
         self.world.numbers[key] = number
         if self.later is not None:

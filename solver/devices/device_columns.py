@@ -234,9 +234,10 @@ class DeviceColumns:
             if there == [WHOLE_GPU]:
                 whole.add(device)
             elif there == [MIG]:
-                free = block[last : last + SLICES]
-                mask = sum(1 << at for at, left in enumerate(free) if left <= 0)
-                sliced[device] = Sliced(mask, has_media=block[last + SLICES] <= 0)
+                free = block[last : last + SLICES + 1]
+                free = free if min(free) >= 0 else [0] * len(free)
+                mask = sum(1 << at for at, left in enumerate(free[:-1]) if not left)
+                sliced[device] = Sliced(mask, has_media=not free[-1])
             elif len(there) == 1:
                 left = block[_CORES], block[_MEMORY]
                 left = left if min(left) >= 0 else (0, 0)

@@ -19,7 +19,7 @@ from solver.verify.violation import Violation
 
 
 @dataclass(slots=True)
-class _Load:
+class DeviceLoad:
     """
     What lies on one device: who has which part, and slices with those who have them.
     """
@@ -28,6 +28,17 @@ class _Load:
     slices: dict[int, list[str]] = field(default_factory=dict)
     media: list[str] = field(default_factory=list)
     is_new: bool = False
+
+    def add(self, name: str, part: GpuPart, start: int, node: Node) -> None:
+        """
+        Lay a part of a pod on it.
+        """
+        self.parts.append((name, part))
+        profile = profile_on(node, part)
+        if profile is not None:
+            for at in range(start, start + profile.size):
+                self.slices.setdefault(at, []).append(name)
+            self.media += [name] * profile.is_single
 
 
 @dataclass(slots=True)
@@ -38,7 +49,7 @@ class _NodeLoad:
     ``opens`` says that the plan takes devices there of which nobody has a part.
     """
 
-    devices: dict[int, _Load] = field(default_factory=dict)
+    devices: dict[int, DeviceLoad] = field(default_factory=dict)
     whole: int = 0
     gets_more: bool = False
     opens: bool = False
@@ -61,7 +72,7 @@ def device_capacities(evidence: Evidence) -> Iterator[Violation]:
                 continue
             when = "after the plan" if later else "now"
             for number, device in sorted(load.devices.items()):
-                what = _overfull(device, node) if device.is_new else ""
+                what = overfull(device, node) if device.is_new else ""
                 if what:
                     where = f"{name}/{number}"
                     yield Violation("device-capacity", where, f"{when}, {what}")
@@ -111,7 +122,7 @@ def _of_others(node: Node) -> _NodeLoad:
         cores = one.cores if one.contract else WHOLE
         memory = one.memory if one.contract else node.gpu_memory
         part = GpuPart(one.contract or "one who has it whole", cores, memory=memory)
-        load.devices[one.device] = _Load(parts=[("others", part)])
+        load.devices[one.device] = DeviceLoad(parts=[("others", part)])
     return load
 
 
@@ -160,19 +171,12 @@ def _lay(
         return
     for one in devices:
         load.opens |= is_new and one.device not in load.devices
-        device = load.devices.setdefault(one.device, _Load())
+        device = load.devices.setdefault(one.device, DeviceLoad())
         device.is_new |= is_new
-        device.parts.append((name, part))
-        profile = profile_on(node, part)
-        if profile is None:
-            continue
-        for at in range(one.start, one.start + profile.size):
-            device.slices.setdefault(at, []).append(name)
-        if profile.is_single:
-            device.media.append(name)
+        device.add(name, part, one.start, node)
 
 
-def _overfull(device: _Load, node: Node) -> str:
+def overfull(device: DeviceLoad, node: Node) -> str:
     """
     Say what is too much on one device; nothing where all has room.
     """

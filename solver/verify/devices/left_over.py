@@ -14,6 +14,7 @@ from models.gpu_parts import WHOLE, GpuDevice, GpuPart, is_reckoned, part_of
 from models.nodes import Node
 from models.resources import GPU
 from models.typical_pods import TypicalPod, typical_pods
+from solver.verify.devices.device_loads import DeviceLoad, overfull
 from solver.verify.devices.empty_devices import profile_on
 from solver.verify.evidence import Evidence
 from solver.verify.violation import Violation
@@ -144,7 +145,11 @@ def _slices(node: Node, there: On) -> set[int]:
 def _left(node: Node, there: On) -> int:
     """
     Give the thousandths left of a device: of compute or memory, or of its slices.
+
+    Nothing is left where those who are there have more than there is.
     """
+    if _is_overfull(node, there):
+        return 0
     if there[0][0].profile:
         return (_SLICES - len(_slices(node, there))) * WHOLE // _SLICES
     cores = WHOLE - sum(part.cores for part, _ in there)
@@ -154,12 +159,19 @@ def _left(node: Node, there: On) -> int:
     return min(cores, (node.gpu_memory - taken) * WHOLE // node.gpu_memory)
 
 
+def _is_overfull(node: Node, there: On) -> bool:
+    load = DeviceLoad()
+    for part, place in there:
+        load.add("", part, place.start, node)
+    return bool(overfull(load, node))
+
+
 def _holds(node: Node, there: On, part: GpuPart) -> bool:
     """
     Tell whether a device on which somebody is holds one more part.
     """
     mine = there[0][0]
-    if bool(part.profile) != bool(mine.profile):
+    if _is_overfull(node, there) or bool(part.profile) != bool(mine.profile):
         return False
     if not part.profile:
         cores = sum(each.cores for each, _ in there) + part.cores

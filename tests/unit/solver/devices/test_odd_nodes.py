@@ -2,17 +2,18 @@ import pytest
 
 from adapters.files import scenario_of
 from models.plan import Plan
-from models.policy import Policy
+from models.policy import Policy, Tier
 from solver import decide
 
 GPU = "nvidia.com/gpu"
+TIERS = (*Policy().tiers, Tier(name="expected-fragments"))
 
 
 def planned(strategy: str, *, nodes: list[dict], gangs: list[dict]) -> Plan:
     head = {"apiVersion": "phalanx/v1", "kind": "Snapshot"}
     given = {"nodes": nodes, "gangs": gangs}
     snapshot = scenario_of("odd", {**head, "given": given}).snapshot
-    return decide(snapshot, Policy(), strategy=strategy)
+    return decide(snapshot, Policy(tiers=TIERS), strategy=strategy)
 
 
 @pytest.mark.parametrize("strategy", ["solver", "greedy"])
@@ -81,3 +82,59 @@ def test_a_node_with_more_gpus_in_use_than_it_has_shares_those_that_are_open(str
 
     assert plan.fallback is None
     assert {0, 2} >= {one.device for x in plan.operations for one in x.devices}
+
+
+@pytest.mark.parametrize("strategy", ["solver", "greedy"])
+def test_a_gpu_with_a_slice_that_two_have_gets_no_further_instance(strategy):
+    twice = {"pods": 1, "node": "n", "devices": [{"device": 0, "start": 0}]}
+    plan = planned(
+        strategy,
+        nodes=[
+            {
+                "name": "n",
+                "allocatable": {GPU: 1},
+                "mig": {"model": "H100-80GB", "devices": [0]},
+            }
+        ],
+        gangs=[
+            {
+                "name": "there",
+                "count": 2,
+                "min": 1,
+                "gpu": {"mig": "3g.40gb"},
+                "running": [twice],
+            },
+            {"name": "small", "min": 1, "gpu": {"mig": "1g.10gb"}},
+        ],
+    )
+
+    assert plan.fallback is None
+    assert not plan.operations
+
+
+@pytest.mark.parametrize("strategy", ["solver", "greedy"])
+def test_what_leaves_a_slice_that_two_have_makes_room_for_instances(strategy):
+    there = {"pods": 1, "node": "n", "devices": [{"device": 0, "start": 0}]}
+    plan = planned(
+        strategy,
+        nodes=[
+            {
+                "name": "n",
+                "allocatable": {GPU: 1},
+                "mig": {"model": "H100-80GB", "devices": [0]},
+            }
+        ],
+        gangs=[
+            {
+                "name": "low",
+                "count": 2,
+                "min": 1,
+                "gpu": {"mig": "3g.40gb"},
+                "running": [there],
+            },
+            {"name": "high", "priority": 9, "min": 1, "gpu": {"mig": "3g.40gb"}},
+        ],
+    )
+
+    assert plan.fallback is None
+    assert 1 == sum(step.op == "Reserve" for step in plan.operations)
