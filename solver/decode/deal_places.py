@@ -20,6 +20,7 @@ from solver.encode.variables import (
     Var,
 )
 from solver.place.draft import Draft
+from solver.place.fill import fill
 from solver.place.round_state import RoundState, around_now
 from solver.place.stranded import stranded
 from solver.problem.gang_state import Standing
@@ -295,7 +296,7 @@ class _Dealer:
             if want.unit.key in failed:
                 continue
             mask = self._mask(want)
-            done = self.work.fill(want.state, want.leaf, left, mask)
+            done = fill(self.work, want.state, want.leaf, left, mask)
             if done < left and (want.core or not want.unit.starts):
                 failed[want.unit.key] = want.unit
         for unit in failed.values():

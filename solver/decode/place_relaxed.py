@@ -12,6 +12,7 @@ from models.resources import num_gpus
 from solver.decode.deal_places import Value, Want, cores_of, wants_of
 from solver.encode.encoding import Encoding
 from solver.place.draft import Draft
+from solver.place.fill import fill
 from solver.place.place_gang import place_gang, place_surplus
 from solver.place.queue_ledger import Charge
 from solver.place.round_state import RoundState
@@ -117,7 +118,7 @@ class _RelaxedGang:
 
 
 def _fill(work: RoundState, state: Standing, want: Want) -> int:
-    return work.fill(state, want.leaf, want.count, None)
+    return fill(work, state, want.leaf, want.count, None)
 
 
 def _cut(state: Standing, counts: Mapping[tuple[str, int], int]) -> Standing:

@@ -5,7 +5,7 @@ For whom somebody leaves: reserved gangs that get its room, else those it may go
 from collections.abc import Iterable
 
 from models.plan import Departure
-from solver.evict.eviction_ledger import HandRights
+from solver.evict.rights.hand_rights import HandRights
 from solver.problem.gang_state import Standing
 from solver.problem.leaving_pods import NOWHERE, Exit
 from solver.problem.problem import Problem, Step, Unit

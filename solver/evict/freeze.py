@@ -13,7 +13,6 @@ from models.gangs import PodSet, is_complete, pod_sets
 from models.reasons import Facts, Reason, Waiting
 from models.resources import Resources
 from solver.evict.beneficiaries import may_be_for
-from solver.evict.eviction_ledger import HandRights
 from solver.evict.group_mates import mates_that_stay
 from solver.evict.named_devices import (
     Coming,
@@ -22,6 +21,7 @@ from solver.evict.named_devices import (
     named_devices,
     pods_of,
 )
+from solver.evict.rights.hand_rights import HandRights
 from solver.place.draft import Draft
 from solver.place.fits_now import fits_now
 from solver.place.gang_order import Rank, rank_of

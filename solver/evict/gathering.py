@@ -8,7 +8,7 @@ from dataclasses import replace
 from models.gangs import Gang, PodSet, pod_sets
 from models.resources import Resources, summed
 from solver.evict.group_mates import mates_of_waiting
-from solver.evict.may_leave import Permissions, Rights
+from solver.evict.rights.may_leave import Permissions, Rights
 from solver.evict.victims import Account, Victim, Victims, Wide
 from solver.problem.gang_state import Standing, standing
 from solver.problem.leaving_pods import NOWHERE

@@ -13,11 +13,11 @@ from solver.evict.entitled_first import (
     has_room_later,
     has_room_now,
 )
-from solver.evict.eviction_ledger import HandRights
 from solver.evict.freeze import freeze
 from solver.evict.gathering import victims_of
 from solver.evict.greedy.evict import evict_by_hand
 from solver.evict.moved_gangs import Mover, movers_of
+from solver.evict.rights.hand_rights import HandRights
 from solver.evict.settled import is_settled
 from solver.evict.victims import Victims
 from solver.evict.who_stays import beside_who_stays

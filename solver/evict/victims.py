@@ -13,7 +13,7 @@ import numpy as np
 from models.gangs import Gang, pod_sets
 from models.gpu_parts import GpuDevice
 from models.resources import Resources, summed
-from solver.evict.may_leave import Rights
+from solver.evict.rights.may_leave import Rights
 from solver.problem.gang_state import Standing
 from solver.problem.node_room import After, Ints, NodeRoom, Room
 from solver.problem.problem import Problem

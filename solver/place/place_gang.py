@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from solver.place.domain_choice import Masks
+from solver.place.fill import fill
 from solver.place.round_state import RoundState
 from solver.problem.core_pods import pod_cost
 from solver.problem.gang_state import Standing, TreeNode
@@ -79,7 +80,7 @@ class _Placing:
             return False
         if not self.work.could_hold(self.state, leaf, need):
             return False
-        return self.work.fill(self.state, leaf, need, mask) == need
+        return fill(self.work, self.state, leaf, need, mask) == need
 
     def _num(self, leaf: int) -> int:
         return self.work.num(self.state, leaf)
@@ -147,7 +148,7 @@ class _Placing:
             cost = sum(leaves[i].need * pod_cost(self.state, i) for i in below)
             path = self.state.nodes[child].path
             if every:
-                strain = max(self.work.strain(self.state, i) for i in below)
+                strain = max(_strain(self.work, self.state, i) for i in below)
                 return (not first, after, -strain, -cost, path)
             largest = max(pod_cost(self.state, i) for i in below)
             return (not first, after, largest, cost, path)
@@ -181,9 +182,6 @@ class _Placing:
             if self.state.nodes[child].leaf < 0 and not self.live(child)
         )
 
-    def _pending(self, node: TreeNode) -> int:
-        return sum(len(self.state.leaves[i].pending) for i in node.leaves)
-
     def _grow_leaf(self, leaf: int, mask: Bools | None, most: int) -> int:
         """
         Give a leaf up to ``most`` pods, or at least what its minimum still asks for.
@@ -197,7 +195,7 @@ class _Placing:
         if not self.work.could_hold(self.state, leaf, least):
             return 0
         mark = self.work.mark()
-        done = self.work.fill(self.state, leaf, count, mask)
+        done = fill(self.work, self.state, leaf, count, mask)
         if done < least:
             self.work.undo(mark)
             return 0
@@ -227,7 +225,7 @@ class _Placing:
         """
         node = self.state.nodes[at]
         before = sum(self._num(i) for i in node.leaves)
-        if self._pending(node) == before:
+        if before == sum(len(self.state.leaves[i].pending) for i in node.leaves):
             return 0
         masks = Masks(self.work, self.state, at, frugal=self.work.frugal)
         for inside in masks.inside(mask):
@@ -240,6 +238,14 @@ class _Placing:
             if sum(self._num(i) for i in node.leaves) > before:
                 break
         return sum(self._num(i) for i in node.leaves) - before
+
+
+def _strain(work: RoundState, state: Standing, leaf: int) -> float:
+    """
+    Say how much of all places for a leaf its need would take.
+    """
+    places = work.free.total(work.shape_of(state, leaf))
+    return state.leaves[leaf].need / max(1, places)
 
 
 class _Row:

@@ -6,15 +6,12 @@ Every change is in one log and can be undone to a mark, so that trying costs lit
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import takewhile
 
 import numpy as np
 
 from models.gangs import Gang
 from models.policy import Policy
 from models.resources import Resources
-from solver.place.by_turns import by_turns
 from solver.place.draft import Draft
 from solver.place.free_room import FreePlaces
 from solver.place.least_left_over import left_over_of
@@ -93,7 +90,7 @@ class RoundState:
 
     def _unplace(self, step: _Placed) -> None:
         state, leaf = step.state, step.leaf
-        self.room.give(self._request(state, leaf), step.hosts, step.counts)
+        self.room.give(self.request_of(state, leaf), step.hosts, step.counts)
         rows = self.placed[state.key]
         del rows[leaf][len(rows[leaf]) - step.total :]
         if not rows[leaf]:
@@ -115,7 +112,7 @@ class RoundState:
         Place so many pods of a leaf on each of some nodes.
         """
         if counts:
-            self._take(state, leaf, np.array([*counts]), np.array([*counts.values()]))
+            self.place(state, leaf, np.array([*counts]), np.array([*counts.values()]))
 
     def take_all(self, rows: Iterable[tuple[Standing, int, Sequence[int]]]) -> None:
         """
@@ -126,7 +123,7 @@ class RoundState:
             if hosts:
                 self.placed.setdefault(state.key, {}).setdefault(leaf, []).extend(hosts)
                 self.ledger.take(state, leaf, len(hosts))
-                of_shape.setdefault(self._shape(state, leaf), []).extend(hosts)
+                of_shape.setdefault(self.shape_of(state, leaf), []).extend(hosts)
         for shape, every in of_shape.items():
             nodes, counts = np.unique(every, return_counts=True)
             self.room.take(self.problem.shapes.requests[shape], nodes, counts)
@@ -136,9 +133,12 @@ class RoundState:
             if self.preferred is not None:
                 self.preferred.add(said, nodes, counts)
 
-    def _take(self, state: Standing, leaf: int, hosts: Ints, counts: Ints) -> None:
+    def place(self, state: Standing, leaf: int, hosts: Ints, counts: Ints) -> None:
+        """
+        Place so many pods of a leaf on each of some nodes, and log it.
+        """
         total = int(counts.sum())
-        self.room.take(self._request(state, leaf), hosts, counts)
+        self.room.take(self.request_of(state, leaf), hosts, counts)
         row = self.placed.setdefault(state.key, {}).setdefault(leaf, [])
         row.extend(np.repeat(hosts, counts).tolist())
         self.ledger.take(state, leaf, total)
@@ -149,7 +149,7 @@ class RoundState:
         """
         Give back the room of one pod whose place was already forgotten.
         """
-        self.room.give_one(self._request(state, leaf), host)
+        self.room.give_one(self.request_of(state, leaf), host)
         self.ledger.take(state, leaf, -1)
         self._count(state, leaf, np.array([host]), np.array([-1]))
 
@@ -180,18 +180,24 @@ class RoundState:
         rows = self.placed.get(state.key)
         return len(rows.get(leaf, ())) if rows else 0
 
-    def _shape(self, state: Standing, leaf: int) -> int:
+    def shape_of(self, state: Standing, leaf: int) -> int:
+        """
+        Give the shape of the pods of a leaf.
+        """
         return self.problem.shapes.of_leaf[state.key, leaf]
 
-    def _request(self, state: Standing, leaf: int) -> Ints:
-        row: Ints = self.problem.shapes.requests[self._shape(state, leaf)]
+    def request_of(self, state: Standing, leaf: int) -> Ints:
+        """
+        Give what one pod of a leaf takes, over the columns of the room.
+        """
+        row: Ints = self.problem.shapes.requests[self.shape_of(state, leaf)]
         return row
 
     def room_for(self, state: Standing, leaf: int, mask: Bools | None) -> Ints:
         """
         Count how many pods of a leaf each node would take now.
         """
-        shape = self._shape(state, leaf)
+        shape = self.shape_of(state, leaf)
         counts = self.free.places(shape)
         if mask is not None:
             counts = counts * mask
@@ -209,92 +215,8 @@ class RoundState:
         """
         return (
             self.ledger.most(state, leaf, count) >= count
-            and self.free.total(self._shape(state, leaf)) >= count
+            and self.free.total(self.shape_of(state, leaf)) >= count
         )
-
-    def strain(self, state: Standing, leaf: int) -> float:
-        """
-        Say how much of all places for a leaf its need would take.
-        """
-        places = self.free.total(self._shape(state, leaf))
-        return state.leaves[leaf].need / max(1, places)
-
-    def fill(self, state: Standing, leaf: int, count: int, mask: Bools | None) -> int:
-        """
-        Place up to ``count`` pods of a leaf, tightest nodes first; say how many.
-        """
-        count = self.ledger.most(state, leaf, count)
-        if count <= 0 or not self.free.total(self._shape(state, leaf)):
-            return 0
-        said = self.problem.shapes.items[self._shape(state, leaf)].neighbours
-        if self.around is not None and self.around.is_by_turns(said):
-            room_in = partial(self.room_for, state, leaf)
-            fill_one = partial(self._fill, state, leaf, 1)
-            return by_turns(self.around, said, count, room_in, fill_one, mask)
-        if self.preferred is not None and said.preferred:
-            return self._fill_by_preference(state, leaf, count, mask)
-        return self._fill(state, leaf, count, mask)
-
-    def _fill_by_preference(
-        self, state: Standing, leaf: int, count: int, mask: Bools | None
-    ) -> int:
-        """
-        Place pods one by one; the first of its kind where all of them have room.
-        """
-        assert self.preferred is not None
-        said = self.problem.shapes.items[self._shape(state, leaf)].neighbours
-        room = self.room_for(state, leaf, mask)
-        first = self.preferred.first_domain(said, room, count)
-        done = 0 if first is None else self._fill(state, leaf, 1, first & (room > 0))
-        turns = (self._fill(state, leaf, 1, mask) for _ in range(count - done))
-        return done + sum(takewhile(bool, turns))
-
-    def _fill_for_least(
-        self, state: Standing, leaf: int, count: int, mask: Bools | None
-    ) -> int:
-        """
-        Place pods one by one, each where least is of no use to others afterwards.
-        """
-        assert self.left_over is not None
-        shape = self._shape(state, leaf)
-        for done in range(count):
-            strain = self.free.strain(shape)
-            room = self.room_for(state, leaf, mask)
-            node = self.left_over.best(shape, room, strain)
-            if node is None:
-                return done
-            self._take(state, leaf, np.array([node]), np.array([1]))
-        return count
-
-    def _fill(self, state: Standing, leaf: int, count: int, mask: Bools | None) -> int:
-        if self.left_over is not None:
-            return self._fill_for_least(state, leaf, count, mask)
-        room, done = self.room_for(state, leaf, mask), 0
-        # Parts of GPUs open an idle one only where no open one has room.
-        closed = self.room.on_open_devices(self._request(state, leaf))
-        if closed is not None:
-            done = self._spread(state, leaf, count, np.minimum(room, closed))
-            room = self.room_for(state, leaf, mask)
-        return done + self._spread(state, leaf, count - done, room)
-
-    def _spread(self, state: Standing, leaf: int, count: int, room: Ints) -> int:
-        if not count:
-            return 0
-        said = self.problem.shapes.items[self._shape(state, leaf)].neighbours
-        if self.preferred is not None and said.preferred and room.any():
-            lacking = self.preferred.unmet_on(said)
-            room = np.where(lacking == lacking[room > 0].min(), room, 0)
-        hosts = self.free.by_fit(room, count, self._shape(state, leaf))
-        if not len(hosts):
-            return 0
-        full = np.cumsum(room[hosts])
-        last = int(np.searchsorted(full, count))
-        hosts = hosts[: last + 1]
-        counts = room[hosts]
-        if last < len(full):
-            counts[-1] -= int(full[last]) - count
-        self._take(state, leaf, hosts, counts)
-        return int(counts.sum())
 
     def places(self, state: Standing) -> Places | None:
         """

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from models.plan import ModelSize
 from solver.effort.budget import Budget
 from solver.evict.freeze import freeze
-from solver.evict.last_rights import may_all_leave
 from solver.evict.open_step import open_step, some_were_evicted
+from solver.evict.rights.last_rights import may_all_leave
 from solver.place.complete import complete
 from solver.place.draft import Draft
 from solver.place.greedy import greedy

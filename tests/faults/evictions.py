@@ -109,7 +109,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "surplus-with-its-core",
         "a gang that goes whole is one unit, with all its surplus",
-        in_model(switch("solver.evict.cores:core_of", surplus_with_its_core)),
+        in_model(switch("solver.evict.rights.cores:core_of", surplus_with_its_core)),
         (
             "evict/reclaim/an-elastic-gang-does-not-go-whole-for-one-unit",
             "evict/reclaim/the-core-of-a-tree-is-what-it-needs",
@@ -279,7 +279,7 @@ FAULTS: tuple[Fault, ...] = (
         "work of the same band is preempted, too",
         in_model(
             switch(
-                "solver.evict.may_leave:Permissions.__init__",
+                "solver.evict.rights.may_leave:Permissions.__init__",
                 _as_many_as_one_band_more,
             ),
             switch("solver.encode.leaving.preempt_bound:_add_no_profit", always(None)),

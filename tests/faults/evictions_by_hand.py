@@ -22,7 +22,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-takes-surplus-with-its-core",
         "greedy counts a gang that goes whole as one unit, with all its surplus",
-        switch("solver.evict.cores:core_of", surplus_with_its_core),
+        switch("solver.evict.rights.cores:core_of", surplus_with_its_core),
         (
             "evict/reclaim/an-elastic-gang-does-not-go-whole-for-one-unit",
             "evict/reclaim/the-core-of-a-tree-is-what-it-needs",
@@ -32,7 +32,9 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-evicts-without-rights",
         "greedy lets queues lose anything",
-        switch("solver.evict.eviction_ledger:HandRights._is_right", always(value=True)),
+        switch(
+            "solver.evict.rights.hand_rights:HandRights._is_right", always(value=True)
+        ),
         ("evict/reclaim/where-the-cheapest-may-not-all-go-others-do",),
         "greedy",
     ),
@@ -40,7 +42,7 @@ FAULTS: tuple[Fault, ...] = (
         "greedy-evicts-without-bounds",
         "greedy knows neither budgets nor the bounds of the policy",
         switch(
-            "solver.evict.eviction_ledger:HandRights._is_within", always(value=True)
+            "solver.evict.rights.policy_bounds:PolicyBounds.hold", always(value=True)
         ),
         (
             "evict/protected/a-budget-holds-for-all-its-gangs",
@@ -51,7 +53,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-without-the-last-unit",
         "greedy takes no unit that brings a queue below its share",
-        switch("solver.evict.leaving_sums:Sums.largest", always(0)),
+        switch("solver.evict.rights.leaving_sums:Sums.largest", always(0)),
         (
             "evict/reclaim/the-last-unit-may-take-it-below",
             "evict/preempt/the-last-unit-may-be-larger",

@@ -33,7 +33,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "nobody-is-offered-for-a-quota",
         "only work of queues above their shares may be reclaimed",
-        switch("solver.evict.guarantees:is_beyond_quota", always(value=False)),
+        switch("solver.evict.rights.guarantees:is_beyond_quota", always(value=False)),
         (IDLE, "evict/guarantee/where-departments-quotas-exceed-the-cluster"),
     ),
     Fault(
@@ -61,7 +61,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-guarantees-nobody",
         "greedy takes nothing from queues within their shares",
-        switch("solver.evict.guarantees:Guarantees.elsewhere", always(0)),
+        switch("solver.evict.rights.guarantees:Guarantees.elsewhere", always(0)),
         (IDLE, "evict/guarantee/inside-a-department-that-uses-its-quota"),
         "greedy",
     ),
@@ -69,7 +69,7 @@ FAULTS: tuple[Fault, ...] = (
         "greedy-guarantees-without-end",
         "greedy lets all starts take what guaranteed ones may",
         switch(
-            "solver.evict.guarantees:Guarantees.elsewhere",
+            "solver.evict.rights.guarantees:Guarantees.elsewhere",
             saying(lambda asked, *_: asked * 100),
         ),
         ("evict/guarantee/others-get-no-second-unit",),
@@ -78,7 +78,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "greedy-forgets-what-leaves-a-department",
         "greedy counts a department's quota as if nobody left it",
-        switch("solver.evict.eviction_ledger:HandRights._released", always({})),
+        switch("solver.evict.rights.reclaimed:Reclaimed.released", always({})),
         ("evict/guarantee/inside-a-department-that-uses-its-quota",),
         "greedy",
     ),

@@ -111,7 +111,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "who-is-promised-leaves",
         "pods leave of a gang that has the places of all it misses",
-        switch("solver.evict.may_leave:_promised", always(set())),
+        switch("solver.evict.rights.may_leave:_promised", always(set())),
         (
             "evict/reservations/keeps-what-runs-of-its-gang",
             "evict/preempt/not-who-was-promised-the-rest-in-this-plan",

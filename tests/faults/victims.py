@@ -171,7 +171,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "min-runtimes-ignored",
         "who has just started may leave",
-        switch("solver.evict.may_leave:_Runtimes.passed", always((True, True))),
+        switch("solver.evict.rights.may_leave:_Runtimes.passed", always((True, True))),
         (
             "evict/protected/min-runtime-against-reclaim",
             "evict/protected/min-runtime-against-preempt",
@@ -181,7 +181,7 @@ FAULTS: tuple[Fault, ...] = (
         "min-runtimes-off-by-one",
         "who has run for exactly the min runtime stays",
         switch(
-            "solver.evict.may_leave:_Runtimes.passed",
+            "solver.evict.rights.may_leave:_Runtimes.passed",
             seeing(at1=lambda seconds: seconds - 1),
         ),
         ("evict/protected/exactly-the-min-runtime-is-enough",),
@@ -189,14 +189,14 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "min-runtimes-of-the-leaf-queue",
         "min runtimes of queues above do not count",
-        during("solver.evict.may_leave:Permissions._of_queue", LEAF_QUEUE_ONLY),
+        during("solver.evict.rights.may_leave:Permissions._of_queue", LEAF_QUEUE_ONLY),
         ("evict/protected/the-longest-min-runtime-of-the-path-holds",),
     ),
     Fault(
         "min-runtimes-mixed-up",
         "the min runtime of one rule holds for the other",
         switch(
-            "solver.evict.may_leave:_Runtimes.passed",
+            "solver.evict.rights.may_leave:_Runtimes.passed",
             saying(lambda both_, *_: (both_[1], both_[0])),
         ),
         (
@@ -246,7 +246,7 @@ FAULTS: tuple[Fault, ...] = (
         "again-at-once",
         "who was evicted may be evicted again at once",
         switch(
-            "solver.evict.may_leave:Permissions.may_leave",
+            "solver.evict.rights.may_leave:Permissions.may_leave",
             lambda _old: lambda self, gang: gang.key not in self._decided,
         ),
         (

@@ -55,7 +55,7 @@ def rows() -> list[Row]:
         Row("modules at the top of solver", len(top), 7, 7, top),
         Row("lines of solver without verify", counts.product_lines(), 34500, 15500),
         Row("files over 400 lines", len(files), 0, 0, files),
-        Row("classes over 200 lines", len(classes), 6, 0, classes),
+        Row("classes over 200 lines", len(classes), 0, 0, classes),
         Row("functions over 40 lines", len(functions), 0, 0, functions),
         Row("files that take room by hand", len(by_hand), 0, 0, by_hand),
         Row("class names used twice in a package", len(within), 0, 0, sorted(within)),

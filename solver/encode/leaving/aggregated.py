@@ -28,7 +28,7 @@ from solver.encode.queue_limit import add_limits
 from solver.encode.tier_rows import tier_sum
 from solver.encode.variables import Linear, TypeVars, Var
 from solver.encode.without_topology import without_topology
-from solver.evict.may_leave import Rights
+from solver.evict.rights.may_leave import Rights
 from solver.evict.victims import Victims
 from solver.problem.node_room import Ints
 from solver.problem.problem import Problem, Step

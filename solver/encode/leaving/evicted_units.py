@@ -10,7 +10,7 @@ from models.plan import Rule
 from solver.encode.leaving.losses import pods_of
 from solver.encode.leaving.variables import EVICTS, Leaving
 from solver.encode.variables import Linear, Var
-from solver.evict.cores import core_amounts
+from solver.evict.rights.cores import core_amounts
 from solver.evict.victims import Wide
 from solver.problem.gang_state import Standing
 

@@ -8,7 +8,7 @@ from solver.effort.cp_sat import cp_model
 from solver.encode.leaving.variables import Leaving
 from solver.encode.queue_rows import Key, add_room, charge, placed
 from solver.encode.variables import Count, Linear, RigidVars, StateVars, TypeVars
-from solver.evict.guarantees import is_of_use, may_be_guaranteed
+from solver.evict.rights.guarantees import is_of_use, may_be_guaranteed
 from solver.problem.problem import Problem
 
 

@@ -15,7 +15,7 @@ from solver.encode.leaving.unit_sums import (
 )
 from solver.encode.leaving.variables import Leaving
 from solver.encode.variables import Linear, Var
-from solver.evict.guarantees import share_excess
+from solver.evict.rights.guarantees import share_excess
 from solver.problem.problem import Problem
 
 

@@ -15,7 +15,7 @@ from solver.encode.leaving.variables import RULES, Leaving
 from solver.encode.queue_rows import Key, charge, placed
 from solver.encode.variables import Linear, TypeVars, Var
 from solver.evict.beneficiaries import may_be_for
-from solver.evict.guarantees import may_be_guaranteed
+from solver.evict.rights.guarantees import may_be_guaranteed
 from solver.place.gang_order import rank_of
 from solver.problem.problem import Problem, Step, Unit
 

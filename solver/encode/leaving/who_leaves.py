@@ -12,8 +12,8 @@ from solver.effort.cp_sat import cp_model
 from solver.encode.conversion.options import Conversion
 from solver.encode.leaving.variables import Leaving, Parting
 from solver.encode.variables import Linear, Var
-from solver.evict.may_leave import Rights
 from solver.evict.moved_gangs import may_move_singly
+from solver.evict.rights.may_leave import Rights
 from solver.evict.victims import Account, Victims, Wide
 from solver.problem.gang_state import Standing
 from solver.problem.leaving_pods import NOWHERE

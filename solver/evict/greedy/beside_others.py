@@ -9,9 +9,10 @@ import numpy as np
 
 from models.gangs import pod_sets
 from models.neighbours import Apart, Neighbours
-from solver.evict.eviction_ledger import MOVED
 from solver.evict.greedy.eviction_log import Leavers
 from solver.evict.greedy.victim_table import VictimTable
+from solver.evict.rights.policy_bounds import MOVED
+from solver.place.fill import fill
 from solver.place.round_state import RoundState
 from solver.problem.gang_state import Standing
 from solver.problem.neighbours.pods_around import PodsAround
@@ -40,9 +41,9 @@ class BesideOthers:
         """
         Place so many pods; say whether all of them have a place.
         """
-        count -= self.work.fill(self.state, self.leaf, count, self.mask)
+        count -= fill(self.work, self.state, self.leaf, count, self.mask)
         while count > 0:
-            done = self.work.fill(self.state, self.leaf, 1, self.mask)
+            done = fill(self.work, self.state, self.leaf, 1, self.mask)
             if not (done or self._make_place()):
                 return False
             count -= 1

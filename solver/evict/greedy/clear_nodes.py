@@ -5,23 +5,24 @@ What is free is taken first; then node after node where a place costs least, unt
 pods that the gang needs have one.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
 import numpy as np
 
-from solver.evict.eviction_ledger import MOVED
 from solver.evict.greedy.beside_others import BesideOthers
+from solver.evict.greedy.cheapest_domains import cheapest_domains
 from solver.evict.greedy.eviction_log import Leavers
+from solver.evict.greedy.kept_on_node import keep_dearest
 from solver.evict.greedy.node_offers import SAME, NodeOffers, Offer, pod_has_gpus
 from solver.evict.greedy.victim_table import VictimTable
-from solver.evict.greedy.what_goes import Going
+from solver.evict.rights.policy_bounds import MOVED
+from solver.place.fill import fill
 from solver.place.round_state import RoundState
 from solver.problem.core_pods import pod_cost
 from solver.problem.gang_state import Standing, TreeNode
-from solver.problem.node_room import Bools, Floats, Ints, num_fitting
-from solver.problem.running_domains import running_cells
+from solver.problem.node_room import Bools
 
 
 @dataclass(slots=True)
@@ -53,7 +54,10 @@ class Cover:
         demand = node.topology
         if demand is None or demand.required is None:
             return self._below(at, mask)
-        for inside in self._domains(node, mask):
+        missing = {i: self._missing(i) for i in node.leaves}
+        for inside in cheapest_domains(
+            self.work, self.state, self.offers, missing, node, mask
+        ):
             mark = self.work.mark()
             rules = self.offers.rules.copy()
             if self._below(at, inside):
@@ -88,60 +92,6 @@ class Cover:
             return (-max(costs), -total, child)
 
         return sorted(node.children, key=rank)
-
-    def _domains(self, node: TreeNode, mask: Bools | None) -> Iterator[Bools]:
-        """
-        Walk the few domains in which the pods below a node would cost least.
-        """
-        demand = node.topology
-        assert demand is not None
-        assert demand.required is not None
-        problem = self.work.problem
-        cells = problem.domains.cells(demand.topology, demand.required)
-        used = running_cells(problem, self.state, node, demand, demand.required)
-        rows = self.work.placed.get(self.state.key, {})
-        used |= cells.on([host for i in node.leaves for host in rows.get(i, ())])
-        if 0 in used or len(used) > 1:
-            return
-        costs = np.zeros(len(cells.names))
-        for leaf in node.leaves:
-            if self._missing(leaf) > 0:
-                costs += self._costs_by_cell(leaf, mask, cells.of_node, len(costs))
-        costs[0] = np.inf
-        order = np.argsort(costs, kind="stable")[
-            : self.table.problem.tuning.evict.most_domains
-        ]
-        for cell in [min(used)] if used else order.tolist():
-            if np.isfinite(costs[cell]):
-                inside = cells.mask([cell])
-                yield inside if mask is None else inside & mask
-
-    def _costs_by_cell(
-        self, leaf: int, mask: Bools | None, cell_of: Ints, number: int
-    ) -> Floats:
-        """
-        Estimate per domain what the places of a leaf cost; infinite without enough.
-        """
-        need = self._missing(leaf)
-        free = self.work.room_for(self.state, leaf, mask)
-        offers = self.offers.of_all(leaf, need, mask)
-        rest = offers.most - offers.gain
-        where = np.concatenate([np.arange(len(free)), offers.nodes, offers.nodes])
-        prices = np.concatenate([np.zeros(len(free)), offers.ratio, offers.dearest])
-        amounts = np.concatenate([free, offers.gain, rest])
-        some = (amounts > 0) & np.isfinite(prices)
-        where, prices, amounts = where[some], prices[some], amounts[some]
-        cells = cell_of[where]
-        order = np.lexsort((prices, cells))
-        cells, prices, amounts = cells[order], prices[order], amounts[order]
-        costs = np.full(number, np.inf)
-        edges = np.searchsorted(cells, np.arange(number + 1))
-        for cell in np.unique(cells).tolist():
-            here = slice(edges[cell], edges[cell + 1])
-            taken = np.minimum(np.cumsum(amounts[here]), need)
-            if taken[-1] >= need:
-                costs[cell] = float(np.diff(taken, prepend=0) @ prices[here])
-        return costs
 
     # --- one leaf -------------------------------------------------------------------
 
@@ -190,7 +140,7 @@ class Cover:
         )
 
     def _fill(self, leaf: int, need: int, mask: Bools | None) -> int:
-        return self.work.fill(self.state, leaf, need, mask) if need > 0 else 0
+        return fill(self.work, self.state, leaf, need, mask) if need > 0 else 0
 
     def _is_open(self, leaf: int, need: int, mask: Bools | None) -> bool:
         """
@@ -254,7 +204,8 @@ class Cover:
         """
         Put pods on a cleared node, and find places for who is moved away.
         """
-        self._keep(node, leaf, offer.target, mark)
+        wanted = *self.offers.asked(leaf), offer.target
+        keep_dearest(self.work.room, self.leavers, node, wanted, mark)
         self.work.take(self.state, leaf, {node: offer.gain})
         for serial, going in self.leavers.since(mark).items():
             moved = going.leaver.rule == MOVED
@@ -262,48 +213,3 @@ class Cover:
                 self._strike(going.item.sort)
                 return False
         return True
-
-    def _keep(self, node: int, leaf: int, target: int, mark: int) -> None:
-        """
-        Let those stay who need not leave the node, the dearest first.
-        """
-        found = self.leavers.since(mark)
-        if len(found) < 2:
-            return
-        asked, request = self.offers.asked(leaf)
-        if self.work.room.has_devices:
-            self._keep_one_by_one(node, leaf, target, found)
-            return
-        slack = self.work.room.rows[node, asked] - target * request
-        rows = np.array([going.rooms[node][asked] for going in found.values()])
-        if not (rows <= slack).all(axis=1).any():
-            return
-        for serial, going in sorted(found.items(), key=dearest):
-            row = going.rooms[node][asked]
-            if (row <= slack).all() and self.leavers.is_apart(going):
-                self.leavers.bring_back(serial)
-                slack = slack - row
-
-    def _keep_one_by_one(
-        self, node: int, leaf: int, target: int, found: Mapping[int, Going]
-    ) -> None:
-        """
-        Let those stay without whom the node has as many places, the dearest first.
-        """
-        room = self.work.room
-        asked, request = self.offers.asked(leaf)
-        for serial, going in sorted(found.items(), key=dearest):
-            left = (room.rows[node] - going.rooms[node])[None]
-            rows = room.after_leaving(np.array([node]), left)
-            enough = num_fitting(rows[:, asked], request)[0] >= target
-            if enough and self.leavers.is_apart(going):
-                self.leavers.bring_back(serial)
-
-
-def dearest(pair: tuple[int, Going]) -> tuple[int, bool, int, int, int, int]:
-    """
-    Rank who left by what is lost with it, most first.
-    """
-    serial, going = pair
-    work, whole, pods, band, age = going.rank
-    return (-work, not whole, -pods, -band, -age, serial)

@@ -10,14 +10,14 @@ from dataclasses import replace
 from functools import partial
 from itertools import groupby
 
-from solver.evict.eviction_ledger import MOVED
 from solver.evict.greedy.batches import batch_kind, batch_of
 from solver.evict.greedy.hand_step import HandStep, placed_counts
 from solver.evict.greedy.make_room import RoomMaking
 from solver.evict.greedy.what_goes import Going
 from solver.evict.group_mates import mates_that_stay, promised_mates
-from solver.evict.guarantees import may_be_guaranteed
 from solver.evict.moved_gangs import Mover
+from solver.evict.rights.guarantees import may_be_guaranteed
+from solver.evict.rights.policy_bounds import MOVED
 from solver.evict.victims import Victims
 from solver.place.draft import Draft
 from solver.place.gang_order import rank_of

@@ -6,21 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from models.gangs import pod_sets
 from models.plan import Rule
-from solver.evict.eviction_ledger import MOVED, HandRights
 from solver.evict.greedy.exits import exits_of
+from solver.evict.greedy.may_stay import is_share_free, lie_well, may_stay
 from solver.evict.greedy.new_places import NewPlaces
-from solver.evict.greedy.victim_table import (
-    MOVE,
-    PREEMPT,
-    RECLAIM,
-    VictimTable,
-)
+from solver.evict.greedy.sorts import MOVE, PREEMPT, RECLAIM
+from solver.evict.greedy.victim_table import VictimTable
 from solver.evict.greedy.what_goes import Going, alone, whole
 from solver.evict.moved_gangs import Mover
-from solver.place.round_state import RoundState, around_now
-from solver.place.stranded import stranded
+from solver.evict.rights.hand_rights import HandRights
+from solver.evict.rights.policy_bounds import MOVED
+from solver.place.round_state import RoundState
 from solver.problem.leaving_pods import Exit
 
 _RULES: Mapping[int, Rule] = {RECLAIM: "reclaim", PREEMPT: "preempt", MOVE: MOVED}
@@ -100,26 +96,10 @@ class Leavers:
         self.work.note(partial(self._return, self._serial))
         self.goings[self._serial] = going
         self._apply(self._serial, going, 1)
-        if self.lie_well(going):
+        if lie_well(self.work, self.goings.values(), going):
             return self._serial, going
         self.bring_back(self._serial)
         return None
-
-    def lie_well(self, going: Going | None = None) -> bool:
-        """
-        Tell whether all that have places lie well among others, where somebody changed.
-        """
-        if self.work.around is None:
-            return True
-        leaves = () if going is None else tuple(pod_sets(going.item.gang.tree))
-        if going is not None and not any(leaf.neighbours for leaf in leaves):
-            return True
-        around = around_now(self.work.problem)
-        assert around is not None
-        for one in self.goings.values():
-            for (leaf, _), host in one.runners:
-                around.leave(one.item.gang, leaf, host)
-        return not stranded(self.work.problem, self.work.placed, around)
 
     def _seen(self, at: int, rule: Rule) -> Going | None:
         """
@@ -181,43 +161,15 @@ class Leavers:
         if serial in self.goings:
             self.bring_back(serial)
 
-    def may_stay(self, going: Going) -> bool:
-        """
-        Tell whether the room that somebody left, and its part of limits, is unused.
-        """
-        limit = self.work.ledger.limit
-        return (
-            self._is_share_free(going)
-            and self.work.room.has(going.rooms)
-            and all(
-                limit[queue][name] >= amount
-                for queue in self.rights.path(going.leaver.queue)
-                for name, amount in going.released.items()
-                if amount and name in limit[queue] and self.rights.has_starts(queue)
-            )
-        )
-
-    def _is_share_free(self, going: Going) -> bool:
-        """
-        Tell whether entitled starts fit their shares without somebody's eviction.
-        """
-        shares = self.work.ledger.inner_shares(going.leaver.queue)
-        return going.leaver.rule == MOVED or all(
-            left >= going.released.get(name, 0)
-            for queue, share in shares.items()
-            for name, left in share.items()
-            if self.rights.is_claimed(queue, name)
-        )
-
     def spare(self, serial: int) -> bool:
         """
         Let somebody stay if nobody needs that it leaves; say whether it stays.
         """
         going = self.goings[serial]
-        if not self.is_apart(going) or not self.may_stay(going):
+        if not self.is_apart(going) or not may_stay(self.work, self.rights, going):
             return False
         self.bring_back(serial)
-        if self.rights.hold() and self.lie_well(going):
+        if self.rights.hold() and lie_well(self.work, self.goings.values(), going):
             return True
         self.goings[serial] = going
         self._count(going, 1)
@@ -243,7 +195,11 @@ class Leavers:
         Move somebody who is evicted, if there is a place; say whether there was.
         """
         going = self.goings[serial]
-        if going.merged or not self.is_apart(going) or not self._is_share_free(going):
+        if (
+            going.merged
+            or not self.is_apart(going)
+            or not is_share_free(self.work, self.rights, going)
+        ):
             return False
         evicted = going.leaver
         moved = replace(evicted, rule=MOVED)

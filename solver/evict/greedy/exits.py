@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterator
 
 from models.gangs import pod_sets
 from models.resources import num_gpus
-from solver.evict.eviction_ledger import MOVED
 from solver.evict.greedy.victim_table import VictimTable
 from solver.evict.greedy.what_goes import Going
+from solver.evict.rights.policy_bounds import MOVED
 from solver.place.round_state import RoundState
 from solver.problem.leaving_pods import NOWHERE, Exit
 

@@ -5,12 +5,12 @@ What is so far while others are let go by hand: starts, rights, and who may leav
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from solver.evict.eviction_ledger import HandRights
 from solver.evict.greedy.eviction_log import Leavers
 from solver.evict.greedy.shortfalls import Counts, Shortfalls
 from solver.evict.greedy.victim_table import VictimTable
 from solver.evict.group_mates import mates_that_stay
 from solver.evict.moved_gangs import Mover
+from solver.evict.rights.hand_rights import HandRights
 from solver.evict.victims import Victims
 from solver.place.complete import loaded
 from solver.place.draft import Draft

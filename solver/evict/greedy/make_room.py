@@ -8,11 +8,13 @@ from collections.abc import Set as AbstractSet
 
 import numpy as np
 
-from solver.evict.greedy.clear_nodes import Cover, dearest
+from solver.evict.greedy.clear_nodes import Cover
 from solver.evict.greedy.hand_step import HandStep, placed_counts
+from solver.evict.greedy.kept_on_node import dearest
+from solver.evict.greedy.may_stay import lie_well, may_stay
 from solver.evict.greedy.node_offers import NodeOffers
 from solver.evict.greedy.shortfalls import Counts
-from solver.evict.greedy.victim_table import MOVE
+from solver.evict.greedy.sorts import MOVE
 from solver.place.place_gang import place_gang
 from solver.problem.core_pods import least_core
 from solver.problem.gang_state import Standing
@@ -130,7 +132,7 @@ class RoomMaking:
         found = [
             (serial, going)
             for serial, going in self.step.leavers.since(mark).items()
-            if going.unit is None and self.step.leavers.may_stay(going)
+            if going.unit is None and may_stay(self.step.work, self.step.rights, going)
         ]
         for serial, _ in sorted(found, key=dearest):
             self.step.leavers.spare(serial)
@@ -141,7 +143,7 @@ class RoomMaking:
         """
         if not self.step.leavers.since(mark):
             return True
-        if not self.step.leavers.lie_well():
+        if not lie_well(self.step.work, self.step.leavers.goings.values()):
             return False
         most = self.step.problem.policy.evict.max_lost_per_gpu
         if most is not None:

@@ -4,6 +4,7 @@ New places for those who are moved by hand instead of evicted.
 
 from collections.abc import Sequence
 
+from solver.evict.greedy.victim_rows import requests_of
 from solver.evict.greedy.victim_table import VictimTable
 from solver.evict.greedy.what_goes import Going
 from solver.evict.moved_gangs import Mover, movers_of, with_pods
@@ -47,8 +48,10 @@ class NewPlaces:
         Tell quickly whether any node has room for one of somebody's pods.
         """
         leaf = going.runners[0][0][0]
-        requests = self.table.requests(going.item.gang, leaf)
-        return bool((self.work.room.rows >= self.table.row(requests)).all(1).any())
+        requests = requests_of(going.item.gang, leaf)
+        return bool(
+            (self.work.room.rows >= self.table.listed.row(requests)).all(1).any()
+        )
 
     def _mover(self, going: Going) -> Mover | None:
         """

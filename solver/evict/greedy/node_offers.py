@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from models.gpu_parts import is_part
 from models.resources import is_gpu
-from solver.evict.greedy.victim_table import PREEMPT, RECLAIM, Order, VictimTable
+from solver.evict.greedy.sorts import PREEMPT, RECLAIM
+from solver.evict.greedy.victim_table import Order, VictimTable
 from solver.place.round_state import RoundState
 from solver.problem.gang_state import Standing
 from solver.problem.node_room import Bools, Floats, Ints, num_fitting

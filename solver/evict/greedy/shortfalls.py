@@ -8,7 +8,7 @@ fixed work and the shares of leaf queues are as they are.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from solver.evict.eviction_ledger import HandRights
+from solver.evict.rights.hand_rights import HandRights
 from solver.place.round_state import RoundState
 from solver.problem.problem import Unit
 

@@ -7,36 +7,17 @@ once.  Who may leave for whom, and what happens to others then, is not decided h
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 
 import numpy as np
 
-from models.gangs import Gang, Pod, PodSet, pod_sets
-from models.resources import Resources, is_gpu
-from solver.evict.may_leave import Rights
-from solver.evict.victims import Victims, Wide, held_row
-from solver.problem.leaving_pods import NOWHERE
+from models.gangs import PodSet
+from models.resources import is_gpu
+from solver.evict.greedy.sorts import Sorts
+from solver.evict.greedy.victim_rows import VictimRow, VictimRows, requests_of, spare_of
+from solver.evict.victims import Victims
 from solver.problem.node_room import Bools, Floats, Ints
 from solver.problem.problem import Problem, Step
-from solver.problem.running_gangs import Runner, age_of
-
-RECLAIM, PREEMPT, MOVE = 1, 2, 3
-
-
-@dataclass(frozen=True, slots=True)
-class VictimRow:
-    """
-    What leaves a node: a small gang, a spare pod, or a part of a gang that goes whole.
-
-    ``sort`` is its account, or the number of accounts and more for gangs that go whole.
-    """
-
-    node: int
-    sort: int
-    wide: int
-    pods: tuple[Runner, ...]
-    gang: Gang
-    work: int
+from solver.problem.running_gangs import age_of
 
 
 class VictimTable:
@@ -48,13 +29,11 @@ class VictimTable:
         self.problem = problem
         self.victims = victims
         self._tuning = problem.tuning.evict
-        self.items: list[VictimRow] = []
-        self.of_wide: dict[int, list[int]] = {}
-        self.singles: dict[int, dict[int, list[int]]] = {}
-        self._rows_of: dict[int, tuple[Resources, Ints]] = {}
-        rows = self._collect()
-        width = len(problem.room.resources)
-        self.rows: Ints = np.array(rows, dtype=np.int64).reshape(len(rows), width)
+        self.listed = VictimRows(problem, victims)
+        self.items = self.listed.items
+        width, number = len(problem.room.resources), len(self.items)
+        holds = np.array(self.listed.holds, dtype=np.int64)
+        self.rows: Ints = holds.reshape(number, width)
         self.node: Ints = np.array([i.node for i in self.items], dtype=np.int64)
         self.sort: Ints = np.array([i.sort for i in self.items], dtype=np.int64)
         self.part_of: Ints = np.maximum(self.sort - len(victims.accounts), -1)
@@ -63,7 +42,7 @@ class VictimTable:
         self.age: Ints = np.array([age_of(i.pods) for i in self.items], dtype=np.int64)
         self.size: Ints = np.array(
             [
-                sum(values.of_pod(self.requests(i.gang, leaf)) for leaf, _ in i.pods)
+                sum(values.of_pod(requests_of(i.gang, leaf)) for leaf, _ in i.pods)
                 for i in self.items
             ],
             dtype=np.int64,
@@ -73,100 +52,9 @@ class VictimTable:
         self.wide_parts: Ints = np.ones(len(victims.wide) + 1, dtype=np.int64)
         self.kind_of: Ints = self._kinds()
         self._orders: dict[bool, Order] = {}
-        self._sorts = _Sorts(victims)
+        self._sorts = Sorts(victims)
         for wide in range(len(victims.wide)):
             self.refresh(wide, frozenset())
-
-    def row(self, requests: Resources) -> Ints:
-        """
-        Write a request over the columns of the room; not to be changed.
-        """
-        known = self._rows_of.get(id(requests))
-        if known is None:
-            known = (requests, self.problem.room.row(dict(requests)))
-            self._rows_of[id(requests)] = known
-        return known[1]
-
-    def held(self, requests: Resources, pod: Pod, node: int) -> Ints:
-        """
-        Write what a running pod holds of its node; not to be changed.
-        """
-        if not pod.devices:
-            return self.row(requests)
-        return self.problem.room.held(requests, pod.devices, node)
-
-    @staticmethod
-    def requests(gang: Gang, leaf: int) -> Resources:
-        """
-        Give what one pod of a leaf asks for.
-        """
-        if isinstance(gang.tree, PodSet):
-            return gang.tree.requests
-        return tuple(pod_sets(gang.tree))[leaf].requests
-
-    def _collect(self) -> list[Ints]:
-        """
-        List all items, and what each of them holds.
-        """
-        rows = []
-        for node, here in self.victims.on_node.items():
-            for account, alike in here.items():
-                record = self.victims.accounts[account]
-                if record.wide >= 0 and spare_of(self.victims.wide[record.wide]) <= 0:
-                    continue
-                row = self.row(record.requests)
-                for victim in alike:
-                    if victim.devices:
-                        row = held_row(self.problem.room, victim, node)
-                    at = len(self.items)
-                    self.items.append(
-                        VictimRow(
-                            node=node,
-                            sort=account,
-                            wide=record.wide,
-                            pods=victim.pods,
-                            gang=victim.gang,
-                            work=victim.work,
-                        )
-                    )
-                    rows.append(row)
-                    if record.wide >= 0:
-                        on = self.singles.setdefault(record.wide, {})
-                        on.setdefault(node, []).append(at)
-                        self.of_wide.setdefault(record.wide, []).append(at)
-        for at, wide in enumerate(self.victims.wide):
-            rows += self._parts(at, wide)
-        return rows
-
-    def _parts(self, at: int, wide: Wide) -> list[Ints]:
-        """
-        Add the parts of a gang that leave together.
-        """
-        if not wide.rights:
-            return []
-        leaves = tuple(pod_sets(wide.gang.tree))
-        on: dict[int, list[Runner]] = {}
-        for runner, host in zip(wide.pods, wide.hosts, strict=True):
-            if host != NOWHERE:
-                on.setdefault(host, []).append(runner)
-        rows = []
-        for node, runners in on.items():
-            self.of_wide.setdefault(at, []).append(len(self.items))
-            self.items.append(
-                VictimRow(
-                    node=node,
-                    sort=len(self.victims.accounts) + at,
-                    wide=at,
-                    pods=tuple(runners),
-                    gang=wide.gang,
-                    work=self.problem.runners.work_of(wide.gang, runners),
-                )
-            )
-            row = np.zeros(len(self.problem.room.resources), dtype=np.int64)
-            for leaf, pod in runners:
-                row += self.held(leaves[leaf].requests, pod, node)
-            rows.append(row)
-        return rows
 
     def _kinds(self) -> Ints:
         """
@@ -179,7 +67,7 @@ class VictimTable:
             tree = record.sample.gang.tree
             free = isinstance(tree, PodSet) and not (tree.topology or tree.exclusive)
             if record.wide < 0 and isinstance(tree, PodSet) and free:
-                row = self.row(record.requests).tobytes()
+                row = self.listed.row(record.requests).tobytes()
                 key = (record.queue, record.band, record.budgets, record.pods, row)
                 key = (key, record.rights, tree.demand)
             found.append(kinds.setdefault(key, len(kinds)))
@@ -215,7 +103,7 @@ class VictimTable:
         left
             Whether the gang is there at all.
         """
-        own = self.of_wide.get(wide, [])
+        own = self.listed.of_wide.get(wide, [])
         if not left:
             self.live[own] = False
             return
@@ -237,7 +125,7 @@ class VictimTable:
         """
         Offer the cheapest pods of each node one by one, and the others only together.
         """
-        for node, mine in self.singles.get(wide, {}).items():
+        for node, mine in self.listed.singles.get(wide, {}).items():
             stay = [at for at in mine if at not in gone]
             stay.sort(key=lambda at: (self.cost[at], at))
             self.live[mine] = False
@@ -342,46 +230,3 @@ class Order:
         if at is None:
             return self.items[:0]
         return self.items[self.first[at] : self.last[at]]
-
-
-class _Sorts:
-    """
-    Queue, band and rights of every sort, as columns.
-    """
-
-    def __init__(self, victims: Victims) -> None:
-        accounts, wide = victims.accounts, victims.wide
-        rights: list[Rights] = [r.rights for r in accounts] + [w.rights for w in wide]
-        self._queues = [r.queue for r in accounts] + [w.queue for w in wide]
-        self._codes = {name: i for i, name in enumerate(dict.fromkeys(self._queues))}
-        self._queue = np.array([self._codes[q] for q in self._queues], dtype=np.int64)
-        bands = [r.band for r in accounts] + [w.band for w in wide]
-        self._band = np.array(bands, dtype=np.int64)
-        self._reclaim = np.array([r.reclaim for r in rights], dtype=bool)
-        self._preempt = np.array([r.preempt for r in rights], dtype=bool)
-        self.movable: Bools = np.array([r.move for r in rights], dtype=bool)
-
-    def rules(self, queue: str, band: int, *, claims: bool) -> Ints:
-        own = self._queue == self._codes.get(queue, -1)
-        found = np.where(self.movable, MOVE, 0)
-        found[self._preempt & own & (self._band < band)] = PREEMPT
-        if claims:
-            found[self._reclaim & ~own] = RECLAIM
-        return found
-
-    def in_queues(self, queues: Sequence[str]) -> Bools:
-        codes = [self._codes[name] for name in queues if name in self._codes]
-        return np.isin(self._queue, codes)
-
-
-def spare_of(wide: Wide) -> int:
-    """
-    Count the pods that a gang of one leaf may lose one by one.
-    """
-    state = wide.state
-    if state is None or len(state.nodes) > 1:
-        return 0
-    (leaf,) = state.leaves
-    if not state.nodes[0].live or not leaf.minimum:
-        return len(leaf.running)
-    return min(len(leaf.running), leaf.counted - leaf.minimum)

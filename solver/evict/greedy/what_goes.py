@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from models.gangs import pod_sets
 from models.plan import Rule
 from models.resources import Resources, summed
-from solver.evict.cores import as_one, parts_of
-from solver.evict.greedy.victim_table import VictimRow, VictimTable
-from solver.evict.leaving_sums import Leaver
+from solver.evict.greedy.victim_rows import VictimRow
+from solver.evict.greedy.victim_table import VictimTable
+from solver.evict.rights.cores import as_one, parts_of
+from solver.evict.rights.leaving_sums import Leaver
 from solver.problem.gang_state import standing
 from solver.problem.leaving_pods import NOWHERE
 from solver.problem.node_room import Ints
@@ -117,6 +118,6 @@ def _rooms(
     rooms: dict[int, Ints] = {}
     for (leaf, pod), host in runners:
         if host != NOWHERE:
-            row = table.held(requests[leaf], pod, host)
+            row = table.listed.held(requests[leaf], pod, host)
             rooms[host] = rooms[host] + row if host in rooms else row
     return rooms

@@ -10,8 +10,8 @@ from models.gangs import DisruptionBudget, MatchPolicy
 from models.policy import Evict, Policy
 from models.resources import GPU
 from solver.evict.gathering import victims_of
-from solver.evict.may_leave import Rights
 from solver.evict.moved_gangs import movers_of
+from solver.evict.rights.may_leave import Rights
 from solver.evict.victims import vacated
 from solver.problem.leaving_pods import Exit
 from solver.problem.problem import Frozen, Step, problem_of

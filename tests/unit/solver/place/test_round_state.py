@@ -4,6 +4,7 @@ The state of a round: one log undoes whatever was tried.
 
 from models.policy import Policy
 from models.resources import GPU
+from solver.place.fill import fill
 from solver.place.round_state import RoundState
 from solver.problem.problem import problem_of
 from tests.helpers.build import gang, leaf, node, snapshot
@@ -22,10 +23,10 @@ def free(work):
 
 def test_undoing_gives_back_what_was_placed_since_the_mark():
     work, (one, two) = state_of(2, 3)
-    work.fill(one, 0, 2, None)
+    fill(work, one, 0, 2, None)
     mark = work.mark()
 
-    work.fill(two, 0, 3, None)
+    fill(work, two, 0, 3, None)
 
     assert 3 == free(work)
 
@@ -52,7 +53,7 @@ def test_pods_can_be_taken_back_without_who_left_for_them():
     calls = []
     mark = work.mark()
     work.note(lambda: calls.append("back"))
-    work.fill(one, 0, 2, None)
+    fill(work, one, 0, 2, None)
 
     work.unplace(mark)
 

@@ -10,13 +10,13 @@ import pytest
 from adapters.files import scenario_of
 from benchmarks.cases.victims import victim_case
 from models.gangs import pod_sets
-from solver.evict.cores import as_one
-from solver.evict.eviction_ledger import HandRights
 from solver.evict.gathering import victims_of
 from solver.evict.greedy.evict import evict_by_hand
 from solver.evict.greedy.node_offers import NodeOffers
-from solver.evict.leaving_sums import Leaver
 from solver.evict.moved_gangs import movers_of
+from solver.evict.rights.cores import as_one
+from solver.evict.rights.hand_rights import HandRights
+from solver.evict.rights.leaving_sums import Leaver
 from solver.place.draft import Draft
 from solver.problem.gang_state import satisfied_after, standing
 from solver.problem.leaving_pods import NOWHERE, loss_of

@@ -6,7 +6,7 @@ What a step bound is decided anew with all that is idle; who leaves for it is no
 
 from dataclasses import replace
 
-from solver.evict.eviction_ledger import HandRights
+from solver.evict.rights.hand_rights import HandRights
 from solver.place.draft import Draft
 from solver.problem.problem import Frozen, Problem, Step
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from models.gangs import Gang, pod_sets
 from models.plan import Rule
 from models.policy import Policy
-from solver.evict.guarantees import (
+from solver.evict.rights.guarantees import (
     is_beyond_quota,
     may_be_guaranteed,
     share_excess,

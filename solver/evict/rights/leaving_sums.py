@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from models.plan import Rule
 from models.resources import Resources, add
-from solver.evict.cores import Parts
+from solver.evict.rights.cores import Parts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

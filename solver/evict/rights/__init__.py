@@ -1,0 +1,3 @@
+"""
+Who may leave for whom, counted as starts and exits are added.
+"""
