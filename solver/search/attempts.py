@@ -21,7 +21,7 @@ from solver.search.parameters import (
     presolved_once,
     routine_of,
 )
-from solver.search.race import Answer, Race, hint_answer, unhinted
+from solver.search.race import Answer, Race, hint_answer
 from solver.tuning import Search
 
 
@@ -127,7 +127,7 @@ class Attempts:
     ) -> Answer | None:
         solver = solver_of(self.budget, manner, goal.gap * gap, limit, self.tuning)
         solver.best_bound_callback = goal.tighten
-        status = solver.solve(model if manner.hinted else unhinted(model))
+        status = solver.solve(model)
         self.budget.charge(solver.deterministic_time)
         if status not in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
             return None

@@ -78,6 +78,8 @@ def solver_of(
     parameters.relative_gap_limit = gap
     parameters.presolve_probing_deterministic_time_limit = tuning.probing
     parameters.symmetry_level = 0
+    # A hint is whole: a first solution, and no way to search for better ones.
+    parameters.hint_conflict_limit = 0
     parameters.linearization_level = 2
     share = min(limit, budget.left)
     if budget.limits.seconds is not None:

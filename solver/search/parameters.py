@@ -26,14 +26,13 @@ class Presolve(Enum):
 @dataclass(frozen=True, slots=True)
 class Manner:
     """
-    One way to search: from a hint or not, presolved or not, and how to branch.
+    One way to search: presolved or not, and how to branch.
 
     Without ``branching`` the solver has its own way; else the relaxation leads it.
     An ``eager`` one has all rows in the relaxation from the start, one without ``cuts``
     only those.
     """
 
-    hinted: bool
     presolve: Presolve
     branching: SatParameters.SearchBranching | None = None
     eager: bool = False
@@ -55,15 +54,12 @@ class Manner:
             parameters.cut_level = 0
 
 
-IMPROVING = Manner(hinted=True, presolve=Presolve.FULL)
-DIVING = Manner(
-    hinted=False, presolve=Presolve.NONE, branching=cp_model.LP_SEARCH, eager=True
-)
+IMPROVING = Manner(Presolve.FULL)
+DIVING = Manner(Presolve.NONE, cp_model.LP_SEARCH, eager=True)
 WEIGHING = replace(DIVING, branching=cp_model.PSEUDO_COST_SEARCH)
 RELAXED = replace(DIVING, presolve=Presolve.FULL)
-STEERED = replace(DIVING, hinted=True, presolve=Presolve.ONCE)
+STEERED = replace(DIVING, presolve=Presolve.ONCE)
 PLAIN = replace(STEERED, branching=None, cuts=False)
-UNCUT = replace(WEIGHING, cuts=False)
 
 
 @dataclass(slots=True)
@@ -105,23 +101,13 @@ def routine_of(*, large: bool, scoped: bool) -> Routine:
     scoped
         Whether pods are counted by domain: large models stall in presolve then.
     """
-    if not large:
-        turns = [IMPROVING, DIVING, WEIGHING, RELAXED]
-        plain = [PLAIN, STEERED], [WEIGHING, DIVING]
-        return Routine(turns, _by_domain() if scoped else plain)
-    improving, relaxed = presolved_once(IMPROVING), presolved_once(RELAXED)
-    turns = [improving, DIVING, WEIGHING, relaxed]
-    if scoped:
-        turns = [DIVING, WEIGHING, improving, relaxed]
-        return Routine(turns, _by_domain())
-    return Routine(turns, ([STEERED, PLAIN], [WEIGHING, UNCUT]))
-
-
-def _by_domain() -> tuple[list[Manner], list[Manner]]:
-    """
-    Give the lanes for models that count pods by domain: they close only with cuts.
-    """
-    return [IMPROVING, RELAXED], [DIVING, WEIGHING]
+    turns = [IMPROVING, DIVING, WEIGHING, RELAXED]
+    if large:
+        turns = [presolved_once(IMPROVING), DIVING, WEIGHING, presolved_once(RELAXED)]
+        if scoped:
+            turns = [DIVING, WEIGHING, turns[0], turns[3]]
+    first = [STEERED, PLAIN] if scoped else [PLAIN, STEERED]
+    return Routine(turns, (first, [DIVING, WEIGHING]))
 
 
 def presolved_once(manner: Manner) -> Manner:

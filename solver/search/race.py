@@ -39,15 +39,6 @@ def hint_answer(model: cp_model.CpModel, answer: Answer) -> None:
     hints.values.extend(answer.values)
 
 
-def unhinted(model: cp_model.CpModel) -> cp_model.CpModel:
-    """
-    Copy a model without its hints.
-    """
-    copy = model.clone()
-    copy.clear_hints()  # type: ignore[no-untyped-call]
-    return copy
-
-
 class Race:
     """
     Two lanes of manners on copies of a model, until what they know together will do.
@@ -145,10 +136,9 @@ class Race:
 
     def _run_lane(self, model: cp_model.CpModel, lane: Sequence[Manner]) -> None:
         """
-        Try manners one after the other; those without a hint never see it.
+        Try manners one after the other.
         """
         for manner, part in zip(lane, self.tuning.lane_parts, strict=False):
-            given = model if manner.hinted else unhinted(model)
             with self.lock:
                 if self.over or self.budget.left <= 0:
                     break
@@ -156,7 +146,7 @@ class Race:
                 solver = solver_of(self.budget, manner, self._gap, limit, self.tuning)
                 self.running.append(solver)
             solver.best_bound_callback = partial(self._learn, manner)
-            status = solver.solve(given, _Watcher(self, manner))
+            status = solver.solve(model, _Watcher(self, manner))
             with self.lock:
                 self.running.remove(solver)
                 if status in {cp_model.OPTIMAL, cp_model.FEASIBLE}:
