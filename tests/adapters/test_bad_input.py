@@ -549,6 +549,9 @@ def test_a_problem_names_the_line_of_a_yaml_file(tmp_path):
     assert 'did you mean "priority"?' == problem.hint
 
 
+SCENARIO = {"apiVersion": "phalanx/v1", "kind": "Snapshot"}
+
+
 def test_a_field_that_stands_a_level_too_high_is_told_where_it_belongs():
     rejected = pytest.raises(InputRejectedError)
     with rejected as caught:
@@ -558,6 +561,24 @@ def test_a_field_that_stands_a_level_too_high_is_told_where_it_belongs():
     assert 'it belongs inside "given"' == found["gangs"]
     assert "write apiVersion: phalanx/v1" == found["apiVersion"]
     assert "write kind: Scenario or Snapshot" == found["kind"]
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("minMember", 'here it is called "min"'),
+        ("pods", 'here it is called "replicas" or "running"'),
+        ("max", 'here it is called "replicas"'),
+    ],
+)
+def test_a_field_is_told_that_other_systems_call_otherwise(word, hint):
+    gang = {"name": "a", "requests": {"nvidia.com/gpu": 1}, word: 2}
+
+    with pytest.raises(InputRejectedError) as caught:
+        scenario_of("x.yaml", {**SCENARIO, "given": {"gangs": [gang]}})
+
+    (problem,) = caught.value.problems
+    assert hint == problem.hint
 
 
 def test_no_file_and_a_folder_are_refused(tmp_path):

@@ -57,6 +57,30 @@ def schema_faults(
     return list(faults.values())
 
 
+_CALLED_HERE: Mapping[str, Sequence[str]] = {
+    "age": ("for",),
+    "capacity": ("allocatable",),
+    "count": ("replicas", "pods"),
+    "gpus": ("requests", "allocatable"),
+    "limits": ("requests",),
+    "max": ("replicas",),
+    "maxReplicas": ("replicas",),
+    "minAvailable": ("min",),
+    "minMember": ("min",),
+    "minReplicas": ("min",),
+    "pods": ("replicas", "running"),
+    "priorityClassName": ("priority",),
+    "queueName": ("queue",),
+    "size": ("replicas",),
+    "subGroups": ("groups",),
+    "topology": ("name",),
+    "topologyPolicy": ("topology",),
+}
+"""
+What other systems call the fields of a file.
+"""
+
+
 def located(faults: Iterable[Fault], text: str, *, yaml: bool) -> list[Problem]:
     """
     Make problems of faults, with the line of each where the text tells it.
@@ -256,6 +280,10 @@ def _where_known(path: Path, root: type[BaseModel]) -> Hint:
     """
     whole, parent = _schema(root), _parent_schema(path, root)
     known = parent.get("properties", {})
+    meant = [word for word in _CALLED_HERE.get(str(path[-1]), ()) if word in known]
+    if meant:
+        words = " or ".join(f'"{word}"' for word in meant)
+        return f"here it is called {words}"
     for name, schema in sorted(known.items()):
         if path[-1] in _resolved(schema, whole).get("properties", {}):
             return f'it belongs inside "{name}"'
