@@ -11,7 +11,7 @@ from solver.effort.budget import Budget
 from solver.effort.cp_sat import cp_model
 from solver.encode.devices.device_contents import add_devices, class_devices
 from solver.encode.limited import limited_solver
-from solver.problem.node_room import NodeRoom, num_fitting
+from solver.problem.node_room import Ints, NodeRoom, num_fitting
 from solver.problem.problem import Problem
 from solver.tuning import Decode
 
@@ -108,10 +108,44 @@ def _put(
     packing: Packing,
     hosts: dict[str, dict[int, bool]],
 ) -> int:
+    """
+    Put one item, parts of GPUs on the fullest open ones first; say how many are left.
+    """
     shape = problem.shapes.items[item.shape]
     request = problem.shapes.requests[item.shape]
     scale = np.maximum(problem.room.empty.max(axis=0, initial=1), 1)
-    places = room.places(request)
+    left = item.count
+    while left:
+        places = _places(problem, item, room, hosts)
+        here = room.on_open_devices(request, places)
+        able = np.flatnonzero(places if here is None else here)
+        tight = (room.rows[able].clip(min=0) / scale).sum(axis=1)
+        for at in able[np.argsort(tight, kind="stable")].tolist():
+            step = min(left, int(places[at] if here is None else here[at]))
+            room.take_one(request, at, step)
+            had = packing.slots.get((index, at), 0)
+            packing.slots[index, at] = had + step
+            if shape.tag:
+                hosts.setdefault(shape.tag, {})[at] = shape.exclusive
+            left -= step
+            if not left:
+                break
+        if here is None:
+            break
+    return left
+
+
+def _places(
+    problem: Problem,
+    item: PackedPods,
+    room: NodeRoom,
+    hosts: dict[str, dict[int, bool]],
+) -> Ints:
+    """
+    Count how many pods of an item each position would take beside those of its gang.
+    """
+    shape = problem.shapes.items[item.shape]
+    places = room.places(problem.shapes.requests[item.shape])
     if item.nodes is not None:
         mask = np.zeros(len(places), dtype=bool)
         mask[list(item.nodes)] = True
@@ -122,19 +156,7 @@ def _put(
         for node, alone in hosts.get(shape.tag, {}).items():
             if alone or shape.exclusive:
                 places[node] = 0
-    able = np.flatnonzero(places)
-    tight = (room.rows[able].clip(min=0) / scale).sum(axis=1)
-    left = item.count
-    for at in able[np.argsort(tight, kind="stable")]:
-        step = min(left, int(places[at]))
-        room.take_one(request, int(at), step)
-        packing.slots[index, int(at)] = step
-        if shape.tag:
-            hosts.setdefault(shape.tag, {})[int(at)] = shape.exclusive
-        left -= step
-        if not left:
-            break
-    return left
+    return places
 
 
 def _exactly(

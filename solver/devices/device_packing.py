@@ -10,10 +10,15 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
+from models.gpu_parts import WHOLE
 from solver.devices.packing_bounds import least_opened, most_by_weight
 from solver.devices.packing_items import Bin, Item, Wanted, put, takes
 from solver.devices.packing_search import PackingSearch
 
+NO_DEVICE = 1 << 20
+"""
+Stands for what is left of devices where none takes an item.
+"""
 Places = tuple[tuple[int, ...], ...]
 """
 The devices of each pod.
@@ -86,6 +91,34 @@ def _put_often(device: Bin, item: Item, times: int) -> Bin:
         assert more is not None
         device = more
     return device
+
+
+def left_open(
+    bins: Sequence[Bin], fresh: Bin, wanted: tuple[Wanted, ...]
+) -> tuple[Bin, ...]:
+    """
+    Give what is left of all devices that are open once pods are packed.
+    """
+    found = packed(tuple(bins), fresh, wanted)
+    left = [*bins, *([fresh] * found.opened)]
+    items = (one.item for one in wanted for _ in range(one.number))
+    for item, places in zip(items, found.places, strict=True):
+        for at in places:
+            left[at] = _put_often(left[at], item, 1)
+    return tuple(left)
+
+
+def least_left(left: Sequence[Bin], fresh: Bin, item: Item) -> int:
+    """
+    Give the thousandths that one more item leaves of the fullest device it fits.
+    """
+    after = {more for device in set(left) if (more := put(device, item)) is not None}
+    return min((_thousandths(device, fresh) for device in after), default=NO_DEVICE)
+
+
+def _thousandths(device: Bin, fresh: Bin) -> int:
+    rooms = zip(device.room, fresh.room, strict=True)
+    return max(WHOLE * left // max(1, whole) for left, whole in rooms)
 
 
 @lru_cache(maxsize=1 << 17)

@@ -14,13 +14,13 @@ class NewParts:
     The parts that are new on nodes while pods are placed and taken back.
     """
 
-    __slots__ = ("_closed", "_content", "_opened", "_room")
+    __slots__ = ("_content", "_open", "_opened", "_room")
 
     def __init__(self, room: PartRoom) -> None:
         self._room = room
         self._content: dict[int, Content] = {}
         self._opened: dict[int, int] = {}
-        self._closed: Ints | None = None
+        self._open: Ints | None = None
 
     def follow(self, rows: Ints, node: int, request: Ints, count: int) -> None:
         """
@@ -50,8 +50,8 @@ class NewParts:
         self._opened[node] = opened = max(0, idle) - rest
         rows[node, room.gpu] = idle - opened
         rows[node, list(room.columns)] = places
-        if self._closed is not None:
-            self._closed[node] = closed
+        if self._open is not None:
+            self._open[node] = closed, room.left_over(kind, content)
 
     def after(self, rows: Ints, nodes: Ints, left: Ints) -> Ints:
         """
@@ -106,21 +106,23 @@ class NewParts:
             self._room.devices.holds(row) for row in rows[~same]
         )
 
-    def closed_places(self, rows: Ints, request: Ints) -> Ints | None:
+    def on_open(self, rows: Ints, request: Ints) -> tuple[Ints, Ints] | None:
         """
         Count on each node the pods of a request that open no idle device.
+
+        Beside it stands what one of them would leave of the fullest device it fits.
         """
         room = self._room
         asked = [at for at, column in enumerate(room.columns) if request[column]]
         if not asked:
             return None
-        if self._closed is None:
-            self._closed = np.zeros((len(rows), len(room.parts)), dtype=np.int64)
+        if self._open is None:
+            self._open = np.zeros((len(rows), 2, len(room.parts)), dtype=np.int64)
             nothing = (0,) * len(room.parts)
             for node in range(len(rows)):
                 content = self._content.get(node, nothing)
                 opened = self._opened.get(node, 0)
                 kind, _ = room.kind(node, rows[node])
-                self._closed[node] = room.places(kind, content, opened)[2]
-        found: Ints = self._closed[:, asked[0]]
-        return found
+                places = room.places(kind, content, opened)
+                self._open[node] = places.on_open, room.left_over(kind, content)
+        return self._open[:, 0, asked[0]], self._open[:, 1, asked[0]]

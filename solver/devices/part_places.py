@@ -4,6 +4,7 @@ The devices of a node as some parts need them: those that are open, and idle one
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,13 @@ from models.mig_profiles import MIG_MODELS, Sliced
 from models.nodes import Node
 from models.resources import GPU
 from solver.devices.device_columns import MIG
-from solver.devices.device_packing import most_more, packed
+from solver.devices.device_packing import (
+    NO_DEVICE,
+    least_left,
+    left_open,
+    most_more,
+    packed,
+)
 from solver.devices.device_states import DeviceStates
 from solver.devices.packing_items import (
     Bin,
@@ -70,6 +77,18 @@ class PartItem:
         return PartItem(sort, item, devices=part.count)
 
 
+class PartPlaces(NamedTuple):
+    """
+    What is left beside new pods: ``idle`` GPUs, and places for each part.
+
+    Of the places ``on_open`` need no idle device.
+    """
+
+    idle: int
+    found: list[int]
+    on_open: list[int]
+
+
 @dataclass(frozen=True, slots=True)
 class NodeDevices:
     """
@@ -104,17 +123,14 @@ class NodeDevices:
             for at, one in enumerate(self.sorts)
         ]
 
-    def places(self, content: Content, idle: int) -> tuple[int, list[int], list[int]]:
+    def places(self, content: Content, idle: int) -> PartPlaces:
         """
-        Give what is left beside new pods: idle GPUs, and places for each part.
-
-        The places are -1 where the new pods do not fit themselves.  The last are those
-        that open no idle device.
+        Give what is left beside new pods; places are -1 where these do not fit at all.
         """
         opened = self.opened(content)
         if opened is None:
             none = [-1] * len(self.items)
-            return -1, none, none
+            return PartPlaces(-1, none, none)
         rest = idle - sum(opened)
         fits = rest >= 0 and all(
             number <= one.most for number, one in zip(opened, self.sorts, strict=True)
@@ -135,7 +151,23 @@ class NodeDevices:
                     sort.bins, sort.fresh, wanted, one.item, one.devices, allowed
                 )
                 row.append(more // one.times)
-        return rest, found, closed
+        return PartPlaces(rest, found, closed)
+
+    def left_over(self, content: Content) -> list[int]:
+        """
+        Give what one more pod with each part would leave of the fullest open device.
+        """
+        wanted = [self.wanted(at, content) for at in range(len(self.sorts))]
+        left = [
+            left_open(one.bins, one.fresh, asked)
+            for one, asked in zip(self.sorts, wanted, strict=True)
+        ]
+        return [
+            NO_DEVICE
+            if one is None
+            else least_left(left[one.sort], self.sorts[one.sort].fresh, one.item)
+            for one in self.items
+        ]
 
 
 def devices_for(

@@ -15,7 +15,13 @@ from models.nodes import Node
 from models.resources import GPU
 from solver.devices.device_columns import DeviceColumns
 from solver.devices.device_states import DeviceStates
-from solver.devices.part_places import Content, Ints, NodeDevices, devices_for
+from solver.devices.part_places import (
+    Content,
+    Ints,
+    NodeDevices,
+    PartPlaces,
+    devices_for,
+)
 
 
 class _Kinds:
@@ -32,9 +38,8 @@ class _Kinds:
         self.items: list[NodeDevices] = []
         self._index: dict[NodeDevices, int] = {}
         self._of_row: dict[tuple[int, bytes], tuple[int, int]] = {}
-        self._places: dict[
-            tuple[int, Content, int], tuple[int, list[int], list[int]]
-        ] = {}
+        self._places: dict[tuple[int, Content, int], PartPlaces] = {}
+        self._left_over: dict[tuple[int, Content], list[int]] = {}
 
     def of(self, sort: int, node: Node, row: Ints) -> tuple[int, int]:
         """
@@ -51,9 +56,7 @@ class _Kinds:
             found = self._of_row[key] = number, states.opened
         return found
 
-    def places(
-        self, kind: int, content: Content, idle: int
-    ) -> tuple[int, list[int], list[int]]:
+    def places(self, kind: int, content: Content, idle: int) -> PartPlaces:
         """
         Give what is left on such devices beside new pods, by columns.
         """
@@ -61,6 +64,16 @@ class _Kinds:
         found = self._places.get(key)
         if found is None:
             found = self._places[key] = self.items[kind].places(content, idle)
+        return found
+
+    def left_over(self, kind: int, content: Content) -> list[int]:
+        """
+        Give what one more pod would leave of the fullest open device, by columns.
+        """
+        key = (kind, content)
+        found = self._left_over.get(key)
+        if found is None:
+            found = self._left_over[key] = self.items[kind].left_over(content)
         return found
 
 
@@ -114,13 +127,17 @@ class PartRoom:
         """
         return self._kinds.items[kind]
 
-    def places(
-        self, kind: int, content: Content, idle: int
-    ) -> tuple[int, list[int], list[int]]:
+    def places(self, kind: int, content: Content, idle: int) -> PartPlaces:
         """
         Give what is left on devices beside new pods, by columns.
         """
         return self._kinds.places(kind, content, idle)
+
+    def left_over(self, kind: int, content: Content) -> list[int]:
+        """
+        Give what one more pod would leave of the fullest open device, by columns.
+        """
+        return self._kinds.left_over(kind, content)
 
     def states(self, node: int, row: Ints) -> DeviceStates:
         """

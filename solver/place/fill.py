@@ -71,10 +71,13 @@ def _fill(
     if work.left_over is not None:
         return _fill_for_least(work, state, leaf, count, mask)
     room, done = work.room_for(state, leaf, mask), 0
-    # Parts of GPUs open an idle one only where no open one has room.
-    closed = work.room.on_open_devices(work.request_of(state, leaf))
-    if closed is not None:
-        done = _spread(work, state, leaf, count, np.minimum(room, closed))
+    # Parts of GPUs open an idle one only where no open one has room, and take the
+    # fullest of these.
+    request = work.request_of(state, leaf)
+    while (here := work.room.on_open_devices(request, room)) is not None:
+        done += _spread(work, state, leaf, count - done, here)
+        if done == count:
+            return done
         room = work.room_for(state, leaf, mask)
     return done + _spread(work, state, leaf, count - done, room)
 

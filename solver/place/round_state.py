@@ -124,9 +124,13 @@ class RoundState:
                 self.placed.setdefault(state.key, {}).setdefault(leaf, []).extend(hosts)
                 self.ledger.take(state, leaf, len(hosts))
                 of_shape.setdefault(self.shape_of(state, leaf), []).extend(hosts)
-        for shape, every in of_shape.items():
-            nodes, counts = np.unique(every, return_counts=True)
-            self.room.take(self.problem.shapes.requests[shape], nodes, counts)
+        counted = {
+            shape: np.unique(every, return_counts=True)
+            for shape, every in of_shape.items()
+        }
+        requests = self.problem.shapes.requests
+        self.room.take_lots((requests[shape], *on) for shape, on in counted.items())
+        for shape, (nodes, counts) in counted.items():
             said = self.problem.shapes.items[shape].neighbours
             if said and self.around is not None:
                 self.around.add(said, nodes, counts, comes=True)

@@ -4,7 +4,7 @@ Room: what every node offers and has left, as tables of nodes × resources.
 Only ``NodeRoom`` adds to a row of such a table or takes from one.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NewType
 
@@ -132,13 +132,33 @@ class NodeRoom:
             return rows
         return self._parts.after(self.rows, nodes, rows)
 
-    def on_open_devices(self, request: Ints) -> Ints | None:
+    def on_open_devices(self, request: Ints, places: Ints) -> Ints | None:
         """
-        Count on each node the pods that open no idle GPU; none where they need no part.
+        Give those of some places that open no idle GPU, on the fullest devices only.
+        """
+        found = self._parts and self._parts.on_open(self.rows, request)
+        if not found:
+            return None
+        open_ = np.minimum(found[0], places)
+        if not (open_ > 0).any():
+            return None
+        left = np.where(open_ > 0, found[1], MANY)
+        return np.where(left == left.min(), open_, 0)
+
+    def take_lots(self, lots: Iterable[tuple[Ints, Ints, Ints]]) -> None:
+        """
+        Take room for pods of several requests, as ``take`` does for one.
         """
         if self._parts is None:
-            return None
-        return self._parts.closed_places(self.rows, request)
+            for lot in lots:
+                self.take(*lot)
+            return
+        held: dict[int, Ints] = {}
+        for request, nodes, counts in lots:
+            for node, count in zip(nodes.tolist(), counts.tolist(), strict=True):
+                held[node] = held.get(node, 0) + request * count
+        for node, row in held.items():
+            self.take_one(row, node)
 
     def new_parts(self, node: int) -> tuple[tuple[GpuPart, ...], int]:
         """

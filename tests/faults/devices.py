@@ -44,6 +44,13 @@ FAULTS = (
         strategy="greedy",
     ),
     Fault(
+        "parts-on-any-open-gpu",
+        "greedy gives a part any shared GPU with room, not the fullest",
+        switch("solver.devices.part_places:least_left", always(0)),
+        ("devices/a-part-goes-to-the-fullest-gpu",),
+        strategy="greedy",
+    ),
+    Fault(
         "sharers-free-nothing",
         "who leaves a shared GPU leaves its devices taken",
         switch("solver.devices.device_columns:DeviceColumns.hold", always(None)),
