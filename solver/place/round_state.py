@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from models.gangs import Gang
+from models.neighbours import Neighbours
 from models.policy import Policy
 from models.resources import Resources
 from solver.place.draft import Draft
@@ -101,7 +102,9 @@ class RoundState:
         self._count(state, leaf, step.hosts, -step.counts)
 
     def _count(self, state: Standing, leaf: int, hosts: Ints, counts: Ints) -> None:
-        said = state.leaves[leaf].pod_set.neighbours
+        self._come(state.leaves[leaf].pod_set.neighbours, hosts, counts)
+
+    def _come(self, said: Neighbours, hosts: Ints, counts: Ints) -> None:
         if said and self.around is not None:
             self.around.add(said, hosts, counts, comes=True)
         if self.preferred is not None:
@@ -125,17 +128,12 @@ class RoundState:
                 self.ledger.take(state, leaf, len(hosts))
                 of_shape.setdefault(self.shape_of(state, leaf), []).extend(hosts)
         counted = {
-            shape: np.unique(every, return_counts=True)
-            for shape, every in of_shape.items()
+            x: np.unique(every, return_counts=True) for x, every in of_shape.items()
         }
         requests = self.problem.shapes.requests
         self.room.take_lots((requests[shape], *on) for shape, on in counted.items())
-        for shape, (nodes, counts) in counted.items():
-            said = self.problem.shapes.items[shape].neighbours
-            if said and self.around is not None:
-                self.around.add(said, nodes, counts, comes=True)
-            if self.preferred is not None:
-                self.preferred.add(said, nodes, counts)
+        for shape, on in counted.items():
+            self._come(self.problem.shapes.items[shape].neighbours, *on)
 
     def place(self, state: Standing, leaf: int, hosts: Ints, counts: Ints) -> None:
         """
