@@ -90,6 +90,13 @@ class Ground:
         room = self.at_most if empty else self.fitting
         return min((room(s) // need for s, need in kind.shapes), default=MOST)
 
+    def room(self) -> dict[str, int]:
+        """
+        Add up what open nodes have left.
+        """
+        total = self.free[self._open].clip(min=0).sum(axis=0)
+        return dict(zip(self.resources, total.tolist(), strict=True))
+
     def holds(self, need: Resources) -> bool:
         """
         Tell whether all empty nodes together have so much.

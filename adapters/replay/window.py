@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Mapping
 from heapq import merge
 from itertools import islice
 
-from adapters.replay.free_nodes import Ground, headroom
+from adapters.replay.free_nodes import MOST, Ground, headroom
 from adapters.replay.queue_usage import Books, Shares
 from adapters.replay.waiting_jobs import JobKind, WaitingJobs
 from models.policy import Policy, WaitingPolicy
-from models.resources import add, num_gpus
+from models.resources import Resources, add, num_gpus
 
 DEPTH = 100
 """
@@ -46,6 +46,14 @@ def may_start(kind: JobKind, ground: Ground, books: Books) -> int:
     return min(count, headroom(books.limits, kind.job.queue, kind.need))
 
 
+def starts_in(room: Resources, kind: JobKind) -> int:
+    """
+    Count how often what a kind needs is there in all.
+    """
+    counts = (room.get(r, 0) // n for r, n in kind.need.items() if n > 0)
+    return max(0, min(counts, default=MOST))
+
+
 class Window:
     """
     Chooses what one round is shown: of each kind, so many of the oldest.
@@ -60,22 +68,28 @@ class Window:
         self._books = books
         self._shown: Prefix = {}
 
-    def startable(self, *, empty: bool = False) -> bool:
+    def startable(self) -> bool:
         """
         Show of each kind what could start; say whether anybody could.
+        """
+        for kind in self._line.waiting():
+            self._show(kind, may_start(kind, self._ground, self._books))
+        return bool(self._shown)
+
+    def startable_if_left(self, room: Resources | None) -> None:
+        """
+        Show of each kind what could start if others left.
 
         Parameters
         ----------
-        empty
-            Count the room of empty nodes, since others may leave.
+        room
+            The most room there may be then, where that is known.
         """
         for kind in self._line.waiting():
-            if empty:
-                count = self._ground.starts(kind, empty=True)
-            else:
-                count = may_start(kind, self._ground, self._books)
+            count = self._ground.starts(kind, empty=True)
+            if room is not None:
+                count = min(count, starts_in(room, kind))
             self._show(kind, count)
-        return bool(self._shown)
 
     def complete(self, policy: Policy, shares: Shares, late: int) -> list[int]:
         """

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Literal
 
 from adapters.replay.job_state import Fate
+from adapters.replay.room_at_most import room_at_most
 from adapters.replay.window import Window, oldest
 from adapters.replay.world import World
 from models.gangs import Gang
@@ -39,8 +40,8 @@ class WorldSource:
             world.shown = oldest(world.line)
             return "plan"
         window = Window(world.line, world.ground, world.books, world.since)
-        some = window.startable(empty=world.rules.evictions)
-        if not some and not world.rules.evictions and not world.is_loose():
+        evicts = world.rules.evictions
+        if not evicts and not window.startable() and not world.is_loose():
             world.changed, world.again = False, None
             world.held.note(0, world.now)
             world.holds.planned((), world.now)
@@ -48,6 +49,8 @@ class WorldSource:
             world.split()
             return "full"
         world.shares = world.books.shares(self._asked())
+        if evicts:
+            window.startable_if_left(room_at_most(world))
         world.shown = window.complete(world.policy, world.shares, self._late())
         return "plan"
 

@@ -33,7 +33,7 @@ def complete(problem: Problem, draft: Draft) -> Draft:
     waiting.sort(key=lambda u: (-u.band, -size(u), -oldest(u), u.key))
     late = [u for u in waiting if not _try(work, u, failed, entitled=True)]
     failed = Refusals(problem)
-    for unit in sorted(late, key=lambda u: (-u.band, -factor(u), -size(u), u.key)):
+    for unit in sorted(late, key=lambda u: (-u.band, -factor(u), -size(u), -oldest(u))):
         _try(work, unit, failed, entitled=False)
     grown: set[object] = set()
     for unit in sorted(problem.units, key=rank_of):

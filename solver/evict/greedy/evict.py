@@ -106,6 +106,8 @@ class _ByHand:
     def _start_all(self, units: Sequence[Unit], kind: object) -> None:
         """
         Start units that follow each other; of equal ones as many as possible at once.
+
+        Which numbers are tried does not depend on how many wait behind those that fit.
         """
         if kind is None or len(units) < 2:
             for unit in filter(self._is_open, units):
@@ -122,7 +124,7 @@ class _ByHand:
                 units = units[number:]
                 number = min(number, len(units))
             else:
-                number //= 2
+                number = _power_of_two_below(number)
 
     def _start_one(self, unit: Unit) -> bool:
         """
@@ -231,6 +233,10 @@ class _ByHand:
                 and not self.step.leavers.move_instead(serial)
             ):
                 refused.add(kind)
+
+
+def _power_of_two_below(number: int) -> int:
+    return 1 << (number - 1).bit_length() - 1 if number > 1 else 0
 
 
 def _by_pods(pair: tuple[int, Going]) -> tuple[bool, int, int]:

@@ -611,3 +611,36 @@ def test_no_plan_depends_on_what_is_not_asked(monkeypatch, seed):
     monkeypatch.setattr(NodeOffers, "moves_are_too_few", lambda *_: False)
 
     assert quick == decide(given.snapshot, given.policy, strategy="greedy")
+
+
+def _served_of(number):
+    """
+    Let some of equal gangs have the room of another queue, which is above its share.
+    """
+    other = [
+        {
+            "name": f"busy-{at:02d}",
+            "queue": "b",
+            "min": 1,
+            "requests": {GPU: 1},
+            "running": [{"node": f"n-{at % 3}", "pods": 1, "for": f"{at + 1}m"}],
+        }
+        for at in range(24)
+    ]
+    mine = [
+        {"name": f"mine-{at:02d}", "queue": "a", "min": 1, "requests": {GPU: 1}}
+        for at in range(number)
+    ]
+    queues = [{"name": "a", "resources": {GPU: {"quota": 11, "weight": 0}}}]
+    queues.append({"name": "b", "resources": {GPU: {"quota": 13, "weight": 0}}})
+    nodes = [{"name": "n", "count": 3, "allocatable": {GPU: 8}}]
+    return planned({"nodes": nodes, "queues": queues, "gangs": [*other, *mine]})
+
+
+def test_how_many_wait_behind_those_who_are_served_changes_nothing_for_these():
+    few, many = _served_of(17), _served_of(53)
+
+    assert 11 == len(few.places)
+    assert few.places.keys() == many.places.keys()
+    assert leaving(few) == leaving(many)
+    assert all((few.places[key] == many.places[key]) for key in few.places)
