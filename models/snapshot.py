@@ -136,5 +136,9 @@ def _written(value: object) -> object:
 _AGES = frozenset({"age", "stale_since"})
 _OF_GANG = attrgetter(*(f.name for f in fields(Gang) if f.name not in _AGES))
 _FIELDS: dict[type, Callable[[object], object]] = {}
-_WRITER = JSONEncoder(sort_keys=True, separators=(",", ":"), default=_written)
-_TIMELESS = JSONEncoder(sort_keys=True, separators=(",", ":"), default=_timeless)
+_WRITER = JSONEncoder(
+    sort_keys=True, separators=(",", ":"), check_circular=False, default=_written
+)
+_TIMELESS = JSONEncoder(
+    sort_keys=True, separators=(",", ":"), check_circular=False, default=_timeless
+)

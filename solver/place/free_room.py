@@ -87,18 +87,27 @@ class FreePlaces:
         Order nodes with room tightest first, unless one alone breaks less than many.
         """
         strain = self.strain(shape)
-        whole = np.where(room >= count, strain, np.inf)
-        at = int(whole.argmin())
-        best = np.array([at]) if room[at] >= count else None
-        if best is not None and count == 1:
+        whole = np.flatnonzero(room >= count)
+        if not len(whole):
+            return _tightest(np.flatnonzero(room > 0), strain, count)
+        best = whole[[strain[whole].argmin()]]
+        # Many break less only if each of them is tighter than the one.
+        many = np.flatnonzero((strain < strain[best]) & (room > 0))
+        if count == 1 or int(room[many].sum()) < count:
             return best
-        left = whole if count == 1 else np.where(room > 0, strain, np.inf)
-        most = np.partition(left, count - 1)[count - 1] if count < len(left) else np.inf
-        nodes = np.flatnonzero((left <= most) & (room > 0))
-        nodes = nodes[np.argsort(left[nodes], kind="stable")]
-        if best is None:
-            return nodes
-        full = np.cumsum(room[nodes])
-        many = nodes[: int(np.searchsorted(full, count)) + 1]
+        many = _tightest(many, strain, count)
+        full = np.cumsum(room[many])
+        many = many[: int(np.searchsorted(full, count)) + 1]
         broken = float((strain[many] ** 2).sum())
         return best if float(strain[best[0]]) ** 2 <= broken else many
+
+
+def _tightest(nodes: Ints, strain: Floats, count: int) -> Ints:
+    """
+    Order nodes by their strain, those that are among the first so many.
+    """
+    found = strain[nodes]
+    if count < len(nodes):
+        nodes = nodes[found <= np.partition(found, count - 1)[count - 1]]
+        found = strain[nodes]
+    return nodes[np.argsort(found, kind="stable")]
