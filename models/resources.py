@@ -35,6 +35,10 @@ LARGEST_OF: Mapping[str, int] = {CPU: 10**9}
 MOST_GPUS = 10**6
 HOST_PORTS = "host-port/"
 VOLUME_SLOTS = "attachable-volumes-csi-"
+FREE_VOLUMES = "free-volumes-"
+"""
+Begins the names of volumes that are there for some claims: of a class, from a size on.
+"""
 CLAIMED_DEVICES = "claimed-devices."
 """
 Begins the names of what is counted of devices by claim.
@@ -47,7 +51,7 @@ MODEL_MARK = "@"
 """
 Stands between a resource and a model of it.
 """
-_WORTH_NOTHING = (HOST_PORTS, VOLUME_SLOTS)
+_WORTH_NOTHING = (HOST_PORTS, VOLUME_SLOTS, FREE_VOLUMES)
 _IN_PERCENT = frozenset({"koordinator.sh/gpu"})
 LONGEST_SECONDS = 100 * 366 * 86400
 _LONGEST_TEXT = 64
@@ -108,7 +112,7 @@ def is_worth_nothing(resource: str) -> bool:
     """
     Tell what is counted and no part of what pods are worth.
 
-    That are ports, slots for volumes, and GPUs that are counted by model once more.
+    That are ports, volumes and slots for them, and GPUs counted by model once more.
     """
     return resource.startswith(_WORTH_NOTHING) or MODEL_MARK in resource
 

@@ -5,6 +5,7 @@ Each case has nodes, a namespace and objects of its own: its number stands in th
 ``case`` of its nodes and in the node selector of its pod.
 """
 
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
 from random import Random
@@ -253,9 +254,13 @@ def _claim(case: Case, at: int, names: list[str]) -> str:
     """
     name, of = f"c{at}", f"class-{case.number}-{at}"
     made = claim(case.space, name, of, size="10Gi")
-    kinds = (*["bound"] * 6, *["waits"] * 8, "immediate", "missing")
+    kinds = (*["bound"] * 6, *["waits"] * 8, *["local"] * 3, "immediate", "missing")
     kind = case.chance.choice((*kinds, "no-class", "selected", "taken"))
     if kind == "missing":
+        return name
+    if kind == "local":
+        made["spec"]["storageClassName"] = f"local-{case.number}"
+        case.objects += [*_free_volumes(case, at, names), made]
         return name
     if kind == "bound":
         case.objects += [_volume(case, f"v-{case.number}-{at}", of, names), made]
@@ -281,6 +286,24 @@ def _claim(case: Case, at: int, names: list[str]) -> str:
         made["metadata"]["annotations"] = said
     case.objects.append(made)
     return name
+
+
+def _free_volumes(case: Case, at: int, names: list[str]) -> Iterator[dict]:
+    """
+    Draw free volumes of hosts, of one class for all claims of the pod.
+    """
+    of, chance = f"local-{case.number}", case.chance
+    if all(raw["metadata"]["name"] != of for raw in case.objects):
+        yield storage_class(of, provisioner="kubernetes.io/no-provisioner")
+    for number in range(chance.choice((0, 1, 2, 2, 3, 3))):
+        name, mode = f"l-{case.number}-{at}-{number}", "ReadWriteOnce"
+        if case.often(0.1):
+            mode = "ReadOnlyMany"
+        raw = _volume(case, name, of, names, mode, ("host",))
+        raw["spec"]["capacity"] = {
+            "storage": chance.choice(("5Gi", "10Gi", "20Gi", "20Gi"))
+        }
+        yield raw | {"status": {"phase": "Available"}}
 
 
 def _bind(made: dict, volume: str) -> None:
@@ -313,7 +336,12 @@ def _capacity(case: Case, of: str, zone: str) -> dict:
 
 
 def _volume(
-    case: Case, name: str, of: str, names: list[str], mode: str = "ReadWriteOnce"
+    case: Case,
+    name: str,
+    of: str,
+    names: list[str],
+    mode: str = "ReadWriteOnce",
+    places: tuple[str, ...] = ("zone", "host", "label", "anywhere"),
 ) -> dict:
     chance = case.chance
     meta: dict = {"name": name}
@@ -324,7 +352,7 @@ def _volume(
         "storageClassName": of,
         "csi": {"driver": driver, "volumeHandle": name},
     }
-    where = chance.choice(("zone", "host", "label", "anywhere"))
+    where = chance.choice(places)
     if where == "label":
         zones = chance.choice(("a", "b", "a__b"))
         meta["labels"] = {ZONE: zones}

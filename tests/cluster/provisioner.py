@@ -117,6 +117,27 @@ def claim(space: str, name: str, of: str, size: str = "10Gi", **spec: object) ->
     }
 
 
+def local_volume(name: str, host: str, size: str = "10Gi") -> dict:
+    """
+    Write a free volume of a host, of the class ``local``.
+    """
+    rule = {"key": "kubernetes.io/hostname", "operator": "In", "values": [host]}
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [rule]}]}
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": name},
+        "spec": {
+            "capacity": {"storage": size},
+            "accessModes": ["ReadWriteOnce"],
+            "storageClassName": "local",
+            "local": {"path": f"/disks/{name}"},
+            "nodeAffinity": {"required": terms},
+        },
+        "status": {"phase": "Available"},
+    }
+
+
 def mounting(name: str) -> list[dict]:
     """
     Write the volumes of a pod that mounts one claim.

@@ -4,12 +4,14 @@
 
 import pytest
 
+from tests.cluster.conftest import applier
 from tests.cluster.manifests import pod
 from tests.cluster.provisioner import (
     SELECTED,
     ZONE,
     Provisioner,
     claim,
+    local_volume,
     mounting,
     storage_class,
 )
@@ -60,6 +62,27 @@ def test_a_gang_is_bound_once_all_its_claims_have_volumes(stage, scheduler, gang
 
     assert {} == early
     assert {"gpu-1"} == set(stage.bound(space).values())
+
+
+def test_each_claim_of_a_gang_gets_a_free_volume_of_its_own(stage, scheduler, gang):
+    stage.nodes(2)
+    hosts, applied = ("gpu-0", "gpu-0", "gpu-1", "elsewhere"), applier(stage.admin)
+    for at, host in enumerate(hosts):
+        applied(local_volume(f"disk-{at}", host, "10Gi" if at else "1Ti"))
+    space = gang("local", 3, provisioner="kubernetes.io/no-provisioner")
+    with Provisioner(stage.admin):
+        eventually(lambda: len(stage.bound(space)) == 3)
+    listed = stage.admin.call(
+        "GET", f"/api/v1/namespaces/{space}/persistentvolumeclaims"
+    )
+    has = {x["metadata"]["name"]: x["spec"]["volumeName"] for x in listed["items"]}
+    bound = stage.bound(space)
+
+    assert {"disk-0", "disk-1", "disk-2"} == set(has.values())
+    assert [None] * 3 == selected(stage, space)
+    for pod_name, node in bound.items():
+        at = int(has[pod_name].removeprefix("disk-"))
+        assert hosts[at] == node
 
 
 def test_one_claim_that_gets_no_volume_lets_go_of_all_and_it_is_tried_again(

@@ -179,6 +179,35 @@ FAULTS: tuple[Fault, ...] = (
         ("volumes/all-volumes-of-a-pod-are-on-its-node",),
     ),
     Fault(
+        "a-volume-for-each-claim-alone",
+        "what claims that choose otherwise need together is not counted",
+        switch(
+            "adapters.kube.gangs.storage.free_volumes:_joined",
+            lambda _old: lambda suited, _known: {suited},
+        ),
+        ("volumes/claims-that-choose-share-what-suits-both",),
+    ),
+    Fault(
+        "a-large-volume-serves-one-size",
+        "a claim counts on the volumes that suit it, not on those it leaves to others",
+        switch(
+            "adapters.kube.gangs.storage.free_volumes:_asked",
+            lambda old: (
+                lambda suited, names: dict(list(old(suited, names).items())[:1])
+            ),
+        ),
+        ("volumes/a-large-volume-is-left-to-who-needs-it",),
+    ),
+    Fault(
+        "free-volumes-for-any-number",
+        "a free volume serves every claim that it suits",
+        switch(
+            "adapters.kube.gangs.storage.free_volumes:_asked",
+            lambda _old: lambda _suited, _names: {},
+        ),
+        ("volumes/a-free-volume-is-for-one-claim",),
+    ),
+    Fault(
         "affinity-terms-all-hold",
         "every term of an affinity must hold instead of one",
         switch("models.nodes:NodeDemand.allows", seeing(at0=_some_term_each)),

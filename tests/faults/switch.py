@@ -62,7 +62,7 @@ def _holders(name: str, value: object) -> list[object]:
     return [
         module
         for path, module in sorted(sys.modules.items())
-        if path.startswith(("solver.", "models."))
+        if path.startswith(("solver.", "models.", "adapters.kube.gangs."))
         and not path.startswith(JUDGES)
         and vars(module).get(name) is value
     ]

@@ -45,6 +45,7 @@ class HeldBinds:
         Begin with the binds of another plan.
         """
         self._whole.turn(binds)
+        self._volumes.turn(binds)
         self._requests.turn()
 
     def notes(self, step: Operation) -> Mapping[str, str] | None:

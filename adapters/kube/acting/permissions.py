@@ -50,6 +50,8 @@ ACTING = (
     Permission(group="", resource="pods/eviction", verb="create"),
     Permission(group="", resource="persistentvolumeclaims", verb="get"),
     Permission(group="", resource="persistentvolumeclaims", verb="patch"),
+    Permission(group="", resource="persistentvolumes", verb="get"),
+    Permission(group="", resource="persistentvolumes", verb="patch"),
     *(
         Permission(group="resource.k8s.io", resource=resource, verb=verb, optional=True)
         for resource, verb in (
@@ -74,7 +76,7 @@ ACTING = (
 What binds and evicts.
 
 KAI's binder is asked to bind pods that share GPUs as KAI does; claims are told the node
-of the pod that they wait for, and claims of devices get them.
+of the pod that they wait for, or get a free volume; claims of devices get them.
 """
 TELLING = (
     Permission(group="", resource="pods/status", verb="patch"),

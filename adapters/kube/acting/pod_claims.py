@@ -10,6 +10,7 @@ from adapters.kube.objects.constraints import NAME_FIELD
 from adapters.kube.objects.fields import FieldError
 from adapters.kube.objects.volume_records import (
     ClaimRecord,
+    VolumeRecord,
     claim_record,
     volume_record,
 )
@@ -46,24 +47,39 @@ class PodClaims:
                 shelf = self._cache.shelf(CLAIMS)
                 yield key, _read(shelf.records.get(key)), shelf.number(key) or 0
 
+    def volumes(self) -> Iterator[str]:
+        """
+        Walk the names of volumes that claims say.
+        """
+        for raw in list(self._cache.shelf(CLAIMS).records.values()):
+            said = raw["spec"].get("volumeName")
+            if isinstance(said, str):
+                yield said
+
     def why_elsewhere(self, claim: ClaimRecord, step: Operation) -> str:
         """
         Say why the volume of a claim is none for the node of its pod.
         """
-        node = self._cache.node(step.node)
-        if node is None:
-            return f"node {step.node} is gone"
         raw = self._cache.shelf(VOLUMES).records.get(claim.volume)
         if raw is None:
             return ""  # it may not have been heard of yet
-        labels = {**node.node.labels, NAME_FIELD: step.node}
         try:
-            demands = volume_record(raw).demands
+            volume = volume_record(raw)
         except FieldError as error:
             return f"volume {claim.volume} cannot be read: {error}"
-        if all(one_holds(terms, labels) for terms in demands):
+        return self.why_not_on(volume, step)
+
+    def why_not_on(self, volume: VolumeRecord, step: Operation) -> str:
+        """
+        Say why a volume is none for the node of a pod.
+        """
+        node = self._cache.node(step.node)
+        if node is None:
+            return f"node {step.node} is gone"
+        labels = {**node.node.labels, NAME_FIELD: step.node}
+        if all(one_holds(terms, labels) for terms in volume.demands):
             return ""
-        return f"volume {claim.volume} cannot be used on node {step.node}"
+        return f"volume {volume.name} cannot be used on node {step.node}"
 
 
 def _read(raw: Raw | None) -> ClaimRecord | None:

@@ -1,16 +1,16 @@
 """
-Gangs whose volumes are made first: claims told their node, pods bound when all are.
+Gangs whose volumes come first: claims told how they get theirs, pods bound when all do.
 
-A claim that waits for its first pod is told the node of that pod, as the scheduler of
-Kubernetes does.  All claims of a gang are told before any of its pods is bound, and the
-pods count as bound meanwhile.  Where the volumes do not come, or not in time, the
-claims are let go, and the gang waits again.
+A claim that waits for its first pod is told the node of that pod, or gets a volume that
+is free there, as the scheduler of Kubernetes does.  All claims of a gang are told
+before any of its pods is bound, and the pods count as bound meanwhile.  Where the
+volumes do not come, or not in time, the claims are let go, and the gang waits again.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from adapters.kube.acting.claim_writer import ClaimWriter
+from adapters.kube.acting.claim_teller import ClaimTeller, ToldClaims
 from adapters.kube.acting.operations import NO_ANSWER, Answer, Deeds
 from adapters.kube.acting.pod_claims import PodClaims
 from adapters.kube.objects.volume_records import ClaimRecord
@@ -32,7 +32,6 @@ class _HeldGang:
     """
     Binds of one gang, or gang group, that wait for volumes; it may grow meanwhile.
 
-    ``told`` are its claims with the versions in which they were told their nodes.
     ``over`` is why it is given up, ``result`` what its receipts then say.
     """
 
@@ -40,8 +39,7 @@ class _HeldGang:
     turn: Turn
     steps: tuple[Operation, ...]
     since: float
-    told: dict[str, int] = field(default_factory=dict)
-    nodes: Mapping[str, str] = field(default_factory=dict)
+    told: ToldClaims
     over: str = ""
     result: Result = "again"
 
@@ -58,10 +56,10 @@ class VolumeBinder:
         *,
         within: float = WITHIN,
     ) -> None:
-        self._writer = ClaimWriter(deeds.transport, deeds.allowed)
         self._deeds = deeds
         self._cache = cache
         self._claims = PodClaims(cache)
+        self._teller = ClaimTeller(deeds, cache, self._claims)
         self._within = within
         self._held: list[_HeldGang] = []
         self._ended: dict[str, _HeldGang] = {}
@@ -79,6 +77,12 @@ class VolumeBinder:
         Forget what was held: somebody else may have led since.
         """
         self._held, self._ended = [], {}
+
+    def turn(self, steps: Sequence[Operation]) -> None:
+        """
+        Begin with the binds of another plan.
+        """
+        self._teller.turn(steps, (held.told for held in self._held))
 
     def lacks(self, steps: Sequence[Operation]) -> bool:
         """
@@ -101,16 +105,18 @@ class VolumeBinder:
             for key, claim, _ in self._claims.of(step):
                 if claim is None or not claim.is_bound:
                     nodes.setdefault(key, step.node)
-        held = _HeldGang(name, turn, tuple(steps), self._deeds.clock(), nodes=nodes)
+        held = _HeldGang(
+            name, turn, tuple(steps), self._deeds.clock(), ToldClaims(nodes)
+        )
         receipts = carry_out(
             steps, lambda step: self._deeds.done(step, lambda s: self._told(held, s))
         )
         if any(receipt.result != "done" for receipt in receipts):
-            self._let_go(held)
+            self._teller.let_go(held.told)
             return [_not_bound(receipt) for receipt in receipts]
         self._held.append(held)
         self._keep(held)
-        message = "its claims were told the node; it is bound once they have volumes"
+        message = "its claims were told; it is bound once they have volumes"
         return [replace(one, result="held", message=message) for one in receipts]
 
     def due(self) -> Turn | None:
@@ -141,7 +147,7 @@ class VolumeBinder:
         held = self._ended.pop(name, None)
         if held is None or not held.over:
             return None
-        self._let_go(held)
+        self._teller.let_go(held.told)
         return [
             Receipt(operation=step, result=held.result, message=held.over)
             for step in held.steps
@@ -156,23 +162,16 @@ class VolumeBinder:
 
     def _told(self, held: _HeldGang, step: Operation) -> Answer:
         """
-        Tell the claims of a pod its node, those that are not told another one's.
+        Tell the claims of a pod, those that are not told for another one.
         """
         for key, claim, number in self._claims.of(step):
             if claim is None:
                 return "again", f"claim {key} is gone, or cannot be read"
-            node = held.nodes.get(key)
-            if claim.is_bound or node is None or key in held.told:
+            if claim.is_bound:
                 continue
-            if claim.node and claim.node != node:
-                return "again", f"claim {key} is for a pod on node {claim.node}"
-            if claim.node:
-                held.told[key] = number
-                continue
-            version = self._writer.tell(replace(claim, version=str(number)), node)
-            if not isinstance(version, int):
-                return version
-            held.told[key] = version
+            answer = self._teller.tell(held.told, key, claim, number)
+            if answer != NO_ANSWER:
+                return answer
         return NO_ANSWER
 
     def _is_over(self, held: _HeldGang) -> bool:
@@ -188,7 +187,7 @@ class VolumeBinder:
                 held.over = f"pod {step.pod} is gone, or no longer waits"
                 return True
             for key, claim, number in self._claims.of(step):
-                if claim is not None and number < held.told.get(key, 0):
+                if claim is not None and number < held.told.claims.get(key, 0):
                     is_bound = False  # what we wrote has not come back yet
                 elif why := self._why_over(held, step, key, claim):
                     held.over = why
@@ -216,17 +215,10 @@ class VolumeBinder:
         if claim.is_bound:
             where = self._claims.why_elsewhere(claim, step)
             return where and f"claim {key}: {where}"
-        if key in held.nodes and claim.node != held.nodes[key]:
+        why = self._teller.why_over(held.told, key, claim)
+        if why:
             held.result = "refused"
-            return f"claim {key} got no volume: its provisioner has given up"
-        return ""
-
-    def _let_go(self, held: _HeldGang) -> None:
-        """
-        Take back what claims without a volume were told.
-        """
-        for key in held.told:
-            self._writer.untell(key, held.nodes[key])
+        return why
 
 
 Act = Callable[[Operation], Receipt]

@@ -169,7 +169,7 @@ class Assembler:
         guests = sum(look.gangs.guests for look in looks)
         queues = rules.usable(guests, warnings)
         warnings += said_of(wide.unread, [look.groups.passed for look in looks])
-        asked = self._asked(wide, looks, trees)
+        asked = self._asked(wide, looks, trees, nodes)
         ready = self._loads.nodes(nodes, asked, warnings=warnings)
         budgets = gangs.budgets(warnings)
         summary = self._summary(looks, objects, [*warnings, *gangs.devices.warnings])
@@ -186,12 +186,16 @@ class Assembler:
         return Assembled(snapshot=snapshot, summary=summary, claims=_claims(looks))
 
     def _asked(
-        self, wide: Objects, looks: Sequence[NamespaceLook], trees: NodeTrees
+        self,
+        wide: Objects,
+        looks: Sequence[NamespaceLook],
+        trees: NodeTrees,
+        nodes: Iterable[NodeRecord],
     ) -> AskedOfNodes:
         """
         Say what gangs ask of all nodes, and what Device objects say of theirs.
         """
-        asked = self._gangs.asked_of_nodes(wide, trees.found.places)
+        asked = self._gangs.asked_of_nodes(wide, trees.found.places, nodes)
         contracts = contracts_in(name for look in looks for name in look.gangs.parts)
         if not contracts:
             return asked

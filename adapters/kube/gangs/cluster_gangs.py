@@ -6,6 +6,7 @@ A namespace is looked at again where something in it changed.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 
 from adapters.kube.api.api_resources import Raw
@@ -40,7 +41,10 @@ from adapters.kube.gangs.storage.attached_volumes import (
     slots_of_nodes,
 )
 from adapters.kube.gangs.storage.pod_volumes import Volumes, storage_of
+from adapters.kube.gangs.storage.volume_reach import volumes_offered
+from adapters.kube.gangs.storage.volume_room import VolumeRoom
 from adapters.kube.objects.node_pool import NodePool
+from adapters.kube.objects.node_record import NodeRecord
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import DisruptionBudget
 from models.neighbours import Neighbours
@@ -75,6 +79,7 @@ class ClusterGangs:
         self._touched: set[str] = set()
         self._storage: Sequence[tuple[Raw, ...]] = ()
         self._shared: tuple[SharedClaim, ...] = ()
+        self._free = VolumeRoom()
         self._room = DeviceRoom()
         self.devices = ClaimedDevices()
 
@@ -121,14 +126,14 @@ class ClusterGangs:
         """
         Make the gangs where some may be other ones than before; ``anew`` is everywhere.
         """
-        held = self._spaces.held
+        held, is_ours = self._spaces.held, partial(_is_of, self._pool)
         touched = set(held) if anew else self._touched & held.keys()
         for name in touched:
             look = self._looks.get(name)
             if look is None:
                 look = self._looks[name] = NamespaceLook(self._dialects)
             space = held[name]
-            look.group(space, self._spaces.objects_of(space, wide), self._is_our_gang)
+            look.group(space, self._spaces.objects_of(space, wide), is_ours)
         apart = self._around(namespace_labels(wide.of(*NAMESPACE)))
         if apart != self._apart:
             touched, self._apart = set(held), apart
@@ -137,13 +142,15 @@ class ClusterGangs:
             some = [n for n, x in self._looks.items() if x.groups.have_volumes]
             touched, self._storage = touched | set(some), storage
         touched |= self._sharing() | self._claiming(wide)
+        unbound = (each for x in self._looks.values() for each in x.groups.unbound)
+        touched |= self._free.look(wide, unbound) & self._looks.keys()
         shared = {each.claim for each in self._shared}
         for name, look in self._looks.items():
             if name in touched or not look.gangs.lasts:
                 space = held[name]
                 own = self._spaces.objects_of(space, wide)
                 pods = chain(space.ours.values(), space.others.values())
-                volumes = Volumes(own, pods, shared)
+                volumes = Volumes(own, pods, shared, self._free.found)
                 maker = GangMaker(own, rules.homes, apart, now, volumes, self.devices)
                 look.make(maker, rules.around, apart)
         self._touched = set()
@@ -176,16 +183,20 @@ class ClusterGangs:
         return {space for space, _ in old ^ new} & self._looks.keys()
 
     def asked_of_nodes(
-        self, wide: Objects, places: Mapping[str, Mapping[str, str]]
+        self,
+        wide: Objects,
+        places: Mapping[str, Mapping[str, str]],
+        nodes: Iterable[NodeRecord],
     ) -> AskedOfNodes:
         """
         Say what gangs ask of nodes beside room; ``places`` are those in trees of nodes.
         """
+        free = volumes_offered(self._free.found, (each.node for each in nodes))
         looks = self.looks()
         return AskedOfNodes(
             by_name=any(look.gangs.asks_for_names for look in looks),
             ports=frozenset().union(*(look.gangs.ports for look in looks)),
-            slots=self._slots(wide),
+            slots=self._slots(wide).beside(free),
             claimed=self.devices.offered,
             others=self.others,
             places=places,
@@ -228,16 +239,6 @@ class ClusterGangs:
             everybody |= {key: g.pods for key, g in look.groups.groups.items()}
         return around_of(everybody, terms)
 
-    def _is_our_gang(self, group: Grouped) -> bool:
-        """
-        Tell whether a gang is of our pool: its pods say so, else its own labels.
-        """
-        if group.members or group.claim.source is None:
-            return True
-        meta = group.claim.source.get("metadata")
-        labels = meta.get("labels") if isinstance(meta, Mapping) else None
-        return self._pool.owns(labels or {})
-
     def budgets(self, warnings: list[str]) -> list[DisruptionBudget]:
         """
         Read the disruption budgets, anew where one or the pods near it changed.
@@ -258,3 +259,14 @@ class ClusterGangs:
             found += known.budgets
             warnings += known.warnings
         return found
+
+
+def _is_of(pool: NodePool, group: Grouped) -> bool:
+    """
+    Tell whether a gang is of a pool: its pods say so, else its own labels.
+    """
+    if group.members or group.claim.source is None:
+        return True
+    meta = group.claim.source.get("metadata")
+    labels = meta.get("labels") if isinstance(meta, Mapping) else None
+    return pool.owns(labels or {})

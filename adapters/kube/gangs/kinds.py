@@ -63,9 +63,9 @@ BIND_REQUESTS = Resource(
 """
 What KAI's binder carries out, where it is there.
 """
-CLAIMS, VOLUMES = (
+CLAIMS, VOLUMES, CLASSES = (
     next(resource for resource in NEEDED if resource.kind == kind)
-    for kind in ("PersistentVolumeClaim", "PersistentVolume")
+    for kind in ("PersistentVolumeClaim", "PersistentVolume", "StorageClass")
 )
 
 

@@ -11,12 +11,16 @@ from dataclasses import dataclass, field
 from adapters.kube.dialects.protocol import Claim, Dialect, Objects
 from adapters.kube.gangs.build import GangMaker, MadeGang
 from adapters.kube.gangs.membership import Grouped, Memberships
-from adapters.kube.gangs.namespaces import Namespace
+from adapters.kube.gangs.namespaces import CLAIM, Namespace
 from adapters.kube.gangs.passed_over import PassedOver, passed_over
 from adapters.kube.gangs.pod_neighbours import Around
 from adapters.kube.gangs.storage.attached_volumes import (
     SharedClaim,
     shared_claims,
+)
+from adapters.kube.gangs.storage.free_volumes import (
+    WantedVolume,
+    wanted_volumes,
 )
 from adapters.kube.objects.constraints import NAME_FIELD
 from adapters.kube.objects.pod_record import PodRecord
@@ -32,7 +36,8 @@ class NamespaceGroups:
     The pods of a namespace by gang, before any is made.
 
     ``keepers`` are pods that ask for something of others; some pods of ours may
-    ``have_volumes``, of which some claims are ``shared``, or claims of devices.
+    ``have_volumes``, of which some claims are ``shared`` or ``unbound``, or claims of
+    devices.
     """
 
     groups: Mapping[str, Grouped] = field(default_factory=dict)
@@ -43,6 +48,7 @@ class NamespaceGroups:
     have_volumes: bool = False
     have_claims: bool = False
     shared: tuple[SharedClaim, ...] = ()
+    unbound: tuple[WantedVolume, ...] = ()
     passed: PassedOver = field(default_factory=PassedOver)
     warnings: tuple[str, ...] = ()
 
@@ -100,6 +106,7 @@ class NamespaceLook:
             have_volumes=any(pod.volumes for pod in ours),
             have_claims=any(pod.claims for pod in ours),
             shared=tuple(shared_claims(ours, others)),
+            unbound=tuple(wanted_volumes(ours, others, objects.of(*CLAIM))),
             passed=passed_over(objects, ours, others),
             warnings=tuple(warnings),
         )

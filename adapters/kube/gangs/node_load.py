@@ -208,9 +208,7 @@ class NodeLoads:
         node = record.node
         by_name, ports, slots, neighbours, places, more = asked
         beside, contracts, claimed, binder = more
-        here = sorted(
-            self._pods.get(node.name, {}).values(), key=lambda pod: (pod.key, pod.uid)
-        )
+        here = sorted(self._pods.get(node.name, {}).values(), key=_by_key)
         ours = [pod for pod in here if self._is_ours(pod)]
         others = [pod for pod in here if not self._is_ours(pod)]
         claimed, said = _agreed(node, claimed)
@@ -257,11 +255,15 @@ class NodeLoads:
         """
         ours = [pod for pod in pods[0] if pod.shared is not None]
         if devices is not None:
-            whole = self._whole.get(made.name, {}).values()
+            whole = sorted(self._whole.get(made.name, {}).values(), key=_by_key)
             return shared_node(made, devices, ours, pods[1], whole)
         if made.allocatable.get(GPU):
             return kai_node(made, ours, pods[1], is_served=is_served)
         return SharedNode(made, NO_DEVICES)
+
+
+def _by_key(pod: PodRecord) -> tuple[str, str]:
+    return pod.key, pod.uid
 
 
 def _agreed(node: Node, claimed: Resources) -> tuple[Resources, list[str]]:

@@ -5,7 +5,7 @@ What cannot be read is a fault of that object alone, raised with the field.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from adapters.kube.objects.constraints import selector_terms
 from adapters.kube.objects.fields import (
@@ -65,6 +65,7 @@ class ClaimRecord:
     modes: tuple[str, ...] = ()
     volume_mode: str = "Filesystem"
     selector: Json | None = None
+    attributes: str = ""
     node: str = ""
     owners: tuple[str, ...] = ()
 
@@ -74,14 +75,24 @@ class VolumeRecord:
     """
     A volume: where it may be used, and what it offers.
 
-    ``demands`` are what it demands of a node's labels, all of which must hold.
+    ``demands`` are what it demands of a node's labels, all of which must hold.  It is
+    ``kept_for`` the claim that it names, by namespace, name and uid, which may be "";
+    it ``is_free`` where it names none and is there for one.
     """
 
     name: str
+    version: str = ""
     demands: tuple[Terms, ...] = ()
     storage_class: str = ""
     driver: str = ""
     handle: str = ""
+    size: int = 0
+    modes: tuple[str, ...] = ()
+    volume_mode: str = "Filesystem"
+    attributes: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    kept_for: tuple[str, str, str] | None = None
+    is_free: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +139,7 @@ def claim_record(raw: Json) -> ClaimRecord:
         modes=tuple(sorted(set(words(spec, "accessModes", "spec")))),
         volume_mode=text(spec, "volumeMode", "spec") or "Filesystem",
         selector=spec.get("selector") and mapping(spec, "selector", "spec"),
+        attributes=text(spec, "volumeAttributesClassName", "spec"),
         node=said.get(SELECTED_NODE, ""),
         owners=tuple(
             text(owner, "uid", "metadata.ownerReferences")
@@ -149,13 +161,37 @@ def volume_record(raw: Json) -> VolumeRecord:
         required = mapping(affinity, "required", "spec.nodeAffinity")
         demands.append(selector_terms(required, place))
     csi = mapping(spec, "csi", "spec")
+    kept_for = _kept_for(spec)
+    phase = text(mapping(raw, "status"), "phase", "status")
+    stays = meta.get("deletionTimestamp") is None
     return VolumeRecord(
         name=text(meta, "name", "metadata"),
+        version=text(meta, "resourceVersion", "metadata"),
         demands=tuple(demands),
         storage_class=_class_of(texts(meta, "annotations", "metadata"), spec),
         driver=text(csi, "driver", "spec.csi"),
         handle=text(csi, "volumeHandle", "spec.csi"),
+        size=_size(mapping(spec, "capacity", "spec"), "spec.capacity"),
+        modes=tuple(sorted(set(words(spec, "accessModes", "spec")))),
+        volume_mode=text(spec, "volumeMode", "spec") or "Filesystem",
+        attributes=text(spec, "volumeAttributesClassName", "spec"),
+        labels=texts(meta, "labels", "metadata"),
+        kept_for=kept_for,
+        is_free=kept_for is None and phase == "Available" and stays,
     )
+
+
+def _kept_for(spec: Json) -> tuple[str, str, str] | None:
+    """
+    Give the claim that a volume names.
+    """
+    if spec.get("claimRef") is None:
+        return None
+    claim = mapping(spec, "claimRef", "spec")
+    namespace, name, uid = (
+        text(claim, key, "spec.claimRef") for key in ("namespace", "name", "uid")
+    )
+    return namespace, name, uid
 
 
 def reduced(raw: Json) -> Json:

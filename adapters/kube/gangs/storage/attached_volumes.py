@@ -7,7 +7,7 @@ those who wait; where no slot is left for that, none of them goes there.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from adapters.kube.gangs.storage.pod_volumes import Claim, Volumes
 from adapters.kube.objects.pod_record import PodRecord
@@ -67,6 +67,18 @@ class SlotsOfNodes:
         Give the slots of one node.
         """
         return self.of_node.get(node, self.others)
+
+    def beside(self, free: Mapping[str, Resources]) -> "SlotsOfNodes":
+        """
+        Offer free volumes beside the slots.
+        """
+        if not free:
+            return self
+        found = dict(self.of_node)
+        for node, amounts in free.items():
+            known = self.of(node)
+            found[node] = replace(known, offered={**known.offered, **amounts})
+        return replace(self, of_node=found)
 
 
 def shared_claims(

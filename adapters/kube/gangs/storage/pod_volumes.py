@@ -8,6 +8,10 @@ from dataclasses import replace
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.notes import named
 from adapters.kube.dialects.protocol import Objects
+from adapters.kube.gangs.storage.free_volumes import (
+    NO_FREE_VOLUMES,
+    FreeVolumes,
+)
 from adapters.kube.gangs.storage.storage_classes import (
     STORAGE_KINDS,
     NotReadyError,
@@ -24,7 +28,7 @@ from adapters.kube.objects.volume_records import (
 )
 from models.gangs import PodPhase
 from models.nodes import LabelRule, NodeDemand, Terms
-from models.resources import Resources
+from models.resources import Resources, summed
 from models.volume_slots import volume_slots
 
 Claim = tuple[str, str]
@@ -38,7 +42,8 @@ class Volumes:
     The claims and volumes that were read.
 
     ``taken`` says of waiting pods, by key, that another has a claim that is for one;
-    ``shared`` claims are counted once for all the pods of a node that use them.
+    ``shared`` claims are counted once for all the pods of a node that use them; of the
+    ``free`` volumes each is for one claim.
     """
 
     def __init__(
@@ -46,6 +51,7 @@ class Volumes:
         objects: Objects,
         pods: Iterable[PodRecord] = (),
         shared: Collection[Claim] = (),
+        free: FreeVolumes = NO_FREE_VOLUMES,
     ) -> None:
         self._claims: Mapping[Claim, Raw] = {
             (namespace, name): raw
@@ -61,6 +67,7 @@ class Volumes:
         self._demands: dict[NodeDemand, NodeDemand] = {}
         self._requests: dict[frozenset[tuple[str, int]], Resources] = {}
         self._shared = frozenset(shared)
+        self._free = free
         alone = {at for at, raw in self._claims.items() if _is_for_one(raw)}
         self.taken = dict(_taken(alone, pods)) if alone else {}
 
@@ -102,7 +109,7 @@ class Volumes:
         if found:
             demand = replace(pod.demand, volumes=tuple(sorted(found, key=repr)))
             pod = replace(pod, demand=self._demands.setdefault(demand, demand))
-        if slots := self._slots(pod):
+        if slots := {**self._slots(pod), **self._free_ones(pod)}:
             asked = {**pod.requests, **slots}
             key = frozenset(asked.items())
             pod = replace(pod, requests=self._requests.setdefault(key, asked))
@@ -119,6 +126,13 @@ class Volumes:
                 name = volume_slots(driver, "/".join(at) if at in self._shared else "")
                 found[name] = found.get(name, 0) + 1
         return found
+
+    def _free_ones(self, pod: PodRecord) -> Resources:
+        """
+        Give what a pod takes of free volumes for its claims.
+        """
+        claims = dict.fromkeys(pod.volumes) if self._free.asked else ()
+        return summed(self._free.asked.get((pod.namespace, x), {}) for x in claims)
 
     def limited_driver(self, at: Claim) -> str:
         """
@@ -178,9 +192,10 @@ class Volumes:
             raise NotReadyError(f"{what} exist")
         if not of.waits:
             raise NotReadyError(f"of class {of.name} is not bound to a volume yet")
-        if not of.provisions:
-            what = f"of class {of.name} needs one of the volumes that are there, and"
-            raise NotReadyError(f"{what} choosing one is not planned")
+        at = claim.namespace, claim.name
+        yield from self._free.places(at)
+        if at in self._free.kept or not of.provisions:
+            return
         if claim.node:
             yield ((LabelRule(key=NAME_FIELD, operator="In", values=(claim.node,)),),)
         yield from self._storage.places(claim)

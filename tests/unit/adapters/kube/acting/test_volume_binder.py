@@ -8,9 +8,10 @@ from adapters.kube.acting.intent import IntentStore
 from adapters.kube.acting.operations import Deeds
 from adapters.kube.acting.sink import ClusterSink
 from adapters.kube.api.errors import answer_error
-from adapters.kube.gangs.kinds import CLAIMS, VOLUMES
+from adapters.kube.gangs.kinds import CLAIMS, CLASSES, VOLUMES
 from adapters.kube.objects.node_record import node_record
 from adapters.kube.objects.pod_reader import pod_record
+from adapters.kube.objects.volume_records import NO_PROVISIONER
 from adapters.kube.watch.cache import Cache
 from adapters.loop.interfaces import Turn
 from adapters.loop.memory.gangs import Memory
@@ -35,7 +36,8 @@ class Stage:
 
     def __init__(self) -> None:
         self.api, self.time = Store(), 0.0
-        self.cache = Cache([PODS, NODES, CLAIMS, VOLUMES], clock=lambda: self.time)
+        kinds = [PODS, NODES, CLAIMS, CLASSES, VOLUMES]
+        self.cache = Cache(kinds, clock=lambda: self.time)
         deeds = Deeds(self.api, self.cache, lambda: True, clock=lambda: self.time)
         store = IntentStore(self.api, ("ns", "intent"), "one")
         self.sink = ClusterSink(self.cache, deeds, store, Memory())
@@ -56,7 +58,7 @@ class Stage:
     def claim(self, i: int, said: dict | None = None, **spec: str) -> None:
         meta = {"name": f"c{i}", "namespace": "default", "uid": f"uid-c{i}"}
         meta["annotations"] = said or {}
-        phase = "Bound" if spec else "Pending"
+        phase = "Bound" if "volumeName" in spec else "Pending"
         raw = {"metadata": meta, "spec": spec, "status": {"phase": phase}}
         self.api.put(claim_path(f"c{i}"), raw)
         self.hear(i)
@@ -71,6 +73,40 @@ class Stage:
         raw = {"metadata": {"name": f"pv{i}"}, "spec": spec}
         self.cache.shelf(VOLUMES).put(f"pv{i}", 1, raw, "1")
         self.claim(i, DONE | {SELECTED: f"n{i}"}, volumeName=f"pv{i}")
+
+    def local(self, **zones: str) -> None:
+        """
+        Let the claims be of a class without a provisioner, with some free volumes.
+        """
+        of = {"metadata": {"name": "local"}, "provisioner": NO_PROVISIONER}
+        of["volumeBindingMode"] = "WaitForFirstConsumer"
+        self.cache.shelf(CLASSES).put("local", 1, of, "1")
+        for i in range(2):
+            self.claim(i, storageClassName="local")
+        for name, zone in zones.items():
+            rule = {"key": "zone", "operator": "In", "values": [zone]}
+            terms = {"nodeSelectorTerms": [{"matchExpressions": [rule]}]}
+            self.volume(name, nodeAffinity={"required": terms})
+
+    def volume(self, name: str, phase: str = "Available", **said: object) -> None:
+        path = f"/api/v1/persistentvolumes/{name}"
+        old = self.api.objects.get(path, {"spec": {"storageClassName": "local"}})
+        raw = {"metadata": {"name": name}, "spec": {**old["spec"], **said}}
+        self.api.put(path, {**raw, "status": {"phase": phase}})
+        self.hear_of(name)
+
+    def hear_of(self, name: str) -> None:
+        raw = self.api.objects[f"/api/v1/persistentvolumes/{name}"]
+        number = int(raw["metadata"]["resourceVersion"])
+        self.cache.shelf(VOLUMES).put(name, number, raw, str(number))
+
+    def given(self) -> dict[str, str]:
+        volumes = {
+            raw["metadata"]["name"]: raw["spec"].get("claimRef")
+            for path, raw in self.api.objects.items()
+            if "persistentvolumes" in path
+        }
+        return {name: ref["name"] for name, ref in volumes.items() if ref}
 
     def hear(self, *names: int) -> None:
         """
@@ -241,6 +277,79 @@ def test_what_a_gang_grew_by_is_given_up_with_it(stage):
     assert ["refused"] == first
     assert ["refused"] == stage.results(stage.sink.due())
     assert [None, None] == stage.nodes
+
+
+def test_claims_without_a_provisioner_get_volumes_of_their_nodes(stage):
+    stage.local(disk0="z0", disk1="z1", other="z2")
+    begun = stage.begin()
+    given, told = stage.given(), stage.selected()
+    stage.bound(0)
+    stage.bound(1)
+
+    assert ["held", "held"] == begun
+    assert {"disk0": "c0", "disk1": "c1"} == given
+    assert [None, None] == told
+    assert ["done", "done"] == stage.results(stage.sink.due())
+
+
+def test_two_claims_never_get_one_volume(stage):
+    stage.local(disk0="z0", disk1="z0")
+    stage.sink.hold(
+        Turn(
+            snapshot(gangs=[gang("g", minimum=2)]),
+            plan(*(bind(f"g-{i}", "n0", uid=f"uid-g-{i}") for i in range(2))),
+            (),
+            "r",
+        )
+    )
+    stage.sink.execute(stage.sink._turn.plan)
+
+    assert {"disk0", "disk1"} == set(stage.given())
+
+
+def test_a_volume_that_is_no_longer_free_ends_it_for_the_whole_gang(stage):
+    stage.local(disk0="z0", disk1="z1")
+    path = "/api/v1/persistentvolumes/disk1"
+    taken = {"claimRef": {"namespace": "default", "name": "else", "uid": "u"}}
+    raw = stage.api.objects[path]
+    stage.api.put(path, {**raw, "spec": {**raw["spec"], **taken}})
+
+    assert ["skipped", "again"] == stage.begin()
+    assert {"disk1": "else"} == stage.given()
+
+
+def test_a_volume_taken_from_a_claim_ends_it(stage):
+    stage.local(disk0="z0", disk1="z1")
+    stage.begin()
+    early = stage.sink.due()
+    for name in ("disk0", "disk1"):
+        stage.hear_of(name)
+    stage.volume("disk1", claimRef=None)
+
+    assert early is None
+    assert ["refused", "refused"] == stage.results(stage.sink.due())
+    assert "claim default/c1: volume disk1 was taken" in stage.receipts[0].message
+    assert not stage.given()
+
+
+def test_a_volume_that_is_bound_is_not_taken_back(stage):
+    stage.local(disk0="z0", disk1="z1")
+    stage.begin()
+    stage.volume("disk0", "Bound")
+    stage.time = 601.0
+
+    assert ["refused", "refused"] == stage.results(stage.sink.due())
+    assert {"disk0": "c0"} == stage.given()
+
+
+def test_a_volume_that_somebody_kept_for_a_claim_is_waited_for(stage):
+    stage.local(disk0="z0", disk1="z1")
+    stage.volume("disk0", claimRef={"namespace": "default", "name": "c0"})
+    stage.begin()
+    stage.time = 601.0
+
+    assert ["refused", "refused"] == stage.results(stage.sink.due())
+    assert {"disk0": "c0"} == stage.given()
 
 
 def test_the_next_leader_is_told_what_is_under_way(stage):

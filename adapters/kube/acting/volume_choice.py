@@ -1,0 +1,142 @@
+"""
+Which free volume each claim of a plan gets: one of its own, the smallest that can be.
+"""
+
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from adapters.kube.acting.pod_claims import PodClaims
+from adapters.kube.gangs.kinds import CLASSES, VOLUMES
+from adapters.kube.gangs.storage.free_volumes import smallest_first, suiting
+from adapters.kube.objects.fields import FieldError
+from adapters.kube.objects.volume_records import (
+    ClaimRecord,
+    VolumeRecord,
+    class_record,
+    volume_record,
+)
+from adapters.kube.watch.cache import Cache
+from models.plan import Operation
+
+
+class VolumeChoice:
+    """
+    The volumes chosen for the claims of one plan.
+    """
+
+    def __init__(self, cache: Cache, claims: PodClaims) -> None:
+        self._cache = cache
+        self._claims = claims
+        self._chosen: Mapping[str, str] = {}
+        self._kept: dict[str, tuple[str, str]] = {}
+
+    def turn(self, steps: Sequence[Operation], given: Collection[str]) -> None:
+        """
+        Choose for another plan; volumes that were ``given`` are chosen no more.
+        """
+        wanted: dict[str, tuple[ClaimRecord, Operation]] = {}
+        for step in steps:
+            for key, claim, _ in self._claims.of(step):
+                if claim is not None and not claim.volume:
+                    wanted.setdefault(key, (claim, step))
+        self._chosen, self._kept = {}, {}
+        if not wanted:
+            return
+        volumes = list(self._volumes())
+        for each in volumes:
+            if each.kept_for is not None:
+                self._kept["/".join(each.kept_for[:2])] = each.name, each.kept_for[2]
+        free = smallest_first(volumes, {*given, *self._claims.volumes()})
+        order = sorted(wanted, key=lambda key: (wanted[key][0].size, key))
+        self._chosen = each_its_own(
+            {
+                key: list(self._suiting(*wanted[key], free))
+                for key in order
+                if key not in self._kept and self.is_static(wanted[key][0])
+            }
+        )
+
+    def of(self, claim: str) -> str:
+        """
+        Give the volume that was chosen for a claim; "" where there is none.
+        """
+        return self._chosen.get(claim, "")
+
+    def is_static(self, claim: ClaimRecord) -> bool:
+        """
+        Tell whether a claim gets one of the volumes that are there.
+        """
+        raw = self._cache.shelf(CLASSES).records.get(claim.storage_class)
+        try:
+            return raw is not None and not class_record(raw).provisions
+        except FieldError:
+            return False
+
+    def kept_for(self, claim: ClaimRecord) -> str:
+        """
+        Name the volume that is for a claim already; "" where none is.
+        """
+        volume, uid = self._kept.get(f"{claim.namespace}/{claim.name}", ("", ""))
+        return volume if uid in {"", claim.uid} else ""
+
+    def why_lost(self, name: str, claim: ClaimRecord, since: int) -> str:
+        """
+        Say why a volume that was given to a claim in a version is not its own any more.
+        """
+        shelf = self._cache.shelf(VOLUMES)
+        raw = shelf.records.get(name)
+        if raw is None:
+            return f"volume {name} is gone"
+        if (shelf.number(name) or 0) < since:
+            return ""  # what we wrote has not come back yet
+        try:
+            owner = volume_record(raw).kept_for
+        except FieldError as error:
+            return f"volume {name} cannot be read: {error}"
+        mine = owner is not None and owner[:2] == (claim.namespace, claim.name)
+        return "" if mine else f"volume {name} was taken from it"
+
+    def _volumes(self) -> Iterable[VolumeRecord]:
+        for raw in list(self._cache.shelf(VOLUMES).records.values()):
+            try:
+                yield volume_record(raw)
+            except FieldError:
+                continue
+
+    def _suiting(
+        self, claim: ClaimRecord, step: Operation, free: Iterable[VolumeRecord]
+    ) -> Iterable[str]:
+        try:
+            is_one = suiting(claim)
+        except FieldError:
+            return
+        for each in free:
+            if is_one(each) and not self._claims.why_not_on(each, step):
+                yield each.name
+
+
+def each_its_own(edges: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """
+    Give each claim a volume of its own, as many as can; the first that suits, if free.
+    """
+    owner: dict[str, str] = {}
+    has: dict[str, str] = {}
+    for claim in edges:
+        came_from: dict[str, str] = {}
+        queue = deque([claim])
+        volume = ""
+        while queue and not volume:
+            asking = queue.popleft()
+            for each in edges[asking]:
+                if each in came_from:
+                    continue
+                came_from[each] = asking
+                if each not in owner:
+                    volume = each
+                    break
+                queue.append(owner[each])
+        while volume:
+            asking = came_from[volume]
+            owner[volume] = asking
+            volume, has[asking] = has.get(asking, ""), volume
+    return has

@@ -1,0 +1,332 @@
+"""
+Free volumes of classes without a provisioner: which claims they suit, each for one.
+
+All claims on a node can have a volume of their own exactly where of every set of its
+volumes no more claims need one than it has (Hall's theorem).  Each set that can lack
+one is a resource, so a plan that keeps to resources leaves every claim a volume.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from adapters.kube.api.api_resources import Raw
+from adapters.kube.dialects.notes import named
+from adapters.kube.gangs.storage.storage_classes import NotReadyError
+from adapters.kube.objects.fields import FieldError
+from adapters.kube.objects.pod_record import PodRecord
+from adapters.kube.objects.volume_records import (
+    ClaimRecord,
+    VolumeRecord,
+    claim_record,
+    selector_rules,
+)
+from models.gangs import PodPhase
+from models.nodes import Terms
+from models.resources import FREE_VOLUMES, Resources, format_quantity
+
+Claim = tuple[str, str]
+_MOST_SETS = 64
+_FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
+_Kind = tuple[object, ...]
+_Volumes = frozenset[int]
+_NONE: _Volumes = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class WantedVolume:
+    """
+    A claim of unfinished pods that has no volume; several of them may ``share`` it.
+
+    ``since`` says when the oldest of its pods was made.
+    """
+
+    claim: ClaimRecord
+    since: float
+    share: bool
+
+    @property
+    def at(self) -> Claim:
+        """
+        Give its namespace and name.
+        """
+        return self.claim.namespace, self.claim.name
+
+
+def wanted_volumes(
+    ours: Iterable[PodRecord], others: Iterable[PodRecord], claims: Iterable[Raw]
+) -> Iterator[WantedVolume]:
+    """
+    Walk the claims of a namespace that pods of ours use and that have no volume.
+    """
+    users: dict[str, list[PodRecord]] = {}
+    mine = set()
+    for pods, is_ours in ((ours, True), (others, False)):
+        for pod in pods:
+            if pod.volumes and pod.phase not in _FINISHED:
+                for name in dict.fromkeys(pod.volumes):
+                    users.setdefault(name, []).append(pod)
+                    if is_ours:
+                        mine.add(name)
+    for _, name, raw in named(claims) if mine else ():
+        if name in mine:
+            try:
+                claim = claim_record(raw)
+            except FieldError:
+                continue
+            if not claim.volume and claim.storage_class:
+                since = min(pod.created or 0.0 for pod in users[name])
+                yield WantedVolume(claim, since, share=len(users[name]) > 1)
+
+
+@dataclass(frozen=True, slots=True)
+class FreeVolumes:
+    """
+    What claims ask of free volumes, and which volumes each resource has.
+
+    ``kept`` are volumes that are for one claim already, ``lacking`` is why a claim can
+    have none.
+    """
+
+    asked: Mapping[Claim, Resources] = field(default_factory=dict)
+    kept: Mapping[Claim, VolumeRecord] = field(default_factory=dict)
+    lacking: Mapping[Claim, str] = field(default_factory=dict)
+    volumes: Sequence[tuple[VolumeRecord, tuple[str, ...]]] = ()
+
+    def places(self, at: Claim) -> tuple[Terms, ...]:
+        """
+        Say what a node must have so that a claim can have a volume there.
+
+        Raises
+        ------
+        NotReadyError
+            When it can have none.
+        """
+        if at in self.lacking:
+            raise NotReadyError(self.lacking[at])
+        return self.kept[at].demands if at in self.kept else ()
+
+    def said(self, at: Claim) -> object:
+        """
+        Give all that is said of a claim, to compare.
+        """
+        kept = self.kept.get(at)
+        return self.asked.get(at), kept and kept.demands, self.lacking.get(at)
+
+    def changed(self, old: "FreeVolumes") -> set[str]:
+        """
+        Name the namespaces of which something else was said before.
+        """
+        each = (self.asked, self.kept, self.lacking, old.asked, old.kept, old.lacking)
+        claims = {at for one in each for at in one}
+        return {at[0] for at in claims if self.said(at) != old.said(at)}
+
+
+NO_FREE_VOLUMES = FreeVolumes()
+
+
+def suiting(claim: ClaimRecord) -> Callable[[VolumeRecord], bool]:
+    """
+    Give what tells whether a claim may have a volume, wherever that is.
+
+    Raises
+    ------
+    FieldError
+        When the claim selects volumes as nobody knows.
+    """
+    rules, modes = (
+        selector_rules(claim.selector or {}, "spec.selector"),
+        set(claim.modes),
+    )
+    return lambda volume: (
+        claim.storage_class == volume.storage_class
+        and claim.size <= volume.size
+        and claim.volume_mode == volume.volume_mode
+        and claim.attributes == volume.attributes
+        and modes <= set(volume.modes)
+        and all(rule.holds(volume.labels) for rule in rules)
+    )
+
+
+def smallest_first(
+    volumes: Iterable[VolumeRecord], taken: Collection[str]
+) -> list[VolumeRecord]:
+    """
+    List the volumes that are for anybody; ``taken`` are those that claims name.
+    """
+    free = (each for each in volumes if each.is_free and each.name not in taken)
+    return sorted(free, key=lambda volume: (volume.size, volume.name))
+
+
+def kept_already(
+    wanted: Iterable[WantedVolume], volumes: Iterable[VolumeRecord]
+) -> dict[Claim, VolumeRecord]:
+    """
+    Give the claims that a volume names, each with it.
+    """
+    named = {each.kept_for[:2]: each for each in volumes if each.kept_for is not None}
+    return {
+        each.at: volume
+        for each in wanted
+        if (volume := named.get(each.at)) is not None
+        and volume.kept_for is not None
+        and volume.kept_for[2] in {"", each.claim.uid}
+    }
+
+
+def free_for(
+    wanted: Iterable[WantedVolume],
+    volumes: Iterable[VolumeRecord],
+    taken: Collection[str],
+    already: Mapping[Claim, VolumeRecord],
+) -> FreeVolumes:
+    """
+    Say what claims of classes without a provisioner ask of free volumes.
+
+    ``taken`` are volumes that claims name, ``already`` are kept for claims.
+    """
+    rest = sorted(wanted, key=lambda each: (each.since, each.at))
+    classes = {each.claim.storage_class for each in rest}
+    there = [each for each in volumes if each.storage_class in classes]
+    free = smallest_first(there, taken)
+    suited, lacking = _suited(rest, free)
+    kept = dict(already)
+    given: set[int] = set()
+    for each in rest:
+        if each.share and (own := suited.get(each.at, _NONE) - given):
+            kept[each.at] = free[min(own)]
+            given.add(min(own))
+    sets: dict[Claim, _Volumes] = {}
+    for each in rest:
+        if each.at in suited and each.at not in kept:
+            sets[each.at] = suited[each.at] - given
+            if not sets[each.at]:
+                lacking[each.at] = _none_for(each.claim, free)
+    sizes = {at: claim.size for at, claim in ((x.at, x.claim) for x in rest)}
+    names, left_out = _named_sets(sets, sizes, free)
+    for at, some in sets.items():
+        if some in left_out:
+            of = free[min(some)].storage_class
+            lacking[at] = f"of class {of} is one of too many that choose otherwise"
+    return FreeVolumes(
+        asked={at: _asked(x, names) for at, x in sets.items() if at not in lacking},
+        kept=kept,
+        lacking=lacking,
+        volumes=tuple(_offering(free, names)),
+    )
+
+
+def _asked(suited: _Volumes, names: Mapping[_Volumes, str]) -> Resources:
+    """
+    Give what a claim asks for: one of its volumes, and of all sets that have them.
+    """
+    return {name: 1 for some, name in names.items() if suited <= some}
+
+
+def _suited(
+    wanted: Iterable[WantedVolume], free: Sequence[VolumeRecord]
+) -> tuple[dict[Claim, _Volumes], dict[Claim, str]]:
+    """
+    Find the volumes that suit each claim, and what is wrong with the others.
+    """
+    kinds: dict[_Kind, _Volumes | str] = {}
+    found: dict[Claim, _Volumes] = {}
+    lacking: dict[Claim, str] = {}
+    for each in wanted:
+        kind = _kind(each.claim)
+        if kind not in kinds:
+            try:
+                is_one = suiting(each.claim)
+                some = frozenset(at for at, x in enumerate(free) if is_one(x))
+                kinds[kind] = some
+            except FieldError as error:
+                kinds[kind] = str(error)
+        known = kinds[kind]
+        if isinstance(known, str):
+            lacking[each.at] = known
+        else:
+            found[each.at] = known
+    return found, lacking
+
+
+def _offering(
+    free: Sequence[VolumeRecord], names: Mapping[_Volumes, str]
+) -> Iterator[tuple[VolumeRecord, tuple[str, ...]]]:
+    """
+    Walk the volumes that claims need, each with the resources that it is part of.
+    """
+    named: dict[int, list[str]] = {}
+    for some, name in names.items():
+        for at in some:
+            named.setdefault(at, []).append(name)
+    for at in sorted(named):
+        yield free[at], tuple(named[at])
+
+
+def _named_sets(
+    sets: Mapping[Claim, _Volumes],
+    sizes: Mapping[Claim, int],
+    free: Sequence[VolumeRecord],
+) -> tuple[dict[_Volumes, str], set[_Volumes]]:
+    """
+    Name each set of volumes that claims may need more of than it has.
+
+    That are those that suit some claims, and those of claims that share some, together.
+    Claims of which there would be too many are left out, those that suit least first.
+    """
+    least: dict[_Volumes, int] = {}
+    for at, some in sets.items():
+        if some:
+            least[some] = min(sizes[at], least.get(some, sizes[at]))
+    found: dict[str, set[_Volumes]] = {}
+    left_out = set()
+    for some in sorted(least, key=lambda each: (-len(each), sorted(each))):
+        known = found.setdefault(free[min(some)].storage_class, set())
+        more = _joined(some, known)
+        if len(known | more) > _MOST_SETS:
+            left_out.add(some)
+        else:
+            known |= more
+    names: dict[_Volumes, str] = {}
+    numbers: dict[tuple[str, int], int] = {}
+    for of, known in sorted(found.items()):
+        for some in sorted(known, key=lambda each: (len(each), sorted(each))):
+            size = min(n for suited, n in least.items() if suited <= some)
+            number = numbers.get((of, size), 0)
+            numbers[of, size] = number + 1
+            which = f"-{number}" if number else ""
+            shown = format_quantity("storage", size)
+            names[some] = f"{FREE_VOLUMES}{of}/{shown}{which}"
+    return names, left_out
+
+
+def _joined(suited: _Volumes, known: Collection[_Volumes]) -> set[_Volumes]:
+    """
+    Give a set, and what it is together with those that share a volume with it.
+    """
+    found = {suited}
+    queue = [suited]
+    while queue and len(found) <= _MOST_SETS:
+        some = queue.pop()
+        for other in known:
+            if not some.isdisjoint(other) and (both := some | other) not in found:
+                found.add(both)
+                queue.append(both)
+    return found
+
+
+def _none_for(claim: ClaimRecord, free: Sequence[VolumeRecord]) -> str:
+    of = claim.storage_class
+    there = [each for each in free if each.storage_class == of]
+    size = format_quantity("storage", claim.size)
+    what = f"asks for {size} of class {of}, and no free volume of it suits"
+    if not there:
+        return f"{what}: there is none"
+    largest = format_quantity("storage", max(each.size for each in there))
+    return f"{what}: there are {len(there):,}, the largest of {largest}"
+
+
+def _kind(claim: ClaimRecord) -> _Kind:
+    return (
+        *(claim.storage_class, claim.size, claim.modes, claim.volume_mode),
+        *(claim.attributes, repr(claim.selector)),
+    )

@@ -1,0 +1,82 @@
+"""
+On which nodes free volumes are; one that several reach is offered by one of them.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from adapters.kube.gangs.storage.free_volumes import FreeVolumes
+from adapters.kube.objects.constraints import NAME_FIELD
+from adapters.kube.objects.volume_records import VolumeRecord
+from models.nodes import Node, Terms, one_holds
+from models.resources import Resources
+
+_HOST = "kubernetes.io/hostname"
+
+
+def volumes_offered(
+    free: FreeVolumes, nodes: Iterable[Node]
+) -> Mapping[str, Resources]:
+    """
+    Say what each node offers of free volumes.
+    """
+    if not free.volumes:
+        return {}
+    reach = VolumeReach(nodes)
+    found: dict[str, dict[str, int]] = {}
+    dealt: dict[str, int] = {}
+    for volume, resources in free.volumes:
+        there = reach.of(volume)
+        if len(there) > 1:
+            there = [min(there, key=lambda node: dealt.get(node, 0))]
+            dealt[there[0]] = dealt.get(there[0], 0) + 1
+        for node in there:
+            amounts = found.setdefault(node, {})
+            for name in resources:
+                amounts[name] = amounts.get(name, 0) + 1
+    return found
+
+
+class VolumeReach:
+    """
+    The nodes from which a volume may be used, those that take pods alone where several.
+    """
+
+    def __init__(self, nodes: Iterable[Node]) -> None:
+        self._labels: dict[str, Mapping[str, str]] = {}
+        self._closed: set[str] = set()
+        self._hosts: dict[str, list[str]] = {}
+        for node in nodes:
+            self._labels[node.name] = {**node.labels, NAME_FIELD: node.name}
+            if node.unschedulable:
+                self._closed.add(node.name)
+            if host := node.labels.get(_HOST):
+                self._hosts.setdefault(host, []).append(node.name)
+        self._known: dict[tuple[Terms, ...], list[str]] = {}
+
+    def of(self, volume: VolumeRecord) -> list[str]:
+        """
+        Name the nodes of a volume.
+        """
+        demands = volume.demands
+        if demands not in self._known:
+            found = sorted(
+                name
+                for name in self._near(demands)
+                if all(one_holds(terms, self._labels[name]) for terms in demands)
+            )
+            ready = [name for name in found if name not in self._closed]
+            self._known[demands] = ready or found
+        return self._known[demands]
+
+    def _near(self, demands: Iterable[Terms]) -> Iterator[str]:
+        """
+        Walk the nodes that may be meant, by host where one is named.
+        """
+        for terms in demands:
+            rules = terms[0] if len(terms) == 1 else ()
+            for rule in rules:
+                if rule.key == _HOST and rule.operator == "In":
+                    for host in set(rule.values):
+                        yield from self._hosts.get(host, ())
+                    return
+        yield from self._labels
