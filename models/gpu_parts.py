@@ -10,6 +10,7 @@ numbers of it.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Self
 
 from models.mig_profiles import SEVENTHS, sevenths
 from models.resources import CLAIMED_GPUS, GPU, GPU_SHARE, SHARES_PER_GPU, Resources
@@ -86,6 +87,28 @@ class GpuDevice:
 
     device: int
     start: int = _NO_START
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceAmounts:
+    """
+    What a pod gets of each of its devices: thousandths of compute and MiB.
+
+    Of a device that is cut it is an instance of a ``profile``.
+    """
+
+    cores: int = 0
+    memory: int = 0
+    profile: str = ""
+
+    @classmethod
+    def of(cls, part: GpuPart, memory: int) -> Self:
+        """
+        Say what a part is of devices with so many MiB.
+        """
+        if part.profile:
+            return cls(profile=part.profile)
+        return cls(cores=part.cores, memory=part.memory_on(memory))
 
 
 @dataclass(frozen=True, slots=True, order=True)

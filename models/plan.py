@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from models.gpu_parts import GpuDevice
+from models.gpu_parts import DeviceAmounts, GpuDevice
 from models.reasons import Waiting
 
 Direction = Literal["max", "min"]
@@ -90,7 +90,8 @@ class Operation:
     """
     One step of a plan; ``source`` is only used by moves.
 
-    ``devices`` are the GPUs of the node of which the pod gets parts.
+    ``devices`` are the GPUs of the node of which the pod gets parts, and ``of_each``
+    says how much; a plan made elsewhere need not.
     """
 
     op: Op
@@ -102,6 +103,7 @@ class Operation:
     beneficiaries: tuple[str, ...] = ()
     rule: str | None = None
     devices: tuple[GpuDevice, ...] = ()
+    of_each: DeviceAmounts | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 Plan files, ours and others', to plans; keys we do not know are passed over.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -11,7 +12,7 @@ from adapters.files.checking.problems import Fault, located, schema_faults
 from adapters.files.checking.sizes import MOST_GANGS, MOST_PODS
 from adapters.files.text import looks_like_json, parse_text, read_text
 from models.errors import InputRejectedError, Problem
-from models.gpu_parts import GpuDevice
+from models.gpu_parts import DeviceAmounts, GpuDevice
 from models.plan import (
     FailedTry,
     Fallback,
@@ -83,10 +84,13 @@ class GangPart(PlanPart):
 
 class DevicePart(PlanPart):
     """
-    A GPU of which a pod gets a part, and the slice at which an instance begins.
+    A GPU of which a pod gets a part, how much, and where an instance begins.
     """
 
     device: Annotated[int, Field(ge=0, le=2**31)]
+    cores: Annotated[int, Field(ge=0, le=1000)] | None = None
+    memory: Annotated[int, Field(ge=0, le=2**31)] | None = None
+    mig: str | None = None
     start: Annotated[int, Field(ge=-1, le=2**31)] = -1
 
 
@@ -290,4 +294,21 @@ def _operation(part: OperationPart) -> Operation:
         beneficiaries=tuple(part.beneficiaries),
         rule=part.rule,
         devices=tuple(GpuDevice(one.device, one.start) for one in part.devices),
+        of_each=_of_each(part.devices),
     )
+
+
+def _of_each(devices: Sequence[DevicePart]) -> DeviceAmounts | None:
+    """
+    Give what a pod gets of each of its GPUs, the most that is said of any.
+    """
+    found = [
+        DeviceAmounts(one.cores or 0, one.memory or 0, one.mig or "")
+        for one in devices
+        if (one.cores, one.memory, one.mig) != (None, None, None)
+    ]
+    return max(found, key=_amounts_order, default=None)
+
+
+def _amounts_order(amounts: DeviceAmounts) -> tuple[str, int, int]:
+    return amounts.profile, amounts.cores, amounts.memory

@@ -9,6 +9,7 @@ from importlib.metadata import version
 
 from models.aged_gangs import still
 from models.gangs import Gang, Pod, PodPhase, PodSet, Tree, is_complete, pod_sets
+from models.gpu_parts import DeviceAmounts, GpuPart, part_of
 from models.kept import Kept
 from models.plan import (
     Departure,
@@ -101,11 +102,12 @@ def _said(
     steps: list[Operation] = []
     said = list(memo.of(still(snapshot.gangs)))
     leaving = _gangs_leaving(snapshot, placement)
+    memory = {node.name: node.gpu_memory for node in snapshot.nodes}
     for at, line in enumerate(said):
         if line is not None and line.name not in leaving:
             continue
         gang = snapshot.gangs[at]
-        mine = list(_steps(gang, placement))
+        mine = list(_steps(gang, placement, memory))
         steps += mine
         now = states.get(gang.key) or standing(gang)
         said[at] = _line(now, mine, placement, waiting.get(gang.key))
@@ -159,36 +161,47 @@ def _gangs_leaving(snapshot: Snapshot, placement: Placement) -> set[str]:
     }
 
 
-def _steps(gang: Gang, placement: Placement) -> Iterator[Operation]:
+def _steps(
+    gang: Gang, placement: Placement, memory: Mapping[str, int]
+) -> Iterator[Operation]:
     """
     Walk what happens to a gang's pods, in their order.
     """
     for leaf in pod_sets(gang.tree):
+        part = part_of(leaf.requests)
         for pod in leaf.pods:
             name = f"{gang.namespace}/{pod.name}"
             if pod.phase in _WAITS:
                 if name in placement.binds:
                     step = _step("Bind", gang, name, pod.uid, placement.binds[name])
-                    yield _on_devices(step, placement)
+                    yield _on_devices(step, placement, part, memory)
                 elif name in placement.reserves:
                     node = placement.reserves[name]
                     step = _step("Reserve", gang, name, pod.uid, node)
-                    yield _on_devices(step, placement)
+                    yield _on_devices(step, placement, part, memory)
             elif pod.phase is PodPhase.RUNNING and name in placement.departures:
                 step = _departure(gang, name, pod, placement.departures[name])
-                yield _on_devices(step, placement)
+                yield _on_devices(step, placement, part, memory)
 
 
 def _step(op: Op, gang: Gang, name: str, uid: str | None, node: str) -> Operation:
     return Operation(op=op, pod=name, gang=gang.key, node=node, uid=uid)
 
 
-def _on_devices(step: Operation, placement: Placement) -> Operation:
+def _on_devices(
+    step: Operation,
+    placement: Placement,
+    part: GpuPart | None,
+    memory: Mapping[str, int],
+) -> Operation:
     """
-    Name the devices of a pod that gets parts of them.
+    Name the devices of a pod that gets parts of them, and how much of each.
     """
     devices = placement.devices.get(step.pod)
-    return replace(step, devices=devices) if devices else step
+    if not devices or part is None:
+        return step
+    amounts = DeviceAmounts.of(part, memory[step.node])
+    return replace(step, devices=devices, of_each=amounts)
 
 
 def _departure(gang: Gang, name: str, pod: Pod, why: Departure) -> Operation:

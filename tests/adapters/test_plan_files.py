@@ -188,3 +188,19 @@ def test_a_plan_with_parts_of_gpus_holds_when_it_is_read_back(name, tmp_path):
     path.write_text(plan_json(decide(given.snapshot, given.policy)))
 
     assert () == verify(given.snapshot, given.policy, read_plan(str(path)))
+
+
+def test_a_plan_says_what_a_pod_gets_of_each_gpu():
+    shown = {}
+    for name in (
+        "memory-and-cores-count-apart",
+        "instances-of-a-gpu-fit-where-slices-are-free",
+    ):
+        given = read_scenario(str(DEVICES / f"{name}.yaml"))
+        for step in plan_document(decide(given.snapshot, given.policy))["operations"]:
+            shown[step["pod"]] = step["devices"]
+
+    assert [{"device": 0, "mig": "4g.20gb", "start": 0}] == shown["default/large-0"]
+    both = [{"device": 0, "cores": 900, "memory": 10240}]
+    assert both == shown["default/cores-0"]
+    assert [{"device": 0, "cores": 0, "memory": 30720}] == shown["default/memory-1"]

@@ -140,10 +140,17 @@ def _places(operation: Operation) -> dict[str, Any]:
 
 def _devices(operation: Operation) -> list[dict[str, Any]]:
     """
-    Name the GPUs of which a pod gets parts.
+    Name the GPUs of which a pod gets parts, and what it gets of each.
     """
+    amounts: dict[str, Any] = {}
+    if (each := operation.of_each) is not None:
+        amounts = {"cores": each.cores, "memory": each.memory}
+        if each.profile:
+            amounts = {"mig": each.profile}
     return [
-        {"device": one.device} | ({"start": one.start} if one.start >= 0 else {})
+        {"device": one.device}
+        | amounts
+        | ({"start": one.start} if one.start >= 0 else {})
         for one in operation.devices
     ]
 

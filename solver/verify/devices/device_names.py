@@ -4,7 +4,7 @@ Rules about the devices that a plan names, each by itself.
 
 from collections.abc import Iterator
 
-from models.gpu_parts import GpuDevice, GpuPart, part_of
+from models.gpu_parts import DeviceAmounts, GpuDevice, GpuPart, part_of, shown
 from models.nodes import Node
 from models.plan import Operation
 from models.resources import GPU
@@ -42,7 +42,16 @@ def _misnamed(part: GpuPart | None, operation: Operation, node: Node) -> str:
         return f"it asks for {part}, and the plan names {len(found)} devices"
     if far := [x.device for x in found if not 0 <= x.device < have]:
         return f"{node.name} has no device {far[0]}, it has {have}"
+    said = operation.of_each
+    if said is not None and said != DeviceAmounts.of(part, node.gpu_memory):
+        return f"it asks for {part}, and the plan gives it {_words(said)}"
     return _miscut(part, found, node) if part.profile else _unlike(part, found)
+
+
+def _words(said: DeviceAmounts) -> str:
+    if said.profile:
+        return f"an instance {said.profile}"
+    return f"{shown(said.cores)} of the compute and {said.memory:,} MiB of each"
 
 
 def _unlike(part: GpuPart, found: tuple[GpuDevice, ...]) -> str:

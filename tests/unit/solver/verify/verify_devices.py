@@ -4,7 +4,7 @@ Cases of the judge about devices of which somebody has a part.
 
 from dataclasses import replace
 
-from models.gpu_parts import TakenDevice, with_shares
+from models.gpu_parts import DeviceAmounts, TakenDevice, with_shares
 from models.policy import Policy, Tier
 from models.resources import GPU
 from tests.helpers.build import bind, gang, plan, requests, snapshot, tier
@@ -40,6 +40,14 @@ def _names():
         good,
         "a slice of no instance",
     )
+    for amounts in (DeviceAmounts(300, MEMORY // 2), DeviceAmounts(profile="1g.10gb")):
+        yield broken(
+            "device-named",
+            half,
+            plan(bind("a-0", devices=on(1), of_each=amounts)),
+            plan(bind("a-0", devices=on(1), of_each=DeviceAmounts(500, MEMORY // 2))),
+            f"{amounts.cores} of its compute",
+        )
     two = snapshot([sharing()], [part_gang("a", fraction(250, devices=2))])
     yield broken(
         "device-named",
