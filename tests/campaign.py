@@ -125,7 +125,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--seed",
         default="0",
-        help="any word; parts-… for rounds with parts of GPUs",
+        help="any word; parts-… for parts of GPUs, stale-… for many stale gangs",
     )
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument(

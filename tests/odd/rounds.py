@@ -19,6 +19,11 @@ PARTS = "parts"
 """
 Where the word of the seed begins so, some ask for parts of GPUs.
 """
+STALE = "stale"
+"""
+Where the word of the seed begins so, most of those that run have been stale for long.
+"""
+_MOST_STALE = 0.7
 
 
 def odd_round(seed: object) -> Part:
@@ -29,6 +34,8 @@ def odd_round(seed: object) -> Part:
         document = _draw(Random(f"odd-round-{seed}-{again}"))
         if str(seed).startswith(PARTS):
             add_parts(Random(f"odd-parts-{seed}-{again}"), document["given"])
+        if str(seed).startswith(STALE):
+            _let_go_stale(Random(f"odd-stale-{seed}-{again}"), document["given"])
         if read(document) is not None:
             return document
     raise AssertionError(f"no legal round for seed {seed}")
@@ -66,3 +73,12 @@ def _draw(chance: Random) -> Part:
     if policy:
         document["policy"] = policy
     return document
+
+
+def _let_go_stale(chance: Random, given: Part) -> None:
+    """
+    Let most gangs that run say that they have run below their minimum for an hour.
+    """
+    for gang in given["gangs"]:
+        if "running" in str(gang) and chance.random() < _MOST_STALE:
+            gang["staleSince"] = "1h"

@@ -18,6 +18,7 @@ LOT = 100
 LOTS = 11
 EXACTLY = 40
 PARTS = 40
+STALE = 40
 
 
 @pytest.mark.drawn
@@ -43,6 +44,13 @@ def test_odd_rounds_with_parts_of_gpus_are_planned_legally():
 
         assert found is None, f"{found.why}\n\n{yaml_text(found.document)}"
     assert asks > PARTS / 2
+
+
+def test_odd_rounds_with_many_stale_gangs_are_planned_legally():
+    for at in range(STALE):
+        found = failure_of(f"stale-{at}", exact=at % 4 == 0)
+
+        assert found is None, f"{found.why}\n\n{yaml_text(found.document)}"
 
 
 def test_the_same_word_draws_the_same_round():
