@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from models.changes.passed_time import ends_in
 from models.plan import Plan
 from models.policy import Policy
 from models.remedies import WhenStarts
@@ -77,7 +78,7 @@ class StartsAsked:
         if gang in problem.blocked or problem.states[gang].satisfied:
             return WhenStarts(sentence="unknown: time alone does not start it")
         unit = unit_of(problem, gang)
-        return self._with_record(self._by_limits(unit), unit)
+        return self._with_record(_unless_it_ends(unit, self._by_limits(unit)), unit)
 
     def _by_limits(self, unit: Unit) -> WhenStarts:
         """
@@ -159,6 +160,20 @@ class StartsAsked:
         return {x.key: x.start for x in heads if x.nodes and x.start is not None}
 
 
+def _unless_it_ends(unit: Unit, said: WhenStarts) -> WhenStarts:
+    """
+    Say no start of what runs in part and ends by its own limit before.
+    """
+    found = (ends_in(state.gang) for state in unit.states)
+    first = min((end for end in found if end is not None), default=None)
+    if said.latest is None or first is None or first > said.latest:
+        return said
+    end = format_duration(first)
+    return WhenStarts(
+        sentence=f"unknown: what runs of it ends in {end}, before it could start"
+    )
+
+
 def _but(said: WhenStarts, why: str) -> WhenStarts:
     """
     Say why nobody knows by record either, where limits do not tell.
@@ -176,7 +191,7 @@ def _by_ends(beside: Problem, unit: Unit, plan: Plan) -> WhenStarts:
     seats = Forecast(beside).seats_later(unit, nothing)
     if seats is None or seats.start is None:
         return WhenStarts(sentence="unknown: nobody says when what is in its way ends")
-    ends = ends_of(beside).for_sure()
+    ends = ends_of(beside).of_others(unit).for_sure()
     starting = {step.gang for step in plan.operations}
     others = [
         one

@@ -41,6 +41,18 @@ def test_who_starts_now_starts_now():
     assert 0 == when(snapshot(nodes(1), [gang("a", gpus=8)]), "a").latest
 
 
+def test_who_runs_in_part_and_ends_by_itself_before_has_no_start():
+    torn = gang("a", minimum=2, replicas=2, gpus=8, running=["n1"], max_runtime=1800)
+    late = when(snapshot(nodes(2), [running("r", 3600), torn]), "a")
+    early = when(snapshot(nodes(2), [running("r", 1200), torn]), "a")
+
+    assert late.latest is None
+    assert (
+        late.sentence == "unknown: what runs of it ends in 30m, before it could start"
+    )
+    assert 1200 == early.latest
+
+
 def test_others_that_wait_may_be_first():
     gangs = [running("r", 3600), gang("a", gpus=8), gang("b", gpus=8, age=99)]
 
