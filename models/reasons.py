@@ -218,7 +218,8 @@ def _others(shown: Mapping[str, _Shown]) -> str:
     Say who gets what a gang needs, and how much; or behind whom it is held back.
     """
     if "behind" in shown:
-        return f"it is held back for {shown['behind'].fact}"
+        more = ", for whom the next round would evict it" if "next" in shown else ""
+        return f"it is held back for {shown['behind'].fact}{more}"
     if "to" not in shown:
         return "this plan gives what it needs to others"
     fact = {key: one.fact for key, one in shown.items()}

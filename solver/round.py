@@ -222,6 +222,7 @@ def _lasting(bare: Problem, budget: Budget, strategy: str) -> Outcome:
         again = problem_of(later, bare.policy, bare.tuning)
         return _chosen(again, budget, strategy)
 
+    makes_way: dict[str, tuple[str, ...]] = {}
     for _ in range(bare.tuning.search.most_short_lived):
         short = short_lived(found, following)
         if not short.starts:
@@ -230,11 +231,13 @@ def _lasting(bare: Problem, budget: Budget, strategy: str) -> Outcome:
             budget.cut.add("next-round")
             return first
         bare = without(bare, short.starts)
+        makes_way |= dict.fromkeys(sorted(short.starts), tuple(sorted(short.rivals)))
         found = _chosen(bare, budget, strategy)
         if not short.rivals & started(found):
             return first
     if found is first:
         return first
+    found = replace(found, makes_way=makes_way)
     if strategy == "solver":
         by_hand = _lasting(whole, budget, "greedy")
         if _is_better(by_hand, found) and not short_lived(by_hand, following).starts:

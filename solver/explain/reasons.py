@@ -120,7 +120,7 @@ class _Explainer:
         """
         Name what units have in common that are told the same, in the same words.
         """
-        if unit.key in self._heads:
+        if unit.key in self._heads or unit.key in self._outcome.makes_way:
             return unit.key
         kind = unit_kind(self._bare.shapes, unit.states)
         evicted = was_evicted(self._bare, unit)
@@ -130,6 +130,11 @@ class _Explainer:
         """
         Give the reason of a unit, none where only a proof or evictions can tell.
         """
+        rivals = self._outcome.makes_way.get(unit.key)
+        if rivals is not None:
+            facts: Facts = {"gangs": len(rivals), "behind": listed(rivals, "gang")}
+            facts |= {"next": "evicts"}
+            return Waiting(Reason.LOWER_TIER_OR_PRIORITY, facts)
         waiting = _over_limit(self._bare, unit)
         if waiting is not None:
             return waiting

@@ -18,7 +18,8 @@ class Outcome:
     A draft with one result per tier, and the GPUs that idle for heads.
 
     ``first_in_line`` is the unit that found no room and that others wait behind, where
-    a strategy knows a line.
+    a strategy knows a line.  ``makes_way`` are gangs that do not start since the next
+    round would evict them, with those for whom it would.
     """
 
     problem: Problem
@@ -28,6 +29,7 @@ class Outcome:
     heads: tuple[Head, ...] = ()
     held: int = 0
     first_in_line: str = ""
+    makes_way: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
 
 

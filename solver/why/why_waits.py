@@ -85,7 +85,7 @@ class RoundAsked:
         line, problem = self._lines[gang], self.problem
         if line.state != "Waiting" or problem.states[gang].satisfied:
             return _no_wait(line)
-        waiting = problem.blocked.get(gang) or _of_its_group(line)
+        waiting = problem.blocked.get(gang) or _of_this_plan(line)
         if waiting is not None and waiting.reason not in _STRUCTURAL:
             return _not_ready(gang, waiting)
         unit = self._units.get(gang) or unit_of(problem, gang)
@@ -119,12 +119,15 @@ class RoundAsked:
         )
 
 
-def _of_its_group(line: GangLine) -> Waiting | None:
+def _of_this_plan(line: GangLine) -> Waiting | None:
     """
-    Give the reason of a gang whose group is kept from starting by this very plan.
+    Give a reason that only the plan knows: its group, or the round after it.
     """
     why = line.waiting
-    return why if why and why.reason is Reason.WAITING_FOR_GROUP else None
+    if why is None:
+        return None
+    is_known = why.reason is Reason.WAITING_FOR_GROUP or "next" in why.facts
+    return why if is_known else None
 
 
 def _no_wait(line: GangLine) -> WhyWaits:
@@ -165,7 +168,7 @@ def _not_ready(gang: str, waiting: Waiting) -> WhyWaits:
         resource=resource,
         has=has if isinstance(has, int) else None,
         needs=needs if isinstance(needs, int) else None,
-        facts={**facts, "reason": waiting.reason.value},
+        facts={"detail": waiting.message, **facts, "reason": waiting.reason.value},
     )
     return WhyWaits(
         gang=gang,

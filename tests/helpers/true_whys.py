@@ -48,6 +48,9 @@ class TrueWhy:
         """
         if why.verdict in NOT_READY or _keeps_room(why) or self._share_places:
             return []
+        if "next" in why.because[0].facts:
+            alone = starts_now(gather(self.snapshot), self._team(why.gang))
+            return [] if alone else [f"{why.gang} could not start alone"]
         found = []
         for core in (why.because, *why.besides):
             words = [(one.rule.value, one.at) for one in core]
@@ -72,8 +75,7 @@ class TrueWhy:
         Tell whether a gang starts, with its group, where only some rules hold.
         """
         words = {one.rule for one in core}
-        fact = gather(self.snapshot).gangs[key]
-        team = {key, *(m for m in fact.gang.mates if self._needy(m))}
+        team = self._team(key)
         world = self._world(team, core)
         if starts_now(gather(world), team):
             return True
@@ -93,6 +95,10 @@ class TrueWhy:
         if starts_by_right(facts, policy, shares, team):
             return True
         return policy.evicts(borrowing=True) and _borrows(facts, policy, shares, team)
+
+    def _team(self, key) -> set[str]:
+        mates = gather(self.snapshot).gangs[key].gang.mates
+        return {key, *(mate for mate in mates if self._needy(mate))}
 
     def _needy(self, key) -> bool:
         return gather(self.snapshot).gangs[key].needy

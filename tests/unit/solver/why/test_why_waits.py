@@ -223,3 +223,28 @@ def test_it_is_told_who_waits_before_it():
 
     expected = PlaceInLine(at=2, waiting=2, in_queue=1, before=("default/pa",))
     assert expected == found.place
+
+
+@pytest.mark.parametrize("strategy", ["solver", "greedy"])
+def test_who_does_not_start_since_the_next_round_would_evict_it_is_told_for_whom(
+    strategy,
+):
+    queues = [queue("also", quota=10), queue("line", quota=1)]
+    gangs = [
+        gang("held", queue="also", minimum=3, gpus=4, running=["n0", "n1", "n1"]),
+        gang("behind", queue="also", gpus=8),
+        gang("first", queue="line", priority=30, gpus=8),
+        gang("later", queue="line", priority=20, minimum=3, gpus=2),
+    ]
+    room = [node(f"n{at}", gpus) for at, gpus in enumerate((4, 8, 4, 8))]
+    case, policy = snapshot(room, gangs, queues), Policy()
+    plan = decide(case, policy, strategy=strategy)
+
+    found = why_waits(case, policy, plan, "default/later")
+
+    assert [Verdict.OUTRANKED] == [one.rule for one in found.because]
+    assert found.sentence == found.because[0].sentence
+    assert found.sentence == (
+        "could start alone; it is held back for default/first, "
+        "for whom the next round would evict it"
+    )
