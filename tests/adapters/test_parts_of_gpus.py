@@ -163,3 +163,48 @@ def test_all_mistakes_are_told_at_once():
     assert ["devices[1]", "devices[2]", "model"] == sorted(
         one.split("mig.")[1].split(":")[0].split(",")[0] for one in more
     )
+
+
+RUNS = {"node": "n", "pods": 1, "devices": [0]}
+WHOLE = {"requests": {GPU: 1}, "running": [RUNS]}
+HALF = {"gpu": {"fraction": 0.5}, "running": [RUNS]}
+MOST = {"gpu": {"memory": "60Gi"}, "running": [RUNS]}
+BOOKED = {
+    "whole twice": ([WHOLE, WHOLE], "it is somebody's already"),
+    "whole beside a part": ([HALF, WHOLE], "it is somebody's already"),
+    "a part beside a whole": ([WHOLE, HALF], "one pod has all of it"),
+    "two contracts": (
+        [HALF, HALF | {"gpu": {"fraction": 0.2, "contract": "kai"}}],
+        "phalanx shares it, and this is a part under kai",
+    ),
+    "too much compute": ([HALF, HALF, HALF], "0.5 more of its compute is taken"),
+    "too much memory": ([MOST, MOST], "40,960 MiB more are taken than it has"),
+    "memory above the device": (
+        [MOST | {"gpu": {"memory": "100Gi"}}],
+        "20,480 MiB more are taken than it has",
+    ),
+    "two pods of a leaf": (
+        [WHOLE | {"min": 2, "running": [RUNS | {"pods": 2}]}],
+        "it is somebody's already",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BOOKED)
+def test_a_device_that_is_booked_twice_is_told_with_its_place(name):
+    gangs, what = BOOKED[name]
+    told = problems(document(*gangs))
+
+    assert 1 == len(told), told
+    last = f"gangs[{len(gangs) - 1}].running[0].devices[0]"
+    assert last in told[0]
+    assert f"device 0 of n: {what}" in told[0]
+
+
+@pytest.mark.parametrize("name", BOOKED)
+def test_what_was_observed_of_a_device_may_be_wrong(name):
+    gangs, _ = BOOKED[name]
+    found = document(*gangs)
+    seen = {key: found[key] for key in ("apiVersion", "given")}
+
+    assert scenario_of("test", seen | {"kind": "Snapshot"}).snapshot.gangs

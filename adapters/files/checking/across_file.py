@@ -8,6 +8,7 @@ parent, a missing gang of a group, a node that is gone.
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
+from adapters.files.checking.booked_devices import booked_faults
 from adapters.files.checking.device_checks import (
     node_device_faults,
     placed_faults,
@@ -49,7 +50,7 @@ def file_faults(file: ScenarioFile, *, besides: bool = False) -> list[Fault]:
     faults.extend(_mixed_faults(given, besides=besides))
     faults.extend(_name_faults(given))
     faults.extend(_queue_faults(given.queues))
-    faults.extend(_device_faults(given))
+    faults.extend(_device_faults(file))
     levels = {topology.name: topology.levels for topology in given.topologies}
     for index, gang in enumerate(given.gangs):
         place = ("given", "gangs", index)
@@ -67,10 +68,11 @@ def file_faults(file: ScenarioFile, *, besides: bool = False) -> list[Fault]:
     return faults
 
 
-def _device_faults(given: Given) -> Iterator[Fault]:
+def _device_faults(file: ScenarioFile) -> Iterator[Fault]:
     """
     Find devices that nodes have not, and parts of which nobody says where they run.
     """
+    given = file.given
     for index, node in enumerate(given.nodes):
         yield from node_device_faults(node, ("given", "nodes", index))
     concerned = [at for at, gang in enumerate(given.gangs) if says_devices(gang)]
@@ -80,6 +82,8 @@ def _device_faults(given: Given) -> Iterator[Fault]:
     for index in concerned:
         for place, leaf in leaves_of(given.gangs[index], ("given", "gangs", index)):
             yield from placed_faults(leaf, place, nodes)
+    if file.kind == "Scenario":
+        yield from booked_faults({at: given.gangs[at] for at in concerned}, nodes)
 
 
 def _mixed_faults(given: Given, *, besides: bool) -> Iterator[Fault]:
