@@ -45,13 +45,13 @@ class RoundFile:
     """
     Writes records to a file; a full one makes room: ``rounds.jsonl.1`` is the last one.
 
-    At most ``files`` files of ``size`` bytes are kept, and one record more.
+    At most ``files`` files of ``size`` bytes are kept, and one record more.  Nothing is
+    remembered of the file: another replica may have led, and written to it, since.
     """
 
     path: Path
     size: int = KEPT_BYTES
     files: int = KEPT_FILES
-    _written: int | None = None
 
     def append(self, record: Mapping[str, Any]) -> None:
         """
@@ -60,15 +60,12 @@ class RoundFile:
         line = json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
         data = line.encode()
         try:
-            if self._written is None:
-                self._written = self._opened()
-            if self._written and self._written + len(data) > self.size:
+            written = self._opened()
+            if written and written + len(data) > self.size:
                 self._rotate()
             with self.path.open("ab") as stream:
                 stream.write(data)
-            self._written += len(data)
         except OSError as error:
-            self._written = None
             fields = {"file": str(self.path), "error": str(error)}
             _log.warning("round_not_recorded", extra={"fields": fields})
 
@@ -94,7 +91,6 @@ class RoundFile:
             if older.exists():
                 older.replace(numbered(self.path, number))
         self.path.unlink(missing_ok=True)  # where only one file is kept
-        self._written = 0
 
 
 def numbered(path: Path, number: int) -> Path:

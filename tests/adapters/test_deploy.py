@@ -184,6 +184,19 @@ def test_it_writes_only_where_a_volume_is(pod):
     assert places["/etc/phalanx"]["readOnly"]
 
 
+def test_the_record_outlives_its_pods_in_production(pod):
+    folder = DEPLOY / "overlays" / "production"
+    (claim,) = documents(folder / "records.yaml")
+    (patch,) = documents(folder / "kustomization.yaml")[0]["patches"]
+    (step,) = yaml.safe_load(patch["patch"])
+    at = int(step["path"].rpartition("/")[2])
+
+    assert pod["volumes"][at]["name"] == step["value"]["name"]
+    named = step["value"]["persistentVolumeClaim"]["claimName"]
+    assert claim["metadata"]["name"] == named
+    assert ["ReadWriteMany"] == claim["spec"]["accessModes"]
+
+
 def test_the_image_runs_as_the_user_of_the_pod_which_is_not_root(pod):
     user = pod["securityContext"]["runAsUser"]
     said = re.findall(r"^USER (\d+):(\d+)$", DOCKERFILE, re.MULTILINE)

@@ -87,6 +87,20 @@ def test_one_file_is_begun_anew_when_it_is_full(tmp_path):
     assert not numbered(path, 1).exists()
 
 
+def test_replicas_that_lead_by_turns_write_one_record(tmp_path):
+    path = tmp_path / "rounds.jsonl"
+    one, other = (RoundFile(path, size=1000, files=3) for _ in range(2))
+    for number in range(40):
+        (one if number % 10 < 5 else other).append(record(f"r{number}", 200))
+    sizes = [part.stat().st_size for part in tmp_path.iterdir()]
+    kept = names(path)
+
+    assert 3 == len(sizes)
+    assert max(sizes) <= 1000
+    assert kept == [f"r{number}" for number in range(40 - len(kept), 40)]
+    assert 9 <= len(kept) <= 12
+
+
 def test_a_line_that_a_crash_cut_off_is_passed_over(tmp_path):
     path = tmp_path / "rounds.jsonl"
     RoundFile(path).append(record("r0"))

@@ -21,7 +21,7 @@ from tools.chart.source import (
     settings,
 )
 from tools.chart.templates import templates
-from tools.chart.values import VALUES, Value, parts_of_settings
+from tools.chart.values import RECORDS, VALUES, Value, parts_of_settings
 
 CHART = DEPLOY / "chart"
 MADE = "# Made by `make chart`; written by hand are the templates without this line.\n"
@@ -79,6 +79,9 @@ def overlay_values(name: str) -> dict[str, Any]:
 def _say(said: dict[str, Any], path: str, value: object) -> None:
     if path.endswith("/args/-"):
         said["args"] = [*said.get("args", []), value]
+        return
+    if path == RECORDS:
+        said["records"] = {"keep": True}
         return
     (name,) = (each.name for each in VALUES if each.at == path)
     said[name] = value

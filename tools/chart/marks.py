@@ -51,6 +51,17 @@ class Marks:
             )
         )
 
+    def choice(self, value: str, this: str, that: str) -> str:
+        """
+        Mark a key for one field where a value says so, else another.
+        """
+        return self._mark(
+            lambda by: (
+                f"{{{{- if {value} }}}}\n{' ' * by}{this}\n{' ' * by}{{{{- else }}}}\n"
+                f"{' ' * by}{that}\n{' ' * by}{{{{- end }}}}"
+            )
+        )
+
     def put(self, text: str) -> str:
         """
         Put every expression where its mark stands.

@@ -19,14 +19,16 @@ from tools.chart.source import (
     labels,
     remark,
 )
-from tools.chart.values import CONTAINER, Value, at, placed
+from tools.chart.values import CONTAINER, RECORDS, Value, at, placed
 
 SPACE = "phalanx-system"
 MONITORING = OVERLAYS / "monitoring"
+PRODUCTION = OVERLAYS / "production"
 _NAMED = ("metadata", "roleRef", "subjects", "configMap")
 """
 What names an object, and so gets the shard's suffix; the Lease has the shard's name.
 """
+_NAMES = ("serviceAccountName", "claimName")
 _LABELLED = ("ServiceMonitor", "PrometheusRule")
 
 
@@ -41,6 +43,8 @@ def templates() -> dict[str, str]:
     for path in files(MONITORING):
         name = f"templates/monitoring-{path.name}"
         made[name] = _template(path, ".Values.monitoring.enabled")
+    for path in files(PRODUCTION):
+        made[f"templates/{path.name}"] = _template(path, ".Values.records.keep")
     return made
 
 
@@ -59,6 +63,8 @@ def _written(raw: Object, marks: Marks) -> str:
         meta["labels"][marks.fields(".Values.monitoring.labels")] = None
     if raw["kind"] == "Deployment":
         _fill(raw, marks)
+    if raw["kind"] == "PersistentVolumeClaim":
+        _fill_claim(raw["spec"], marks)
     walked = _walked(raw, marks)
     text = yaml.safe_dump(walked, width=1000, allow_unicode=True, sort_keys=False)
     return marks.put(text.replace("{{", '{{ "{{" }}'))
@@ -77,6 +83,32 @@ def _fill(raw: Object, marks: Marks) -> None:
     container["args"] = marks.block(f"concat (list {words}) .Values.args | toYaml")
     sums = marks.scalar('include "phalanx.settings" . | sha256sum')
     at(raw, "spec/template/metadata")["annotations"] = {"checksum/settings": sums}
+
+    volume = at(raw, RECORDS)
+    usual = {"emptyDir": volume.pop("emptyDir")}
+    (claim,) = (each for path in files(PRODUCTION) for each in documents(path))
+    name = marks.put(_replaced(claim["metadata"]["name"], marks, "claimName", ""))
+    kept = {"persistentVolumeClaim": {"claimName": name}}
+    volume[marks.choice(".Values.records.keep", _flow(kept), _flow(usual))] = None
+
+
+def _fill_claim(spec: Object, marks: Marks) -> None:
+    """
+    Put what is said of the records into the claim of their volume.
+    """
+    spec["accessModes"] = marks.block("toYaml .Values.records.accessModes")
+    spec["resources"]["requests"]["storage"] = marks.scalar(".Values.records.size")
+    of = ".Values.records.storageClassName"
+    spec[marks.field("storageClassName", of, block=False)] = None
+
+
+def _flow(raw: Object) -> str:
+    """
+    Write a field in one line.
+    """
+    ((name, value),) = raw.items()
+    inner = yaml.safe_dump(value, width=1000, default_flow_style=True).strip()
+    return f"{name}: {inner}"
 
 
 def _place(parent: Object, key: str, value: Value, marks: Marks) -> None:
@@ -108,7 +140,7 @@ def _replaced(word: str, marks: Marks, key: str, above: str) -> str:
     if key == "kubernetes.io/metadata.name":
         return marks.scalar(".Values.monitoring.namespace | quote")
     named = key == "name" and above in _NAMED
-    if (named and word != "phalanx-default") or key == "serviceAccountName":
+    if (named and word != "phalanx-default") or key in _NAMES:
         return word + marks.scalar('include "phalanx.suffix" .')
     shard = "phalanx-" + marks.scalar(".Values.shard")
     return re.sub(r"\bphalanx-default\b", shard, word)

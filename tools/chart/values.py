@@ -11,6 +11,7 @@ from tools.chart.source import BASE, Object, document, files, settings
 
 POD = "spec/template/spec"
 CONTAINER = f"{POD}/containers/0"
+RECORDS = f"{POD}/volumes/1"
 TEXT, NUMBER, TRUTH = "string", "integer", "boolean"
 
 
@@ -154,6 +155,34 @@ VALUES = (
         about="Taints that it may run beside.",
         kind="array",
         at=f"{POD}/tolerations",
+    ),
+    Value(
+        name="records.keep",
+        about=(
+            "Keep the record of rounds in a volume, so that it outlives its pods. Both "
+            "replicas mount it."
+        ),
+        kind=TRUTH,
+        default=False,
+    ),
+    Value(
+        name="records.storageClassName",
+        about="Unless you say one, the default class; it must offer ReadWriteMany.",
+        kind=TEXT,
+        default="",
+    ),
+    Value(
+        name="records.accessModes",
+        about="[ReadWriteOnce] is enough for one replica.",
+        kind="array",
+        default=["ReadWriteMany"],
+    ),
+    Value(
+        name="records.size",
+        about="Rounds and bundles take at most some hundred MiB.",
+        kind=TEXT,
+        default="1Gi",
+        pattern=".",
     ),
     Value(
         name="monitoring.enabled",
