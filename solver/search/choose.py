@@ -143,19 +143,20 @@ class _Choice:
         """
         Tell whether a tier has its best value; try what promises a better one.
         """
+        bound = widest_bound(self.decided.before, self.found.keys[at])
         while True:
             known = self.found.sure.holds(self.found.keys, self.found.values)
-            if known[at]:
+            if known[at] or bound == self.found.values[at]:
                 return True
-            answer, bound = self._ask(at)
+            answer, bound = self._ask(at, bound)
             if bound == self.found.values[at]:
                 return True
             if answer is None or not self.tries or not self._try(answer):
                 return False
 
-    def _ask(self, at: int) -> tuple[Answer | None, int]:
+    def _ask(self, at: int, bound: int) -> tuple[Answer | None, int]:
         """
-        Ask the whole round for the best value of a tier.
+        Ask the whole round for the best value of a tier that has some bound.
         """
         key, value = self.found.keys[at], self.found.values[at]
         row = self.encoding.tier(key)
@@ -166,11 +167,10 @@ class _Choice:
             model.maximize(row.expression)
         else:
             model.minimize(row.expression)
-        widest = widest_bound(self.decided.before, key)
-        goal = Goal(key.direction, 0.0, value, widest)
+        goal = Goal(key.direction, 0.0, value, bound)
         if self.budget.left <= 0:
             self.budget.cut.add("search")
-            return None, widest
+            return None, bound
         answer = self.attempts.solve(
             model, goal, self.budget.left * self.tuning.open_part
         )
