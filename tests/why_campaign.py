@@ -17,7 +17,7 @@ from solver import RoundAsked, decide_or_fall_back
 from tests.helpers.true_latest import limited, problems_of_starts
 from tests.helpers.true_remedies import problems_of_remedies
 from tests.helpers.true_whys import TrueWhy
-from tests.helpers.waiting_cases import CASES
+from tests.helpers.waiting_cases import CASES, in_haste
 
 KINDS = ("cores", "remedies", "starts")
 SHORT = 0.5
@@ -51,30 +51,35 @@ def main() -> int:
     return 1 if failed else 0
 
 
-def complaints(case: str, seed: int, *, only: str = "") -> list[str]:
+def complaints(
+    case: str, seed: int, *, only: str = "", hasty: bool = False
+) -> list[str]:
     """
     Say what is wrong with what the gangs of one round are told.
+
+    A ``hasty`` round is planned with less than its limit.
     """
     found: list[str] = []
     for kind in KINDS:
         if only in {"", kind}:
             try:
-                found += _complaints(kind, case, seed)
+                found += _complaints(kind, case, seed, hasty=hasty)
             except UndecidedError:
                 told["undecided by the exact model"] += 1
     return found
 
 
-def _complaints(kind: str, case: str, seed: int) -> Iterator[str]:
+def _complaints(kind: str, case: str, seed: int, *, hasty: bool) -> Iterator[str]:
     snapshot, policy = CASES[case](seed)
     if kind == "starts":
         snapshot = limited(snapshot, seed)
     if kind == "remedies":
         limits = policy.limits.model_copy(update={"deterministic": SHORT})
         policy = policy.model_copy(update={"limits": limits})
-    plan = decide_or_fall_back(snapshot, policy)
+    planned = in_haste(policy) if hasty else policy
+    plan = decide_or_fall_back(snapshot, planned)
     if kind == "starts":
-        yield from problems_of_starts(snapshot, policy, plan)
+        yield from problems_of_starts(snapshot, planned, plan)
         return
     asked = RoundAsked(snapshot, policy, plan)
     waits = [line.name for line in plan.gangs if line.state == "Waiting"]

@@ -30,6 +30,14 @@ def with_sharers(seed):
     return with_parts(snapshot, seed), policy
 
 
+def in_haste(policy):
+    """
+    Give a quarter of the usual limit: what is told must hold of any plan.
+    """
+    limits = policy.limits.model_copy(update={"deterministic": 1.0})
+    return policy.model_copy(update={"limits": limits})
+
+
 CASES = {
     "random": alone(random_snapshot),
     "odd": alone(odd_snapshot),
