@@ -5,7 +5,7 @@ A rule that could not matter to a unit is not listed.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from models.gangs import PodSet
 from models.nodes import Node
@@ -134,7 +134,9 @@ def _of_domains(unit: Unit) -> Iterator[NamedRule]:
 
 def _short_of_share(problem: Problem, unit: Unit) -> list[str]:
     """
-    List the queues of a unit, its own first, whose shares do not hold it as well.
+    List the queues of a unit, its own first, whose shares may not hold it as well.
+
+    Of a tree with a choice the least of each resource need not be that of one choice.
     """
     queues = remembering(problem).queues
     return [
@@ -142,8 +144,12 @@ def _short_of_share(problem: Problem, unit: Unit) -> list[str]:
         for state in unit.states
         for name in queues.chain(state.gang.queue)
         for resource in queues.named
-        if needed(state, resource) > 0
-        and needed(state, resource) > queues.claim_left(problem.shares, name, resource)
+        for asked in [
+            needed(state, resource)
+            if state.rigid
+            else _most(replace(unit, states=(state,)), resource)
+        ]
+        if asked > max(0, queues.claim_left(problem.shares, name, resource))
     ]
 
 

@@ -195,7 +195,7 @@ class _Telling:
                     used=due - left,
                     needs=needs,
                 )
-        return Blocker(rule=rule.word, at=rule.at)
+        return _of_choice(rule, problem, unit)
 
     # --- others -----------------------------------------------------------------
 
@@ -249,6 +249,25 @@ class _Telling:
         column, resource, needs = _most_strained(problem, unit, free - given)
         shares = self.given.amounts(resource, lambda _, node: bool(nodes[node]))
         return _taken(resource, needs, int(free[column]), shares)
+
+
+def _of_choice(rule: NamedRule, problem: Problem, unit: Unit) -> Blocker:
+    """
+    Say of a tree with a choice what it asks for at once of a queue's share.
+    """
+    queues = remembering(problem).queues
+    due = problem.shares.get(rule.at, {})
+    left = {r: queues.claim_left(problem.shares, rule.at, r) for r in queues.named}
+    asked = [r for r in queues.named if any(r in x.requests for x in leaves_of(unit))]
+    scarce = min(asked, key=lambda r: left[r] / max(1, due.get(r, 0)))
+    return Blocker(
+        rule=rule.word,
+        at=rule.at,
+        resource=scarce,
+        has=due.get(scarce, 0),
+        used=due.get(scarce, 0) - left[scarce],
+        facts={"wanted": f"more {' and '.join(asked)}"},
+    )
 
 
 def _held_back(names: Sequence[str]) -> Blocker:

@@ -19,6 +19,10 @@ def test_who_is_told_a_latest_start_has_started_by_then(case, first):
         assert [] == complaints(case, seed, only="starts", hasty=True), seed
 
 
+def test_who_ends_before_it_could_start_is_told_no_start():
+    assert [] == complaints("random", 30163, only="starts")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("first", SLOW[::EACH])
