@@ -65,8 +65,9 @@ class _Gathering:
         gang = victim.gang
         budgets = self._budgets.get(gang.key, ()) if self._budgets else ()
         key = self._kind_of(victim, rights, number, budgets)
-        if self.problem.around is not None and isinstance(gang.tree, PodSet):
-            key = (key, gang.tree.neighbours, gang.stale_since is None)
+        around = self.problem.around
+        if around is not None and isinstance(gang.tree, PodSet):
+            key = (key, gang.tree.neighbours, gang.key in around.stale)
         at = self._known.get(key)
         if at is None:
             at = self._known[key] = len(self.found.accounts)

@@ -5,13 +5,11 @@ Stale gangs: what runs below its minimum for too long is evicted whole, for nobo
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from models.aged_gangs import still
-from models.gangs import Gang, MatchPolicy, Pod, PodPhase, PodSet, pod_sets
+from models.gangs import Gang, Pod, PodPhase, PodSet, pod_sets
 from models.plan import Departure, Placement
-from models.policy import Policy
-from solver.problem.gang_state import standing
 from solver.problem.node_room import After, NodeRoom
 from solver.problem.problem import Problem
+from solver.problem.stale_gangs import leaving_as_stale
 from solver.shares.queue_tree import Booking
 
 
@@ -21,7 +19,7 @@ def stale_departures(problem: Problem, placement: Placement) -> dict[str, Depart
     """
     found: dict[str, Departure] = {}
     leaving = Departure(rule="stale")
-    for gang in _stale_gangs(problem):
+    for gang in map(problem.gangs.__getitem__, sorted(stale_gangs(problem))):
         names = [
             f"{gang.namespace}/{pod.name}"
             for leaf in pod_sets(gang.tree)
@@ -39,7 +37,7 @@ def stale_gangs(problem: Problem) -> frozenset[str]:
     """
     Name the gangs that leave where the plan does not help them.
     """
-    return frozenset(gang.key for gang in _stale_gangs(problem))
+    return leaving_as_stale(problem.snapshot.gangs, problem.policy)
 
 
 def letting_go(problem: Problem, keys: Collection[str]) -> Problem:
@@ -82,27 +80,3 @@ def _running(gang: Gang) -> Iterator[tuple[PodSet, Pod]]:
         for pod in leaf.pods:
             if pod.phase is PodPhase.RUNNING:
                 yield leaf, pod
-
-
-def _stale_gangs(problem: Problem) -> Iterator[Gang]:
-    policy = problem.policy
-    if not policy.evict.stale or not policy.has("disruption"):
-        return
-    gangs = problem.snapshot.gangs
-    for at, gang in enumerate(still(gangs)):
-        if gang.stale_since is not None and is_stale(gangs[at], policy):
-            yield gangs[at]
-
-
-def is_stale(gang: Gang, policy: Policy) -> bool:
-    """
-    Tell whether a gang runs below its minimum for as long as it may, or longer.
-
-    Pods that succeeded count, and optional parts do not matter.
-    """
-    grace = policy.evict.stale_after if gang.stale_after is None else gang.stale_after
-    if gang.stale_since is None or grace < 0 or gang.stale_since < grace:
-        return False
-    if gang.match_policy is not MatchPolicy.ONCE_SATISFIED:
-        gang = replace(gang, match_policy=MatchPolicy.WAITING_RUNNING_SUCCEED)
-    return not standing(gang).satisfied

@@ -36,6 +36,7 @@ from solver.problem.pod_shapes import (
 from solver.problem.pod_values import PodValues
 from solver.problem.priority_bands import Bands, cut_bands
 from solver.problem.running_gangs import Runners
+from solver.problem.stale_gangs import leaving_as_stale
 from solver.problem.when_empty.never_starts import needed, structural_reasons
 from solver.problem.when_empty.possible_room import Possible
 from solver.shares.fair_share import Precedence, fair_shares, with_memory
@@ -260,7 +261,8 @@ def _sorted_out(given: GivenRound, policy: Policy) -> _SortedOut:
     domains = Domains(room.nodes, topologies)
     possible = Possible(room=room, shapes=shapes, domains=domains)
     blocked |= structural_reasons(states, blocked, possible, given.queues)
-    around = pods_around(room, states.values(), snapshot.gangs)
+    stale = leaving_as_stale(snapshot.gangs, policy)
+    around = pods_around(room, states.values(), snapshot.gangs, stale)
     if around is not None:
         evicts = policy.evicts(borrowing=False) or policy.evicts(borrowing=True)
         firm = firm_around(around, room, snapshot.gangs) if evicts else around

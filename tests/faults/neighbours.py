@@ -159,4 +159,25 @@ FAULTS = [
         _for(("who-is-needed-does-not-leave",)),
         strategy="greedy",
     ),
+    Fault(
+        "nobody-is-around-in-half",
+        "nobody counts on a gang below its minimum, though it may stay",
+        switch(
+            "solver.problem.neighbours.pods_around:pods_around",
+            lambda old: (
+                lambda room, states, gangs, _stale: old(
+                    room,
+                    states,
+                    gangs,
+                    frozenset(x.key for x in gangs if x.stale_since is not None),
+                )
+            ),
+        ),
+        _for(
+            (
+                "who-may-stay-in-half-counts-where-pods-are-spread",
+                "who-may-stay-in-half-is-there-for-its-neighbours",
+            )
+        ),
+    ),
 ]

@@ -70,7 +70,7 @@ def _stale_gang(**changes: Change) -> Switch:
     """
     Look at another gang when it is asked whether it is stale.
     """
-    return switch("solver.evict.stale:is_stale", seeing(at0=_of(**changes)))
+    return switch("solver.problem.stale_gangs:is_stale", seeing(at0=_of(**changes)))
 
 
 def _all_children(tree):

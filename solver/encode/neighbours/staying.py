@@ -95,19 +95,21 @@ def staying(around: PodsAround, leaving: Leaving) -> Staying:
     """
     Gather who leaves by which variable.
     """
-    return Staying(around, [*_of_groups(leaving), *_of_crowds(leaving)])
+    stale = around.stale
+    return Staying(around, [*_of_groups(leaving, stale), *_of_crowds(leaving, stale)])
 
 
-def _of_groups(leaving: Leaving) -> Iterator[_LeavingPods]:
+def _of_groups(leaving: Leaving, stale: frozenset[str]) -> Iterator[_LeavingPods]:
     for (g, o), taken in leaving.taken.items():
         group = leaving.conversion.groups[g]
         for column, count in enumerate(group.options[o].taken):
             if count:
                 (victim, *_) = group.column_of(leaving.victims, group.nodes[0], column)
-                yield from _of_thing(victim, group.nodes, taken, count)
+                stays = victim.gang.key not in stale
+                yield from _of_thing(victim, group.nodes, taken, count, stays=stays)
 
 
-def _of_crowds(leaving: Leaving) -> Iterator[_LeavingPods]:
+def _of_crowds(leaving: Leaving, stale: frozenset[str]) -> Iterator[_LeavingPods]:
     victims = leaving.victims
     for c, crowded in enumerate(leaving.conversion.crowded_nodes):
         for account in crowded.accounts:
@@ -118,14 +120,14 @@ def _of_crowds(leaving: Leaving) -> Iterator[_LeavingPods]:
             )
             here = victims.on_node[crowded.node][account]
             for literal, victim in zip(literals, here, strict=True):
-                yield from _of_thing(victim, (crowded.node,), literal, 1)
+                stays = victim.gang.key not in stale
+                yield from _of_thing(victim, (crowded.node,), literal, 1, stays=stays)
 
 
 def _of_thing(
-    victim: Victim, nodes: tuple[int, ...], variable: Var, count: int
+    victim: Victim, nodes: tuple[int, ...], variable: Var, count: int, *, stays: bool
 ) -> Iterator[_LeavingPods]:
     leaves = tuple(pod_sets(victim.gang.tree))
-    stays = victim.gang.stale_since is None
     kinds = Counter(leaves[leaf].neighbours for leaf, _ in victim.pods)
     for said, number in kinds.items():
         yield _LeavingPods(said, stays, number * count, nodes, variable, len(nodes))

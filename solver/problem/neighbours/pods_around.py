@@ -29,7 +29,7 @@ class PodsAround:
     ``members`` are those that the selector selects, ``holders`` are apart from these,
     and ``hosts`` may be relied on as neighbours.  Of selectors in ``exists`` there is a
     pod somewhere.  It is as it is now, or ``later``, when all are gone who leave: those
-    are ``ending`` that do so already.
+    are ``ending`` that do so already.  Nobody relies on gangs that are ``stale``.
     """
 
     domains: KeyDomains
@@ -42,6 +42,7 @@ class PodsAround:
     exists: dict[str, int] = field(default_factory=dict)
     ending: tuple[tuple[Neighbours, int], ...] = ()
     later: bool = False
+    stale: frozenset[str] = frozenset()
 
     def copy(self) -> "PodsAround":
         """
@@ -58,6 +59,7 @@ class PodsAround:
             exists=dict(self.exists),
             ending=self.ending,
             later=self.later,
+            stale=self.stale,
         )
 
     def afterwards(self) -> "PodsAround":
@@ -118,7 +120,7 @@ class PodsAround:
         at, one = np.array([node]), np.array([-sign])
         if self.later:
             self.keep_away(said, at, one)
-        if gang.stale_since is not None:
+        if gang.key in self.stale:
             return
         self.spread.add(said, at, one)
         for pair in self.near:
@@ -216,7 +218,10 @@ class PodsAround:
 
 
 def pods_around(
-    room: Room, states: Iterable[Standing], gangs: Iterable[Gang]
+    room: Room,
+    states: Iterable[Standing],
+    gangs: Iterable[Gang],
+    stale: frozenset[str] = frozenset(),
 ) -> PodsAround | None:
     """
     Count who is around pods that wait; none where none of these has neighbours.
@@ -244,10 +249,11 @@ def pods_around(
         near=frozenset((n.near.pods, k) for n in said if n.near for k in n.near.keys),
         apart=frozenset((r.pods, r.key) for n in every for r in n.apart),
         spread=SpreadCounts(domains, said),
+        stale=stale,
     )
     for at, who, count in others:
         found.add(who, np.array([at]), np.array([count]))
-    for (who, stays), hosts in _running(room.index, leaves).items():
+    for (who, stays), hosts in _running(room.index, leaves, stale).items():
         found.add(who, np.array(hosts), np.ones_like(hosts), stays=stays)
     found.ending = tuple(_ending(room.index, leaves))
     return found
@@ -263,13 +269,15 @@ def _ending(
 
 
 def _running(
-    index: Mapping[str, int], leaves: Iterable[tuple[Gang, PodSet]]
+    index: Mapping[str, int],
+    leaves: Iterable[tuple[Gang, PodSet]],
+    stale: frozenset[str],
 ) -> dict[tuple[Neighbours, bool], list[int]]:
     found: dict[tuple[Neighbours, bool], list[int]] = {}
     for gang, leaf in leaves:
         for pod in leaf.pods:
             at = index.get(pod.node) if pod.node is not None else None
             if at is not None and pod.phase in _THERE:
-                stays = pod.phase is PodPhase.RUNNING and gang.stale_since is None
+                stays = pod.phase is PodPhase.RUNNING and gang.key not in stale
                 found.setdefault((leaf.neighbours, stays), []).append(at)
     return found

@@ -9,8 +9,9 @@ import pytest
 from models.gangs import MatchPolicy
 from models.plan import Departure, Placement
 from models.policy import Evict, Policy
-from solver.evict.stale import is_stale, stale_departures
+from solver.evict.stale import stale_departures
 from solver.problem.problem import problem_of
+from solver.problem.stale_gangs import is_stale
 from tests.helpers.build import gang, group, leaf, nodes, snapshot
 
 
