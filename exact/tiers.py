@@ -13,7 +13,7 @@ from exact.small_model import SmallModel
 from exact.trees import least_value, satisfied, tree_nodes
 from models.gangs import PodPhase, PodSet, pod_sets
 from models.policy import Policy
-from models.resources import CPU, is_gpu
+from models.resources import CPU, gpu_pieces, is_gpu, pieces_per_gpu
 from solver.effort.cp_sat import cp_model
 
 Expr = cp_model.LinearExpr
@@ -189,7 +189,10 @@ def _holes(small: SmallModel) -> Mapping[str, int]:
 
 
 def _gpus(small: SmallModel) -> Expr:
-    return _total(_gpus_of(leaf) * number for leaf, number in _there_after(small))
+    nodes = small.facts.snapshot.nodes
+    pieces = pieces_per_gpu(node.allocatable for node in nodes)
+    there = _there_after(small)
+    return _total(gpu_pieces(leaf.requests, pieces) * number for leaf, number in there)
 
 
 def _pods(small: SmallModel) -> Expr:

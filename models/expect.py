@@ -40,7 +40,7 @@ class Expect(BaseModel):
     reserves: PerGang | Number | None = None
     same: list[Same] | None = None
     on: dict[str, str | None] | None = None
-    tiers: dict[str, int | None] | None = None
+    tiers: dict[str, int | float | None] | None = None
     idle: bool | None = None
     greedy: "Expect | None" = None
 

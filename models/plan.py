@@ -53,6 +53,8 @@ class Placement:
 class TierResult:
     """
     One tier's decoded value, its bound, and what is known about the difference.
+
+    Both count ``pieces`` of what people count: GPUs in parts, where anybody has parts.
     """
 
     name: str
@@ -61,6 +63,14 @@ class TierResult:
     value: int
     bound: int
     proof: Proof
+    pieces: int = 1
+
+    def counted(self, value: int) -> int | float:
+        """
+        Give a value as people count it.
+        """
+        whole, rest = divmod(value, self.pieces)
+        return round(value / self.pieces, 4) if rest else whole
 
     @property
     def gap(self) -> float:

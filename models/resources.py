@@ -97,6 +97,23 @@ def is_gpu(resource: str) -> bool:
     return resource.endswith("/gpu") and resource not in _IN_PERCENT
 
 
+def gpu_pieces(requests: Resources, pieces: int) -> int:
+    """
+    Count the GPUs of one pod in so many pieces of one, with parts if there are several.
+    """
+    whole = num_gpus(requests)
+    if pieces == 1:
+        return whole
+    return (whole - requests.get(GPU, 0)) * pieces + requests.get(GPU_SHARE, 0)
+
+
+def pieces_per_gpu(offers: Iterable[Resources]) -> int:
+    """
+    Say in how many pieces of a GPU nodes count: one, unless anybody asks for parts.
+    """
+    return SHARES_PER_GPU if any(GPU_SHARE in offer for offer in offers) else 1
+
+
 def num_gpus(requests: Resources) -> int:
     """
     Count the whole GPUs of one pod.

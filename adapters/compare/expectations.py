@@ -2,7 +2,7 @@
 What a scenario expects against what a plan does, word by word.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 
 from adapters.compare.outcome import LOSSES, Outcome, label, outcome_of
@@ -141,11 +141,11 @@ def _on(expect: Expect, _s: Snapshot, _p: Plan, outcome: Outcome) -> Iterator[st
 
 
 def _tiers(expect: Expect, _s: Snapshot, plan: Plan, _o: Outcome) -> Iterator[str]:
-    values: Counter[str] = Counter()
+    values: defaultdict[str, int | float] = defaultdict(int)
     known: set[str] = set(LOSSES)
     for tier in plan.tiers:
         for name in {tier.name, label(tier)}:
-            values[name] += tier.value
+            values[name] += tier.counted(tier.value)
             known.add(name)
     for name, value in (expect.tiers or {}).items():
         if name not in known:

@@ -32,5 +32,5 @@ def shown(tier: TierResult, value: int, *, wide: bool = False) -> str:
     Write a value of a tier: in percent of one cluster where it counts value.
     """
     if wide or tier.name not in SCALES:
-        return f"{value:,}"
+        return f"{tier.counted(value):,}"
     return f"{100 * value / SCALES[tier.name]:.1f} %"

@@ -25,6 +25,7 @@ from models.plan import (
     TierResult,
 )
 from models.reasons import Reason, Waiting
+from models.resources import SHARES_PER_GPU
 
 Number = Annotated[int, Field(ge=0, le=2**63 - 1)]
 PodName = Annotated[str, Field(pattern=r"^[^/\s]+/[^/\s]+$", max_length=700)]
@@ -46,8 +47,8 @@ class TierPart(PlanPart):
     name: str
     band: int | None = None
     direction: Literal["max", "min"] = "max"
-    value: int
-    bound: int
+    value: int | float
+    bound: int | float
     proof: Literal["proven", "conditional", "gap"] = "gap"
 
 
@@ -243,7 +244,7 @@ def _plan(file: PlanFile) -> Plan:
         snapshot=file.snapshot,
         seed=file.seed,
         versions=file.versions,
-        tiers=tuple(TierResult(**part.model_dump()) for part in file.tiers),
+        tiers=tuple(map(_tier, file.tiers)),
         gangs=tuple(map(_gang, file.gangs)),
         operations=tuple(map(_operation, file.operations)),
         model=ModelSize(**size.model_dump()),
@@ -281,6 +282,17 @@ def _gang(part: GangPart) -> GangLine:
         waiting=waiting,
         pods=PodCounts(minimum=part.pods.min, **part.pods.model_dump(exclude={"min"})),
     )
+
+
+def _tier(part: TierPart) -> TierResult:
+    """
+    Read a tier; of GPUs that are no whole number the pieces that parts count in.
+    """
+    fields = part.model_dump()
+    if isinstance(part.value, int) and isinstance(part.bound, int):
+        return TierResult(**fields)
+    pieces = {word: round(fields[word] * SHARES_PER_GPU) for word in ("value", "bound")}
+    return TierResult(**fields | pieces, pieces=SHARES_PER_GPU)
 
 
 def _operation(part: OperationPart) -> Operation:

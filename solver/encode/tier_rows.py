@@ -5,7 +5,7 @@ Tiers: what each of them counts, as sums over the model's variables.
 from collections.abc import Callable
 from typing import assert_never
 
-from models.resources import num_gpus
+from models.resources import gpu_pieces
 from solver.encode.activation import borrow_weight
 from solver.encode.queue_rows import placed
 from solver.encode.variables import Linear, RigidVars, TypeVars
@@ -121,10 +121,11 @@ def _pods(_problem: Problem, kind: TypeVars, _key: TierKey, total: Linear) -> No
             total.extend(row)
 
 
-def _gpus(_problem: Problem, kind: TypeVars, _key: TierKey, total: Linear) -> None:
+def _gpus(problem: Problem, kind: TypeVars, _key: TierKey, total: Linear) -> None:
     for vars_ in kind.states:
         for i, row in placed(vars_, kind.starts).items():
-            gpus = num_gpus(vars_.state.leaves[i].pod_set.requests)
+            requests = vars_.state.leaves[i].pod_set.requests
+            gpus = gpu_pieces(requests, problem.pieces)
             for variable, coefficient in zip(
                 row.variables, row.coefficients, strict=True
             ):

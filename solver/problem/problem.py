@@ -15,7 +15,7 @@ from models.gangs import Gang, is_remembered
 from models.gpu_parts import GpuDevice
 from models.policy import Policy
 from models.reasons import Waiting
-from models.resources import Resources, num_gpus
+from models.resources import Resources, gpu_pieces, pieces_per_gpu
 from models.snapshot import Snapshot
 from models.topology import Topology
 from solver.problem.domains import Domains
@@ -132,6 +132,7 @@ class Problem:
     satisfied: int
     running_pods: int
     running_gpus: int
+    pieces: int
     topologies: Mapping[str, Topology] = field(default_factory=dict)
     around: PodsAround | None = None
     preferred: PreferredPods | None = None
@@ -196,6 +197,7 @@ def problem_of(
     given = given_of(snapshot, policy, memo or ProblemMemo())
     found = _sorted_out(given, policy)
     bands = _bands(given, found.ready, policy)
+    pieces = pieces_per_gpu(node.allocatable for node in snapshot.nodes)
     return Problem(
         snapshot=snapshot,
         policy=policy,
@@ -211,7 +213,10 @@ def problem_of(
         blocked=found.blocked,
         satisfied=_num_satisfied(snapshot, given.states),
         running_pods=sum(given.census.queues.values()),
-        running_gpus=sum(num_gpus(what) * n for what, n in given.census.running()),
+        running_gpus=sum(
+            gpu_pieces(what, pieces) * n for what, n in given.census.running()
+        ),
+        pieces=pieces,
         topologies={topology.name: topology for topology in snapshot.topologies},
         around=found.around,
         preferred=found.preferred,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, assert_never
 
 from models.plan import Direction
 from models.policy import TierName
-from models.resources import Resources, num_gpus
+from models.resources import Resources, gpu_pieces
 from solver.place.draft import Draft
 from solver.place.preferred_now import unmet
 from solver.problem.gang_state import Standing
@@ -47,6 +47,8 @@ The tiers of policies, and the further measures of what is lost.
 class TierKey:
     """
     One tier to solve: its name, its band's index and label, and its direction.
+
+    Its values count in so many ``pieces`` of what people count.
     """
 
     name: AnyTier
@@ -54,6 +56,7 @@ class TierKey:
     label: int | None
     direction: Direction
     gap: float
+    pieces: int = 1
 
 
 LOSSES: Mapping[AnyTier, tuple[Step, int]] = {
@@ -330,6 +333,10 @@ def _pending(problem: Problem, price: Callable[[Resources], int]) -> int:
     )
 
 
+def _gpus_of(problem: Problem) -> Callable[[Resources], int]:
+    return lambda requests: gpu_pieces(requests, problem.pieces)
+
+
 _SURPLUS = Tier(
     direction="max",
     decided=_decided_surplus,
@@ -341,8 +348,8 @@ _SURPLUS = Tier(
 _GPUS = Tier(
     direction="max",
     decided=lambda problem, _key: problem.running_gpus,
-    added=lambda problem, draft, _key: _placed(draft, problem, num_gpus),
-    reach=lambda problem, _key: _pending(problem, num_gpus),
+    added=lambda problem, draft, _key: _placed(draft, problem, _gpus_of(problem)),
+    reach=lambda problem, _key: _pending(problem, _gpus_of(problem)),
 )
 _PODS = Tier(
     direction="max",

@@ -80,4 +80,5 @@ def _result(key: TierKey, value: int, bound: int, proof: Proof) -> TierResult:
         value=value,
         bound=bound,
         proof=proof,
+        pieces=key.pieces,
     )

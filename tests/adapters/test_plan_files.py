@@ -204,3 +204,14 @@ def test_a_plan_says_what_a_pod_gets_of_each_gpu():
     both = [{"device": 0, "cores": 900, "memory": 10240}]
     assert both == shown["default/cores-0"]
     assert [{"device": 0, "cores": 0, "memory": 30720}] == shown["default/memory-1"]
+
+
+def test_gpus_are_written_and_read_with_their_parts(tmp_path):
+    given = read_scenario(str(DEVICES / "parts-count-in-the-tier-of-gpus.yaml"))
+    plan = decide(given.snapshot, given.policy, strategy="greedy")
+    path = tmp_path / "plan.json"
+    path.write_text(plan_json(plan))
+    first, *_ = plan_document(plan)["tiers"]
+
+    assert (1.75, 3.25) == (first["value"], first["bound"])
+    assert plan.tiers == read_plan(str(path)).tiers

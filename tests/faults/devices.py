@@ -4,6 +4,7 @@ Faults of devices below a whole GPU.
 
 from dataclasses import replace
 
+from models.resources import GPU
 from tests.faults.fault import Fault
 from tests.faults.switch import always, switch
 
@@ -49,6 +50,16 @@ FAULTS = (
         switch("solver.devices.part_places:least_left", always(0)),
         ("devices/a-part-goes-to-the-fullest-gpu",),
         strategy="greedy",
+    ),
+    Fault(
+        "parts-are-no-gpus",
+        "the tier of GPUs counts whole ones only",
+        switch(
+            "models.resources:gpu_pieces",
+            lambda _old: lambda requests, pieces: pieces * requests.get(GPU, 0),
+        ),
+        ("devices/parts-count-in-the-tier-of-gpus",),
+        strategy="solver",
     ),
     Fault(
         "sharers-free-nothing",

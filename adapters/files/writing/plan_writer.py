@@ -51,8 +51,8 @@ def _tiers(plan: Plan) -> list[dict[str, Any]]:
             "name": tier.name,
             "band": tier.band,
             "direction": tier.direction,
-            "value": tier.value,
-            "bound": tier.bound,
+            "value": tier.counted(tier.value),
+            "bound": tier.counted(tier.bound),
             "proof": tier.proof,
         }
         for tier in plan.tiers
