@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 from models.gangs import Gang, pod_sets
 from models.plan import Rule
-from models.resources import gpu_pieces
 from solver.encode.leaving.variables import Leaving
 from solver.encode.variables import Linear, Var
 from solver.evict.victims import Victim, Wide
@@ -126,7 +125,7 @@ class ExitRules:
                     leaf=leaf,
                     pod=pod,
                     host=node,
-                    gpus=gpu_pieces(leaves[leaf].requests, problem.pieces),
+                    gpus=problem.gpus_of(leaves[leaf].requests),
                     work=values.work(leaves[leaf].requests, pod.seconds),
                     size=values.of_pod(leaves[leaf].requests),
                     rule=rule,

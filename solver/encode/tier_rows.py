@@ -5,7 +5,6 @@ Tiers: what each of them counts, as sums over the model's variables.
 from collections.abc import Callable
 from typing import assert_never
 
-from models.resources import gpu_pieces
 from solver.encode.activation import borrow_weight
 from solver.encode.queue_rows import placed
 from solver.encode.variables import Linear, RigidVars, TypeVars
@@ -125,7 +124,7 @@ def _gpus(problem: Problem, kind: TypeVars, _key: TierKey, total: Linear) -> Non
     for vars_ in kind.states:
         for i, row in placed(vars_, kind.starts).items():
             requests = vars_.state.leaves[i].pod_set.requests
-            gpus = gpu_pieces(requests, problem.pieces)
+            gpus = problem.gpus_of(requests)
             for variable, coefficient in zip(
                 row.variables, row.coefficients, strict=True
             ):

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 
 from models.gangs import Gang, PodPhase, pod_sets
 from models.gpu_parts import GpuDevice, part_of
-from models.resources import gpu_pieces
 from solver.evict.named_devices import come_to, pods_of
 from solver.place.round_state import RoundState
 from solver.problem.core_pods import is_core
@@ -234,7 +233,7 @@ def _with_kept(problem: Problem, kept: _KeptPlaces) -> Problem:
         if bound:
             come_to(idle, problem, pods_of([state], kept.bound), kept.devices)
             for leaf, hosts in zip(state.leaves, places, strict=True):
-                here = gpu_pieces(leaf.pod_set.requests, problem.pieces)
+                here = problem.gpus_of(leaf.pod_set.requests)
                 gpus += here * len(hosts)
                 pods += len(hosts)
     held = {state.key for state in states}

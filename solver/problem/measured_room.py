@@ -11,7 +11,7 @@ from models.census import Census
 from models.gangs import Gang, pod_sets
 from models.gpu_parts import is_part, is_reckoned, part_named
 from models.node_table import NodeTable
-from models.resources import CPU, GPU, GPU_SHARE
+from models.resources import CPU, GPU, GPU_SHARE, SHARES_PER_GPU
 from models.typical_pods import TypicalPod, names_of
 from solver.devices.device_columns import (
     DeviceHolder,
@@ -60,6 +60,7 @@ def room_of(
         after=After(later.copy()),
         holes=holes if table.gpus else holes // 1000,
         gpus=bool(table.gpus),
+        pieces=SHARES_PER_GPU if table.has_parts else 1,
     )
     room = _with_devices(room, devices) if table.has_parts else room
     return _with_fragments(room, typical)

@@ -242,7 +242,8 @@ class Room:
     never more, and is what was ``idle`` at first.  ``later`` is the room of starts for
     which others leave: what evictions left over is not theirs.  Only resources that a
     pending pod asks for, or one that may be moved, have a column.
-    ``holes`` counts free GPUs, or whole free CPUs where no node has ``gpus``.
+    ``holes`` counts free GPUs, or whole free CPUs where no node has ``gpus``; GPUs with
+    their parts count in ``pieces`` of one.
     """
 
     nodes: tuple[Node, ...]
@@ -255,6 +256,7 @@ class Room:
     after: After
     holes: Ints
     gpus: bool
+    pieces: int
     parts: PartRoom | None = None
     fragments: Fragments | None = None
 

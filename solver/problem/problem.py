@@ -15,7 +15,7 @@ from models.gangs import Gang, is_remembered
 from models.gpu_parts import GpuDevice
 from models.policy import Policy
 from models.reasons import Waiting
-from models.resources import Resources, gpu_pieces, pieces_per_gpu
+from models.resources import Resources, gpu_pieces
 from models.snapshot import Snapshot
 from models.topology import Topology
 from solver.problem.domains import Domains
@@ -132,7 +132,6 @@ class Problem:
     satisfied: int
     running_pods: int
     running_gpus: int
-    pieces: int
     topologies: Mapping[str, Topology] = field(default_factory=dict)
     around: PodsAround | None = None
     preferred: PreferredPods | None = None
@@ -155,6 +154,12 @@ class Problem:
         """
         shapes = refitted(self.shapes, now)
         return replace(self, room=self.room.seen(now, later), shapes=shapes)
+
+    def gpus_of(self, requests: Resources) -> int:
+        """
+        Count the GPUs of one pod, in so many pieces of one as parts count in.
+        """
+        return gpu_pieces(requests, self.room.pieces)
 
     def weight(self, state: Standing) -> int:
         """
@@ -197,7 +202,6 @@ def problem_of(
     given = given_of(snapshot, policy, memo or ProblemMemo())
     found = _sorted_out(given, policy)
     bands = _bands(given, found.ready, policy)
-    pieces = pieces_per_gpu(node.allocatable for node in snapshot.nodes)
     return Problem(
         snapshot=snapshot,
         policy=policy,
@@ -213,10 +217,7 @@ def problem_of(
         blocked=found.blocked,
         satisfied=_num_satisfied(snapshot, given.states),
         running_pods=sum(given.census.queues.values()),
-        running_gpus=sum(
-            gpu_pieces(what, pieces) * n for what, n in given.census.running()
-        ),
-        pieces=pieces,
+        running_gpus=_running_gpus(given),
         topologies={topology.name: topology for topology in snapshot.topologies},
         around=found.around,
         preferred=found.preferred,
@@ -229,6 +230,11 @@ def problem_of(
         stuck=tuple(state for state in found.ready if state.key in found.blocked),
         tuning=tuning or DEFAULT,
     )
+
+
+def _running_gpus(given: GivenRound) -> int:
+    running, pieces = given.census.running(), given.room.pieces
+    return sum(gpu_pieces(requests, pieces) * number for requests, number in running)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, assert_never
 
 from models.plan import Direction
 from models.policy import TierName
-from models.resources import Resources, gpu_pieces
+from models.resources import Resources
 from solver.place.draft import Draft
 from solver.place.preferred_now import unmet
 from solver.problem.gang_state import Standing
@@ -333,10 +333,6 @@ def _pending(problem: Problem, price: Callable[[Resources], int]) -> int:
     )
 
 
-def _gpus_of(problem: Problem) -> Callable[[Resources], int]:
-    return lambda requests: gpu_pieces(requests, problem.pieces)
-
-
 _SURPLUS = Tier(
     direction="max",
     decided=_decided_surplus,
@@ -348,8 +344,8 @@ _SURPLUS = Tier(
 _GPUS = Tier(
     direction="max",
     decided=lambda problem, _key: problem.running_gpus,
-    added=lambda problem, draft, _key: _placed(draft, problem, _gpus_of(problem)),
-    reach=lambda problem, _key: _pending(problem, _gpus_of(problem)),
+    added=lambda problem, draft, _key: _placed(draft, problem, problem.gpus_of),
+    reach=lambda problem, _key: _pending(problem, problem.gpus_of),
 )
 _PODS = Tier(
     direction="max",

@@ -26,7 +26,7 @@ def tier_keys(problem: Problem) -> tuple[TierKey, ...]:
         gap = problem.policy.limits.gap if own_gap is None else own_gap
         tier = tier_of(name)
         bands = problem.bands.falling if tier.by_band else ((None, None),)
-        pieces = problem.pieces if name == "gpus" else 1
+        pieces = problem.room.pieces if name == "gpus" else 1
         keys += [
             TierKey(name, band, label, tier.direction, gap, pieces)
             for band, label in bands

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 
 from models.gangs import pod_sets
-from models.resources import gpu_pieces
 from solver.evict.greedy.victim_table import VictimTable
 from solver.evict.greedy.what_goes import Going
 from solver.evict.rights.policy_bounds import MOVED
@@ -42,7 +41,7 @@ def _exits(
             leaf=leaf,
             pod=pod,
             host=host,
-            gpus=gpu_pieces(leaves[leaf].requests, table.problem.pieces),
+            gpus=table.problem.gpus_of(leaves[leaf].requests),
             work=values.work(leaves[leaf].requests, pod.seconds),
             size=values.of_pod(leaves[leaf].requests),
             rule=going.leaver.rule,
