@@ -430,7 +430,7 @@ FAULTS: tuple[Fault, ...] = (
         "age-costs-nothing",
         "for how long pods have run counts for nothing beside their work",
         in_model(switch("solver.encode.leaving.losses:lost_age", always(Linear()))),
-        ("evict/preempt/of-equal-losses-the-youngest-goes",),
+        ("evict/reclaim/of-equal-losses-the-youngest-goes",),
     ),
     Fault(
         "size-costs-nothing",
