@@ -12,6 +12,7 @@ from exact import UndecidedError, gather, starts_by_right, starts_now
 from exact.facts import outsiders
 from exact.trees import least_value
 from models.gangs import PodPhase, pod_sets
+from models.gpu_parts import is_reckoned
 from models.plan import GangLine, Plan
 from models.policy import Policy
 from models.reasons import Reason, Waiting
@@ -120,7 +121,8 @@ class Truth:
             (self._needs(some, resource), self._free(some, resource))
             for some in options
         ]
-        if (facts["needs"], facts["free"]) not in numbers:
+        known = not is_reckoned(resource)  # sums of parts are not in a snapshot
+        if known and (facts["needs"], facts["free"]) not in numbers:
             yield f"the numbers are {numbers}"
         if facts["needs"] <= facts["free"]:
             yield "nothing is short"
@@ -130,7 +132,8 @@ class Truth:
     def _in_pieces(self, team, _facts):
         if starts_now(self.facts, team):
             yield "could start alone"
-        for resource in {r for key in team for r in self._asked(key)}:
+        asked = {r for key in team for r in self._asked(key)}
+        for resource in {r for r in asked if not is_reckoned(r)}:
             if self._needs(team, resource) > self._free(team, resource):
                 yield f"{resource} is short"
 

@@ -6,15 +6,15 @@ import pytest
 
 from solver.fallback import decide_or_fall_back
 from tests.helpers.true_reasons import Truth
-from tests.helpers.waiting_cases import CASES, in_haste
+from tests.helpers.waiting_cases import CASES, in_haste, with_sharers
 
 FAST, SLOW = range(40), range(40, 760)
 EACH = 10
 
 
-def confirm(case, first, *, hasty=False):
+def confirm(make, first, *, hasty=False):
     for seed in range(first, first + EACH):
-        snapshot, usual = CASES[case](seed)
+        snapshot, usual = make(seed)
         policy = in_haste(usual) if hasty else usual
         for strategy in ("solver", "greedy"):
             plan = decide_or_fall_back(snapshot, policy, strategy=strategy)
@@ -26,11 +26,23 @@ def confirm(case, first, *, hasty=False):
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("first", FAST[::EACH])
 def test_what_a_waiting_gang_is_told_is_true(case, first):
-    confirm(case, first, hasty=True)
+    confirm(CASES[case], first, hasty=True)
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("first", FAST[::EACH])
+def test_what_a_gang_is_told_beside_parts_of_gpus_is_true(first):
+    confirm(with_sharers, first, hasty=True)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("first", SLOW[::EACH])
 def test_what_many_waiting_gangs_are_told_is_true(case, first):
-    confirm(case, first)
+    confirm(CASES[case], first)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", SLOW[::EACH])
+def test_what_many_gangs_are_told_beside_parts_of_gpus_is_true(first):
+    confirm(with_sharers, first)
