@@ -41,6 +41,7 @@ ROWS = {
     "quality/full",
     "quality/mig-orders",
     "quality/openb-online",
+    "quality/openb-plan",
     "quality/parts",
     "quality/parts-victims",
     "quality/priority-matters",
