@@ -106,7 +106,7 @@ def routine_of(*, large: bool, scoped: bool) -> Routine:
         turns = [presolved_once(IMPROVING), DIVING, WEIGHING, presolved_once(RELAXED)]
         if scoped:
             turns = [DIVING, WEIGHING, turns[0], turns[3]]
-    first = [STEERED, PLAIN] if scoped else [PLAIN, STEERED]
+    first = [IMPROVING, RELAXED] if scoped else [PLAIN, STEERED]
     return Routine(turns, (first, [DIVING, WEIGHING]))
 
 
