@@ -86,8 +86,10 @@ def _least(what: str, value: float, limit: float) -> Range:
 
 
 def _count_case(tally: Tally, seed: int, snapshot: Snapshot, policy: Policy) -> None:
+    only = policy.model_copy(update={"tiers": (Tier(name="gpus"),)})
     try:
         exact = exact_vector(snapshot, policy)
+        most = exact_vector(snapshot, only).get(("gpus", None), 0)
     except UndecidedError:
         tally.undecided.append(seed)
         return
@@ -103,8 +105,6 @@ def _count_case(tally: Tally, seed: int, snapshot: Snapshot, policy: Policy) -> 
     tally.greedy_short += any(greedy.get(k, 0) != exact.get(k, 0) for k in names)
     tally.rich += len(features(snapshot)) == _EVERYTHING
     tally.proven += plan.status != "feasible"
-    only = policy.model_copy(update={"tiers": (Tier(name="gpus"),)})
-    most = exact_vector(snapshot, only).get(("gpus", None), 0)
     if most:
         have = vector_of(decide(snapshot, only, strategy="greedy"))
         tally.greedy_gpus.append(have.get(("gpus", None), 0) / most)
