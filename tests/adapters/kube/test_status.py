@@ -402,7 +402,7 @@ def test_who_stands_otherwise_is_told_before_those_never_told_of(volcano):
 
 def test_a_gang_that_cannot_be_told_keeps_nobody_silent(volcano, monkeypatch, caplog):
     writer = volcano.writer
-    write, broken = writer._groups.write, []
+    write, broken = writer._gangs._groups.write, []
 
     def odd(claim, standing):
         if standing.key == "team/fits":
@@ -410,7 +410,7 @@ def test_a_gang_that_cannot_be_told_keeps_nobody_silent(volcano, monkeypatch, ca
             raise RecursionError("odd")
         return write(claim, standing)
 
-    monkeypatch.setattr(writer._groups, "write", odd)
+    monkeypatch.setattr(writer._gangs._groups, "write", odd)
     told = volcano.told()
     whole = writer.write(told)
     writer.write(told)
