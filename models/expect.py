@@ -42,15 +42,20 @@ class Expect(BaseModel):
     on: dict[str, str | None] | None = None
     tiers: dict[str, int | float | None] | None = None
     idle: bool | None = None
+    proven: bool | None = None
     greedy: "Expect | None" = None
 
     def of(self, strategy: str) -> Self:
         """
         Give what is expected of one strategy: greedy's own words come first.
+
+        Greedy proves nothing.
         """
-        if strategy != "greedy" or self.greedy is None:
+        if strategy != "greedy":
             return self
-        ours = self.model_dump(exclude={"greedy"})
+        ours = self.model_dump(exclude={"greedy", "proven"})
+        if self.greedy is None:
+            return type(self).model_validate(ours)
         theirs = self.greedy.model_dump(exclude={"greedy"}, exclude_none=True)
         started = {**theirs.get("starts", {}), **theirs.get("runs", {})}
         if isinstance(theirs.get("reserves"), dict):

@@ -164,6 +164,16 @@ def _idle(expect: Expect, _s: Snapshot, plan: Plan, _o: Outcome) -> Iterator[str
         yield "idle: no operation, expected some"
 
 
+def _proven(expect: Expect, _s: Snapshot, plan: Plan, _o: Outcome) -> Iterator[str]:
+    if expect.proven is None:
+        return
+    tiers = [label(tier) for tier in plan.tiers if tier.proof != "proven"]
+    if expect.proven and tiers:
+        yield f"proven: not {', '.join(tiers)}, expected every tier"
+    if not expect.proven and not tiers:
+        yield "proven: every tier, expected some that are not"
+
+
 _CHECKS: tuple[Check, ...] = (
     _starts,
     _runs,
@@ -176,4 +186,5 @@ _CHECKS: tuple[Check, ...] = (
     _on,
     _tiers,
     _idle,
+    _proven,
 )

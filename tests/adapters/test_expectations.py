@@ -227,3 +227,24 @@ def test_a_gang_that_greedy_reserves_need_not_be_unlisted():
 
     assert [] == differences(expect, ROOM, replace(MAKES_ROOM, strategy="greedy"))
     assert [] != differences(expect, ROOM, MAKES_ROOM)
+
+
+def test_a_plan_is_proven_where_each_tier_of_it_is():
+    (one, other) = PLAN.tiers
+    open_tier = replace(other, bound=3, proof="gap")
+    part = replace(PLAN, tiers=(one, open_tier))
+
+    assert not differences(Expect(proven=True), SNAPSHOT, PLAN)
+    (wrong,) = differences(Expect(proven=True), SNAPSHOT, part)
+    assert "proven: not entitled/50, expected every tier" == wrong
+    assert not differences(Expect(proven=False), SNAPSHOT, part)
+    (wrong,) = differences(Expect(proven=False), SNAPSHOT, PLAN)
+    assert "proven: every tier, expected some that are not" == wrong
+
+
+def test_nothing_is_asked_of_greedys_proofs():
+    greedy = replace(
+        PLAN, strategy="greedy", tiers=(replace(PLAN.tiers[0], proof="gap"),)
+    )
+
+    assert not differences(Expect(proven=True), SNAPSHOT, greedy)
