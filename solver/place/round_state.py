@@ -11,6 +11,7 @@ import numpy as np
 
 from models.gangs import Gang
 from models.neighbours import Neighbours
+from models.nodes import NodeDemand
 from models.policy import Policy
 from models.resources import Resources
 from solver.place.draft import Draft
@@ -102,11 +103,15 @@ class RoundState:
         self._count(state, leaf, step.hosts, -step.counts)
 
     def _count(self, state: Standing, leaf: int, hosts: Ints, counts: Ints) -> None:
-        self._come(state.leaves[leaf].pod_set.neighbours, hosts, counts)
+        pods = state.leaves[leaf].pod_set
+        self._come(pods.neighbours, pods.demand, hosts, counts)
 
-    def _come(self, said: Neighbours, hosts: Ints, counts: Ints) -> None:
+    def _come(
+        self, said: Neighbours, demand: NodeDemand, hosts: Ints, counts: Ints
+    ) -> None:
         if said and self.around is not None:
             self.around.add(said, hosts, counts, comes=True)
+            self.around.spread.come(said, demand, hosts, counts)
         if self.preferred is not None:
             self.preferred.add(said, hosts, counts)
 
@@ -133,7 +138,8 @@ class RoundState:
         requests = self.problem.shapes.requests
         self.room.take_lots((requests[shape], *on) for shape, on in counted.items())
         for shape, on in counted.items():
-            self._come(self.problem.shapes.items[shape].neighbours, *on)
+            item = self.problem.shapes.items[shape]
+            self._come(item.neighbours, item.demand, *on)
 
     def place(self, state: Standing, leaf: int, hosts: Ints, counts: Ints) -> None:
         """
@@ -270,6 +276,7 @@ def around_now(problem: Problem) -> PodsAround | None:
                     at, ones = np.array(hosts), np.ones(len(hosts), dtype=np.int64)
                     sure = bound or found.later
                     found.add(said, at, ones, comes=True, relied_on=sure)
+                    found.spread.come(said, leaf.pod_set.demand, at, ones)
     for one in frozen.exits:
         found.leave(problem.gangs[one.gang], one.leaf, one.host)
     return found

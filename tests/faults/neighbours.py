@@ -180,4 +180,13 @@ FAULTS = [
             )
         ),
     ),
+    Fault(
+        "who-comes-later-crowds-others",
+        "greedy keeps the skew of the pod that it places, not that of those before it",
+        switch(
+            "solver.problem.neighbours.spread_counts:SpreadCounts.come", always(None)
+        ),
+        _for(("who-comes-later-leaves-others-spread",)),
+        strategy="greedy",
+    ),
 ]

@@ -165,7 +165,7 @@ class PodsAround:
         free = self.apart_from(said) & self.near_others(said)
         for rule in said.spread:
             free &= self.spread.allows(said, rule, demand)
-        return free
+        return free & self.spread.spares(said, demand) if said.spread else free
 
     def apart_from(self, said: Neighbours) -> Bools:
         """

@@ -16,6 +16,12 @@ A selector, and a topology key.
 """
 
 
+_SpreadPods = tuple[Neighbours, Spread, NodeDemand]
+"""
+Pods that come, by what they say, one rule of it, and the nodes that they demand.
+"""
+
+
 class KeyDomains:
     """
     The number of each node's domain of a key; -1 where it lacks the label.
@@ -51,6 +57,7 @@ class SpreadCounts:
         self._pairs = sorted({(r.pods, r.key) for n in said for r in n.spread})
         self._counts: dict[Pair, Ints] = {}
         self._nodes: dict[object, Ints] = {}
+        self._come: dict[_SpreadPods, Ints] = {}
 
     def copy(self) -> "SpreadCounts":
         """
@@ -59,7 +66,44 @@ class SpreadCounts:
         found = SpreadCounts(self._domains, ())
         found._pairs, found._nodes = self._pairs, self._nodes
         found._counts = {pair: row.copy() for pair, row in self._counts.items()}
+        found._come = {who: row.copy() for who, row in self._come.items()}
         return found
+
+    def come(
+        self, said: Neighbours, demand: NodeDemand, nodes: Ints, counts: Ints
+    ) -> None:
+        """
+        Note who comes and is spread: whoever comes later must leave that as it is.
+        """
+        for spread in said.spread:
+            row = self._come.setdefault(
+                (said, spread, demand),
+                np.zeros(len(self._domains.nodes), dtype=np.int64),
+            )
+            np.add.at(row, nodes, counts)
+
+    def spares(self, said: Neighbours, demand: NodeDemand) -> Bools:
+        """
+        Tell on which nodes one more pod breaks no other rule of those that came.
+        """
+        free = np.ones(len(self._domains.nodes), dtype=bool)
+        for (who, spread, where), row in self._come.items():
+            if spread.pods not in said.selected:
+                continue
+            own = spread in said.spread and who.spread == said.spread
+            if (own and where == demand) or not said.is_spread(spread.pods, spread.key):
+                continue
+            cells = self._domains.of(spread.key)
+            inside = self.counting(who, spread, where)
+            has = np.unique(cells[(row > 0) & (cells >= 0)])
+            if not len(has) or not len(inside):
+                continue
+            counts = self.per_domain((spread.pods, spread.key), cells, inside)
+            here = np.unique(cells[inside])
+            least = int(counts[here].min()) if len(here) >= spread.domains else 0
+            full = has[counts[has] + 1 - least > spread.skew]
+            free[inside] &= ~np.isin(cells[inside], full)
+        return free
 
     def add(
         self, said: Neighbours, nodes: Ints, counts: Ints, *, comes: bool = False
