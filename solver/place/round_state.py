@@ -9,9 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.gangs import Gang
-from models.neighbours import Neighbours
-from models.nodes import NodeDemand
+from models.gangs import Gang, PodSet
 from models.policy import Policy
 from models.resources import Resources
 from solver.place.draft import Draft
@@ -20,8 +18,9 @@ from solver.place.least_left_over import left_over_of
 from solver.place.preferred_now import preferred_now
 from solver.place.queue_ledger import Ledger
 from solver.problem.gang_state import Standing
-from solver.problem.neighbours.pods_around import PodsAround
+from solver.problem.neighbours.pods_around import PodsAround, come
 from solver.problem.node_room import Bools, Ints, NodeRoom, Places
+from solver.problem.pod_shapes import Shape
 from solver.problem.problem import Problem
 from solver.problem.running_gangs import Runner
 
@@ -103,17 +102,13 @@ class RoundState:
         self._count(state, leaf, step.hosts, -step.counts)
 
     def _count(self, state: Standing, leaf: int, hosts: Ints, counts: Ints) -> None:
-        pods = state.leaves[leaf].pod_set
-        self._come(pods.neighbours, pods.demand, hosts, counts)
+        self._come(state.leaves[leaf].pod_set, hosts, counts)
 
-    def _come(
-        self, said: Neighbours, demand: NodeDemand, hosts: Ints, counts: Ints
-    ) -> None:
-        if said and self.around is not None:
-            self.around.add(said, hosts, counts, comes=True)
-            self.around.spread.come(said, demand, hosts, counts)
+    def _come(self, pods: PodSet | Shape, hosts: Ints, counts: Ints) -> None:
+        if pods.neighbours and self.around is not None:
+            come(self.around, pods.neighbours, pods.demand, hosts, counts)
         if self.preferred is not None:
-            self.preferred.add(said, hosts, counts)
+            self.preferred.add(pods.neighbours, hosts, counts)
 
     def take(self, state: Standing, leaf: int, counts: Mapping[int, int]) -> None:
         """
@@ -138,8 +133,7 @@ class RoundState:
         requests = self.problem.shapes.requests
         self.room.take_lots((requests[shape], *on) for shape, on in counted.items())
         for shape, on in counted.items():
-            item = self.problem.shapes.items[shape]
-            self._come(item.neighbours, item.demand, *on)
+            self._come(self.problem.shapes.items[shape], *on)
 
     def place(self, state: Standing, leaf: int, hosts: Ints, counts: Ints) -> None:
         """

@@ -217,6 +217,16 @@ class PodsAround:
         return found
 
 
+def come(
+    around: PodsAround, said: Neighbours, demand: NodeDemand, nodes: Ints, counts: Ints
+) -> None:
+    """
+    Count pods that are given places now.
+    """
+    around.add(said, nodes, counts, comes=True)
+    around.spread.come(said, demand, nodes, counts)
+
+
 def pods_around(
     room: Room,
     states: Iterable[Standing],
