@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 from adapters.traces.read import read_trace
-from models.run_times import RunTimes, kind_of
+from models.memory.run_times import RunTimes, kind_of
 from models.trace import Job, Trace
 from solver import RunTimeForecast
 

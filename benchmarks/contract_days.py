@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from benchmarks.contract_parts import Part
-from models.written import Seconds
+from models.documents.written import Seconds
 
 
 class Burst(Part):

@@ -11,8 +11,8 @@ from benchmarks.cases.waiting_parts import bulk
 from benchmarks.contract_devices import BulkParts, ClaimedDevices, MigOrders
 from benchmarks.planned import decide, planned
 from benchmarks.rows import Range, Row, tier_lines
+from models.devices.gpu_parts import WHOLE, part_of
 from models.gangs import PodPhase, PodSet, pod_sets
-from models.gpu_parts import WHOLE, part_of
 from models.plan import Plan
 from models.policy import Policy
 from models.resources import GPU

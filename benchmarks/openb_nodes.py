@@ -14,11 +14,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from models.gpu_parts import WHOLE, GpuPart
+from models.devices.gpu_parts import WHOLE, GpuPart
+from models.devices.typical_pods import TypicalPod, typical_pods
 from models.policy import ListedPod, Policy, Tier, TypicalGpu
 from models.resources import CPU, GPU
 from models.snapshot import Snapshot
-from models.typical_pods import TypicalPod, typical_pods
 
 Ints = NDArray[np.int64]
 _STEP = 50_000

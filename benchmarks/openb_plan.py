@@ -13,8 +13,8 @@ from benchmarks.openb import NODES, pods_of, sorted_rows
 from benchmarks.openb_nodes import OpenbPod
 from benchmarks.planned import planned
 from benchmarks.rows import Range, Row, tier_lines
+from models.devices.gpu_parts import WHOLE, GpuPart, with_shares
 from models.gangs import Gang, Pod, PodSet
-from models.gpu_parts import WHOLE, GpuPart, with_shares
 from models.nodes import Node
 from models.resources import CPU, GPU, MEMORY, PODS, Resources
 from models.snapshot import Snapshot

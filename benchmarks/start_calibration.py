@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from adapters.loop.memory.start_memory import GAP, StartMemory
-from models.start_record import LikelyStart, StartRecord
+from models.memory.start_record import LikelyStart, StartRecord
 
 PERCENTS = (50, 80, 95)
 SIZES = (("all", 0, 10**9), ("1 GPU", 0, 1), ("2 to 7", 2, 7), ("8 and more", 8, 10**9))

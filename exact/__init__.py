@@ -7,15 +7,15 @@ shares nothing with the encoding, is never part of a round, and is not meant to 
 
 from exact.alone import starts_by_right as starts_by_right
 from exact.alone import starts_now as starts_now
+from exact.evictions.frozen import gone_stale as gone_stale
+from exact.evictions.steps import best_first_step as best_first_step
+from exact.evictions.steps import best_later as best_later
+from exact.evictions.steps import best_second_step as best_second_step
 from exact.facts import Facts as Facts
 from exact.facts import gather as gather
-from exact.frozen import gone_stale as gone_stale
 from exact.model import could_start as could_start
 from exact.outcomes import best_round as best_round
 from exact.outcomes import first_worse as first_worse
 from exact.search import best as best
 from exact.search import check_feasible as check_feasible
 from exact.solved import UndecidedError as UndecidedError
-from exact.steps import best_first_step as best_first_step
-from exact.steps import best_later as best_later
-from exact.steps import best_second_step as best_second_step

@@ -5,11 +5,11 @@ What gangs that start together could do if nobody else waited.
 from collections.abc import Collection
 from dataclasses import replace
 
+from exact.evictions.steps import best_of_first_step
 from exact.facts import Facts
 from exact.model import build
 from exact.small_model import Shares
 from exact.solved import solved
-from exact.steps import best_of_first_step
 from models.policy import Policy
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from models.devices.gpu_parts import WHOLE, GpuDevice, GpuPart, part_of
+from models.devices.mig_profiles import MIG_MODELS, MigProfile
 from models.gangs import Pod, PodPhase, PodSet, pod_sets
-from models.gpu_parts import WHOLE, GpuDevice, GpuPart, part_of
-from models.mig_profiles import MIG_MODELS, MigProfile
 from models.nodes import Node
 from models.resources import GPU
 from models.snapshot import Snapshot

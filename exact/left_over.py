@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from exact.devices import World, holders
 from exact.small_model import SmallModel
+from models.devices.gpu_parts import WHOLE, GpuPart, is_reckoned, part_of
+from models.devices.mig_profiles import MIG_MODELS
+from models.devices.typical_pods import TypicalPod, typical_pods
 from models.gangs import PodSet, pod_sets
-from models.gpu_parts import WHOLE, GpuPart, is_reckoned, part_of
-from models.mig_profiles import MIG_MODELS
 from models.nodes import Node
 from models.policy import Policy
 from models.resources import GPU
-from models.typical_pods import TypicalPod, typical_pods
 from solver.effort.cp_sat import cp_model
 
 _TWENTIETH = 50_000

@@ -17,8 +17,8 @@ from exact.neighbours import add_neighbours
 from exact.small_model import Shares, SmallModel
 from exact.solved import solved
 from exact.trees import TreeRules, tree_nodes
+from models.devices.gpu_parts import is_reckoned
 from models.gangs import PodPhase, PodSet, Tree, pod_sets
-from models.gpu_parts import is_reckoned
 from models.nodes import Node
 from models.resources import GPU
 from models.topology import Domain

@@ -8,13 +8,19 @@ each of them.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from exact.evictions.reserved import add_reserved_for_want_of_room
+from exact.evictions.step import RULES, Frozen, Place, Stage, Step
+from exact.evictions.steps import (
+    build_step,
+    first_tiers,
+    optimise,
+    second_tiers,
+    third_tiers,
+)
 from exact.facts import Facts, gather
-from exact.reserved import add_reserved_for_want_of_room
 from exact.search import Value
 from exact.small_model import Shares
 from exact.solved import UndecidedError, solved
-from exact.step import RULES, Frozen, Place, Stage, Step
-from exact.steps import build_step, first_tiers, optimise, second_tiers, third_tiers
 from models.policy import Policy
 from models.snapshot import Snapshot
 from solver.effort.cp_sat import cp_model

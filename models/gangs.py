@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
 
-from models.gpu_parts import GpuDevice, part_of
+from models.devices.gpu_parts import GpuDevice, part_of
 from models.neighbours import ALONE, Neighbours
 from models.nodes import ANYWHERE, NodeDemand
-from models.reasons import Waiting
 from models.resources import Resources
 from models.topology import TopologyDemand
+from models.why.reasons import Waiting
 
 
 class PodPhase(StrEnum):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from models.gpu_parts import MigDevices, TakenDevice
+from models.devices.gpu_parts import MigDevices, TakenDevice
 from models.neighbours import Neighbours
 from models.resources import Resources
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from models.gpu_parts import DeviceAmounts, GpuDevice
-from models.reasons import Waiting
+from models.devices.gpu_parts import DeviceAmounts, GpuDevice
+from models.why.reasons import Waiting
 
 Direction = Literal["max", "min"]
 Proof = Literal["proven", "conditional", "gap"]

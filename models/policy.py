@@ -16,9 +16,9 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from models.gpu_parts import WHOLE, GpuPart
+from models.devices.gpu_parts import WHOLE, GpuPart
+from models.documents.written import Demand, Mebibytes, Seconds, Thousandths
 from models.resources import Resources, format_quantity
-from models.written import Demand, Mebibytes, Seconds, Thousandths
 
 TierName = Literal[
     "entitled",

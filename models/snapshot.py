@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from json import JSONEncoder
 from operator import attrgetter
 
-from models.aged_gangs import PLACED, ages_of, still
 from models.gangs import DisruptionBudget, Gang, Pod, pod_sets
-from models.kept import Kept
+from models.memory.aged_gangs import PLACED, ages_of, still
+from models.memory.kept import Kept
+from models.memory.run_times import NOTHING_SEEN, RunTimes
+from models.memory.start_record import NO_STARTS, StartRecord
 from models.nodes import Node
 from models.queues import Queue
-from models.run_times import NOTHING_SEEN, RunTimes
-from models.start_record import NO_STARTS, StartRecord
 from models.topology import Topology
 
 

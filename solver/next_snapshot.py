@@ -22,8 +22,8 @@ from models.gangs import (
     is_complete,
 )
 from models.plan import Operation, Plan
-from models.reasons import Reason
 from models.snapshot import Snapshot
+from models.why.reasons import Reason
 from solver.problem.gang_state import standing
 
 _GONE = frozenset({"Evict", "Move"})

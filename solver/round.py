@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from models.errors import PlanRejectedError
 from models.plan import Plan
 from models.policy import Policy
-from models.reasons import Waiting
 from models.snapshot import HashMemo, Snapshot, content_hash
+from models.why.reasons import Waiting
 from solver.effort.budget import Budget, Clock, Lanes, Stopwatch
 from solver.evict.open_step import was_evicted
 from solver.evict.reservations import keep, promises_of

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from exact import UndecidedError
-from models.verdicts import Verdict
+from models.why.verdicts import Verdict
 from solver import RoundAsked, decide_or_fall_back
 from tests.helpers.true_latest import limited, problems_of_starts
 from tests.helpers.true_remedies import problems_of_remedies

@@ -7,8 +7,6 @@ from typing import Annotated
 import typer
 
 from adapters.cli.commands import (
-    bench,
-    compare,
     config,
     describe,
     get,
@@ -16,12 +14,8 @@ from adapters.cli.commands import (
     hold,
     plan,
     plan_diff,
-    replay,
-    report,
     scenario,
     snapshot,
-    study,
-    trace,
     ui,
     verify,
     version,
@@ -29,6 +23,7 @@ from adapters.cli.commands import (
     why,
 )
 from adapters.cli.commands import run as run_command
+from adapters.cli.commands.studies import bench, compare, replay, report, study, trace
 from adapters.cli.options.common import Asked
 
 # Rich's help and tracebacks would cost a tenth of a second on every call.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from adapters.compare.outcome import LOSSES, Outcome, label, outcome_of
 from adapters.files.checking.across_file import full_name
-from models.expect import Expect
+from models.documents.expect import Expect
 from models.gangs import Gang, pod_sets
 from models.plan import Plan
 from models.snapshot import Snapshot

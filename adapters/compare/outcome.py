@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from models.devices.gpu_counts import in_gpus, shares_asked, shares_held
 from models.gangs import Gang, Pod, PodPhase, PodSet, pod_sets
-from models.gpu_counts import in_gpus, shares_asked, shares_held
 from models.plan import Operation, Plan, TierResult
 from models.snapshot import Snapshot
 from solver import LOSSES as EVERY_LOSS

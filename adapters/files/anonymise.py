@@ -27,6 +27,7 @@ from adapters.files.names_in import (
 )
 from adapters.files.writing.snapshot_writer import usual_names
 from models.gangs import DisruptionBudget, Gang, Group, RunKind, Tree
+from models.memory.run_times import RunTimes
 from models.neighbours import Apart, Near, Neighbours
 from models.nodes import (
     HOSTNAME,
@@ -37,11 +38,10 @@ from models.nodes import (
     Terms,
     Toleration,
 )
-from models.reasons import Waiting
-from models.run_times import RunTimes
 from models.snapshot import Snapshot
 from models.topology import Topology, TopologyDemand
 from models.volume_slots import with_claims
+from models.why.reasons import Waiting
 
 _NUMBERS = 1_000_000
 _WHOLE = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)

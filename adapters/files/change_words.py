@@ -16,9 +16,9 @@ from models.changes import (
     PassedTime,
     QueueRule,
 )
-from models.reasons import counted, listed
 from models.resources import format_duration
-from models.verdicts import amount
+from models.why.reasons import counted, listed
+from models.why.verdicts import amount
 
 
 def change_words(  # noqa: C901, PLR0911, PLR0912 - one for each

@@ -10,29 +10,29 @@ from adapters.files.checking.gang_checks import leaves_of
 from adapters.files.gang_records import FileGangMaker, host_ports
 from adapters.files.neighbour_records import others_of
 from adapters.files.recorded_times import record_of
-from models.gangs import DisruptionBudget, Gang
-from models.gpu_models import with_models
-from models.gpu_parts import (
+from models.devices.gpu_models import with_models
+from models.devices.gpu_parts import (
     MigDevices,
     TakenDevice,
     with_shares,
     with_shares_of_others,
 )
-from models.host_ports import ports_offered
-from models.nodes import HOSTNAME, Node, Taint
-from models.place_specs import MigSpec, TakenSpec
-from models.queue_specs import ModelQuotaSpec, QueueSpec, QuotaSpec
-from models.queues import Queue, QueueResource, with_shared_gpus
-from models.resources import CLAIMED_GPUS, DEFAULT_PODS, PODS, Resources
-from models.scenario import (
+from models.documents.place_specs import MigSpec, TakenSpec
+from models.documents.queue_specs import ModelQuotaSpec, QueueSpec, QuotaSpec
+from models.documents.scenario import (
     BudgetSpec,
     Given,
     TopologySpec,
 )
+from models.documents.written import quota_amount
+from models.gangs import DisruptionBudget, Gang
+from models.host_ports import ports_offered
+from models.memory.usage_hours import parse_usage
+from models.nodes import HOSTNAME, Node, Taint
+from models.queues import Queue, QueueResource, with_shared_gpus
+from models.resources import CLAIMED_GPUS, DEFAULT_PODS, PODS, Resources
 from models.snapshot import Snapshot
 from models.topology import Topology
-from models.usage_hours import parse_usage
-from models.written import quota_amount
 
 
 def make_snapshot(given: Given) -> Snapshot:

@@ -7,11 +7,8 @@ from dataclasses import replace
 from typing import TypeVar
 
 from adapters.files.neighbour_records import neighbours_of
-from models.gangs import Gang, Group, MatchPolicy, Pod, PodPhase, PodSet, Tree
-from models.gpu_parts import GpuDevice, GpuPart, with_shares
-from models.host_ports import port_requests
-from models.nodes import ANYWHERE, HOSTNAME, LabelRule, NodeDemand, Terms, Toleration
-from models.place_specs import (
+from models.devices.gpu_parts import GpuDevice, GpuPart, with_shares
+from models.documents.place_specs import (
     AffinitySpec,
     GpuDeviceSpec,
     GpuSpec,
@@ -19,10 +16,7 @@ from models.place_specs import (
     TermSpec,
     VolumeSpec,
 )
-from models.reasons import Waiting
-from models.resources import PODS, Resources
-from models.run_times import kind_of
-from models.scenario import (
+from models.documents.scenario import (
     GangSpec,
     ReservedSpec,
     RunningSpec,
@@ -30,7 +24,13 @@ from models.scenario import (
     TopologyDemandSpec,
     TreeSpec,
 )
+from models.gangs import Gang, Group, MatchPolicy, Pod, PodPhase, PodSet, Tree
+from models.host_ports import port_requests
+from models.memory.run_times import kind_of
+from models.nodes import ANYWHERE, HOSTNAME, LabelRule, NodeDemand, Terms, Toleration
+from models.resources import PODS, Resources
 from models.topology import TopologyDemand
+from models.why.reasons import Waiting
 
 T = TypeVar("T", bound=Hashable)
 

@@ -4,10 +4,10 @@ Neighbours as files write them, read and written.
 
 from collections.abc import Sequence
 
+from models.documents.place_specs import ApartSpec, NearSpec, OthersSpec, SpreadSpec
+from models.documents.scenario import TreeSpec
 from models.neighbours import Apart, Near, Neighbours, Preferred, Spread
 from models.nodes import Node
-from models.place_specs import ApartSpec, NearSpec, OthersSpec, SpreadSpec
-from models.scenario import TreeSpec
 
 Record = dict[str, object]
 

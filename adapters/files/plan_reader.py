@@ -11,8 +11,8 @@ from adapters.files.bulk import MOST_FAULTS, Bulk, and_more
 from adapters.files.checking.problems import Fault, located, schema_faults
 from adapters.files.checking.sizes import MOST_GANGS, MOST_PODS
 from adapters.files.text import looks_like_json, parse_text, read_text
+from models.devices.gpu_parts import DeviceAmounts, GpuDevice
 from models.errors import InputRejectedError, Problem
-from models.gpu_parts import DeviceAmounts, GpuDevice
 from models.plan import (
     FailedTry,
     Fallback,
@@ -24,8 +24,8 @@ from models.plan import (
     PodCounts,
     TierResult,
 )
-from models.reasons import Reason, Waiting
 from models.resources import SHARES_PER_GPU
+from models.why.reasons import Reason, Waiting
 
 Number = Annotated[int, Field(ge=0, le=2**63 - 1)]
 PodName = Annotated[str, Field(pattern=r"^[^/\s]+/[^/\s]+$", max_length=700)]

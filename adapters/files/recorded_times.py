@@ -5,9 +5,16 @@ The record of run times in files: read by kind, and written as it is counted.
 from collections.abc import Iterable
 from typing import Any
 
+from models.documents.run_time_specs import RunTimesSpec
 from models.gangs import RunKind
-from models.run_time_specs import RunTimesSpec
-from models.run_times import EDGES, Counts, RunTimes, bin_of, kind_of, summed_counts
+from models.memory.run_times import (
+    EDGES,
+    Counts,
+    RunTimes,
+    bin_of,
+    kind_of,
+    summed_counts,
+)
 
 Record = dict[str, Any]
 

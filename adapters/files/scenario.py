@@ -36,10 +36,8 @@ from adapters.files.text import (
 )
 from adapters.machine.garbage import no_collection
 from models.dialects import DialectChoice
-from models.errors import InputRejectedError, Problem
-from models.policy import Policy
-from models.queue_specs import QueueSpec
-from models.scenario import (
+from models.documents.queue_specs import QueueSpec
+from models.documents.scenario import (
     BudgetSpec,
     GangSpec,
     Given,
@@ -48,6 +46,8 @@ from models.scenario import (
     ScenarioFile,
     TopologySpec,
 )
+from models.errors import InputRejectedError, Problem
+from models.policy import Policy
 
 _BULK = Bulk(
     root=ScenarioFile,

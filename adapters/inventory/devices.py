@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from models.gpu_counts import in_gpus, shares_held, shown_gpus
-from models.gpu_parts import WHOLE, GpuDevice, GpuPart, memory_words, part_of
-from models.mig_profiles import MIG_MODELS
+from models.devices.gpu_counts import in_gpus, shares_held, shown_gpus
+from models.devices.gpu_parts import WHOLE, GpuDevice, GpuPart, memory_words, part_of
+from models.devices.mig_profiles import MIG_MODELS
 from models.nodes import Node
 from models.resources import GPU, SHARES_PER_GPU, Resources
 

@@ -8,10 +8,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from adapters.inventory.listed import Seen, Why
+from models.devices.gpu_counts import (
+    in_gpus,
+    shares_asked,
+    shares_held,
+    written_request,
+)
 from models.gangs import Gang, PodPhase, is_complete, pod_sets
-from models.gpu_counts import in_gpus, shares_asked, shares_held, written_request
-from models.reasons import Reason
 from models.resources import summed
+from models.why.reasons import Reason
 from solver import least_pods, standing
 
 _HOLDING = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})

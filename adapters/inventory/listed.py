@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from models.plan import Plan
 from models.policy import Policy
-from models.reasons import Waiting
 from models.resources import format_duration
 from models.snapshot import Snapshot
-from models.verdicts import verdict_named
+from models.why.reasons import Waiting
+from models.why.verdicts import verdict_named
 from solver import RoundAsked, StartsAsked, problem_of
 
 SIZE_PROVEN, LEAST_PROVEN = 30_000, 8

@@ -9,8 +9,8 @@ from typing import Any
 
 from adapters.inventory.devices import DeviceRow, DeviceUser, device_rows
 from adapters.inventory.listed import Seen
+from models.devices.gpu_counts import held_on, in_gpus, shares_asked, written_amounts
 from models.gangs import PodPhase, pod_sets
-from models.gpu_counts import held_on, in_gpus, shares_asked, written_amounts
 from models.nodes import Node
 from models.resources import PODS, add, num_gpus
 

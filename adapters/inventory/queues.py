@@ -9,10 +9,10 @@ from typing import Any
 
 from adapters.inventory.gangs import state_now
 from adapters.inventory.listed import Seen
-from models.gpu_counts import shown_amount, written_name
+from models.devices.gpu_counts import shown_amount, written_name
+from models.memory.usage_hours import format_usage
 from models.queues import Queue
 from models.resources import GPU, GPU_SHARE, SHARES_PER_GPU
-from models.usage_hours import format_usage
 from solver import FairPart, fair_parts, problem_of
 
 

@@ -9,9 +9,9 @@ import re
 from datetime import UTC, datetime
 
 from adapters.inventory.listed import Why
-from models.reasons import Reason
-from models.remedies import WhenStarts
-from models.verdicts import Verdict, WhyWaits, verdict_named
+from models.why.reasons import Reason
+from models.why.remedies import WhenStarts
+from models.why.verdicts import Verdict, WhyWaits, verdict_named
 
 _REASONS = frozenset(reason.value for reason in Reason)
 _VERDICTS = frozenset(verdict.value for verdict in Verdict)

@@ -19,8 +19,8 @@ from adapters.loop.telling import Teller
 from adapters.loop.timing import Timing
 from adapters.machine.backoff import Backoff
 from models.errors import PhalanxError
-from models.reasons import Waiting
 from models.snapshot import Snapshot
+from models.why.reasons import Waiting
 
 _AFTER_ERROR = 5.0
 _REST = Backoff(first=_AFTER_ERROR, longest=60.0)

@@ -13,7 +13,7 @@ from adapters.loop.interfaces import Planner, Reporter, Sink, Source, Turn
 from adapters.loop.memory.gangs import Memory
 from adapters.machine.clock import monotonic
 from models.policy import Policy
-from models.reasons import Waiting
+from models.why.reasons import Waiting
 from solver import NOBODY_LEAVES
 
 

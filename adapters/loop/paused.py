@@ -5,7 +5,7 @@ A paused round: what is told of a plan that nobody carries out.
 from dataclasses import replace
 
 from models.plan import GangLine, Plan
-from models.reasons import Waiting
+from models.why.reasons import Waiting
 
 _AS_IT_IS = frozenset({"Waiting", "Running", "Finished"})
 

@@ -8,8 +8,8 @@ from math import inf
 
 from adapters.loop.execution import Execution
 from adapters.loop.parts import Parts
-from models.reasons import Waiting
 from models.snapshot import Snapshot
+from models.why.reasons import Waiting
 from solver import next_moment
 
 

@@ -9,10 +9,10 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from adapters.compare.outcome import gpus_of_nodes
-from models.gpu_counts import shares_asked
+from models.devices.gpu_counts import shares_asked
+from models.memory.usage_hours import MILLIONTHS
 from models.resources import SHARES_PER_GPU
 from models.snapshot import Snapshot
-from models.usage_hours import MILLIONTHS
 
 Staleness = Callable[[], Mapping[str, float | None]]
 Numbers = Callable[[], Mapping[str, int]]

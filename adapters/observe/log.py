@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from adapters.loop.interfaces import Turn
-from models.aged_gangs import by_name
+from models.devices.gpu_counts import in_gpus, shares_asked
 from models.errors import PhalanxError, PlanRejectedError, escaped
 from models.gangs import Gang, pod_sets
-from models.gpu_counts import in_gpus, shares_asked
+from models.memory.aged_gangs import by_name
 from models.plan import Operation
 from models.snapshot import Snapshot
 

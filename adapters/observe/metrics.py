@@ -20,8 +20,8 @@ from adapters.loop.interfaces import Turn
 from adapters.machine.clock import monotonic
 from adapters.observe.gauges import Gauged, Looked
 from adapters.observe.metric_families import ActingMetrics, PlanMetrics, RoundMetrics
-from models.aged_gangs import by_name
 from models.errors import PhalanxError, PlanRejectedError
+from models.memory.aged_gangs import by_name
 from models.snapshot import Snapshot
 
 

@@ -16,12 +16,12 @@ from typing import Any
 from adapters.compare.outcome import gpus_of_nodes
 from adapters.loop.interfaces import Turn
 from adapters.observe.round_file import RoundFile
+from models.devices.gpu_counts import gpus_asked
 from models.errors import PhalanxError, PlanRejectedError
 from models.gangs import Gang, PodPhase, pod_sets
-from models.gpu_counts import gpus_asked
 from models.plan import GangLine, Plan
-from models.reasons import Reason
 from models.snapshot import Snapshot
+from models.why.reasons import Reason
 from solver import is_live, least_pods
 
 KIND = "Observation"

@@ -11,9 +11,9 @@ from typing import Any
 
 from adapters.files.recorded_times import record_of, run_times_document
 from adapters.replay.engine import Engine, Rounds
-from adapters.replay.job_state import Fate
-from adapters.replay.world import World
-from models.run_time_specs import RunTimesSpec
+from adapters.replay.world.job_state import Fate
+from adapters.replay.world.world import World
+from models.documents.run_time_specs import RunTimesSpec
 
 NAME = "checkpoint.json"
 _FIELDS = (

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from adapters.loop.interfaces import Planner, turn
 from adapters.replay.recorder import Recorder
-from adapters.replay.world import Rules, World
-from adapters.replay.world_sink import WorldSink
-from adapters.replay.world_source import WorldSource
+from adapters.replay.world.world import Rules, World
+from adapters.replay.world.world_sink import WorldSink
+from adapters.replay.world.world_source import WorldSource
 from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot

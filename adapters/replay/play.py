@@ -14,12 +14,12 @@ from adapters.replay.checkpoint import NAME, found, keep, restore
 from adapters.replay.drawn_traces import drawn
 from adapters.replay.engine import Engine
 from adapters.replay.estimates import Estimates, with_estimates
-from adapters.replay.job_state import Fate
 from adapters.replay.measures.replay_measures import metrics_of
 from adapters.replay.players import STRATEGIES, planner_of, policy_of
 from adapters.replay.recorder import Recorder
 from adapters.replay.single_pods import PieceWorld, pieces_of
-from adapters.replay.world import Rules, World
+from adapters.replay.world.job_state import Fate
+from adapters.replay.world.world import Rules, World
 from models.policy import Policy
 from models.snapshot import Snapshot, content_hash
 from models.trace import Floor, Job, Trace

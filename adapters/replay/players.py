@@ -8,7 +8,7 @@ from functools import partial
 
 from adapters.machine.threads import ThreadLanes
 from adapters.replay.engine import Clock, Timed
-from adapters.replay.world import Look
+from adapters.replay.world.world import Look
 from models.policy import Policy
 from solver import decide_or_fall_back
 

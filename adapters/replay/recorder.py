@@ -9,9 +9,9 @@ from typing import Any, TextIO
 
 from adapters.machine.clock import monotonic
 from adapters.machine.csv_cells import CsvWriter, csv_rows
-from adapters.replay.job_state import NEVER, Fate
 from adapters.replay.measures.gpu_use import LENT, USES
-from adapters.replay.world import World
+from adapters.replay.world.job_state import NEVER, Fate
+from adapters.replay.world.world import World
 from models.plan import Plan
 from models.resources import GPU
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import heappush
 
-from adapters.replay.job_state import NEVER, Fate
-from adapters.replay.world import World
+from adapters.replay.world.job_state import NEVER, Fate
+from adapters.replay.world.world import World
 from models.trace import Job, Role
 
 

@@ -14,7 +14,7 @@ from adapters.loop.memory.start_memory import StartMemory
 from adapters.loop.memory.used_so_far import UsageMemory
 from adapters.service.following import Followed
 from adapters.service.run_settings import as_run_here
-from models.start_record import NO_STARTS, StartRecord
+from models.memory.start_record import NO_STARTS, StartRecord
 
 
 def starts_on_record(here: Followed) -> StartRecord:

@@ -33,8 +33,8 @@ from adapters.machine.clock import monotonic
 from adapters.service.reporting import Own, Reporting
 from adapters.service.run_settings import Running
 from models.plan import Plan
-from models.reasons import Facts, Reason, Waiting
 from models.receipt import Receipt
+from models.why.reasons import Facts, Reason, Waiting
 
 
 class Always:

@@ -14,9 +14,9 @@ from itertools import accumulate
 
 from adapters.traces.forms import NO_REQUESTS, SharedRecords
 from adapters.traces.row_faults import rejected
-from models.reasons import counted
 from models.resources import CPU, MEMORY
 from models.trace import Job, Role, Trace
+from models.why.reasons import counted
 
 LENT = (CPU, MEMORY)
 Shape = tuple[int, ...]

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
-from adapters.replay.free_nodes import Ground, headroom
-from adapters.replay.queue_usage import Books
-from adapters.replay.waiting_jobs import WaitingJobs
+from adapters.replay.world.free_nodes import Ground, headroom
+from adapters.replay.world.queue_usage import Books
+from adapters.replay.world.waiting_jobs import WaitingJobs
 from models.trace import Floor, Job, Trace
 
 RULES: Mapping[str, str] = {

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from models.errors import InputRejectedError, Problem
-from models.reasons import counted
+from models.why.reasons import counted
 
 MOST_EXAMPLES = 3
 REPAIRS = {

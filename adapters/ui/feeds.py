@@ -15,7 +15,7 @@ from adapters.ui.frame import RoundFacts, frame_document
 from adapters.ui.frame_store import FrameStore, RoundAnswers
 from models.errors import PhalanxError
 from models.plan import Plan
-from models.verdicts import WhyWaits
+from models.why.verdicts import WhyWaits
 from solver import remedies_of, when_starts, why_waits
 
 _LEAST_PAUSE = 1.0

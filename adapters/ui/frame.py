@@ -16,8 +16,8 @@ from adapters.inventory.gangs import GangRow, gang_rows
 from adapters.inventory.listed import Seen
 from adapters.inventory.queues import QueueRow, queue_rows
 from adapters.ui.gpu_cells import GpuCells, cells_of
+from models.devices.gpu_counts import in_gpus, shares_asked
 from models.errors import printable
-from models.gpu_counts import in_gpus, shares_asked
 from models.nodes import HOSTNAME, Node
 from models.plan import GangLine, Plan, TierResult
 from models.resources import is_gpu, num_gpus

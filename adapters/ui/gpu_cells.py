@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from models.devices.gpu_counts import in_gpus, shares_held
+from models.devices.gpu_parts import WHOLE, GpuDevice, GpuPart, counts_as, part_of
 from models.gangs import PodPhase, pod_sets
-from models.gpu_counts import in_gpus, shares_held
-from models.gpu_parts import WHOLE, GpuDevice, GpuPart, counts_as, part_of
 from models.nodes import Node
 from models.plan import Operation, Plan
 from models.resources import SHARES_PER_GPU, Resources, num_gpus

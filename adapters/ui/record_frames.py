@@ -20,8 +20,8 @@ from adapters.compare.tier_words import SCALES, shown, tier_name
 from adapters.observe.round_file import read_rounds
 from adapters.ui.frame import natural
 from adapters.ui.frame_store import MOST_FRAMES, FrameStore
+from models.devices.gpu_counts import in_gpus, shares_asked
 from models.errors import printable
-from models.gpu_counts import in_gpus, shares_asked
 from models.plan import TierResult
 from models.resources import SHARES_PER_GPU
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
 
-from models.gangs import Gang, Group, Pod, PodPhase, PodSet, Tree, pod_sets
-from models.gpu_parts import (
+from models.devices.gpu_parts import (
     GpuDevice,
     GpuPart,
     MigDevices,
@@ -17,7 +16,8 @@ from models.gpu_parts import (
     with_shares,
     with_shares_of_others,
 )
-from models.mig_profiles import MIG_MODELS
+from models.devices.mig_profiles import MIG_MODELS
+from models.gangs import Gang, Group, Pod, PodPhase, PodSet, Tree, pod_sets
 from models.nodes import Node
 from models.queues import with_shared_gpus
 from models.resources import CPU, GPU, PODS

@@ -5,8 +5,8 @@ Instances that fill one GPU, in every order in which they could come.
 from dataclasses import replace
 from itertools import permutations
 
+from models.devices.gpu_parts import GpuPart, MigDevices, with_shares
 from models.gangs import Gang, Pod, PodSet
-from models.gpu_parts import GpuPart, MigDevices, with_shares
 from models.nodes import Node
 from models.resources import GPU, PODS
 from models.snapshot import Snapshot

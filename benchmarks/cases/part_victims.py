@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from benchmarks.cases.victims import GPU, victim_case
-from models.mig_profiles import MIG_MODELS, Sliced
+from models.devices.mig_profiles import MIG_MODELS, Sliced
 
 Part = dict[str, Any]
 _MODEL = "H100-80GB"

@@ -7,8 +7,8 @@ from dataclasses import replace
 from random import Random
 
 from benchmarks.contract_devices import BulkParts, WaitingParts
+from models.devices.gpu_parts import WHOLE, GpuPart, with_shares
 from models.gangs import Gang, Group, Pod, PodSet, Tree
-from models.gpu_parts import WHOLE, GpuPart, with_shares
 from models.nodes import Node
 from models.queues import with_shared_gpus
 from models.resources import CPU, GPU, MEMORY, PODS, Resources

@@ -5,9 +5,9 @@ One gang of a snapshot, otherwise.
 from collections.abc import Callable
 from dataclasses import replace
 
-from models.aged_gangs import AgedGangs
 from models.changes.refused import unknown
 from models.gangs import Gang
+from models.memory.aged_gangs import AgedGangs
 from models.snapshot import Snapshot
 
 

@@ -4,9 +4,9 @@ Time that passes: all grow older, and what reaches its longest run time ends.
 
 from dataclasses import dataclass, replace
 
-from models.aged_gangs import older
 from models.changes.cancelled_gangs import CancelledGangs, without_gangs
 from models.gangs import Gang, PodPhase, comes_back, pod_sets
+from models.memory.aged_gangs import older
 from models.snapshot import Snapshot
 
 

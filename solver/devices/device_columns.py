@@ -11,11 +11,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from models.census import LOAD
-from models.device_use import SharedDevice
+from models.devices.device_use import SharedDevice
+from models.devices.gpu_parts import (
+    DEVICE,
+    WHOLE,
+    GpuDevice,
+    GpuPart,
+    num_devices,
+    part_of,
+)
+from models.devices.mig_profiles import MIG_MODELS, Sliced
 from models.gangs import Gang, Pod, pod_sets
-from models.gpu_parts import DEVICE, WHOLE, GpuDevice, GpuPart, num_devices, part_of
-from models.mig_profiles import MIG_MODELS, Sliced
+from models.memory.census import LOAD
 from models.nodes import Node
 from models.resources import GPU
 from solver.devices.device_states import DeviceStates

@@ -4,8 +4,8 @@ Dealing devices: which GPUs of its node each pod with a part gets, the same ever
 
 from collections.abc import Collection, Iterable, Sequence
 
-from models.gpu_parts import GpuDevice, GpuPart
-from models.mig_profiles import Sliced, starts_for
+from models.devices.gpu_parts import GpuDevice, GpuPart
+from models.devices.mig_profiles import Sliced, starts_for
 from models.nodes import Node
 from models.resources import GPU
 from solver.devices.device_packing import packed

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from models.device_use import (
+from models.devices.device_use import (
     NodeSort,
     OpenDevice,
     left_of,
@@ -21,10 +21,10 @@ from models.device_use import (
     ways_of,
     with_one,
 )
-from models.gpu_parts import WHOLE, GpuDevice, GpuPart
+from models.devices.gpu_parts import WHOLE, GpuDevice, GpuPart
+from models.devices.typical_pods import THOUSAND, TypicalPod
 from models.nodes import Node
 from models.resources import GPU
-from models.typical_pods import THOUSAND, TypicalPod
 from solver.devices.device_dealing import dealt, idle_of
 from solver.devices.device_states import DeviceStates
 from solver.devices.part_places import Ints

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from models.gpu_parts import WHOLE
+from models.devices.gpu_parts import WHOLE
 from solver.devices.packing_bounds import least_opened, most_by_weight
 from solver.devices.packing_items import Bin, Item, Wanted, put, takes
 from solver.devices.packing_search import PackingSearch

@@ -5,8 +5,8 @@ Device states: what is left of the GPUs of each node of which somebody has a par
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from models.device_use import SharedDevice
-from models.mig_profiles import Sliced
+from models.devices.device_use import SharedDevice
+from models.devices.mig_profiles import Sliced
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ New parts: what follows for the columns of parts while pods come to nodes and le
 
 import numpy as np
 
-from models.gpu_parts import GpuPart
+from models.devices.gpu_parts import GpuPart
 from solver.devices.part_places import Content, Ints
 from solver.devices.part_room import PartRoom
 

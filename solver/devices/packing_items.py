@@ -5,8 +5,8 @@ What is left of the devices of a node, and what pods take of them.
 from functools import lru_cache
 from typing import NamedTuple
 
-from models.gpu_parts import WHOLE
-from models.mig_profiles import MIG_MODELS, Sliced, starts_for
+from models.devices.gpu_parts import WHOLE
+from models.devices.mig_profiles import MIG_MODELS, Sliced, starts_for
 
 SLICES = 8
 

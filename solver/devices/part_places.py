@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from models.gpu_parts import GpuPart, num_devices
-from models.mig_profiles import MIG_MODELS, Sliced
+from models.devices.gpu_parts import GpuPart, num_devices
+from models.devices.mig_profiles import MIG_MODELS, Sliced
 from models.nodes import Node
 from models.resources import GPU
 from solver.devices.device_columns import MIG

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from models.gpu_parts import GpuPart
+from models.devices.gpu_parts import GpuPart
 from models.nodes import Node
 from models.resources import GPU
 from solver.devices.device_columns import DeviceColumns

@@ -10,8 +10,8 @@ from dataclasses import replace
 import numpy as np
 
 from models.gangs import PodSet, is_complete, pod_sets
-from models.reasons import Facts, Reason, Waiting
 from models.resources import Resources
+from models.why.reasons import Facts, Reason, Waiting
 from solver.evict.beneficiaries import may_be_for
 from solver.evict.group_mates import mates_that_stay
 from solver.evict.named_devices import (

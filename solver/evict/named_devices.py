@@ -4,7 +4,7 @@ Named devices: which GPUs those get who are promised parts of them, and who star
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from models.gpu_parts import GpuDevice, GpuPart, part_of
+from models.devices.gpu_parts import GpuDevice, GpuPart, part_of
 from models.resources import Resources
 from solver.devices.device_dealing import dealt
 from solver.devices.device_fragments import numbers_of

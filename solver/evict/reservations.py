@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
+from models.devices.gpu_parts import GpuDevice, part_of
 from models.gangs import Gang, PodPhase, pod_sets
-from models.gpu_parts import GpuDevice, part_of
 from solver.evict.named_devices import come_to, pods_of
 from solver.place.round_state import RoundState
 from solver.problem.core_pods import is_core

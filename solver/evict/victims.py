@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from models.devices.gpu_parts import GpuDevice
 from models.gangs import Gang, pod_sets
-from models.gpu_parts import GpuDevice
 from models.resources import Resources, summed
 from solver.evict.rights.may_leave import Rights
 from solver.problem.gang_state import Standing

@@ -4,7 +4,7 @@ What lies free in pieces: for how many pods of each leaf there is room as it is.
 
 import numpy as np
 
-from models.reasons import counted
+from models.why.reasons import counted
 from solver.problem.gang_state import Standing
 from solver.problem.node_room import Ints, num_fitting
 from solver.problem.problem import Problem, Unit

@@ -6,13 +6,20 @@ from collections import Counter
 
 import numpy as np
 
-from models.census import LOAD
+from models.devices.gpu_counts import shares_asked, shares_held
+from models.devices.gpu_parts import (
+    WHOLE,
+    GpuPart,
+    is_part,
+    memory_words,
+    part_named,
+    shown,
+)
+from models.devices.mig_profiles import MIG_MODELS, MigProfile
 from models.gangs import pod_sets
-from models.gpu_counts import shares_asked, shares_held
-from models.gpu_parts import WHOLE, GpuPart, is_part, memory_words, part_named, shown
-from models.mig_profiles import MIG_MODELS, MigProfile
-from models.reasons import Facts
+from models.memory.census import LOAD
 from models.resources import GPU_SHARE
+from models.why.reasons import Facts
 from solver.devices.part_room import PartRoom
 from solver.problem.node_room import Bools, Ints
 from solver.problem.problem import Problem, Unit

@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from models.devices.gpu_parts import is_part
 from models.gangs import Gang, Pod
-from models.gpu_parts import is_part
-from models.reasons import Facts, Reason, Waiting, listed
 from models.resources import GPU
+from models.why.reasons import Facts, Reason, Waiting, listed
 from solver.effort.budget import Budget
 from solver.evict.freeze import requests_of
 from solver.evict.gathering import victims_of

@@ -8,8 +8,8 @@ model.  Where that would cost too much a weaker reason is given, never a guess.
 from dataclasses import replace
 from functools import cache, partial
 
-from models.gpu_parts import is_part
-from models.reasons import Facts, Reason, Waiting, listed
+from models.devices.gpu_parts import is_part
+from models.why.reasons import Facts, Reason, Waiting, listed
 from solver.effort.budget import Budget
 from solver.evict.named_devices import come_to, named_devices, pods_of
 from solver.evict.open_step import was_evicted

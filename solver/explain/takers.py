@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.reasons import Facts, listed
 from models.resources import GPU_SHARE, Resources
+from models.why.reasons import Facts, listed
 from solver.evict.freeze import requests_of
 from solver.explain.left_on_devices import lacking_device, of_devices
 from solver.explain.room_now import (

@@ -13,8 +13,8 @@ from statistics import median_high
 
 import numpy as np
 
-from models.census import LOAD
 from models.gangs import Gang, Pod, PodPhase, PodSet, pod_sets
+from models.memory.census import LOAD
 from models.resources import Resources, num_gpus
 from solver.problem.node_room import After, Bools, Floats, Ints, NodeRoom
 from solver.problem.pod_counts import is_leaving

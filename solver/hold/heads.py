@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from models.gangs import has_parts
-from models.reasons import Facts, counted
+from models.why.reasons import Facts, counted
 from solver.hold.forecast import Forecast, Seats
 from solver.hold.turns import Turns, most_held
 from solver.place.gang_order import oldest

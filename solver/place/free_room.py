@@ -7,7 +7,7 @@ were last asked for.
 
 import numpy as np
 
-from models.gpu_parts import is_reckoned
+from models.devices.gpu_parts import is_reckoned
 from models.resources import is_gpu
 from solver.problem.node_room import Floats, Ints, NodeRoom, num_fitting
 from solver.problem.problem import Problem

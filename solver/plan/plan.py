@@ -7,10 +7,10 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from importlib.metadata import version
 
-from models.aged_gangs import still
+from models.devices.gpu_parts import DeviceAmounts, GpuPart, part_of
 from models.gangs import Gang, Pod, PodPhase, PodSet, Tree, is_complete, pod_sets
-from models.gpu_parts import DeviceAmounts, GpuPart, part_of
-from models.kept import Kept
+from models.memory.aged_gangs import still
+from models.memory.kept import Kept
 from models.plan import (
     Departure,
     GangLine,
@@ -22,8 +22,8 @@ from models.plan import (
     PodCounts,
     State,
 )
-from models.reasons import Waiting
 from models.snapshot import Snapshot
+from models.why.reasons import Waiting
 from solver.problem.gang_state import Standing, satisfied_after, standing
 from solver.problem.problem import Problem
 from solver.search.search_outcome import Outcome

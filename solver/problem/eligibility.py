@@ -4,10 +4,10 @@ Who may be planned at all: the reasons that need no look at capacity.
 
 from collections.abc import Mapping, Sequence
 
-from models.aged_gangs import mates_by_name
 from models.gangs import Gang, MatchPolicy, PodPhase
-from models.reasons import Facts, Reason, Waiting, listed
+from models.memory.aged_gangs import mates_by_name
 from models.snapshot import Snapshot
+from models.why.reasons import Facts, Reason, Waiting, listed
 from solver.problem.gang_state import Leaf, Standing, least_need
 from solver.problem.node_room import Room
 from solver.shares.queue_tree import QueueTree

@@ -5,13 +5,13 @@ What a round is given: nodes and their room, what runs, gangs that wait, queues.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from models.aged_gangs import by_name
-from models.census import Census
+from models.devices.typical_pods import typical_pods
 from models.gangs import Gang, PodPhase, pod_sets, released
+from models.memory.aged_gangs import by_name
+from models.memory.census import Census
 from models.node_table import NodeTable, table_of
 from models.policy import Policy
 from models.snapshot import Snapshot
-from models.typical_pods import typical_pods
 from solver.devices.device_columns import holders
 from solver.problem.gang_state import Standing, standing
 from solver.problem.measured_room import room_of

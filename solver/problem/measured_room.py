@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from models.census import Census
+from models.devices.gpu_parts import is_part, is_reckoned, part_named
+from models.devices.typical_pods import TypicalPod, names_of
 from models.gangs import Gang, pod_sets
-from models.gpu_parts import is_part, is_reckoned, part_named
+from models.memory.census import Census
 from models.node_table import NodeTable
 from models.resources import CPU, GPU, GPU_SHARE, SHARES_PER_GPU
-from models.typical_pods import TypicalPod, names_of
 from solver.devices.device_columns import (
     DeviceHolder,
     device_columns,

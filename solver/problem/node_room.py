@@ -11,7 +11,7 @@ from typing import NewType
 import numpy as np
 from numpy.typing import NDArray
 
-from models.gpu_parts import (
+from models.devices.gpu_parts import (
     GpuDevice,
     GpuPart,
     is_reckoned,

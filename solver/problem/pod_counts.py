@@ -2,8 +2,8 @@
 Pods that hold room, those whose room can be counted on, and the census of both.
 """
 
-from models.census import Census, CensusMemo
 from models.gangs import Pod, PodPhase, is_complete
+from models.memory.census import Census, CensusMemo
 from models.policy import LONGEST_LEAVING
 from models.snapshot import Snapshot
 from solver.shares.queue_tree import QueueTree, beyond

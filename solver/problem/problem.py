@@ -10,14 +10,14 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import partial
 
-from models.aged_gangs import overlaid, still
+from models.devices.gpu_parts import GpuDevice
 from models.gangs import Gang, is_remembered
-from models.gpu_parts import GpuDevice
+from models.memory.aged_gangs import overlaid, still
 from models.policy import Policy
-from models.reasons import Waiting
 from models.resources import Resources, gpu_pieces
 from models.snapshot import Snapshot
 from models.topology import Topology
+from models.why.reasons import Waiting
 from solver.problem.domains import Domains
 from solver.problem.eligibility import blocked_gangs
 from solver.problem.gang_state import Standing, least_need

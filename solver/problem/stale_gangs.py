@@ -5,8 +5,8 @@ Which gangs run below their minimum for longer than they may, and so leave.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from models.aged_gangs import still
 from models.gangs import Gang, MatchPolicy
+from models.memory.aged_gangs import still
 from models.policy import Policy
 from solver.problem.gang_state import standing
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from models.gangs import Gang, PodPhase, RunKind, pod_sets
-from models.run_times import EDGES, Counts, RunTimes, run_kind, summed_counts
+from models.memory.run_times import EDGES, Counts, RunTimes, run_kind, summed_counts
 
 _ENOUGH = 19
 """

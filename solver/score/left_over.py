@@ -4,7 +4,7 @@ What a draft leaves of GPUs that typical pods could not use.
 
 import numpy as np
 
-from models.gpu_parts import GpuPart, part_of
+from models.devices.gpu_parts import GpuPart, part_of
 from solver.devices.device_fragments import Parts
 from solver.place.draft import Draft
 from solver.problem.node_room import Ints, Places

@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from models.memory.usage_hours import MILLIONTHS
 from models.queues import Queue
-from models.usage_hours import MILLIONTHS
 
 Level = list[Queue]
 

@@ -8,9 +8,9 @@ from itertools import combinations
 
 from models.nodes import Node
 from models.queues import Queue, QueueResource
-from models.reasons import Fact
 from models.resources import format_quantity
 from models.snapshot import Snapshot
+from models.why.reasons import Fact
 
 Limits = Mapping[str, int | None]
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from models.aged_gangs import ages_of, still
-from models.census import Census
+from models.memory.aged_gangs import ages_of, still
+from models.memory.census import Census
 from models.names import nearest
 from models.queues import Queue
 from models.resources import LARGEST_TOTAL, Resources, add

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from models.devices.gpu_parts import is_part, part_named
 from models.gangs import Gang, Group, PodSet, Tree, pod_sets
-from models.gpu_parts import is_part, part_named
 from models.nodes import Node, NodeDemand, Taint
 from models.snapshot import Snapshot
 from models.topology import Domain

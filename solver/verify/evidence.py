@@ -7,8 +7,8 @@ Only gangs and nodes that the plan touches are looked at closely.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from models.aged_gangs import by_name
 from models.gangs import Gang, PodPhase, PodSet, pod_sets
+from models.memory.aged_gangs import by_name
 from models.nodes import Node
 from models.plan import Plan
 from models.policy import Policy
@@ -26,7 +26,7 @@ from solver.verify.plan_steps import (
     is_leaving,
     steps_of,
 )
-from solver.verify.share_readings import Shares
+from solver.verify.shares.share_readings import Shares
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,17 +11,7 @@ from typing import Final
 from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
-from solver.verify import (
-    entitlement,
-    gangs,
-    guaranteed_starts,
-    held_idle,
-    lending,
-    nodes,
-    operations,
-    plan_claims,
-    queues,
-)
+from solver.verify import gangs, held_idle, nodes, operations, plan_claims, queues
 from solver.verify.devices import device_loads, device_names, left_over
 from solver.verify.evidence import Evidence, evidence_of
 from solver.verify.known import JudgeMemo
@@ -30,6 +20,7 @@ from solver.verify.leaving import eviction_bounds as losses
 from solver.verify.leaving import for_whom as rights
 from solver.verify.leaving import settled_rounds as settled
 from solver.verify.neighbours import near_and_apart, spread_pods
+from solver.verify.shares import entitlement, guaranteed_starts, lending
 from solver.verify.violation import Violation
 
 Rule = Callable[[Evidence], Iterator[Violation]]

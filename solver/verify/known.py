@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from itertools import compress
 from typing import Any, TypeVar, cast
 
-from models.aged_gangs import still
 from models.gangs import Gang, PodPhase, pod_sets
-from models.kept import Held, Kept
+from models.memory.aged_gangs import still
+from models.memory.kept import Held, Kept
 from models.nodes import Node
 from models.resources import Resources, add
 from models.snapshot import Snapshot

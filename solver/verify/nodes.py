@@ -5,8 +5,8 @@ Rules about nodes: room, demands, hosts that may not be shared, and domains.
 from collections import Counter
 from collections.abc import Iterator
 
+from models.devices.gpu_parts import is_reckoned
 from models.gangs import Tree, pod_sets
-from models.gpu_parts import is_reckoned
 from models.resources import Resources, format_quantity
 from models.topology import Domain
 from solver.verify.evidence import Evidence

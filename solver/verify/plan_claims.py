@@ -5,7 +5,7 @@ Rules about what a plan says of itself: tiers, status, and a line for each gang.
 from collections import Counter
 from collections.abc import Iterator
 
-from models.aged_gangs import places_of
+from models.memory.aged_gangs import places_of
 from models.plan import GangLine, Op, TierResult
 from solver.verify.evidence import Evidence
 from solver.verify.violation import Violation

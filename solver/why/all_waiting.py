@@ -14,13 +14,13 @@ from models.changes import (
     QueueRule,
     changed,
 )
-from models.gpu_counts import in_gpus, shares_asked
+from models.devices.gpu_counts import in_gpus, shares_asked
 from models.plan import Plan
 from models.policy import Policy, Prices
-from models.remedies import HeldBack, Remedy, WhySummary
 from models.resources import num_gpus
 from models.snapshot import Snapshot
-from models.verdicts import Blocker, Verdict, WhyWaits
+from models.why.remedies import HeldBack, Remedy, WhySummary
+from models.why.verdicts import Blocker, Verdict, WhyWaits
 from solver.problem.gang_state import least_need
 from solver.problem.problem import Problem
 from solver.why.trial import Trial, trial_of

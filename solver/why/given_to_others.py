@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from models.devices.gpu_parts import GpuDevice
 from models.gangs import pod_sets
-from models.gpu_parts import GpuDevice
 from models.plan import Plan
 from models.resources import Resources
 from solver.explain.room_now import Bound

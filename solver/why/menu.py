@@ -12,7 +12,7 @@ from typing import Literal
 from models.changes import Change, NewAmount, QueueRule
 from models.policy import Prices
 from models.resources import CPU, MEMORY
-from models.verdicts import Verdict
+from models.why.verdicts import Verdict
 from solver.problem.problem import Problem, Unit
 from solver.why.menu_line import OF_OTHERS, MenuLine
 from solver.why.menu_of_gang import of_gang

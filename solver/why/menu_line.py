@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from models.changes import Change
-from models.verdicts import Verdict
+from models.why.verdicts import Verdict
 
 OF_OTHERS = frozenset(
     {

@@ -14,7 +14,7 @@ from models.changes import (
 )
 from models.gangs import PodSet
 from models.policy import Prices
-from models.verdicts import Verdict
+from models.why.verdicts import Verdict
 from solver.problem.problem import Problem, Unit
 from solver.why.menu_line import OF_OTHERS, OF_ROOM, MenuLine
 from solver.why.named_rules import TAINT, NamedRule, leaves_of

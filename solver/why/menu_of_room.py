@@ -14,12 +14,12 @@ from models.changes import (
     PassedTime,
 )
 from models.changes.passed_time import ends_in
+from models.devices.gpu_counts import shares_asked
 from models.gangs import Gang, PodPhase, pod_sets
-from models.gpu_counts import shares_asked
 from models.nodes import Node
 from models.policy import Prices
 from models.resources import SHARES_PER_GPU, num_gpus
-from models.verdicts import Verdict
+from models.why.verdicts import Verdict
 from solver.explain.room_now import matching
 from solver.problem.problem import Problem, Unit
 from solver.why.menu_line import OF_OTHERS, OF_ROOM, MenuLine

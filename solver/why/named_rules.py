@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from models.gangs import PodSet
 from models.nodes import Node
-from models.verdicts import Verdict
+from models.why.verdicts import Verdict
 from solver.evict.open_step import remembering, was_evicted
 from solver.explain.room_now import limits_of
 from solver.problem.problem import Problem, Unit

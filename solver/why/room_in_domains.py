@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from models.reasons import Facts
-from models.verdicts import Blocker, Verdict
+from models.why.reasons import Facts
+from models.why.verdicts import Blocker, Verdict
 from solver.explain.room_now import matching
 from solver.problem.domains import Cells
 from solver.problem.gang_state import Standing

@@ -8,11 +8,11 @@ from types import MappingProxyType
 
 import numpy as np
 
-from models.gpu_counts import shares_asked
-from models.gpu_parts import is_part
-from models.reasons import Fact, Facts, counted, device_words, listed
+from models.devices.gpu_counts import shares_asked
+from models.devices.gpu_parts import is_part
 from models.resources import GPU_SHARE
-from models.verdicts import Blocker, Verdict, amount, plain
+from models.why.reasons import Fact, Facts, counted, device_words, listed
+from models.why.verdicts import Blocker, Verdict, amount, plain
 from solver.evict.open_step import open_step, remembering
 from solver.explain.fragments import pieces
 from solver.explain.left_on_devices import lacking_device, of_devices

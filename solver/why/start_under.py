@@ -5,7 +5,7 @@ Could one unit start if only some named rules held?  Shown by places, sums or pr
 from collections.abc import Sequence
 
 from models.plan import TierResult
-from models.verdicts import Proof, Verdict
+from models.why.verdicts import Proof, Verdict
 from solver.effort.budget import Budget
 from solver.evict.open_step import Opened, open_step, was_evicted
 from solver.explain.could_start_alone import Alone

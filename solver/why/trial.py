@@ -19,8 +19,8 @@ from models.changes import (
 from models.errors import PlanRejectedError
 from models.plan import Plan
 from models.policy import Policy
-from models.remedies import Remedy
 from models.snapshot import Snapshot
+from models.why.remedies import Remedy
 from solver.effort.budget import Budget, Stopwatch
 from solver.next_snapshot import carry_out
 from solver.problem.given import ProblemMemo

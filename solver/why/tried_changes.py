@@ -7,10 +7,10 @@ from itertools import combinations
 
 from models.plan import Plan
 from models.policy import Policy
-from models.reasons import Reason
-from models.remedies import Remedies, Remedy
 from models.snapshot import Snapshot
-from models.verdicts import Blocker, Verdict, WhyWaits
+from models.why.reasons import Reason
+from models.why.remedies import Remedies, Remedy
+from models.why.verdicts import Blocker, Verdict, WhyWaits
 from solver.problem.problem import Problem, problem_of
 from solver.why.given_to_others import given_by
 from solver.why.menu import menu_of

@@ -12,12 +12,12 @@ from functools import cached_property
 import numpy as np
 
 from models.changes.passed_time import ends_in
+from models.memory.start_record import ENOUGH, lines_of
 from models.plan import Plan
 from models.policy import Policy
-from models.remedies import WhenStarts
 from models.resources import format_duration
 from models.snapshot import Snapshot
-from models.start_record import ENOUGH, lines_of
+from models.why.remedies import WhenStarts
 from solver.evict.reservations import keep, promises_of
 from solver.hold.ends import ends_of
 from solver.hold.forecast import Forecast

@@ -8,9 +8,9 @@ from functools import cached_property
 
 from models.plan import GangLine, Plan
 from models.policy import Limits, Policy
-from models.reasons import NOTHING_NEEDED, Reason, Waiting
 from models.snapshot import Snapshot
-from models.verdicts import VERDICT_OF, Blocker, PlaceInLine, Verdict, WhyWaits
+from models.why.reasons import NOTHING_NEEDED, Reason, Waiting
+from models.why.verdicts import VERDICT_OF, Blocker, PlaceInLine, Verdict, WhyWaits
 from solver.effort.budget import Budget, Stopwatch
 from solver.evict.open_step import was_evicted
 from solver.evict.reservations import keep, promises_of

@@ -13,7 +13,7 @@ from models.gangs import PodSet
 from models.nodes import NodeDemand, Toleration
 from models.queues import Queue, QueueResource
 from models.resources import GPU_SHARE
-from models.verdicts import Verdict
+from models.why.verdicts import Verdict
 from solver.explain.protected import without_protection
 from solver.problem.gang_state import Leaf, TreeNode
 from solver.problem.node_room import MANY, Empty, Ints, Now, Room

@@ -5,9 +5,9 @@ import pytest
 from adapters.compare.expectations import differences
 from adapters.compare.outcome import outcome_of
 from adapters.files import scenario_of
-from models.expect import Expect
+from models.documents.expect import Expect
 from models.plan import GangLine, ModelSize, Operation, Plan, PodCounts, TierResult
-from models.reasons import Reason, Waiting
+from models.why.reasons import Reason, Waiting
 from tests.adapters.documents import scenario
 
 COUNTS = PodCounts(

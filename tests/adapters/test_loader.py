@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from adapters.files import read_scenario, read_scenarios, scenario_of
 from adapters.files.writing.snapshot_writer import snapshot_document
+from models.devices.gpu_parts import MigDevices
 from models.gangs import Group, MatchPolicy, PodPhase, PodSet, pod_sets
-from models.gpu_parts import MigDevices
 from models.nodes import ANYWHERE
 from models.queues import QueueResource
 from models.snapshot import content_hash

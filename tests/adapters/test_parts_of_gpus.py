@@ -8,9 +8,9 @@ import pytest
 
 from adapters.files import scenario_of
 from adapters.files.writing.snapshot_writer import snapshot_document
+from models.devices.gpu_parts import GpuDevice, GpuPart, part_of
 from models.errors import InputRejectedError
 from models.gangs import pod_sets
-from models.gpu_parts import GpuDevice, GpuPart, part_of
 from models.resources import GPU, GPU_SHARE
 from tests.adapters.documents import scenario
 

@@ -6,7 +6,7 @@ import pytest
 from adapters.files import plan_document, plan_json, read_plan, read_scenario
 from models.errors import InputRejectedError
 from models.plan import GangLine, ModelSize, Operation, Plan, PodCounts, TierResult
-from models.reasons import Reason, Waiting
+from models.why.reasons import Reason, Waiting
 from solver.round import decide
 from solver.verify import verify
 

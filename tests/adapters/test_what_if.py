@@ -10,7 +10,7 @@ import yaml
 
 from adapters.cli.main import run
 from adapters.compare.plan_difference import Became, difference_of
-from models.reasons import Reason, Waiting
+from models.why.reasons import Reason, Waiting
 from tests.adapters.documents import scenario
 from tests.helpers.build import bind, line, plan
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from adapters.kube.api.connect import connect
 from adapters.kube.api.errors import ConflictError
-from adapters.kube.objects.kai_parts import GROUP, RESERVATIONS
+from adapters.kube.objects.parts.kai_parts import GROUP, RESERVATIONS
 from tests.cluster.beside import Beside
 from tests.cluster.manifests import pod
 

@@ -10,8 +10,8 @@ from itertools import count
 
 import pytest
 
-from adapters.kube.objects.kai_parts import GROUP as GPU_GROUP
-from adapters.kube.objects.kai_parts import groups_of
+from adapters.kube.objects.parts.kai_parts import GROUP as GPU_GROUP
+from adapters.kube.objects.parts.kai_parts import groups_of
 from tests.cluster.kai_binder import KaiBinder
 from tests.cluster.manifests import pod
 from tests.cluster.stage import GROUP, Kubelet, Scheduler

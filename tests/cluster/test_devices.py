@@ -4,7 +4,7 @@
 
 import pytest
 
-from adapters.kube.acting.resource_claims import FINALIZER
+from adapters.kube.acting.devices.resource_claims import FINALIZER
 from tests.cluster.manifests import custom, pod
 from tests.cluster.stage import GROUP
 from tests.helpers.devices import (

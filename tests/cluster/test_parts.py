@@ -8,9 +8,9 @@ from collections import Counter
 
 import pytest
 
-from adapters.kube.acting.node_lock import LOCK
+from adapters.kube.acting.devices.node_lock import LOCK
 from adapters.kube.api.connect import connect
-from adapters.kube.objects.part_keys import HAMI, KOORDINATOR
+from adapters.kube.objects.parts.part_keys import HAMI, KOORDINATOR
 from tests.cluster.beside import Beside
 from tests.cluster.role import bind
 from tests.cluster.stage import GROUP, Kubelet, Scheduler

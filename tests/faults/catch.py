@@ -10,8 +10,8 @@ from pathlib import Path
 from adapters.compare.expectations import differences
 from adapters.files import read_scenario
 from adapters.files.folders import scenario_files
+from models.documents.scenario import Scenario
 from models.errors import PlanRejectedError
-from models.scenario import Scenario
 from solver.round import decide
 from tests.faults.fault import Fault
 from tests.faults.faults import FAULTS

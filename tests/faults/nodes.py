@@ -277,13 +277,13 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "running-load-ignored",
         "what our running pods use of a node is taken as free",
-        switch("models.census:LOAD", becomes(frozenset({PodPhase.TERMINATING}))),
+        switch("models.memory.census:LOAD", becomes(frozenset({PodPhase.TERMINATING}))),
         ("gang/growth-yields-to-a-start", "reasons/insufficient-capacity"),
     ),
     Fault(
         "terminating-load-ignored",
         "what our terminating pods use of a node is taken as free",
-        switch("models.census:LOAD", becomes(frozenset({PodPhase.RUNNING}))),
+        switch("models.memory.census:LOAD", becomes(frozenset({PodPhase.RUNNING}))),
         ("gang/terminating-pods-hold-their-room",),
     ),
     Fault(

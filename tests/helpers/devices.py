@@ -5,7 +5,7 @@ Slices, classes and claims of devices, as NVIDIA's driver and people write them.
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from models.mig_profiles import MIG_MODELS, MigProfile
+from models.devices.mig_profiles import MIG_MODELS, MigProfile
 
 Raw = dict[str, Any]
 DRIVER = "gpu.nvidia.com"

@@ -4,8 +4,8 @@ Builders for parts of GPUs: what pods ask for, the nodes they may be on, their d
 
 from dataclasses import replace
 
+from models.devices.gpu_parts import GpuDevice, GpuPart, MigDevices, with_shares
 from models.gangs import Gang, PodSet
-from models.gpu_parts import GpuDevice, GpuPart, MigDevices, with_shares
 from models.nodes import Node
 from models.resources import GPU, GPU_SHARE, PODS, SHARES_PER_GPU
 from tests.helpers.build import gang, node

@@ -15,7 +15,7 @@ from adapters.machine.clock import monotonic
 from adapters.replay.engine import Engine, Timed
 from adapters.replay.play import Run, play
 from adapters.replay.recorder import Recorder
-from adapters.replay.world import Rules, World
+from adapters.replay.world.world import Rules, World
 from adapters.traces.clusters import floor_of, queues_by_work
 from models.plan import Plan
 from models.policy import Policy

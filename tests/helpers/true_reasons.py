@@ -11,12 +11,12 @@ from dataclasses import replace
 from exact import UndecidedError, gather, starts_by_right, starts_now
 from exact.facts import outsiders
 from exact.trees import least_value
+from models.devices.gpu_parts import is_reckoned
 from models.gangs import PodPhase, pod_sets
-from models.gpu_parts import is_reckoned
 from models.plan import GangLine, Plan
 from models.policy import Policy
-from models.reasons import Reason, Waiting
 from models.snapshot import Snapshot
+from models.why.reasons import Reason, Waiting
 from solver.explain.protected import (
     IN_BUDGET,
     JUST_EVICTED,

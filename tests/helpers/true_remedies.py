@@ -14,7 +14,7 @@ from models.changes import (
     changed,
     policy_after,
 )
-from models.remedies import Remedy
+from models.why.remedies import Remedy
 from solver import decide_or_fall_back, remedies_of
 from solver.problem.problem import problem_of
 from solver.why.tried_changes import menu_for

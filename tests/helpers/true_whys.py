@@ -8,13 +8,13 @@ from collections import Counter
 from dataclasses import replace
 
 from exact import gather, starts_by_right, starts_now
+from exact.evictions.step import Frozen, Stage
+from exact.evictions.steps import build_step, optimise, second_tiers
 from exact.search import Value
-from exact.step import Frozen, Stage
-from exact.steps import build_step, optimise, second_tiers
 from models.gangs import Group, PodPhase, PodSet, pod_sets
 from models.nodes import Toleration
 from models.queues import QueueResource
-from models.verdicts import Verdict
+from models.why.verdicts import Verdict
 from solver.evict.open_step import remembering
 from solver.problem.problem import problem_of
 

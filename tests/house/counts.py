@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 PRODUCT = ("models", "solver", "adapters")
 JUDGES = frozenset({"verify", "exact"})
 LONG_FILE, LONG_CLASS, LONG_FUNCTION = 400, 200, 40
+FULL_ROOM = 20
 ROOM_DOORS = frozenset(
     {"solver/problem/measured_room.py", "solver/problem/node_room.py"}
 )
@@ -70,6 +71,16 @@ def solver_modules() -> dict[str, list[str]]:
         if each.path.startswith("solver/") and not each.path.endswith("__init__.py"):
             rooms[each.room].append(each.path)
     return dict(rooms)
+
+
+def full_rooms() -> list[str]:
+    """
+    List the rooms of the whole product with more modules than a person takes in.
+    """
+    rooms = defaultdict(int)
+    for each in sources():
+        rooms[each.room] += not each.path.endswith("__init__.py")
+    return [room for room, modules in rooms.items() if modules > FULL_ROOM]
 
 
 def product_lines() -> int:

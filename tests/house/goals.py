@@ -48,12 +48,13 @@ def rows() -> list[Row]:
     modules = counts.shared_module_names()
     by_hand = counts.takes_room_by_hand()
     files, classes = counts.long_files(), counts.long_classes()
-    functions = counts.long_functions()
+    functions, full = counts.long_functions(), counts.full_rooms()
     return [
         Row("rooms of solver", len(inner), 10, 10, sorted(inner), at_least=True),
         Row("files in the fullest room of solver", len(fullest), 20, 20, fullest),
+        Row("rooms of more than 20 files", len(full), 0, 0, full),
         Row("modules at the top of solver", len(top), 7, 7, top),
-        Row("lines of solver without verify", counts.product_lines(), 34500, 15500),
+        Row("lines of solver without verify", counts.product_lines(), 33508, 15500),
         Row("files over 400 lines", len(files), 0, 0, files),
         Row("classes over 200 lines", len(classes), 0, 0, classes),
         Row("functions over 40 lines", len(functions), 0, 0, functions),

@@ -17,11 +17,11 @@ from exact import (
     gone_stale,
 )
 from exact.search import Value
+from models.documents.scenario import Scenario
 from models.errors import PlanRejectedError
 from models.gangs import PodPhase, comes_back, pod_sets
 from models.plan import Plan, TierResult
 from models.policy import Policy
-from models.scenario import Scenario
 from solver.next_snapshot import carry_out
 from solver.problem.problem import problem_of
 from solver.round import decide

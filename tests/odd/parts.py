@@ -7,7 +7,7 @@ They are drawn after all else, by a chance of their own: rounds without stay the
 from dataclasses import dataclass, field
 from random import Random
 
-from models.mig_profiles import MIG_MODELS
+from models.devices.mig_profiles import MIG_MODELS
 from tests.odd.gangs import leaves_below
 from tests.odd.world import GPU, Part
 

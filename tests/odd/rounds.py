@@ -5,8 +5,8 @@ Odd but legal rounds, drawn from a seed and written as files write them.
 from random import Random
 
 from adapters.files import scenario_of
+from models.documents.scenario import Scenario
 from models.errors import InputRejectedError
-from models.scenario import Scenario
 from tests.odd.clusters import add_budgets, add_nodes, add_queues
 from tests.odd.gangs import add_gangs
 from tests.odd.parts import add_parts

@@ -9,7 +9,7 @@ import pytest
 
 from exact import could_start, gather
 from models.policy import Policy
-from models.reasons import Reason
+from models.why.reasons import Reason
 from solver.problem.problem import problem_of
 from tests.helpers.cases import random_snapshot
 from tests.helpers.odd_trees import alike_snapshot, odd_snapshot

@@ -11,7 +11,7 @@ from adapters.files.writing.plan_writer import plan_json
 from adapters.kube.dialects.registry import dialects
 from adapters.kube.gangs.assemble import Assembler
 from adapters.loop.memory.gangs import Memory
-from models.aged_gangs import older
+from models.memory.aged_gangs import older
 from models.policy import Policy
 from models.snapshot import content_hash
 from solver.round import RoundMemo, RoundOptions, budget_of, propose

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from models.policy import Policy
 from models.resources import CPU, GPU
 from solver.shares.fair_share import fair_shares, with_memory
-from solver.verify.weighed_queues import weighed
+from solver.verify.shares.weighed_queues import weighed
 from tests.helpers.build import queue
 from tests.properties.test_fairshare import forests, shares_of, totals
 

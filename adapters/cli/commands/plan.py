@@ -36,9 +36,9 @@ from adapters.cli.views.plan_source import Files, PlanSource
 
 if TYPE_CHECKING:
     from adapters.cli.terminal.progress import Progress
+    from models.documents.scenario import Scenario
     from models.plan import Plan
     from models.policy import Policy
-    from models.scenario import Scenario
 
 
 Submitted = Annotated[

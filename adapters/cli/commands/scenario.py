@@ -10,10 +10,10 @@ import typer
 from adapters.cli.options.common import DIFFERS, STRATEGIES, Strategy, chosen
 from adapters.cli.terminal.output import Format, as_text, emit, say
 from models.errors import InputRejectedError
-from models.reasons import counted
+from models.why.reasons import counted
 
 if TYPE_CHECKING:
-    from models.scenario import Scenario
+    from models.documents.scenario import Scenario
 
 app = typer.Typer(
     help="Run, check, begin and describe scenario files.",
@@ -135,7 +135,7 @@ def schema() -> None:
     """
     Print the JSON schema of the files.
     """
-    from models.scenario import ScenarioFile
+    from models.documents.scenario import ScenarioFile
 
     document = ScenarioFile.model_json_schema(by_alias=True, mode="validation")
     dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}

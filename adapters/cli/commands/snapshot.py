@@ -11,7 +11,7 @@ import typer
 
 from adapters.cli.options.common import DIFFERS, Dialects, Output, SchedulerNames, only
 from adapters.cli.terminal.output import Format, as_text, emit, note, say
-from models.reasons import counted
+from models.why.reasons import counted
 
 if TYPE_CHECKING:
     from models.dialects import DialectChoice

@@ -51,9 +51,9 @@ if TYPE_CHECKING:
     from adapters.cli.options.change_options import VariedChange
     from adapters.cli.terminal.progress import Progress
     from adapters.compare.what_would_be import WhatIfAsked
+    from models.documents.scenario import Scenario
     from models.gangs import Gang
     from models.policy import Policy
-    from models.scenario import Scenario
 
 PolicyFile = Annotated[
     str | None, typer.Option("--policy", metavar="FILE", help="Another policy then.")

@@ -37,9 +37,9 @@ from adapters.cli.views.plan_source import PlanSource
 
 if TYPE_CHECKING:
     from adapters.cli.terminal.progress import Progress
+    from models.documents.scenario import Scenario
     from models.plan import Plan
     from models.policy import Policy
-    from models.scenario import Scenario
 
 _GANG = frozenset({"gang", "gangs"})
 Words = Annotated[
@@ -162,8 +162,8 @@ def _of_gang(
     source: PlanSource, name: str, output: Format, paint: Paint, *, debug: bool
 ) -> None:
     from adapters.cli.terminal.progress import Progress
-    from models.remedies import Remedies
-    from models.verdicts import Verdict
+    from models.why.remedies import Remedies
+    from models.why.verdicts import Verdict
     from solver import remedies_of, when_starts, why_waits
 
     with Progress() as progress:

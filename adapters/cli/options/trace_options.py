@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adapters.cli.terminal.output import note
-from models.reasons import counted
+from models.why.reasons import counted
 
 if TYPE_CHECKING:
     from adapters.replay.estimates import Estimates as KnownTimes

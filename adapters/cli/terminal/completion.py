@@ -73,7 +73,7 @@ def _words(option: TyperOption) -> Callable[[], Sequence[str]] | None:
 
 
 def _reasons() -> Sequence[str]:
-    from models.reasons import Reason
+    from models.why.reasons import Reason
 
     return [reason.value for reason in Reason]
 

@@ -25,7 +25,7 @@ from models.errors import (
     PlanRejectedError,
     WrongUseError,
 )
-from models.reasons import counted
+from models.why.reasons import counted
 
 FAILED = 1
 WRONG_USE = 2

@@ -16,16 +16,16 @@ from adapters.inventory.gangs import GangRow, gang_rows, requests_of
 from adapters.inventory.listed import Seen
 from adapters.inventory.nodes import NodeRow
 from adapters.inventory.queues import QueueRow, bound
-from models.gangs import Group, PodPhase, PodSet, Tree
-from models.gpu_counts import (
+from models.devices.gpu_counts import (
     shown_amount,
     shown_gpus,
     written_amounts,
     written_name,
     written_request,
 )
-from models.reasons import counted
+from models.gangs import Group, PodPhase, PodSet, Tree
 from models.topology import TopologyDemand
+from models.why.reasons import counted
 
 NOTHING = "–"
 _SHOWN = 20

@@ -16,9 +16,9 @@ from adapters.compare.plan_difference import (
 )
 from adapters.compare.tier_words import SCALES, shown
 from adapters.compare.what_would_be import PlannedCase, SeriesStep, WhatIf
-from models.gpu_counts import shown_gpus, signed_gpus
+from models.devices.gpu_counts import shown_gpus, signed_gpus
 from models.plan import GangLine, Plan, TierResult
-from models.reasons import counted
+from models.why.reasons import counted
 
 _VERBS = {
     Became.STARTS: ("starts", "start"),

@@ -4,7 +4,7 @@ What happened to gangs, as rows.
 
 from adapters.cli.views.listing import ListColumn, Listing
 from adapters.inventory.happened import Happening
-from models.reasons import counted
+from models.why.reasons import counted
 
 _NOTHING = "–"
 

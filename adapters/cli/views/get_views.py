@@ -15,10 +15,10 @@ from adapters.inventory.gangs import GangRow
 from adapters.inventory.listed import Seen
 from adapters.inventory.nodes import NodeRow
 from adapters.inventory.queues import QueueRow
+from models.devices.gpu_counts import counted_gpus, in_gpus, shown_amount, shown_gpus
 from models.gangs import PodPhase
-from models.gpu_counts import counted_gpus, in_gpus, shown_amount, shown_gpus
-from models.reasons import counted
 from models.resources import CPU, GPU, GPU_SHARE, MEMORY, PODS, format_quantity
+from models.why.reasons import counted
 
 NOTHING = "–"
 _WAITS = frozenset({"Waiting", "Reserved"})

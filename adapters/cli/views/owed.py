@@ -7,7 +7,7 @@ from collections.abc import Callable
 from adapters.cli.views.listing import ListColumn
 from adapters.inventory.listed import Seen
 from adapters.inventory.queues import OverTime, QueueRow
-from models.usage_hours import MILLIONTHS
+from models.memory.usage_hours import MILLIONTHS
 
 _NOTHING = "–"
 

@@ -11,7 +11,7 @@ import typer
 from models.dialects import DialectChoice
 
 if TYPE_CHECKING:
-    from models.scenario import Scenario
+    from models.documents.scenario import Scenario
 
 Files = Annotated[
     list[str] | None,
@@ -97,8 +97,8 @@ class PlanSource:
         from adapters.service.following import ClusterChoice
         from adapters.service.remembered import starts_on_record
         from adapters.service.run_settings import config_of
+        from models.documents.scenario import Scenario
         from models.policy import Policy
-        from models.scenario import Scenario
 
         manifests = objects_in(self.submitted) if self.submitted else None
         config = config_of(None)

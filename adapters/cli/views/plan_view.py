@@ -11,12 +11,12 @@ from adapters.cli.views.room_view import MOST_ROWS, losses, more, placed, reserv
 from adapters.cli.views.tier_view import tiers
 from adapters.cli.views.versus import is_waiting, versus
 from adapters.compare.outcome import gpus_of_nodes, gpus_of_steps
-from models.gpu_counts import counted_gpus, shown_gpus
+from models.devices.gpu_counts import counted_gpus, shown_gpus
 from models.plan import GangLine, Plan
-from models.reasons import NOTHING_NEEDED, counted
+from models.why.reasons import NOTHING_NEEDED, counted
 
 if TYPE_CHECKING:
-    from models.scenario import Scenario
+    from models.documents.scenario import Scenario
 
 
 def view(

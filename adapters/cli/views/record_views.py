@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from adapters.cli.views.listing import ListColumn, Listing, span
 from adapters.compare.outcome import percent
-from models.reasons import counted
+from models.why.reasons import counted
 
 NOTHING = "–"
 Record = Mapping[str, Any]

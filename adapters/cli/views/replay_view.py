@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from adapters.cli.terminal.output import Table
-from models.reasons import counted
+from models.why.reasons import counted
 
 Document = Mapping[str, Any]
 _REGIMES = {"rounds": "rounds over a queue", "online": "a round at each event"}

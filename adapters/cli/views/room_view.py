@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 from adapters.cli.terminal.output import Paint, Table, noted
 from adapters.compare.outcome import gpus_of_steps, shares_of_steps
+from models.devices.gpu_counts import counted_gpus, in_gpus, shown_gpus
 from models.gangs import PodPhase, pod_sets
-from models.gpu_counts import counted_gpus, in_gpus, shown_gpus
 from models.plan import Operation, Plan
-from models.reasons import counted
 from models.snapshot import Snapshot
+from models.why.reasons import counted
 from solver import PodValues
 
 MOST_ROWS = 20

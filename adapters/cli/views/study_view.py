@@ -7,7 +7,7 @@ from typing import Any
 
 from adapters.cli.terminal.output import Table
 from adapters.cli.views.replay_view import amount
-from models.reasons import counted
+from models.why.reasons import counted
 
 Document = Mapping[str, Any]
 _NAMES = {

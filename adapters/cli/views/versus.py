@@ -12,7 +12,7 @@ from adapters.compare.outcome import (
 )
 from adapters.compare.verdict import verdict
 from adapters.files.writing.plan_writer import started
-from models.gpu_counts import shown_gpus
+from models.devices.gpu_counts import shown_gpus
 from models.plan import Plan
 from models.snapshot import Snapshot
 

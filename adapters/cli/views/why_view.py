@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from adapters.cli.terminal.output import Paint, Table
 from adapters.files.change_words import change_words, ordinal
-from models.gpu_counts import shown_gpus
-from models.reasons import counted, listed
-from models.remedies import Remedies, Remedy, WhenStarts, WhySummary
-from models.verdicts import Blocker, PlaceInLine, Verdict, WhyWaits, amount, plain
+from models.devices.gpu_counts import shown_gpus
+from models.why.reasons import counted, listed
+from models.why.remedies import Remedies, Remedy, WhenStarts, WhySummary
+from models.why.verdicts import Blocker, PlaceInLine, Verdict, WhyWaits, amount, plain
 
 NOTHING = "–"
 _PROOFS = {

@@ -22,17 +22,17 @@ from adapters.files.checking.gang_checks import (
 from adapters.files.checking.problems import Fault, Path, suggest
 from adapters.files.checking.sizes import MOST_QUEUE_LEVELS, size_faults
 from models.dialects import contradiction
-from models.expect import Expect
-from models.policy import Policy
-from models.queue_specs import QueueSpec
-from models.queues import MOST_KEEPING
-from models.scenario import (
+from models.documents.expect import Expect
+from models.documents.queue_specs import QueueSpec
+from models.documents.scenario import (
     GangSpec,
     Given,
     GroupSpec,
     NodeSpec,
     ScenarioFile,
 )
+from models.policy import Policy
+from models.queues import MOST_KEEPING
 
 _MOST_LOST_NAMES = 100
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from adapters.files.checking.gang_checks import leaves_of
 from adapters.files.checking.problems import Fault, Path
-from models.gpu_parts import WHOLE, shown
-from models.place_specs import GpuDeviceSpec, GpuSpec
-from models.scenario import GangSpec, NodeSpec, TreeSpec
+from models.devices.gpu_parts import WHOLE, shown
+from models.documents.place_specs import GpuDeviceSpec, GpuSpec
+from models.documents.scenario import GangSpec, NodeSpec, TreeSpec
 
 
 @dataclass(slots=True)

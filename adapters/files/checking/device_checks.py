@@ -7,11 +7,11 @@ That no node could ever hold a part is no fault here: its gang waits and is told
 from collections.abc import Iterator, Mapping
 
 from adapters.files.checking.problems import Fault, Path, suggest
-from models.gpu_parts import PHALANX
-from models.mig_profiles import MIG_MODELS, PROFILE_NAMES
-from models.place_specs import GpuDeviceSpec, GpuSpec
+from models.devices.gpu_parts import PHALANX
+from models.devices.mig_profiles import MIG_MODELS, PROFILE_NAMES
+from models.documents.place_specs import GpuDeviceSpec, GpuSpec
+from models.documents.scenario import NodeSpec, OnDevices, TreeSpec
 from models.resources import CLAIMED_GPUS, GPU, is_gpu
-from models.scenario import NodeSpec, OnDevices, TreeSpec
 
 Nodes = Mapping[str, NodeSpec]
 _SIZES = ("fraction", "memory", "share", "mig")

@@ -7,20 +7,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from adapters.files.checking.device_checks import part_faults
 from adapters.files.checking.problems import Fault, Path, no_name, suggest
-from models.place_specs import (
+from models.documents.place_specs import (
     ExpressionSpec,
     TermSpec,
     TolerationSpec,
     VolumeSpec,
 )
-from models.scenario import (
+from models.documents.scenario import (
     INNER_FIELDS,
     LEAF_FIELDS,
     GangSpec,
     GroupSpec,
     TreeSpec,
 )
-from models.written import SUBDOMAIN
+from models.documents.written import SUBDOMAIN
 
 Leaf = tuple[Path, TreeSpec]
 _MOST_CIRCLES = 100

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from adapters.files.checking.across_file import file_faults
 from adapters.files.checking.problems import Fault, Path, schema_faults
-from models.scenario import ScenarioFile
+from models.documents.scenario import ScenarioFile
 
 _ROUNDS = 5
 _NEEDED = {"apiVersion": "phalanx/v1", "kind": "Scenario", "given": {}}

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from adapters.files.checking.gang_checks import leaves_of
 from adapters.files.checking.problems import Fault, Path
+from models.documents.scenario import Given
 from models.gangs import pod_sets
 from models.resources import LARGEST_TOTAL, add, format_quantity
-from models.scenario import Given
 from models.snapshot import Snapshot
 
 MOST_NODES = 200_000

@@ -5,7 +5,14 @@ Parts of GPUs and their devices, written as files say them.
 from collections.abc import Iterable
 from typing import Any
 
-from models.gpu_parts import PHALANX, WHOLE, GpuDevice, GpuPart, MigDevices, TakenDevice
+from models.devices.gpu_parts import (
+    PHALANX,
+    WHOLE,
+    GpuDevice,
+    GpuPart,
+    MigDevices,
+    TakenDevice,
+)
 
 Record = dict[str, Any]
 

@@ -4,11 +4,11 @@ Queues as files: their rules, with those of models of GPUs inside them.
 
 from typing import Any
 
-from models.gpu_counts import written_name
-from models.gpu_models import split
+from models.devices.gpu_counts import written_name
+from models.devices.gpu_models import split
+from models.memory.usage_hours import format_usage
 from models.queues import Queue, QueueResource
 from models.resources import MODEL_MARK, format_quantity
-from models.usage_hours import format_usage
 
 Record = dict[str, Any]
 

@@ -20,6 +20,8 @@ from adapters.files.writing.device_writer import (
     taken_records,
 )
 from adapters.files.writing.queue_writer import amount_record, keep_said, queue_record
+from models.devices.gpu_parts import is_reckoned, part_of, with_claimed
+from models.documents.written import WORD
 from models.gangs import (
     DisruptionBudget,
     Gang,
@@ -30,7 +32,6 @@ from models.gangs import (
     PodSet,
     Tree,
 )
-from models.gpu_parts import is_reckoned, part_of, with_claimed
 from models.host_ports import is_host_port, ports_of
 from models.nodes import HOSTNAME, Node
 from models.resources import (
@@ -41,7 +42,6 @@ from models.resources import (
 )
 from models.snapshot import Snapshot
 from models.topology import TopologyDemand
-from models.written import WORD
 
 Record = dict[str, Any]
 _ORDER = {

@@ -7,10 +7,10 @@ from typing import Any
 
 from adapters.files.change_documents import change_document
 from adapters.files.change_words import change_words
-from models.gpu_counts import in_gpus, written_name
-from models.remedies import Remedies, Remedy, WhenStarts, WhySummary
+from models.devices.gpu_counts import in_gpus, written_name
 from models.resources import GPU_SHARE
-from models.verdicts import Blocker, PlaceInLine, WhyWaits
+from models.why.remedies import Remedies, Remedy, WhenStarts, WhySummary
+from models.why.verdicts import Blocker, PlaceInLine, WhyWaits
 
 _NOT_ASKED = WhenStarts(sentence="not asked")
 _NONE_ASKED = Remedies()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
-from adapters.kube.acting.device_binder import DeviceBinder, NotNowError
+from adapters.kube.acting.devices.device_binder import DeviceBinder, NotNowError
 from adapters.kube.api.client import Transport
 from adapters.kube.api.errors import (
     AnswerError,

@@ -11,7 +11,7 @@ from adapters.kube.api.errors import ClusterError, NotFoundError
 from adapters.kube.api.paths import path_of
 from adapters.kube.gangs.holds import said
 from adapters.kube.objects.fields import FieldError, mapping, texts
-from models.reasons import Reason, Waiting
+from models.why.reasons import Reason, Waiting
 
 PAUSE, PAUSED_BY, PAUSED_SINCE = (
     "phalanx.dev/pause",

@@ -5,7 +5,7 @@ A cluster as a sink of plans: intent first, then binds and evictions, gang by ga
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from adapters.kube.acting.claimed_device_binder import ClaimedDeviceBinder
+from adapters.kube.acting.devices.claimed_device_binder import ClaimedDeviceBinder
 from adapters.kube.acting.executor import STOPPING, THREADS, carry_out
 from adapters.kube.acting.held_binds import HeldBinds
 from adapters.kube.acting.intent import MOST_BINDS, MOST_TEXT, IntentStore
@@ -17,7 +17,7 @@ from adapters.kube.watch.cache import Cache
 from adapters.loop.interfaces import Turn
 from adapters.loop.memory.gangs import Memory
 from adapters.loop.memory.promises import Promise
-from models.aged_gangs import still
+from models.memory.aged_gangs import still
 from models.plan import Operation, Plan
 from models.receipt import Receipt
 from models.snapshot import Snapshot

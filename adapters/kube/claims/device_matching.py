@@ -4,9 +4,9 @@ Which devices an item may have: selectors, taints and capacities, per distinct d
 
 from collections.abc import Iterable, Iterator
 
-from adapters.kube.claims.cel import selector_of
-from adapters.kube.claims.cel_values import ThrownError
-from adapters.kube.claims.cel_words import CelError
+from adapters.kube.claims.cel.cel import selector_of
+from adapters.kube.claims.cel.cel_values import ThrownError
+from adapters.kube.claims.cel.cel_words import CelError
 from adapters.kube.claims.device_reader import Amounts, Device
 from adapters.kube.claims.device_requests import DeviceAsk
 from adapters.kube.objects.fields import FieldError

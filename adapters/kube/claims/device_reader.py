@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from adapters.kube.claims.cel_values import (
+from adapters.kube.claims.cel.cel_values import (
     EMPTY,
     Amount,
     Fields,

@@ -17,7 +17,7 @@ from adapters.kube.claims.device_requests import (
 from adapters.kube.claims.device_taint_rules import taint_rules_of
 from adapters.kube.claims.free_devices import FreeDevices
 from adapters.kube.objects.fields import FieldError, mapping
-from models.kept import Kept
+from models.memory.kept import Kept
 
 
 class DeviceReading:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from adapters.kube.api.api_resources import Raw
-from adapters.kube.claims.cel import selector_of
-from adapters.kube.claims.cel_words import CelError
+from adapters.kube.claims.cel.cel import selector_of
+from adapters.kube.claims.cel.cel_words import CelError
 from adapters.kube.claims.device_reader import (
     Amounts,
     DeviceName,

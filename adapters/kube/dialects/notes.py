@@ -21,7 +21,7 @@ from adapters.kube.objects.fields import (
     whole,
 )
 from adapters.kube.objects.pod_record import PodRecord
-from models.reasons import Reason, Waiting
+from models.why.reasons import Reason, Waiting
 
 SYSTEM_CLASSES: Mapping[str, int] = {
     "system-node-critical": 2_000_001_000,

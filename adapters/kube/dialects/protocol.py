@@ -14,9 +14,9 @@ from adapters.kube.dialects.memo import DialectMemo
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import MatchPolicy
 from models.queues import Queue
-from models.reasons import Waiting
 from models.resources import Resources
 from models.topology import Topology, TopologyDemand
+from models.why.reasons import Waiting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

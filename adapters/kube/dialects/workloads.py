@@ -1,7 +1,7 @@
 """
 Workloads as data: which pods of which controller are one gang, and how many it needs.
 
-No object is written for these gangs; ``adapters/kube/gangs/owners.py`` reads the rules.
+No object is written for these gangs; ``owners.py`` in the room of gangs reads them.
 """
 
 from collections.abc import Mapping

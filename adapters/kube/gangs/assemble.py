@@ -21,23 +21,23 @@ from adapters.kube.gangs.cluster_rules import (
 )
 from adapters.kube.gangs.devices.handed_over import HandedOver
 from adapters.kube.gangs.devices.part_gangs import PartGangs, contracts_in
-from adapters.kube.gangs.made_up import made_up
 from adapters.kube.gangs.namespace_gangs import NamespaceLook
 from adapters.kube.gangs.node_load import AskedOfNodes, NodeLoads
 from adapters.kube.gangs.node_trees import NodeTrees, trees_of
-from adapters.kube.gangs.passed_over import said_of
 from adapters.kube.gangs.summary import Summary
+from adapters.kube.gangs.workloads.made_up import made_up
+from adapters.kube.gangs.workloads.passed_over import said_of
 from adapters.kube.objects.fields import FieldError
-from adapters.kube.objects.node_devices import DEVICES, koordinator_devices
 from adapters.kube.objects.node_pool import WHOLE, NodePool
 from adapters.kube.objects.node_record import NodeRecord, node_record
 from adapters.kube.objects.object_names import described
-from adapters.kube.objects.part_keys import KAI
+from adapters.kube.objects.parts.node_devices import DEVICES, koordinator_devices
+from adapters.kube.objects.parts.part_keys import KAI
 from adapters.kube.objects.pod_reader import Reducer
 from adapters.kube.objects.pod_record import PodRecord
 from adapters.machine.garbage import no_collection
-from models.aged_gangs import AgedGangs
-from models.kept import Kept
+from models.memory.aged_gangs import AgedGangs
+from models.memory.kept import Kept
 from models.snapshot import Snapshot
 
 SCHEDULERS = ("phalanx",)

@@ -11,19 +11,19 @@ from adapters.kube.dialects.notes import PriorityClasses, priority_classes
 from adapters.kube.dialects.protocol import Claim, Objects
 from adapters.kube.gangs.devices.claimed_devices import ClaimedDevices, with_devices
 from adapters.kube.gangs.holds import hold_of
-from adapters.kube.gangs.leaves import Member, ages, elapsed, with_labels
 from adapters.kube.gangs.membership import Grouped
 from adapters.kube.gangs.pod_neighbours import Around
 from adapters.kube.gangs.queues import Homes
 from adapters.kube.gangs.storage.pod_volumes import Volumes
-from adapters.kube.gangs.trees import TreeError, plain_tree, tree_of
+from adapters.kube.gangs.workloads.leaves import Member, ages, elapsed, with_labels
+from adapters.kube.gangs.workloads.trees import TreeError, plain_tree, tree_of
 from adapters.kube.objects.fields import shown
 from adapters.kube.objects.object_names import is_subdomain
 from adapters.kube.objects.pod_record import PodRecord
+from models.documents.written import WORD
 from models.gangs import Gang, PodPhase, Tree
 from models.neighbours import ALONE
-from models.reasons import Reason, Waiting
-from models.written import WORD
+from models.why.reasons import Reason, Waiting
 
 _FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 _NAME = re.compile(WORD)

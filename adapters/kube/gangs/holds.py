@@ -12,7 +12,7 @@ from adapters.kube.dialects.protocol import Claim
 from adapters.kube.objects.fields import FieldError, mapping, moment_of, texts
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import PodPhase
-from models.reasons import Facts, Reason, Waiting
+from models.why.reasons import Facts, Reason, Waiting
 
 HOLD, HELD_BY, HELD_SINCE = (
     "phalanx.dev/hold",

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from adapters.kube.dialects.protocol import Claim, Dialect, Membership, Objects
-from adapters.kube.gangs.leaves import Member, index_of
-from adapters.kube.gangs.owners import derived, queue_said
+from adapters.kube.gangs.workloads.leaves import Member, index_of
+from adapters.kube.gangs.workloads.owners import derived, queue_said
 from adapters.kube.objects.pod_record import PodRecord
-from models.reasons import NO_POD_GROUP, Reason, Waiting
+from models.why.reasons import NO_POD_GROUP, Reason, Waiting
 
 _MOST_FORGOTTEN = 2
 Words = tuple[tuple[int, Membership], ...]

@@ -12,7 +12,6 @@ from adapters.kube.dialects.protocol import Claim, Dialect, Objects
 from adapters.kube.gangs.build import GangMaker, MadeGang
 from adapters.kube.gangs.membership import Grouped, Memberships
 from adapters.kube.gangs.namespaces import CLAIM, Namespace
-from adapters.kube.gangs.passed_over import PassedOver, passed_over
 from adapters.kube.gangs.pod_neighbours import Around
 from adapters.kube.gangs.storage.attached_volumes import (
     SharedClaim,
@@ -22,10 +21,11 @@ from adapters.kube.gangs.storage.free_volumes import (
     WantedVolume,
     wanted_volumes,
 )
+from adapters.kube.gangs.workloads.passed_over import PassedOver, passed_over
 from adapters.kube.objects.constraints import NAME_FIELD
 from adapters.kube.objects.pod_record import PodRecord
+from models.devices.gpu_parts import is_part
 from models.gangs import Gang, pod_sets
-from models.gpu_parts import is_part
 from models.host_ports import is_host_port
 from models.volume_slots import is_volume_slot
 

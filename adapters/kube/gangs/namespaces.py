@@ -22,7 +22,7 @@ from adapters.kube.gangs.storage.storage_classes import STORAGE_KINDS
 from adapters.kube.objects.node_pool import NodePool
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import PodPhase
-from models.kept import Held, Kept
+from models.memory.kept import Held, Kept
 
 Kind = tuple[str, str]
 FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)

@@ -14,13 +14,13 @@ from adapters.kube.gangs.storage.attached_volumes import (
     SlotsOfNodes,
 )
 from adapters.kube.objects.constraints import NAME_FIELD
-from adapters.kube.objects.device_parts import SharedGpus, devices_held
-from adapters.kube.objects.node_devices import RegisteredGpus, both
 from adapters.kube.objects.node_record import NodeRecord
-from adapters.kube.objects.part_keys import KAI
+from adapters.kube.objects.parts.device_parts import SharedGpus, devices_held
+from adapters.kube.objects.parts.node_devices import RegisteredGpus, both
+from adapters.kube.objects.parts.part_keys import KAI
 from adapters.kube.objects.pod_record import PodRecord
+from models.devices.gpu_parts import is_part
 from models.gangs import PodPhase
-from models.gpu_parts import is_part
 from models.host_ports import ports_offered
 from models.neighbours import Neighbours
 from models.nodes import Node

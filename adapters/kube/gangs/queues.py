@@ -10,9 +10,9 @@ from adapters.kube.dialects.protocol import Dialect, Objects
 from adapters.kube.objects.fields import shown
 from adapters.kube.objects.object_names import is_subdomain
 from models.queues import MOST_KEEPING, Queue
-from models.reasons import Reason, Waiting, counted, listed
 from models.resources import GPU
 from models.topology import Topology
+from models.why.reasons import Reason, Waiting, counted, listed
 
 _PLAIN = ("default", "default-queue")
 _MADE_UP = (*_PLAIN, "phalanx-default")

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import get_args
 
-from adapters.kube.objects.device_parts import asked_by_resource
 from adapters.kube.objects.fields import (
     FieldError,
     Json,
@@ -17,6 +16,7 @@ from adapters.kube.objects.fields import (
     texts,
     whole,
 )
+from adapters.kube.objects.parts.device_parts import asked_by_resource
 from models.host_ports import port_requests
 from models.nodes import (
     ANYWHERE,

@@ -8,10 +8,10 @@ offered as far as it can be; the reader is told.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from adapters.kube.objects.device_parts import num_devices
 from adapters.kube.objects.fields import Json, mapping, records, text, texts, tried
-from adapters.kube.objects.node_devices import RegisteredGpus, devices_on
-from adapters.kube.objects.part_words import HAMI_SLOTS
+from adapters.kube.objects.parts.device_parts import num_devices
+from adapters.kube.objects.parts.node_devices import RegisteredGpus, devices_on
+from adapters.kube.objects.parts.part_words import HAMI_SLOTS
 from adapters.kube.objects.pod_reader import checked
 from adapters.kube.objects.requests import amounts
 from models.nodes import HOSTNAME, Node, Taint

@@ -18,12 +18,6 @@ from adapters.kube.objects.constraints import (
     unsupported_of,
     volumes_of,
 )
-from adapters.kube.objects.device_parts import (
-    KEPT_FOR_IT,
-    SharedGpus,
-    asked_by_annotation,
-    shared_by,
-)
 from adapters.kube.objects.fields import (
     FieldError,
     Json,
@@ -36,11 +30,17 @@ from adapters.kube.objects.fields import (
     tried,
     whole,
 )
-from adapters.kube.objects.kai_parts import asks
-from adapters.kube.objects.kai_parts import words as kai_words
 from adapters.kube.objects.object_names import is_label, is_subdomain
-from adapters.kube.objects.part_keys import KAI, wishes
-from adapters.kube.objects.part_words import NOTHING, PodPart, part_asked
+from adapters.kube.objects.parts.device_parts import (
+    KEPT_FOR_IT,
+    SharedGpus,
+    asked_by_annotation,
+    shared_by,
+)
+from adapters.kube.objects.parts.kai_parts import asks
+from adapters.kube.objects.parts.kai_parts import words as kai_words
+from adapters.kube.objects.parts.part_keys import KAI, wishes
+from adapters.kube.objects.parts.part_words import NOTHING, PodPart, part_asked
 from adapters.kube.objects.pod_record import Owner, PodRecord
 from adapters.kube.objects.pod_terms import NO_TERMS, PodTerms, terms_of
 from adapters.kube.objects.requests import requests_of

@@ -5,8 +5,8 @@ Pods as planning reads them: reduced from raw objects at once.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from adapters.kube.objects.device_parts import SharedGpus
-from adapters.kube.objects.part_words import PodPart
+from adapters.kube.objects.parts.device_parts import SharedGpus
+from adapters.kube.objects.parts.part_words import PodPart
 from adapters.kube.objects.pod_terms import NO_TERMS, PodTerms
 from models.gangs import PodPhase
 from models.nodes import ANYWHERE, NodeDemand

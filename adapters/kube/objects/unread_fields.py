@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from adapters.kube.objects.fields import Json
-from adapters.kube.objects.part_keys import names_gpus_only
+from adapters.kube.objects.parts.part_keys import names_gpus_only
 from models.nodes import HOSTNAME
-from models.reasons import counted
+from models.why.reasons import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

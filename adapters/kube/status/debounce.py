@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from adapters.kube.dialects.protocol import GroupStanding
 from adapters.kube.status.sayings import Saying, message_of
-from models.reasons import NAMES_OTHERS
+from models.why.reasons import NAMES_OTHERS
 
 _NUMBERS = re.compile(r"[0-9]+")
 

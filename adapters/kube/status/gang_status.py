@@ -12,7 +12,7 @@ from adapters.kube.status.pods import PodStatus
 from adapters.kube.status.rate_limit import Wire
 from adapters.kube.status.sayings import Saying
 from adapters.kube.status.voice import Voice
-from models.reasons import counted
+from models.why.reasons import counted
 
 
 class GangStatus:

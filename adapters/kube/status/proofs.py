@@ -15,7 +15,7 @@ from adapters.inventory.told_whys import sentence_of
 from adapters.kube.dialects.protocol import GroupStanding
 from adapters.kube.status.sayings import Saying, Told, message_of
 from models.policy import Policy
-from models.reasons import Reason
+from models.why.reasons import Reason
 from solver import RoundAsked, StartsAsked
 
 _log = logging.getLogger(__name__)

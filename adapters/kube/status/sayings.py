@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 
 from adapters.kube.dialects.protocol import Claim, GroupStanding
 from adapters.kube.gangs.assemble import Assembled
-from models.aged_gangs import ages_of, still
 from models.errors import escaped
 from models.gangs import Gang, PodPhase, pod_sets
+from models.memory.aged_gangs import ages_of, still
 from models.plan import GangLine, Op, Operation, Plan
-from models.reasons import LEFT_OVER, NOTHING_NEEDED, counted
 from models.receipt import Receipt
+from models.why.reasons import LEFT_OVER, NOTHING_NEEDED, counted
 
 _WAITS = frozenset({PodPhase.PENDING, PodPhase.RESERVED})
 _REFUSED: Mapping[Op, tuple[str, str]] = {

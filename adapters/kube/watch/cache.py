@@ -16,9 +16,9 @@ from adapters.kube.api.errors import SnapshotRefusedError
 from adapters.kube.api.paths import called
 from adapters.kube.api.watch_events import number_of
 from adapters.kube.dialects.protocol import Objects
-from adapters.kube.objects.device_parts import SharedGpus
 from adapters.kube.objects.node_record import NodeRecord
-from adapters.kube.objects.part_keys import KAI
+from adapters.kube.objects.parts.device_parts import SharedGpus
+from adapters.kube.objects.parts.part_keys import KAI
 from adapters.kube.objects.pod_record import PodRecord
 from adapters.kube.watch.pace import State
 from adapters.kube.watch.reflector import Reflector

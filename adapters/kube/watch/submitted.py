@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.protocol import Objects
-from adapters.kube.gangs.made_up import made_up
+from adapters.kube.gangs.workloads.made_up import made_up
 from adapters.kube.objects.fields import FieldError, mapping
 from adapters.kube.objects.node_record import NodeRecord, node_record
 from adapters.kube.objects.object_names import described

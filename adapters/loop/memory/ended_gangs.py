@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from models.aged_gangs import by_name, places_of, still
 from models.gangs import Gang, PodPhase, RunKind, pod_sets
-from models.kept import Held
-from models.run_times import (
+from models.memory.aged_gangs import by_name, places_of, still
+from models.memory.kept import Held
+from models.memory.run_times import (
     EDGES,
     MOST_KINDS,
     NOTHING_SEEN,

@@ -18,13 +18,13 @@ from adapters.loop.memory.promises import Promise, Promises
 from adapters.loop.memory.start_memory import StartMemory
 from adapters.loop.memory.unchanged import Stillness, leaving_for_others
 from adapters.loop.memory.used_so_far import UsageMemory
-from models.aged_gangs import by_name, places_of, replaced, still
 from models.gangs import Gang, is_complete
-from models.kept import Kept
+from models.memory.aged_gangs import by_name, places_of, replaced, still
+from models.memory.kept import Kept
+from models.memory.start_record import lines_of
 from models.plan import Plan
 from models.receipt import Receipt
 from models.snapshot import Snapshot
-from models.start_record import lines_of
 from solver import NOT_CHOSEN, beyond_quotas
 
 

@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, TypeVar
 
-from models.aged_gangs import places_of, replaced
+from models.devices.gpu_parts import GpuDevice
 from models.gangs import Gang, Group, Pod, PodPhase, PodSet, Tree, pod_sets
-from models.gpu_parts import GpuDevice
+from models.memory.aged_gangs import places_of, replaced
 from models.nodes import Node
 from models.plan import Operation, Plan
 from models.resources import Resources, add

@@ -13,11 +13,11 @@ from zlib import crc32
 from pydantic import Field, TypeAdapter, ValidationError
 
 from adapters.loop.memory.ended_gangs import runs
-from models.aged_gangs import by_name, places_of, still
 from models.gangs import Gang
-from models.kept import Held
-from models.run_times import EDGES, Counts
-from models.start_record import (
+from models.memory.aged_gangs import by_name, places_of, still
+from models.memory.kept import Held
+from models.memory.run_times import EDGES, Counts
+from models.memory.start_record import (
     DAY,
     LEAST_LEVEL,
     MOST_LEVEL,

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, ValidationError
 
+from models.memory.usage_hours import used_later
 from models.queues import Queue
-from models.usage_hours import used_later
 
 Amounts = Mapping[str, Mapping[str, int]]
 _Rows = dict[str, dict[str, Annotated[int, Field(strict=True, ge=0)]]]

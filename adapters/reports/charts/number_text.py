@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from adapters.reports.charts.charts import Axis
 from adapters.reports.page.page import Cell
+from models.devices.gpu_counts import shown_gpus
 from models.errors import printable
-from models.gpu_counts import shown_gpus
-from models.reasons import counted
+from models.why.reasons import counted
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 NOTHING = "–"

@@ -33,7 +33,7 @@ from adapters.reports.page.page import (
     Text,
 )
 from models.errors import printable
-from models.reasons import counted
+from models.why.reasons import counted
 
 _CERTAINTIES = (
     ChartPart("proven", "good"),

@@ -22,9 +22,9 @@ from adapters.reports.page.page import (
     Tile,
     Tone,
 )
+from models.devices.gpu_counts import shown_gpus, signed_gpus
 from models.errors import printable
-from models.gpu_counts import shown_gpus, signed_gpus
-from models.reasons import counted
+from models.why.reasons import counted
 
 _NOT_MODELLED = (
     (

@@ -38,9 +38,9 @@ from adapters.reports.page.page import (
     Panel,
     Text,
 )
+from models.devices.gpu_counts import shown_gpus
 from models.errors import printable
-from models.gpu_counts import shown_gpus
-from models.reasons import counted
+from models.why.reasons import counted
 
 _BETTER = {1: "solver better", -1: "greedy better"}
 _WHO_IS_BETTER = (

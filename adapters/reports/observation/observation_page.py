@@ -22,8 +22,8 @@ from adapters.reports.page.page import (
     Text,
     Tile,
 )
-from models.reasons import counted
-from models.verdicts import verdict_named
+from models.why.reasons import counted
+from models.why.verdicts import verdict_named
 
 _NOTHING = "–"
 _MOST = 200

@@ -9,7 +9,7 @@ from adapters.replay.measures.paired_measures import LEAST_SHARE
 from adapters.reports.charts.number_text import NOTHING, SPACE, amount, share, span
 from adapters.reports.page.page import Cell, Column, Grid, Tone
 from adapters.reports.replay.results import Folder, Interval, Paired
-from models.reasons import counted
+from models.why.reasons import counted
 
 NOT_COMPARABLE = "not comparable"
 FEWEST_PAIRS = 3

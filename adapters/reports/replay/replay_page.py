@@ -22,7 +22,7 @@ from adapters.reports.replay.results import Folder
 from adapters.reports.replay.sections import inputs, largest, limits, rounds
 from adapters.reports.replay.strips import strips
 from adapters.reports.replay.waits import waits
-from models.reasons import counted
+from models.why.reasons import counted
 
 MOST_NAMED = 3
 _REGIMES = {

@@ -25,7 +25,7 @@ from adapters.reports.replay.measures import (
     verdict_of,
 )
 from adapters.reports.replay.results import Folder
-from models.reasons import counted
+from models.why.reasons import counted
 
 LARGE = "wait.bySize.8+.p99"
 _LARGE_WAIT = "the 99th-percentile wait of jobs of 8 GPUs and more"

@@ -18,8 +18,8 @@ from adapters.reports.page.page import (
 from adapters.reports.replay.measures import mean_of
 from adapters.reports.replay.results import Folder, LargestRounds
 from models.errors import printable
-from models.reasons import Reason, counted
-from models.verdicts import verdict_named
+from models.why.reasons import Reason, counted
+from models.why.verdicts import verdict_named
 
 _ROUNDS = (
     "Rounds in which nobody waits, nothing fits or nothing is new need no plan. Proven "

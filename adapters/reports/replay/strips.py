@@ -36,7 +36,7 @@ from adapters.reports.replay.stays import (
 )
 from adapters.reports.replay.tables import TableError, read_jobs
 from models.errors import printable
-from models.reasons import counted
+from models.why.reasons import counted
 
 MOST_ROWS = 64
 NUM_BUCKETS = 112

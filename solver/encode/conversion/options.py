@@ -7,7 +7,7 @@ whose size is decided by the model.
 
 from dataclasses import dataclass
 
-from models.gpu_parts import GpuDevice
+from models.devices.gpu_parts import GpuDevice
 from solver.encode.node_classes import Classes
 from solver.evict.victims import Victim, Victims
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from models.gpu_parts import WHOLE
+from models.devices.gpu_parts import WHOLE
 from solver.devices.packing_items import SLICES, Bin, Item, SharedBin
 from solver.devices.part_places import NodeDevices, PartItem, Sort
 from solver.effort.cp_sat import cp_model

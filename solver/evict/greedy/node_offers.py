@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from models.gpu_parts import is_part
+from models.devices.gpu_parts import is_part
 from models.resources import is_gpu
 from solver.evict.greedy.sorts import PREEMPT, RECLAIM
 from solver.evict.greedy.victim_table import Order, VictimTable

@@ -4,10 +4,10 @@ Gangs that no node takes, since those that run there let none of their pods be.
 
 from collections.abc import Mapping, Sequence
 
-from models.aged_gangs import still
 from models.gangs import Gang, PodPhase, pod_sets
+from models.memory.aged_gangs import still
 from models.neighbours import Neighbours
-from models.reasons import Facts, Reason, Waiting, listed
+from models.why.reasons import Facts, Reason, Waiting, listed
 from solver.problem.eligibility import spread_to_groups
 from solver.problem.gang_state import Standing, least_need
 from solver.problem.neighbours.pods_around import PodsAround

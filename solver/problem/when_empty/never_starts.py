@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.reasons import Facts, Reason, Waiting
+from models.why.reasons import Facts, Reason, Waiting
 from solver.problem.eligibility import spread_to_groups
 from solver.problem.gang_state import Standing, TreeNode, least_need
 from solver.problem.node_room import Bools

@@ -7,12 +7,12 @@ from collections.abc import Collection, Iterable
 
 import numpy as np
 
-from models.gpu_parts import is_part, part_named
+from models.devices.gpu_parts import is_part, part_named
 from models.host_ports import is_host_port
 from models.names import nearest
 from models.nodes import LabelRule, Node, NodeDemand, Terms
-from models.reasons import Facts, counted, listed
 from models.resources import format_quantity
+from models.why.reasons import Facts, counted, listed
 from solver.problem.node_room import Bools, Room, fitting
 from solver.problem.pod_shapes import Shape, Shapes
 

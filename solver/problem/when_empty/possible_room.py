@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from models.reasons import Facts
+from models.why.reasons import Facts
 from solver.problem.domains import Domains
 from solver.problem.gang_state import Standing, satisfied_after
 from solver.problem.node_room import Ints, Room, num_fitting

@@ -7,9 +7,9 @@ Whole GPUs are counted, parts lie on devices with names; no device is both.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from models.aged_gangs import still
+from models.devices.gpu_parts import WHOLE, GpuDevice, GpuPart, part_of, shown
 from models.gangs import Pod, PodPhase, PodSet, pod_sets
-from models.gpu_parts import WHOLE, GpuDevice, GpuPart, part_of, shown
+from models.memory.aged_gangs import still
 from models.nodes import Node
 from models.resources import GPU, GPU_SHARE
 from solver.verify.devices.empty_devices import profile_on

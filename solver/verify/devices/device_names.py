@@ -4,7 +4,7 @@ Rules about the devices that a plan names, each by itself.
 
 from collections.abc import Iterator
 
-from models.gpu_parts import DeviceAmounts, GpuDevice, GpuPart, part_of, shown
+from models.devices.gpu_parts import DeviceAmounts, GpuDevice, GpuPart, part_of, shown
 from models.nodes import Node
 from models.plan import Operation
 from models.resources import GPU

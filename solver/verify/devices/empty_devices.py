@@ -2,8 +2,8 @@
 What the devices of an empty node hold of one kind of part.
 """
 
-from models.gpu_parts import WHOLE, GpuPart
-from models.mig_profiles import MIG_MODELS, MigProfile
+from models.devices.gpu_parts import WHOLE, GpuPart
+from models.devices.mig_profiles import MIG_MODELS, MigProfile
 from models.nodes import Node
 from models.resources import GPU
 

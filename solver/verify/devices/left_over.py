@@ -8,12 +8,12 @@ what is bound is all that is there afterwards.
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from models.aged_gangs import still
+from models.devices.gpu_parts import WHOLE, GpuDevice, GpuPart, is_reckoned, part_of
+from models.devices.typical_pods import TypicalPod, typical_pods
 from models.gangs import PodPhase, pod_sets
-from models.gpu_parts import WHOLE, GpuDevice, GpuPart, is_reckoned, part_of
+from models.memory.aged_gangs import still
 from models.nodes import Node
 from models.resources import GPU
-from models.typical_pods import TypicalPod, typical_pods
 from solver.verify.devices.device_loads import DeviceLoad, overfull
 from solver.verify.devices.empty_devices import profile_on
 from solver.verify.evidence import Evidence

@@ -4,14 +4,14 @@ The rule about whose leaving entitled starts may wait for: nobody's who goes for
 
 from collections.abc import Iterator, Sequence
 
+from models.devices.gpu_parts import is_reckoned
 from models.gangs import pod_sets
-from models.gpu_parts import is_reckoned
 from models.resources import Resources, add, format_quantity, summed
-from solver.verify.entitlement import entitled_starts
 from solver.verify.evidence import Evidence
 from solver.verify.gang_changes import Case
 from solver.verify.plan_steps import Amounts, Step
 from solver.verify.queues import rolled_up
+from solver.verify.shares.entitlement import entitled_starts
 from solver.verify.violation import Violation
 
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 from models.gangs import pod_sets
 from models.resources import Resources, add, format_quantity
-from solver.verify.entitlement import entitled_starts, shares_of
 from solver.verify.evidence import Evidence
 from solver.verify.gang_changes import Case
-from solver.verify.guaranteed_starts import guaranteed_starts
 from solver.verify.leaving.evicted_units import Taken, taken
 from solver.verify.leaving.for_whom import Ranks, home, start_priority
 from solver.verify.plan_steps import PREEMPT, RECLAIM, Amounts
 from solver.verify.queues import rolled_up
+from solver.verify.shares.entitlement import entitled_starts, shares_of
+from solver.verify.shares.guaranteed_starts import guaranteed_starts
 from solver.verify.violation import Violation
 
 

@@ -6,8 +6,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from models.aged_gangs import still
 from models.gangs import Gang, MatchPolicy, pod_sets
+from models.memory.aged_gangs import still
 from models.resources import Resources, is_worth_nothing, num_gpus
 from solver.verify.evidence import Evidence
 from solver.verify.gang_counts import WAITING, is_satisfied, tally

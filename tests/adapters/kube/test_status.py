@@ -7,8 +7,8 @@ import pytest
 from adapters.kube.status.k8s_events import EVENTS
 from adapters.kube.status.rate_limit import BusyError, WritePace
 from models.plan import Operation
-from models.reasons import Reason
 from models.receipt import Receipt
+from models.why.reasons import Reason
 from tests.adapters.kube.status_cases import (
     BY_PLACE,
     CASES,

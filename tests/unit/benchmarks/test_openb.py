@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from benchmarks.openb_nodes import NodesTaken, OpenbPod, listing
+from models.devices.gpu_parts import WHOLE, GpuDevice, GpuPart, with_shares
 from models.gangs import Gang, Pod, PodPhase, PodSet
-from models.gpu_parts import WHOLE, GpuDevice, GpuPart, with_shares
 from models.nodes import Node
 from models.resources import CPU, GPU, MEMORY, PODS
 from models.snapshot import Snapshot

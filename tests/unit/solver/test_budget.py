@@ -11,8 +11,8 @@ import pytest
 from adapters.compare.expectations import differences
 from adapters.files import read_scenario
 from models.policy import Limits, Policy
-from models.reasons import Reason
 from models.resources import CPU, GPU, PODS
+from models.why.reasons import Reason
 from solver.decode.pack import PackedPods, pack
 from solver.effort.budget import Budget, Stopwatch
 from solver.problem.problem import problem_of

@@ -10,7 +10,7 @@ from adapters.files import scenario_of
 from adapters.files.writing.snapshot_writer import snapshot_document
 from models.gangs import DisruptionBudget, MatchPolicy, PodPhase, pod_sets
 from models.policy import Policy
-from models.reasons import Reason, Waiting
+from models.why.reasons import Reason, Waiting
 from solver import next_snapshot
 from solver.next_snapshot import carry_out
 from solver.round import decide

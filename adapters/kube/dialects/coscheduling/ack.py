@@ -55,7 +55,7 @@ from adapters.kube.dialects.coscheduling.text_values import (
 )
 from adapters.kube.dialects.protocol import Claim, GroupStanding, Part, Write
 from models.gangs import MatchPolicy
-from models.reasons import Reason
+from models.why.reasons import Reason
 
 NAME = "ack"
 SATISFIED = frozenset({"Scheduled", "Running", "Finished", "Failed"})

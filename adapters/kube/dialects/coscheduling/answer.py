@@ -13,7 +13,7 @@ from adapters.kube.dialects.coscheduling.keys import SIGS, VERSION
 from adapters.kube.dialects.notes import moment
 from adapters.kube.dialects.protocol import Claim, GroupStanding, Write, said_of
 from adapters.kube.objects.fields import FieldError, mapping, seconds
-from models.reasons import counted
+from models.why.reasons import counted
 
 WAITING = "phalanx/waiting"
 """

@@ -20,15 +20,15 @@ from adapters.kube.objects.fields import (
 )
 from adapters.kube.objects.object_names import is_subdomain
 from adapters.kube.objects.pod_record import PodRecord
+from models.documents.written import MOST
 from models.errors import QuantityError
-from models.reasons import NO_POD_GROUP, Reason, Waiting
 from models.resources import (
     LARGEST_TOTAL,
     LONGEST_SECONDS,
     Resources,
     parse_quantity,
 )
-from models.written import MOST
+from models.why.reasons import NO_POD_GROUP, Reason, Waiting
 
 _ENDED = frozenset({"Finished", "Failed"})
 

@@ -61,10 +61,10 @@ from adapters.kube.dialects.coscheduling.text_values import (
 )
 from adapters.kube.dialects.protocol import Claim, GroupStanding, Objects, Part, Write
 from adapters.kube.objects.fields import shown
-from adapters.kube.objects.node_devices import DEVICES
+from adapters.kube.objects.parts.node_devices import DEVICES
 from models.gangs import MatchPolicy, PodPhase
 from models.queues import Queue
-from models.reasons import Reason
+from models.why.reasons import Reason
 
 NAME = "koordinator"
 DEFAULT_SECONDS = 600

@@ -17,7 +17,7 @@ from adapters.kube.dialects.coscheduling.keys import (
     annotation,
 )
 from adapters.kube.objects.fields import shown
-from models.reasons import Reason
+from models.why.reasons import Reason
 
 _SPEC, _INDEX = (annotation(GANG_TOPOLOGY),), (annotation(GANG_INDEX),)
 

@@ -33,8 +33,8 @@ from adapters.kube.dialects.coscheduling.shared import Family
 from adapters.kube.dialects.protocol import Claim, GroupStanding, Objects, Part, Write
 from models.gangs import MatchPolicy
 from models.queues import Queue
-from models.reasons import Reason
 from models.resources import format_quantity
+from models.why.reasons import Reason
 
 NAME = "coscheduling"
 DEFAULT_SECONDS = 60

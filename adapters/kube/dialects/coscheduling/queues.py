@@ -24,11 +24,11 @@ from adapters.kube.dialects.notes import closed, named
 from adapters.kube.dialects.protocol import Objects
 from adapters.kube.objects.fields import FieldError, mapping, shown, texts
 from adapters.kube.objects.pod_record import PodRecord
+from models.documents.written import MOST
 from models.errors import QuantityError
 from models.queues import Queue, QueueResource
-from models.reasons import Reason
 from models.resources import LARGEST_TOTAL, parse_quantity
-from models.written import MOST
+from models.why.reasons import Reason
 
 ELASTIC_QUOTA = "ElasticQuota"
 ROOT = "koordinator-root-quota"

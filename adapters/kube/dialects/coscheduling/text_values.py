@@ -10,11 +10,11 @@ from decimal import ROUND_CEILING, Decimal
 from adapters.kube.dialects.coscheduling.gangs import GroupNotes, GroupSaid
 from adapters.kube.objects.fields import shown
 from adapters.kube.objects.object_names import is_label, is_subdomain
+from models.documents.scenario import MOST_MATES
+from models.documents.written import MOST
 from models.gangs import MatchPolicy
-from models.reasons import Reason
 from models.resources import LONGEST_SECONDS
-from models.scenario import MOST_MATES
-from models.written import MOST
+from models.why.reasons import Reason
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
 _GO_SECONDS: Mapping[str, Decimal] = {

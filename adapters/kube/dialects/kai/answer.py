@@ -10,8 +10,8 @@ from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.notes import conditions, moment
 from adapters.kube.dialects.protocol import Claim, GroupStanding, Write, said_of
 from adapters.kube.objects.fields import FieldError, mapping
-from models.reasons import Reason
 from models.resources import format_quantity
+from models.why.reasons import Reason
 
 GROUP = "scheduling.run.ai"
 VERSION = "v2alpha2"

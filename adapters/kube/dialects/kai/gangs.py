@@ -48,9 +48,9 @@ from adapters.kube.objects.object_names import is_subdomain
 from adapters.kube.objects.pod_record import PodRecord
 from models.errors import QuantityError
 from models.queues import Queue
-from models.reasons import Reason
 from models.resources import parse_duration
 from models.topology import Topology
+from models.why.reasons import Reason
 
 MEMBER = "pod-group-name"
 SUBGROUP = "kai.scheduler/subgroup-name"

@@ -10,7 +10,7 @@ from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.notes import conditions, moment, named
 from adapters.kube.dialects.protocol import Claim, GroupStanding, Part, Write
 from adapters.kube.objects.fields import FieldError, mapping, whole
-from models.reasons import Reason
+from models.why.reasons import Reason
 
 GROUP = "scheduling.k8s.io"
 PODGROUP = "PodGroup"

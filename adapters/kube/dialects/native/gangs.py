@@ -43,8 +43,8 @@ from adapters.kube.objects.fields import FieldError, Json, mapping, text
 from adapters.kube.objects.object_names import is_subdomain
 from adapters.kube.objects.pod_record import PodRecord
 from models.queues import Queue
-from models.reasons import Reason, Waiting
 from models.topology import Topology
+from models.why.reasons import Reason, Waiting
 
 MOST_PRIORITY = 1_000_000_000
 Around = tuple[PriorityClasses, Mapping[str, frozenset[str]]]

@@ -11,7 +11,7 @@ from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.notes import conditions, moment
 from adapters.kube.dialects.protocol import Claim, GroupStanding, Write, said_of
 from adapters.kube.objects.fields import FieldError, mapping
-from models.reasons import Reason
+from models.why.reasons import Reason
 
 READY = "tasks in gang are ready to be scheduled"
 _QUOTA = frozenset({Reason.QUOTA_LIMIT_REACHED, Reason.QUOTA_EXCEEDS_MAXIMUM})

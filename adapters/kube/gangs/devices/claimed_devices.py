@@ -10,7 +10,7 @@ from adapters.kube.claims.claim_users import ClaimUsers
 from adapters.kube.claims.device_items import Item
 from adapters.kube.claims.device_requests import DeviceClaim
 from adapters.kube.claims.device_rows import DeviceRows
-from adapters.kube.gangs.leaves import Member
+from adapters.kube.gangs.workloads.leaves import Member
 from adapters.kube.objects.constraints import selector_terms
 from adapters.kube.objects.fields import FieldError
 from adapters.kube.objects.pod_record import PodClaim, PodRecord

@@ -11,8 +11,8 @@ from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.protocol import Objects
 from adapters.kube.gangs.kinds import BIND_REQUESTS
 from adapters.kube.objects.bind_requests import BindRequestRecord, bind_request_record
-from adapters.kube.objects.device_parts import KEPT_FOR_IT
-from adapters.kube.objects.kai_parts import notes_of_groups
+from adapters.kube.objects.parts.device_parts import KEPT_FOR_IT
+from adapters.kube.objects.parts.kai_parts import notes_of_groups
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import PodPhase
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from adapters.kube.gangs.devices.shared_devices import Devices, SharedNode
-from adapters.kube.objects.kai_parts import (
+from adapters.kube.objects.parts.kai_parts import (
     GROUP,
     RESERVATIONS,
     SLOTS,
@@ -19,10 +19,10 @@ from adapters.kube.objects.kai_parts import (
     numbered,
     why_not_shared,
 )
-from adapters.kube.objects.part_keys import KAI
+from adapters.kube.objects.parts.part_keys import KAI
 from adapters.kube.objects.pod_record import PodRecord
+from models.devices.gpu_parts import WHOLE, GpuDevice, GpuPart, TakenDevice
 from models.gangs import PodPhase
-from models.gpu_parts import WHOLE, GpuDevice, GpuPart, TakenDevice
 from models.nodes import Node
 from models.resources import GPU, PODS
 

@@ -9,22 +9,22 @@ from dataclasses import replace
 
 from adapters.kube.gangs.devices.shared_devices import Devices
 from adapters.kube.gangs.node_load import NodeLoads
-from adapters.kube.objects.part_keys import KAI
-from models.aged_gangs import read_anew
-from models.aged_gangs import still as as_read
-from models.gangs import Gang, Group, Pod, PodPhase, PodSet, Tree, pod_sets
-from models.gpu_parts import (
+from adapters.kube.objects.parts.part_keys import KAI
+from models.devices.gpu_parts import (
     part_named,
     part_of,
     with_shares,
     with_shares_of_others,
 )
-from models.kept import Kept
+from models.gangs import Gang, Group, Pod, PodPhase, PodSet, Tree, pod_sets
+from models.memory.aged_gangs import read_anew
+from models.memory.aged_gangs import still as as_read
+from models.memory.kept import Kept
 from models.nodes import Node
 from models.queues import with_shared_gpus
-from models.reasons import Reason, Waiting
 from models.resources import Resources
 from models.snapshot import Snapshot
+from models.why.reasons import Reason, Waiting
 
 _NO_BINDER = (
     "no node has GPUs that KAI's binder shares, or none is there: it carries out "

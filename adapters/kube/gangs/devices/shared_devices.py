@@ -10,11 +10,11 @@ reason is said.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from adapters.kube.objects.device_parts import names_under
-from adapters.kube.objects.node_devices import RegisteredGpus
-from adapters.kube.objects.part_keys import NAMES_WHOLE
+from adapters.kube.objects.parts.device_parts import names_under
+from adapters.kube.objects.parts.node_devices import RegisteredGpus
+from adapters.kube.objects.parts.part_keys import NAMES_WHOLE
 from adapters.kube.objects.pod_record import PodRecord
-from models.gpu_parts import WHOLE, GpuDevice, GpuPart, TakenDevice
+from models.devices.gpu_parts import WHOLE, GpuDevice, GpuPart, TakenDevice
 from models.nodes import Node
 from models.resources import GPU, is_gpu, num_gpus
 

@@ -20,7 +20,7 @@ from adapters.kube.objects.volume_records import (
     VolumeRecord,
     volume_record,
 )
-from models.kept import Kept
+from models.memory.kept import Kept
 
 
 class VolumeRoom:

@@ -2,8 +2,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.inventory.told_whys import sentence_of, why_said
-from models.remedies import WhenStarts
-from models.verdicts import Blocker, Verdict, WhyWaits
+from models.why.remedies import WhenStarts
+from models.why.verdicts import Blocker, Verdict, WhyWaits
 
 NOW = 1_793_520_000.0
 UNKNOWN = WhenStarts(sentence="unknown")

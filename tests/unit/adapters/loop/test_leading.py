@@ -5,7 +5,7 @@ What begins, drops and ends with leading, and what is not begun at all.
 import threading
 
 from adapters.loop.memory.gangs import Memory
-from models.reasons import Reason, Waiting
+from models.why.reasons import Reason, Waiting
 from solver.fallback import NOBODY_LEAVES
 from solver.round import decide
 from tests.helpers.build import gang, nodes, snapshot

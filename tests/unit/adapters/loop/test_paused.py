@@ -4,7 +4,7 @@ A plan that nobody carries out, as it is told while the scheduler is paused.
 
 from adapters.loop.paused import withheld
 from models.policy import Policy
-from models.reasons import Reason, Waiting
+from models.why.reasons import Reason, Waiting
 from solver.round import decide
 from tests.helpers.build import gang, nodes, snapshot
 

@@ -4,7 +4,7 @@ from random import Random
 import pytest
 
 from adapters.loop.memory.start_memory import GAP, MOST_NOTED, StartMemory
-from models.start_record import DAY, class_of
+from models.memory.start_record import DAY, class_of
 from tests.helpers.build import gang
 
 HOUR = 3600

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from adapters.ui.frame import RoundFacts, frame_document, natural
 from adapters.ui.frame_store import MOST_FRAMES, FrameStore, RoundAnswers
-from models.gpu_parts import GpuDevice, GpuPart
+from models.devices.gpu_parts import GpuDevice, GpuPart
 from models.policy import Policy
 from solver import decide
 from tests.helpers.build import gang, node, queue, snapshot

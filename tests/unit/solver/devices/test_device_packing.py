@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from benchmarks.cases.mig_orders import CONTENTS
-from models.mig_profiles import Sliced
+from models.devices.mig_profiles import Sliced
 from solver.devices.device_packing import most_more, packed
 from solver.devices.packing_bounds import least_opened, most_by_weight
 from solver.devices.packing_items import (

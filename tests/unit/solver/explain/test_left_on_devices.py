@@ -7,7 +7,7 @@ import pytest
 from models.policy import Policy
 from models.resources import GPU
 from models.snapshot import Snapshot
-from models.verdicts import Verdict
+from models.why.verdicts import Verdict
 from solver import decide, why_waits
 from tests.helpers.build import gang
 from tests.helpers.parts import fraction, memory, mig, part_gang, sharing

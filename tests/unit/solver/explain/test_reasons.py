@@ -5,7 +5,7 @@ What a waiting gang is told: whom, where and how much.
 import pytest
 
 from models.policy import Evict, Policy, WaitingPolicy
-from models.reasons import Reason
+from models.why.reasons import Reason
 from solver.round import decide
 from tests.helpers.build import gang, node, nodes, queue, snapshot
 

@@ -5,7 +5,7 @@ When gangs end: at the latest, and likely.
 import pytest
 
 from models.gangs import RunKind
-from models.run_times import RunTimes, bin_of, kind_of
+from models.memory.run_times import RunTimes, bin_of, kind_of
 from solver.run_times.time_left import RunTimeForecast, TimeLeft
 from tests.helpers.build import gang
 

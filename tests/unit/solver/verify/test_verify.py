@@ -13,9 +13,9 @@ from models.nodes import Taint
 from models.plan import Hold, Operation
 from models.policy import Policy
 from models.queues import QueueResource
-from models.reasons import Reason, Waiting
 from models.resources import GPU
 from models.snapshot import Snapshot
+from models.why.reasons import Reason, Waiting
 from solver.verify import RULES, Violation, verify
 from tests.helpers.build import (
     bind,

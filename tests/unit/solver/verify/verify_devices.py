@@ -4,7 +4,7 @@ Cases of the judge about devices of which somebody has a part.
 
 from dataclasses import replace
 
-from models.gpu_parts import DeviceAmounts, TakenDevice, with_shares
+from models.devices.gpu_parts import DeviceAmounts, TakenDevice, with_shares
 from models.policy import Policy, Tier
 from models.resources import GPU
 from tests.helpers.build import bind, gang, plan, requests, snapshot, tier

@@ -5,8 +5,8 @@ Cases of the judge about single operations, and about what holds for reservation
 from dataclasses import replace
 
 from models.gangs import PodPhase
-from models.reasons import Reason, Waiting
 from models.resources import GPU
+from models.why.reasons import Reason, Waiting
 from tests.helpers.build import (
     bind,
     gang,

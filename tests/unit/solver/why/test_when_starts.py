@@ -4,9 +4,9 @@ When a gang starts at the latest, as far as run limits tell.
 
 from dataclasses import replace
 
+from models.memory.start_record import DAY, ENOUGH, StartRecord, class_of
 from models.policy import Evict, Policy, WaitingPolicy
 from models.resources import format_duration
-from models.start_record import DAY, ENOUGH, StartRecord, class_of
 from solver import when_starts
 from solver.round import decide
 from tests.helpers.build import gang, nodes, queue, snapshot

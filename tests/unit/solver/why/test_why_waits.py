@@ -6,7 +6,7 @@ import pytest
 
 from models.nodes import Taint
 from models.policy import Evict, Policy, WaitingPolicy
-from models.verdicts import PlaceInLine, Verdict
+from models.why.verdicts import PlaceInLine, Verdict
 from solver import why_waits
 from solver.round import decide
 from tests.helpers.build import (

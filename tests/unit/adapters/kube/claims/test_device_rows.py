@@ -12,7 +12,7 @@ from adapters.kube.claims.dealing import dealt
 from adapters.kube.claims.device_bins import Bin, TooManyError, contents
 from adapters.kube.claims.facets import facets_of, most_of
 from adapters.kube.claims.node_bins import NodeBin, Way
-from models.mig_profiles import MIG_MODELS
+from models.devices.mig_profiles import MIG_MODELS
 
 PROFILES = MIG_MODELS["H100-80GB"]
 FIVE = ("1g.10gb", "1g.20gb", "2g.20gb", "3g.40gb", "4g.40gb", "7g.80gb")

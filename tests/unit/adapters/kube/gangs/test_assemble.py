@@ -13,7 +13,7 @@ from models.gangs import Group, MatchPolicy, PodPhase, PodSet, pod_sets
 from models.neighbours import Apart, Spread
 from models.nodes import HOSTNAME
 from models.policy import Policy
-from models.reasons import Reason
+from models.why.reasons import Reason
 from solver.problem.problem import problem_of
 from tests.helpers.manifests import (
     GPU,

@@ -5,8 +5,8 @@ Holds are read alike in the words of every dialect.
 import pytest
 
 from adapters.kube.gangs.holds import HELD_BY, HELD_SINCE, HOLD
-from models.reasons import Reason
 from models.snapshot import Snapshot
+from models.why.reasons import Reason
 from tests.adapters.kube.status_cases import CASES
 from tests.helpers.manifests import assembled, in_group, node, obj, pod, pod_group
 

@@ -8,7 +8,7 @@ import pytest
 
 from adapters.loop.memory.ended_gangs import EndedGangs
 from adapters.loop.memory.gangs import Memory
-from models.run_times import NOTHING_SEEN, RunTimes, bin_of, kind_of
+from models.memory.run_times import NOTHING_SEEN, RunTimes, bin_of, kind_of
 from tests.helpers.build import gang, nodes, snapshot
 
 NOW = 1_700_000_000.0

@@ -5,10 +5,10 @@ import pytest
 
 from adapters.loop.memory.gangs import Memory
 from adapters.loop.memory.promises import Promise, Promises
+from models.devices.gpu_parts import GpuDevice
 from models.gangs import MatchPolicy
-from models.gpu_parts import GpuDevice
-from models.reasons import Reason, Waiting
 from models.receipt import Receipt
+from models.why.reasons import Reason, Waiting
 from tests.helpers.build import bind, binds, gang, line, node, nodes, plan, snapshot
 
 NOW = 1_000_000.0

@@ -7,7 +7,7 @@ import pytest
 from adapters.kube.dialects.coscheduling.ack import ACK, Ack
 from adapters.kube.dialects.coscheduling.keys import KeyRules
 from models.gangs import MatchPolicy, PodPhase
-from models.reasons import Reason
+from models.why.reasons import Reason
 from tests.unit.adapters.kube.dialects.family import (
     GANG,
     LABEL,

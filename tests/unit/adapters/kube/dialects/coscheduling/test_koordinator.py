@@ -8,7 +8,7 @@ from adapters.kube.dialects.coscheduling.keys import KeyRules
 from adapters.kube.dialects.coscheduling.koordinator import DIALECT, Koordinator
 from models.gangs import MatchPolicy, PodPhase
 from models.queues import QueueResource
-from models.reasons import Reason
+from models.why.reasons import Reason
 from tests.unit.adapters.kube.dialects.family import (
     GANG,
     LABEL,

@@ -7,7 +7,7 @@ import pytest
 from adapters.kube.dialects.coscheduling.plugin import DIALECT, Coscheduling
 from models.gangs import MatchPolicy
 from models.queues import QueueResource
-from models.reasons import Reason
+from models.why.reasons import Reason
 from tests.unit.adapters.kube.dialects.family import (
     LABEL,
     PLUGIN,

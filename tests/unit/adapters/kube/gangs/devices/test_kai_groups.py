@@ -5,8 +5,8 @@ GPUs that pods share as KAI does: what they ask for, their groups, and what is l
 import pytest
 
 from adapters.kube.gangs.manifests import Manifest, assembled_of
-from adapters.kube.objects.kai_parts import new_group, numbered, portion_of
-from models.gpu_parts import GpuDevice, GpuPart, TakenDevice
+from adapters.kube.objects.parts.kai_parts import new_group, numbered, portion_of
+from models.devices.gpu_parts import GpuDevice, GpuPart, TakenDevice
 from models.policy import Policy
 from models.resources import GPU
 from solver import decide

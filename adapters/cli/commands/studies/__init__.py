@@ -1,0 +1,3 @@
+"""
+Commands that play, measure and report, and change no cluster.
+"""

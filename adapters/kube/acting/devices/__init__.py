@@ -1,0 +1,3 @@
+"""
+Devices of bound pods: who gets which, and how that is written for each system.
+"""

@@ -1,0 +1,138 @@
+"""
+Gangs whose pods claim devices: all claims get theirs, then the pods are bound.
+
+Where a claim of a gang gets none, or a pod is not bound, what was written for it is
+taken back, so that no devices are had by nobody.  What a leader before us left so is
+found by looking at all claims, once a round.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from adapters.kube.acting.devices.device_dealer import DeviceDealer, Grant
+from adapters.kube.acting.devices.resource_claims import ResourceClaimWriter
+from adapters.kube.acting.operations import (
+    GET_RULE,
+    NO_ANSWER,
+    Answer,
+    Deeds,
+)
+from adapters.kube.api.errors import ClusterError, NotFoundError
+from adapters.kube.objects.fields import mapping
+from adapters.kube.objects.pod_record import PodRecord
+from adapters.kube.watch.cache import Cache
+from models.gangs import PodPhase
+from models.plan import Operation
+from models.receipt import Receipt
+
+Act = Callable[[Operation], Receipt]
+Run = Callable[[Sequence[Operation], Act], list[Receipt]]
+
+
+class ClaimedDeviceBinder:
+    """
+    Writes claims before pods are bound, and takes back what is of no use.
+    """
+
+    def __init__(self, deeds: Deeds, cache: Cache) -> None:
+        self._deeds = deeds
+        self._cache = cache
+        self._writer = ResourceClaimWriter(deeds.transport, deeds.allowed)
+        self._dealer = DeviceDealer(cache, self._writer.written)
+
+    def concerns(self, steps: Sequence[Operation]) -> bool:
+        """
+        Tell whether some pods claim devices.
+        """
+        keys = [step.pod for step in steps]
+        return any(pod.claims for pod in self._cache.pods_named(keys))
+
+    def prepare(
+        self, units: Mapping[str, Sequence[Operation]], run: Run
+    ) -> dict[Operation, Receipt]:
+        """
+        Write the claims of some gangs; give the receipts of those that get not all.
+        """
+        steps = [step for unit in units.values() for step in unit]
+        grants = self._dealer.deal(steps)
+        done = run(
+            steps,
+            lambda step: self._deeds.done(step, lambda s: self._written(grants[s])),
+        )
+        receipts = dict(zip(steps, done, strict=True))
+        failed: dict[Operation, Receipt] = {}
+        for unit in units.values():
+            mine = {step: receipts[step] for step in unit}
+            if any(receipt.result != "done" for receipt in mine.values()):
+                self.release(unit)
+                failed |= {step: _not_bound(one) for step, one in mine.items()}
+        return failed
+
+    def _written(self, grants: Iterable[Grant] | str) -> Answer:
+        if isinstance(grants, str):
+            return "again", grants
+        for grant in grants:
+            answer = self._writer.reserve(grant)
+            if answer != NO_ANSWER:
+                return answer
+        return NO_ANSWER
+
+    def settle(self, receipts: Iterable[Receipt]) -> None:
+        """
+        Take back the claims of pods that were not bound after all.
+        """
+        lost = [each.operation for each in receipts if each.result != "done"]
+        if lost:
+            self.release(lost)
+
+    def release(self, steps: Sequence[Operation]) -> None:
+        """
+        Take back what pods have that no node has.
+        """
+        self._take_back(self._cache.pods_named(step.pod for step in steps))
+
+    def sweep(self) -> None:
+        """
+        Take back what pods that wait have been given, and not by this round.
+        """
+        idle = [
+            pod
+            for pod in self._cache.pods_that(lambda pod: pod.claims)
+            if pod.node is None
+        ]
+        self._take_back([pod for pod in idle if pod.phase is PodPhase.PENDING])
+
+    def _take_back(self, pods: Sequence[PodRecord]) -> None:
+        if not pods:
+            return
+        for key, users in self._dealer.reserved_for(pods).items():
+            unbound = [uid for uid, mates in users if not self._is_bound(mates)]
+            if unbound:
+                self._writer.release(key, unbound)
+
+    def _is_bound(self, pods: Sequence[str]) -> bool:
+        """
+        Ask the server whether any of some pods has a node; it does if nobody can tell.
+        """
+        for pod in pods:
+            space, _, name = pod.partition("/")
+            path = f"/api/v1/namespaces/{space}/pods/{name}"
+            try:
+                raw = self._deeds.transport.call("GET", path, rule=GET_RULE)
+            except NotFoundError:
+                continue
+            except ClusterError:
+                return True
+            if mapping(raw, "spec").get("nodeName"):
+                return True
+        return False
+
+
+def _not_bound(receipt: Receipt) -> Receipt:
+    """
+    Say of what went well for a gang that it is of no use: the rest did not.
+    """
+    if receipt.result != "done":
+        return receipt
+    message = "not bound, since claims of its gang could not get their devices"
+    return replace(receipt, result="skipped", message=message)

@@ -1,0 +1,157 @@
+"""
+Claims of devices written: allocated and reserved in one update, and taken back.
+
+Each write is for the version that was read; whoever else wrote meanwhile is read again.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from adapters.kube.acting.devices.device_dealer import Grant
+from adapters.kube.acting.operations import NO_ANSWER, Answer, answer_of
+from adapters.kube.api.api_resources import Raw
+from adapters.kube.api.client import Transport
+from adapters.kube.api.errors import (
+    AnswerError,
+    ClusterError,
+    ConflictError,
+    NotFoundError,
+    ThrottledError,
+)
+from adapters.kube.objects.fields import FieldError, items, mapping, records
+
+FINALIZER = "resource.kubernetes.io/delete-protection"
+CLAIM_RULE = (
+    '{apiGroups: ["resource.k8s.io"], resources: ["resourceclaims", '
+    '"resourceclaims/status", "resourceclaims/binding"], verbs: ["get", "patch"]}'
+)
+MOST_USERS = 256
+_MOST_TRIES = 5
+
+
+class ResourceClaimWriter:
+    """
+    Writes claims, as long as ``allowed`` says we may.
+
+    ``written`` are claims as we wrote them last, by namespace and name.
+    """
+
+    def __init__(self, transport: Transport, allowed: Callable[[], bool]) -> None:
+        self._transport = transport
+        self._allowed = allowed
+        self.written: dict[str, Raw] = {}
+
+    def reserve(self, grant: Grant) -> Answer:
+        """
+        Give a claim its devices, unless it has some, and reserve it for its users.
+
+        Raises
+        ------
+        ThrottledError
+            When the server asks us to wait.
+        """
+        try:
+            return self._reserved(grant)
+        except ThrottledError:
+            raise
+        except AnswerError as error:
+            return answer_of(error)
+        except (ClusterError, FieldError) as error:
+            return "again", str(error)
+
+    def release(self, key: str, users: Sequence[str]) -> bool:
+        """
+        Take back what a claim has for some users, by uid; tell whether that was done.
+
+        Where nobody is left it has no devices any more.
+        """
+        for _ in range(_MOST_TRIES):
+            if not self._allowed():
+                return False
+            try:
+                return self._released(key, users)
+            except ConflictError:
+                continue
+            except NotFoundError:
+                return True
+            except (ClusterError, FieldError):
+                return False
+        return False
+
+    def _reserved(self, grant: Grant) -> Answer:
+        raw = grant.raw
+        for _ in range(_MOST_TRIES):
+            if (answer := _why_not(grant, raw)) is not None:
+                return answer
+            meta, status = mapping(raw, "metadata"), mapping(raw, "status")
+            there = records(status, "reservedFor", "status")
+            known = {each.get("uid") for each in there}
+            new = [user for user in grant.users if user["uid"] not in known]
+            if len(there) + len(new) > MOST_USERS:
+                return "refused", f"claim {grant.key} has more than {MOST_USERS} users"
+            if not new and grant.allocation is None:
+                return NO_ANSWER
+            try:
+                finalizers = items(meta, "finalizers", "metadata")
+                if FINALIZER not in finalizers:
+                    more = {"finalizers": [*finalizers, FINALIZER]}
+                    raw = self._patch(grant.key, raw, {"metadata": more})
+                body: dict[str, Any] = {"reservedFor": [*there, *new]}
+                if grant.allocation is not None:
+                    body["allocation"] = grant.allocation
+                self._patch(grant.key, raw, {"status": body}, status=True)
+            except ConflictError:
+                raw = self._read(grant.key)
+                continue
+            return NO_ANSWER
+        return "again", f"claim {grant.key} changes all the time"
+
+    def _released(self, key: str, users: Sequence[str]) -> bool:
+        raw = self._read(key)
+        status = mapping(raw, "status")
+        there = records(status, "reservedFor", "status")
+        left = [each for each in there if each.get("uid") not in users]
+        if status.get("allocation") is not None:
+            body: dict[str, Any] = {"reservedFor": left or None}
+            body |= {} if left else {"allocation": None}
+            raw = self._patch(key, raw, {"status": body}, status=True)
+        meta = mapping(raw, "metadata")
+        finalizers = items(meta, "finalizers", "metadata")
+        if not left and FINALIZER in finalizers:
+            rest = [each for each in finalizers if each != FINALIZER]
+            self._patch(key, raw, {"metadata": {"finalizers": rest or None}})
+        return True
+
+    def _read(self, key: str) -> Raw:
+        return self._transport.call("GET", _path(key), rule=CLAIM_RULE)
+
+    def _patch(
+        self, key: str, raw: Raw, body: dict[str, Any], *, status: bool = False
+    ) -> Raw:
+        version = mapping(raw, "metadata").get("resourceVersion")
+        meta = {**body.get("metadata", {}), "resourceVersion": version}
+        path = f"{_path(key)}/status" if status else _path(key)
+        whole = {**body, "metadata": meta}
+        found = self._transport.call("PATCH", path, whole, rule=CLAIM_RULE)
+        self.written[key] = found
+        return found
+
+
+def _why_not(grant: Grant, raw: Raw) -> Answer | None:
+    """
+    Say why a claim as it is now can no longer get what was meant for it.
+    """
+    meta, status = mapping(raw, "metadata"), mapping(raw, "status")
+    was = mapping(grant.raw, "metadata").get("uid")
+    if meta.get("uid") != was or meta.get("deletionTimestamp") is not None:
+        return "again", f"claim {grant.key} is being deleted, or another one"
+    has = status.get("allocation") is not None
+    if has is (grant.allocation is None):
+        return None
+    what = "has devices already" if has else "has no devices any more"
+    return "again", f"claim {grant.key} {what}"
+
+
+def _path(key: str) -> str:
+    space, _, name = key.partition("/")
+    return f"/apis/resource.k8s.io/v1/namespaces/{space}/resourceclaims/{name}"

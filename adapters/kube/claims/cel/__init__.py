@@ -1,0 +1,3 @@
+"""
+The bounded part of CEL that selects devices.
+"""

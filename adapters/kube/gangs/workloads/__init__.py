@@ -1,0 +1,3 @@
+"""
+Gangs of pods that know none: by whom they are owned, and the tree that makes.
+"""

@@ -1,0 +1,3 @@
+"""
+Parts of GPUs, in the words of each system, on pods and nodes.
+"""

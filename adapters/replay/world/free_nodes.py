@@ -1,0 +1,142 @@
+"""
+The ground: what every node has left, and how many pods of a shape would fit.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adapters.replay.world.waiting_jobs import JobKind, Shape
+from models.nodes import Node, NodeDemand
+from models.resources import GPU, Resources
+from models.trace import Job
+
+Ints = NDArray[np.int64]
+MOST = 10**9
+
+
+class Ground:
+    """
+    Free room by node, kept while pods come and go.
+    """
+
+    def __init__(self, nodes: Sequence[Node], jobs: Sequence[Job]) -> None:
+        asked = {r for job in jobs for role in job.roles for r in role.requests}
+        self.nodes = nodes
+        self.index = {node.name: at for at, node in enumerate(nodes)}
+        self.resources = sorted(asked | {GPU})
+        self._columns = {name: at for at, name in enumerate(self.resources)}
+        self.empty: Ints = np.array(
+            [
+                [n.allocatable.get(r, 0) - n.used.get(r, 0) for r in self.resources]
+                for n in nodes
+            ],
+            dtype=np.int64,
+        ).reshape(len(nodes), len(self.resources))
+        self.free = self.empty.copy()
+        self._open = np.array([not node.unschedulable for node in nodes], dtype=bool)
+        self._vectors: dict[int, tuple[Resources, Ints]] = {}
+        self._masks: dict[NodeDemand, NDArray[np.bool_]] = {}
+        self._fitting: dict[Shape, int] = {}
+        self._at_most: dict[Shape, int] = {}
+        self.gpu = self._columns[GPU]
+        self.free_gpus = int(self.free[self._open, self.gpu].clip(min=0).sum())
+        self.all_gpus = int(self.empty[:, self.gpu].clip(min=0).sum())
+        self.off_gpus = self.all_gpus - self.free_gpus
+
+    def vector(self, requests: Resources) -> Ints:
+        """
+        Write a request as a row.
+        """
+        known = self._vectors.get(id(requests))
+        if known is None:
+            row = np.array([requests.get(r, 0) for r in self.resources], dtype=np.int64)
+            known = self._vectors[id(requests)] = (requests, row)
+        return known[1]
+
+    def take(self, requests: Resources, node: int, count: int = 1) -> None:
+        """
+        Take room for pods on a node, or give it back where negative.
+        """
+        row = self.vector(requests)
+        self.free[node] -= row * count
+        if self._open[node]:
+            self.free_gpus -= int(row[self.gpu]) * count
+        self._fitting.clear()
+
+    def fitting(self, shape: Shape) -> int:
+        """
+        Count the pods of a shape that all nodes would take now.
+        """
+        count = self._fitting.get(shape)
+        if count is None:
+            count = self._fitting[shape] = self._count(shape, self.free)
+        return count
+
+    def at_most(self, shape: Shape) -> int:
+        """
+        Count the pods of a shape that all nodes would take if they were empty.
+        """
+        count = self._at_most.get(shape)
+        if count is None:
+            count = self._at_most[shape] = self._count(shape, self.empty)
+        return count
+
+    def starts(self, kind: JobKind, *, empty: bool = False) -> int:
+        """
+        Count the jobs of a kind that could start at most, each role by itself.
+        """
+        room = self.at_most if empty else self.fitting
+        return min((room(s) // need for s, need in kind.shapes), default=MOST)
+
+    def room(self) -> dict[str, int]:
+        """
+        Add up what open nodes have left.
+        """
+        total = self.free[self._open].clip(min=0).sum(axis=0)
+        return dict(zip(self.resources, total.tolist(), strict=True))
+
+    def holds(self, need: Resources) -> bool:
+        """
+        Tell whether all empty nodes together have so much.
+        """
+        total = self.empty[self._open].clip(min=0).sum(axis=0)
+        return bool((self.vector(need) <= total).all())
+
+    def _count(self, shape: Shape, free: Ints) -> int:
+        requests, demand, exclusive = shape
+        asked = {name: amount for name, amount in requests if amount > 0}
+        mask = self._mask(demand)
+        if not asked:
+            return int(mask.sum()) * (1 if exclusive else MOST)
+        columns = [self._columns[name] for name in asked]
+        rows = free[mask][:, columns] // np.array([*asked.values()], dtype=np.int64)
+        counts = rows.min(axis=1, initial=MOST).clip(min=0)
+        if exclusive:
+            counts = np.minimum(counts, 1)
+        return int(counts.sum())
+
+    def _mask(self, demand: NodeDemand) -> NDArray[np.bool_]:
+        mask = self._masks.get(demand)
+        if mask is None:
+            allowed = [demand.allows(node) for node in self.nodes]
+            mask = self._masks[demand] = np.array(allowed, dtype=bool)
+        return mask
+
+
+def headroom(
+    limits: Mapping[str, Sequence[Mapping[str, int]]], queue: str, need: Resources
+) -> int:
+    """
+    Count how often a need fits under the limits on a queue's path.
+    """
+    return min(
+        (
+            max(0, table[r]) // amount
+            for table in limits.get(queue, ())
+            for r, amount in need.items()
+            if amount > 0 and r in table
+        ),
+        default=MOST,
+    )

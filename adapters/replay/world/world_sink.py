@@ -1,0 +1,149 @@
+"""
+What a plan does to the world of a replay: a sink of operations, obeyed at once.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from adapters.replay.world.job_state import Fate
+from adapters.replay.world.world import Counts
+from adapters.replay.world.world_source import WorldSource
+from models.plan import Operation, Plan
+from models.receipt import Receipt
+from models.resources import GPU
+from models.snapshot import Snapshot
+from solver import budget_ends, slips_in
+
+
+class WorldSink:
+    """
+    Lets happen what a plan says that was made of a source's last snapshot.
+    """
+
+    def __init__(self, source: WorldSource) -> None:
+        self.source = source
+        self.world = source.world
+
+    def execute(self, plan: Plan) -> Sequence[Receipt]:
+        """
+        Let happen what a plan says; every pod obeys at once.
+        """
+        world = self.world
+        world.counts = Counts()
+        world.lent.planned(plan.holds, plan.held)
+        for fate in world.promised.values():
+            fate.reserved.clear()
+            fate.tree = None
+        world.promised = {}
+        touched: dict[int, Fate] = {}
+        for step in plan.operations:
+            fate = self.source.by_key[step.gang]
+            touched[fate.idx] = fate
+            self._obey(fate, step)
+        for fate in touched.values():
+            self._settle(fate)
+        world.holds.planned(plan.holds, world.now)
+        self._note_reasons(plan)
+        world.changed = bool(plan.operations)
+        world.again = self._next_clock(plan.held)
+        world.split()
+        return [Receipt(operation=step, result="done") for step in plan.operations]
+
+    def _obey(self, fate: Fate, step: Operation) -> None:
+        pod = step.pod.partition("/")[2]
+        fate.tree = None
+        match step.op:
+            case "Bind":
+                self._bind(fate, pod, step.node)
+            case "Evict":
+                self._leave(fate, pod)
+            case "Move":
+                self._leave(fate, pod)
+                self._reserve(fate, pod, step.node)
+            case "Reserve":
+                self._reserve(fate, pod, step.node)
+
+    def _bind(self, fate: Fate, pod: str, node: str) -> None:
+        world = self.world
+        requests = fate.role_of(pod).requests
+        gpus = requests.get(GPU, 0)
+        fate.places[pod] = node
+        fate.since[pod] = world.now
+        world.lent.bind(pod, node, gpus)
+        world.active[fate.job.name] = fate
+        world.ground.take(requests, world.ground.index[node])
+        world.books.take(fate.job.queue, requests)
+        world.meter.use(fate.job.queue, gpus)
+        world.counts.gpus += gpus
+        self._hold(fate, gpus)
+
+    def _hold(self, fate: Fate, gpus: int) -> None:
+        world = self.world
+        if fate.runs:
+            world.used += gpus
+        else:
+            world.incomplete += gpus
+
+    def _leave(self, fate: Fate, pod: str) -> None:
+        world = self.world
+        world.counts.evicted += 1
+        fate.evicted = world.now
+        self._hold(fate, -world.vacate(fate, [pod]))
+
+    def _reserve(self, fate: Fate, pod: str, node: str) -> None:
+        fate.reserved[pod] = node
+        self.world.promised[fate.idx] = fate
+
+    def _settle(self, fate: Fate) -> None:
+        """
+        Let a gang run that is complete now, and stop one that is not any more.
+        """
+        world = self.world
+        complete = fate.is_complete()
+        gpus = sum(requests.get(GPU, 0) for requests, _ in fate.requests())
+        if complete and not fate.runs:
+            world.begin(fate, gpus)
+        elif fate.runs and not complete:
+            world.stop(fate, gpus)
+        if not fate.runs and not fate.places and fate.idx not in world.line:
+            world.queue_again(fate)
+        elif fate.places and fate.idx in world.line:
+            world.line.leave(fate.idx)
+        if world.rules.is_load(fate):
+            world.merge(fate)
+
+    def _note_reasons(self, plan: Plan) -> None:
+        for line in plan.gangs:
+            if line.waiting is not None:
+                self.source.by_key[line.name].reason = line.waiting.reason
+
+    def _next_clock(self, held: int) -> int | None:
+        """
+        Give the next moment at which a rule's clock may change the plan.
+        """
+        world = self.world
+        world.held.note(held, world.now)
+        if world.rules.timeless:
+            return None
+        if world.rules.clocks:
+            return world.now
+        ageing = [step.after for step in world.policy.ageing]
+        moments = [
+            world.jobs[idx].submit + step for idx in world.shown for step in ageing
+        ]
+        clocks = world.policy.clocks
+        moments += [world.since(idx) + step for idx in world.shown for step in clocks]
+        moments += [world.now + seconds for seconds in self._slips()]
+        if held:
+            spent = world.held.within(world.policy.waiting.window, world.now)
+            before = Snapshot(nodes=world.floor.nodes, held=spent)
+            moments.append(world.now + budget_ends(before, world.policy, held))
+        return min((moment for moment in moments if moment > world.now), default=None)
+
+    def _slips(self) -> Iterator[int]:
+        """
+        Walk the seconds until nodes were held for too long for somebody.
+        """
+        world = self.world
+        for gang in world.holds.gangs:
+            held_for, first = world.holds.of(gang, world.now)
+            yield slips_in(held_for, first or 0, world.policy)

@@ -1,0 +1,3 @@
+"""
+Steps with evictions: who may leave for whom, and all that may follow.
+"""

@@ -1,0 +1,3 @@
+"""
+GPUs and parts of them: kinds, counts, profiles, and who has which.
+"""

@@ -1,0 +1,3 @@
+"""
+What files say, field by field, before it becomes records.
+"""

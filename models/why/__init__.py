@@ -1,0 +1,3 @@
+"""
+Why gangs wait: reasons, verdicts, and what would help.
+"""

@@ -1,0 +1,3 @@
+"""
+Shares: what each queue is entitled to, borrows and lends.
+"""

@@ -1,0 +1,241 @@
+"""
+Gangs without a group object: the workload table, by labels alone and with the owner.
+
+What each kind starts is shown by the scenarios under ``scenarios/workloads``.
+"""
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+import yaml
+
+from adapters.kube.dialects.workloads import WORKLOADS
+from models.gangs import pod_sets
+from tests.helpers.manifests import assembled, gang_of, obj, pod, pod_group, refusal
+
+JOB = ("batch/v1", "Job", "train")
+LWS = "leaderworkerset.sigs.k8s.io"
+KUBEFLOW = "training.kubeflow.org"
+
+
+def job(name="train", meta=None, **spec):
+    return obj("batch/v1", "Job", name, "default", meta, spec=spec)
+
+
+def names(*raws):
+    return [gang.key for gang in assembled(*raws).snapshot.gangs]
+
+
+def needs(*raws):
+    return {leaf.name: leaf.minimum for leaf in pod_sets(gang_of(*raws).tree)}
+
+
+SIZES = {
+    "as many as exist": ((), 1),
+    "the parallelism": ((job(parallelism=3),), 3),
+    "no more than is left to do": ((job(parallelism=3, completions=2),), 2),
+    "the job of another namespace": (
+        (obj("batch/v1", "Job", "train", "other", spec={"parallelism": 3}),),
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SIZES)
+def test_a_job_needs_what_its_object_says(case):
+    raws, expected = SIZES[case]
+
+    assert {"train": expected} == needs(pod(owner=JOB), *raws)
+
+
+MINIMUMS = {
+    "on the pod": (pod(owner=JOB, annotations={"phalanx/min-available": "1"}), job()),
+    "as a label": (pod(owner=JOB, labels={"phalanx/min-available": "1"}), job()),
+    "on the owner": (
+        pod(owner=JOB),
+        job(meta={"annotations": {"phalanx/min-available": "1"}}, parallelism=4),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MINIMUMS)
+def test_a_minimum_may_be_said(case):
+    one, owner = MINIMUMS[case]
+
+    assert {"train": 1} == needs(one, pod("p-1", owner=JOB), owner)
+
+
+def test_a_minimum_that_is_no_number_makes_the_gang_invalid():
+    reason, detail = refusal(
+        pod(owner=JOB, annotations={"phalanx/min-available": "two"})
+    )
+
+    assert "InvalidGang" == reason
+    assert "Job train: phalanx/min-available: 'two' is not a number of pods" == detail
+
+
+def test_a_size_that_is_no_number_makes_the_gang_invalid():
+    reason, detail = refusal(pod(owner=JOB), job(parallelism="three"))
+
+    assert "InvalidGang" == reason
+    assert "spec.parallelism: 'three' is not a whole number" in detail
+
+
+def test_a_gang_is_as_old_as_its_owner():
+    old = job(meta={"creationTimestamp": "2027-01-15T07:00:00Z"})
+
+    assert 3600 == gang_of(pod(owner=JOB), old).age
+    assert 0 == gang_of(pod(owner=JOB)).age
+
+
+def test_the_queue_is_that_of_the_owner_then_of_the_pods():
+    label = {"labels": {"kai.scheduler/queue": "research"}}
+    own = pod(owner=JOB, labels={"kai.scheduler/queue": "other"})
+
+    assert "default" == gang_of(pod(owner=JOB)).queue
+    assert "other" == gang_of(own, job()).queue
+    assert "research" == gang_of(own, job(meta=label)).queue
+
+
+def test_the_size_of_a_leader_and_its_workers_stands_on_the_pods_too():
+    labels = {f"{LWS}/name": "s", f"{LWS}/group-index": "0", f"{LWS}/worker-index": "0"}
+    leader = pod(labels=labels, annotations={f"{LWS}/size": "4"})
+
+    assert {"leader": 1, "worker": 3} == needs(leader)
+
+
+def test_roles_are_known_without_their_owner():
+    pods = [
+        pod(f"fit-{role.lower()}", labels={f"{KUBEFLOW}/job-name": "fit", key: role})
+        for key, role in (
+            (f"{KUBEFLOW}/replica-type", "Master"),
+            (f"{KUBEFLOW}/job-role", "worker"),
+        )
+    ]
+
+    assert {"master": 1, "worker": 1} == needs(*pods)
+
+
+def test_replica_sets_of_one_deployment_are_one_gang():
+    pods = [
+        pod(
+            f"web-{tail}-x",
+            owner=("apps/v1", "ReplicaSet", f"web-{tail}"),
+            labels={"pod-template-hash": tail},
+        )
+        for tail in ("aa", "bb")
+    ]
+    alone = pod("rs-x", owner=("apps/v1", "ReplicaSet", "rs"))
+
+    assert ["default/rs", "default/web"] == names(*pods, alone)
+
+
+SINGLES = {
+    "DaemonSet": "apps/v1",
+    "Workflow": "argoproj.io/v1alpha1",
+    "TaskRun": "tekton.dev/v1",
+    "Node": "v1",
+}
+
+
+@pytest.mark.parametrize("kind", SINGLES)
+def test_pods_that_have_nothing_to_do_with_each_other_are_single(kind):
+    pods = [pod(name, owner=(SINGLES[kind], kind, "x")) for name in ("a", "b")]
+
+    assert ["default/a", "default/b"] == names(*pods)
+
+
+def test_a_kind_is_known_by_its_group_too():
+    pods = [pod(f"p-{i}", owner=("other.io/v1", "DaemonSet", "x")) for i in (0, 1)]
+
+    assert ["default/x"] == names(*pods)
+
+
+def test_a_controller_may_be_called_as_a_group_is():
+    raws = (
+        pod_group("train", 1),
+        pod("a", labels={"scheduling.x-k8s.io/pod-group": "train"}),
+        pod("b", owner=JOB),
+    )
+
+    assert ["default/job.train", "default/train"] == names(*raws)
+
+
+def test_two_kinds_of_one_family_and_name_are_two_gangs():
+    pods = [
+        pod(
+            kind.lower(),
+            owner=("kubeflow.org/v1", kind, "fit"),
+            labels={f"{KUBEFLOW}/job-name": "fit"},
+        )
+        for kind in ("TFJob", "PyTorchJob")
+    ]
+
+    assert ["default/pytorchjob.fit", "default/tfjob.fit"] == names(*pods)
+
+
+def test_the_others_of_a_ray_cluster_come_after_its_head():
+    pods = [
+        pod(name, labels={"ray.io/cluster": "c", "ray.io/group": group})
+        for name, group in (("head", "headgroup"), ("big", "Big_Nodes"))
+    ]
+    head, big = pod_sets(gang_of(*pods).tree)
+
+    assert ("head", ()) == (head.name, head.after)
+    assert ("big-nodes", ("head",)) == (big.name, big.after)
+
+
+def test_workloads_without_pods_are_named():
+    raws = (job("gone"), job("held", suspend=True), job("train"), pod(owner=JOB))
+    (warning,) = assembled(*raws).snapshot.warnings
+
+    assert warning.startswith("no pods are there of Job default/gone: ")
+
+
+def test_a_minimum_that_an_order_overrules_is_warned_of():
+    key = "jobset.sigs.k8s.io"
+    labels = {f"{key}/jobset-name": "s", f"{key}/replicatedjob-name": "a"}
+    spec = {
+        "startupPolicy": {"startupPolicyOrder": "InOrder"},
+        "replicatedJobs": [{"name": "a", "replicas": 2}, {"name": "b", "replicas": 3}],
+    }
+    owner = obj("jobset.x-k8s.io/v1alpha2", "JobSet", "s", "default", spec=spec)
+    said = {"phalanx/min-available": "1"}
+    made = assembled(pod(labels=labels, annotations=said), owner).snapshot
+
+    assert 2 == made.gangs[0].tree.min_pods
+    assert "phalanx/min-available is not read" in made.warnings[0]
+
+
+SCENARIOS = Path(__file__).parents[6] / "scenarios" / "workloads"
+
+
+def _of(raw):
+    return f"{raw['kind']}.{raw['apiVersion'].rpartition('/')[0]}"
+
+
+@cache
+def shown():
+    """
+    Name the kinds of objects and the labels that scenarios of workloads have.
+    """
+    return {
+        word
+        for file in SCENARIOS.glob("*.yaml")
+        for raw in yaml.safe_load(file.read_text(encoding="utf-8"))["given"][
+            "manifests"
+        ]
+        for word in (
+            *(_of(each) for each in (raw, *raw["metadata"].get("ownerReferences", ()))),
+            *raw["metadata"].get("labels", ()),
+        )
+    }
+
+
+KINDS = {f"{kind}.{rule.group}": rule for rule in WORKLOADS for kind in rule.kinds}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_the_table_has_a_scenario(kind):
+    assert shown() & {kind, *KINDS[kind].named_by}
