@@ -108,6 +108,20 @@ def moved(raw, space):
     return copy
 
 
+def _named(raw, key):
+    """
+    Give an object the name by which a server knows it, whatever else is odd.
+    """
+    meta = raw.get("metadata")
+    if isinstance(meta, dict):
+        meta["name"] = key[2]
+        if key[1]:
+            meta["namespace"] = key[1]
+        else:
+            meta.pop("namespace", None)
+    return raw
+
+
 class ChangingCluster:
     """
     Some objects, of which one changes at each step; ``now`` is the time.
@@ -142,7 +156,7 @@ class ChangingCluster:
         elif what == "time":
             self.now += chance.choice((0.3, 1, 5, 60, 4000))
         elif what == "odd":
-            self._put(key, mutated(self._first[key], chance))
+            self._put(key, _named(mutated(self._first[key], chance), key))
         elif what == "new" and key[0] == "Pod":
             self._put(key, self._pod_changed(key))
         else:
