@@ -23,7 +23,6 @@ def solved(model: cp_model.CpModel) -> cp_model.CpSolver | None:
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.max_presolve_iterations = 1
-    solver.parameters.cp_model_probing_level = 0
     solver.parameters.symmetry_level = 0
     solver.parameters.max_deterministic_time = _SEARCH_LIMIT
     status = solver.solve(model)
