@@ -2,7 +2,7 @@
 Measured GPUs below a whole one: orders of instances, and many small shares at once.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from adapters.machine.clock import monotonic
 from benchmarks.cases.claims import manifests, read
@@ -78,29 +78,42 @@ def measure_bulk(contract: BulkParts) -> Iterator[Row]:
     """
     Hold what many small shares use of the GPUs against what they could use at most.
     """
-    snapshot = bulk(contract)
-    plan = planned(snapshot, contract.policy)
-    greedy = planned(snapshot, contract.policy, "greedy")
+    snapshot, policy = bulk(contract), contract.policy
+    plan, greedy = planned(snapshot, policy), planned(snapshot, policy, "greedy")
+    facts = {"pods": contract.pods}
+    yield used_row(contract.name, snapshot, plan, greedy, facts, contract.at_most)
+
+
+def used_row(
+    name: str,
+    snapshot: Snapshot,
+    plan: Plan,
+    greedy: Plan,
+    facts: Mapping[str, float],
+    at_most: float,
+) -> Row:
+    """
+    Hold what a round uses of the GPUs against what it could use at most.
+    """
     used, most = gpus_used(snapshot, plan), most_gpus(snapshot)
-    yield Row(
-        name=contract.name,
+    missing = Range(
+        what="missing of the GPUs that could be used",
+        value=1 - used / most,
+        limit=at_most,
+        unit="%",
+    )
+    return Row(
+        name=name,
         seconds=dict(plan.seconds or {}),
         greedy_seconds=(greedy.seconds or {}).get("total"),
         tiers=tier_lines(plan, greedy),
         facts={
-            "pods": contract.pods,
+            **facts,
             "used": used,
             "greedy used": gpus_used(snapshot, greedy),
             "most": most,
         },
-        ranges=(
-            Range(
-                what="missing of the GPUs that could be used",
-                value=1 - used / most,
-                limit=contract.at_most,
-                unit="%",
-            ),
-        ),
+        ranges=(missing,),
     )
 
 

@@ -3,16 +3,17 @@ openb as one round: all pods of its list wait at once for its nodes.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from benchmarks.contract import FOLDER
 from benchmarks.contract_devices import OpenbPlan
-from benchmarks.devices import gpus_used, most_gpus
+from benchmarks.devices import used_row
 from benchmarks.openb import NODES, pods_of, sorted_rows
 from benchmarks.openb_nodes import OpenbPod
 from benchmarks.planned import planned
-from benchmarks.rows import Range, Row, tier_lines
+from benchmarks.rows import Range, Row
 from models.devices.gpu_parts import WHOLE, GpuPart, with_shares
 from models.gangs import Gang, Pod, PodSet
 from models.nodes import Node
@@ -34,31 +35,14 @@ def measure_openb_plan(contract: OpenbPlan) -> Iterator[Row]:
     snapshot = waiting(root, contract.workload)
     plan = planned(snapshot, contract.policy)
     greedy = planned(snapshot, contract.policy, "greedy")
-    used, most = gpus_used(snapshot, plan), most_gpus(snapshot)
-    took = dict(plan.seconds or {})
-    yield Row(
-        name=contract.name,
-        seconds=took,
-        greedy_seconds=(greedy.seconds or {}).get("total"),
-        tiers=tier_lines(plan, greedy),
-        facts={
-            "pods": len(snapshot.gangs),
-            "bound": sum(step.op == "Bind" for step in plan.operations),
-            "bound by greedy": sum(step.op == "Bind" for step in greedy.operations),
-            "used": used,
-            "greedy used": gpus_used(snapshot, greedy),
-            "most": most,
-        },
-        ranges=(
-            Range(
-                what="missing of the GPUs that could be used",
-                value=1 - used / most,
-                limit=contract.at_most,
-                unit="%",
-            ),
-            Range(what="seconds", value=took["total"], limit=contract.seconds),
-        ),
-    )
+    facts = {
+        "pods": len(snapshot.gangs),
+        "bound": sum(step.op == "Bind" for step in plan.operations),
+        "bound by greedy": sum(step.op == "Bind" for step in greedy.operations),
+    }
+    row = used_row(contract.name, snapshot, plan, greedy, facts, contract.at_most)
+    in_time = Range(what="seconds", value=row.seconds["total"], limit=contract.seconds)
+    yield replace(row, ranges=(*row.ranges, in_time))
 
 
 def waiting(root: Path, workload: str) -> Snapshot:

@@ -4,16 +4,16 @@ Claims told the node of their pod, and told so no longer: one annotation, by ver
 
 from collections.abc import Callable
 
-from adapters.kube.acting.operations import Answer, answer_of
+from adapters.kube.acting.by_version import (
+    MOST_TRIES,
+    answered,
+    number_of,
+    take_back,
+)
+from adapters.kube.acting.operations import Answer
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.api.client import Transport
-from adapters.kube.api.errors import (
-    AnswerError,
-    ClusterError,
-    ConflictError,
-    ThrottledError,
-)
-from adapters.kube.objects.fields import FieldError
+from adapters.kube.api.errors import ConflictError
 from adapters.kube.objects.volume_records import (
     SELECTED_NODE,
     ClaimRecord,
@@ -23,7 +23,6 @@ from adapters.kube.objects.volume_records import (
 PATCH_RULE = (
     '{apiGroups: [""], resources: ["persistentvolumeclaims"], verbs: ["get", "patch"]}'
 )
-_MOST_TRIES = 3
 
 
 class ClaimWriter:
@@ -44,14 +43,7 @@ class ClaimWriter:
         ThrottledError
             When the server asks us to wait.
         """
-        try:
-            return self._told(claim, node)
-        except ThrottledError:
-            raise
-        except AnswerError as error:
-            return answer_of(error)
-        except (ClusterError, FieldError) as error:
-            return "again", str(error)
+        return answered(lambda: self._told(claim, node))
 
     def untell(self, key: str, node: str) -> None:
         """
@@ -60,27 +52,19 @@ class ClaimWriter:
         Where that fails its pod is planned for that node, or its provisioner lets go.
         """
         space, _, name = key.partition("/")
-        path = _path(space, name)
-        for _ in range(_MOST_TRIES):
-            if not self._allowed():
-                return
-            try:
-                raw = self._transport.call("GET", path, rule=PATCH_RULE)
-                claim = claim_record(raw)
-                if claim.volume or claim.node != node:
-                    return
-                self._patch(path, None, claim.version)
-            except ConflictError:
-                continue
-            except (ClusterError, FieldError):
-                return
-            return
+        take_back(self._allowed, lambda: self._untold(_path(space, name), node))
+
+    def _untold(self, path: str, node: str) -> None:
+        claim = claim_record(self._transport.call("GET", path, rule=PATCH_RULE))
+        if not claim.volume and claim.node == node:
+            self._patch(path, None, claim.version)
 
     def _told(self, claim: ClaimRecord, node: str) -> int | Answer:
         path, version = _path(claim.namespace, claim.name), claim.version
-        for _ in range(_MOST_TRIES):
+        for _ in range(MOST_TRIES):
             try:
-                return _number(self._patch(path, node, version))
+                after = self._patch(path, node, version)
+                return number_of(claim_record(after).version)
             except ConflictError:
                 raw = self._transport.call("GET", path, rule=PATCH_RULE)
             now = claim_record(raw)
@@ -89,7 +73,7 @@ class ClaimWriter:
             if now.node and now.node != node:
                 return "again", f"claim {claim.name} is for a pod on node {now.node}"
             if now.node:
-                return _number(raw)
+                return number_of(now.version)
             version = now.version
         return "again", f"claim {claim.name} changes all the time"
 
@@ -100,8 +84,3 @@ class ClaimWriter:
 
 def _path(namespace: str, name: str) -> str:
     return f"/api/v1/namespaces/{namespace}/persistentvolumeclaims/{name}"
-
-
-def _number(raw: Raw) -> int:
-    version = claim_record(raw).version
-    return int(version) if version.isdecimal() else 0

@@ -7,16 +7,17 @@ the annotation with which it knows such a volume again, so nobody's data is clea
 
 from collections.abc import Callable
 
-from adapters.kube.acting.operations import Answer, answer_of
+from adapters.kube.acting.by_version import (
+    MOST_TRIES,
+    answered,
+    number_of,
+    take_back,
+)
+from adapters.kube.acting.operations import Answer
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.api.client import Transport
-from adapters.kube.api.errors import (
-    AnswerError,
-    ClusterError,
-    ConflictError,
-    ThrottledError,
-)
-from adapters.kube.objects.fields import FieldError, mapping, text
+from adapters.kube.api.errors import ConflictError
+from adapters.kube.objects.fields import mapping, text
 from adapters.kube.objects.volume_records import (
     ClaimRecord,
     VolumeRecord,
@@ -27,7 +28,6 @@ VOLUME_RULE = (
     '{apiGroups: [""], resources: ["persistentvolumes"], verbs: ["get", "patch"]}'
 )
 _BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
-_MOST_TRIES = 3
 
 
 class VolumeWriter:
@@ -48,14 +48,7 @@ class VolumeWriter:
         ThrottledError
             When the server asks us to wait.
         """
-        try:
-            return self._given(volume, claim)
-        except ThrottledError:
-            raise
-        except AnswerError as error:
-            return answer_of(error)
-        except (ClusterError, FieldError) as error:
-            return "again", str(error)
+        return answered(lambda: self._given(volume, claim))
 
     def take_back(self, volume: str, claim: str) -> None:
         """
@@ -63,20 +56,13 @@ class VolumeWriter:
 
         Where that fails the claim gets it, and its pod is planned for where it is.
         """
-        for _ in range(_MOST_TRIES):
-            if not self._allowed():
-                return
-            try:
-                raw = self._transport.call("GET", _path(volume), rule=VOLUME_RULE)
-                found = volume_record(raw)
-                if not _is_given(found, claim) or _phase(raw) == "Bound":
-                    return
-                self._patch(volume, found.version, None, None)
-            except ConflictError:
-                continue
-            except (ClusterError, FieldError):
-                return
-            return
+        take_back(self._allowed, lambda: self._taken_back(volume, claim))
+
+    def _taken_back(self, volume: str, claim: str) -> None:
+        raw = self._transport.call("GET", _path(volume), rule=VOLUME_RULE)
+        found = volume_record(raw)
+        if _is_given(found, claim) and _phase(raw) != "Bound":
+            self._patch(volume, found.version, None, None)
 
     def _given(self, volume: str, claim: ClaimRecord) -> int | Answer:
         key = f"{claim.namespace}/{claim.name}"
@@ -87,18 +73,18 @@ class VolumeWriter:
             "name": claim.name,
             "uid": claim.uid,
         }
-        for _ in range(_MOST_TRIES):
+        for _ in range(MOST_TRIES):
             raw = self._transport.call("GET", _path(volume), rule=VOLUME_RULE)
             found = volume_record(raw)
             if _is_given(found, key):
-                return _number(found)
+                return number_of(found.version)
             if not found.is_free:
                 return "again", f"volume {volume} is no longer free for claim {key}"
             try:
                 after = self._patch(volume, found.version, reference, "yes")
             except ConflictError:
                 continue
-            return _number(volume_record(after))
+            return number_of(volume_record(after).version)
         return "again", f"volume {volume} changes all the time"
 
     def _patch(
@@ -119,7 +105,3 @@ def _phase(raw: Raw) -> str:
 
 def _path(volume: str) -> str:
     return f"/api/v1/persistentvolumes/{volume}"
-
-
-def _number(volume: VolumeRecord) -> int:
-    return int(volume.version) if volume.version.isdecimal() else 0

@@ -7,17 +7,12 @@ Each write is for the version that was read; whoever else wrote meanwhile is rea
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from adapters.kube.acting.by_version import answered
 from adapters.kube.acting.devices.device_dealer import Grant
-from adapters.kube.acting.operations import NO_ANSWER, Answer, answer_of
+from adapters.kube.acting.operations import NO_ANSWER, Answer
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.api.client import Transport
-from adapters.kube.api.errors import (
-    AnswerError,
-    ClusterError,
-    ConflictError,
-    NotFoundError,
-    ThrottledError,
-)
+from adapters.kube.api.errors import ClusterError, ConflictError, NotFoundError
 from adapters.kube.objects.fields import FieldError, items, mapping, records
 
 FINALIZER = "resource.kubernetes.io/delete-protection"
@@ -50,14 +45,7 @@ class ResourceClaimWriter:
         ThrottledError
             When the server asks us to wait.
         """
-        try:
-            return self._reserved(grant)
-        except ThrottledError:
-            raise
-        except AnswerError as error:
-            return answer_of(error)
-        except (ClusterError, FieldError) as error:
-            return "again", str(error)
+        return answered(lambda: self._reserved(grant))
 
     def release(self, key: str, users: Sequence[str]) -> bool:
         """
