@@ -1,4 +1,7 @@
-import io
+"""
+The command itself: wrong use, help, settings, interrupts and what is written.
+"""
+
 import json
 import os
 import signal
@@ -7,16 +10,12 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
-from adapters.cli.main import main, run
+from adapters.cli.main import main
+from tests.adapters.command import phalanx
 from tests.adapters.documents import scenario
 
 REPOSITORY = Path(__file__).parents[2]
-
-
-def phalanx(*words: object) -> int:
-    return run([str(word) for word in words])
 
 
 def shell(*words: object, **options) -> subprocess.CompletedProcess:
@@ -29,101 +28,6 @@ def shell(*words: object, **options) -> subprocess.CompletedProcess:
         timeout=60,
         **options,
     )
-
-
-def test_plan_exits_0_also_when_gangs_wait(small, capsys):
-    assert 0 == phalanx("plan", small)
-    shown = capsys.readouterr().out
-    assert "default/train" in shown
-    assert "NoFittingNode" in shown
-
-
-def test_plan_as_json_has_every_key(small, capsys):
-    assert 0 == phalanx("plan", small, "-o", "json")
-    document = json.loads(capsys.readouterr().out)
-
-    assert [
-        "apiVersion",
-        "kind",
-        "strategy",
-        "status",
-        "deterministic",
-        "snapshot",
-        "seed",
-        "versions",
-        "tiers",
-        "gangs",
-        "operations",
-        "model",
-        "seconds",
-        "fallback",
-        "cut",
-        "held",
-        "holds",
-    ] == list(document)
-    assert document["seconds"] is None
-    assert document["fallback"] is None
-    assert ["default/train-0", "default/train-1"] == [
-        step["pod"] for step in document["operations"]
-    ]
-
-
-def test_timings_fill_every_phase(small, capsys):
-    assert 0 == phalanx("plan", small, "-o", "json", "--timings")
-    seconds = json.loads(capsys.readouterr().out)["seconds"]
-
-    assert [
-        "read",
-        "problem",
-        "greedy",
-        "build",
-        "search",
-        "decode",
-        "verify",
-        "total",
-    ] == list(seconds)
-    assert seconds["read"] > 0
-    assert seconds["total"] > 0
-
-
-def test_plan_reads_standard_input(small, capsys, monkeypatch):
-    class Stdin:
-        buffer = io.BytesIO(small.read_bytes())
-
-    monkeypatch.setattr(sys, "stdin", Stdin)
-
-    assert 0 == phalanx("plan", "-", "-o", "name")
-    assert "default/train\n" == capsys.readouterr().out
-
-
-@pytest.mark.parametrize("form", ["table", "wide", "json", "yaml", "name", "csv"])
-def test_every_format_of_plan_is_written(form, small, capsys):
-    assert 0 == phalanx("plan", small, "-o", form, "--diff", "greedy")
-    assert "train" in capsys.readouterr().out
-
-
-def test_yaml_and_json_say_the_same(small, capsys):
-    phalanx("plan", small, "-o", "json")
-    as_json = json.loads(capsys.readouterr().out)
-    phalanx("plan", small, "-o", "yaml")
-
-    assert as_json == yaml.safe_load(capsys.readouterr().out)
-
-
-def test_detailed_exit_code_says_that_something_is_done(small):
-    assert 3 == phalanx("plan", small, "-o", "name", "--detailed-exitcode")
-
-
-def test_output_in_a_pipe_has_no_colour(small, capsys):
-    phalanx("plan", small)
-
-    assert "\033" not in capsys.readouterr().out
-
-
-def test_seconds_use_the_clock_and_say_so(small, capsys):
-    assert 0 == phalanx("plan", small, "-o", "json", "--seconds", "0.5")
-
-    assert json.loads(capsys.readouterr().out)["deterministic"] is False
 
 
 @pytest.mark.parametrize(
@@ -200,43 +104,6 @@ def test_an_unexpected_error_exits_1_without_a_traceback(small, capsys, monkeypa
     assert "Traceback" not in said
 
 
-def test_a_rejected_plan_exits_1(small, capsys, monkeypatch):
-    from models.errors import PlanRejectedError
-
-    def broken(*_args, **_kwargs):
-        raise PlanRejectedError(["node-capacity: n0: 9 of 8"])
-
-    monkeypatch.setattr("adapters.loop.plan_round.decide_or_fall_back", broken)
-
-    assert 1 == phalanx("plan", small)
-    assert "node-capacity" in capsys.readouterr().err
-
-
-def test_a_round_that_was_planned_again_exits_0_with_a_warning(
-    small, capsys, monkeypatch
-):
-    from solver.strategies import STRATEGIES
-
-    def raising(_problem, _watch):
-        raise ZeroDivisionError("in a strategy")
-
-    monkeypatch.setitem(STRATEGIES, "solver", raising)
-
-    assert 0 == phalanx("plan", small, "-o", "json")
-    shown = capsys.readouterr()
-    document = json.loads(shown.out)
-    assert "greedy" == document["fallback"]["way"]
-    assert "ZeroDivisionError: in a strategy" in shown.err
-    assert "this plan was judged" in shown.err
-    assert "do: report it" in shown.err
-    assert "Traceback" not in shown.err
-    assert 0 == phalanx("plan", small, "--debug")
-    shown = capsys.readouterr()
-    assert "Planned again by greedy, without evictions" in shown.out
-    assert "Traceback" in shown.err
-    assert ", in raising" in shown.err
-
-
 def test_an_interrupt_exits_130(small, capsys, monkeypatch):
     def interrupted(*_args, **_kwargs):
         raise KeyboardInterrupt
@@ -268,213 +135,6 @@ def test_a_closed_pipe_is_silent(small):
 
     assert b"" == said
     assert process.returncode in {0, -signal.SIGPIPE}
-
-
-def test_verify_holds_for_our_own_plan(small, tmp_path, capsys):
-    phalanx("plan", small, "-o", "json")
-    plan = tmp_path / "plan.json"
-    plan.write_text(capsys.readouterr().out)
-
-    assert 0 == phalanx("verify", small, plan)
-    assert "holds" in capsys.readouterr().out
-
-
-def test_verify_exits_3_and_names_what_is_broken(small, tmp_path, capsys):
-    phalanx("plan", small, "-o", "json")
-    document = json.loads(capsys.readouterr().out)
-    document["operations"][0]["node"] = "nowhere"
-    plan = tmp_path / "plan.json"
-    plan.write_text(json.dumps(document))
-
-    assert 3 == phalanx("verify", small, plan)
-    assert "nowhere" in capsys.readouterr().out
-    assert 3 == phalanx("verify", small, plan, "-o", "json")
-    assert json.loads(capsys.readouterr().out)["holds"] is False
-
-
-def test_scenario_run_exits_0_3_and_4(small, tmp_path, capsys):
-    assert 0 == phalanx("scenario", "run", small)
-    assert "1 scenario, 2 rounds: all as expected\n" == capsys.readouterr().out
-
-    document = json.loads(small.read_text())
-    document["expect"]["starts"]["train"] = 1
-    small.write_text(json.dumps(document))
-
-    assert 3 == phalanx("scenario", "run", small)
-    assert (
-        "[greedy] starts: default/train 2 pods, expected 1" in capsys.readouterr().out
-    )
-
-    (tmp_path / "bad.yaml").write_text("kind: Scenario\n")
-
-    assert 4 == phalanx("scenario", "run", tmp_path)
-
-
-def test_scenario_run_passes_over_what_is_no_scenario(small, tmp_path, capsys):
-    (tmp_path / "perf").mkdir()
-    (tmp_path / "perf" / "rounds.yaml").write_text("kind: Scenario\nnonsense: 1\n")
-    (tmp_path / "plan.json").write_text('{"apiVersion": "phalanx/v1", "kind": "Plan"}')
-    (tmp_path / "pods.yaml").write_text("apiVersion: v1\nkind: Pod\n")
-    (tmp_path / "README.md").write_text("# Words\n")
-
-    assert 0 == phalanx("scenario", "run", tmp_path)
-    assert "1 scenario," in capsys.readouterr().out
-
-
-def test_scenario_new_makes_one_that_holds(tmp_path, capsys):
-    path = tmp_path / "new.yaml"
-
-    assert 0 == phalanx("scenario", "new", path)
-    assert 0 == phalanx("scenario", "lint", path)
-    assert 0 == phalanx("scenario", "run", path)
-    capsys.readouterr()
-    assert 2 == phalanx("scenario", "new", path)
-    said = capsys.readouterr().err
-    assert "File exists" in said
-    assert "do: name another path" in said
-
-
-def test_scenario_run_counts_what_failed_and_what_was_rejected(small, tmp_path, capsys):
-    document = json.loads(small.read_text())
-    document["expect"]["starts"]["train"] = 1
-    (tmp_path / "wrong.json").write_text(json.dumps(document))
-    (tmp_path / "bad.yaml").write_text("kind: Scenario\n")
-
-    assert 4 == phalanx("scenario", "run", tmp_path)
-    last = capsys.readouterr().out.splitlines()[-1]
-    assert (
-        "3 scenarios, 4 rounds: 2 as expected, 2 not as expected, 1 file rejected"
-        == last
-    )
-
-
-def test_scenario_lint_wants_a_rule(small, capsys):
-    document = json.loads(small.read_text())
-    del document["rule"]
-    small.write_text(json.dumps(document))
-
-    assert 4 == phalanx("scenario", "lint", small)
-    assert "begins with the rule" in capsys.readouterr().out
-
-
-def test_scenario_schema_is_a_json_schema(capsys):
-    assert 0 == phalanx("scenario", "schema")
-    schema = json.loads(capsys.readouterr().out)
-
-    assert {"apiVersion", "kind", "given"} == set(schema["required"])
-    assert "minGroups" in schema["$defs"]["GangSpec"]["properties"]
-
-
-def part_of_schema(schema: dict, name: str, field: str) -> dict:
-    return schema["$defs"][name]["properties"][field]
-
-
-def test_schema_takes_durations_and_tiers_as_files_write_them(capsys):
-    phalanx("scenario", "schema")
-    schema = json.loads(capsys.readouterr().out)
-    durations = [
-        part_of_schema(schema, *place)
-        for place in (
-            ("GangSpec", "age"),
-            ("Evict", "again"),
-            ("WaitingPolicy", "protectAfter"),
-            ("AgeStep", "after"),
-        )
-    ]
-    tier = part_of_schema(schema, "Policy", "tiers")["items"]["anyOf"]
-
-    for duration in durations:
-        assert {"string", "number"} <= {kind["type"] for kind in duration["anyOf"]}
-    assert "entitled" in tier[0]["enum"]
-    assert {"$ref": "#/$defs/Tier"} == tier[1]
-
-
-def test_policy_fields_have_one_spelling(tmp_path, capsys):
-    path = tmp_path / "x.json"
-    path.write_text(json.dumps(scenario() | {"policy": {"evict": {"max_pods": 1}}}))
-
-    assert 4 == phalanx("plan", path)
-    assert 'did you mean "maxPods"?' in capsys.readouterr().err
-
-
-@pytest.fixture
-def parts(tmp_path) -> list[Path]:
-    """
-    Cut one snapshot into nodes, gangs and a policy, a file each.
-    """
-    whole = scenario(
-        gangs=[
-            {"name": "sweep", "min": 3, "requests": {"nvidia.com/gpu": 2}},
-            {"name": "train", "min": 1, "requests": {"nvidia.com/gpu": 8}},
-        ]
-    )
-    given = whole.pop("given")
-    files = {
-        "nodes": {"given": {"nodes": given["nodes"]}},
-        "gangs": {"given": {"gangs": given["gangs"]}},
-        "policy": {"given": {}, "policy": {"tiers": ["pods"], "seed": 7}},
-    }
-    for name, document in files.items():
-        (tmp_path / f"{name}.json").write_text(json.dumps(whole | document))
-    return [tmp_path / f"{name}.json" for name in files]
-
-
-def test_several_files_are_one_snapshot_and_one_holds_the_policy(parts, capsys):
-    assert 0 == phalanx("plan", *parts, "-o", "json")
-    document = json.loads(capsys.readouterr().out)
-
-    assert 7 == document["seed"]
-    assert ["pods", "order"] == [tier["name"] for tier in document["tiers"]]
-    assert 3 == len(document["operations"])
-
-
-def test_the_plan_of_several_files_can_be_judged(parts, tmp_path, capsys):
-    phalanx("plan", *parts, "-o", "json")
-    plan = tmp_path / "plan.json"
-    plan.write_text(capsys.readouterr().out)
-
-    assert 0 == phalanx("verify", *parts, plan)
-    assert "holds: 3 operations, no rule broken\n" in capsys.readouterr().out
-    assert 3 == phalanx("verify", parts[0], plan)
-    assert capsys.readouterr().out.splitlines()[-1].startswith("broken: ")
-
-
-def test_two_policies_are_one_too_many(parts, capsys):
-    assert 4 == phalanx("plan", *parts, parts[-1])
-    assert "2 of these files hold a policy" in capsys.readouterr().err
-
-
-def test_compare_pairs_both_strategies(small, capsys):
-    assert 0 == phalanx("compare", small, "-o", "json")
-    document = json.loads(capsys.readouterr().out)
-
-    (item,) = document["items"]
-    assert {"gpus": 4, "pods": 2, "gangs": 1} == {
-        word: item["solver"][word] for word in ("gpus", "pods", "gangs")
-    }
-    assert 1 == document["summary"]["pairs"]
-    assert 0.0 == item["gap"]
-
-
-def test_compare_says_what_each_column_counts_and_who_is_better(small, capsys):
-    assert 0 == phalanx("compare", small)
-    groups, head, row, _, first, second = capsys.readouterr().out.splitlines()
-
-    assert ["GPUS", "PODS", "GANGS", "SECONDS"] == groups.split()
-    assert head.index("GREEDY") == groups.index("GPUS")
-    assert "small.json" in row
-    assert row.endswith("equal")
-    assert first.startswith("1 input, each planned twice with one policy and seed")
-    assert "4 with greedy, 4 with the solver (+0, +0.0 %)" in second
-
-
-def test_compare_as_csv_names_every_column(small, capsys):
-    assert 0 == phalanx("compare", small, "-o", "csv")
-    head, row = capsys.readouterr().out.splitlines()
-
-    names = head.split(",")
-    assert len(set(names)) == len(names) == len(row.split(","))
-    assert {"greedy_gpus", "solver_gpus", "better", "tier"} <= set(names)
 
 
 def test_config_names_the_origin_of_each_value(tmp_path, capsys, monkeypatch):

@@ -15,6 +15,7 @@ from adapters.inventory.selectors import SelectorError, selector
 from adapters.observe.round_file import RoundFile
 from adapters.observe.round_record import head_of, record_of
 from models.policy import Policy
+from tests.adapters.command import phalanx
 from tests.adapters.documents import scenario
 from tests.adapters.kube.following import kubeconfig
 from tests.adapters.kube.status_cases import telling
@@ -72,10 +73,6 @@ def recorded(tmp_path):
     file.append(head_of("r0", 1_793_519_000.0, "rejected", "it broke 1 rule"))
     file.append(record_of(turned(), Policy(), "done"))
     return path
-
-
-def phalanx(*words):
-    return run([str(word) for word in words])
 
 
 def table(capsys, *words):

@@ -3,15 +3,10 @@ import re
 import pytest
 import typer
 
-from adapters.cli.main import run
 from adapters.cli.views.listed_source import record_path
 from adapters.service.run_settings import BUDGET, as_run_here, read_config, running
 from models.errors import InputRejectedError
-
-
-def phalanx(*words: str) -> int:
-    return run(list(words))
-
+from tests.adapters.command import phalanx
 
 NOTHING = {"seconds": None, "seed": None, "workers": None}
 FILE = """\

@@ -11,6 +11,7 @@ from adapters.kube.objects.constraints import NAME_FIELD
 from adapters.kube.objects.pod_reader import pod_record
 from models.gangs import Group, MatchPolicy, PodPhase
 from models.why.reasons import Reason
+from tests.helpers.group_objects import kind, members
 from tests.helpers.manifests import (
     GPU,
     NOW,
@@ -24,7 +25,6 @@ from tests.helpers.manifests import (
     pod_group,
     refusal,
 )
-from tests.helpers.group_objects import kind, members
 
 BY_NUMBER = [{"key": "k", "operator": "Gt", "value": "4"}]
 

@@ -4,6 +4,7 @@ Budgets of disruption and limits of run time, as pods and policies say them.
 
 import pytest
 
+from tests.helpers.group_objects import members
 from tests.helpers.manifests import (
     assembled,
     gang_of,
@@ -12,7 +13,6 @@ from tests.helpers.manifests import (
     pod,
     pod_group,
 )
-from tests.helpers.group_objects import members
 
 
 def budget(**fields):

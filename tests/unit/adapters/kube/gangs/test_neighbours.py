@@ -9,6 +9,7 @@ from models.neighbours import Apart, Spread
 from models.nodes import HOSTNAME
 from models.policy import Policy
 from solver.problem.problem import problem_of
+from tests.helpers.group_objects import two
 from tests.helpers.manifests import (
     assembled,
     gang_of,
@@ -18,7 +19,6 @@ from tests.helpers.manifests import (
     pod,
     pod_group,
 )
-from tests.helpers.group_objects import two
 
 
 def apart(**labels):

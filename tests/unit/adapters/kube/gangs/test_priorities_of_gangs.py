@@ -4,6 +4,7 @@ The priority of a gang, from its pods and from its group.
 
 import pytest
 
+from tests.helpers.group_objects import members
 from tests.helpers.manifests import (
     Words,
     gang_of,
@@ -12,7 +13,6 @@ from tests.helpers.manifests import (
     pod_group,
     refusal,
 )
-from tests.helpers.group_objects import members
 
 
 def priority_class(name, value, **fields):

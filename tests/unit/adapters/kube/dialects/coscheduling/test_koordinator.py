@@ -7,34 +7,18 @@ import pytest
 from adapters.kube.dialects.coscheduling.keys import KeyRules
 from adapters.kube.dialects.coscheduling.koordinator import DIALECT, Koordinator
 from models.gangs import MatchPolicy, PodPhase
-from models.queues import QueueResource
-from models.why.reasons import Reason
+from tests.helpers.koordinator_objects import annotated
 from tests.unit.adapters.kube.dialects.family import (
     GANG,
     LABEL,
-    QUOTA,
-    SIGS,
     claim,
     claims,
     group,
-    objects,
     pod,
-    quota,
-    standing,
     why,
 )
 
 CRD_FIRST = Koordinator(annotations_first=False)
-
-
-def annotated(**words):
-    """
-    Read a gang of one pod with a name and a minimum, and the words.
-    """
-    said = {"name": "g", "min-available": "2"}
-    said |= {key.replace("_", "-"): value for key, value in words.items()}
-    notes = {f"{GANG}/{key}": value for key, value in said.items()}
-    return claim(DIALECT, [pod(notes=notes)])
 
 
 def test_annotations_alone_make_a_gang():
@@ -383,189 +367,3 @@ def test_the_label_for_the_minimum_is_read_before_the_annotation():
 
     assert 2 == made.tree.minimum
     assert "gives way" in made.warnings[0]
-
-
-# --- quotas -------------------------------------------------------------------
-
-
-def queues(*raws):
-    return {queue.name: queue for queue in DIALECT.queues(objects(*raws), [])}
-
-
-def test_without_quotas_there_are_no_queues():
-    assert {} == queues()
-
-
-def test_min_max_and_weight_of_a_quota():
-    found = queues(
-        quota("a", min={"cpu": "4"}, max={"cpu": "10"}),
-        quota("b", max={"cpu": "5", "nvidia.com/gpu": "8"}),
-        quota("c", min={"cpu": "1"}, max={}, notes={"shared-weight": '{"cpu": "20"}'}),
-    )
-
-    assert {"a", "b", "c", "koordinator-default-quota"} == set(found)
-    rules = {name: found[name].resources["cpu"] for name in "abc"}
-    assert QueueResource(quota=4000, limit=10000, weight=2) == rules["a"]
-    assert QueueResource(quota=0, limit=5000, weight=1) == rules["b"]
-    assert QueueResource(quota=1000, limit=None, weight=4) == rules["c"]
-
-
-def test_a_quota_lies_below_its_parent():
-    found = queues(
-        quota("top", labels={"is-parent": "true"}),
-        quota("leaf", labels={"parent": "top"}),
-        quota("other", labels={"parent": "koordinator-root-quota"}),
-        quota("koordinator-root-quota"),
-    )
-
-    assert "top" == found["leaf"].parent
-    assert found["other"].parent is None
-    assert "koordinator-root-quota" not in found
-
-
-def test_a_quota_that_cannot_be_read_is_closed():
-    assert not queues(quota("a", min={"cpu": "lots"}))["a"].open
-    assert not queues(quota("a", notes={"shared-weight": "["}))["a"].open
-
-
-def test_a_quota_without_end_bounds_nothing():
-    found = queues(quota("a", max={"cpu": "9223372036854775807"}))
-
-    assert {} == found["a"].resources
-
-
-def queue_of(raws, **labels):
-    said = {f"{QUOTA}/{key}": value for key, value in labels.items()}
-    notes = {f"{GANG}/name": "g", f"{GANG}/min-available": "1"}
-    return claim(DIALECT, [pod(labels=said, notes=notes)], raws)
-
-
-def test_the_queue_of_a_gang_is_its_pods_quota():
-    a, mapped = quota("a"), quota("b", notes={"namespaces": '["default"]'})
-
-    assert queue_of([]).queue is None
-    assert "koordinator-default-quota" == queue_of([a]).queue
-    assert "b" == queue_of([a, mapped]).queue
-    assert "a" == queue_of([a, mapped], name="a").queue
-
-
-def test_pods_of_two_quotas_are_a_conflict():
-    notes = {f"{GANG}/name": "g", f"{GANG}/min-available": "1"}
-    pods = [pod(n, {f"{QUOTA}/name": n}, notes) for n in "ab"]
-
-    assert why(claim(DIALECT, pods, [quota("a"), quota("b")])).startswith(
-        "ConfigConflict"
-    )
-
-
-def test_a_pod_may_say_that_it_is_not_preemptible():
-    assert queue_of([]).preemptible is None
-    assert queue_of([], preemptible="false").preemptible is False
-
-
-@pytest.mark.parametrize(("said", "kept"), [("false", 4), ("true", 0), ("no", 0)])
-def test_a_quota_that_lends_nothing_keeps_its_min(said, kept):
-    raw = quota("a", min={"cpu": "4"}, labels={"allow-lent-resource": said})
-
-    assert queues(raw)["a"].rule("cpu").kept == 1000 * kept
-
-
-# --- answers ------------------------------------------------------------------
-
-
-def answers(reader=DIALECT, *, status=None, notes=None, **fields):
-    raw = group(minMember=2, status=status, notes=notes)
-    return list(
-        reader.answer(claim(DIALECT, raws=[raw]), standing(minimum=2, **fields))
-    )
-
-
-ROOM = {"reason": Reason.INSUFFICIENT_CAPACITY, "message": "needs 2 cpu", "total": 2}
-SAID = "GangGroup default/g is rejected: gang default/g needs 2 cpu"
-
-
-def test_a_gang_without_an_object_is_not_answered():
-    assert [] == list(DIALECT.answer(annotated(), standing(minimum=2, **ROOM)))
-
-
-def test_a_waiting_gang_is_told_why_and_how_many_are_scheduled():
-    counted, kept, told = answers(**ROOM)
-
-    assert ("podgroups", "status") == (counted.plural, counted.subresource)
-    assert {"status": {"scheduled": 0}} == counted.patch
-    note = {"phalanx/waiting": f"InsufficientCapacity: {SAID}"}
-    assert {"metadata": {"annotations": note}} == kept.patch
-    assert ("Warning", "FailedScheduling", SAID) == told.event
-    assert (SIGS, "v1alpha1", "default", "g") == (
-        told.group,
-        told.version,
-        told.namespace,
-        told.name,
-    )
-
-
-def test_what_is_said_already_is_not_said_again():
-    note = {"phalanx/waiting": f"InsufficientCapacity: {SAID}"}
-
-    assert [] == answers(status={"scheduled": 0}, notes=note, **ROOM)
-
-
-def test_new_numbers_change_the_annotation_and_make_no_event():
-    note = {"phalanx/waiting": "InsufficientCapacity: other numbers"}
-    (kept,) = answers(status={"scheduled": 0}, notes=note, **ROOM)
-
-    assert kept.event is None
-
-
-def test_a_missing_member_is_a_failed_check():
-    *_, told = answers(reason=Reason.WAITING_FOR_PODS, message="needs 2 pods")
-
-    assert "basic check failed" in told.event[2]
-
-
-def test_a_start_takes_the_reason_away():
-    note = {"phalanx/waiting": "InsufficientCapacity: x"}
-    counted, kept, told = answers(notes=note, state="Starting", binding=2, total=2)
-
-    assert {"status": {"scheduled": 2}} == counted.patch
-    assert {"metadata": {"annotations": {"phalanx/waiting": None}}} == kept.patch
-    assert "Normal" == told.event[0]
-
-
-def test_phases_and_counters_belong_to_the_controller():
-    (counted,) = answers(state="Running", running=2, total=2)
-
-    assert {"scheduled"} == set(counted.patch["status"])
-
-
-@pytest.mark.parametrize(
-    ("counts", "phase"),
-    [
-        ({"total": 1}, "Pending"),
-        ({"total": 2}, "PreScheduling"),
-        ({"total": 2, "binding": 1}, "Scheduling"),
-        ({"total": 2, "binding": 2}, "Scheduled"),
-        ({"total": 2, "running": 2}, "Running"),
-        ({"total": 2, "running": 1, "failed": 1}, "Failed"),
-        ({"total": 2, "succeeded": 2}, "Finished"),
-    ],
-)
-def test_phases_where_no_controller_is(counts, phase):
-    owner = Koordinator(owns_status=True)
-    found = [w for w in answers(owner, state="Running", now=60.0, **counts) if w.patch]
-    status = found[0].patch["status"]
-
-    assert phase == status["phase"]
-    assert counts.get("failed", 0) == status["failed"]
-    begun = phase in {"Scheduling", "Scheduled"}
-    assert begun == ("scheduleStartTime" in status)
-    if begun:
-        assert "1970-01-01T00:01:00Z" == status["scheduleStartTime"]
-
-
-def test_a_podgroup_that_schedules_for_two_days_is_left():
-    old = {"phase": "Scheduling", "scheduleStartTime": "1970-01-01T00:00:00Z"}
-    owner = Koordinator(owns_status=True)
-    status = {**old, "scheduled": 0}
-
-    assert [] == answers(owner, status=status, state="Running", now=3 * 86400.0)
