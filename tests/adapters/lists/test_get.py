@@ -1,3 +1,7 @@
+"""
+``phalanx get``: gangs, queues, nodes and rounds in lists.
+"""
+
 import csv
 import io
 import json
@@ -5,79 +9,13 @@ import json
 import pytest
 
 from adapters.cli.main import run
-from adapters.cli.terminal.output import Format
-from adapters.cli.views import listing
-from adapters.cli.views.get_views import gangs_of
-from adapters.cli.views.listing import Look, span, watch
-from adapters.inventory.gangs import gang_rows
-from adapters.inventory.listed import Seen
+from adapters.cli.views.listing import span
 from adapters.inventory.selectors import SelectorError, selector
-from adapters.observe.round_file import RoundFile
-from adapters.observe.round_record import head_of, record_of
-from models.policy import Policy
 from tests.adapters.command import phalanx
 from tests.adapters.documents import scenario
 from tests.adapters.kube.following import kubeconfig
 from tests.adapters.kube.status_cases import telling
-from tests.adapters.test_rounds import turned
-from tests.helpers.build import gang, leaf, nodes, snapshot
-
-GPU = "nvidia.com/gpu"
-
-
-@pytest.fixture
-def busy(tmp_path):
-    """
-    A file with a gang that runs, one that lacks pods, one that is too big.
-    """
-    running = {"node": "n-0", "pods": 2, "for": "1h"}
-    document = scenario(
-        nodes=[
-            {"name": "n", "count": 2, "allocatable": {GPU: 8}, "labels": {"rack": "a"}},
-            {"name": "old", "allocatable": {GPU: 4}, "unschedulable": True},
-        ],
-        queues=[
-            {"name": "research", "resources": {GPU: {"quota": 8, "limit": 12}}},
-            {"name": "batch", "resources": {GPU: {"quota": 4}}},
-        ],
-        gangs=[
-            {
-                "name": "train",
-                "queue": "research",
-                "min": 2,
-                "age": "2h",
-                "requests": {GPU: 3},
-                "running": [running],
-            },
-            {
-                "name": "short",
-                "namespace": "other",
-                "queue": "batch",
-                "min": 3,
-                "created": 1,
-                "age": "5m",
-                "requests": {GPU: 1},
-            },
-            {"name": "giant", "queue": "batch", "min": 1, "requests": {GPU: 64}},
-        ],
-    )
-    path = tmp_path / "busy.json"
-    path.write_text(json.dumps(document))
-    return path
-
-
-@pytest.fixture
-def recorded(tmp_path):
-    path = tmp_path / "rounds.jsonl"
-    file = RoundFile(path)
-    file.append(head_of("r0", 1_793_519_000.0, "rejected", "it broke 1 rule"))
-    file.append(record_of(turned(), Policy(), "done"))
-    return path
-
-
-def table(capsys, *words):
-    assert 0 == phalanx(*words)
-    return capsys.readouterr().out.splitlines()
+from tests.adapters.lists.listed import GPU, table
 
 
 def items(capsys, *words):
@@ -329,60 +267,6 @@ def test_an_empty_file_has_nothing_to_list(tmp_path, capsys):
     assert "No queues" in table(capsys, "get", "queues", "-f", path)[0]
 
 
-def test_describe_shows_a_gang_on_one_screen(busy, capsys):
-    shown = table(capsys, "describe", "gang", "train", "-f", busy)
-
-    assert "Pods         2 running; needs 2 of 2" in shown
-    assert "n-0   2 running" in shown
-    assert len(shown) < 25
-
-
-def test_describe_says_of_a_gang_that_could_start_that_it_does(capsys):
-    file = "scenarios/demo/fragmented.yaml"
-    starts = table(capsys, "describe", "gang", "eval-sweep", "-f", file)
-    waits = table(capsys, "describe", "gang", "agent-rl", "-f", file)
-
-    assert "Starts       in the next round" in starts
-    assert not [line for line in waits if line.startswith("Starts ")]
-    assert [line for line in waits if line.startswith("Waits for ")]
-
-
-def test_describe_gives_a_gang_as_files_write_it(busy, capsys):
-    assert 0 == phalanx("describe", "gang", "other/short", "-f", busy, "-o", "json")
-    document = json.loads(capsys.readouterr().out)
-
-    assert ("Gang", 3, 1) == (
-        document["kind"],
-        document["spec"]["min"],
-        document["spec"]["created"],
-    )
-
-
-def test_describe_shows_a_queue_and_a_node(busy, capsys):
-    queue = table(capsys, "describe", "queue", "research", "-f", busy)
-    node = table(capsys, "describe", "node", "n-0", "-f", busy)
-
-    assert f"{GPU}     6      6         0      8     0     12       1" in queue
-    assert any(line.startswith("default/train") for line in queue)
-    assert "nvidia.com/gpu    8          6           0     2" in node
-    assert "default/train     2" in node
-
-
-def test_describe_shows_what_a_round_decided(recorded, capsys):
-    shown = "\n".join(table(capsys, "describe", "round", "--rounds", recorded))
-
-    assert "Round        r1" in shown
-    assert "Plan         greedy, feasible" in shown
-    assert "2 pods bound with 8 GPUs" in shown
-    assert "default/waits" in shown
-
-
-def test_describe_shows_a_round_that_came_to_nothing(recorded, capsys):
-    shown = table(capsys, "describe", "round", "r0", "--rounds", recorded)
-
-    assert "Outcome      rejected: it broke 1 rule" in shown
-
-
 def test_a_name_in_two_namespaces_must_be_said_in_full(tmp_path, capsys):
     path = tmp_path / "two.json"
     twins = [{"name": "a", "namespace": space, "min": 1} for space in ("x", "y")]
@@ -413,58 +297,6 @@ def test_a_cluster_is_read_with_what_its_pods_say(tmp_path, capsys):
 def test_kubectl_gang_is_the_same_command(busy, capsys):
     assert 0 == phalanx("get", "gang", "train", "-f", busy, "-o", "name")
     assert "default/train\n" == capsys.readouterr().out
-
-
-def looks(*worlds):
-    """
-    See one gang after the other, each as it runs on so many nodes.
-    """
-    for running in worlds:
-        gangs = [
-            gang(name, leaf(minimum=1, running=["n0"] * number), age=seconds)
-            for name, number, seconds in running
-        ]
-        yield Seen(
-            snapshot=snapshot(nodes=nodes(2), gangs=gangs), policy=Policy(), source="s"
-        )
-
-
-@pytest.mark.parametrize("form", [Format.TABLE, Format.JSON, Format.NAME])
-def test_a_watch_prints_what_has_changed_and_nothing_else(form, capsys):
-    seen = list(
-        looks(
-            [("a", 0, 5), ("b", 1, 5)],
-            [("a", 0, 6), ("b", 1, 6)],
-            [("a", 1, 7), ("b", 1, 7)],
-            [("b", 1, 8)],
-        )
-    )
-    worlds = (gang_rows(world) for world in seen)
-    shown = [
-        capsys.readouterr().out.splitlines()
-        for _ in watch(gangs_of(seen[0]), worlds, Look(form=form))
-    ]
-    gone = {Format.TABLE: ["default/a is gone"], Format.NAME: []}
-
-    assert 2 + (form is Format.TABLE) == len(shown[0])
-    assert [] == shown[1]  # that time goes by is no change
-    assert [True] == ['"a"' in line or "default/a" in line for line in shown[2]]
-    if form is Format.JSON:  # as it was last, so that scripts know which one
-        last = json.loads(shown[2][0])
-        assert [last | {"state": "Gone"}] == [*map(json.loads, shown[3])]
-    else:
-        assert gone[form] == shown[3]
-
-
-def test_a_watch_ends_when_it_is_interrupted(recorded, monkeypatch, capsys):
-    class Interrupted:
-        def wait(self, _seconds):
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(listing, "Event", Interrupted)
-
-    assert 130 == phalanx("get", "rounds", "--rounds", recorded, "--watch")
-    assert "r1" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
