@@ -2,23 +2,16 @@
 Decoding: counts become places, class by class, and places are dealt out to gangs.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from models.neighbours import Near, Neighbours
 from solver.decode.pack import PackedPods, pack
+from solver.decode.wants import Value, Want, wants_of
 from solver.effort.budget import Budget
 from solver.encode.encoding import Encoding
-from solver.encode.variables import (
-    Cell,
-    ChoiceVars,
-    Count,
-    Footprint,
-    RigidVars,
-    TypeVars,
-    Var,
-)
 from solver.place.draft import Draft
 from solver.place.fill import fill
 from solver.place.round_state import RoundState, around_now
@@ -26,8 +19,6 @@ from solver.place.stranded import stranded
 from solver.problem.gang_state import Standing
 from solver.problem.node_room import Bools
 from solver.problem.problem import Unit
-
-Value = Callable[[Var], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +32,6 @@ class Decoded:
     draft: Draft
     unpacked: tuple[int, ...]
     whole: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Want:
-    """
-    Pods of one leaf in one place; core pods are what the gang needs to start.
-    """
-
-    unit: Unit
-    state: Standing
-    leaf: int
-    level: int
-    cell: Cell
-    count: int
-    core: bool
 
 
 Slots = dict[tuple[str, int], dict[int, int]]
@@ -73,10 +49,24 @@ def decode(encoding: Encoding, value: Value, budget: Budget) -> Decoded:
     wants, entitled = wants_of(encoding, value)
     dealer = _Dealer(encoding, work, slots)
     failed = dealer.deal(wants)
+    if dealer.has_lonely:
+        unpacked = tuple(sorted({*unpacked, *_with_neighbours(encoding, value)}))
     work.entitled = {key for key in entitled if key in work.placed}
     if failed:
         work.entitled -= {s.key for unit in failed for s in unit.states}
     return Decoded(work.draft(), unpacked, not failed)
+
+
+def _with_neighbours(encoding: Encoding, value: Value) -> Iterator[int]:
+    """
+    List the classes with counts of pods whose rules a node of its own would tell apart.
+    """
+    items = encoding.problem.shapes.items
+    for at, item in enumerate(encoding.classes.items):
+        terms = encoding.capacity.class_terms(at)
+        beside = (var for s, row in terms.items() if items[s].neighbours for var in row)
+        if len(item.nodes) > 1 and any(map(value, beside)):
+            yield at
 
 
 def _pack_all(
@@ -120,140 +110,6 @@ def _pack_all(
     return slots, tuple(unpacked)
 
 
-def wants_of(encoding: Encoding, value: Value) -> tuple[list[Want], set[str]]:
-    """
-    List the pods that an answer places, and the gangs it starts as entitled.
-    """
-    wants: list[Want] = []
-    entitled: set[str] = set()
-    teams: dict[int, list[_FootprintGang]] = {}
-    for kind in encoding.types:
-        num = _value(kind.starts, value)
-        started = kind.units[:num]
-        for unit in started[: _value(kind.entitled, value)]:
-            if unit.starts:
-                entitled.update(state.key for state in unit.states)
-        for vars_ in kind.states:
-            if isinstance(vars_, RigidVars) and vars_.footprint is not None:
-                team = teams.setdefault(id(vars_.footprint), [])
-                team += _members(kind, vars_, started, value)
-            elif isinstance(vars_, RigidVars):
-                wants += _rigid_wants(kind, vars_, started, value)
-            else:
-                wants += _choice_wants(kind, vars_, value)
-    for footprint in encoding.demand.footprints.values():
-        wants += _footprint_wants(footprint, teams.get(id(footprint), []), value)
-    wants.sort(key=lambda w: w.core, reverse=True)
-    return wants, entitled
-
-
-def cores_of(encoding: Encoding, value: Value) -> dict[str, dict[int, int]]:
-    """
-    Give the cores that an answer counts as entitled, of gangs with a choice.
-    """
-    return {
-        vars_.state.key: {i: _value(count, value) for i, count in vars_.core.items()}
-        for kind in encoding.types
-        for vars_ in kind.states
-        if isinstance(vars_, ChoiceVars) and vars_.core
-    }
-
-
-def _value(count: Count, value: Value) -> int:
-    return count.upper if count.variable is None else value(count.variable)
-
-
-def _rigid_wants(
-    kind: TypeVars, vars_: RigidVars, started: tuple[Unit, ...], value: Value
-) -> Iterator[Want]:
-    which = kind.sample.states.index(vars_.state)
-    cells: list[tuple[Cell, tuple[Unit, ...]]] = [(None, started)]
-    if vars_.level >= 0:
-        cells = []
-        rest = started
-        for cell, active in vars_.active.items():
-            num = _value(active, value)
-            cells.append((cell, rest[:num]))
-            if active.variable is not None:
-                rest = rest[num:]
-    for place, units in cells:
-        for i, need in enumerate(vars_.core):
-            more = vars_.surplus.get((i, place))
-            left = 0 if more is None else _value(more, value)
-            for unit in units:
-                state = unit.states[which]
-                extra = min(left, len(state.leaves[i].pending) - need)
-                left -= extra
-                if need:
-                    yield Want(unit, state, i, vars_.level, place, need, core=True)
-                if extra:
-                    yield Want(unit, state, i, vars_.level, place, extra, core=False)
-
-
-@dataclass(slots=True)
-class _FootprintGang:
-    """
-    A gang that starts in a footprint, with the surplus it gets per leaf.
-    """
-
-    unit: Unit
-    state: Standing
-    extra: dict[int, int]
-
-
-def _members(
-    kind: TypeVars, vars_: RigidVars, started: tuple[Unit, ...], value: Value
-) -> Iterator[_FootprintGang]:
-    which = kind.sample.states.index(vars_.state)
-    left = {i: _value(more, value) for (i, _), more in vars_.surplus.items()}
-    for unit in started:
-        state = unit.states[which]
-        extra = {}
-        for i, more in left.items():
-            extra[i] = min(more, len(state.leaves[i].pending) - vars_.core[i])
-            left[i] = more - extra[i]
-        yield _FootprintGang(unit, state, extra)
-
-
-def _footprint_wants(
-    footprint: Footprint, team: list[_FootprintGang], value: Value
-) -> Iterator[Want]:
-    """
-    Deal members to domains: those with most surplus where most surplus has its place.
-    """
-    more = {key: _value(count, value) for key, count in footprint.surplus.items()}
-    active = {cell: _value(count, value) for cell, count in footprint.active.items()}
-
-    def spare(cell: int) -> float:
-        total = sum(more.get((i, cell), 0) for i in range(len(footprint.core)))
-        return -total / active[cell]
-
-    rest = sorted(team, key=lambda m: -sum(m.extra.values()))
-    for cell in sorted((c for c, num in active.items() if num), key=spare):
-        here, rest = rest[: active[cell]], rest[active[cell] :]
-        for member in here:
-            for i, need in enumerate(footprint.core):
-                level = footprint.level
-                if need:
-                    yield Want(
-                        member.unit, member.state, i, level, cell, need, core=True
-                    )
-                extra = min(member.extra.get(i, 0), more.get((i, cell), 0))
-                if extra:
-                    more[i, cell] -= extra
-                    yield Want(
-                        member.unit, member.state, i, level, cell, extra, core=False
-                    )
-
-
-def _choice_wants(kind: TypeVars, vars_: ChoiceVars, value: Value) -> Iterator[Want]:
-    for (i, cell), count in vars_.counts.items():
-        num = _value(count, value)
-        if num:
-            level = vars_.level[i]
-            yield Want(kind.sample, vars_.state, i, level, cell, num, core=True)
-
-
 def iter_first(row: dict[int, int]) -> Iterator[int]:
     """
     Walk a table that loses its first entry between two steps, or stop.
@@ -272,6 +128,7 @@ class _Dealer:
         self.work = work
         self.slots = slots
         self.shared = len(encoding.capacity.scoped) <= 1
+        self.has_lonely = False
         self._masks: dict[tuple[int, int], Bools] = {}
 
     def deal(self, wants: list[Want]) -> list[Unit]:
@@ -282,7 +139,7 @@ class _Dealer:
         taken: list[tuple[Standing, int, list[int]]] = []
         beside: list[tuple[Want, int]] = []
         for want in sorted(wants, key=self._confinement):
-            if self._has_neighbours(want):
+            if self._said(want):
                 beside.append((want, want.count))
                 continue
             hosts = self._from_slots(want)
@@ -290,13 +147,14 @@ class _Dealer:
             if len(hosts) < want.count:
                 short.append((want, want.count - len(hosts)))
         self.work.take_all(taken)
-        short += self._beside_others(self._beside_others(beside))
+        short += self._beside_others(self._with_first(beside))
         failed: dict[str, Unit] = {}
         for want, left in short:
             if want.unit.key in failed:
                 continue
             mask = self._mask(want)
             done = fill(self.work, want.state, want.leaf, left, mask)
+            self.has_lonely |= done < left and bool(self._said(want))
             if done < left and (want.core or not want.unit.starts):
                 failed[want.unit.key] = want.unit
         for unit in failed.values():
@@ -327,30 +185,73 @@ class _Dealer:
         shape = self.encoding.problem.shapes.of_leaf[want.state.key, want.leaf]
         return self.slots.get((pool, shape), {})
 
-    def _has_neighbours(self, want: Want) -> bool:
+    def _said(self, want: Want) -> Neighbours:
         shapes = self.encoding.problem.shapes
-        shape = shapes.of_leaf[want.state.key, want.leaf]
-        return bool(shapes.items[shape].neighbours)
+        return shapes.items[shapes.of_leaf[want.state.key, want.leaf]].neighbours
+
+    def _with_first(self, wants: list[tuple[Want, int]]) -> list[tuple[Want, int]]:
+        """
+        Take the place of the first of its like: where nobody comes that it looks for.
+        """
+        around, rest = self.work.around, []
+        for want, count in wants:
+            said, first = self._said(want), []
+            if around is not None and said.near and around.is_first(said):
+                alone = self._without(said.near)
+                room = self.work.room_for(want.state, want.leaf, self._mask(want))
+                first = [h for h in self._row(want) if alone[h] and room[h] > 0][:1]
+            for host in first:
+                self._take_slot(want, host)
+            rest.append((want, count - len(first)))
+        return rest
+
+    def _without(self, near: Near) -> Bools:
+        """
+        Tell where no slot is near enough of those that pods look for, but for its like.
+        """
+        assert self.work.around is not None
+        items = self.encoding.problem.shapes.items
+        hosts = [
+            host
+            for (_, shape), row in self.slots.items()
+            for host in row
+            if near.pods in items[shape].neighbours.selected
+            and items[shape].neighbours.near != near
+        ]
+        rows = [self.work.around.domains.of(key) for key in near.keys]
+        lacking = [~np.isin(row, row[hosts]) for row in rows]
+        return np.asarray(np.any(lacking, axis=0))
 
     def _beside_others(self, wants: list[tuple[Want, int]]) -> list[tuple[Want, int]]:
         """
         Take slots one by one, as far as those who lie already let it be.
         """
-        short = []
-        for want, count in wants:
-            row, left, moved = self._row(want), count, True
-            while left and moved:
-                moved = False
-                room = self.work.room_for(want.state, want.leaf, self._mask(want))
-                for host in [host for host in row if room[host] > 0][:1]:
-                    self.work.take(want.state, want.leaf, {host: 1})
-                    row[host] -= 1
-                    if not row[host]:
-                        del row[host]
-                    left, moved = left - 1, True
-            if left:
-                short.append((want, left))
-        return short
+        left, before = wants, -1
+        while before != (missing := sum(count for _, count in left)):
+            left = [(want, self._take_slots(want, count)) for want, count in left]
+            before = missing
+        return [(want, count) for want, count in left if count]
+
+    def _take_slots(self, want: Want, count: int) -> int:
+        """
+        Take as many slots as may be by now; say how many are missing.
+        """
+        row = self._row(want)
+        while count:
+            room = self.work.room_for(want.state, want.leaf, self._mask(want))
+            host = next((host for host in row if room[host] > 0), None)
+            if host is None:
+                break
+            self._take_slot(want, host)
+            count -= 1
+        return count
+
+    def _take_slot(self, want: Want, host: int) -> None:
+        row = self._row(want)
+        self.work.take(want.state, want.leaf, {host: 1})
+        row[host] -= 1
+        if not row[host]:
+            del row[host]
 
     def _confinement(self, want: Want) -> tuple[int, int]:
         rank = -1

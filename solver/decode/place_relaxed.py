@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from models.resources import num_gpus
-from solver.decode.deal_places import Value, Want, cores_of, wants_of
+from solver.decode.wants import Value, Want, cores_of, wants_of
 from solver.encode.encoding import Encoding
 from solver.place.draft import Draft
 from solver.place.fill import fill

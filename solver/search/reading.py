@@ -2,8 +2,9 @@
 An answer of a model, turned into a draft that may be kept.
 """
 
-from solver.decode.deal_places import Value, decode
+from solver.decode.deal_places import decode
 from solver.decode.evictions import decode_step
+from solver.decode.wants import Value
 from solver.effort.budget import Budget
 from solver.encode.encoding import Encoding
 from solver.evict.open_step import Opened

@@ -104,6 +104,24 @@ FAULTS = [
         _for(("who-looks-for-its-like-leaves-room-for-others",)),
     ),
     Fault(
+        "rows-let-anybody-be-the-first",
+        "the model lets a pod come first that does not look for its like",
+        switch(
+            f"{_ROWS}._keep_beside",
+            lambda old: lambda self, *args, **_: old(self, *args, may_begin=True),
+        ),
+        _for(("only-who-looks-for-its-like-may-be-first",)),
+    ),
+    Fault(
+        "the-first-comes-last",
+        "places are dealt in any order, and whoever must come first comes too late",
+        switch(
+            "solver.decode.deal_places:_Dealer._with_first",
+            lambda old: lambda self, wants: wants,
+        ),
+        _for(("who-may-be-first-comes-before-those-it-looks-for",)),
+    ),
+    Fault(
         "preferences-are-not-scored",
         "what pods prefer is worth nothing where it counts",
         switch(

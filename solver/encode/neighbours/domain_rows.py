@@ -107,30 +107,44 @@ class _Rows:
     def keep_near(self, near: Near) -> None:
         """
         Ensure that a domain with a pod that looks for others has one, or the first.
+
+        Only who looks for its like may be the first of them.
         """
         items = self.counts.items.items()
         asks = [s for s, item in items if item.neighbours.near == near]
         meant = [s for s, item in items if near.pods in item.neighbours.selected]
+        own = [s for s in asks if s in meant]
         others = [s for s in meant if s not in asks]
-        may_begin = not self.counts.around.exists.get(near.pods) and set(asks) & set(
-            meant
-        )
+        may_begin = not self.counts.around.exists.get(near.pods)
         for key in near.keys:
             hosts = self._hosts(near, key)
-            there, over = self.counts.by_domain(key, others)
-            first: list[tuple[Var, Sequence[Var], Sequence[Var]]] = []
-            for cell, wanting in self.counts.by_domain(key, asks)[0].items():
-                left = hosts.of(cell)
-                if left.constant > 0 and not left.variables:
-                    continue
-                found = [*there.get(cell, ()), *over]
-                if may_begin:
-                    begin = self.model.new_bool_var("")
-                    first.append((begin, wanting, found))
-                    found = [*found, begin]
-                self.model.add(sum_of(left, found) >= self.counts.some(wanting))
-            self.model.add_at_most_one([var for var, _, _ in first])
-            self.counts.found.first.append(first)
+            rest = [s for s in asks if s not in own]
+            self._keep_beside(key, rest, meant, hosts)
+            self._keep_beside(key, own, others, hosts, may_begin=may_begin)
+
+    def _keep_beside(
+        self,
+        key: str,
+        asks: Sequence[int],
+        meant: Sequence[int],
+        hosts: DomainSums,
+        *,
+        may_begin: bool = False,
+    ) -> None:
+        there, over = self.counts.by_domain(key, meant)
+        first: list[tuple[Var, Sequence[Var], Sequence[Var]]] = []
+        for cell, wanting in self.counts.by_domain(key, asks)[0].items():
+            left = hosts.of(cell)
+            if left.constant > 0 and not left.variables:
+                continue
+            found = [*there.get(cell, ()), *over]
+            if may_begin:
+                begin = self.model.new_bool_var("")
+                first.append((begin, wanting, found))
+                found = [*found, begin]
+            self.model.add(sum_of(left, found) >= self.counts.some(wanting))
+        self.model.add_at_most_one([var for var, _, _ in first])
+        self.counts.found.first.append(first)
 
     def _hosts(self, near: Near, key: str) -> DomainSums:
         there, row = self.counts.there, self.counts.around.hosts.get((near.pods, key))
