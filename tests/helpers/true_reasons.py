@@ -12,7 +12,7 @@ from exact import UndecidedError, gather, starts_by_right, starts_now
 from exact.facts import outsiders
 from exact.trees import least_value
 from models.devices.gpu_parts import is_reckoned
-from models.gangs import PodPhase, pod_sets
+from models.gangs import Gang, Pod, PodPhase, pod_sets
 from models.plan import GangLine, Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
@@ -197,24 +197,20 @@ class Truth:
 
     def _carried(self, without):
         """
-        See what is bound or reserved by the plan as load, but for some gangs.
+        See what is bound or reserved by the plan as work that runs, but for some gangs.
         """
-        requests = {
-            f"{gang.namespace}/{pod.name}": leaf.requests
+        leaves = {
+            f"{gang.namespace}/{pod.name}": leaf
             for gang in self.snapshot.gangs
             for leaf in pod_sets(gang.tree)
             for pod in leaf.pods
         }
-        load: dict[str, Counter] = {}
-        for op in self.plan.operations:
-            if op.op in {"Bind", "Reserve", "Move"} and op.gang not in without:
-                node = load.setdefault(op.node, Counter())
-                node.update(requests[op.pod])
-        nodes = tuple(
-            replace(node, used=Counter(node.used) + load.get(node.name, Counter()))
-            for node in self.snapshot.nodes
+        load = (
+            _running(f"carried-{at}", leaves[op.pod], op)
+            for at, op in enumerate(self.plan.operations)
+            if op.op in {"Bind", "Reserve", "Move"} and op.gang not in without
         )
-        return replace(self.snapshot, nodes=nodes)
+        return replace(self.snapshot, gangs=(*self.snapshot.gangs, *load))
 
     def _is_protected(self, name, why):
         gang = self.facts.gangs[name].gang
@@ -252,3 +248,14 @@ class Truth:
                 for gang in self.snapshot.gangs
             ),
         )
+
+
+def _running(name, leaf, op):
+    """
+    Give one pod as work that runs where a plan has it, on the same devices, in no queue.
+    """
+    pod = Pod(name, PodPhase.RUNNING, op.node, devices=op.devices)
+    tree = replace(
+        leaf, name="", minimum=1, replicas=1, pods=(pod,), after=(), topology=None
+    )
+    return Gang(name=name, tree=tree, queue="")
