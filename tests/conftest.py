@@ -7,13 +7,17 @@ import os
 from collections import Counter
 from datetime import UTC, datetime
 
+from hypothesis import settings
+
 from tests.helpers.drawn import is_drawn
 
 
 def pytest_configure(config):
     """
-    Let all processes draw by the same day.
+    Let all processes draw by the same day, and no busy machine fail a drawn example.
     """
+    settings.register_profile("phalanx", settings(deadline=None))
+    settings.load_profile("phalanx")
     os.environ.setdefault("DRAWN", f"{datetime.now(UTC):%Y-%m-%d}")
 
 

@@ -168,7 +168,7 @@ class _Explainer:
         """
         if places(self._now.work, unit):
             return True
-        if _is_by_hand(unit) and unit.states[0].nodes[0].topology is None:
+        if _is_by_hand(unit) and not any(x.topology for x in unit.states[0].nodes):
             return False
         return self._now.starts(unit)
 

@@ -206,6 +206,8 @@ class _Placing:
     ) -> Iterator[tuple[int, Bools | None]]:
         """
         Walk the leaves below a node whose inner nodes are satisfied, roles in order.
+
+        A child is tried in its next domains until one of them takes pods.
         """
         node = self.state.nodes[at]
         if node.leaf >= 0:
@@ -215,9 +217,12 @@ class _Placing:
             inner = self.state.nodes[child].leaf < 0
             if inner and not self._is_satisfied(child):
                 continue
+            below = self.state.nodes[child]
+            before = self._counted(below)
             for inside in Masks(self.work, self.state, child).inside(mask):
                 yield from self._open_leaves(child, inside)
-                break
+                if self._counted(below) > before:
+                    break
 
     def surplus(self, at: int, mask: Bools | None) -> int:
         """

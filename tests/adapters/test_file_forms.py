@@ -78,7 +78,7 @@ def test_several_files_are_parts_of_one_snapshot(tmp_path):
 
 
 @given(st.randoms(use_true_random=False))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_the_order_of_a_file_does_not_matter(chance):
     document = everything()
 

@@ -39,7 +39,7 @@ ODD = [
 
 
 @given(st.data())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_a_mutated_document_is_read_or_refused(data):
     document = everything()
     for _ in range(data.draw(st.integers(1, 4))):
@@ -49,7 +49,7 @@ def test_a_mutated_document_is_read_or_refused(data):
 
 
 @given(st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_a_mutated_text_is_read_or_refused(data):
     text = yaml.safe_dump(everything())
     for _ in range(data.draw(st.integers(1, 5))):

@@ -6,7 +6,25 @@ from tests.faults.changes import FIRST_CHILDREN_BY_HAND
 from tests.faults.fault import Fault
 from tests.faults.switch import always, number, once, saying, switch
 
+
+def _in_first_domain(pairs, *_):
+    seen = set()
+    for leaf, mask in pairs:
+        if leaf not in seen:
+            seen.add(leaf)
+            yield leaf, mask
+
+
 FAULTS: tuple[Fault, ...] = (
+    Fault(
+        "greedy-adds-pods-in-one-domain",
+        "greedy adds pods for the minPods of a node in one domain of each group only",
+        switch(
+            "solver.place.place_gang:_Placing._open_leaves", saying(_in_first_domain)
+        ),
+        ("topology/min-pods-above-a-group-reach-beyond-its-preferred-rack",),
+        "greedy",
+    ),
     Fault(
         "greedy-ignores-limits",
         "greedy starts gangs beyond the limit of their queue",

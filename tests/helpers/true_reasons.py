@@ -252,7 +252,7 @@ class Truth:
 
 def _running(name, leaf, op):
     """
-    Give one pod as work that runs where a plan has it, on the same devices, in no queue.
+    Give one pod as work that runs where a plan has it, on its devices, in no queue.
     """
     pod = Pod(name, PodPhase.RUNNING, op.node, devices=op.devices)
     tree = replace(
