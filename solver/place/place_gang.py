@@ -78,9 +78,8 @@ class _Placing:
             return True
         if need > len(here.pending) - have or not self._roles_reached(leaf):
             return False
-        if not self.work.could_hold(self.state, leaf, need):
-            return False
-        return fill(self.work, self.state, leaf, need, mask) == need
+        can = self.work.could_hold(self.state, leaf, need)
+        return can and fill(self.work, self.state, leaf, need, mask) == need
 
     def _num(self, leaf: int) -> int:
         return self.work.num(self.state, leaf)
@@ -167,8 +166,7 @@ class _Placing:
                 missing = node.min_pods - self._counted(node)
                 if missing <= 0:
                     break
-                if self._grow_leaf(leaf, inside, missing):
-                    progress = True
+                progress |= self._grow_leaf(leaf, inside, missing) > 0
             progress = progress or self._open_group(at, mask)
         return self._counted(node) >= node.min_pods
 
@@ -205,19 +203,16 @@ class _Placing:
         self, at: int, mask: Bools | None
     ) -> Iterator[tuple[int, Bools | None]]:
         """
-        Walk the leaves below a node whose inner nodes are satisfied, roles in order.
-
-        A child is tried in its next domains until one of them takes pods.
+        Walk open leaves in role order, each child's domains until one takes pods.
         """
         node = self.state.nodes[at]
         if node.leaf >= 0:
             yield node.leaf, mask
             return
         for child in self._by_ease(at):
-            inner = self.state.nodes[child].leaf < 0
-            if inner and not self._is_satisfied(child):
-                continue
             below = self.state.nodes[child]
+            if below.leaf < 0 and not self._is_satisfied(child):
+                continue
             before = self._counted(below)
             for inside in Masks(self.work, self.state, child).inside(mask):
                 yield from self._open_leaves(child, inside)

@@ -46,7 +46,7 @@ def test_a_budget_says_how_many_pods_may_still_be_disturbed(case):
 KUEUE_LIMIT = "kueue.x-k8s.io/max-exec-time-seconds"
 
 
-def limited(number, *, label=None):
+def limited(number, *, deadline=None, label=None):
     one = pod(f"g-{number}", labels=in_group("g"))
     if deadline is not None:
         one["spec"]["activeDeadlineSeconds"] = deadline
