@@ -95,10 +95,10 @@ class BesideOthers:
         for at, item in enumerate(self.table.items):
             if not self._may(at):
                 continue
-            leaves = tuple(pod_sets(item.gang.tree))
+            leaves = tuple(pod_sets(item.victim.gang.tree))
             number = sum(
                 _clashes_with(leaves[leaf].neighbours, pair, selects=selects)
-                for leaf, _ in item.pods
+                for leaf, _ in item.victim.pods
             )
             cell = int(cells[item.node])
             if number and cell >= 0:

@@ -121,7 +121,7 @@ class Leavers:
         """
         queue, wide = going.leaver.queue, going.item.wide
         self.work.leave(going.rooms, queue, going.released, sign)
-        self.work.part(going.item.gang, going.runners, sign)
+        self.work.part(going.item.victim.gang, going.runners, sign)
         if going.leaver.rule != MOVED:
             self.work.ledger.give_share(queue, going.released, sign)
         if wide < 0:

@@ -32,12 +32,12 @@ def exits_of(
 def _exits(
     going: Going, table: VictimTable, work: RoundState, *, whole: bool
 ) -> Iterator[Exit]:
-    leaves = tuple(pod_sets(going.item.gang.tree))
+    leaves = tuple(pod_sets(going.item.victim.gang.tree))
     targets = _targets(going, work)
     values = table.problem.values
     for (leaf, pod), host in going.runners:
         yield Exit(
-            gang=going.item.gang.key,
+            gang=going.item.victim.gang.key,
             leaf=leaf,
             pod=pod,
             host=host,

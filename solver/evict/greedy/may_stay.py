@@ -50,12 +50,12 @@ def lie_well(
     """
     if work.around is None:
         return True
-    leaves = () if going is None else tuple(pod_sets(going.item.gang.tree))
+    leaves = () if going is None else tuple(pod_sets(going.item.victim.gang.tree))
     if going is not None and not any(leaf.neighbours for leaf in leaves):
         return True
     around = around_now(work.problem)
     assert around is not None
     for one in goings:
         for (leaf, _), host in one.runners:
-            around.leave(one.item.gang, leaf, host)
+            around.leave(one.item.victim.gang, leaf, host)
     return not stranded(work.problem, work.placed, around)

@@ -48,7 +48,7 @@ class NewPlaces:
         Tell quickly whether any node has room for one of somebody's pods.
         """
         leaf = going.runners[0][0][0]
-        requests = requests_of(going.item.gang, leaf)
+        requests = requests_of(going.item.victim.gang, leaf)
         return bool(
             (self.work.room.rows >= self.table.listed.row(requests)).all(1).any()
         )

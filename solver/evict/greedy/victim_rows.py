@@ -8,7 +8,7 @@ import numpy as np
 
 from models.gangs import Gang, Pod, PodSet, pod_sets
 from models.resources import Resources
-from solver.evict.victims import Victims, Wide, held_row
+from solver.evict.victims import Victim, Victims, Wide, held_row
 from solver.problem.leaving_pods import NOWHERE
 from solver.problem.node_room import Ints
 from solver.problem.problem import Problem
@@ -18,17 +18,16 @@ from solver.problem.running_gangs import Runner
 @dataclass(frozen=True, slots=True)
 class VictimRow:
     """
-    What leaves a node: a small gang, a spare pod, or a part of a gang that goes whole.
+    A victim on its node.
 
-    ``sort`` is its account, or the number of accounts and more for gangs that go whole.
+    ``sort`` is its account, or the number of accounts and more for gangs that go whole;
+    ``wide`` is the index of the gang whose part it is, or -1.
     """
 
     node: int
     sort: int
     wide: int
-    pods: tuple[Runner, ...]
-    gang: Gang
-    work: int
+    victim: Victim
 
 
 class VictimRows:
@@ -78,16 +77,7 @@ class VictimRows:
                     if victim.devices:
                         row = held_row(self.problem.room, victim, node)
                     at = len(self.items)
-                    self.items.append(
-                        VictimRow(
-                            node=node,
-                            sort=account,
-                            wide=record.wide,
-                            pods=victim.pods,
-                            gang=victim.gang,
-                            work=victim.work,
-                        )
-                    )
+                    self.items.append(VictimRow(node, account, record.wide, victim))
                     rows.append(row)
                     if record.wide >= 0:
                         on = self.singles.setdefault(record.wide, {})
@@ -111,16 +101,10 @@ class VictimRows:
         rows = []
         for node, runners in on.items():
             self.of_wide.setdefault(at, []).append(len(self.items))
-            self.items.append(
-                VictimRow(
-                    node=node,
-                    sort=len(self.victims.accounts) + at,
-                    wide=at,
-                    pods=tuple(runners),
-                    gang=wide.gang,
-                    work=self.problem.runners.work_of(wide.gang, runners),
-                )
-            )
+            work = self.problem.runners.work_of(wide.gang, runners)
+            part = Victim(tuple(runners), work, wide.gang)
+            sort = len(self.victims.accounts) + at
+            self.items.append(VictimRow(node, sort, at, part))
             row = np.zeros(len(self.problem.room.resources), dtype=np.int64)
             for leaf, pod in runners:
                 row += self.held(leaves[leaf].requests, pod, node)

@@ -14,7 +14,7 @@ from models.gangs import PodSet
 from models.resources import is_gpu
 from solver.evict.greedy.sorts import Sorts
 from solver.evict.greedy.victim_rows import VictimRow, VictimRows, requests_of, spare_of
-from solver.evict.victims import Victims
+from solver.evict.victims import Victim, Victims
 from solver.problem.node_room import Bools, Floats, Ints
 from solver.problem.problem import Problem, Step
 from solver.problem.running_gangs import age_of
@@ -39,11 +39,12 @@ class VictimTable:
         self.part_of: Ints = np.maximum(self.sort - len(victims.accounts), -1)
         self.cost: Floats = np.array([self._cost(i) for i in self.items], dtype=float)
         values = problem.values
-        self.age: Ints = np.array([age_of(i.pods) for i in self.items], dtype=np.int64)
+        found = [item.victim for item in self.items]
+        self.age: Ints = np.array([age_of(v.pods) for v in found], dtype=np.int64)
         self.size: Ints = np.array(
             [
-                sum(values.of_pod(requests_of(i.gang, leaf)) for leaf, _ in i.pods)
-                for i in self.items
+                sum(values.of_pod(requests_of(v.gang, leaf)) for leaf, _ in v.pods)
+                for v in found
             ],
             dtype=np.int64,
         )
@@ -78,9 +79,12 @@ class VictimTable:
     def _cost(self, item: VictimRow) -> float:
         if item.wide >= 0:
             band = self.victims.wide[item.wide].band
-            return item.work + self._each(band) * len(item.pods)
+            return self._lost(item.victim, band)
         band = self.victims.accounts[item.sort].band
-        return item.work + self._tuning.per_gang + self._each(band) * len(item.pods)
+        return self._lost(item.victim, band) + self._tuning.per_gang
+
+    def _lost(self, victim: Victim, band: int) -> float:
+        return victim.work + self._each(band) * len(victim.pods)
 
     def _each(self, band: int) -> float:
         """
@@ -114,7 +118,7 @@ class VictimTable:
         self.live[list(parts.values())] = True
         self._refresh_singles(wide, gone, spare, parts)
         work = self.problem.runners.work_of(record.gang, record.pods)
-        work -= sum(self.items[at].work for at in gone)
+        work -= sum(self.items[at].victim.work for at in gone)
         each = self._each(record.band)
         self.wide_cost[wide] = work + self._tuning.per_gang + each * pods
         self.wide_parts[wide] = max(1, int(self.live[list(parts.values())].sum()))
@@ -201,7 +205,9 @@ class VictimTable:
         """
         found: dict[tuple[int, int], list[int]] = {}
         for at, item in enumerate(self.items):
-            numbers = [place.device for _, pod in item.pods for place in pod.devices]
+            numbers = [
+                place.device for _, pod in item.victim.pods for place in pod.devices
+            ]
             if numbers:
                 found.setdefault((item.node, min(numbers)), []).append(at)
         return [*found.values()]

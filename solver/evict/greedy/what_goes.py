@@ -61,18 +61,18 @@ def alone(table: VictimTable, at: int, rule: Rule) -> Going:
         item=item,
         at=at,
         leaver=Leaver(
-            gang=item.gang.key,
+            gang=item.victim.gang.key,
             queue=account.queue,
             band=account.band,
             rule=rule,
             parts=as_one(account.requests),
-            pods=len(item.pods),
+            pods=len(item.victim.pods),
             budgets=account.budgets,
         ),
-        runners=tuple((runner, item.node) for runner in item.pods),
+        runners=tuple((runner, item.node) for runner in item.victim.pods),
         rooms={item.node: table.rows[at]},
         released=account.requests,
-        work=item.work,
+        work=item.victim.work,
         whole=item.wide < 0,
     )
 
