@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from solver.effort.cp_sat import cp_model
 from solver.encode.activation import add_footprints, add_types, gang_types
-from solver.encode.capacity import Capacity, add_capacity, add_touched
+from solver.encode.capacity import Capacity, add_capacity
 from solver.encode.conversion.options import Conversion
 from solver.encode.demand import Demand
 from solver.encode.devices.left_over_rows import left_over_sum
@@ -22,12 +22,12 @@ from solver.encode.neighbours.domain_rows import add_neighbours
 from solver.encode.neighbours.preferred_rows import PreferredVars, preferred_sum
 from solver.encode.node_classes import Classes
 from solver.encode.queue_limit import add_limits
-from solver.encode.tier_rows import tier_sum
+from solver.encode.tier_rows import order_sum, packing_sum, tier_sum
 from solver.encode.variables import Linear, TypeVars
 from solver.evict.moved_gangs import Mover
 from solver.evict.victims import Victims
 from solver.problem.problem import Problem
-from solver.score.tier import LOSSES, TierKey, tier_of
+from solver.score.tier import LOSSES, TierKey
 
 
 @dataclass(slots=True, kw_only=True)
@@ -52,56 +52,29 @@ class Encoding:
         """
         Write a tier's value, adding the variables that only this tier needs.
         """
-        if key.name == "packing":
-            return self._packing()
-        if key.name == "expected-fragments":
-            return left_over_sum(self.model, self.problem, self.capacity, self.demand)
-        if key.name == "order":
-            return self._order(key)
-        if key.name == "neighbours":
-            total, self.preferred = preferred_sum(
-                self.model, self.problem, self.capacity, self.types
-            )
-            return total
+        match key.name:
+            case "packing":
+                return packing_sum(self.model, self.classes, self.capacity)
+            case "expected-fragments":
+                return left_over_sum(
+                    self.model, self.problem, self.capacity, self.demand
+                )
+            case "order":
+                return order_sum(self.model, self.problem, self.types, key)
+            case "neighbours":
+                total, self.preferred = preferred_sum(
+                    self.model, self.problem, self.capacity, self.types
+                )
+                return total
+            case _:
+                return self._of_gangs(key)
+
+    def _of_gangs(self, key: TierKey) -> Linear:
         total = tier_sum(self.problem, self.types, key)
         if self.leaving is not None and key.name in LOSSES:
             step, part = LOSSES[key.name]
             if step == self.problem.step:
                 total.extend(lost(self.leaving, self.problem.values, part))
-        return total
-
-    def _packing(self) -> Linear:
-        add_touched(self.model, self.capacity)
-        total = Linear()
-        for at, touched in self.capacity.touched.items():
-            item = self.classes.items[at]
-            total.add(touched, item.hole**2, len(item.nodes))
-        return total
-
-    def _order(self, key: TierKey) -> Linear:
-        """
-        Count positions: the k-th start of a type is that of its k-th oldest gang.
-        """
-        problem = self.problem
-        count = len(problem.positions)
-        total = Linear(tier_of("order").decided(problem, key))
-        for kind in self.types:
-            if not kind.sample.starts:
-                continue
-            weights = [
-                sum(count - problem.positions[s.key] for s in unit.states)
-                for unit in kind.units
-            ]
-            if len(weights) == 1:
-                total.add(kind.starts.variable, weights[0], 1)
-                continue
-            if not kind.ranks:
-                kind.ranks = [self.model.new_bool_var("") for _ in weights]
-                row = cp_model.LinearExpr.sum(kind.ranks)
-                assert kind.starts.variable is not None
-                self.model.add(row == kind.starts.variable)
-            for rank, weight in zip(kind.ranks, weights, strict=True):
-                total.add(rank, weight, 1)
         return total
 
 

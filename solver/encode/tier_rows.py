@@ -5,7 +5,10 @@ Tiers: what each of them counts, as sums over the model's variables.
 from collections.abc import Callable
 from typing import assert_never
 
+from solver.effort.cp_sat import cp_model
 from solver.encode.activation import borrow_weight
+from solver.encode.capacity import Capacity, add_touched
+from solver.encode.node_classes import Classes
 from solver.encode.queue_rows import placed
 from solver.encode.variables import Linear, RigidVars, TypeVars
 from solver.problem.gang_state import Standing
@@ -17,7 +20,7 @@ from solver.score.tier import AnyTier, TierKey, is_loss, tier_of
 
 def tier_sum(problem: Problem, types: list[TypeVars], key: TierKey) -> Linear:
     """
-    Write a tier's value over the model's variables; some are written elsewhere.
+    Write what a tier counts gang by gang; the sums of other tiers need more than that.
     """
     total = Linear(tier_of(key.name).decided(problem, key))
     add = _rows_of(key.name)
@@ -50,7 +53,7 @@ def _rows_of(name: AnyTier) -> _Rows:  # noqa: C901, PLR0911 - one case for each
         case "late":
             return _late
         case "packing" | "order" | "neighbours" | "expected-fragments":
-            return _nothing
+            return _nothing  # not gang by gang
         case _:
             assert_never(name)
 
@@ -139,3 +142,45 @@ def _gangs(_problem: Problem, kind: TypeVars, _key: TierKey, total: Linear) -> N
 def _late(problem: Problem, kind: TypeVars, _key: TierKey, total: Linear) -> None:
     if weight := late_value(problem, kind.sample):
         total.add(kind.starts.variable, weight, kind.starts.upper)
+
+
+def packing_sum(
+    model: cp_model.CpModel, classes: Classes, capacity: Capacity
+) -> Linear:
+    """
+    Write the tier ``packing``: the holes of the nodes that are touched.
+    """
+    add_touched(model, capacity)
+    total = Linear()
+    for at, touched in capacity.touched.items():
+        item = classes.items[at]
+        total.add(touched, item.hole**2, len(item.nodes))
+    return total
+
+
+def order_sum(
+    model: cp_model.CpModel, problem: Problem, types: list[TypeVars], key: TierKey
+) -> Linear:
+    """
+    Write the tier ``order``: the k-th start of a type is that of its k-th oldest gang.
+    """
+    count = len(problem.positions)
+    total = Linear(tier_of("order").decided(problem, key))
+    for kind in types:
+        if not kind.sample.starts:
+            continue
+        weights = [
+            sum(count - problem.positions[s.key] for s in unit.states)
+            for unit in kind.units
+        ]
+        if len(weights) == 1:
+            total.add(kind.starts.variable, weights[0], 1)
+            continue
+        if not kind.ranks:
+            kind.ranks = [model.new_bool_var("") for _ in weights]
+            row = cp_model.LinearExpr.sum(kind.ranks)
+            assert kind.starts.variable is not None
+            model.add(row == kind.starts.variable)
+        for rank, weight in zip(kind.ranks, weights, strict=True):
+            total.add(rank, weight, 1)
+    return total

@@ -1,7 +1,7 @@
 """
 The tiers, one record each: what it counts, what a draft adds, and the best it could.
 
-The rows of the model that say the same are in ``encode/tiers.py``.
+The rows of the model that say the same are in ``encode/tier_rows.py``.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
