@@ -210,7 +210,10 @@ class Search:
         "quality/small",
     )
     small_model: int = _is(
-        400, "variables", "up to which a tier is closed without a gap", "quality/small"
+        400,
+        "variables",
+        "up to which a tier is closed without a gap, and each answer is decoded",
+        "quality/small",
     )
     most_refinements: int = _is(
         6, "times", "a tier is solved with classes split once more", "rounds/crowd"

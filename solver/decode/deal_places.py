@@ -44,7 +44,7 @@ def decode(encoding: Encoding, value: Value, budget: Budget) -> Decoded:
     What a class cannot pack gets a second chance anywhere it may be; a gang that still
     misses a core pod does not start, and what that leaves free is offered to others.
     """
-    slots, unpacked = _pack_all(encoding, value, budget)
+    slots, unpacked = pack_all(encoding, value, budget)
     work = RoundState(encoding.problem)
     wants, entitled = wants_of(encoding, value)
     dealer = _Dealer(encoding, work, slots)
@@ -69,9 +69,12 @@ def _with_neighbours(encoding: Encoding, value: Value) -> Iterator[int]:
             yield at
 
 
-def _pack_all(
+def pack_all(
     encoding: Encoding, value: Value, budget: Budget
 ) -> tuple[Slots, tuple[int, ...]]:
+    """
+    Pack every class; give what lies where, and the classes that were not packed.
+    """
     capacity = encoding.capacity
     slots: Slots = {}
     unpacked = []

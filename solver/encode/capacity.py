@@ -2,7 +2,7 @@
 Capacity: what node classes hold, and that it serves every demand where it is wanted.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from solver.effort.cp_sat import cp_model
 from solver.encode.demand import Demand
@@ -222,18 +222,51 @@ def add_touched(model: cp_model.CpModel, capacity: Capacity) -> None:
     Ensure that pods lie only on nodes counted as touched: rows with each × touched.
     """
     for at, item in enumerate(capacity.classes.items):
-        terms = capacity.class_terms(at)
-        if not terms or at in capacity.touched:
+        if at in capacity.touched:
+            continue
+        rows = list(_held_by_nodes(capacity, at))
+        if not rows:
             continue
         touched = model.new_int_var(0, len(item.nodes), "")
         capacity.touched[at] = touched
-        for row in item.rows:
-            variables, coefficients = row_terms(item, row.coefficients, terms)
-            if variables:
-                body = cp_model.LinearExpr.weighted_sum(variables, coefficients)
-                model.add(body <= row.each * touched)
-        for shape, counts in terms.items():
-            total = item.most[item.shapes.index(shape)]
-            each = -(-total // len(item.nodes)) if item.uniform else total
-            for count in counts:
-                model.add(count <= each * touched)
+        for variables, coefficients, each in rows:
+            body = cp_model.LinearExpr.weighted_sum(variables, coefficients)
+            model.add(body <= each * touched)
+
+
+def least_touched(
+    capacity: Capacity, value: Callable[[Var], int]
+) -> Iterator[tuple[Var, int]]:
+    """
+    Give the fewest nodes that each class's rows allow to be touched by what lies there.
+    """
+    for at, touched in capacity.touched.items():
+        most = len(capacity.classes.items[at].nodes)
+        fewest = 0
+        for variables, coefficients, each in _held_by_nodes(capacity, at):
+            pairs = zip(variables, coefficients, strict=True)
+            body = sum(value(variable) * weight for variable, weight in pairs)
+            if body > 0:
+                fewest = max(fewest, -(-body // each) if each > 0 else most)
+        yield touched, min(fewest, most)
+
+
+def _held_by_nodes(
+    capacity: Capacity, at: int
+) -> Iterator[tuple[list[Var], list[int], int]]:
+    """
+    List sums over a class that so many touched nodes hold so many times.
+    """
+    item = capacity.classes.items[at]
+    terms = capacity.class_terms(at)
+    if not terms:
+        return
+    for row in item.rows:
+        variables, coefficients = row_terms(item, row.coefficients, terms)
+        if variables:
+            yield variables, coefficients, row.each
+    for shape, counts in terms.items():
+        total = item.most[item.shapes.index(shape)]
+        each = -(-total // len(item.nodes)) if item.uniform else total
+        for count in counts:
+            yield [count], [1], each

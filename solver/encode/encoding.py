@@ -2,13 +2,13 @@
 The encoding of one round: variables by meaning, and the sum of every tier.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from solver.effort.cp_sat import cp_model
 from solver.encode.activation import add_footprints, add_types, gang_types
-from solver.encode.capacity import Capacity, add_capacity
+from solver.encode.capacity import Capacity, add_capacity, least_touched
 from solver.encode.conversion.options import Conversion
 from solver.encode.demand import Demand
 from solver.encode.devices.left_over_rows import left_over_sum
@@ -23,7 +23,7 @@ from solver.encode.neighbours.preferred_rows import PreferredVars, preferred_sum
 from solver.encode.node_classes import Classes
 from solver.encode.queue_limit import add_limits
 from solver.encode.tier_rows import order_sum, packing_sum, tier_sum
-from solver.encode.variables import Linear, TypeVars
+from solver.encode.variables import Linear, TypeVars, Var
 from solver.evict.moved_gangs import Mover
 from solver.evict.victims import Victims
 from solver.problem.problem import Problem
@@ -76,6 +76,28 @@ class Encoding:
             if step == self.problem.step:
                 total.extend(lost(self.leaving, self.problem.values, part))
         return total
+
+    def told_by(
+        self, key: TierKey, value: Callable[[Var], int]
+    ) -> list[tuple[Var, int]] | None:
+        """
+        Give a tier's own variables in an answer that knows nothing of them.
+
+        None where they cannot be told, or rows came with them that it need not keep.
+        """
+        match key.name:
+            case "packing":
+                return list(least_touched(self.capacity, value))
+            case "order":
+                return [
+                    (rank, int(k < value(kind.starts.chosen)))
+                    for kind in self.types
+                    for k, rank in enumerate(kind.ranks)
+                ]
+            case "expected-fragments" | "neighbours":
+                return None
+            case _:
+                return []
 
 
 class MayLeave(NamedTuple):

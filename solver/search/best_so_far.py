@@ -5,7 +5,7 @@ It is never worse than greedy's in the policy's order; the bounds are the model'
 or arithmetic where none was built.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from solver.place.draft import Draft
 from solver.problem.problem import Problem
@@ -75,6 +75,13 @@ class BestSoFar:
             if not given:
                 self.fixed.discard(at)
 
+    def is_decided(self, at: int, value: int | None = None) -> bool:
+        """
+        Tell whether a tier is not asked, or proven with the best's or another value.
+        """
+        had = self.values[at] if value is None else value
+        return at in self.fixed or had == self.bounds[at]
+
     def offer(self, draft: Draft, upto: int | None = None) -> bool:
         """
         Keep a draft if it is better; tell whether it is.
@@ -87,6 +94,16 @@ class BestSoFar:
             return False
         self.draft, self.values = draft, values
         return True
+
+    def first_short(self, draft: Draft, claims: Sequence[int]) -> int:
+        """
+        Give the first tier in which a draft falls short of what was claimed of it.
+        """
+        values = score(self.problem, draft, self.keys)
+        for at, claim in enumerate(claims):
+            if is_better(self.keys[at : at + 1], (claim,), values[at : at + 1]):
+                return at
+        return len(claims)
 
     def replace(self, draft: Draft) -> None:
         """

@@ -28,6 +28,14 @@ class Answer:
         """
         return self.values[variable.index]
 
+    def extend(self, more: Sequence[tuple[Var, int]]) -> None:
+        """
+        Learn the values of variables that were written since.
+        """
+        for variable, value in more:
+            if variable.index == len(self.values):
+                self.values.append(value)
+
 
 def hint_answer(model: cp_model.CpModel, answer: Answer) -> None:
     """

@@ -17,6 +17,8 @@ from solver.place.draft import Draft
 from solver.problem.problem import Problem, Step
 from solver.score.tier import TierKey
 from solver.score.tiers import score
+from solver.search.in_hand import InHand
+from solver.search.race import hint_answer
 
 
 class Model:
@@ -124,7 +126,7 @@ class Model:
             ]
         ]
 
-    def ready(self, at: int, values: tuple[int, ...]) -> Linear:
+    def ready(self, at: int, values: Sequence[int]) -> Linear:
         """
         Lock every earlier tier at its value, and give the sum of this one.
 
@@ -140,16 +142,19 @@ class Model:
         self._measure(encoding)
         return self._sums[at]
 
-    def aim(self, row: Linear, direction: Literal["max", "min"], best: Draft) -> None:
+    def aim(self, row: Linear, direction: Literal["max", "min"], held: InHand) -> None:
         """
-        Make a sum the objective, and a draft the hint.
+        Make a sum the objective, and what is in hand the hint.
         """
         model = self.encoding.model
         if direction == "max":
             model.maximize(row.expression)
         else:
             model.minimize(row.expression)
-        self.hint(best)
+        if held.answer is None:
+            self.hint(held.draft)
+        else:
+            hint_answer(model, held.answer)
 
     def hint(self, best: Draft) -> None:
         """

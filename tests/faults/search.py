@@ -12,6 +12,7 @@ from tests.faults.fault import Fault
 from tests.faults.switch import (
     Switch,
     always,
+    becomes,
     both,
     number,
     saying,
@@ -39,10 +40,10 @@ def _locks_the_bound(old):
     Lock what the relaxed model promised instead of what was decoded.
     """
 
-    def ask(self, model, at, share):
+    def ask(self, model, at, share, held=None):
         promised = seeing(at2=lambda _values: tuple(self.best.bounds))
         with switch("solver.search.tier_model:Model.ready", promised)():
-            return old(self, model, at, share)
+            return old(self, model, at, share, held)
 
     return ask
 
@@ -56,9 +57,21 @@ def _only_relaxed(old):
         if self.relaxed is None:
             old(self, at)
         else:
-            self._solve_relaxed(self.relaxed, at, self._share(at))
+            self._solve_relaxed(self.relaxed, at, self.questions.share(at))
 
     return solve
+
+
+def _unpacked(_old):
+    """
+    Go on from an answer without a look at its packing.
+    """
+
+    def adopt(self, at, answer):
+        self.held.adopt(at, answer)
+        return True
+
+    return adopt
 
 
 def _only_the_first(old):
@@ -179,8 +192,21 @@ FAULTS: tuple[Fault, ...] = (
         "relaxed-value-locked",
         "the value of the relaxed model is locked instead of the decoded one",
         both(
-            switch("solver.search.tier_search:TierSearch._ask", _locks_the_bound),
+            switch("solver.search.questions:Questions.ask", _locks_the_bound),
             NO_REPAIR,
+        ),
+        ("packing/a-packing-that-fails-gives-way-to-the-next-best",),
+    ),
+    Fault(
+        "claims-are-believed",
+        "tiers are what the model claims, and nobody looks whether it can be packed",
+        both(
+            number("search.small_model", -1),
+            switch("solver.search.claims:Claims._adopt", _unpacked),
+            switch(
+                "solver.search.best_so_far:BestSoFar.first_short",
+                becomes(lambda _self, _draft, claims: len(claims)),
+            ),
         ),
         ("packing/a-packing-that-fails-gives-way-to-the-next-best",),
     ),

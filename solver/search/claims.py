@@ -1,0 +1,82 @@
+"""
+Tiers locked at what the model claims, so that its answers are decoded once, at the end.
+
+Counts of classes can nearly always be packed.  Where they cannot, or where a tier has
+variables that no answer tells, it is left to the search that decodes each answer.
+"""
+
+from solver.decode.deal_places import pack_all
+from solver.encode.variables import Linear
+from solver.search.in_hand import InHand
+from solver.search.questions import Questions
+from solver.search.race import Answer
+
+
+class Claims:
+    """
+    What is in hand while tier after tier is locked at the claim of the last answer.
+    """
+
+    def __init__(self, questions: Questions) -> None:
+        self.questions = questions
+        self.best = questions.best
+        self.model = questions.model
+        self.budget = questions.budget
+        self.held = InHand([*self.best.values], self.best.draft)
+
+    @property
+    def answer(self) -> Answer | None:
+        """
+        Give the answer that all claims are of; none while the best draft has them.
+        """
+        return self.held.answer
+
+    def next_tier(self) -> int:
+        """
+        Solve tier after tier; give the first one that is left to do.
+        """
+        best, held = self.best, self.held
+        for at in range(len(best.keys)):
+            if held.answer is None and best.is_decided(at):
+                continue
+            if self.budget.left <= 0:
+                return at
+            row = self.model.ready(at, held.values)
+            small = best.problem.tuning.search.small_model
+            if self.model.size.variables <= small:
+                return at
+            if held.answer is not None and not self._tells(at, row):
+                return at
+            if best.is_decided(at, held.values[at]):
+                continue
+            share = self.questions.share(at)
+            answer = self.questions.ask(self.model, at, share, held)
+            if answer is not None and not self._adopt(at, answer):
+                return at
+        return len(best.keys)
+
+    def _tells(self, at: int, row: Linear) -> bool:
+        """
+        Read a tier's value off the answer in hand; false where that cannot be told.
+        """
+        answer = self.held.answer
+        assert answer is not None
+        more = self.model.encoding.told_by(self.best.keys[at], answer.value)
+        if more is None:
+            return False
+        answer.extend(more)
+        pairs = zip(row.variables, row.coefficients, strict=True)
+        terms = (answer.value(variable) * weight for variable, weight in pairs)
+        self.held.values[at] = row.constant + sum(terms)
+        return True
+
+    def _adopt(self, at: int, answer: Answer) -> bool:
+        """
+        Go on from a better answer, if all that it counts can be packed.
+        """
+        _, unpacked = pack_all(self.model.encoding, answer.value, self.budget)
+        self.budget.watch.lap("decode")
+        if unpacked:
+            return False
+        self.held.adopt(at, answer)
+        return True

@@ -1,0 +1,98 @@
+"""
+The questions of a search: how much of one tier there is, beside all earlier ones.
+"""
+
+from dataclasses import dataclass
+
+from solver.effort.budget import Budget
+from solver.score.tier import tier_of
+from solver.search.attempts import Attempts
+from solver.search.best_so_far import BestSoFar
+from solver.search.goal import Goal
+from solver.search.in_hand import InHand
+from solver.search.race import Answer
+from solver.search.tier_model import Model
+
+
+@dataclass(slots=True)
+class Questions:
+    """
+    What is asked of a model, and of one without domains where there are many.
+    """
+
+    best: BestSoFar
+    budget: Budget
+    attempts: Attempts
+    model: Model
+    relaxed: Model | None = None
+
+    def share(self, at: int) -> float:
+        """
+        Give a tier's share of what is left, all open tiers considered.
+        """
+        best, tuning = self.best, self.best.problem.tuning.search
+        open_tiers = sum(
+            value != bound
+            for value, bound in zip(best.values[at:], best.bounds[at:], strict=True)
+        )
+        part = 1.0 if self.model.opened is None else tuning.step_part
+        if best.keys[at].name == "order" and self.budget.limits.seconds is None:
+            part *= tuning.tie_break
+        left = max(0.0, self.budget.left)
+        return left / max(1.0, open_tiers * tuning.tier_part) * part
+
+    def is_closed(self, at: int) -> bool:
+        """
+        Tell whether a tier is proven, or near enough where the model is large.
+        """
+        return self.goal(at, self.best.values[at]).is_closed()
+
+    def goal(self, at: int, value: int) -> Goal:
+        """
+        Say what is to be reached in a tier from a value on.
+        """
+        key = self.best.keys[at]
+        most = self.best.problem.tuning.search.small_model
+        small = self.relaxed is None and self.model.size.variables <= most
+        gap = 0.0 if small else key.gap
+        final = at == len(self.best.keys) - 1
+        return Goal(key.direction, gap, value, self.best.bounds[at], final)
+
+    def ask(
+        self, model: Model, at: int, share: float, held: InHand | None = None
+    ) -> Answer | None:
+        """
+        Solve a model for one tier; give an answer that claims more than what is held.
+        """
+        best, watch = self.best, self.budget.watch
+        held = held or InHand([*best.values], best.draft)
+        row = model.ready(at, held.values)
+        watch.lap("build")
+        goal = self.goal(at, held.values[at])
+        answer = None
+        if row.variables:
+            model.aim(row, goal.direction, held)
+            answer = self._answer(model, at, goal, share, held)
+        else:
+            goal.tighten(row.constant)
+        best.bounds[at] = goal.bound
+        watch.lap("search")
+        if answer is not None and goal.is_better(answer.claim, goal.value):
+            return answer
+        return None
+
+    def _answer(
+        self, model: Model, at: int, goal: Goal, share: float, held: InHand
+    ) -> Answer | None:
+        """
+        Ask what can be had with the starts as they are, where more than they count.
+        """
+        encoding = model.encoding
+        near = None
+        if tier_of(self.best.keys[at].name).beside_starts:
+            kept = held.kept_starts(encoding)
+            near = self.attempts.nearby(encoding.model, kept, goal, share)
+        answer = self.attempts.solve(encoding.model, goal, share)
+        if near is None or (answer and not goal.is_better(near.claim, answer.claim)):
+            return answer
+        return near
