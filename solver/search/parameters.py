@@ -30,13 +30,15 @@ class Manner:
 
     Without ``branching`` the solver has its own way; else the relaxation leads it.
     An ``eager`` one has all rows in the relaxation from the start, one without ``cuts``
-    only those.
+    only those.  What is not ``probing`` leaves out what presolve tries value
+    by value.
     """
 
     presolve: Presolve
     branching: SatParameters.SearchBranching | None = None
     eager: bool = False
     cuts: bool = True
+    probing: bool = True
 
     def configure(self, solver: cp_model.CpSolver) -> None:
         """
@@ -52,6 +54,8 @@ class Manner:
             parameters.add_lp_constraints_lazily = False
         if not self.cuts:
             parameters.cut_level = 0
+        if not self.probing:
+            parameters.cp_model_probing_level = 0
 
 
 IMPROVING = Manner(Presolve.FULL)
@@ -59,7 +63,7 @@ DIVING = Manner(Presolve.NONE, cp_model.LP_SEARCH, eager=True)
 WEIGHING = replace(DIVING, branching=cp_model.PSEUDO_COST_SEARCH)
 RELAXED = replace(DIVING, presolve=Presolve.FULL)
 STEERED = replace(DIVING, presolve=Presolve.ONCE)
-PLAIN = replace(STEERED, branching=None, cuts=False)
+PLAIN = replace(STEERED, branching=None, cuts=False, probing=False)
 
 
 @dataclass(slots=True)
