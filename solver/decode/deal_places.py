@@ -78,27 +78,8 @@ def pack_all(
     capacity = encoding.capacity
     slots: Slots = {}
     unpacked = []
-    shared = len(capacity.scoped) <= 1
     for at, item in enumerate(encoding.classes.items):
-        position = {node: i for i, node in enumerate(item.nodes)}
-        items = []
-        for shape in item.shapes:
-            count = (
-                value(capacity.loose[shape, at]) if (shape, at) in capacity.loose else 0
-            )
-            if count:
-                items.append(PackedPods("", shape, count))
-            for topology, table in capacity.scoped.items():
-                for index, part in enumerate(item.parts):
-                    count = (
-                        value(table[shape, at, index])
-                        if (shape, at, index) in table
-                        else 0
-                    )
-                    if count:
-                        nodes = tuple(position[n] for n in part.nodes)
-                        pool = "" if shared else topology
-                        items.append(PackedPods(pool, shape, count, nodes))
+        items = list(_items_of(encoding, value, at))
         if not items:
             continue
         touched = capacity.touched.get(at)
@@ -111,6 +92,27 @@ def pack_all(
             host = item.nodes[node]
             row[host] = row.get(host, 0) + count
     return slots, tuple(unpacked)
+
+
+def _items_of(encoding: Encoding, value: Value, at: int) -> Iterator[PackedPods]:
+    """
+    List what lies in a class, shape by shape; with a domain, on which of its nodes.
+    """
+    capacity, item = encoding.capacity, encoding.classes.items[at]
+    shared = len(capacity.scoped) <= 1
+    position = {node: i for i, node in enumerate(item.nodes)}
+    for shape in item.shapes:
+        loose = capacity.loose.get((shape, at))
+        count = 0 if loose is None else value(loose)
+        if count:
+            yield PackedPods("", shape, count)
+        for topology, table in capacity.scoped.items():
+            for index, part in enumerate(item.parts):
+                scoped = table.get((shape, at, index))
+                count = 0 if scoped is None else value(scoped)
+                if count:
+                    nodes = tuple(position[n] for n in part.nodes)
+                    yield PackedPods("" if shared else topology, shape, count, nodes)
 
 
 def iter_first(row: dict[int, int]) -> Iterator[int]:

@@ -12,7 +12,7 @@ from solver.search.questions import Questions
 from solver.search.race import Answer
 
 
-class Claims:
+class ClaimedTiers:
     """
     What is in hand while tier after tier is locked at the claim of the last answer.
     """

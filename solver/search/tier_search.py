@@ -16,7 +16,7 @@ from solver.score.tier import TierKey
 from solver.score.tiers import tier_keys
 from solver.search.attempts import Attempts
 from solver.search.best_so_far import BestSoFar
-from solver.search.claims import Claims
+from solver.search.claims import ClaimedTiers
 from solver.search.questions import Questions
 from solver.search.race import Answer
 from solver.search.reading import read
@@ -85,7 +85,7 @@ class TierSearch:
         """
         Lock tiers at what the model claims, and decode once; say which tier is next.
         """
-        claims = Claims(self.questions)
+        claims = ClaimedTiers(self.questions)
         end = claims.next_tier()
         if claims.answer is None:
             return end

@@ -202,7 +202,7 @@ FAULTS: tuple[Fault, ...] = (
         "tiers are what the model claims, and nobody looks whether it can be packed",
         both(
             number("search.small_model", -1),
-            switch("solver.search.claims:Claims._adopt", _unpacked),
+            switch("solver.search.claims:ClaimedTiers._adopt", _unpacked),
             switch(
                 "solver.search.best_so_far:BestSoFar.first_short",
                 becomes(lambda _self, _draft, claims: len(claims)),

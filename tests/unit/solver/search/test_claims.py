@@ -9,7 +9,7 @@ import pytest
 from adapters.files import read_scenario
 from models.policy import Policy
 from solver.round import decide
-from solver.search.claims import Claims
+from solver.search.claims import ClaimedTiers
 from solver.search.reading import read
 from solver.tuning import DEFAULT, Search
 from tests.helpers.build import gang, node, snapshot
@@ -68,8 +68,7 @@ def test_answers_of_large_models_are_decoded_once(tuning, most, monkeypatch):
 
 def test_small_models_are_decoded_tier_by_tier(monkeypatch):
     asked = []
-    old = Claims._adopt
-    monkeypatch.setattr(Claims, "_adopt", lambda *args: asked.append(1) or old(*args))
+    monkeypatch.setattr(ClaimedTiers, "_adopt", lambda *args: asked.append(args))
 
     decide(random_snapshot(3001), Policy())
 
