@@ -85,7 +85,9 @@ def _complaints(kind: str, case: str, seed: int, *, hasty: bool) -> Iterator[str
     waits = [line.name for line in plan.gangs if line.state == "Waiting"]
     if kind == "remedies":
         for name in waits[seed % len(waits) :][:1] if waits else ():
-            yield from problems_of_remedies(snapshot, policy, plan, asked.why(name))
+            why = asked.why(name)
+            if why.verdict is not Verdict.NONE:
+                yield from problems_of_remedies(snapshot, policy, plan, why, told)
         return
     truth = TrueWhy(snapshot, policy, plan)
     for why in map(asked.why, waits):

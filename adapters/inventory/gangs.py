@@ -5,6 +5,7 @@ Gangs as rows: how they stand now, whatever a plan would make of them.
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Any
 
 from adapters.inventory.listed import Seen, Why
@@ -14,7 +15,7 @@ from models.devices.gpu_counts import (
     shares_held,
     written_request,
 )
-from models.gangs import Gang, PodPhase, is_complete, pod_sets
+from models.gangs import Gang, PodPhase, PodSet, is_complete, pod_sets
 from models.resources import summed
 from models.why.reasons import Reason
 from solver import least_pods, standing
@@ -132,9 +133,10 @@ def _row(
     gang: Gang, why: Why | None, starts: str, memories: Mapping[str, int]
 ) -> GangRow:
     leaves = tuple(pod_sets(gang.tree))
-    counts = Counter(pod.phase for leaf in leaves for pod in leaf.pods)
-    holding = [
-        (leaf, pod) for leaf in leaves for pod in leaf.pods if pod.phase in _HOLDING
+    counts = Counter([pod.phase for leaf in leaves for pod in leaf.pods])
+    where = [
+        [pod.node or "" for pod in leaf.pods if pod.phase in _HOLDING]
+        for leaf in leaves
     ]
     state = _state(gang, counts)
     return GangRow(
@@ -145,18 +147,23 @@ def _row(
         priority=gang.priority,
         pods=counts,
         minimum=least_pods(gang),
-        total=sum(leaf.replicas for leaf in leaves),
-        asked=sum(shares_asked(leaf.requests) * leaf.replicas for leaf in leaves),
-        held=sum(
-            shares_held(leaf.requests, memories.get(pod.node or "", 0))
-            for leaf, pod in holding
-        ),
+        total=sum([leaf.replicas for leaf in leaves]),
+        asked=sum([shares_asked(leaf.requests) * leaf.replicas for leaf in leaves]),
+        held=sum(map(_held, leaves, where, repeat(memories))),
         seconds=gang.age,
-        nodes=tuple(sorted({pod.node for _, pod in holding if pod.node})),
+        nodes=tuple(sorted({node for nodes in where for node in nodes if node})),
         why=_why(gang, state, why),
         starts=starts,
         gang=gang,
     )
+
+
+def _held(leaf: PodSet, nodes: list[str], memories: Mapping[str, int]) -> int:
+    """
+    Count what pods of a leaf hold that are on some nodes.
+    """
+    kinds = Counter([memories.get(node, 0) for node in nodes])
+    return sum([shares_held(leaf.requests, memory) * n for memory, n in kinds.items()])
 
 
 def _why(gang: Gang, state: str, why: Why | None) -> Why | None:

@@ -4,7 +4,7 @@ Queues as rows: what they may hold, what they are entitled to, what they use.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from adapters.inventory.gangs import state_now
@@ -152,21 +152,28 @@ def queue_rows(seen: Seen) -> Iterator[QueueRow]:
     """
     Walk the queues of a snapshot by name; gangs count in their own queue only.
     """
-    problem = problem_of(seen.snapshot, seen.policy)
-    times = {name: _over_time(seen, name) for name in problem.queues.named}
     gangs: dict[str, Counter[str]] = {}
     holds: dict[str, dict[str, int]] = {}
     for gang in seen.snapshot.gangs:
         gangs.setdefault(gang.queue, Counter())[state_now(gang)] += 1
         if gang.key in seen.holds:
             holds.setdefault(gang.queue, {})[gang.key] = seen.holds[gang.key]
+    for row in rows_without_gangs(seen):
+        yield replace(row, gangs=gangs.get(row.name, {}), holds=holds.get(row.name, {}))
+
+
+def rows_without_gangs(seen: Seen) -> Iterator[QueueRow]:
+    """
+    Walk the queues of a snapshot by name, with their numbers only.
+    """
+    problem = problem_of(seen.snapshot, seen.policy)
+    times = {name: _over_time(seen, name) for name in problem.queues.named}
     for queue in seen.snapshot.queues:
         used = problem.queues.running.get(queue.name, {})
         shares = problem.shares.get(queue.name, {})
         yield QueueRow(
             queue=queue,
-            gangs=gangs.get(queue.name, {}),
-            holds=holds.get(queue.name, {}),
+            gangs={},
             holdings={
                 name: Holding(
                     quota=queue.rule(name).quota,

@@ -11,6 +11,7 @@ from typing import Any
 from adapters.files.writing.why_writer import why_document
 from adapters.inventory.listed import Seen
 from adapters.loop.plan_round import LivePlanner, planned
+from adapters.machine.garbage import let_stay
 from adapters.ui.frame import RoundFacts, frame_document
 from adapters.ui.frame_store import FrameStore, RoundAnswers
 from models.errors import PhalanxError
@@ -107,6 +108,8 @@ class ClusterFeed:
                 self.once()
             except PhalanxError as error:
                 self._store.fail(str(error))
+            if self._number == 1:
+                let_stay()
             self._ends.wait(_LEAST_PAUSE)
             while not self._changed.wait(_LONGEST_PAUSE) and not self._store.trouble:
                 pass

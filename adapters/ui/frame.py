@@ -14,7 +14,7 @@ from adapters.compare.outcome import certainty
 from adapters.compare.tier_words import SCALES, shown, tier_name
 from adapters.inventory.gangs import GangRow, gang_rows
 from adapters.inventory.listed import Seen
-from adapters.inventory.queues import QueueRow, queue_rows
+from adapters.inventory.queues import QueueRow, rows_without_gangs
 from adapters.ui.gpu_cells import GpuCells, cells_of
 from models.devices.gpu_counts import in_gpus, shares_asked
 from models.errors import printable
@@ -202,7 +202,7 @@ def _queues(seen: Seen, rows: Sequence[GangRow]) -> list[dict[str, Any]]:
             "open": row.queue.open,
             **_gpus(row),
         }
-        for row in queue_rows(seen)
+        for row in rows_without_gangs(seen)
     ]
     known = {queue["name"] for queue in found}
     used: dict[str, int] = {}

@@ -2,17 +2,17 @@
 What is on each node, gang by gang: the GPUs of running, coming and leaving pods.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from models.devices.gpu_counts import in_gpus, shares_held
 from models.devices.gpu_parts import WHOLE, GpuDevice, GpuPart, counts_as, part_of
-from models.gangs import PodPhase, pod_sets
+from models.gangs import PodPhase, PodSet, pod_sets
 from models.nodes import Node
 from models.plan import Operation, Plan
-from models.resources import SHARES_PER_GPU, Resources, num_gpus
+from models.resources import SHARES_PER_GPU, num_gpus
 from models.snapshot import Snapshot
 
 RUNS, ENDS, PROMISED, BOUND, EVICTED, MOVED, KEPT = "r", "t", "p", "b", "e", "m", "k"
@@ -63,20 +63,23 @@ def cells_of(
     parts: defaultdict[int, list[tuple[int, int, int, str]]] = defaultdict(list)
     memories = {node.name: node.gpu_memory for _, node in nodes.walk()}
     after = 0
-    for stay in _placed(snapshot, steps):
-        place = at.get(stay.node)
-        if place is None:
-            continue
-        gang = gangs[stay.gang]
-        if stay.how in _AFTER:
-            after += shares_held(stay.requests, memories[stay.node])
-        there[place][gang, stay.how] += num_gpus(stay.requests)
-        part = part_of(stay.requests)
-        if part is not None and stay.devices:
-            size = _thousandths(part, memories[stay.node])
-            parts[place] += [
-                (gang, each.device, size, stay.how) for each in stay.devices
-            ]
+    for gang in snapshot.gangs:
+        number = gangs[gang.key]
+        for leaf in pod_sets(gang.tree):
+            gpus, part = num_gpus(leaf.requests), part_of(leaf.requests)
+            works: Counter[int] = Counter()
+            for node, how, devices in _stays(gang.namespace, leaf, steps):
+                place = at.get(node)
+                if place is None:
+                    continue
+                if how in _AFTER:
+                    works[memories[node]] += 1
+                there[place][number, how] += gpus
+                if part is not None and devices:
+                    size = _thousandths(part, memories[node])
+                    parts[place] += [(number, x.device, size, how) for x in devices]
+            for memory, pods in works.items():
+                after += shares_held(leaf.requests, memory) * pods
     rows = [
         sorted((gang, gpus, how) for (gang, how), gpus in each.items())
         for each in there
@@ -84,19 +87,6 @@ def cells_of(
     return GpuCells(
         rows, in_gpus(after), {at: sorted(row) for at, row in parts.items()}
     )
-
-
-@dataclass(frozen=True, slots=True)
-class PodStay:
-    """
-    A pod's place: whose it is, where, what it asks for, how, and on which devices.
-    """
-
-    gang: str
-    node: str
-    requests: Resources
-    how: str
-    devices: tuple[GpuDevice, ...]
 
 
 def _thousandths(part: GpuPart, memory: int) -> int:
@@ -107,22 +97,19 @@ def _thousandths(part: GpuPart, memory: int) -> int:
     return whole * WHOLE // (SHARES_PER_GPU * max(1, part.count))
 
 
-def _placed(snapshot: Snapshot, steps: Mapping[str, Operation]) -> Iterable[PodStay]:
+def _stays(
+    namespace: str, leaf: PodSet, steps: Mapping[str, Operation]
+) -> Iterator[tuple[str, str, tuple[GpuDevice, ...]]]:
     """
-    Walk all places of pods, now and by a plan.
+    Walk all places of a leaf's pods, now and by a plan: where, how, on which devices.
     """
-    for gang in snapshot.gangs:
-        for leaf in pod_sets(gang.tree):
-            for pod in leaf.pods:
-                step = steps.get(f"{gang.namespace}/{pod.name}") if steps else None
-                how = _NOW.get(pod.phase) if pod.node is not None else None
-                if how is not None and pod.node is not None:
-                    left = _left(how, step)
-                    yield PodStay(gang.key, pod.node, leaf.requests, left, pod.devices)
-                if step is not None and step.op != "Evict":
-                    how = BOUND if step.op == "Bind" else KEPT
-                    node, devices = step.node, step.devices
-                    yield PodStay(gang.key, node, leaf.requests, how, devices)
+    for pod in leaf.pods:
+        step = steps.get(f"{namespace}/{pod.name}") if steps else None
+        how = _NOW.get(pod.phase)
+        if how is not None and pod.node is not None:
+            yield pod.node, _left(how, step), pod.devices
+        if step is not None and step.op != "Evict":
+            yield step.node, BOUND if step.op == "Bind" else KEPT, step.devices
 
 
 def _left(how: str, step: Operation | None) -> str:

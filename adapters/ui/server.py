@@ -125,6 +125,7 @@ class _UiSocket(QuietServer):
 class _UiHandler(BaseHTTPRequestHandler):
     server: _UiSocket
     timeout = _PATIENCE
+    disable_nagle_algorithm = True  # a body would wait 40 ms for its head's receipt
     protocol_version = "HTTP/1.1"
     server_version = "phalanx"
     sys_version = ""

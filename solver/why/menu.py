@@ -11,7 +11,7 @@ from typing import Literal
 
 from models.changes import Change, NewAmount, QueueRule
 from models.policy import Prices
-from models.resources import CPU, MEMORY
+from models.resources import CPU, GPU_SHARE, MEMORY, SHARES_PER_GPU
 from models.why.verdicts import Verdict
 from solver.problem.problem import Problem, Unit
 from solver.why.menu_line import OF_OTHERS, MenuLine
@@ -20,7 +20,10 @@ from solver.why.menu_of_room import of_room
 from solver.why.named_rules import NamedRule
 
 MOST_DOUBLED = 3
-_UNIT_OF = {CPU: 1000, MEMORY: 2**30}
+_UNIT_OF = {CPU: 1000, MEMORY: 2**30, GPU_SHARE: SHARES_PER_GPU}
+"""
+In what more of a limit or quota is offered and paid; of all else one by one.
+"""
 
 
 def menu_of(
@@ -59,15 +62,19 @@ def _of_queues(
             field=field, queue=queue, resource=resource, amount=NewAmount(by=0)
         )
 
-        def change(by: int, rule: QueueRule = rule) -> Change:
-            return replace(rule, amount=NewAmount(by=by))
+        def change(by: int, rule: QueueRule = rule, scale: int = scale) -> Change:
+            return replace(rule, amount=NewAmount(by=by * scale))
 
-        def cost(by: int, price: int = price, scale: int = scale) -> int:
-            return price * ceil(by / scale)
+        def cost(by: int, price: int = price) -> int:
+            return price * by
 
         most = max(0, used - amount) + 2 * _most(unit, resource)
         yield MenuLine(
-            rule=word, most=most, change=change, price=cost, weakens=OF_OTHERS
+            rule=word,
+            most=ceil(most / scale),
+            change=change,
+            price=cost,
+            weakens=OF_OTHERS,
         )
 
 

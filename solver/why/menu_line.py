@@ -47,6 +47,13 @@ class MenuLine:
     least: int = 1
     weakens: frozenset[Verdict]
 
+    @property
+    def amounts(self) -> range:
+        """
+        The amounts that make sense, the least first.
+        """
+        return range(self.least, self.most + 1)
+
     @classmethod
     def once(
         cls, rule: Verdict, change: Change, price: int, weakens: frozenset[Verdict]

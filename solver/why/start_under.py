@@ -139,12 +139,12 @@ def _may_evict(problem: Problem, unit: Unit) -> bool:
     """
     Tell whether anybody may leave for a unit at all.
     """
-    return not was_evicted(problem, unit) and bool(_steps(problem))
+    return not was_evicted(problem, unit) and bool(open_steps(problem))
 
 
-def _steps(problem: Problem) -> list[Opened]:
+def open_steps(problem: Problem) -> list[Opened]:
     """
-    Open the steps in which others may leave for the only unit of a round.
+    Open the steps in which some may leave for the units of a round.
     """
     steps = (Step.ENTITLED, Step.BORROWING)
     opened = (open_step(problem, step, Draft()) for step in steps)
@@ -155,7 +155,7 @@ def _by_evictions(problem: Problem, unit: Unit, budget: Budget) -> bool | None:
     """
     Tell whether a unit starts if others leave for it by the rules of the policy.
     """
-    if any(one.by_hand().first.starts(unit) for one in _steps(problem)):
+    if any(one.by_hand().first.starts(unit) for one in open_steps(problem)):
         return True
     return _by_search(problem, unit, budget)
 

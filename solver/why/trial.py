@@ -35,7 +35,7 @@ from solver.round import (
 )
 from solver.why.menu_line import MenuLine
 from solver.why.named_rules import rules_of
-from solver.why.start_under import StartUnder, is_closed
+from solver.why.start_under import StartUnder, is_closed, open_steps
 from solver.why.why_waits import unit_of
 
 SMALL = 600
@@ -90,6 +90,7 @@ class Trial:
     ``first`` is the plan after which the next round is planned, by greedy; none where
     it is this round.  ``alone`` is that round with this gang as the only one that
     waits.  ``open`` says that what did not help may only not have been found to.
+    In a ``crowded`` round others start or wait, too.
     """
 
     snapshot: Snapshot
@@ -103,6 +104,7 @@ class Trial:
     tried: int = 0
     untried: int = 0
     open: bool = False
+    known: dict[tuple[Change, ...], Remedy | None] = field(default_factory=dict)
     memo: RoundMemo = field(default_factory=RoundMemo)
     memo_alone: RoundMemo = field(default_factory=RoundMemo)
 
@@ -124,6 +126,16 @@ class Trial:
         if following is not None:
             self.before = _states(following)
 
+    @property
+    def crowded(self) -> bool:
+        """
+        Tell whether more may help less: others may take it first.
+        """
+        wanted = {"Waiting", "Growing", *_STARTS}
+        return any(
+            state in wanted for name, state in self.before.items() if name != self.gang
+        )
+
     def least(self, line: MenuLine) -> Remedy | None:
         """
         Find the least amount of a line with which the gang starts.
@@ -134,7 +146,7 @@ class Trial:
         """
         Find the least amounts of two lines with which the gang starts, one by one.
         """
-        if not self._may_help([(first, first.most), (second, second.most)]):
+        if not self.may_help([(first, first.most), (second, second.most)]):
             return None
         one = self._search(
             first.least, first.most, lambda by: [(first, by), (second, second.most)]
@@ -143,6 +155,7 @@ class Trial:
         two = self._search(
             second.least, second.most, lambda by: [(first, used), (second, by)]
         )
+        self.open |= self.crowded and not (one or two)
         return two or one
 
     def _search(
@@ -154,7 +167,7 @@ class Trial:
         In the next round it is tried as if nobody else waited.
         """
         if self.alone is None:
-            return _halved(least, most, lambda by: self._try(lines(by)))
+            return _halved(least, most, lambda by: self.tried_with(lines(by)))
         return _halved(least, most, lambda by: self._alone(lines(by)))
 
     def with_others(self, remedy: Remedy) -> Remedy:
@@ -196,7 +209,7 @@ class Trial:
         price = sum(line.price(by) for line, by in lines)
         return replace(self.told(changes, price, after), alone=True)
 
-    def _may_help(self, lines: Lines) -> bool:
+    def may_help(self, lines: Lines) -> bool:
         """
         Tell whether a gang could start with changes if nobody else waited.
         """
@@ -210,11 +223,16 @@ class Trial:
         policy = policy_after(self.policy, changes)
         return not _cannot(then, policy, self.gang, self.memo.problem)
 
-    def _try(self, lines: Lines) -> Remedy | None:
+    def tried_with(self, lines: Lines) -> Remedy | None:
         """
         Plan and judge the round with changes; none where the gang waits all the same.
         """
         changes = tuple(line.change(by) for line, by in lines)
+        if changes not in self.known:
+            self.known[changes] = self._try(changes, lines)
+        return self.known[changes]
+
+    def _try(self, changes: tuple[Change, ...], lines: Lines) -> Remedy | None:
         policy = policy_after(self.policy, changes)
         try:
             then = changed(self.snapshot, changes)
@@ -281,7 +299,7 @@ class Trial:
 
 def _cannot(then: Snapshot, policy: Policy, gang: str, memo: ProblemMemo) -> bool:
     """
-    Tell whether a gang could not even start alone after changes, by proof.
+    Tell whether a gang could not start after changes whatever is planned, by proof.
     """
     problem = problem_of(then, policy, None, memo)
     if gang in problem.blocked:
@@ -290,6 +308,9 @@ def _cannot(then: Snapshot, policy: Policy, gang: str, memo: ProblemMemo) -> boo
     if state is None or state.satisfied:
         return False
     unit = unit_of(problem, gang)
+    others = any(one.starts and one.key != unit.key for one in problem.units)
+    if others and open_steps(problem):
+        return False  # it may take what leaves for another one
     rules = rules_of(problem, problem, unit)
     budget = Budget(policy.limits, 0, Stopwatch(None))
     ask = StartUnder(problem, problem, unit, rules, closed=False, budget=budget)
@@ -323,8 +344,4 @@ def _amount(line: MenuLine, remedy: Remedy) -> int:
     """
     Give the amount of a line that a remedy has.
     """
-    return next(
-        by
-        for by in range(line.least, line.most + 1)
-        if line.change(by) in remedy.changes
-    )
+    return next(by for by in line.amounts if line.change(by) in remedy.changes)

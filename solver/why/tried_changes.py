@@ -2,7 +2,7 @@
 Remedies, tried: the round with a change planned and judged, for each line of the menu.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 from models.plan import Plan
@@ -63,8 +63,8 @@ def remedies_of(
     menu, cores = menu_for(problem, plan, why.gang), _cores(why)
     trial = trial_of(snapshot, policy, plan, why.gang)
     singles = [line for line in menu if _may_take(cores, line)]
-    found = [one for line in singles if (one := trial.least(line)) is not None]
-    found = found or _pair(trial, menu, cores)
+    found = _singles(trial, singles) or _pair(trial, menu, cores)
+    found = found or _each(_below(trial, line, None) for line in singles)
     cheapest = sorted(found, key=lambda one: one.price)
     return Remedies(
         found=tuple(trial.with_others(one) for one in cheapest),
@@ -84,6 +84,34 @@ def menu_for(problem: Problem, plan: Plan, gang: str) -> list[MenuLine]:
     rules = rules_of(problem, beside, unit)
     lines = menu_of(problem, unit, rules, problem.policy.prices)
     return [line for line in lines if line.most]
+
+
+def _each(some: Iterable[Remedy | None]) -> list[Remedy]:
+    return [one for one in some if one is not None]
+
+
+def _singles(trial: Trial, lines: Sequence[MenuLine]) -> list[Remedy]:
+    """
+    Find of each line what helps, then what is cheaper than all of that.
+    """
+    least = [(line, trial.least(line)) for line in lines]
+    price = min((one.price for _, one in least if one is not None), default=None)
+    if price is None:
+        return []
+    return _each(_below(trial, line, price) or one for line, one in least)
+
+
+def _below(trial: Trial, line: MenuLine, price: int | None) -> Remedy | None:
+    """
+    Find the first amount of a line below a price that helps, where more may help less.
+    """
+    if trial.alone is not None or not trial.crowded:
+        return None
+    few = [by for by in line.amounts if price is None or line.price(by) < price]
+    if not few or not trial.may_help([(line, few[-1])]):
+        return None
+    tried = (trial.tried_with([(line, by)]) for by in few)
+    return next((one for one in tried if one is not None), None)
 
 
 def _pair(

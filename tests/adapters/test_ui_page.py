@@ -204,7 +204,7 @@ def test_a_new_round_is_seen_at_once_and_a_slider_goes_back(browser):
         seen = seen_of(there)
         plan = planned(there, seen.policy, "greedy")
         times = []
-        for name in ("second", "third", "fourth"):
+        for name in ("second", "third", "fourth", "fifth", "sixth"):
             begun = time.time()
             number = add_round(store, seen, plan, RoundFacts(name=name, began=2.0))
             browser.wait(f"document.body.dataset.version === '{store.version}'")
@@ -212,7 +212,7 @@ def test_a_new_round_is_seen_at_once_and_a_slider_goes_back(browser):
             times.append(shown / 1000 - begun)
             text = browser.evaluate("document.querySelector('#told').textContent")
             assert name in text
-        assert number == 3
+        assert number == 5
         scrub = "document.querySelector('#scrub')"
         browser.evaluate(
             f"{scrub}.value = 0; {scrub}.dispatchEvent(new Event('input'))"
@@ -221,7 +221,7 @@ def test_a_new_round_is_seen_at_once_and_a_slider_goes_back(browser):
         follow = browser.evaluate("document.querySelector('#follow').checked")
 
     print("seen after", [f"{1000 * each:.0f} ms" for each in times])
-    assert min(times) < 0.3, times
+    assert min(times) < 0.3, times  # alone on a machine: 0.1
     assert not follow
     assert [] == browser.complaints()
 
@@ -286,6 +286,19 @@ def ask(server, path, method="GET", **headers):
         return answer, answer.read()
     finally:
         connection.close()
+
+
+def test_an_answer_does_not_wait_for_the_receipt_of_its_head(small):
+    connection = http.client.HTTPConnection("127.0.0.1", small.port, timeout=10)
+    times = []
+    for _ in range(10):
+        begun = time.perf_counter()
+        connection.request("GET", "/frame?round=0")
+        connection.getresponse().read()
+        times.append(time.perf_counter() - begun)
+    connection.close()
+
+    assert min(times[1:]) < 0.03
 
 
 def test_everything_is_refused_to_a_foreign_name_and_to_another_site(small):

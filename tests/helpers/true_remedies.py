@@ -14,19 +14,22 @@ from models.changes import (
     changed,
     policy_after,
 )
+from models.resources import CPU, MEMORY
 from models.why.remedies import Remedy
 from solver import decide_or_fall_back, remedies_of
 from solver.problem.problem import problem_of
 from solver.why.tried_changes import menu_for
 
+FEW = 6
 HELPED = {"Starting", "Reserved", "Running", "Growing"}
 
 
-def problems_of_remedies(snapshot, policy, plan, why) -> Iterator[str]:
+def problems_of_remedies(snapshot, policy, plan, why, told) -> Iterator[str]:
     """
-    Say what is wrong with what would help one gang.
+    Say what is wrong with what would help one gang, and count in ``told`` what was.
     """
     remedies = remedies_of(snapshot, policy, plan, why)
+    told[_outcome(remedies)] += 1
     for remedy in remedies.found:
         if not starts(snapshot, policy, remedy.changes, why.gang):
             yield f"{why.gang} waits with {remedy.changes}"
@@ -41,6 +44,18 @@ def problems_of_remedies(snapshot, policy, plan, why) -> Iterator[str]:
     for change in _cheaper(snapshot, policy, plan, why.gang, price):
         if starts(snapshot, policy, (change,), why.gang):
             yield f"{why.gang} starts with {change}, cheaper than {price}"
+
+
+def _outcome(remedies) -> str:
+    """
+    Say in a word or two what a gang was told would help.
+    """
+    if remedies.found:
+        pair = any(len(one.changes) > 1 for one in remedies.found)
+        return "a pair helps" if pair else "one change helps"
+    if remedies.proven:
+        return "nothing helps, proven"
+    return "some untried" if remedies.untried else "nothing found"
 
 
 def starts(snapshot, policy, changes, gang) -> bool:
@@ -79,18 +94,23 @@ def less(remedy: Remedy):
             return replace(change, number=change.number - 1)
         case GangPods() if change.by < -1:
             return replace(change, by=change.by + 1)
-        case QueueRule() if (change.amount.by or 0) > 1:
+        case QueueRule() if (change.amount.by or 0) > (one := _one_of(change)):
             return replace(
-                change, amount=replace(change.amount, by=change.amount.by - 1)
+                change, amount=replace(change.amount, by=change.amount.by - one)
             )
     return None
 
 
+def _one_of(change) -> int:
+    """
+    Give what is offered of a resource at once.
+    """
+    return {CPU: 1000, MEMORY: 2**30}.get(change.resource, 1)
+
+
 def _cheaper(snapshot, policy, plan, gang, price) -> Iterator[object]:
     """
-    Walk the changes of the menu below a price, of each line the largest amount.
-
-    More helps where less does, so no less of it need be tried.
+    Walk the changes of the menu below a price; of long lines the largest and the least.
     """
     problem = problem_of(snapshot, policy)
     for line in menu_for(problem, plan, gang):
@@ -99,4 +119,5 @@ def _cheaper(snapshot, policy, plan, gang, price) -> Iterator[object]:
             for by in range(line.least, line.most + 1)
             if price is None or line.price(by) < price
         ]
-        yield from map(line.change, amounts[-1:])
+        few = amounts if len(amounts) <= FEW else [*amounts[:FEW], amounts[-1]]
+        yield from map(line.change, few)

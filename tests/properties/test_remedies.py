@@ -8,12 +8,22 @@ from tests.helpers.waiting_cases import CASES
 from tests.why_campaign import complaints
 
 FAST = (2,)
+FOUND = (("victims", 1002), ("random", 2000))
+"""
+Rounds in which what was said to help was wrong once: who could not start alone may take
+what leaves for another one; of what others take first, less helps where more does not.
+"""
 
 
 @pytest.mark.drawn
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("seed", FAST)
 def test_a_remedy_starts_the_gang_and_neither_less_nor_a_cheaper_one_does(case, seed):
+    assert [] == complaints(case, seed, only="remedies")
+
+
+@pytest.mark.parametrize(("case", "seed"), FOUND)
+def test_what_was_said_wrongly_to_help_once_is_said_rightly(case, seed):
     assert [] == complaints(case, seed, only="remedies")
 
 
