@@ -276,25 +276,30 @@ class Trial:
         """
         Say what others gain and lose.
         """
-        before = self.before
-        starts, waits, leaves = list[str](), list[str](), list[str]()
-        for name in sorted(set(before) - {self.gang}):
-            was, now = before[name], after.get(name)
-            if now in _STARTS and was not in (*_STARTS, "Growing"):
-                starts.append(name)
-            elif now == "Waiting" and was in (*_STARTS, "Growing"):
-                waits.append(name)
-            elif (now == "Waiting" and was == "Running") or (
-                now == "Evicting" and was != "Evicting"
-            ):
-                leaves.append(name)
+        starts, waits, leaves = _others(self.before, after, self.gang)
         return Remedy(
-            changes=changes,
-            price=price,
-            starts=tuple(starts),
-            waits=tuple(waits),
-            leaves=tuple(leaves),
+            changes=changes, price=price, starts=starts, waits=waits, leaves=leaves
         )
+
+
+def _others(
+    before: Mapping[str, str], after: Mapping[str, str], gang: str
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """
+    List which others start, no longer start, and leave.
+    """
+    starts, waits, leaves = list[str](), list[str](), list[str]()
+    for name in sorted(set(before) - {gang}):
+        was, now = before[name], after.get(name)
+        if now in _STARTS and was not in (*_STARTS, "Growing"):
+            starts.append(name)
+        elif now == "Waiting" and was in (*_STARTS, "Growing"):
+            waits.append(name)
+        elif (now == "Waiting" and was == "Running") or (
+            now == "Evicting" and was != "Evicting"
+        ):
+            leaves.append(name)
+    return tuple(starts), tuple(waits), tuple(leaves)
 
 
 def _cannot(then: Snapshot, policy: Policy, gang: str, memo: ProblemMemo) -> bool:
