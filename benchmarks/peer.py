@@ -24,7 +24,7 @@ from benchmarks.acting import binds, staged, wait
 from tests.cluster.control_plane import GATES
 from tests.cluster.manifests import custom, pod
 from tests.cluster.stage import Scheduler, Stage
-from tests.helpers.mortal import start
+from tests.helpers.rounds.mortal import start
 
 NODES, GPUS, GANGS, ASKED = 200, 8, 400, 1.3
 QUIET = 6.0

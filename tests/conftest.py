@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from hypothesis import settings
 
-from tests.helpers.drawn import is_drawn
+from tests.helpers.rounds.drawn import is_drawn
 
 
 def pytest_configure(config):

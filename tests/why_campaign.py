@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from exact import UndecidedError
 from models.why.verdicts import Verdict
 from solver import RoundAsked, decide_or_fall_back
-from tests.helpers.true_latest import limited, problems_of_starts
-from tests.helpers.true_remedies import problems_of_remedies
-from tests.helpers.true_whys import TrueWhy
-from tests.helpers.waiting_cases import CASES, in_haste
+from tests.helpers.rounds.waiting_cases import CASES, in_haste
+from tests.helpers.truth.true_latest import limited, problems_of_starts
+from tests.helpers.truth.true_remedies import problems_of_remedies
+from tests.helpers.truth.true_whys import TrueWhy
 
 KINDS = ("cores", "remedies", "starts")
 SHORT = 0.5

@@ -12,7 +12,7 @@ import yaml
 
 from adapters.cli.main import run
 from adapters.service.run_settings import RunSettings, read_config, running
-from tests.helpers.deployed import (
+from tests.helpers.kube.deployed import (
     BASE,
     DEPLOY,
     FOLDERS,

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
 
-from tests.helpers.mortal import start
+from tests.helpers.rounds.mortal import start
 
 GATES = (
     "GenericWorkload",

@@ -9,7 +9,7 @@ from adapters.kube.acting.permissions import needed as all_needed
 from adapters.kube.api.errors import ConflictError, NotFoundError
 from adapters.kube.dialects.registry import dialects
 from adapters.kube.gangs.kinds import resources_of
-from tests.helpers.deployed import rules
+from tests.helpers.kube.deployed import rules
 
 API = "rbac.authorization.k8s.io"
 

@@ -22,7 +22,7 @@ from tests.cluster.beside import Beside
 from tests.cluster.control_plane import ControlPlane
 from tests.cluster.manifests import custom, node, pod
 from tests.cluster.role import grant
-from tests.helpers.mortal import start
+from tests.helpers.rounds.mortal import start
 
 SCHEDULING = "scheduling.x-k8s.io"
 SPACE = "phalanx-system"

@@ -13,7 +13,7 @@ import yaml
 from adapters.kube.api.errors import NotFoundError
 from adapters.service.run_settings import ConfigFile
 from tests.cluster.binaries import NoControlPlaneError, must_run, packaging_tool
-from tests.helpers.deployed import BASE, FOLDERS, REPOSITORY
+from tests.helpers.kube.deployed import BASE, FOLDERS, REPOSITORY
 from tools.chart.files import CHART
 from tools.release.version import current
 

@@ -23,7 +23,8 @@ from models.policy import Policy
 from solver import decide
 from tests.cluster.manifests import pod
 from tests.cluster.stage import GROUP, SPACE
-from tests.helpers.devices import (
+from tests.helpers.eventually import eventually
+from tests.helpers.rounds.devices import (
     API,
     GPU_CLASS,
     asks,
@@ -32,8 +33,7 @@ from tests.helpers.devices import (
     classes,
     node_slice,
 )
-from tests.helpers.devices import gpu as device
-from tests.helpers.eventually import eventually
+from tests.helpers.rounds.devices import gpu as device
 
 pytestmark = pytest.mark.cluster
 PODS = 2

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.eventually import eventually
-from tests.helpers.mortal import lives
+from tests.helpers.rounds.mortal import lives
 
 pytestmark = pytest.mark.cluster
 ROOT = Path(__file__).resolve().parents[2]

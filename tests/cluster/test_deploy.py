@@ -12,8 +12,8 @@ from adapters.kube.api.errors import ClusterError, ForbiddenError
 from tests.cluster.conftest import plural_of, root_of
 from tests.cluster.crds import TEXT, fields, several
 from tests.cluster.stage import SPACE, Kubelet, Scheduler, Stage
-from tests.helpers.deployed import BASE, FOLDERS, base, kustomize, one, rendered
 from tests.helpers.eventually import eventually
+from tests.helpers.kube.deployed import BASE, FOLDERS, base, kustomize, one, rendered
 
 pytestmark = pytest.mark.cluster
 APPLY = "application/apply-patch+yaml"

@@ -7,7 +7,8 @@ import pytest
 from adapters.kube.acting.devices.resource_claims import FINALIZER
 from tests.cluster.manifests import custom, pod
 from tests.cluster.stage import GROUP
-from tests.helpers.devices import (
+from tests.helpers.eventually import eventually
+from tests.helpers.rounds.devices import (
     API,
     GPU_CLASS,
     MIG_CLASS,
@@ -21,7 +22,6 @@ from tests.helpers.devices import (
     node_slice,
     profile,
 )
-from tests.helpers.eventually import eventually
 
 pytestmark = pytest.mark.cluster
 

@@ -11,7 +11,7 @@ import pytest
 from adapters.cli.main import run
 from tests.cluster.stage import Kubelet, Scheduler
 from tests.helpers.eventually import eventually
-from tests.helpers.mortal import start
+from tests.helpers.rounds.mortal import start
 
 pytestmark = pytest.mark.cluster
 SPACE = "team"

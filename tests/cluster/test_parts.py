@@ -15,7 +15,7 @@ from tests.cluster.beside import Beside
 from tests.cluster.role import bind
 from tests.cluster.stage import GROUP, Kubelet, Scheduler
 from tests.helpers.eventually import eventually
-from tests.helpers.shared_gpus import HALF, UUIDS, asks, device, node_of
+from tests.helpers.rounds.shared_gpus import HALF, UUIDS, asks, device, node_of
 
 pytestmark = pytest.mark.cluster
 LOCKS = [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["get", "patch"]}]

@@ -14,7 +14,7 @@ from adapters.cli.main import run
 from tests.cluster.stage import Kubelet, Scheduler
 from tests.helpers.chromium import Chromium, executable
 from tests.helpers.eventually import eventually
-from tests.helpers.mortal import start
+from tests.helpers.rounds.mortal import start
 
 pytestmark = pytest.mark.cluster
 SPACE = "team"

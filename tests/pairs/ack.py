@@ -2,7 +2,7 @@
 Alibaba ACK: every word that the reference lists, changed alone.
 """
 
-from tests.helpers.manifests import pod
+from tests.helpers.kube.manifests import pod
 from tests.pairs.family import (
     GANG,
     GPU,

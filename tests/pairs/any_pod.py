@@ -2,7 +2,7 @@
 Pods, nodes and what stands beside them: every field listed, changed alone.
 """
 
-from tests.helpers.manifests import in_group, node, obj, pod, pod_group
+from tests.helpers.kube.manifests import in_group, node, obj, pod, pod_group
 from tests.pairs.pair import ABSENT, ago, pair, pods, room, running
 
 GPU = "nvidia.com/gpu"

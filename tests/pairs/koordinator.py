@@ -2,7 +2,7 @@
 Koordinator: every word that the reference lists, changed alone.
 """
 
-from tests.helpers.manifests import pod
+from tests.helpers.kube.manifests import pod
 from tests.pairs.family import GANG, GPU, LABEL, QUOTA, group, noted, quota, referring
 from tests.pairs.pair import ABSENT, pair, room, running, since
 

@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 
 from models.policy import Policy
 from solver.round import decide
-from tests.helpers.manifests import NOW, assembled, node, obj, pod
+from tests.helpers.kube.manifests import NOW, assembled, node, obj, pod
 
 ABSENT = object()
 """

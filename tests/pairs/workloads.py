@@ -2,7 +2,7 @@
 Plain workloads: every kind, label and field that the reference lists, changed alone.
 """
 
-from tests.helpers.manifests import pod
+from tests.helpers.kube.manifests import pod
 from tests.pairs.pair import ABSENT, obj, pair, pods, room
 
 JOBSET = "jobset.sigs.k8s.io"

@@ -11,8 +11,8 @@ from exact import could_start, gather
 from models.policy import Policy
 from models.why.reasons import Reason
 from solver.problem.problem import problem_of
-from tests.helpers.cases import random_snapshot
-from tests.helpers.odd_trees import alike_snapshot, odd_snapshot
+from tests.helpers.rounds.cases import random_snapshot
+from tests.helpers.rounds.odd_trees import alike_snapshot, odd_snapshot
 
 NEVER = {
     Reason.NO_FITTING_NODE,

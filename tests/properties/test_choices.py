@@ -5,8 +5,8 @@ Proofs are for the whole plan: names, order and seed change nothing that is prov
 import pytest
 
 from benchmarks.cases.victims import victim_case
-from tests.helpers.proofs import check_names, check_outcomes
-from tests.helpers.renamed import aged, renamed
+from tests.helpers.rounds.renamed import aged, renamed
+from tests.helpers.truth.proofs import check_names, check_outcomes
 
 TINY = range(10_000, 10_300)
 MANY = range(20_000, 23_000)

@@ -15,8 +15,8 @@ from solver.problem.problem import problem_of
 from solver.round import decide
 from solver.tuning import DEFAULT
 from solver.verify import verify
-from tests.helpers.brute_evictions import BruteEvictions
 from tests.helpers.build import plan
+from tests.helpers.truth.brute_evictions import BruteEvictions
 
 TINY = range(70)
 MANY_TINY = range(1000, 2000)

@@ -6,8 +6,8 @@ import pytest
 
 from solver.next_snapshot import carry_out
 from solver.round import decide
-from tests.helpers.pieces import pieces_case
-from tests.helpers.proofs import check_names, check_outcomes, read
+from tests.helpers.rounds.pieces import pieces_case
+from tests.helpers.truth.proofs import check_names, check_outcomes, read
 
 FEW = range(40)
 MANY = range(1_000, 1_400)

@@ -9,7 +9,7 @@ import pytest
 from adapters.files import scenario_of
 from benchmarks.cases.victims import victim_case
 from solver.round import decide
-from tests.helpers.pieces import GPU, pieces_case
+from tests.helpers.rounds.pieces import GPU, pieces_case
 from tests.odd.checks import undone
 from tests.odd.rounds import odd_round
 

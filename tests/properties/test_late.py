@@ -13,7 +13,7 @@ from models.policy import Policy, Tier, WaitingPolicy
 from solver.problem.problem import problem_of
 from solver.round import decide
 from solver.verify import verify
-from tests.helpers.cases import random_snapshot
+from tests.helpers.rounds.cases import random_snapshot
 from tests.properties.test_round import CALM, placement_of
 
 DAY = 86_400

@@ -11,7 +11,7 @@ from adapters.files import scenario_of
 from models.policy import Policy
 from solver.round import decide
 from solver.verify import verify
-from tests.helpers.cases import random_snapshot
+from tests.helpers.rounds.cases import random_snapshot
 from tests.properties.test_late import DAY, waited
 
 BASE = ["entitled", "disruption", "borrowing"]

@@ -17,7 +17,7 @@ from solver.problem.problem import problem_of
 from solver.round import decide
 from solver.tuning import DEFAULT
 from solver.verify import verify
-from tests.helpers.cases import random_snapshot
+from tests.helpers.rounds.cases import random_snapshot
 
 CALM = Evict(preempt=False, reclaim=False, consolidate=False, stale=False)
 TIERS = ("entitled", "disruption", "borrowing", "topology", "neighbours", "surplus")

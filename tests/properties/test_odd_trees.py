@@ -11,7 +11,7 @@ from models.policy import Evict, Policy
 from solver.problem.problem import problem_of
 from solver.round import decide
 from solver.verify import verify
-from tests.helpers.odd_trees import odd_snapshot
+from tests.helpers.rounds.odd_trees import odd_snapshot
 
 POLICY = Policy(evict=Evict(preempt=False, reclaim=False, consolidate=False))
 

@@ -5,8 +5,8 @@ What is always true of reasons: what a waiting gang is told holds, by the exact 
 import pytest
 
 from solver.fallback import decide_or_fall_back
-from tests.helpers.true_reasons import Truth
-from tests.helpers.waiting_cases import CASES, in_haste, with_sharers
+from tests.helpers.rounds.waiting_cases import CASES, in_haste, with_sharers
+from tests.helpers.truth.true_reasons import Truth
 
 FAST, SLOW = range(40), range(40, 760)
 EACH = 10

@@ -4,7 +4,7 @@ What is always true of remedies: the gang starts with them, and not with less of
 
 import pytest
 
-from tests.helpers.waiting_cases import CASES
+from tests.helpers.rounds.waiting_cases import CASES
 from tests.why_campaign import complaints
 
 FAST = (2,)

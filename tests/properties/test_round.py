@@ -25,7 +25,7 @@ from solver.problem.problem import problem_of
 from solver.round import decide
 from solver.tuning import Encode, Tuning
 from solver.verify import verify
-from tests.helpers.cases import random_snapshot
+from tests.helpers.rounds.cases import random_snapshot
 from tests.helpers.written import document_of, shuffled
 
 CONFIRMED = range(200)
@@ -189,7 +189,7 @@ def plan_of(document, folder):
 
 def test_two_runs_with_unlike_hash_seeds_give_the_same_bytes():
     program = (
-        "from tests.helpers.cases import random_snapshot\n"
+        "from tests.helpers.rounds.cases import random_snapshot\n"
         "from adapters.files.writing.plan_writer import plan_json\n"
         "from models.policy import Policy\n"
         "from solver.round import decide\n"

@@ -5,7 +5,7 @@ What is always true of rounds with parts of GPUs: their plans break no rule.
 import pytest
 
 from solver import decide
-from tests.helpers.waiting_cases import with_sharers
+from tests.helpers.rounds.waiting_cases import with_sharers
 
 SEEDS = (*range(8), 17, 42, 58)
 """

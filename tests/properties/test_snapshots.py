@@ -18,7 +18,7 @@ from models.gangs import Group, pod_sets
 from models.policy import Limits, Policy
 from models.snapshot import content_hash
 from solver.round import decide
-from tests.helpers.cases import random_snapshot
+from tests.helpers.rounds.cases import random_snapshot
 
 FOLDER = Path(__file__).parents[2] / "scenarios"
 FILES = sorted(

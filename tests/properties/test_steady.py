@@ -19,8 +19,8 @@ from solver.verify.evidence import evidence_of
 from solver.verify.judge import RULES, verify
 from solver.verify.known import JudgeMemo
 from tests.helpers.build import gang
-from tests.helpers.changing_cluster import ChangingCluster
-from tests.helpers.mutations import worlds
+from tests.helpers.kube.changing_cluster import ChangingCluster
+from tests.helpers.kube.mutations import worlds
 
 DIALECTS = dialects()
 STEPS = 25

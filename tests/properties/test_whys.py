@@ -4,7 +4,7 @@ What is always true of cores: they forbid, and none of their rules is there in v
 
 import pytest
 
-from tests.helpers.waiting_cases import CASES
+from tests.helpers.rounds.waiting_cases import CASES
 from tests.why_campaign import complaints
 
 FAST, SLOW = range(20), range(20, 340)

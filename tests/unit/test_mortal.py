@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.eventually import eventually
-from tests.helpers.mortal import lives
+from tests.helpers.rounds.mortal import lives
 
 ROOT = Path(__file__).resolve().parents[2]
 PARENT = """
 import sys, time
-from tests.helpers.mortal import start
+from tests.helpers.rounds.mortal import start
 child = start(["sleep", "600"], start_new_session=True)
 print(child.pid, flush=True)
 if sys.argv[1] == "waits":

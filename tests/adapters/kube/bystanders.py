@@ -10,7 +10,7 @@ from adapters.kube.gangs.kinds import resources_of
 from adapters.kube.status.sayings import Told, sayings
 from models.policy import Policy
 from solver.round import decide
-from tests.helpers.manifests import NOW, node, pod
+from tests.helpers.kube.manifests import NOW, node, pod
 
 DIALECTS = dialects()
 

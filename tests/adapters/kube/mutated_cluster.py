@@ -28,8 +28,8 @@ from tests.adapters.kube.bystanders import (
     assert_told,
     noting,
 )
-from tests.helpers.manifests import NOW
-from tests.helpers.mutations import mutated, mutated_bytes, worlds
+from tests.helpers.kube.manifests import NOW
+from tests.helpers.kube.mutations import mutated, mutated_bytes, worlds
 
 
 class Flow:

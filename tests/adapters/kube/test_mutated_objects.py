@@ -26,9 +26,9 @@ from tests.adapters.kube.bystanders import (
     noting,
 )
 from tests.adapters.kube.mutated_cluster import Cluster, resident
-from tests.helpers.manifests import NOW
-from tests.helpers.mutations import mutated, mutated_bytes, worlds
-from tests.helpers.storage_world import storage_world
+from tests.helpers.kube.manifests import NOW
+from tests.helpers.kube.mutations import mutated, mutated_bytes, worlds
+from tests.helpers.kube.storage_world import storage_world
 
 
 def read_as_files(number: int, seed: int, folder) -> None:

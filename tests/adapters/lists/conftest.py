@@ -11,7 +11,7 @@ from adapters.observe.round_record import head_of, record_of
 from models.policy import Policy
 from tests.adapters.documents import scenario
 from tests.adapters.lists.listed import GPU
-from tests.adapters.test_rounds import turned
+from tests.adapters.loop.test_rounds import turned
 
 
 @pytest.fixture

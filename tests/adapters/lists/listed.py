@@ -2,7 +2,7 @@
 What is listed of a small cluster: rows, items and names.
 """
 
-from tests.adapters.command import phalanx
+from tests.adapters.commands.command import phalanx
 
 GPU = "nvidia.com/gpu"
 

@@ -4,7 +4,7 @@
 
 import json
 
-from tests.adapters.command import phalanx
+from tests.adapters.commands.command import phalanx
 from tests.adapters.lists.listed import GPU, table
 
 

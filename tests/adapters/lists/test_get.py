@@ -11,7 +11,7 @@ import pytest
 from adapters.cli.main import run
 from adapters.cli.views.listing import span
 from adapters.inventory.selectors import SelectorError, selector
-from tests.adapters.command import phalanx
+from tests.adapters.commands.command import phalanx
 from tests.adapters.documents import scenario
 from tests.adapters.kube.following import kubeconfig
 from tests.adapters.kube.status_cases import telling

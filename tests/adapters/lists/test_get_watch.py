@@ -13,7 +13,7 @@ from adapters.cli.views.listing import Look, watch
 from adapters.inventory.gangs import gang_rows
 from adapters.inventory.listed import Seen
 from models.policy import Policy
-from tests.adapters.command import phalanx
+from tests.adapters.commands.command import phalanx
 from tests.helpers.build import gang, leaf, nodes, snapshot
 
 

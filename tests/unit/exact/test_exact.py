@@ -10,7 +10,6 @@ from exact import best, best_first_step, best_later, check_feasible, gather
 from models.plan import Placement
 from models.policy import Policy
 from solver.problem.problem import problem_of
-from tests.helpers.brute import Brute
 from tests.helpers.build import (
     bind,
     gang,
@@ -23,7 +22,8 @@ from tests.helpers.build import (
     required,
     snapshot,
 )
-from tests.helpers.cases import random_snapshot, tiny_snapshot
+from tests.helpers.rounds.cases import random_snapshot, tiny_snapshot
+from tests.helpers.truth.brute import Brute
 
 
 @pytest.mark.parametrize("seed", range(60))

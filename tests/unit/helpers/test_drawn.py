@@ -1,6 +1,6 @@
 from datetime import date, timedelta
 
-from tests.helpers.drawn import PART, is_drawn
+from tests.helpers.rounds.drawn import PART, is_drawn
 
 DAYS = [f"{date(2026, 2, 27) + timedelta(days=n)}" for n in range(PART)]
 

@@ -15,7 +15,7 @@ from solver import next_snapshot
 from solver.next_snapshot import carry_out
 from solver.round import decide
 from tests.helpers.build import bind, gang, leaf, line, nodes, plan, snapshot
-from tests.helpers.cases import random_snapshot
+from tests.helpers.rounds.cases import random_snapshot
 
 
 def after(one, *steps, seconds=60, lines=None):

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from adapters.service.run_settings import ConfigFile
-from tests.helpers.deployed import BASE, FOLDERS, REPOSITORY, documents
+from tests.helpers.kube.deployed import BASE, FOLDERS, REPOSITORY, documents
 from tools.chart.files import CHART, chart
 from tools.chart.values import VALUES
 

@@ -11,7 +11,7 @@ import tarfile
 
 import pytest
 
-from tests.helpers.deployed import REPOSITORY
+from tests.helpers.kube.deployed import REPOSITORY
 from tools.release import changelog, version
 from tools.release.archives import archive, of_chart, of_image
 

@@ -13,7 +13,7 @@ import pytest
 
 from adapters.machine.processes import FanOutError, fan_out
 from models.errors import InputRejectedError
-from tests.adapters.doubling import broken, double, rejecting
+from tests.adapters.loop.doubling import broken, double, rejecting
 
 VALUES = [3, 1, 4, 1, 5]
 DOUBLED = [(0, 6), (1, 2), (2, 8), (3, 2), (4, 10)]
@@ -46,7 +46,7 @@ def test_what_is_refused_in_a_worker_says_here_why(workers):
 def test_workers_end_with_the_command_that_began_them(tmp_path, sign):
     program = (
         "from adapters.machine.processes import fan_out\n"
-        "from tests.adapters.doubling import lasting\n"
+        "from tests.adapters.loop.doubling import lasting\n"
         f"print([*fan_out(lasting, [{str(tmp_path)!r}] * 2, workers=2)])\n"
     )
     # A worker imports the program anew, so it is a file that begins nothing then.

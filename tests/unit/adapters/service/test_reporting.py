@@ -13,7 +13,7 @@ from adapters.machine.supervised import SupervisedThread
 from adapters.service.reporting import Own, Reporting
 from adapters.service.run_settings import running
 from tests.helpers.eventually import eventually
-from tests.helpers.kube_store import Store
+from tests.helpers.kube.kube_store import Store
 
 
 def breaks() -> None:

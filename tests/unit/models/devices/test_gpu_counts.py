@@ -16,7 +16,7 @@ from models.devices.gpu_counts import (
 )
 from models.devices.gpu_parts import with_shares
 from models.resources import GPU, PODS
-from tests.helpers.parts import asking, fraction, memory, mig
+from tests.helpers.rounds.parts import asking, fraction, memory, mig
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from models.devices.gpu_parts import counts_as, part_named, part_of, with_shares
 from models.resources import GPU, GPU_SHARE, format_quantity
-from tests.helpers.parts import fraction, memory, mig
+from tests.helpers.rounds.parts import fraction, memory, mig
 
 
 @pytest.mark.parametrize(

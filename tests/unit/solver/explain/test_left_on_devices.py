@@ -10,7 +10,7 @@ from models.snapshot import Snapshot
 from models.why.verdicts import Verdict
 from solver import decide, why_waits
 from tests.helpers.build import gang
-from tests.helpers.parts import fraction, memory, mig, part_gang, sharing
+from tests.helpers.rounds.parts import fraction, memory, mig, part_gang, sharing
 
 NODES = (sharing("a", 3), sharing("b", 3), sharing("m", 1, cut=(0,)))
 RUNNING = (

@@ -16,7 +16,7 @@ from tests.helpers.build import (
     queue,
     selector,
 )
-from tests.helpers.heads import (
+from tests.helpers.rounds.heads import (
     HOUR,
     LATE,
     ask,

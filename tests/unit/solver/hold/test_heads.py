@@ -9,7 +9,7 @@ from tests.helpers.build import (
     nodes,
     queue,
 )
-from tests.helpers.heads import (
+from tests.helpers.rounds.heads import (
     HOUR,
     LATE,
     ask,

@@ -18,7 +18,7 @@ from tests.helpers.build import (
     gang,
     nodes,
 )
-from tests.helpers.heads import HOUR, ask, since, waiting
+from tests.helpers.rounds.heads import HOUR, ask, since, waiting
 
 AT_ONCE = {"budget": 1, "outweigh": 0}
 """

@@ -10,7 +10,7 @@ import pytest
 
 from solver.problem.gang_state import least_need, satisfied_after, standing
 from tests.helpers.build import gang, group, leaf
-from tests.helpers.odd_trees import odd_snapshot
+from tests.helpers.rounds.odd_trees import odd_snapshot
 
 
 def by_hand(state, prices, places):

@@ -14,7 +14,7 @@ from solver.problem.problem import problem_of
 from solver.score.tier import LOSSES, LossName, TierKey, tier_of
 from solver.score.tiers import score, tier_keys, trivial_bound, value_of
 from tests.helpers.build import gang, nodes, snapshot
-from tests.helpers.cases import random_snapshot
+from tests.helpers.rounds.cases import random_snapshot
 
 NAMES = (*get_args(TierName), *get_args(LossName))
 ONE = snapshot(nodes(1), [gang("a", minimum=1)])

@@ -8,7 +8,7 @@ from models.devices.gpu_parts import DeviceAmounts, TakenDevice, with_shares
 from models.policy import Policy, Tier
 from models.resources import GPU
 from tests.helpers.build import bind, gang, plan, requests, snapshot, tier
-from tests.helpers.parts import (
+from tests.helpers.rounds.parts import (
     MEMORY,
     fraction,
     memory,

@@ -20,7 +20,7 @@ from adapters.kube.api.errors import UnreachableError, answer_error
 from adapters.loop.memory.gang_memory import GangMemory
 from adapters.loop.memory.gangs import Memory
 from adapters.loop.memory.promises import Promise
-from tests.helpers.kube_store import Store
+from tests.helpers.kube.kube_store import Store
 
 NOW = 1_790_000_000.0
 GOLDEN = Path(__file__).parents[4] / "golden" / "intent"

@@ -2,7 +2,7 @@ import pytest
 
 from adapters.kube.acting.lease import Lease, LeaseTimes
 from adapters.kube.api.errors import UnreachableError
-from tests.helpers.kube_store import Store
+from tests.helpers.kube.kube_store import Store
 
 PATH = "/apis/coordination.k8s.io/v1/namespaces/ns/leases/phalanx"
 TIMES = LeaseTimes(duration=15, renew=10, retry=2)

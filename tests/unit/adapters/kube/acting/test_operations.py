@@ -11,7 +11,7 @@ from adapters.kube.objects.node_record import node_record
 from adapters.kube.watch.cache import Cache
 from tests.adapters.kube.api_server import NODES, PODS
 from tests.helpers.build import bind
-from tests.helpers.kube_store import Store, pod_path, raw_pod
+from tests.helpers.kube.kube_store import Store, pod_path, raw_pod
 
 STEP = bind("g-0", "n0", uid="uid-g-0")
 EVICTION = bind("g-0", "n0", uid="uid-g-0", op="Evict")

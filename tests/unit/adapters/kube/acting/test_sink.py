@@ -12,7 +12,7 @@ from adapters.loop.interfaces import Turn
 from adapters.loop.memory.gangs import Memory
 from tests.adapters.kube.api_server import NODES, PODS
 from tests.helpers.build import bind, gang, plan, snapshot
-from tests.helpers.kube_store import Store
+from tests.helpers.kube.kube_store import Store
 
 NOW = 1_790_000_000.0
 GOLDEN = Path(__file__).parents[4] / "golden" / "intent"

@@ -18,7 +18,7 @@ from adapters.loop.memory.gangs import Memory
 from models.gangs import PodPhase
 from tests.adapters.kube.api_server import NODES, PODS
 from tests.helpers.build import bind, gang, plan, snapshot
-from tests.helpers.kube_store import Store, pod_path, raw_pod
+from tests.helpers.kube.kube_store import Store, pod_path, raw_pod
 
 SELECTED = "volume.kubernetes.io/selected-node"
 DONE = {"pv.kubernetes.io/bind-completed": "yes"}

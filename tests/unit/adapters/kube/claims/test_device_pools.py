@@ -5,7 +5,7 @@ Pools of devices: the newest whole generation, and what is wrong with the others
 import pytest
 
 from adapters.kube.claims.device_pools import pools_of
-from tests.helpers.devices import cut_gpus, gpu, node_slice
+from tests.helpers.rounds.devices import cut_gpus, gpu, node_slice
 
 
 def names(pools):

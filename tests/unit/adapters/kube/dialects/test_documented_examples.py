@@ -7,7 +7,7 @@ became on the way, and what is said back in them.
 
 import pytest
 
-from tests.helpers.dialects import examples, golden
+from tests.helpers.kube.dialects import examples, golden
 from tests.unit.adapters.kube.dialects.family import (
     FAMILY,
     SCENARIOS,

@@ -11,8 +11,8 @@ from adapters.kube.objects.constraints import NAME_FIELD
 from adapters.kube.objects.pod_reader import pod_record
 from models.gangs import Group, MatchPolicy, PodPhase
 from models.why.reasons import Reason
-from tests.helpers.group_objects import kind, members
-from tests.helpers.manifests import (
+from tests.helpers.kube.group_objects import kind, members
+from tests.helpers.kube.manifests import (
     GPU,
     NOW,
     Words,

@@ -7,7 +7,8 @@ import pytest
 import solver
 from models.policy import Policy
 from models.resources import GPU_SHARE
-from tests.helpers.devices import (
+from tests.helpers.kube.manifests import assembled, node, obj, pod
+from tests.helpers.rounds.devices import (
     GPU_CLASS,
     MIG_CLASS,
     asks,
@@ -21,7 +22,6 @@ from tests.helpers.devices import (
     node_slice,
     profile,
 )
-from tests.helpers.manifests import assembled, node, obj, pod
 
 
 def queue(limit):

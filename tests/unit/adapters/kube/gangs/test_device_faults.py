@@ -6,7 +6,8 @@ import pytest
 
 import solver
 from models.policy import Policy
-from tests.helpers.devices import (
+from tests.helpers.kube.manifests import assembled, node, pod
+from tests.helpers.rounds.devices import (
     GPU_CLASS,
     asks,
     attribute,
@@ -19,7 +20,6 @@ from tests.helpers.devices import (
     made,
     node_slice,
 )
-from tests.helpers.manifests import assembled, node, pod
 
 TOLERATES = {"tolerations": [{"key": "broken", "operator": "Exists"}]}
 

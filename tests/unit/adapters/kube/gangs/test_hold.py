@@ -8,7 +8,7 @@ from adapters.kube.gangs.holds import HELD_BY, HELD_SINCE, HOLD
 from models.snapshot import Snapshot
 from models.why.reasons import Reason
 from tests.adapters.kube.status_cases import CASES
-from tests.helpers.manifests import assembled, in_group, node, obj, pod, pod_group
+from tests.helpers.kube.manifests import assembled, in_group, node, obj, pod, pod_group
 
 WORDS = {HOLD: "no  data\nyet", HELD_BY: "alice", HELD_SINCE: "2026-11-22T20:00:00Z"}
 SENTENCE = "is held by alice since 2026-11-22T20:00:00Z: no data yet"

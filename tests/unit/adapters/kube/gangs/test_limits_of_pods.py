@@ -4,8 +4,8 @@ Budgets of disruption and limits of run time, as pods and policies say them.
 
 import pytest
 
-from tests.helpers.group_objects import members
-from tests.helpers.manifests import (
+from tests.helpers.kube.group_objects import members
+from tests.helpers.kube.manifests import (
     assembled,
     gang_of,
     in_group,

@@ -5,7 +5,7 @@ Pods of other schedulers: what is load, what closes a node and what does not.
 import pytest
 
 from models.why.reasons import Reason
-from tests.helpers.manifests import (
+from tests.helpers.kube.manifests import (
     GPU,
     assembled,
     node,

@@ -9,8 +9,8 @@ from models.neighbours import Apart, Spread
 from models.nodes import HOSTNAME
 from models.policy import Policy
 from solver.problem.problem import problem_of
-from tests.helpers.group_objects import two
-from tests.helpers.manifests import (
+from tests.helpers.kube.group_objects import two
+from tests.helpers.kube.manifests import (
     assembled,
     gang_of,
     in_group,

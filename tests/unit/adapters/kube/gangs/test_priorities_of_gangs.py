@@ -4,8 +4,8 @@ The priority of a gang, from its pods and from its group.
 
 import pytest
 
-from tests.helpers.group_objects import members
-from tests.helpers.manifests import (
+from tests.helpers.kube.group_objects import members
+from tests.helpers.kube.manifests import (
     Words,
     gang_of,
     obj,

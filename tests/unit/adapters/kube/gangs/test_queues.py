@@ -6,7 +6,7 @@ import pytest
 
 from models.policy import Policy
 from solver.round import decide
-from tests.helpers.manifests import GPU, assembled, obj, pod, pod_group
+from tests.helpers.kube.manifests import GPU, assembled, obj, pod, pod_group
 
 VOLCANO = "scheduling.volcano.sh/v1beta1"
 KAI = "scheduling.run.ai/v2"

@@ -6,7 +6,7 @@ import pytest
 
 from adapters.kube.objects.node_record import node_record
 from models.nodes import HOSTNAME
-from tests.helpers.manifests import GPU, node
+from tests.helpers.kube.manifests import GPU, node
 
 
 def test_a_node_offers_what_is_allocatable():

@@ -11,7 +11,7 @@ from adapters.kube.objects.fields import FieldError
 from adapters.kube.objects.pod_reader import Reducer, pod_record
 from models.gangs import PodPhase
 from models.nodes import Node
-from tests.helpers.manifests import GPU, pod
+from tests.helpers.kube.manifests import GPU, pod
 
 GIB = 2**30
 

@@ -16,7 +16,7 @@ from solver.problem.leaving_pods import NOWHERE, loss_of
 from solver.problem.node_room import NO_PLACES
 from solver.problem.problem import Step
 from solver.round import decide
-from tests.helpers.greedy_evictions import stage
+from tests.helpers.rounds.greedy_evictions import stage
 
 SEEDS = range(60)
 

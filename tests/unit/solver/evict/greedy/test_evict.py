@@ -7,7 +7,7 @@ import pytest
 from solver.evict.greedy.evict import evict_by_hand
 from solver.place.draft import Draft
 from solver.problem.node_room import Places
-from tests.helpers.greedy_evictions import (
+from tests.helpers.rounds.greedy_evictions import (
     GPU,
     leaving,
     planned,

@@ -11,7 +11,7 @@ from solver.place.draft import Draft
 from solver.problem.leaving_pods import NOWHERE
 from solver.problem.node_room import Places
 from solver.round import decide
-from tests.helpers.greedy_evictions import (
+from tests.helpers.rounds.greedy_evictions import (
     GPU,
     leaving,
     nodes,

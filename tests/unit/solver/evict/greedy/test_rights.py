@@ -10,7 +10,7 @@ from solver.evict.rights.cores import as_one
 from solver.evict.rights.hand_rights import HandRights
 from solver.evict.rights.leaving_sums import Leaver
 from solver.problem.problem import Step
-from tests.helpers.greedy_evictions import (
+from tests.helpers.rounds.greedy_evictions import (
     GPU,
     leaving,
     planned,

@@ -18,8 +18,8 @@ from adapters.loop.memory.gangs import Memory
 from models.devices.gpu_parts import GpuDevice
 from tests.adapters.kube.api_server import NODES, PODS
 from tests.helpers.build import bind, gang, plan, snapshot
-from tests.helpers.kube_store import Store, pod_path
-from tests.helpers.manifests import node, pod
+from tests.helpers.kube.kube_store import Store, pod_path
+from tests.helpers.kube.manifests import node, pod
 
 ROOT = "/apis/scheduling.run.ai/v1alpha2/namespaces/default/bindrequests"
 STEPS = [

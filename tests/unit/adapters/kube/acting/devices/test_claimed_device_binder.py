@@ -16,7 +16,9 @@ from adapters.loop.interfaces import Turn
 from adapters.loop.memory.gangs import Memory
 from tests.adapters.kube.api_server import NODES, PODS
 from tests.helpers.build import bind, gang, plan, snapshot
-from tests.helpers.devices import (
+from tests.helpers.kube.kube_store import Store, pod_path
+from tests.helpers.kube.manifests import node, pod
+from tests.helpers.rounds.devices import (
     GPU_CLASS,
     asks,
     claim,
@@ -25,8 +27,6 @@ from tests.helpers.devices import (
     gpu,
     node_slice,
 )
-from tests.helpers.kube_store import Store, pod_path
-from tests.helpers.manifests import node, pod
 
 NAMES = ("g-0", "g-1")
 STEPS = [bind(name, "n", uid=f"uid-{name}") for name in NAMES]

@@ -15,9 +15,9 @@ from adapters.kube.watch.cache import Cache
 from models.devices.gpu_parts import GpuDevice
 from tests.adapters.kube.api_server import NODES, PODS
 from tests.helpers.build import bind
-from tests.helpers.kube_store import Store, pod_path
-from tests.helpers.manifests import GPU
-from tests.helpers.shared_gpus import HALF, asks, device, given, node_of
+from tests.helpers.kube.kube_store import Store, pod_path
+from tests.helpers.kube.manifests import GPU
+from tests.helpers.rounds.shared_gpus import HALF, asks, device, given, node_of
 
 NOW = 1_800_000_000.25
 NODE = "/api/v1/nodes/n"

@@ -6,7 +6,7 @@ import pytest
 
 from adapters.kube.dialects.coscheduling.koordinator import DIALECT, Koordinator
 from models.why.reasons import Reason
-from tests.helpers.koordinator_objects import annotated
+from tests.helpers.kube.koordinator_objects import annotated
 from tests.unit.adapters.kube.dialects.family import (
     SIGS,
     claim,

@@ -7,7 +7,7 @@ import pytest
 from adapters.kube.dialects.coscheduling.keys import KeyRules
 from adapters.kube.dialects.coscheduling.koordinator import DIALECT, Koordinator
 from models.gangs import MatchPolicy, PodPhase
-from tests.helpers.koordinator_objects import annotated
+from tests.helpers.kube.koordinator_objects import annotated
 from tests.unit.adapters.kube.dialects.family import (
     GANG,
     LABEL,

@@ -5,14 +5,14 @@ What is told to groups of KAI, in its words.
 import pytest
 
 from adapters.kube.dialects.kai.gangs import DIALECT
-from tests.helpers.dialects import (
+from tests.helpers.kube.dialects import (
     after,
     claim,
     examples,
     golden,
     standing,
 )
-from tests.helpers.kai_objects import MARK, group
+from tests.helpers.kube.kai_objects import MARK, group
 
 LIMIT = {
     "reason": "QuotaLimitReached",

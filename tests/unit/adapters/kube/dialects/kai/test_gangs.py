@@ -5,7 +5,7 @@ KAI's words: SubGroups, topology, preemptibility, back-off, staleness, queues, a
 import pytest
 
 from adapters.kube.dialects.kai.gangs import DIALECT, Kai
-from tests.helpers.dialects import (
+from tests.helpers.kube.dialects import (
     claim,
     claims,
     difference,
@@ -13,7 +13,7 @@ from tests.helpers.dialects import (
     tree,
     world,
 )
-from tests.helpers.kai_objects import CLASSES, MARK, group, pod
+from tests.helpers.kube.kai_objects import CLASSES, MARK, group, pod
 
 MEMBER = "pod-group-name: g"
 

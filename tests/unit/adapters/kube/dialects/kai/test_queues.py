@@ -6,11 +6,11 @@ import pytest
 
 from adapters.kube.dialects.kai.gangs import DIALECT
 from models.topology import Topology
-from tests.helpers.dialects import (
+from tests.helpers.kube.dialects import (
     queue,
     world,
 )
-from tests.helpers.kai_objects import RACKS
+from tests.helpers.kube.kai_objects import RACKS
 
 
 def queues(*specs, warnings=None):

@@ -5,14 +5,14 @@ What is told to groups of Kubernetes itself.
 import pytest
 
 from adapters.kube.dialects.native.gangs import DIALECT
-from tests.helpers.dialects import (
+from tests.helpers.kube.dialects import (
     after,
     claim,
     examples,
     golden,
     standing,
 )
-from tests.helpers.native_objects import GANG, WORKLOAD, child, composite, group
+from tests.helpers.kube.native_objects import GANG, WORKLOAD, child, composite, group
 
 
 def test_a_gang_that_starts_is_scheduled_for_ever():

@@ -6,7 +6,7 @@ import pytest
 
 from adapters.kube.dialects.native.gangs import DIALECT
 from models.topology import Topology
-from tests.helpers.dialects import (
+from tests.helpers.kube.dialects import (
     claim,
     claims,
     difference,
@@ -14,7 +14,14 @@ from tests.helpers.dialects import (
     tree,
     world,
 )
-from tests.helpers.native_objects import GANG, OF, WORKLOAD, child, composite, group
+from tests.helpers.kube.native_objects import (
+    GANG,
+    OF,
+    WORKLOAD,
+    child,
+    composite,
+    group,
+)
 
 BASIC = "schedulingPolicy: {basic: {}}"
 

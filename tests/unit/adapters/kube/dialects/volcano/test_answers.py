@@ -4,7 +4,7 @@ What is told to groups of Volcano: phases, conditions and events in its words.
 
 import pytest
 
-from tests.helpers.dialects import (
+from tests.helpers.kube.dialects import (
     after,
     claim,
     claims,
@@ -12,7 +12,7 @@ from tests.helpers.dialects import (
     golden,
     standing,
 )
-from tests.helpers.volcano_objects import ROC, VERSIONS, VOLCANO, group, pod
+from tests.helpers.kube.volcano_objects import ROC, VERSIONS, VOLCANO, group, pod
 
 NO_PODS = {"minimum": 10, "total": 0, "reason": "WaitingForPods", "message": "m"}
 

@@ -5,7 +5,7 @@ Volcano's words, and those of the two systems that serve the same objects.
 import pytest
 
 from adapters.kube.dialects.volcano.gangs import DIALECTS
-from tests.helpers.dialects import (
+from tests.helpers.kube.dialects import (
     claim,
     claims,
     difference,
@@ -13,7 +13,14 @@ from tests.helpers.dialects import (
     tree,
     world,
 )
-from tests.helpers.volcano_objects import BATCH, VERSIONS, VOLCANO, group, pod, task
+from tests.helpers.kube.volcano_objects import (
+    BATCH,
+    VERSIONS,
+    VOLCANO,
+    group,
+    pod,
+    task,
+)
 
 TOPOLOGY = "networkTopology: {mode: soft, highestTierAllowed: 1}"
 

@@ -9,7 +9,7 @@ from adapters.kube.dialects.volcano.hyper_nodes import hyper_nodes, level
 from adapters.kube.gangs.assemble import Assembler
 from adapters.kube.objects.node_record import node_record
 from models.nodes import Node
-from tests.helpers.manifests import NOW, assembled, node, obj, objects, pod
+from tests.helpers.kube.manifests import NOW, assembled, node, obj, objects, pod
 
 NODES = [
     Node(name="n0", allocatable={}, labels={"rack": "a"}),

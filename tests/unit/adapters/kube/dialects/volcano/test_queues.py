@@ -5,12 +5,12 @@ Queues of Volcano: what they keep, who may use them, and what they ask for in va
 import pytest
 
 from models.resources import LONGEST_SECONDS
-from tests.helpers.dialects import (
+from tests.helpers.kube.dialects import (
     claim,
     queue,
     world,
 )
-from tests.helpers.volcano_objects import VERSIONS, VOLCANO, group
+from tests.helpers.kube.volcano_objects import VERSIONS, VOLCANO, group
 
 
 def queues(*specs, dialect=VOLCANO, warnings=None):

@@ -5,7 +5,8 @@ Claims of devices in snapshots: what pods ask for, what nodes offer, and who wai
 import solver
 from models.policy import Policy
 from models.resources import CLAIMED_DEVICES
-from tests.helpers.devices import (
+from tests.helpers.kube.manifests import assembled, in_group, node, obj, pod, pod_group
+from tests.helpers.rounds.devices import (
     GPU_CLASS,
     MIG_CLASS,
     asks,
@@ -20,7 +21,6 @@ from tests.helpers.devices import (
     node_slice,
     profile,
 )
-from tests.helpers.manifests import assembled, in_group, node, obj, pod, pod_group
 
 PCIE = "resource.kubernetes.io/pcieRoot"
 

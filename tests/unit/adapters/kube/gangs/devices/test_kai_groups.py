@@ -10,7 +10,7 @@ from models.devices.gpu_parts import GpuDevice, GpuPart, TakenDevice
 from models.policy import Policy
 from models.resources import GPU
 from solver import decide
-from tests.helpers.manifests import node, obj, pod
+from tests.helpers.kube.manifests import node, obj, pod
 
 BINDER = obj(
     "apiextensions.k8s.io/v1",

@@ -11,8 +11,15 @@ from adapters.files.writing.snapshot_writer import snapshot_document
 from models.policy import Policy
 from models.resources import GPU, GPU_SHARE
 from solver import decide
-from tests.helpers.manifests import assembled, pod
-from tests.helpers.shared_gpus import HALF, asks, device, given, node_of, stage_of
+from tests.helpers.kube.manifests import assembled, pod
+from tests.helpers.rounds.shared_gpus import (
+    HALF,
+    asks,
+    device,
+    given,
+    node_of,
+    stage_of,
+)
 
 CONTRACTS = tuple(HALF)
 

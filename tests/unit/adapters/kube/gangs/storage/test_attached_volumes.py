@@ -7,7 +7,7 @@ import pytest
 from models.policy import Policy
 from solver.fallback import NOBODY_LEAVES
 from solver.round import decide
-from tests.helpers.manifests import assembled, node, obj, pod
+from tests.helpers.kube.manifests import assembled, node, obj, pod
 
 DRIVER = "csi.example.com"
 SLOTS = f"attachable-volumes-csi-{DRIVER}"

@@ -17,7 +17,7 @@ from adapters.kube.objects.volume_records import ClaimRecord, VolumeRecord
 from models.policy import Policy
 from models.resources import summed
 from solver.round import decide
-from tests.helpers.manifests import assembled, node, obj, pod
+from tests.helpers.kube.manifests import assembled, node, obj, pod
 
 HOST = "kubernetes.io/hostname"
 CLASS = obj(

@@ -5,7 +5,7 @@ Claims that one pod alone may use at a time.
 import pytest
 
 from models.gangs import PodPhase, pod_sets
-from tests.helpers.manifests import assembled, node, obj, pod
+from tests.helpers.kube.manifests import assembled, node, obj, pod
 
 VOLUME = obj("v1", "PersistentVolume", "v")
 MOUNTED = [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]

@@ -4,7 +4,7 @@ Pods whose volumes are not there, or closed to them, wait for them.
 
 import pytest
 
-from tests.helpers.manifests import (
+from tests.helpers.kube.manifests import (
     obj,
     pod,
     refusal,

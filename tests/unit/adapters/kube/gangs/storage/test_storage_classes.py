@@ -5,7 +5,7 @@ Where volumes are made for claims that wait for their first pod, as Kubernetes h
 import pytest
 
 from models.gangs import pod_sets
-from tests.helpers.manifests import assembled, node, obj, pod
+from tests.helpers.kube.manifests import assembled, node, obj, pod
 
 ZONE = "topology.kubernetes.io/zone"
 MOUNTED = [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]

@@ -9,7 +9,7 @@ from adapters.kube.dialects.workloads import IN_MANIFESTS, RESOURCES
 from adapters.kube.gangs.assemble import Assembler
 from models.gangs import pod_sets
 from models.resources import GPU
-from tests.helpers.manifests import NOW, assembled, node, obj, objects, pod
+from tests.helpers.kube.manifests import NOW, assembled, node, obj, objects, pod
 
 
 def template(gpus=1, **meta):

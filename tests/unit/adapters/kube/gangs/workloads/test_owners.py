@@ -12,7 +12,14 @@ import yaml
 
 from adapters.kube.dialects.workloads import WORKLOADS
 from models.gangs import pod_sets
-from tests.helpers.manifests import assembled, gang_of, obj, pod, pod_group, refusal
+from tests.helpers.kube.manifests import (
+    assembled,
+    gang_of,
+    obj,
+    pod,
+    pod_group,
+    refusal,
+)
 
 JOB = ("batch/v1", "Job", "train")
 LWS = "leaderworkerset.sigs.k8s.io"

@@ -8,7 +8,7 @@ from copy import deepcopy
 import pytest
 
 from models.resources import GPU, is_gpu
-from tests.helpers.manifests import (
+from tests.helpers.kube.manifests import (
     assembled,
     in_group,
     node,

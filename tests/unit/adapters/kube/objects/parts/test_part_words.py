@@ -11,8 +11,8 @@ from adapters.kube.objects.parts.node_devices import (
 )
 from adapters.kube.objects.pod_reader import pod_record
 from models.devices.gpu_parts import GpuPart
-from tests.helpers.manifests import pod, refusal
-from tests.helpers.shared_gpus import asks, device, node_of
+from tests.helpers.kube.manifests import pod, refusal
+from tests.helpers.rounds.shared_gpus import asks, device, node_of
 
 KOORD = "koordinator.sh"
 VGPU = "volcano.sh/vgpu"
