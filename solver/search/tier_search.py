@@ -93,7 +93,9 @@ class TierSearch:
         draft, _ = read(self.model.encoding, claims.answer.value, self.budget, None)
         assert draft is not None
         end = self.best.first_short(draft, values[:end])
-        self._keep(min(end, len(self.keys) - 1), draft)
+        last = min(end, len(self.keys) - 1)
+        if not self._keep(last, draft):
+            self.best.widen(last)
         self.watch.lap("decode")
         return end
 

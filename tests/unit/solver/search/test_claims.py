@@ -7,13 +7,18 @@ from dataclasses import replace
 import pytest
 
 from adapters.files import read_scenario
-from models.policy import Policy
+from adapters.machine.threads import ThreadLanes
+from models.policy import Limits, Policy
+from solver.effort.budget import Budget, Stopwatch
+from solver.place.draft import Draft
+from solver.problem.problem import problem_of
 from solver.round import decide
 from solver.search.claims import ClaimedTiers
 from solver.search.reading import read
+from solver.search.tier_search import TierSearch
 from solver.tuning import DEFAULT, Search
 from tests.helpers.build import gang, node, snapshot
-from tests.helpers.cases import random_snapshot
+from tests.helpers.rounds.cases import random_snapshot
 
 BY_CLAIMS = replace(DEFAULT, search=Search(small_model=-1))
 UNPACKED = "scenarios/packing/a-packing-that-fails-gives-way-to-the-next-best.yaml"
@@ -73,3 +78,17 @@ def test_small_models_are_decoded_tier_by_tier(monkeypatch):
     decide(random_snapshot(3001), Policy())
 
     assert [] == asked
+
+
+def test_claims_that_no_plan_keeps_bound_nothing_that_comes_after(monkeypatch):
+    problem = problem_of(random_snapshot(3012), Policy())
+    problem = replace(problem, tuning=BY_CLAIMS)
+    search = TierSearch(
+        problem, Draft(), Budget(Limits(), 0, Stopwatch(None, ThreadLanes()))
+    )
+    monkeypatch.setattr("solver.search.tier_search.read", lambda *_: (Draft(), ()))
+
+    done = search._by_claims()
+
+    assert 0 == done == search.best.values[0] < search.best.bounds[0]
+    assert search.best.trivial[1:] == search.best.bounds[1:]
