@@ -17,11 +17,18 @@ from adapters.compare.outcome import (
     percent,
 )
 from adapters.files.writing.plan_writer import plan_document
+from adapters.inventory.gangs import gang_rows
+from adapters.inventory.listed import Why, proven, seen_with
 from adapters.loop.plan_round import planned
 from models.gangs import pod_sets
 from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
+
+MOST_EXPLAINED = 10
+"""
+Gangs of one input of which it is said why they wait.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +65,24 @@ class Size:
     pods: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftWaiting:
+    """
+    A gang that the solver's plan lets wait: why, and when it starts.
+    """
+
+    gang: str
+    gpus: float
+    why: str
+    starts: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Pair:
     """
     Solver and greedy on the same input, policy and seed.
+
+    ``waits`` are the largest that wait by the solver's plan, where somebody asked.
     """
 
     name: str
@@ -69,6 +90,7 @@ class Pair:
     seed: int
     greedy: Side
     solver: Side
+    waits: tuple[LeftWaiting, ...] = ()
 
     @property
     def better_in(self) -> str | None:
@@ -113,6 +135,7 @@ class Pair:
             "firstDifference": self.better_in,
             "certainty": self.certainty,
             "gap": max(map(distance, self.solver.plan.tiers), default=0.0),
+            "waits": [asdict(one) for one in self.waits],
         }
 
 
@@ -136,17 +159,46 @@ def comparison_document(pairs: Sequence[Pair]) -> dict[str, Any]:
     }
 
 
-def paired(name: str, snapshot: Snapshot, policy: Policy) -> Pair:
+def paired(
+    name: str, snapshot: Snapshot, policy: Policy, *, explained: bool = False
+) -> Pair:
     """
-    Plan one input with both strategies.
+    Plan one input with both strategies; ``explained`` says why who waits.
     """
+    solver = _side(snapshot, policy, "solver")
     return Pair(
         name=name,
         size=_size(snapshot),
         seed=policy.seed,
         greedy=_side(snapshot, policy, "greedy"),
-        solver=_side(snapshot, policy, "solver"),
+        solver=solver,
+        waits=_left_waiting(snapshot, policy, solver.plan) if explained else (),
     )
+
+
+def _left_waiting(
+    snapshot: Snapshot, policy: Policy, plan: Plan
+) -> tuple[LeftWaiting, ...]:
+    """
+    Say of the largest that wait what `phalanx why` says of them.
+    """
+    seen = seen_with(snapshot, policy, "", plan)
+    rows = [row for row in gang_rows(seen) if row.key in seen.whys]
+    rows.sort(key=lambda row: (-row.gpus, row.key))
+    told = proven(seen, [row.key for row in rows[:MOST_EXPLAINED]])
+    return tuple(
+        LeftWaiting(
+            gang=row.key,
+            gpus=row.gpus,
+            why=": ".join(filter(None, _said(told.whys[row.key]))),
+            starts=told.starts.get(row.key, ""),
+        )
+        for row in rows[:MOST_EXPLAINED]
+    )
+
+
+def _said(why: Why) -> tuple[str, str]:
+    return why.waits_for, why.message
 
 
 def _size(snapshot: Snapshot) -> Size:

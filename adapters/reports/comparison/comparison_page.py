@@ -12,6 +12,7 @@ from adapters.reports.comparison.cases import MOST_LISTED, gap_of, sides
 from adapters.reports.comparison.certainty import gaps
 from adapters.reports.comparison.decision_times import times
 from adapters.reports.comparison.differences import better, both, differences
+from adapters.reports.comparison.who_waits import waits
 from adapters.reports.page.page import (
     Cell,
     Column,
@@ -75,6 +76,7 @@ def comparison_page(pairs: Sequence[Pair]) -> Page:
                 blocks=times(pairs),
             ),
             Section(name="cases", heading="Every case", blocks=[_cases(pairs)]),
+            Section(name="waits", heading="Who waits, and why", blocks=waits(pairs)),
             Section(
                 name="limits",
                 heading="What was not modelled",

@@ -38,3 +38,17 @@ def test_compare_as_csv_names_every_column(small, capsys):
     names = head.split(",")
     assert len(set(names)) == len(names) == len(row.split(","))
     assert {"greedy_gpus", "solver_gpus", "better", "tier"} <= set(names)
+
+
+def test_a_report_says_of_who_waits_what_describe_says(tmp_path, capsys):
+    demo = "scenarios/demo/fragmented.yaml"
+    assert 0 == phalanx("compare", demo, "--markdown", str(tmp_path / "page.md"))
+    page = (tmp_path / "page.md").read_text()
+    capsys.readouterr()
+    assert 0 == phalanx("describe", "gang", "vision-sweep", "-f", demo)
+    described = capsys.readouterr().out
+
+    (said,) = (line for line in page.splitlines() if "default/vision-sweep |" in line)
+    sentence = said.split(" | ")[3].removeprefix("outranked: ")
+    assert sentence.startswith("could start alone and needs 12 GPUs; this plan gives")
+    assert sentence in described

@@ -5,7 +5,7 @@ Rounds by their kind and seed, in which somebody waits for many causes.
 from adapters.files import scenario_of
 from benchmarks.cases.device_parts import with_parts
 from benchmarks.cases.victims import victim_case
-from models.policy import Policy
+from models.policy import Evict, Policy
 from tests.helpers.rounds.cases import random_snapshot
 from tests.helpers.rounds.odd_trees import alike_snapshot, odd_snapshot
 
@@ -30,6 +30,15 @@ def with_sharers(seed):
     return with_parts(snapshot, seed), policy
 
 
+def without_evictions(seed):
+    """
+    Give a round of one of the kinds below in which nobody may be made to leave.
+    """
+    make = (random_snapshot, odd_snapshot, alike_snapshot)[seed % 3]
+    calm = Evict(preempt=False, reclaim=False, consolidate=False)
+    return make(seed), Policy(evict=calm)
+
+
 def in_haste(policy):
     """
     Give a quarter of the usual limit: what is told must hold of any plan.
@@ -43,4 +52,5 @@ CASES = {
     "odd": alone(odd_snapshot),
     "alike": alone(alike_snapshot),
     "victims": with_victims,
+    "calm": without_evictions,
 }

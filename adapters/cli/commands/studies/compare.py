@@ -50,8 +50,10 @@ def compare(
     only(output, Format.TABLE, Format.JSON, Format.YAML, Format.CSV)
     ready(html, markdown)
     flags = {"seconds": seconds, "seed": seed, "workers": workers}
-    pairs = _pairs(paths, scheduler_name or (), dialect or (), flags)
-    if html is not None or markdown is not None:
+    reports = html is not None or markdown is not None
+    read = scheduler_name or (), dialect or ()
+    pairs = _pairs(paths, read, flags, explained=reports)
+    if reports:
         from adapters.reports.comparison.comparison_page import comparison_page
 
         write(comparison_page(pairs), html, markdown)
@@ -67,12 +69,13 @@ def compare(
 
 def _pairs(
     paths: Sequence[str],
-    schedulers: Sequence[str],
-    dialects: "Sequence[DialectChoice]",
+    read: "tuple[Sequence[str], Sequence[DialectChoice]]",
     flags: "Flags",
+    *,
+    explained: bool,
 ) -> "list[Pair]":
     """
-    Plan every input twice.
+    Plan every input twice; ``read`` says whose pods are planned, in whose words.
     """
     from adapters.cli.terminal.progress import Progress
     from adapters.compare.pairs import paired
@@ -84,9 +87,9 @@ def _pairs(
     with Progress() as progress:
         for file in inputs(paths):
             progress.say(file)
-            scenario = read_scenario(file, schedulers, dialects)
+            scenario = read_scenario(file, *read)
             policy = effective(scenario.policy, flags).policy
-            found.append(paired(file, scenario.snapshot, policy))
+            found.append(paired(file, scenario.snapshot, policy, explained=explained))
     return found
 
 
