@@ -173,6 +173,18 @@ class ControlPlane:
         """
         self._stop("kube-scheduler")
 
+    def start_other(self, binary: Path, *arguments: str) -> None:
+        """
+        Start another system's scheduler, by the path of its binary.
+        """
+        self._start("other", *arguments, binary=binary.resolve())
+
+    def stop_other(self) -> None:
+        """
+        End it.
+        """
+        self._stop("other")
+
     def _stop(self, name: str) -> None:
         entry = next(each for each in self._started if each[0] == name)
         self._started.remove(entry)
@@ -227,10 +239,10 @@ class ControlPlane:
             f"--feature-gates={','.join(f'{gate}=true' for gate in GATES)}",
         )
 
-    def _start(self, name: str, *arguments: str) -> None:
+    def _start(self, name: str, *arguments: str, binary: Path | None = None) -> None:
         with (self.folder / f"{name}.log").open("wb") as log:
             process = start(
-                [str(self._binaries / name), *arguments],
+                [str(binary or self._binaries / name), *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
