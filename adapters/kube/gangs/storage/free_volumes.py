@@ -6,6 +6,7 @@ volumes no more claims need one than it has (Hall's theorem).  Each set that can
 one is a resource, so a plan that keeps to resources leaves every claim a volume.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -84,13 +85,15 @@ class FreeVolumes:
     What claims ask of free volumes, and which volumes each resource has.
 
     ``kept`` are volumes that are for one claim already, ``lacking`` is why a claim can
-    have none.
+    have none.  Of ``plenty`` there are enough for all claims that they suit, wherever
+    these are: all nodes that reach them offer them.
     """
 
     asked: Mapping[Claim, Resources] = field(default_factory=dict)
     kept: Mapping[Claim, VolumeRecord] = field(default_factory=dict)
     lacking: Mapping[Claim, str] = field(default_factory=dict)
     volumes: Sequence[tuple[VolumeRecord, tuple[str, ...]]] = ()
+    plenty: frozenset[str] = frozenset()
 
     def places(self, at: Claim) -> tuple[Terms, ...]:
         """
@@ -212,6 +215,37 @@ def free_for(
         kept=kept,
         lacking=lacking,
         volumes=tuple(_offering(free, names)),
+        plenty=frozenset(
+            free[number].name
+            for group in _by_reach(free)
+            if _are_enough(group, [x for x in sets.values() if x], names)
+            for number in group
+        ),
+    )
+
+
+def _by_reach(free: Sequence[VolumeRecord]) -> Iterable[_Volumes]:
+    """
+    Part the volumes by the nodes that reach them.
+    """
+    groups: dict[object, set[int]] = {}
+    for at, volume in enumerate(free):
+        groups.setdefault((volume.storage_class, volume.demands), set()).add(at)
+    return map(frozenset, groups.values())
+
+
+def _are_enough(
+    group: _Volumes, suited: Iterable[_Volumes], named_sets: Iterable[_Volumes]
+) -> bool:
+    """
+    Tell whether all claims that some volumes suit could have one of these at once.
+
+    Nobody who gets another one then lacks any: Hall's theorem among them alone.
+    """
+    inside = Counter(group & some for some in suited if group & some)
+    return all(
+        sum(n for some, n in inside.items() if some <= each) <= len(group & each)
+        for each in named_sets
     )
 
 

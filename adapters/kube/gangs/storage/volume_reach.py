@@ -1,5 +1,7 @@
 """
-On which nodes free volumes are; one that several reach is offered by one of them.
+On which nodes free volumes are.
+
+One that several reach is offered by one of them, or by all where all claims get one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,7 +28,7 @@ def volumes_offered(
     dealt: dict[str, int] = {}
     for volume, resources in free.volumes:
         there = reach.of(volume)
-        if len(there) > 1:
+        if len(there) > 1 and volume.name not in free.plenty:
             there = [min(there, key=lambda node: dealt.get(node, 0))]
             dealt[there[0]] = dealt.get(there[0], 0) + 1
         for node in there:

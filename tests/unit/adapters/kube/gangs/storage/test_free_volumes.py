@@ -13,7 +13,9 @@ from adapters.kube.gangs.storage.free_volumes import (
     free_for,
     suiting,
 )
+from adapters.kube.gangs.storage.volume_reach import VolumeReach, volumes_offered
 from adapters.kube.objects.volume_records import ClaimRecord, VolumeRecord
+from models.nodes import LabelRule, Node
 from models.policy import Policy
 from models.resources import summed
 from solver.round import decide
@@ -154,6 +156,14 @@ def test_a_volume_that_all_nodes_reach_is_for_one_claim_too():
     assert 1 == len(waits)
 
 
+def test_enough_volumes_that_all_nodes_reach_keep_no_pods_apart():
+    given = [volume("v"), volume("w"), claim("c"), claim("d")]
+    there = {"nodeSelector": {HOST: "b"}}
+    starts, _ = outcome(*given, using("p", "c", **there), using("q", "d", **there))
+
+    assert {"p": "b", "q": "b"} == starts
+
+
 def test_who_chooses_labels_that_nobody_knows_waits_alone():
     odd = {"matchExpressions": [{"key": "x", "operator": "Near"}]}
     given = [volume("v", "a"), claim("c", selector=odd), claim("d")]
@@ -198,6 +208,62 @@ def test_resources_allow_exactly_what_can_be_assigned(seed):
 
         assert can == _can_by_hand(list(edges.values()), set())
         assert can == _fits(found, [("s", each.name) for each in some])
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("seed", range(200))
+def test_wherever_nodes_offer_volumes_for_claims_all_get_one(seed):
+    random = Random(f"reach-{seed}")
+    hosts = ["a", "b", "c"]
+    reaches = [random.sample(hosts, random.randint(1, 3)) for _ in range(2)]
+    volumes = [
+        VolumeRecord(
+            name=f"v{at}",
+            storage_class="one",
+            size=random.choice([1, 2]),
+            modes=("R",),
+            is_free=True,
+            demands=_only_on(random.choice(reaches)),
+        )
+        for at in range(random.randint(1, 5))
+    ]
+    claims = [
+        ClaimRecord(
+            namespace="s",
+            name=f"c{at}",
+            storage_class="one",
+            size=random.choice([1, 2]),
+            modes=("R",),
+        )
+        for at in range(random.randint(1, 4))
+    ]
+    found = free_for(
+        [WantedVolume(x, 0.0, share=False) for x in claims], volumes, (), {}
+    )
+    nodes = [Node(name=name, labels={HOST: name}, allocatable={}) for name in hosts]
+    offered = volumes_offered(found, nodes)
+    reach = VolumeReach(nodes)
+    for places in product(("", *hosts), repeat=len(claims)):
+        pairs = [(x, at) for x, at in zip(claims, places, strict=True) if at]
+        if any(("s", x.name) in found.lacking for x, _ in pairs):
+            continue
+        here = {name: [x for x, at in pairs if at == name] for name in hosts}
+        if not all(_node_fits(found, offered.get(n, {}), x) for n, x in here.items()):
+            continue
+        edges = {
+            x.name: [v.name for v in volumes if suiting(x)(v) and at in reach.of(v)]
+            for x, at in pairs
+        }
+        assert len(each_its_own(edges)) == len(pairs)
+
+
+def _only_on(hosts):
+    return (((LabelRule(key=HOST, operator="In", values=tuple(hosts)),),),)
+
+
+def _node_fits(found, offered, claims):
+    asked = summed(found.asked.get(("s", each.name), {}) for each in claims)
+    return all(n <= offered.get(name, 0) for name, n in asked.items())
 
 
 def _can_by_hand(wanted, used):
