@@ -45,7 +45,7 @@ def change_words(  # noqa: C901, PLR0911, PLR0912 - one for each
         case GangTolerates():
             return f"let it tolerate {change.key}"
         case GangAllows():
-            return f"let it be where {change.key} is {change.value}, too"
+            return f"also let it be where {change.key} is {change.value}"
         case MoreMoves():
             return f"let {counted(change.pods, 'pod')} more be moved in a round"
         case PassedTime():

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from models.devices.gpu_counts import shown_amount
-from models.devices.gpu_parts import is_part, is_reckoned, said, wanted
+from models.devices.gpu_parts import is_part, wanted
 from models.host_ports import is_host_port, ports_offered
+from models.why.resource_words import in_words
 
 
 class Reason(StrEnum):
@@ -127,8 +128,9 @@ def _readable(facts: Mapping[str, Fact]) -> dict[str, _Shown]:
     shown = {key: _Shown("") for key in _OPTIONAL}
     shown |= {key: _Shown(_amount(facts, key)) for key in facts}
     resource = facts.get("resource")
-    if isinstance(resource, str) and is_reckoned(resource):
-        shown["resource"] = _Shown(said(resource))
+    if isinstance(resource, str):
+        numbers = [n for key in _AMOUNTS if isinstance(n := facts.get(key), int)]
+        shown["resource"] = _Shown(in_words(resource, max(numbers, default=2)))
     shown |= {key: _Shown(word) for key, word in device_words(facts).items()}
     mate = shown["mate"].fact if "mate" in shown else "?"
     own = facts.get("cause") == NO_POD_GROUP

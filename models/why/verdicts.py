@@ -13,8 +13,10 @@ from typing import Literal
 from models.devices.gpu_counts import counted_gpus, in_gpus, shown_amount
 from models.devices.gpu_parts import is_part, wanted
 from models.errors import escaped
+from models.host_ports import is_host_port
 from models.resources import GPU_SHARE, is_gpu
 from models.why.reasons import Fact, Reason, counted
+from models.why.resource_words import in_words
 
 MOST_SAID = 400
 """
@@ -199,7 +201,9 @@ def amount(resource: str, number: int) -> str:
         return counted(number, "pod")
     if is_part(resource):
         return wanted(resource, number)
-    return f"{plain(resource, number)} {resource}".strip()
+    if is_host_port(resource):
+        return in_words(resource)
+    return f"{plain(resource, number)} {in_words(resource, number)}".strip()
 
 
 VERDICT_OF: Mapping[Reason, Verdict] = {

@@ -26,6 +26,7 @@ from models.devices.gpu_counts import (
 from models.gangs import Group, PodPhase, PodSet, Tree
 from models.topology import TopologyDemand
 from models.why.reasons import counted
+from models.why.resource_words import in_words
 
 NOTHING = "–"
 _SHOWN = 20
@@ -162,12 +163,10 @@ def node_lines(seen: Seen, row: NodeRow) -> list[str]:
     ours, others = written_amounts(row.ours), written_amounts(node.used)
     have, free = written_amounts(node.allocatable), written_amounts(row.free)
     names = sorted({*have, *ours, *others})
+    sides = have, ours, others, free
     table = Table(
         ("RESOURCE", "HAS", "GANGS USE", "OTHERS USE", "FREE"),
-        [
-            (name, *(side.get(name, "0") for side in (have, ours, others, free)))
-            for name in names
-        ],
+        [(in_words(name), *(side.get(name, "0") for side in sides)) for name in names],
         frozenset(range(1, 5)),
     )
     there = Table(

@@ -13,6 +13,7 @@ from models.names import nearest
 from models.nodes import LabelRule, Node, NodeDemand, Terms
 from models.resources import format_quantity
 from models.why.reasons import Facts, counted, listed
+from models.why.resource_words import in_words
 from solver.problem.node_room import Bools, Room, fitting
 from solver.problem.pod_shapes import Shape, Shapes
 
@@ -38,13 +39,15 @@ def why_nowhere(room: Room, shapes: Shapes, shape: int) -> Facts:
             parts.append(f"no {which} has room for {part_named(name)}")
             continue
         if asked and best <= 0 and name not in offered:
-            detail = f"no node offers {name}{_meant(name, offered)}"
+            detail = f"no node offers {in_words(name)}{_meant(name, offered)}"
             return {"detail": detail}
         if best < asked and is_host_port(name):
-            parts.append(f"asks for {name}, which others use on every {which}")
+            what = in_words(name)
+            parts.append(f"asks for {what}, which others use on every {which}")
         elif best < asked:
             have, wanted = (format_quantity(name, x) for x in (max(0, best), asked))
-            parts.append(f"asks for {wanted} {name}, the largest {which} has {have}")
+            what = f"{wanted} {in_words(name, asked)}"
+            parts.append(f"asks for {what}, the largest {which} has {have}")
     text = "; ".join(parts) or f"no {which} has enough of all resources at once"
     large = ~allowed & fitting(room.empty, shapes.requests[shape])
     if not large.any():
