@@ -215,13 +215,21 @@ def free_for(
         kept=kept,
         lacking=lacking,
         volumes=tuple(_offering(free, names)),
-        plenty=frozenset(
-            free[number].name
-            for group in _by_reach(free)
-            if _are_enough(group, [x for x in sets.values() if x], names)
-            for number in group
-        ),
+        plenty=_plenty(free, [x for x in sets.values() if x], names),
     )
+
+
+def _plenty(
+    free: Sequence[VolumeRecord],
+    suited: Sequence[_Volumes],
+    named_sets: Iterable[_Volumes],
+) -> frozenset[str]:
+    """
+    Name the volumes of which, by their reach, all claims that they suit could have one.
+    """
+    sets = tuple(named_sets)
+    groups = [group for group in _by_reach(free) if _are_enough(group, suited, sets)]
+    return frozenset(free[at].name for group in groups for at in group)
 
 
 def _by_reach(free: Sequence[VolumeRecord]) -> Iterable[_Volumes]:
