@@ -189,8 +189,7 @@ def free_for(
     """
     rest = sorted(wanted, key=lambda each: (each.since, each.at))
     classes = {each.claim.storage_class for each in rest}
-    there = [each for each in volumes if each.storage_class in classes]
-    free = smallest_first(there, taken)
+    free = smallest_first((x for x in volumes if x.storage_class in classes), taken)
     suited, lacking = _suited(rest, free)
     kept = dict(already)
     given: set[int] = set()
@@ -204,7 +203,7 @@ def free_for(
             sets[each.at] = suited[each.at] - given
             if not sets[each.at]:
                 lacking[each.at] = _none_for(each.claim, free)
-    sizes = {at: claim.size for at, claim in ((x.at, x.claim) for x in rest)}
+    sizes = {each.at: each.claim.size for each in rest}
     names, left_out = _named_sets(sets, sizes, free)
     for at, some in sets.items():
         if some in left_out:
