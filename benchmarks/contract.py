@@ -173,6 +173,8 @@ class Growth(Part):
 class Small(Part):
     """
     Random small cases, held against the exact model; ``parts`` asks for parts of GPUs.
+
+    ``neighbours`` and ``volumes`` are the parts of the cases in which pods have some.
     """
 
     kind: Literal["Small"]
@@ -181,6 +183,8 @@ class Small(Part):
     first_seed: int
     cases: int
     parts: bool = False
+    neighbours: float = 0.0
+    volumes: float = 0.0
     policy: Policy = Policy()
     not_greedy: float
     rich: float

@@ -4,12 +4,14 @@ Measured quality: small cases against the exact model, and "Priority Matters".
 
 import statistics
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from adapters.machine.clock import monotonic
+from benchmarks.cases.beside import with_neighbours
 from benchmarks.cases.device_parts import with_parts
 from benchmarks.cases.small import features, random_snapshot
+from benchmarks.cases.storage import with_volumes
 from benchmarks.contract import FOLDER, Cell, PriorityMatters, Small
 from benchmarks.planned import decide, planned
 from benchmarks.priority_matters import make_instance, snapshot_of
@@ -49,10 +51,7 @@ def measure_small(contract: Small) -> Iterator[Row]:
     began = monotonic()
     seeds = range(contract.first_seed, contract.first_seed + contract.cases)
     for seed in seeds:
-        given = random_snapshot(seed)
-        if contract.parts:
-            given = with_parts(given, seed)
-        _count_case(tally, seed, given, contract.policy)
+        _count_case(tally, seed, small_case(contract, seed), contract.policy)
     count = contract.cases - len(tally.undecided)
     gpus = statistics.fmean(tally.greedy_gpus or [1.0])
     short = tally.greedy_short / count
@@ -79,6 +78,17 @@ def measure_small(contract: Small) -> Iterator[Row]:
             _least("greedy over optimal GPUs", gpus, contract.greedy_gpus),
         ),
     )
+
+
+def small_case(contract: Small, seed: int) -> Snapshot:
+    """
+    Make one case of a row, with what the row asks for beside the rest.
+    """
+    given, name = random_snapshot(seed), f"case-{seed}"
+    if contract.parts:
+        given = with_parts(given, seed)
+    gangs = with_neighbours(name, given.gangs, contract.neighbours)
+    return with_volumes(name, replace(given, gangs=tuple(gangs)), contract.volumes)
 
 
 def _least(what: str, value: float, limit: float) -> Range:
