@@ -16,6 +16,10 @@ from solver.search.round_steps import search
 from solver.why.named_rules import NamedRule
 from solver.why.worlds import Rules, world_of
 
+STARTS = frozenset({"entitled", "borrowing"})
+"""
+Tiers in which gangs start by what makes others leave for them.
+"""
 OUTRANKED = NamedRule(word=Verdict.OUTRANKED)
 
 
@@ -175,7 +179,7 @@ def is_closed(tiers: Sequence[TierResult], label: int | None = None) -> bool:
     """
     Tell whether no more starts are possible, down to a band.
     """
-    starts = [tier for tier in tiers if tier.name in {"entitled", "borrowing"}]
+    starts = [tier for tier in tiers if tier.name in STARTS]
     return bool(starts) and all(
         tier.value == tier.bound
         for tier in starts

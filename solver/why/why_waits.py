@@ -23,7 +23,7 @@ from solver.why.given_to_others import given_by, kept_off
 from solver.why.named_rules import NamedRule, rules_of
 from solver.why.rule_numbers import blockers_of
 from solver.why.smallest_core import smallest_core
-from solver.why.start_under import OUTRANKED, StartUnder, is_closed
+from solver.why.start_under import OUTRANKED, STARTS, StartUnder, is_closed
 from solver.why.worlds import Rules
 
 UNITS = 20.0
@@ -234,7 +234,7 @@ class _GangAsked:
             if ask.answer(frozenset(rules)) is not False:
                 ask = self._held_back()
                 if ask.answer(frozenset(rules)) is not False:
-                    return self._undecided(line)
+                    return self._undecided(line, self._left_open())
         core = _core(rules, ask)
         if core is None:
             return self._undecided(line)
@@ -304,8 +304,21 @@ class _GangAsked:
             proof="counting",
         )
 
-    def _undecided(self, line: GangLine) -> WhyWaits:
-        entry = Blocker(rule=Verdict.UNDECIDED)
+    def _left_open(self) -> str:
+        """
+        Say how much more might start than the plan starts, by the first open bound.
+        """
+        for tier in self._plan.tiers:
+            if tier.name in STARTS and tier.value != tier.bound:
+                band = "" if tier.band is None else f" of band {tier.band}"
+                return (
+                    ": it could start alone, and that others leave it no room was not "
+                    f"proven; tier {tier.name}{band} ended with a gap of {tier.gap:.1%}"
+                ).replace("%", " %")
+        return ": it could start alone"
+
+    def _undecided(self, line: GangLine, detail: str = "") -> WhyWaits:
+        entry = Blocker(rule=Verdict.UNDECIDED, facts={"detail": detail})
         return WhyWaits(
             gang=line.name,
             state=line.state,

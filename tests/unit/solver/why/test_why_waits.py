@@ -2,6 +2,8 @@
 Why one gang waits: one verdict, a sentence with numbers, and a core behind it.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from models.nodes import Taint
@@ -154,6 +156,25 @@ def test_who_gets_what_it_could_have_used_is_named():
         "could start alone and needs 4 GPUs; this plan gives 6 GPUs of 8 free "
         "to default/first"
     ) == found.sentence
+
+
+def test_what_the_search_left_open_is_said_with_its_gap():
+    running = gang("runs", queue="p", gpus=8, running=["n0"])
+    first = gang("first", queue="q", gpus=8, priority=5)
+    late = gang("late", queue="q", gpus=4)
+    queues = [queue("p", quota=0), queue("q", quota=8)]
+    case, policy = snapshot(nodes(1), [running, first, late], queues), Policy()
+    plan = decide(case, policy)
+    tiers = tuple(
+        replace(tier, bound=4 * (tier.value or 1)) if tier.name == "entitled" else tier
+        for tier in plan.tiers
+    )
+    found = why_waits(case, policy, replace(plan, tiers=tiers), "default/late")
+
+    assert Verdict.UNDECIDED is found.verdict
+    assert found.sentence.startswith("undecided within the limit of this round: it ")
+    assert "could start alone" in found.sentence
+    assert found.sentence.endswith("ended with a gap of 75.0 %")
 
 
 def test_who_gets_what_a_limit_leaves_is_named():
