@@ -109,8 +109,12 @@ def _said(
         gang = snapshot.gangs[at]
         mine = list(_steps(gang, placement, memory))
         steps += mine
-        now = states.get(gang.key) or standing(gang)
-        said[at] = _line(now, mine, placement, waiting.get(gang.key))
+        counts = _counts_of(gang, mine)
+        state: State = "Evicting"
+        if not counts.evicting:
+            now = states.get(gang.key) or standing(gang)
+            state = _state_of_others(now, mine, counts)
+        said[at] = _line(gang, state, counts, placement, waiting.get(gang.key))
     return [line for line in said if line is not None], steps
 
 
@@ -219,16 +223,32 @@ def _departure(gang: Gang, name: str, pod: Pod, why: Departure) -> Operation:
 
 
 def _line(
-    now: Standing,
-    steps: Sequence[Operation],
+    gang: Gang,
+    state: State,
+    counts: PodCounts,
     placement: Placement,
     waiting: Waiting | None,
 ) -> GangLine:
-    gang = now.gang
+    key = gang.key
+    return GangLine(
+        name=key,
+        queue=gang.queue,
+        state=state,
+        entitled=key in placement.entitled,
+        guaranteed=key in placement.guaranteed,
+        waiting=waiting if state in {"Waiting", "Reserved"} else None,
+        pods=counts,
+    )
+
+
+def _counts_of(gang: Gang, steps: Sequence[Operation]) -> PodCounts:
+    """
+    Count a gang's pods by phase, and what happens to them.
+    """
     leaves = list(pod_sets(gang.tree))
     phases = [pod.phase for leaf in leaves for pod in leaf.pods]
     ops = [step.op for step in steps]
-    counts = _counts(
+    return _counts(
         sum([leaf.replicas for leaf in leaves]),
         least_pods(gang),
         phases.count(PodPhase.RUNNING),
@@ -236,16 +256,6 @@ def _line(
         phases.count(PodPhase.FAILED),
         ops.count("Bind"),
         ops.count("Evict") + ops.count("Move"),
-    )
-    state = _state(now, steps, counts)
-    return GangLine(
-        name=now.key,
-        queue=gang.queue,
-        state=state,
-        entitled=now.key in placement.entitled,
-        guaranteed=now.key in placement.guaranteed,
-        waiting=waiting if state in {"Waiting", "Reserved"} else None,
-        pods=counts,
     )
 
 
@@ -305,16 +315,12 @@ def _least_pods(tree: Tree) -> int:
     return max(tree.min_pods, sum(children[: tree.min_groups]))
 
 
-def _state(now: Standing, steps: Sequence[Operation], counts: PodCounts) -> State:
-    """
-    Give the first state that holds, in the order of the format.
-    """
-    return "Evicting" if counts.evicting else _state_of_others(now, steps, counts)
-
-
 def _state_of_others(
     now: Standing, steps: Sequence[Operation], counts: PodCounts
 ) -> State:
+    """
+    Give the first state that holds where nothing leaves, in the order of the format.
+    """
     binds = [step for step in steps if step.op == "Bind"]
     if not steps and counts.total == counts.succeeded + counts.failed:
         return "Finished"

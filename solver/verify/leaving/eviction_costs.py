@@ -40,16 +40,16 @@ class _Scale:
     def __init__(self, evidence: Evidence) -> None:
         self.offered = evidence.memo.offered(evidence.snapshot.nodes)
         self.gpus = num_gpus(self.offered) or _GPUS_OF_A_CLUSTER_WITHOUT
-        self._known: dict[int, tuple[Resources, int]] = {}
+        self._known: dict[tuple[tuple[str, int], ...], int] = {}
 
     def size(self, requests: Resources) -> int:
         """
-        Give the value of one pod; pods that share what they ask for are priced once.
+        Give the value of one pod; pods that ask for the same are priced once.
         """
-        known = self._known.get(id(requests))
-        if known is None or known[0] is not requests:
-            known = self._known[id(requests)] = (requests, self._price(requests))
-        return known[1]
+        asked = tuple(requests.items())
+        if asked not in self._known:
+            self._known[asked] = self._price(requests)
+        return self._known[asked]
 
     def _price(self, requests: Resources) -> int:
         whole = 10**9
