@@ -77,9 +77,12 @@ def add_neighbours(small: SmallModel, changes: Changes | None = None) -> None:
         for here in _domains(pods, rule.key):
             _add_apart(small, rule, here)
     moments = (pods,) if changes is None else (pods, [one.at_once() for one in pods])
-    for near in sorted({each.near for each in said if each.near}):
-        for moment in moments:
-            _add_near(small, near, moment)
+    for moment in moments:
+        first: dict[str, list[cp_model.IntVar]] = {}
+        for near in sorted({each.near for each in said if each.near}):
+            first.setdefault(near.pods, []).extend(_add_near(small, near, moment))
+        for alike in first.values():
+            small.cp.add_at_most_one(alike)
     kinds = {(one.said, one.demand) for one in pods if one.said.spread}
     for kind, demand in sorted(kinds, key=repr):
         for spread in kind.spread:
@@ -173,9 +176,13 @@ def _where_any(small: SmallModel, number: cp_model.LinearExpr) -> cp_model.IntVa
     return some
 
 
-def _add_near(small: SmallModel, near: Near, pods: list[_Pods]) -> None:
+def _add_near(
+    small: SmallModel, near: Near, pods: list[_Pods]
+) -> list[cp_model.IntVar]:
     """
     Ensure that every domain with a pod that looks for others has one, or the first.
+
+    Give the literals of who is the first.
     """
     meant = [one for one in pods if near.pods in one.said.selected]
     exists = any(
@@ -189,7 +196,6 @@ def _add_near(small: SmallModel, near: Near, pods: list[_Pods]) -> None:
         elif not exists and near.pods in one.said.selected:
             first[at] = small.cp.new_bool_var("")
             small.cp.add(first[at] <= one.new)
-    small.cp.add_at_most_one(list(first.values()))
     for key in near.keys:
         values = {one.node.labels[key] for one in looks if key in one.node.labels}
         for value in sorted(values):
@@ -203,6 +209,7 @@ def _add_near(small: SmallModel, near: Near, pods: list[_Pods]) -> None:
             ]
             asks = [one.new for one in looks if one.node.labels.get(key) == value]
             small.cp.add(_total(asks) <= MOST * _total(found))
+    return list(first.values())
 
 
 def _add_spread(

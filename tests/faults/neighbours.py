@@ -113,6 +113,12 @@ FAULTS = [
         _for(("only-who-looks-for-its-like-may-be-first",)),
     ),
     Fault(
+        "one-is-the-first-by-each-label",
+        "the model lets one pod be the first for each label by which they are near",
+        switch(f"{_ROWS}.keep_one_first", always(None)),
+        _for(("one-is-the-first-by-whatever-label-they-are-near",)),
+    ),
+    Fault(
         "the-first-comes-last",
         "places are dealt in any order, and whoever must come first comes too late",
         switch(

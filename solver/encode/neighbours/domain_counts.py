@@ -21,6 +21,10 @@ from solver.problem.pod_shapes import Shape
 from solver.problem.problem import Problem
 
 Pairs = list[tuple[Var, int]]
+First = tuple[Var, Sequence[Var], Sequence[Var]]
+"""
+Whether a domain begins with pods, these pods, and those that they look for.
+"""
 
 
 @dataclass(slots=True)
@@ -28,16 +32,15 @@ class NeighbourVars:
     """
     What a hint needs: booleans with the counts that make them true, and least counts.
 
-    ``first`` are where the first of its like may be: where none is, and one asks.
+    ``first`` are where the first of its like may be, where none is and one asks, behind
+    whether it is there at all.
     """
 
     some: list[tuple[Var, Sequence[Var]]] = field(default_factory=list)
     least: list[tuple[Var, Sequence[tuple[int, Sequence[Var]]], bool]] = field(
         default_factory=list
     )
-    first: list[Sequence[tuple[Var, Sequence[Var], Sequence[Var]]]] = field(
-        default_factory=list
-    )
+    first: list[tuple[Var, Sequence[Sequence[First]]]] = field(default_factory=list)
 
     def hint(self, values: Mapping[int, int]) -> Pairs:
         """
@@ -51,12 +54,16 @@ class NeighbourVars:
         for var, sums, free in self.least:
             low = min((base + total(terms) for base, terms in sums), default=0)
             pairs.append((var, low if free else 0))
-        for row in self.first:
-            chosen = False
-            for var, asks, there in row:
-                here = not chosen and total(asks) > 0 and not total(there)
-                chosen = chosen or here
-                pairs.append((var, int(here)))
+        for lead, rows in self.first:
+            any_ = False
+            for row in rows:
+                chosen = False
+                for var, asks, there in row:
+                    here = not chosen and total(asks) > 0 and not total(there)
+                    chosen = chosen or here
+                    pairs.append((var, int(here)))
+                any_ = any_ or chosen
+            pairs.append((lead, int(any_)))
         return pairs
 
 

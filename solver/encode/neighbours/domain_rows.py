@@ -10,6 +10,7 @@ from solver.encode.capacity import Capacity
 from solver.encode.leaving.variables import Leaving
 from solver.encode.neighbours.domain_counts import (
     DomainCounts,
+    First,
     NeighbourVars,
     Table,
     selects,
@@ -48,6 +49,7 @@ def add_neighbours(
     said = [item.neighbours for item in counts.items.values()]
     for near in sorted({one.near for one in said if one.near}):
         rows.keep_near(near)
+    rows.keep_one_first()
     kinds = {(i.neighbours.spread, i.demand): s for s, i in counts.items.items()}
     for shape in sorted(kinds.values()):
         for spread in counts.items[shape].neighbours.spread:
@@ -64,6 +66,7 @@ class _Rows:
     def __init__(self, counts: DomainCounts) -> None:
         self.counts = counts
         self.model = counts.model
+        self.leads: dict[str, list[Var]] = {}
 
     def keep_apart(self, pods: str, key: str, *, beside_who_stays: bool) -> None:
         """
@@ -115,12 +118,27 @@ class _Rows:
         meant = [s for s, item in items if near.pods in item.neighbours.selected]
         own = [s for s in asks if s in meant]
         others = [s for s in meant if s not in asks]
-        may_begin = not self.counts.around.exists.get(near.pods)
+        lead = None
+        if own and not self.counts.around.exists.get(near.pods):
+            lead = self.model.new_bool_var("")
+            self.leads.setdefault(near.pods, []).append(lead)
+        first = []
         for key in near.keys:
             hosts = self._hosts(near, key)
-            rest = [s for s in asks if s not in own]
-            self._keep_beside(key, rest, meant, hosts)
-            self._keep_beside(key, own, others, hosts, may_begin=may_begin)
+            self._keep_beside(key, [s for s in asks if s not in own], meant, hosts)
+            row = self._keep_beside(key, own, others, hosts, may_begin=lead is not None)
+            if lead is not None:
+                self.model.add(cp_model.LinearExpr.sum([x for x, _, _ in row]) <= lead)
+                first.append(row)
+        if lead is not None:
+            self.counts.found.first.append((lead, first))
+
+    def keep_one_first(self) -> None:
+        """
+        Ensure that of those that one selector selects only one is the first of all.
+        """
+        for leads in self.leads.values():
+            self.model.add_at_most_one(leads)
 
     def _keep_beside(
         self,
@@ -130,9 +148,12 @@ class _Rows:
         hosts: DomainSums,
         *,
         may_begin: bool = False,
-    ) -> None:
+    ) -> list[First]:
+        """
+        Ensure that each domain with some pods has one of others, or begins with them.
+        """
         there, over = self.counts.by_domain(key, meant)
-        first: list[tuple[Var, Sequence[Var], Sequence[Var]]] = []
+        first: list[First] = []
         for cell, wanting in self.counts.by_domain(key, asks)[0].items():
             left = hosts.of(cell)
             if left.constant > 0 and not left.variables:
@@ -143,8 +164,7 @@ class _Rows:
                 first.append((begin, wanting, found))
                 found = [*found, begin]
             self.model.add(sum_of(left, found) >= self.counts.some(wanting))
-        self.model.add_at_most_one([var for var, _, _ in first])
-        self.counts.found.first.append(first)
+        return first
 
     def _hosts(self, near: Near, key: str) -> DomainSums:
         there, row = self.counts.there, self.counts.around.hosts.get((near.pods, key))

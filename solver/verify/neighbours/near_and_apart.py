@@ -77,24 +77,22 @@ def _without_near(found: Sequence[Occupant]) -> Iterator[Violation]:
     """
     Walk pods that come at one moment and are not near to those they look for.
 
-    Those count that stay, and those that come in an order in which each finds them; the
-    first of all that it looks for itself may be anywhere.
+    Those count that stay, and those that come in an order in which each finds them; of
+    those that look for their like the first of all may be anywhere.
     """
     missing = [one for one in found if one.new and one.said.near]
     there = [one for one in found if one.stay or (one.new and not one.said.near)]
     ever = [one for one in found if one.stay or one.ending]
-    for near in sorted({one.said.near for one in missing if one.said.near}):
+    for pods in sorted({one.said.near.pods for one in missing if one.said.near}):
         settle(missing, there)
-        lonely = [one for one in missing if one.said.near == near]
-        if not lonely or any(_is_seen(near, one) for one in ever):
-            continue
+        lonely = [one for one in missing if _looks_for(pods, one)]
         for first in lonely:
-            if not _has_keys(near, first) or near.pods not in first.said.selected:
+            if not _may_be_first(first, ever):
                 continue
             rest = [one for one in missing if one is not first]
             have = [*there, first]
             settle(rest, have)
-            if all(one.said.near != near for one in rest):
+            if not any(_looks_for(pods, one) for one in rest):
                 missing, there = rest, have
                 break
     settle(missing, there)
@@ -132,11 +130,24 @@ def _add(seen: set[tuple[str, Domain]], one: Occupant) -> None:
         seen.update((name, pair) for pair in one.node.labels.items())
 
 
+def _looks_for(pods: str, one: Occupant) -> bool:
+    return one.said.near is not None and one.said.near.pods == pods
+
+
+def _may_be_first(one: Occupant, ever: Sequence[Occupant]) -> bool:
+    """
+    Tell whether a pod looks for its like, of which none is or was there.
+    """
+    near = one.said.near
+    return (
+        near is not None
+        and near.pods in one.said.selected
+        and all(key in one.node.labels for key in near.keys)
+        and not any(_is_seen(near, other) for other in ever)
+    )
+
+
 def _is_seen(near: Near, one: Occupant) -> bool:
     return near.pods in one.said.selected and any(
         key in one.node.labels for key in near.keys
     )
-
-
-def _has_keys(near: Near, one: Occupant) -> bool:
-    return all(key in one.node.labels for key in near.keys)

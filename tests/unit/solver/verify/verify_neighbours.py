@@ -103,6 +103,15 @@ def near():
         plan(bind("a-0", "n2")),
         "there is one of its like already",
     )
+    racks = [node("m0", zone="a", rack="r"), node("m1", zone="b", rack="s")]
+    by_rack = Neighbours(selected=("web",), near=Near("web", ("rack",)))
+    yield broken(
+        "pods-near",
+        snapshot(racks, [gang("a", neighbours=LIKE), gang("b", neighbours=by_rack)]),
+        plan(bind("a-0", "m0"), bind("b-0", "m1")),
+        plan(bind("a-0", "m0"), bind("b-0", "m0")),
+        "one of them is the first, by whatever label they are near",
+    )
     both = snapshot(
         MACHINES,
         [
