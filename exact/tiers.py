@@ -95,27 +95,35 @@ def _worth(policy: Policy, fact: GangFacts) -> int:
 
 
 def _entitled(small: SmallModel, policy: Policy, gangs: list[str]) -> Expr:
-    terms = [
-        _worth(policy, small.facts.gangs[key]) * small.entitled[key] for key in gangs
-    ]
+    """
+    Weigh entitled starts in quarters, by what is left of their queue's share.
+    """
+    terms = []
+    for key in gangs:
+        fact = small.facts.gangs[key]
+        weight = _worth(policy, fact) * _modesty(small, fact, 4)
+        terms.append(weight * small.entitled[key])
     return _total(terms)
 
 
 def _borrowing(small: SmallModel, policy: Policy, gangs: list[str]) -> Expr:
+    """
+    Weigh borrowing starts in quarters, too.
+    """
     terms = []
     for key in gangs:
         fact = small.facts.gangs[key]
-        weight = _worth(policy, fact) * _modesty(small, fact)
+        weight = _worth(policy, fact) * _modesty(small, fact, 1)
         terms.append(weight * (small.starts[key] - small.entitled[key]))
     return _total(terms)
 
 
-def _modesty(small: SmallModel, fact: GangFacts) -> int:
+def _modesty(small: SmallModel, fact: GangFacts, none: int) -> int:
     """
-    Weigh borrowing by what a gang's leaf queue uses of its share: 4, 3, 2 or 1.
+    Weigh a gang by what its leaf queue uses of its share: 4, 3, 2 or 1.
     """
     if not fact.path:
-        return 1
+        return none
     queue = fact.path[0]
     used = []
     for name in small.facts.named:
@@ -126,7 +134,7 @@ def _modesty(small: SmallModel, fact: GangFacts) -> int:
         elif held > 0:
             used.append((1, 1))
     weights = [4 - min(3, 4 * held // share) for held, share in used]
-    return min(weights, default=1)
+    return min(weights, default=none)
 
 
 def _spread(small: SmallModel) -> Expr:

@@ -54,7 +54,8 @@ class TierResult:
     """
     One tier's decoded value, its bound, and what is known about the difference.
 
-    Both count ``pieces`` of what people count: GPUs in parts, where anybody has parts.
+    Both count ``pieces`` of what people count: entitled starts in quarters, and GPUs
+    in parts where anybody has parts.
     """
 
     name: str

@@ -33,4 +33,4 @@ def shown(tier: TierResult, value: int, *, wide: bool = False) -> str:
     """
     if wide or tier.name not in SCALES:
         return f"{tier.counted(value):,}"
-    return f"{100 * value / SCALES[tier.name]:.1f} %"
+    return f"{100 * tier.counted(value) / SCALES[tier.name]:.1f} %"

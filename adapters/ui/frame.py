@@ -98,8 +98,8 @@ def _tier(every: Sequence[TierResult], tier: TierResult) -> dict[str, Any]:
         "shown": shown(tier, tier.value),
         "bound": shown(tier, tier.bound),
         "certainty": certainty(tier),
-        "value": tier.value / scale if scale else tier.value,
-        "limit": tier.bound / scale if scale else tier.bound,
+        "value": tier.counted(tier.value) / (scale or 1),
+        "limit": tier.counted(tier.bound) / (scale or 1),
     }
 
 

@@ -162,8 +162,8 @@ def _tier(every: list[TierResult], tier: TierResult) -> dict[str, Any]:
         "shown": shown(tier, tier.value),
         "bound": shown(tier, tier.bound),
         "certainty": certainty(tier),
-        "value": tier.value / scale,
-        "limit": tier.bound / scale,
+        "value": tier.counted(tier.value) / scale,
+        "limit": tier.counted(tier.bound) / scale,
     }
 
 

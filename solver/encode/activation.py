@@ -284,12 +284,3 @@ def _add_pods(
             model.add(more.chosen <= extra * active.chosen)
         vars_.surplus[i, cell] = more
         demand.add(shape, place, more, 1)
-
-
-def borrow_weight(problem: Problem, unit: Unit) -> int:
-    """
-    Give the borrowing value of a unit.
-    """
-    return sum(
-        problem.weight(s) * problem.borrow_factor(s.gang.queue) for s in unit.states
-    )

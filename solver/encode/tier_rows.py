@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import assert_never
 
 from solver.effort.cp_sat import cp_model
-from solver.encode.activation import borrow_weight
 from solver.encode.capacity import Capacity, add_touched
 from solver.encode.node_classes import Classes
 from solver.encode.queue_rows import placed
@@ -15,6 +14,7 @@ from solver.problem.gang_state import Standing
 from solver.problem.lateness import late_value
 from solver.problem.problem import Problem
 from solver.problem.running_domains import running_domains
+from solver.problem.start_values import borrowing_value, entitled_value
 from solver.score.tier import AnyTier, TierKey, is_loss, tier_of
 
 
@@ -60,7 +60,7 @@ def _rows_of(name: AnyTier) -> _Rows:  # noqa: C901, PLR0911 - one case for each
 
 def _entitled(problem: Problem, kind: TypeVars, key: TierKey, total: Linear) -> None:
     if kind.sample.starts and kind.sample.band == key.band:
-        weight = sum(problem.weight(state) for state in kind.sample.states)
+        weight = entitled_value(problem, kind.sample.states)
         total.add(kind.entitled.variable, weight, kind.entitled.upper)
 
 
@@ -69,7 +69,7 @@ def _borrowing(problem: Problem, kind: TypeVars, key: TierKey, total: Linear) ->
         return
     if kind.entitled.variable is kind.starts.variable:
         return
-    weight = borrow_weight(problem, kind.sample)
+    weight = borrowing_value(problem, kind.sample.states)
     total.add(kind.starts.variable, weight, kind.starts.upper)
     total.add(kind.entitled.variable, -weight, kind.entitled.upper)
 

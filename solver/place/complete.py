@@ -13,6 +13,7 @@ from solver.place.refused_kinds import Refusals
 from solver.place.round_state import RoundState
 from solver.problem.core_pods import least_core
 from solver.problem.problem import Problem, Unit
+from solver.problem.start_values import quarters_owed
 from solver.problem.unit_kind import place_of
 
 
@@ -26,14 +27,14 @@ def complete(problem: Problem, draft: Draft) -> Draft:
     def size(unit: Unit) -> int:
         return sum(problem.least_value[state.key] for state in unit.states)
 
-    def factor(unit: Unit) -> int:
-        return max(problem.borrow_factor(s.gang.queue) for s in unit.states)
+    def owed(unit: Unit) -> int:
+        return max(quarters_owed(problem, s.gang.queue) for s in unit.states)
 
     failed = Refusals(problem)
-    waiting.sort(key=lambda u: (-u.band, -size(u), -oldest(u), u.key))
+    waiting.sort(key=lambda u: (-u.band, -owed(u), -size(u), -oldest(u), u.key))
     late = [u for u in waiting if not _try(work, u, failed, entitled=True)]
     failed = Refusals(problem)
-    for unit in sorted(late, key=lambda u: (-u.band, -factor(u), -size(u), -oldest(u))):
+    for unit in late:
         _try(work, unit, failed, entitled=False)
     grown: set[object] = set()
     for unit in sorted(problem.units, key=rank_of):

@@ -167,28 +167,6 @@ class Problem:
         """
         return self.least_value[state.key] * self.policy.quarters(state.gang.age)
 
-    def borrow_factor(self, queue: str) -> int:
-        """
-        Give 4, 3, 2 or 1 as the queue uses less than ¼, ½, ¾ or more of its share.
-        """
-        running = self.queues.running.get(queue, {})
-        shares = self.shares.get(queue, {})
-        pairs = [
-            (running.get(r, 0), shares.get(r, 0))
-            for r in self.queues.named
-            if running.get(r, 0) or shares.get(r, 0)
-        ]
-        if not pairs:
-            return 1
-        return min(_quarter(used, share) for used, share in pairs)
-
-
-def _quarter(used: int, share: int) -> int:
-    for part in (1, 2, 3):
-        if 4 * used < part * share:
-            return 5 - part
-    return 1
-
 
 def problem_of(
     snapshot: Snapshot,

@@ -18,6 +18,7 @@ from solver.problem.lateness import is_late, late_value
 from solver.problem.leaving_pods import loss_of
 from solver.problem.problem import Problem, Step, Unit
 from solver.problem.running_domains import frozen_spread, least_spread, spread_of
+from solver.problem.start_values import borrowing_value, entitled_value
 from solver.score.left_over import least_left_over, left_over
 
 if TYPE_CHECKING:
@@ -158,20 +159,18 @@ def _entitled(
     problem: Problem, key: TierKey, units: Sequence[Unit], names: Collection[str]
 ) -> int:
     mine = (state for state in _in_band(units, key) if state.key in names)
-    return sum(map(problem.weight, mine))
+    return entitled_value(problem, mine)
 
 
 def _borrowing(
     problem: Problem, key: TierKey, units: Sequence[Unit], entitled: Collection[str]
 ) -> int:
-    mine = [state for state in _in_band(units, key) if state.key not in entitled]
-    queues = {state.gang.queue for state in mine}
-    factors = {queue: problem.borrow_factor(queue) for queue in queues}
-    return sum(problem.weight(state) * factors[state.gang.queue] for state in mine)
+    mine = (state for state in _in_band(units, key) if state.key not in entitled)
+    return borrowing_value(problem, mine)
 
 
 def _most_entitled(problem: Problem, key: TierKey) -> int:
-    return sum(map(problem.weight, _in_band(_startable(problem), key)))
+    return entitled_value(problem, _in_band(_startable(problem), key))
 
 
 def _band_and_age(problem: Problem, unit: Unit) -> object:

@@ -10,6 +10,7 @@ from typing import get_args
 from models.policy import Policy, TierName
 from solver.place.draft import Draft
 from solver.problem.problem import Problem, Unit
+from solver.problem.start_values import QUARTERS
 from solver.score.tier import LOSSES, AnyTier, TierKey, tier_of
 
 _NAMES: tuple[TierName, ...] = get_args(TierName)
@@ -26,12 +27,25 @@ def tier_keys(problem: Problem) -> tuple[TierKey, ...]:
         gap = problem.policy.limits.gap if own_gap is None else own_gap
         tier = tier_of(name)
         bands = problem.bands.falling if tier.by_band else ((None, None),)
-        pieces = problem.room.pieces if name == "gpus" else 1
+        pieces = _pieces(problem, name)
         keys += [
             TierKey(name, band, label, tier.direction, gap, pieces)
             for band, label in bands
         ]
     return tuple(keys)
+
+
+def _pieces(problem: Problem, name: AnyTier) -> int:
+    """
+    Say in how many pieces of what people count a tier counts.
+    """
+    match name:
+        case "gpus":
+            return problem.room.pieces
+        case "entitled":
+            return QUARTERS
+        case _:
+            return 1
 
 
 def _listed(policy: Policy) -> list[tuple[AnyTier, float | None]]:

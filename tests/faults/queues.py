@@ -85,6 +85,10 @@ def _largest_factor(old):
     return factor
 
 
+def _as_large_as_they_are(_old):
+    return lambda problem, states: sum(4 * problem.weight(state) for state in states)
+
+
 LEAF_QUEUE_ONLY = switch(
     "solver.shares.queue_tree:QueueTree.path", saying(lambda path, *_: path[:1])
 )
@@ -222,8 +226,8 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "borrowing-factor-always-one",
-        "how much of its share a queue uses does not matter to borrowing",
-        switch("solver.problem.problem:Problem.borrow_factor", always(1)),
+        "how much of its share a queue uses does not matter to what it starts",
+        switch("solver.problem.start_values:quarters_owed", always(1)),
         (
             "queues/borrowing-below-a-quarter-counts-four-fold",
             "queues/borrowing-below-three-quarters-counts-twice",
@@ -231,9 +235,18 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "borrowing-factor-of-the-least-used",
-        "the resource of which a queue uses least decides its factor",
-        switch("solver.problem.problem:Problem.borrow_factor", _largest_factor),
-        ("queues/the-resource-used-most-sets-the-borrowing-factor",),
+        "the resource of which a queue uses least decides what it is owed",
+        switch("solver.problem.start_values:quarters_owed", _largest_factor),
+        (
+            "queues/the-resource-used-most-sets-the-borrowing-factor",
+            "queues/the-resource-used-most-says-what-is-owed",
+        ),
+    ),
+    Fault(
+        "what-is-owed-does-not-matter",
+        "how much of its share a queue uses does not matter to what is entitled",
+        switch("solver.problem.start_values:entitled_value", _as_large_as_they_are),
+        ("queues/who-is-owed-more-starts-first",),
     ),
     Fault(
         "remainders-to-the-next-band",

@@ -138,7 +138,11 @@ def _notes(tiers: list[TierResult], *, wide: bool) -> list[str]:
         )
     if any(tier.name.endswith("-rank") for tier in tiers):
         notes.append("bands: those below the priority of each evicted pod, added up")
-    if any(tier.bound > SCALES.get(tier.name, tier.bound) for tier in tiers):
+    if any(
+        tier.counted(tier.bound) > SCALES[tier.name]
+        for tier in tiers
+        if tier.name in SCALES
+    ):
         notes.append(
             "above 100 %: old gangs count up to twice, and bounds by arithmetic add "
             "up all that waits"

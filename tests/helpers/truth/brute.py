@@ -267,9 +267,8 @@ class Brute:
                 chosen = entitled if name == "entitled" else starts - entitled
                 for label in bands:
                     mine = [key for key in chosen if band[key] == label]
-                    modest = name == "borrowing"
                     value = sum(
-                        self.worth(key) * (self.modesty(key) if modest else 1)
+                        self.worth(key) * self.modesty(key, name == "entitled")
                         for key in mine
                     )
                     rows.append((name, label, 1, value))
@@ -288,8 +287,11 @@ class Brute:
     def worth(self, key):
         return self.least[key] * self.policy.quarters(self.facts.gangs[key].gang.age)
 
-    def modesty(self, key):
-        queue = self.facts.gangs[key].path[0]
+    def modesty(self, key, entitled):
+        path = self.facts.gangs[key].path
+        if not path:
+            return 4 if entitled else 1
+        queue = path[0]
         ratios = []
         for name in self.facts.named:
             share = self.shares[queue][name]
@@ -298,7 +300,7 @@ class Brute:
                 ratios.append(held / share)
             elif held:
                 ratios.append(1)
-        ratio = max(ratios, default=1)
+        ratio = max(ratios, default=0 if entitled else 1)
         return 4 if ratio < 0.25 else 3 if ratio < 0.5 else 2 if ratio < 0.75 else 1
 
     def topology(self, plan, starts, needy):

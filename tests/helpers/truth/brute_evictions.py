@@ -175,21 +175,21 @@ class BruteEvictions(Brute):
             fact = self.facts.gangs[key]
             value = self.least[key] * self.policy.quarters(fact.gang.age)
             if entitled:
-                ours[self.band(key)] += value
+                ours[self.band(key)] += value * self.modesty(fact, 4)
             else:
-                others[self.band(key)] += value * self.modesty(fact)
+                others[self.band(key)] += value * self.modesty(fact, 1)
         entitled = tuple(ours[band] for band in bands)
         if not self.borrowing:
             return entitled
         return (*entitled, *(others[band] for band in bands))
 
-    def modesty(self, fact):
+    def modesty(self, fact, none):
         queue = fact.path[0]
         (name,) = self.facts.named
         held = self.facts.held.get((queue, name), 0)
         share = self.shares[queue][name]
         if not share:
-            return 1
+            return 1 if held else none
         parts = (1, 2, 3)
         return next((5 - p for p in parts if 4 * held < p * share), 1)
 

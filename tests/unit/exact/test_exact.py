@@ -275,7 +275,7 @@ def test_what_is_held_is_not_given_to_others_and_what_leaves_runs_no_more():
     lost += [
         (f"preemption-{kind}", None, 0) for kind in ("pods", "rank", "age", "size")
     ]
-    starts = [("entitled", 0, 4 * 10**9), ("borrowing", 0, 0)]
+    starts = [("entitled", 0, 16 * 10**9), ("borrowing", 0, 0)]
     ends = [("gpus", None, 0), ("gangs", None, 0), ("order", None, 1)]
     assert [*lost, *starts, *ends] == found
     assert [4, 2, 2] == [n for name, _, n in idle if name in {"gpus", "gangs", "order"}]
