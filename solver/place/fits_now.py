@@ -31,7 +31,7 @@ def fits_now(work: RoundState, unit: Unit, draft: Draft) -> bool:
             asked = np.flatnonzero(request)
             where = np.array([*counts])
             number = np.array([*counts.values()])
-            free = work.room.rows[np.ix_(where, asked)]
+            free = work.room.rows[where][:, asked]
             if (free < number[:, None] * request[asked]).any() or work.ledger.most(
                 state, i, len(hosts)
             ) < len(hosts):

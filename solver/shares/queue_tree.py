@@ -2,6 +2,7 @@
 Queue arithmetic: usage, limits and quotas on the whole path to the root.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -20,14 +21,23 @@ Table = Literal["running", "fixed", "drift", "drift_fixed", "booked", "leaving"]
 _MOST_NEAREST = 100
 
 
+_Entry = tuple[tuple[str, ...], tuple[tuple[str, int], ...], tuple[Table, ...]]
+"""
+Some queues, what each pod asks for, and the tables in which it is booked.
+"""
+
+
 class Booking:
     """
     The tables of some queues while pods come and go, each copied when it changes.
+
+    Pods that ask for the same are added up before they are booked together.
     """
 
     def __init__(self, tree: "QueueTree") -> None:
         self._tree = tree
         self._tables: dict[Table, Amounts] = {}
+        self._due: Counter[_Entry] = Counter()
 
     def add(
         self, path: Iterable[str], requests: Resources, count: int, *tables: Table
@@ -35,18 +45,25 @@ class Booking:
         """
         Add what some pods ask for to the queues on a path, in some tables.
         """
-        names = tuple(path)
-        for table in tables:
-            if table not in self._tables:
-                known = self._of(table)
-                self._tables[table] = {name: dict(row) for name, row in known.items()}
-            for name in names:
-                add(self._tables[table].setdefault(name, {}), requests, count)
+        self._due[tuple(path), tuple(requests.items()), tables] += count
+
+    def _book(self) -> None:
+        for (names, asked, tables), count in self._due.items():
+            requests = dict(asked)
+            for table in tables:
+                if table not in self._tables:
+                    known = self._of(table)
+                    copied = {name: dict(row) for name, row in known.items()}
+                    self._tables[table] = copied
+                for name in names:
+                    add(self._tables[table].setdefault(name, {}), requests, count)
+        self._due.clear()
 
     def tree(self) -> "QueueTree":
         """
         Give the queues as they are booked now.
         """
+        self._book()
         return replace(
             self._tree,
             running=self._of("running"),
