@@ -209,7 +209,7 @@ def _lasting(bare: Problem, budget: Budget, strategy: str) -> Outcome:
     Plan without those that the next round would evict for a gang that waits.
 
     Where such a gang would not start then either, they start all the same.  Greedy's
-    plan is taken where it lasts and comes to more without them.
+    plan is taken where it lasts and comes to more, without them or where a gap is left.
     """
     whole = bare
     first = found = _chosen(bare, budget, strategy)
@@ -235,14 +235,26 @@ def _lasting(bare: Problem, budget: Budget, strategy: str) -> Outcome:
         found = _chosen(bare, budget, strategy)
         if not short.rivals & started(found):
             return first
-    if found is first:
-        return first
-    found = replace(found, makes_way=makes_way)
-    if strategy == "solver":
+    if found is not first:
+        found = replace(found, makes_way=makes_way)
+    if strategy == "solver" and (found is not first or _may_gain(found)):
         by_hand = _lasting(whole, budget, "greedy")
         if _is_better(by_hand, found) and not short_lived(by_hand, following).starts:
             found = replace(by_hand, model=found.model)
-    return conditional(found, first)
+    return first if found is first else conditional(found, first)
+
+
+def _may_gain(outcome: Outcome) -> bool:
+    """
+    Tell whether more could start by evictions than is proven.
+    """
+    problem = outcome.problem
+    evicts = problem.running_pods > 0 and problem.policy.evicts(borrowing=False)
+    return evicts and any(
+        tier.value != tier.bound
+        for tier in outcome.tiers
+        if tier.name in {"entitled", "borrowing"}
+    )
 
 
 def _is_better(one: Outcome, other: Outcome) -> bool:

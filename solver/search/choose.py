@@ -50,14 +50,23 @@ def keep_open(
     """
     sure = found.sure.holds(found.keys, found.values)
     for at, decided in enumerate(found.decided):
-        if decided.known.sure.open or not found.sure.open:
+        if decided.known.sure.open:
             break
         later = [one.known.sure for one in found.decided[at + 1 :]]
-        if not next(iter(later), found.sure).open:
+        is_open = next(iter(later), found.sure).open
+        if not (is_open and not all(sure)) and not _has_gap(found, decided):
             continue
-        if not all(sure) and not _is_large(decided, budget):
+        if not _is_large(decided, budget):
             return _Choice(found, decided, again, budget).best()
     return found, sure
+
+
+def _has_gap(found: Finished, decided: Decided) -> bool:
+    """
+    Tell whether a tier of a step kept a gap, which its own model could not close.
+    """
+    pairs = zip(found.keys, found.values, found.bounds, strict=True)
+    return any(x != y for key, x, y in pairs if key in decided.opened.keys)
 
 
 def _is_large(decided: Decided, budget: Budget) -> bool:
@@ -145,8 +154,9 @@ class _Choice:
         """
         bound = widest_bound(self.decided.before, self.found.keys[at])
         while True:
-            known = self.found.sure.holds(self.found.keys, self.found.values)
-            if known[at] or bound == self.found.values[at]:
+            value = self.found.values[at]
+            known = self.found.sure.holds(self.found.keys, self.found.values)[at]
+            if bound == value or (known and self.found.bounds[at] == value):
                 return True
             answer, bound = self._ask(at, bound)
             if bound == self.found.values[at]:

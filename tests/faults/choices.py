@@ -4,7 +4,7 @@ Faults of the choice among equal outcomes: what a step may freeze, and the whole
 
 from solver.problem.problem import Step
 from tests.faults.fault import Fault
-from tests.faults.switch import always, both, switch
+from tests.faults.switch import always, both, frozen_first, switch
 
 
 def _entitled_or_not(old):
@@ -74,7 +74,13 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "not-dealt-again",
         "who is entitled gets no other place where its own has no room now",
-        switch("solver.evict.entitled_first:_placed", always(None)),
+        frozen_first(switch("solver.evict.entitled_first:_placed", always(None))),
         ("evict/moves/what-a-move-frees-is-for-who-borrows",),
+    ),
+    Fault(
+        "gaps-are-kept",
+        "where the model of a step keeps a gap the whole round is not asked",
+        switch("solver.search.choose:_has_gap", always(value=False)),
+        ("evict/moves/an-entitled-start-stands-where-there-is-room-now",),
     ),
 )
