@@ -96,9 +96,10 @@ def _contradiction(line: GangLine, done: Counter[tuple[str, Op]]) -> str:
     binds, reserves = done[name, "Bind"], done[name, "Reserve"]
     leaves = done[name, "Evict"] + done[name, "Move"]
     if line.pods.binding != binds:
-        return f"says {line.pods.binding} pods are bound, {binds} are"
+        return f"pods bound: {line.pods.binding} by its line, {binds} by operations"
     if line.pods.evicting != leaves:
-        return f"says {line.pods.evicting} pods are evicted or moved, {leaves} are"
+        what = f"{line.pods.evicting} by its line, {leaves} by operations"
+        return f"pods evicted or moved: {what}"
     if leaves:
         fitting, what = _LEAVES, f"{leaves} pods of it are evicted or moved"
     elif binds:

@@ -76,7 +76,9 @@ def test_kube_scheduler_binds_the_pods_of_gangs_where_phalanx_does(fresh, tmp_pa
             fresh.apply(raw)
     with kube_scheduler(fresh, tmp_path), suppress(AssertionError):
         wanted = {case.number: homes[case.number] for case in cases}
-        eventually(lambda: bound_to(fresh.admin, cases) == wanted, 60.0)
+        # It binds some fifty pods a second at most, and tries again those it refused.
+        until = 60.0 + len(cases)
+        eventually(lambda: bound_to(fresh.admin, cases) == wanted, until)
     found = bound_to(fresh.admin, cases)
     differ = {
         number: (homes[number], found[number])

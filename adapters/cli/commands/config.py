@@ -95,23 +95,27 @@ def _document(settings: "Settings", scheduler: "Running") -> dict[str, object]:
 def role(
     *,
     name: Annotated[
-        str, typer.Option(metavar="NAME", help="What both roles are called.")
+        str, typer.Option(metavar="NAME", help="The name of both roles.")
     ] = "phalanx",
     namespace: Annotated[
         str,
         typer.Option(
-            "--namespace", "-n", metavar="NAME", help="Where run keeps state."
+            "--namespace",
+            "-n",
+            metavar="NAME",
+            help="The namespace in which `run` keeps its state.",
         ),
     ] = "phalanx-system",
     shard: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The shard that run keeps state of."),
+        typer.Option(metavar="NAME", help="The shard of `run`."),
     ] = None,
     observe: Annotated[
-        bool, typer.Option("--observe", help="What `run --observe` needs: to read.")
+        bool,
+        typer.Option("--observe", help="Print what `run --observe` needs: to read."),
     ] = False,
     output: Annotated[
-        Format, typer.Option("-o", "--output", metavar="yaml|json", help="How.")
+        Format, typer.Option("-o", "--output", metavar="yaml|json", help="The format.")
     ] = Format.YAML,
 ) -> None:
     """

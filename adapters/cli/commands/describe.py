@@ -24,7 +24,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Whose.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The name.")]
 
 
 @app.command("gang")
@@ -118,7 +118,7 @@ def node(
 @app.command("rounds", hidden=True)
 def described_round(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Which; last is the newest.")
+        str, typer.Argument(metavar="NAME", help="The round; last is the newest.")
     ] = "last",
     *,
     rounds_path: listed_source.Record = None,

@@ -36,16 +36,21 @@ releasing = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Which gang.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The gang.")]
 Why = Annotated[
-    str, typer.Option("--reason", metavar="TEXT", help="Why, for those who wait.")
+    str,
+    typer.Option(
+        "--reason", metavar="TEXT", help="The reason to show to those who wait."
+    ),
 ]
 RunsIn = Annotated[
     str | None,
-    typer.Option("-n", "--namespace", metavar="NAME", help="Where it runs."),
+    typer.Option(
+        "-n", "--namespace", metavar="NAME", help="The namespace of the scheduler."
+    ),
 ]
 DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Only name what would be written to.")
+    bool, typer.Option("--dry-run", help="Only name the objects that would change.")
 ]
 
 
@@ -131,7 +136,10 @@ def pause(
     reason: Why = "",
     namespace: RunsIn = None,
     wait: Annotated[
-        bool, typer.Option("--wait/--no-wait", help="Until it must have been read.")
+        bool,
+        typer.Option(
+            "--wait/--no-wait", help="Wait until the scheduler must have read it."
+        ),
     ] = True,
     kubeconfig: Kubeconfig = None,
     context: Context = None,

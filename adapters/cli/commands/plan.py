@@ -51,7 +51,7 @@ Submitted = Annotated[
 ]
 Diff = Annotated[
     str | None,
-    typer.Option(metavar="greedy", help="Also say what greedy does otherwise."),
+    typer.Option(metavar="greedy", help="Also show what greedy would do."),
 ]
 Timings = Annotated[
     bool, typer.Option("--timings", help="Say how long each phase took.")

@@ -21,13 +21,16 @@ if TYPE_CHECKING:
 
 
 def plan_diff(
-    before: Annotated[str, typer.Argument(metavar="A.json", help="A plan.")],
-    after: Annotated[str, typer.Argument(metavar="B.json", help="Another one.")],
+    before: Annotated[str, typer.Argument(metavar="A.json", help="The first plan.")],
+    after: Annotated[str, typer.Argument(metavar="B.json", help="The second plan.")],
     *,
     output: Annotated[
         Format,
         typer.Option(
-            "-o", "--output", metavar="table|wide|json|yaml", help="How it is written."
+            "-o",
+            "--output",
+            metavar="table|wide|json|yaml",
+            help="The format of the answer.",
         ),
     ] = Format.TABLE,
     detailed_exitcode: Annotated[

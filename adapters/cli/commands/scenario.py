@@ -146,7 +146,9 @@ def schema() -> None:
 def new(
     path: Annotated[
         str | None,
-        typer.Argument(metavar="PATH", help="Where; standard output if none."),
+        typer.Argument(
+            metavar="PATH", help="The file to write; standard output if none."
+        ),
     ] = None,
 ) -> None:
     """

@@ -31,7 +31,9 @@ Files = Annotated[
 ]
 Written = Annotated[
     Format,
-    typer.Option("-o", "--output", metavar="yaml|json", help="How it is written."),
+    typer.Option(
+        "-o", "--output", metavar="yaml|json", help="The format of the answer."
+    ),
 ]
 
 

@@ -30,7 +30,10 @@ Sources = Annotated[
 ]
 Listen = Annotated[
     str,
-    typer.Option(metavar="HOST:PORT", help="Where; off this machine it wants a token."),
+    typer.Option(
+        metavar="HOST:PORT",
+        help="Where it listens; beyond this machine it asks for a token.",
+    ),
 ]
 Names = Annotated[
     list[str] | None,
@@ -49,7 +52,7 @@ def ui(
     dialect: Dialects = None,
 ) -> None:
     """
-    Look at it: nodes, queues, who waits and why, round by round, in a browser.
+    Open a page in the browser: nodes, queues, who waits and why, round by round.
     """
     from adapters.ui.server import UiAddress
 

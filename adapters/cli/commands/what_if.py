@@ -56,12 +56,16 @@ if TYPE_CHECKING:
     from models.policy import Policy
 
 PolicyFile = Annotated[
-    str | None, typer.Option("--policy", metavar="FILE", help="Another policy then.")
+    str | None,
+    typer.Option("--policy", metavar="FILE", help="Plan with the policy of this file."),
 ]
 Output = Annotated[
     Format,
     typer.Option(
-        "-o", "--output", metavar="table|wide|json|yaml", help="How it is written."
+        "-o",
+        "--output",
+        metavar="table|wide|json|yaml",
+        help="The format of the answer.",
     ),
 ]
 DetailedExitCode = Annotated[

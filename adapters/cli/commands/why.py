@@ -46,12 +46,13 @@ Words = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="gang NAME [FILE]...",
-        help="Whose, as namespace/name or a name that only one gang has; then "
-        "scenario, snapshot or manifests, the cluster if none.",
+        help="The gang, as namespace/name, or a name that only one gang has; then "
+        "files: a scenario, a snapshot or manifests. Without files: the cluster.",
     ),
 ]
 Summary = Annotated[
-    bool, typer.Option("--summary", help="Of all that waits: only files are named.")
+    bool,
+    typer.Option("--summary", help="Summarise all gangs that wait; name only files."),
 ]
 
 

@@ -36,28 +36,35 @@ def _several(metavar: str, text: str) -> Any:  # noqa: ANN401 - the parser's opt
 
 AddNodes = Annotated[
     list[str] | None,
-    _several("CLASS=N", "N more nodes like CLASS-0 …, or like one node."),
+    _several("CLASS=N", "Add N nodes like CLASS-0 …, or like the node of that name."),
 ]
 RemoveNodes = Annotated[
-    list[str] | None, _several("NODE,…", "These nodes go; their pods wait again.")
+    list[str] | None, _several("NODE,…", "Remove these nodes; their pods wait again.")
 ]
 Drain = Annotated[
-    list[str] | None, _several("NODE,…", "They take no pods, and theirs wait again.")
+    list[str] | None, _several("NODE,…", "Drain these nodes; their pods wait again.")
 ]
-Cordon = Annotated[list[str] | None, _several("NODE,…", "They take no new pods.")]
-Uncordon = Annotated[list[str] | None, _several("NODE,…", "They take pods again.")]
+Cordon = Annotated[
+    list[str] | None, _several("NODE,…", "Let these nodes take no new pods.")
+]
+Uncordon = Annotated[
+    list[str] | None, _several("NODE,…", "Let these nodes take pods again.")
+]
 Quota = Annotated[
     list[str] | None,
-    _several("QUEUE.RESOURCE=N", "A quota: 16, +4, -4 or unlimited."),
+    _several("QUEUE.RESOURCE=N", "Set a quota: 16, +4, -4 or unlimited."),
 ]
-Limit = Annotated[list[str] | None, _several("QUEUE.RESOURCE=N", "A limit, likewise.")]
+Limit = Annotated[
+    list[str] | None, _several("QUEUE.RESOURCE=N", "Set a limit, likewise.")
+]
 Weight = Annotated[
-    list[str] | None, _several("QUEUE.RESOURCE=N", "A weight, likewise.")
+    list[str] | None, _several("QUEUE.RESOURCE=N", "Set a weight, likewise.")
 ]
-Priority = Annotated[list[str] | None, _several("GANG=N", "Another priority.")]
-Cancel = Annotated[list[str] | None, _several("GANG,…", "These gangs end.")]
+Priority = Annotated[list[str] | None, _several("GANG=N", "Give a gang this priority.")]
+Cancel = Annotated[list[str] | None, _several("GANG,…", "End these gangs.")]
 Submit = Annotated[
-    list[str] | None, _several("FILE", "Gangs come, of records or manifests.")
+    list[str] | None,
+    _several("FILE", "Submit the gangs of this file, records or manifests."),
 ]
 
 

@@ -27,7 +27,7 @@ class Asked:
 
 def _output(words: str) -> Any:  # noqa: ANN401 - what the parser calls an option
     return typer.Option(
-        "-o", "--output", metavar=words, help="How the answer is written."
+        "-o", "--output", metavar=words, help="The format of the answer."
     )
 
 
@@ -35,7 +35,7 @@ PlanOutput = Annotated[Format, _output("table|wide|json|yaml|name|csv")]
 RowsOutput = Annotated[Format, _output("table|json|yaml|csv")]
 Output = Annotated[Format, _output("table|json|yaml")]
 Strategy = Annotated[
-    str | None, typer.Option(help="Who decides.", metavar="solver|greedy")
+    str | None, typer.Option(help="Which strategy plans.", metavar="solver|greedy")
 ]
 Seconds = Annotated[
     float | None,
@@ -47,7 +47,7 @@ Seconds = Annotated[
 ]
 Seed = Annotated[
     int | None,
-    typer.Option(min=0, metavar="N", help="Decides between what is equal."),
+    typer.Option(min=0, metavar="N", help="The seed: it chooses between equal plans."),
 ]
 Workers = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Search threads.")
@@ -67,7 +67,7 @@ SchedulerNames = Annotated[
         "--scheduler-name",
         metavar="NAME",
         callback=_named,
-        help="Whose pods are planned, of manifests; phalanx if none is named.",
+        help="Plan the pods of this scheduler; phalanx if none is named.",
     ),
 ]
 

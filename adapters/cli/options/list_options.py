@@ -20,41 +20,57 @@ def _no_file(names: list[str] | None) -> list[str] | None:
 
 Names = Annotated[
     list[str] | None,
-    typer.Argument(metavar="NAME", help="Only these; else all.", callback=_no_file),
+    typer.Argument(
+        metavar="NAME", help="List only these; all if none is named.", callback=_no_file
+    ),
 ]
 Gangs = Annotated[
-    list[str] | None, typer.Argument(metavar="GANG", help="Only of these; else all.")
+    list[str] | None,
+    typer.Argument(
+        metavar="GANG", help="List only events of these; all if none is named."
+    ),
 ]
 Namespace = Annotated[
     str | None,
-    typer.Option("-n", "--namespace", metavar="NAME", help="Only of one namespace."),
+    typer.Option("-n", "--namespace", metavar="NAME", help="List only one namespace."),
 ]
 Everywhere = Annotated[
     bool,
-    typer.Option("-A", "--all-namespaces", help="Of all namespaces: as without it."),
+    typer.Option(
+        "-A", "--all-namespaces", help="List all namespaces, which is the default."
+    ),
 ]
 Labelled = Annotated[
     str | None,
     typer.Option(
-        "-l", "--selector", metavar="LABELS", help="Only with these: a=b,c!=d,e in (f)."
+        "-l",
+        "--selector",
+        metavar="LABELS",
+        help="List only what has these labels: a=b,c!=d,e in (f).",
     ),
 ]
 InQueue = Annotated[
     str | None,
-    typer.Option("-q", "--queue", metavar="NAME", help="Only of one queue."),
+    typer.Option("-q", "--queue", metavar="NAME", help="List only one queue."),
 ]
 State = Annotated[
-    str | None, typer.Option("--state", metavar="STATE", help="Only in one state.")
+    str | None, typer.Option("--state", metavar="STATE", help="List only this state.")
 ]
 Reason = Annotated[
     str | None,
-    typer.Option("--reason", metavar="REASON", help="Only that wait for one reason."),
+    typer.Option(
+        "--reason", metavar="REASON", help="List only gangs that wait for this reason."
+    ),
 ]
 Outcome = Annotated[
-    str | None, typer.Option("--outcome", metavar="WORD", help="Only with one outcome.")
+    str | None,
+    typer.Option(
+        "--outcome", metavar="WORD", help="List only rounds with this outcome."
+    ),
 ]
 Event = Annotated[
-    str | None, typer.Option("--event", metavar="WORD", help="Only of one kind.")
+    str | None,
+    typer.Option("--event", metavar="WORD", help="List only events of this kind."),
 ]
 Watch = Annotated[
     bool, typer.Option("-w", "--watch", help="Print what changes, until interrupted.")
@@ -65,12 +81,16 @@ Sort = Annotated[
         "--sort-by", metavar="COLUMN", help="Sort by a column, -COLUMN downwards."
     ),
 ]
-NoHeaders = Annotated[bool, typer.Option("--no-headers", help="Print no heads.")]
+NoHeaders = Annotated[
+    bool, typer.Option("--no-headers", help="Print no column headings.")
+]
 Most = Annotated[
     int | None,
     typer.Option("--last", min=1, metavar="N", help="Only the newest N rounds."),
 ]
 GangNamespace = Annotated[
     str | None,
-    typer.Option("-n", "--namespace", metavar="NAME", help="Where the gang is."),
+    typer.Option(
+        "-n", "--namespace", metavar="NAME", help="The namespace of the gang."
+    ),
 ]

@@ -54,7 +54,7 @@ Observe = Annotated[
     bool | None,
     typer.Option(
         "--observe",
-        help="Write nothing to the cluster: keep what would start beside what does.",
+        help="Plan beside another scheduler, and write nothing to the cluster.",
     ),
 ]
 Listen = Annotated[

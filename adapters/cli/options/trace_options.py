@@ -62,7 +62,7 @@ Estimates = Annotated[
 ]
 Evictions = Annotated[
     bool,
-    typer.Option("--evictions", help="Who runs may have to leave, and loses its work."),
+    typer.Option("--evictions", help="Let running work be evicted; it starts anew."),
 ]
 Until = Annotated[
     str | None,

@@ -24,7 +24,7 @@ Files = Annotated[
         "-f",
         "--file",
         metavar="FILE",
-        help="Look at files: scenario, snapshot, manifests, a folder, or -.",
+        help="Read files, not the cluster: scenario, snapshot, manifests, a folder, -.",
     ),
 ]
 Record = Annotated[
@@ -32,20 +32,26 @@ Record = Annotated[
     typer.Option(
         "--rounds",
         metavar="PATH",
-        help="The record of rounds, where `run` does not keep it here.",
+        help="Where the record of rounds is, if not where `run` keeps it.",
     ),
 ]
 Round = Annotated[
     str | None,
     typer.Option(
-        "--round", metavar="NAME", help="As a recorded round saw it; last: the newest."
+        "--round",
+        metavar="NAME",
+        help="Show it as this recorded round saw it; last is the newest.",
     ),
 ]
 Kubeconfig = Annotated[
-    str | None, typer.Option("--kubeconfig", metavar="PATH", help="Of the cluster.")
+    str | None,
+    typer.Option("--kubeconfig", metavar="PATH", help="The kubeconfig to use."),
 ]
 Context = Annotated[
-    str | None, typer.Option("--context", metavar="NAME", help="Of the kubeconfig.")
+    str | None,
+    typer.Option(
+        "--context", metavar="NAME", help="The context of the kubeconfig to use."
+    ),
 ]
 
 

@@ -17,8 +17,8 @@ Files = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="FILE",
-        help="Scenario, snapshot or manifests, - is standard input; parts of one. "
-        "The cluster if none.",
+        help="A scenario, a snapshot or manifests; - is standard input. Several are "
+        "parts of one snapshot. Without files: the cluster.",
     ),
 ]
 

@@ -39,7 +39,9 @@ app = typer.Typer(
 Jobs = Annotated[str, typer.Argument(metavar="TRACE", help="A file of jobs.")]
 Strategies = Annotated[
     list[str] | None,
-    typer.Option("--strategy", metavar="NAME", help="Who decides; solver if not said."),
+    typer.Option(
+        "--strategy", metavar="NAME", help="Which strategy; solver if not named."
+    ),
 ]
 Seeds = Annotated[
     int,
@@ -59,13 +61,19 @@ Settings = Annotated[
 ]
 Splits = Annotated[
     list[str] | None,
-    typer.Option("--quotas", metavar="gpu-hours|none", help="Queues; may be repeated."),
+    typer.Option(
+        "--quotas",
+        metavar="gpu-hours|none",
+        help="How queues get quotas; may be repeated.",
+    ),
 ]
 Aim = Annotated[
     str | None,
-    typer.Option("--target", metavar="TEXT", help="What is wanted: 'wait.p99<=6h'."),
+    typer.Option("--target", metavar="TEXT", help="The goal, such as 'wait.p99<=6h'."),
 ]
-To = Annotated[str, typer.Option("-O", "--to", metavar="DIR", help="Where results go.")]
+To = Annotated[
+    str, typer.Option("-O", "--to", metavar="DIR", help="The folder for the results.")
+]
 Workers = Annotated[
     int, typer.Option(min=0, metavar="N", help="Replays at once; 0: one per core.")
 ]

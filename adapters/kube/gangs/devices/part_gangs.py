@@ -27,8 +27,8 @@ from models.snapshot import Snapshot
 from models.why.reasons import Reason, Waiting
 
 _NO_BINDER = (
-    "no node has GPUs that KAI's binder shares, or none is there: it carries out "
-    "objects of the kind BindRequest of scheduling.run.ai"
+    "no node has GPUs that KAI can share, or KAI's binder is not installed (there is "
+    "no kind BindRequest of scheduling.run.ai)"
 )
 
 
