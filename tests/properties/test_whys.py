@@ -10,13 +10,13 @@ from tests.why_campaign import complaints
 FAST, SLOW = range(20), range(20, 340)
 EACH = 10
 FOUND = (
-    *(("random", 101), ("random", 5009), ("random", 30062)),
+    *(("random", 101), ("random", 313), ("random", 5009), ("random", 30062)),
     *(("victims", 6012), ("victims", 7004), ("victims", 20031)),
 )
 """
 Rounds in which a core was wrong once: a share that holds the least of each resource and
 no choice, a share above the own queue, who would leave in the next round, claims of who
-had to leave, counted never or twice.
+had to leave, counted never or twice; in 313 the round kept a gap.
 """
 
 

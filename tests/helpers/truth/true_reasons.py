@@ -87,7 +87,7 @@ class Truth:
             yield "who is named gets nothing"
         if facts["given"] <= 0:
             yield "nothing is given to others"
-        if "evicting" in facts or "queue" in facts:
+        if "evicting" in facts or "queue" in facts or self._share_places:
             return
         if starts_now(gather(self._carried(set())), team):
             yield "could start beside the others"
@@ -194,6 +194,14 @@ class Truth:
             and not any(leaf.exclusive or other.exclusive for other in here)
             for leaf in leaves
         )
+
+    @property
+    def _share_places(self):
+        """
+        Tell whether parts are promised where others still are, which no device holds.
+        """
+        ops = {op.op for op in self.plan.operations if op.devices}
+        return bool(ops & {"Reserve", "Move"})
 
     def _carried(self, without):
         """
