@@ -10,7 +10,13 @@ from adapters.files import scenario_of
 from benchmarks.cases.victims import victim_case
 from benchmarks.quality import vector_of
 from benchmarks.tuning import tuned
-from exact import best_first_step, best_later, best_second_step, first_worse
+from exact import (
+    best_first_step,
+    best_later,
+    best_round,
+    best_second_step,
+    first_worse,
+)
 from solver.problem.problem import problem_of
 from solver.round import decide
 from solver.tuning import DEFAULT
@@ -98,6 +104,9 @@ def test_in_more_than_half_of_the_cases_somebody_leaves():
 def check_plan(seed):
     """
     Hold a round against its steps; these know nothing of the round that follows.
+
+    Where starts in idle room make up for an outcome that is not the best of its step,
+    the round comes to more than after any that is, as in 1253.
     """
     snapshot, policy, shares = read(seed)
     found = decide(snapshot, policy, tuning=ONE_ROUND)
@@ -106,7 +115,11 @@ def check_plan(seed):
 
     assert () == verify(snapshot, policy, found)
     assert later is not None
-    assert first_worse(vector_of(found), (*exact, *later)) is None
+    have = vector_of(found)
+    worse = first_worse(have, (*exact, *later))
+    if worse is not None and values(later, "entitled") > values(exact, "entitled"):
+        worse = first_worse(have, best_round(snapshot, policy, shares))
+    assert worse is None
 
 
 def remembers(snapshot):
@@ -117,6 +130,10 @@ def remembers(snapshot):
 @pytest.mark.parametrize("seed", CASES)
 def test_plan_is_no_worse_than_the_exact_model_step_by_step(seed):
     check_plan(seed)
+
+
+def test_plan_may_be_better_than_after_the_best_first_step():
+    check_plan(1253)
 
 
 @pytest.mark.slow
