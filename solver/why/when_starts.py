@@ -27,6 +27,7 @@ from solver.place.place_gang import place_gang, place_surplus
 from solver.place.round_state import RoundState
 from solver.problem.problem import Problem, Unit, problem_of
 from solver.why.given_to_others import given_by
+from solver.why.room_beside_others import has_room_beside
 from solver.why.why_waits import kind_asked, unit_of
 
 _UNLESS = "if nobody more important comes"
@@ -193,6 +194,7 @@ def _by_ends(beside: Problem, unit: Unit, plan: Plan) -> WhenStarts:
         return WhenStarts(sentence="unknown: nobody says when what is in its way ends")
     ends = ends_of(beside).of_others(unit).for_sure()
     starting = {step.gang for step in plan.operations}
+    placed = {step.pod for step in plan.operations}
     others = [
         one
         for one in beside.units
@@ -203,7 +205,7 @@ def _by_ends(beside: Problem, unit: Unit, plan: Plan) -> WhenStarts:
     while low <= high:
         at = (low + high) // 2 if found is not None else high
         stage = ends.until(moments[at]).out_of(beside)
-        if _all_fit(stage, others, unit):
+        if _all_fit(stage, others, unit) and has_room_beside(stage, unit, placed):
             found, high = moments[at], at - 1
         elif found is None:
             break

@@ -4,11 +4,18 @@ What is always true of "at the latest": played to its end, it is never too early
 
 import pytest
 
+from solver import decide_or_fall_back
+from tests.helpers.rounds.limited_racks import limited_racks
 from tests.helpers.rounds.waiting_cases import CASES
+from tests.helpers.truth.true_latest import problems_of_starts
 from tests.why_campaign import complaints
 
 FAST, SLOW = range(20), range(20, 270)
 EACH = 10
+FOUND = (70, 90)
+"""
+Rounds in racks, in one of ten of which others had split each rack by then.
+"""
 
 
 @pytest.mark.drawn
@@ -21,6 +28,15 @@ def test_who_is_told_a_latest_start_has_started_by_then(case, first):
 
 def test_who_ends_before_it_could_start_is_told_no_start():
     assert [] == complaints("random", 30163, only="starts")
+
+
+@pytest.mark.parametrize("first", [*FAST[::EACH], *FOUND])
+def test_no_latest_start_rests_on_where_others_are_placed(first):
+    for seed in range(first, first + EACH):
+        snapshot, policy = limited_racks(seed)
+        plan = decide_or_fall_back(snapshot, policy)
+
+        assert [] == [*problems_of_starts(snapshot, policy, plan)], seed
 
 
 @pytest.mark.slow
