@@ -8,7 +8,7 @@ from itertools import combinations
 from models.plan import Plan
 from models.policy import Policy
 from models.snapshot import Snapshot
-from models.why.reasons import Reason
+from models.why.reasons import Reason, Waiting
 from models.why.remedies import Remedies, Remedy
 from models.why.verdicts import Blocker, Verdict, WhyWaits
 from solver.problem.problem import Problem, problem_of
@@ -58,7 +58,7 @@ def remedies_of(
     """
     problem = problem_of(snapshot, policy)
     waiting = problem.blocked.get(why.gang)
-    if waiting is not None and waiting.reason in HOPELESS:
+    if waiting is not None and _cause(waiting) in HOPELESS:
         return Remedies(proven=True)
     menu, cores = menu_for(problem, plan, why.gang), _cores(why)
     trial = trial_of(snapshot, policy, plan, why.gang)
@@ -73,6 +73,16 @@ def remedies_of(
         proven=not found and not trial.untried and not trial.open,
         later=trial.alone is not None,
     )
+
+
+def _cause(waiting: Waiting) -> Reason:
+    """
+    Give the reason, of who waits for another of its group that one's.
+    """
+    if waiting.reason is not Reason.WAITING_FOR_GROUP:
+        return waiting.reason
+    causes = {reason.value: reason for reason in Reason}
+    return causes.get(str(waiting.facts.get("cause")), waiting.reason)
 
 
 def menu_for(problem: Problem, plan: Plan, gang: str) -> list[MenuLine]:

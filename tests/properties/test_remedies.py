@@ -8,10 +8,11 @@ from tests.helpers.rounds.waiting_cases import CASES
 from tests.why_campaign import complaints
 
 FAST = (2,)
-FOUND = (("victims", 1002), ("random", 2000))
+FOUND = (("victims", 1002), ("random", 2000), ("calm", 3027))
 """
 Rounds in which what was said to help was wrong once: who could not start alone may take
-what leaves for another one; of what others take first, less helps where more does not.
+what leaves for another one; of what others take first, less helps where more does not;
+who waits for one of its group starts by what lets that one start.
 """
 
 

@@ -77,6 +77,8 @@ def could_start(snapshot, policy, changes, gang) -> bool:
     policy = policy_after(policy, changes)
     after = changed(snapshot, changes)
     facts = gather(after)
+    if not facts.gangs[gang].needy:
+        return True
     team = {gang, *(m for m in facts.gangs[gang].mates if facts.gangs[m].needy)}
     shares = problem_of(after, policy).shares
     if starts_now(facts, team) or not policy.evicts(borrowing=False):

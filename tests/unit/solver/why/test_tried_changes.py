@@ -206,3 +206,20 @@ def test_in_a_large_cluster_the_round_after_this_one_is_planned():
 
     assert found.later
     assert (AddedNodes(like="n0", number=1),) in changes(found)
+
+
+def test_who_waits_for_one_of_its_group_is_helped_by_what_helps_that_one():
+    both = ["large", "mate"]
+    large = gang("large", minimum=2, gpus=8, mates=both)
+    mate = gang("mate", gpus=1, mates=both)
+
+    found = remedies(snapshot(nodes(1), [large, mate]), "mate")
+
+    assert (AddedNodes(like="n0", number=2),) in changes(found)
+
+
+def test_nothing_helps_who_waits_for_one_of_its_group_that_is_missing():
+    found = remedies(snapshot(nodes(1), [gang("a", mates=["a", "gone"])]), "a")
+
+    assert found.proven
+    assert () == found.found
