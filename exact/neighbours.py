@@ -7,6 +7,7 @@ comes later is beside who stays.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 
 from exact.small_model import SmallModel
 from models.gangs import PodPhase, PodSet, pod_sets
@@ -17,6 +18,7 @@ from solver.effort.cp_sat import cp_model
 MOST = 1_000_000
 Sum = int | cp_model.LinearExpr
 Place = tuple[str, str, str]
+_First = tuple[cp_model.IntVar, Node]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,11 +80,16 @@ def add_neighbours(small: SmallModel, changes: Changes | None = None) -> None:
             _add_apart(small, rule, here)
     moments = (pods,) if changes is None else (pods, [one.at_once() for one in pods])
     for moment in moments:
-        first: dict[str, list[cp_model.IntVar]] = {}
-        for near in sorted({each.near for each in said if each.near}):
-            first.setdefault(near.pods, []).extend(_add_near(small, near, moment))
-        for alike in first.values():
-            small.cp.add_at_most_one(alike)
+        looked_for = sorted({each.near for each in said if each.near})
+        first = {near: _add_near(small, near, moment) for near in looked_for}
+        alike: dict[str, list[cp_model.IntVar]] = {}
+        for near, found in first.items():
+            alike.setdefault(near.pods, []).extend(literal for literal, _ in found)
+        for literals in alike.values():
+            small.cp.add_at_most_one(literals)
+        for pair in combinations(looked_for, 2):
+            begins = [*first[pair[0]], *first[pair[1]]]
+            _add_pair_near(small, pair, moment, begins)
     kinds = {(one.said, one.demand) for one in pods if one.said.spread}
     for kind, demand in sorted(kinds, key=repr):
         for spread in kind.spread:
@@ -176,13 +183,11 @@ def _where_any(small: SmallModel, number: cp_model.LinearExpr) -> cp_model.IntVa
     return some
 
 
-def _add_near(
-    small: SmallModel, near: Near, pods: list[_Pods]
-) -> list[cp_model.IntVar]:
+def _add_near(small: SmallModel, near: Near, pods: list[_Pods]) -> list[_First]:
     """
     Ensure that every domain with a pod that looks for others has one, or the first.
 
-    Give the literals of who is the first.
+    Give the literals of who is the first, each with its node.
     """
     meant = [one for one in pods if near.pods in one.said.selected]
     exists = any(
@@ -209,7 +214,28 @@ def _add_near(
             ]
             asks = [one.new for one in looks if one.node.labels.get(key) == value]
             small.cp.add(_total(asks) <= MOST * _total(found))
-    return list(first.values())
+    return [(literal, looks[at].node) for at, literal in first.items()]
+
+
+def _add_pair_near(
+    small: SmallModel, pair: tuple[Near, Near], pods: list[_Pods], begins: list[_First]
+) -> None:
+    """
+    Ensure that of two kinds in a domain one finds somebody else: it comes before.
+    """
+    asks = [one for one in pods if one.said.near in pair]
+    names = {near.pods for near in pair}
+    meant = [one for one in pods if names.intersection(one.said.selected)]
+    for key in {*pair[0].keys} & {*pair[1].keys}:
+        for value in {one.node.labels[key] for one in asks if key in one.node.labels}:
+            found: list[Sum] = [
+                one.stay + (0 if one.said.near in pair else one.new)
+                for one in meant
+                if one.node.labels.get(key) == value
+            ]
+            found += [x for x, node in begins if node.labels.get(key) == value]
+            new = [one.new for one in asks if one.node.labels.get(key) == value]
+            small.cp.add(_total(new) <= MOST * _total(found))
 
 
 def _add_spread(

@@ -119,6 +119,12 @@ FAULTS = [
         _for(("one-is-the-first-by-whatever-label-they-are-near",)),
     ),
     Fault(
+        "two-find-only-each-other",
+        "the model lets two kinds start that only find each other",
+        switch(f"{_ROWS}.keep_pair_near", always(None)),
+        _for(("two-gangs-do-not-only-find-each-other",)),
+    ),
+    Fault(
         "the-first-comes-last",
         "places are dealt in any order, and whoever must come first comes too late",
         switch(

@@ -3,6 +3,7 @@ Neighbours: rows over the domains of topology keys and groups of pods with equal
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import combinations
 
 from models.neighbours import Near
 from solver.effort.cp_sat import cp_model
@@ -47,9 +48,12 @@ def add_neighbours(
     for pods, key in sorted(around.apart):
         rows.keep_apart(pods, key, beside_who_stays=leaving is not None)
     said = [item.neighbours for item in counts.items.values()]
-    for near in sorted({one.near for one in said if one.near}):
+    looked_for = sorted({one.near for one in said if one.near})
+    for near in looked_for:
         rows.keep_near(near)
     rows.keep_one_first()
+    for pair in combinations(looked_for, 2):
+        rows.keep_pair_near(pair)
     kinds = {(i.neighbours.spread, i.demand): s for s, i in counts.items.items()}
     for shape in sorted(kinds.values()):
         for spread in counts.items[shape].neighbours.spread:
@@ -67,6 +71,7 @@ class _Rows:
         self.counts = counts
         self.model = counts.model
         self.leads: dict[str, list[Var]] = {}
+        self.begins: dict[tuple[Near, str], dict[int, Var]] = {}
 
     def keep_apart(self, pods: str, key: str, *, beside_who_stays: bool) -> None:
         """
@@ -126,8 +131,12 @@ class _Rows:
         for key in near.keys:
             hosts = self._hosts(near, key)
             self._keep_beside(key, [s for s in asks if s not in own], meant, hosts)
-            row = self._keep_beside(key, own, others, hosts, may_begin=lead is not None)
+            found = self._keep_beside(
+                key, own, others, hosts, may_begin=lead is not None
+            )
             if lead is not None:
+                row = list(found.values())
+                self.begins[near, key] = {cell: x for cell, (x, _, _) in found.items()}
                 self.model.add(cp_model.LinearExpr.sum([x for x, _, _ in row]) <= lead)
                 first.append(row)
         if lead is not None:
@@ -148,12 +157,12 @@ class _Rows:
         hosts: DomainSums,
         *,
         may_begin: bool = False,
-    ) -> list[First]:
+    ) -> dict[int, First]:
         """
         Ensure that each domain with some pods has one of others, or begins with them.
         """
         there, over = self.counts.by_domain(key, meant)
-        first: list[First] = []
+        first: dict[int, First] = {}
         for cell, wanting in self.counts.by_domain(key, asks)[0].items():
             left = hosts.of(cell)
             if left.constant > 0 and not left.variables:
@@ -161,10 +170,52 @@ class _Rows:
             found = [*there.get(cell, ()), *over]
             if may_begin:
                 begin = self.model.new_bool_var("")
-                first.append((begin, wanting, found))
+                first[cell] = begin, wanting, found
                 found = [*found, begin]
             self.model.add(sum_of(left, found) >= self.counts.some(wanting))
         return first
+
+    def keep_pair_near(self, pair: tuple[Near, Near]) -> None:
+        """
+        Ensure that pods of two kinds do not come only since each finds the other there.
+
+        In a domain with any of them the one that comes first finds somebody else.
+        """
+        items = self.counts.items.items()
+        asks = [s for s, item in items if item.neighbours.near in pair]
+        names = {near.pods for near in pair}
+        if not all(self._meets(near, pair) for near in pair):
+            return
+        others = [
+            s
+            for s, item in items
+            if s not in asks and names.intersection(item.neighbours.selected)
+        ]
+        for key in {*pair[0].keys} & {*pair[1].keys}:
+            hosts = [self._hosts(near, key) for near in pair]
+            there, over = self.counts.by_domain(key, others)
+            for cell, wanting in self.counts.by_domain(key, asks)[0].items():
+                left = [sums.of(cell) for sums in hosts]
+                if any(one.constant > 0 or one.variables for one in left):
+                    continue
+                begins = (self.begins.get((near, key), {}).get(cell) for near in pair)
+                found = [
+                    *there.get(cell, ()),
+                    *over,
+                    *(x for x in begins if x is not None),
+                ]
+                total = cp_model.LinearExpr.sum(found) if found else 0
+                self.model.add(total >= self.counts.some(wanting))
+
+    def _meets(self, near: Near, pair: tuple[Near, Near]) -> bool:
+        """
+        Tell whether pods of the other kind of a pair are looked for.
+        """
+        return any(
+            near.pods in item.neighbours.selected
+            for item in self.counts.items.values()
+            if item.neighbours.near in pair and item.neighbours.near != near
+        )
 
     def _hosts(self, near: Near, key: str) -> DomainSums:
         there, row = self.counts.there, self.counts.around.hosts.get((near.pods, key))
