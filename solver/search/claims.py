@@ -7,9 +7,13 @@ variables that no answer tells, it is left to the search that decodes each answe
 
 from solver.decode.deal_places import pack_all
 from solver.encode.variables import Linear
+from solver.place.complete import complete
+from solver.score.tier import tier_of
+from solver.score.tiers import is_better, score
 from solver.search.in_hand import InHand
 from solver.search.questions import Questions
 from solver.search.race import Answer
+from solver.search.reading import read
 
 
 class ClaimedTiers:
@@ -35,8 +39,9 @@ class ClaimedTiers:
         """
         Solve tier after tier; give the first one that is left to do.
         """
-        best, held = self.best, self.held
+        best = self.best
         for at in range(len(best.keys)):
+            held = self.held
             if held.answer is None and best.is_decided(at):
                 continue
             if self.budget.left <= 0:
@@ -79,4 +84,25 @@ class ClaimedTiers:
         if unpacked:
             return False
         self.held.adopt(at, answer)
+        if tier_of(self.best.keys[at].name).by_band:
+            self._complete(at, answer)
+        self.budget.watch.lap("decode")
         return True
+
+    def _complete(self, at: int, answer: Answer) -> None:
+        """
+        Offer what is left over to others where a tier of starts is not closed yet.
+
+        A tier locked short of its best makes the next ones harder.
+        """
+        best = self.best
+        if answer.claim == best.bounds[at]:
+            return
+        draft, _ = read(self.model.encoding, answer.value, self.budget, None)
+        assert draft is not None
+        whole = complete(best.problem, draft)
+        values = score(best.problem, whole, best.keys)
+        if is_better(best.keys[: at + 1], values, tuple(self.held.values)):
+            best.replace(whole)
+            best.widen(at)
+            self.held = InHand([*values], whole)
