@@ -11,7 +11,7 @@ from models.plan import Operation, Plan
 from models.receipt import Receipt
 from models.resources import GPU
 from models.snapshot import Snapshot
-from solver import budget_ends, slips_in
+from solver import budget_ends, next_moment, slips_in
 
 
 class WorldSink:
@@ -124,7 +124,7 @@ class WorldSink:
         world.held.note(held, world.now)
         if world.rules.timeless:
             return None
-        if world.rules.clocks:
+        if world.rules.estimates:
             return world.now
         ageing = [step.after for step in world.policy.ageing]
         moments = [
@@ -133,6 +133,9 @@ class WorldSink:
         clocks = world.policy.clocks
         moments += [world.since(idx) + step for idx in world.shown for step in clocks]
         moments += [world.now + seconds for seconds in self._slips()]
+        if world.rules.evictions and self.source.last is not None:
+            later = next_moment(self.source.last, world.policy, held)
+            moments += [] if later is None else [world.now + later]
         if held:
             spent = world.held.within(world.policy.waiting.window, world.now)
             before = Snapshot(nodes=world.floor.nodes, held=spent)

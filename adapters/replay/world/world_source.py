@@ -18,12 +18,13 @@ Need = Literal["plan", "empty", "full", "same"]
 
 class WorldSource:
     """
-    Says what is in a world; ``by_key`` has the jobs of the last snapshot by gang.
+    Says what is in a world; ``by_key`` has the jobs of the ``last`` snapshot by gang.
     """
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.by_key: dict[str, Fate] = {}
+        self.last: Snapshot | None = None
 
     def need(self) -> Need:
         """
@@ -100,7 +101,7 @@ class WorldSource:
         gangs += world.load.gangs(world.now)
         gangs.sort(key=_by_key)
         self.by_key = {f"default/{fate.job.name}": fate for fate in fates.values()}
-        return Snapshot(
+        self.last = Snapshot(
             nodes=world.floor.nodes,
             gangs=tuple(gangs),
             queues=tuple(world.books.queues.values()),
@@ -110,6 +111,7 @@ class WorldSource:
             run_times=world.run_times,
             also_waiting=world.line.by_size(without=world.shown),
         )
+        return self.last
 
     def _with_holds(self, gang: Gang) -> Gang:
         held_for, first = self.world.holds.of(gang.key, self.world.now)

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from adapters.replay.world import world_source
+from adapters.replay.world import world_sink, world_source
 from adapters.replay.world.world_source import WorldSource
 from models.policy import Evict, Policy
 from solver.round import decide
-from tests.helpers.played import driven, played, run, some_jobs
+from tests.helpers.played import driven, lines, played, run, some_jobs
 
 STILL = Evict(preempt=False, reclaim=False, consolidate=False)
 LATE = Policy.model_validate(
@@ -85,7 +85,7 @@ def _evicting(folder, seed, monkeypatch, *, whole):
     jobs = [replace(each, priority=0) for each in some_jobs(seed, 100, elastic=False)]
     found = played(folder, run(jobs, "3x8", evictions=True))
     monkeypatch.undo()
-    return {name: row | {"reason": ""} for name, row in found.items()}, sum(shown)
+    return _without_reasons(found), sum(shown)
 
 
 @pytest.mark.drawn
@@ -98,3 +98,29 @@ def test_with_evictions_nobody_is_shown_for_whom_there_would_be_no_room(
 
     assert every == some
     assert fewer < more
+
+
+@pytest.mark.parametrize("again", ["0s", "1h"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_with_evictions_rounds_at_which_no_clock_has_passed_need_no_plan(
+    tmp_path, seed, again, monkeypatch
+):
+    policy = {"evict": {"again": again}, "waiting": {"heads": 0}}
+    jobs = [replace(each, priority=0) for each in some_jobs(seed, 40, elastic=False)]
+    said = {"evictions": True, "policy": Policy.model_validate(policy)}
+    made = run(jobs, "3x8", strategy="greedy", **said)
+
+    some = played(tmp_path / "some", made)
+    monkeypatch.setattr(world_sink, "next_moment", lambda *_: 1)
+    every = played(tmp_path / "every", made)
+
+    assert _without_reasons(every) == _without_reasons(some)
+    assert _planned(tmp_path / "some") < _planned(tmp_path / "every")
+
+
+def _without_reasons(found):
+    return {name: row | {"reason": ""} for name, row in found.items()}
+
+
+def _planned(folder):
+    return len(lines(folder, "timings.jsonl"))
