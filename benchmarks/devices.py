@@ -3,6 +3,7 @@ Measured GPUs below a whole one: orders of instances, and many small shares at o
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 
 from adapters.machine.clock import monotonic
 from benchmarks.cases.claims import manifests, read
@@ -81,21 +82,24 @@ def measure_bulk(contract: BulkParts) -> Iterator[Row]:
     snapshot, policy = bulk(contract), contract.policy
     plan, greedy = planned(snapshot, policy), planned(snapshot, policy, "greedy")
     facts = {"pods": contract.pods}
-    yield used_row(contract.name, snapshot, plan, greedy, facts, contract.at_most)
+    yield used_row(contract.name, snapshot, (plan, greedy), facts, contract.at_most)
 
 
 def used_row(
     name: str,
     snapshot: Snapshot,
-    plan: Plan,
-    greedy: Plan,
+    plans: tuple[Plan, Plan],
     facts: Mapping[str, float],
     at_most: float,
+    proven: float = inf,
 ) -> Row:
     """
-    Hold what a round uses of the GPUs against what it could use at most.
+    Hold what a round uses of the GPUs, and greedy's, against what it could use at most.
+
+    That is what there is, what all ask for, or what is proven where this is less.
     """
-    used, most = gpus_used(snapshot, plan), most_gpus(snapshot)
+    plan, greedy = plans
+    used, most = gpus_used(snapshot, plan), min(most_gpus(snapshot), proven)
     missing = Range(
         what="missing of the GPUs that could be used",
         value=1 - used / most,

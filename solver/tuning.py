@@ -279,6 +279,26 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Patterns:
+    """
+    What whole nodes hold, chosen together.
+    """
+
+    sequences: int = _is(
+        30,
+        "times",
+        "nodes are filled in another order before it is asked which patterns serve",
+        "quality/openb-plan",
+    )
+    shapes_per_unit: float = _is(
+        200_000.0,
+        "shapes",
+        "looked at while filling, for one deterministic unit",
+        "quality/openb-plan",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Spectral:
     """
     The bound on what is lost, by eigenvalues.
@@ -356,6 +376,7 @@ class Tuning:
     encode: Encode = Encode()
     decode: Decode = Decode()
     search: Search = Search()
+    patterns: Patterns = Patterns()
     spectral: Spectral = Spectral()
     explain: Explain = Explain()
 

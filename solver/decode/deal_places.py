@@ -37,14 +37,19 @@ class Decoded:
 Slots = dict[tuple[str, int], dict[int, int]]
 
 
-def decode(encoding: Encoding, value: Value, budget: Budget) -> Decoded:
+def decode(
+    encoding: Encoding, value: Value, budget: Budget, slots: Slots | None = None
+) -> Decoded:
     """
     Turn the model's counts into a draft that holds on real nodes.
 
     What a class cannot pack gets a second chance anywhere it may be; a gang that still
     misses a core pod does not start, and what that leaves free is offered to others.
+    With ``slots`` it is known what nodes hold, and nothing is packed.
     """
-    slots, unpacked = pack_all(encoding, value, budget)
+    unpacked: tuple[int, ...] = ()
+    if slots is None:
+        slots, unpacked = pack_all(encoding, value, budget)
     work = RoundState(encoding.problem)
     wants, entitled = wants_of(encoding, value)
     dealer = _Dealer(encoding, work, slots)

@@ -24,4 +24,11 @@ if not {"pandas", "ortools.sat.python.cp_model"} & sys.modules.keys():
 from ortools.sat.python import cp_model
 from ortools.sat.python.cp_model_helper import SatParameters
 
-__all__ = ["SatParameters", "cp_model"]
+__all__ = ["SatParameters", "cp_model", "linear_solver"]
+
+
+def linear_solver() -> ModuleType:
+    """
+    Give the solvers of linear programs, which few rounds need.
+    """
+    return import_module("ortools.linear_solver.pywraplp")

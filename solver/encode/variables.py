@@ -51,6 +51,15 @@ class Linear:
         self.constant += factor * other.constant
         self.most += max(0, factor * other.most)
 
+    def by_index(self) -> dict[int, int]:
+        """
+        Add up coefficients by the index of their variable.
+        """
+        found: dict[int, int] = {}
+        for variable, number in zip(self.variables, self.coefficients, strict=True):
+            found[variable.index] = found.get(variable.index, 0) + number
+        return found
+
     @property
     def expression(self) -> cp_model.LinearExprT:
         """

@@ -7,6 +7,7 @@ variables that no answer tells, it is left to the search that decodes each answe
 
 from solver.decode.deal_places import pack_all
 from solver.encode.variables import Linear
+from solver.patterns.pattern_plan import may_be_filled
 from solver.place.complete import complete
 from solver.score.tier import tier_of
 from solver.score.tiers import is_better, score
@@ -49,6 +50,8 @@ class ClaimedTiers:
             row = self.model.ready(at, held.values)
             small = best.problem.tuning.search.small_model
             if self.model.size.variables <= small:
+                return at
+            if may_be_filled(self.model.encoding, best.keys[at]):
                 return at
             if held.answer is not None and not self._tells(at, row):
                 return at

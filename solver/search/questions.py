@@ -2,9 +2,12 @@
 The questions of a search: how much of one tier there is, beside all earlier ones.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from solver.decode.wants import Value
 from solver.effort.budget import Budget
+from solver.encode.variables import Linear, Var
 from solver.score.tier import tier_of
 from solver.search.attempts import Attempts
 from solver.search.best_so_far import BestSoFar
@@ -80,6 +83,18 @@ class Questions:
         if answer is not None and goal.is_better(answer.claim, goal.value):
             return answer
         return None
+
+    def beside(
+        self, at: int, row: Linear, share: float, kept: Sequence[tuple[Var, int]]
+    ) -> Value | None:
+        """
+        Solve the model for one tier with some variables kept; none if none is better.
+        """
+        best, model = self.best, self.model
+        goal = self.goal(at, best.values[at])
+        model.aim(row, goal.direction, InHand([*best.values], best.draft))
+        answer = self.attempts.nearby(model.encoding.model, kept, goal, share)
+        return None if answer is None else answer.value
 
     def _answer(
         self, model: Model, at: int, goal: Goal, share: float, held: InHand

@@ -4,11 +4,14 @@ The search: tier by tier, each solved, decoded, repaired and locked before the n
 In a step with evictions that is so of its tiers only, and who leaves is open, too.
 """
 
+from functools import partial
+
 from models.plan import ModelSize
 from solver.decode.place_relaxed import deal
 from solver.effort.budget import Budget, Stopwatch
 from solver.encode.without_topology import has_many_domains, without_topology
 from solver.evict.open_step import Opened
+from solver.patterns.pattern_plan import filled, may_be_filled
 from solver.place.complete import complete
 from solver.place.draft import Draft
 from solver.problem.problem import Problem
@@ -106,9 +109,12 @@ class TierSearch:
             self.relaxed, at, share
         ):
             return
+        by_patterns = self._fill_by_patterns(at, share)
         for _ in range(self.tuning.most_refinements):
             answer = self.questions.ask(self.model, at, share)
             if answer is None or self.budget.left <= 0:
+                return
+            if by_patterns and self.questions.is_closed(at):
                 return
             unpacked = self._take(at, answer)
             if self.questions.is_closed(at) or not unpacked or self.budget.left <= end:
@@ -118,6 +124,20 @@ class TierSearch:
             size = self.model.size
             rows = size.variables + size.constraints
             self.budget.charge(rows / self.tuning.rows_per_unit)
+
+    def _fill_by_patterns(self, at: int, share: float) -> bool:
+        """
+        Choose what whole nodes hold together; say whether that gave a better draft.
+        """
+        encoding, questions = self.model.encoding, self.questions
+        if self.opened is not None or not may_be_filled(encoding, self.keys[at]):
+            return False
+        row = self.model.ready(at, self.best.values)
+        self.watch.lap("build")
+        ask = partial(questions.beside, at, row, share)
+        draft = filled(encoding, row, self.budget, ask)
+        self.watch.lap("search")
+        return draft is not None and self._keep(at, draft)
 
     def _solve_relaxed(self, model: Model, at: int, share: float) -> bool:
         """

@@ -172,6 +172,16 @@ def add_devices(
         model.add(cp_model.LinearExpr.sum([*opened, *whole]) <= devices.idle * nodes)
 
 
+def has_many_contents(devices: ClassDevices, sort: int) -> bool:
+    """
+    Tell whether one sort of a class's devices has too many contents to be listed.
+    """
+    own = {one.item for one in devices.items if one is not None and one.sort == sort}
+    items = tuple(sorted(own, key=_size, reverse=True))
+    kind = devices.kind.sorts[sort]
+    return any(contents_of(one, items) is None for one in {*kind.bins, kind.fresh})
+
+
 def _wanted(devices: ClassDevices, sort: int, counts: Mapping[int, Expr]) -> Pods:
     """
     Sort the pods that want one kind of devices by what each takes.

@@ -1,0 +1,3 @@
+"""
+Patterns: what whole nodes hold, chosen together so that most has its place.
+"""
