@@ -246,12 +246,13 @@ def _lasting(bare: Problem, budget: Budget, strategy: str) -> Outcome:
 
 def _may_gain(outcome: Outcome) -> bool:
     """
-    Tell whether more could start by evictions than is proven.
+    Tell whether more could start by evictions than is proven as near as is asked.
     """
     problem = outcome.problem
+    asked = {(key.name, key.label): key.gap for key in tier_keys(problem)}
     evicts = problem.running_pods > 0 and problem.policy.evicts(borrowing=False)
     return evicts and any(
-        tier.value != tier.bound
+        tier.gap > asked[tier.name, tier.band]
         for tier in outcome.tiers
         if tier.name in {"entitled", "borrowing"}
     )

@@ -63,10 +63,15 @@ def keep_open(
 
 def _has_gap(found: Finished, decided: Decided) -> bool:
     """
-    Tell whether a tier of a step kept a gap, which its own model could not close.
+    Tell whether a tier of a step kept more of a gap than the policy takes.
     """
-    pairs = zip(found.keys, found.values, found.bounds, strict=True)
-    return any(x != y for key, x, y in pairs if key in decided.opened.keys)
+    return any(
+        abs(value - bound) > key.gap * max(abs(value), abs(bound))
+        for key, value, bound in zip(
+            found.keys, found.values, found.bounds, strict=True
+        )
+        if key in decided.opened.keys
+    )
 
 
 def _is_large(decided: Decided, budget: Budget) -> bool:
