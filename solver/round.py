@@ -249,7 +249,7 @@ def _may_gain(outcome: Outcome) -> bool:
     Tell whether more could start by evictions than is proven as near as is asked.
     """
     problem = outcome.problem
-    asked = {(key.name, key.label): key.gap for key in tier_keys(problem)}
+    asked = {(str(key.name), key.label): key.gap for key in tier_keys(problem)}
     evicts = problem.running_pods > 0 and problem.policy.evicts(borrowing=False)
     return evicts and any(
         tier.gap > asked[tier.name, tier.band]
