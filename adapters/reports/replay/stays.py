@@ -13,6 +13,7 @@ from adapters.reports.charts.number_text import (
 )
 from adapters.reports.replay.results import Cluster, Folder
 from adapters.reports.replay.tables import PlayedJob, TableError, read_series
+from models.errors import WrongUseError
 
 _PLACE = re.compile(r"^(.+)\*(\d{1,6})$")
 
@@ -115,6 +116,12 @@ def windows_of(
     """
     ends = [stay.high for stay in stays if stay.high != float("inf")]
     last = max([stay.low for stay in stays] + ends) or 1.0
+    for low, high in wanted:
+        if low >= last:
+            raise WrongUseError(
+                f"the window from {_said(low, high)} begins after the replay, which "
+                f"ends after {span(last)}"
+            )
     found = [StripWindow(_said(low, high), low, high) for low, high in wanted]
     whole = StripWindow("The whole replay", 0.0, last)
     if last < 3 * DAY:

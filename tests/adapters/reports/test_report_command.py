@@ -228,6 +228,7 @@ def test_markdown_needs_no_extra(folder):
         (["results", "--window", "x..y"], 2, "is not a window"),
         (["results", "--window", "nand..1d"], 2, "is not a window"),
         (["results", "--window", "1d"], 2, "is not a window"),
+        (["results", "--window", "90d..91d"], 2, "begins after the replay, which ends"),
         (["results", *9 * ["--window", "0..1d"]], 2, "9 windows are too many"),
     ],
 )
