@@ -14,6 +14,7 @@ from solver.effort.budget import Budget
 from solver.encode.devices.device_contents import has_many_contents
 from solver.encode.encoding import Encoding
 from solver.encode.variables import Linear, Var
+from solver.patterns.content_weights import add_content_weights
 from solver.patterns.filled_node import columns_of, equal_nodes
 from solver.patterns.pattern_sequences import Column, PatternSequences
 from solver.patterns.relaxation import relaxation
@@ -66,9 +67,12 @@ def may_be_filled(encoding: Encoding, key: TierKey) -> bool:
 def filled(encoding: Encoding, row: Linear, budget: Budget, ask: Ask) -> Draft | None:
     """
     Give a draft of which patterns say what nodes hold, the model who starts there.
+
+    The model learns the weights of parts for its bound.
     """
     if not row.variables:
         return None
+    add_content_weights(encoding, row, budget)
     slots = _PatternPlan(encoding, row, budget).run()
     value = ask(_counts_of(encoding, slots))
     return None if value is None else decode(encoding, value, budget, slots).draft

@@ -1,5 +1,5 @@
 """
-Patterns: prices of rows, and nodes filled together.
+Patterns: weights that no device exceeds, and nodes filled together.
 """
 
 from random import Random
@@ -9,7 +9,10 @@ import pytest
 from benchmarks.planned import decide
 from models.policy import Policy
 from models.resources import CPU
+from solver.devices.packing_items import DeviceShare, SharedBin
 from solver.effort.linear_program import LinearProgram
+from solver.encode.devices.device_contents import contents_of
+from solver.patterns.content_weights import Amounts
 from solver.patterns.filled_node import FilledNode, columns_of, equal_nodes, holds
 from solver.problem.problem import problem_of
 from solver.score.tiers import tier_keys
@@ -40,6 +43,28 @@ def encoded(waiting):
     encoding = Model(problem, keys).encoding
     sums = (encoding.tier(key) for key in keys)
     return encoding, next(row for row in sums if row.variables)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_content_weighs_more_than_a_knapsack_says(seed):
+    rnd = Random(seed)
+    sizes = tuple(sorted(rnd.sample(range(20, 80), 4)))
+    items = tuple(DeviceShare(10 * size, 0) for size in sizes)
+    amounts = Amounts(items=items, steps=sizes, bins=(70,), fresh=100)
+    worth = [rnd.randrange(1, 100) for _ in sizes]
+
+    best = amounts.knapsack(worth)
+
+    for room in (70, 100):
+        contents = contents_of(SharedBin(10 * room, 0), items)
+        weights = (
+            sum(one * number for one, number in zip(worth, content, strict=True))
+            for content in contents
+        )
+        assert max(weights) == best[room]
+
+    held = zip(worth, amounts.content(worth), strict=True)
+    assert best[100] == sum(one * number for one, number in held)
 
 
 def test_prices_say_which_column_is_missing():
@@ -85,10 +110,10 @@ def test_nine_halves_do_not_lie_on_four_gpus():
 
 
 @pytest.mark.parametrize("seed", [0, 2])
-def test_parts_of_many_sizes_are_packed_where_greedy_leaves_some(seed):
+def test_parts_of_many_sizes_are_packed_to_their_bound(seed):
     waiting = crowded(seed, nodes=8, pods=80)
 
     plan = decide(waiting, Policy())
-    greedy = decide(waiting, Policy(), strategy="greedy")
 
-    assert plan.tiers[0].value > greedy.tiers[0].value
+    first = next(tier for tier in plan.tiers if tier.value)
+    assert first.bound == first.value
