@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 _T = TypeVar("_T")
+_PODS = "quality/priority-matters"
 
 
 def _is(value: _T, unit: str, why: str, row: str) -> _T:
@@ -230,9 +231,10 @@ class Search:
         "of a tier's share from which counts by domain are asked where racks bind",
         "rounds/racks",
     )
-    most_to_repeat: int = _is(
-        2000, "units", "up to which a second draft is tried", "rounds/10k"
-    )
+    most_to_repeat: int = _is(2000, "units", "that get a second draft", "rounds/10k")
+    few_pods: int = _is(40, "pods", "for which the model is better", _PODS)
+    repacking: float = _is(0.8, "part", "of the limit for swaps at first", _PODS)
+    steps_per_unit: float = _is(10_000.0, "swaps", "in one deterministic unit", _PODS)
     rows_per_unit: float = _is(
         100_000.0,
         "variables and rows",
@@ -319,6 +321,18 @@ class Spectral:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Swaps:
+    """
+    Swaps of single pods.
+    """
+
+    patience: int = _is(2000, "swaps", "after which another pod is tried", _PODS)
+    shortest: int = _is(10, "swaps", "for which a moved pod stays, least", _PODS)
+    longest: int = _is(20, "swaps", "for which it stays, at most", _PODS)
+    most_pairs: int = _is(2**16, "pairs", "of pods compared for one swap", _PODS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Explain:
     """
     Saying why gangs wait.
@@ -378,6 +392,7 @@ class Tuning:
     search: Search = Search()
     patterns: Patterns = Patterns()
     spectral: Spectral = Spectral()
+    swaps: Swaps = Swaps()
     explain: Explain = Explain()
 
 

@@ -15,6 +15,8 @@ from solver.patterns.pattern_plan import filled, may_be_filled
 from solver.place.complete import complete
 from solver.place.draft import Draft
 from solver.problem.problem import Problem
+from solver.repack.pods_and_nodes import is_packing
+from solver.repack.repack import repacked
 from solver.score.tier import TierKey
 from solver.score.tiers import tier_keys
 from solver.search.attempts import Attempts
@@ -71,7 +73,12 @@ class TierSearch:
         is_open = self.budget.left > 0 and [*best.values] != best.bounds
         if self.opened is None and few and is_open:
             best.offer(complete(self.problem, Draft()))
-        done = self._by_claims() if self.opened is None and self.relaxed is None else 0
+        packing = self.opened is None and is_packing(self.problem)
+        if packing and len(self.problem.units) > self.tuning.few_pods:
+            self._repack(self.tuning.repacking)
+        done, answer = 0, None
+        if self.opened is None and self.relaxed is None:
+            done, answer = self._by_claims()
         for at, key in enumerate(self.keys[done:], done):
             if best.values[at] == best.bounds[at] or at in best.fixed:
                 continue
@@ -82,16 +89,42 @@ class TierSearch:
             if self.budget.left <= 0:
                 self.budget.cut.add("search")
                 break
-            self._solve_tier(at)
+            self._solve_tier(at, answer if at == done else None)
+        if packing:
+            self._repack(1.0)
 
-    def _by_claims(self) -> int:
+    def _repack(self, part: float) -> None:
         """
-        Lock tiers at what the model claims, and decode once; say which tier is next.
+        Let single pods drift by swaps for a part of the limit, where only room decides.
+        """
+        if self.budget.left <= 0 or self.best.is_decided(0):
+            return
+        steps = 0
+        end = self.budget.left * (1.0 - part)
+        timed = self.budget.limits.seconds is not None
+        each = 0.0 if timed else 1.0 / self.tuning.steps_per_unit
+
+        def is_over() -> bool:
+            nonlocal steps
+            steps += 1
+            return self.budget.left - steps * each <= end
+
+        seed = self.problem.policy.seed
+        draft = repacked(self.problem, self.best.draft, stop=is_over, seed=seed)
+        self.budget.charge(steps / self.tuning.steps_per_unit)
+        self._keep(0, draft)
+        self.watch.lap("search")
+
+    def _by_claims(self) -> tuple[int, Answer | None]:
+        """
+        Lock tiers at what the model claims, and decode once.
+
+        Gives which tier is next, with an answer for it that has to be repaired.
         """
         claims = ClaimedTiers(self.questions)
-        end = claims.next_tier()
+        end = asked = claims.next_tier()
         if claims.answer is None:
-            return end
+            return end, claims.unpacked
         values = claims.held.values
         draft, _ = read(self.model.encoding, claims.answer.value, self.budget, None)
         assert draft is not None
@@ -100,9 +133,9 @@ class TierSearch:
         if not self._keep(last, draft):
             self.best.widen(last)
         self.watch.lap("decode")
-        return end
+        return end, claims.unpacked if end == asked else None
 
-    def _solve_tier(self, at: int) -> None:
+    def _solve_tier(self, at: int, answer: Answer | None = None) -> None:
         share = self.questions.share(at)
         end = self.budget.left - 2 * share
         if self.relaxed is not None and not self._solve_relaxed(
@@ -111,12 +144,12 @@ class TierSearch:
             return
         by_patterns = self._fill_by_patterns(at, share)
         for _ in range(self.tuning.most_refinements):
-            answer = self.questions.ask(self.model, at, share)
+            answer = answer or self.questions.ask(self.model, at, share)
             if answer is None or self.budget.left <= 0:
                 return
             if by_patterns and self.questions.is_closed(at):
                 return
-            unpacked = self._take(at, answer)
+            unpacked, answer = self._take(at, answer), None
             if self.questions.is_closed(at) or not unpacked or self.budget.left <= end:
                 return
             if not self.model.refine(unpacked):

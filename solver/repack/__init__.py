@@ -1,0 +1,3 @@
+"""
+Rounds of single pods, packed anew by swaps.
+"""
