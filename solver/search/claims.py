@@ -20,8 +20,6 @@ from solver.search.reading import read
 class ClaimedTiers:
     """
     What is in hand while tier after tier is locked at the claim of the last answer.
-
-    ``unpacked`` is an answer that ended it, as its counts could not be packed.
     """
 
     def __init__(self, questions: Questions) -> None:
@@ -30,7 +28,6 @@ class ClaimedTiers:
         self.model = questions.model
         self.budget = questions.budget
         self.held = InHand([*self.best.values], self.best.draft)
-        self.unpacked: Answer | None = None
 
     @property
     def answer(self) -> Answer | None:
@@ -88,7 +85,6 @@ class ClaimedTiers:
         _, unpacked = pack_all(self.model.encoding, answer.value, self.budget)
         self.budget.watch.lap("decode")
         if unpacked:
-            self.unpacked = answer
             return False
         self.held.adopt(at, answer)
         if tier_of(self.best.keys[at].name).by_band:

@@ -76,9 +76,7 @@ class TierSearch:
         packing = self.opened is None and is_packing(self.problem)
         if packing and len(self.problem.units) > self.tuning.few_pods:
             self._repack(self.tuning.repacking)
-        done, answer = 0, None
-        if self.opened is None and self.relaxed is None:
-            done, answer = self._by_claims()
+        done = self._by_claims() if self.opened is None and self.relaxed is None else 0
         for at, key in enumerate(self.keys[done:], done):
             if best.values[at] == best.bounds[at] or at in best.fixed:
                 continue
@@ -89,7 +87,7 @@ class TierSearch:
             if self.budget.left <= 0:
                 self.budget.cut.add("search")
                 break
-            self._solve_tier(at, answer if at == done else None)
+            self._solve_tier(at)
         if packing:
             self._repack(1.0)
 
@@ -115,16 +113,14 @@ class TierSearch:
         self._keep(0, draft)
         self.watch.lap("search")
 
-    def _by_claims(self) -> tuple[int, Answer | None]:
+    def _by_claims(self) -> int:
         """
-        Lock tiers at what the model claims, and decode once.
-
-        Gives which tier is next, with an answer for it that has to be repaired.
+        Lock tiers at what the model claims, and decode once; say which tier is next.
         """
         claims = ClaimedTiers(self.questions)
-        end = asked = claims.next_tier()
+        end = claims.next_tier()
         if claims.answer is None:
-            return end, claims.unpacked
+            return end
         values = claims.held.values
         draft, _ = read(self.model.encoding, claims.answer.value, self.budget, None)
         assert draft is not None
@@ -133,9 +129,9 @@ class TierSearch:
         if not self._keep(last, draft):
             self.best.widen(last)
         self.watch.lap("decode")
-        return end, claims.unpacked if end == asked else None
+        return end
 
-    def _solve_tier(self, at: int, answer: Answer | None = None) -> None:
+    def _solve_tier(self, at: int) -> None:
         share = self.questions.share(at)
         end = self.budget.left - 2 * share
         if self.relaxed is not None and not self._solve_relaxed(
@@ -144,12 +140,12 @@ class TierSearch:
             return
         by_patterns = self._fill_by_patterns(at, share)
         for _ in range(self.tuning.most_refinements):
-            answer = answer or self.questions.ask(self.model, at, share)
+            answer = self.questions.ask(self.model, at, share)
             if answer is None or self.budget.left <= 0:
                 return
             if by_patterns and self.questions.is_closed(at):
                 return
-            unpacked, answer = self._take(at, answer), None
+            unpacked = self._take(at, answer)
             if self.questions.is_closed(at) or not unpacked or self.budget.left <= end:
                 return
             if not self.model.refine(unpacked):

@@ -53,9 +53,9 @@ def _only_relaxed(old):
     Solve a tier without domains, and not again with them.
     """
 
-    def solve(self, at, answer=None):
+    def solve(self, at):
         if self.relaxed is None:
-            old(self, at, answer)
+            old(self, at)
         else:
             self._solve_relaxed(self.relaxed, at, self.questions.share(at))
 
@@ -75,7 +75,7 @@ def _unpacked(_old):
 
 
 def _only_the_first(old):
-    return lambda self, at, *more: old(self, at, *more) if at == 0 else None
+    return lambda self, at: old(self, at) if at == 0 else None
 
 
 def _unsolved(name: str) -> Switch:
@@ -84,9 +84,9 @@ def _unsolved(name: str) -> Switch:
     """
 
     def change(old):
-        def solve(self, at, answer=None):
+        def solve(self, at):
             if self.keys[at].name != name:
-                old(self, at, answer)
+                old(self, at)
 
         return solve
 
