@@ -80,7 +80,14 @@ class TierResult:
 
         A value of nothing below a bound that is something has all of it missing.
         """
-        return abs(self.bound - self.value) / max(1, abs(self.value), abs(self.bound))
+        return gap_between(self.value, self.bound)
+
+
+def gap_between(one: int, other: int) -> float:
+    """
+    Give how far two values are apart, as a part of the larger one.
+    """
+    return abs(one - other) / max(1, abs(one), abs(other))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -207,14 +207,6 @@ def is_better(tier: TierResult, other: TierResult) -> bool:
     return (tier.value > other.value) == (tier.direction == "max")
 
 
-def distance(tier: TierResult) -> float:
-    """
-    Give what a tier may still lack, as a part of the larger of value and bound.
-    """
-    largest = max(abs(tier.bound), abs(tier.value), 1)
-    return abs(tier.bound - tier.value) / largest
-
-
 def certainty(tier: TierResult) -> str:
     """
     Say what is known about the distance to the best.
@@ -223,7 +215,7 @@ def certainty(tier: TierResult) -> str:
         return "proven"
     if tier.value == tier.bound:
         return tier.proof
-    return percent(distance(tier))
+    return percent(tier.gap)
 
 
 def percent(part: float) -> str:

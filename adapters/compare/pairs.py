@@ -8,7 +8,6 @@ from typing import Any
 
 from adapters.compare.outcome import (
     Totals,
-    distance,
     first_difference,
     gpus_of_nodes,
     is_better,
@@ -118,7 +117,7 @@ class Pair:
         tiers = self.solver.plan.tiers
         if all(tier.proof == "proven" for tier in tiers):
             return "proven"
-        return percent(max(map(distance, tiers)))
+        return percent(max(tier.gap for tier in tiers))
 
     def document(self) -> dict[str, Any]:
         """
@@ -134,7 +133,7 @@ class Pair:
             "better": self.sign,
             "firstDifference": self.better_in,
             "certainty": self.certainty,
-            "gap": max(map(distance, self.solver.plan.tiers), default=0.0),
+            "gap": max((tier.gap for tier in self.solver.plan.tiers), default=0.0),
             "waits": [asdict(one) for one in self.waits],
         }
 

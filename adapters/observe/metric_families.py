@@ -10,7 +10,7 @@ from itertools import product
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from adapters.compare.outcome import distance, label
+from adapters.compare.outcome import label
 from adapters.loop.interfaces import Turn
 from models.plan import FailedTry, Fallback, Plan
 
@@ -138,7 +138,7 @@ class PlanMetrics:
         self._gap.clear()
         self._proven.clear()
         for tier in plan.tiers:
-            self._gap.labels(label(tier)).set(distance(tier))
+            self._gap.labels(label(tier)).set(tier.gap)
             self._proven.labels(label(tier)).set(tier.proof == "proven")
         self._held.set(plan.held)
         self._spent.set(held)

@@ -8,6 +8,7 @@ a step, and where it claims more than what was frozen led to, that choice is tri
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from models.plan import gap_between
 from solver.effort.budget import Budget
 from solver.encode.demand import levels_of
 from solver.encode.leaving.round_stage import Stage
@@ -66,7 +67,7 @@ def _has_gap(found: Finished, decided: Decided) -> bool:
     Tell whether a tier of a step kept more of a gap than the policy takes.
     """
     return any(
-        abs(value - bound) > key.gap * max(abs(value), abs(bound))
+        gap_between(value, bound) > key.gap
         for key, value, bound in zip(
             found.keys, found.values, found.bounds, strict=True
         )

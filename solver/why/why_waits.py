@@ -313,8 +313,9 @@ class _GangAsked:
                 band = "" if tier.band is None else f" of band {tier.band}"
                 return (
                     ": it could start alone, and that others leave it no room was not "
-                    f"proven; tier {tier.name}{band} ended with a gap of {tier.gap:.1%}"
-                ).replace("%", " %")
+                    f"proven; tier {tier.name}{band} ended with a gap of "
+                    f"{100 * tier.gap:.1f} %"
+                )
         return ": it could start alone"
 
     def _undecided(self, line: GangLine, detail: str = "") -> WhyWaits:

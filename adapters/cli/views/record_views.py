@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from adapters.cli.views.listing import ListColumn, Listing, span
 from adapters.compare.outcome import percent
+from models.plan import gap_between
 from models.why.reasons import counted
 
 NOTHING = "–"
@@ -50,11 +51,7 @@ def widest(row: Record) -> str:
         return NOTHING
     if all(tier["proof"] == "proven" for tier in tiers):
         return "proven"
-    gaps = [
-        abs(tier["bound"] - tier["value"])
-        / max(abs(tier["bound"]), abs(tier["value"]), 1)
-        for tier in tiers
-    ]
+    gaps = [gap_between(tier["value"], tier["bound"]) for tier in tiers]
     return percent(max(gaps)) if max(gaps) else "conditional"
 
 

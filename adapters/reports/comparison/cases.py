@@ -4,7 +4,6 @@ The cases of a comparison: their sides, their gaps, and how many of them are sho
 
 from collections.abc import Sequence
 
-from adapters.compare.outcome import distance
 from adapters.compare.pairs import Pair, Side
 from adapters.reports.charts.palette import ranks
 
@@ -25,4 +24,4 @@ def gap_of(pair: Pair) -> float:
     """
     Give the widest gap of the solver's tiers.
     """
-    return max(map(distance, pair.solver.plan.tiers), default=0.0)
+    return max((tier.gap for tier in pair.solver.plan.tiers), default=0.0)

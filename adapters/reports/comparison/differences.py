@@ -40,6 +40,7 @@ from adapters.reports.page.page import (
 )
 from models.devices.gpu_counts import shown_gpus
 from models.errors import printable
+from models.plan import gap_between
 from models.why.reasons import counted
 
 _BETTER = {1: "solver better", -1: "greedy better"}
@@ -68,8 +69,8 @@ def _order(pair: Pair) -> tuple[int, float, str]:
         return (len(pair.solver.plan.tiers), 0.0, pair.name)
     every = paired_tiers(pair.solver.plan, pair.greedy.plan)
     mine, theirs = found
-    largest = max(abs(mine.value), abs(theirs.value), 1)
-    return (every.index(found), -abs(mine.value - theirs.value) / largest, pair.name)
+    apart = gap_between(mine.value, theirs.value)
+    return (every.index(found), -apart, pair.name)
 
 
 def _by_tier(apart: Sequence[Pair]) -> Figure:
