@@ -5,7 +5,7 @@ Counts of classes can nearly always be packed.  Where they cannot, or where a ti
 variables that no answer tells, it is left to the search that decodes each answer.
 """
 
-from solver.decode.deal_places import pack_all
+from solver.decode.deal_places import Slots, decode, pack_all
 from solver.encode.variables import Linear
 from solver.patterns.pattern_plan import may_be_filled
 from solver.place.complete import complete
@@ -14,7 +14,6 @@ from solver.score.tiers import is_better, score
 from solver.search.in_hand import InHand
 from solver.search.questions import Questions
 from solver.search.race import Answer
-from solver.search.reading import read
 
 
 class ClaimedTiers:
@@ -82,17 +81,15 @@ class ClaimedTiers:
         """
         Go on from a better answer, if all that it counts can be packed.
         """
-        _, unpacked = pack_all(self.model.encoding, answer.value, self.budget)
+        slots, unpacked = pack_all(self.model.encoding, answer.value, self.budget)
+        if not unpacked:
+            self.held.adopt(at, answer)
+            if tier_of(self.best.keys[at].name).by_band:
+                self._complete(at, answer, slots)
         self.budget.watch.lap("decode")
-        if unpacked:
-            return False
-        self.held.adopt(at, answer)
-        if tier_of(self.best.keys[at].name).by_band:
-            self._complete(at, answer)
-        self.budget.watch.lap("decode")
-        return True
+        return not unpacked
 
-    def _complete(self, at: int, answer: Answer) -> None:
+    def _complete(self, at: int, answer: Answer, slots: Slots) -> None:
         """
         Offer what is left over to others where a tier of starts is not closed yet.
 
@@ -101,9 +98,8 @@ class ClaimedTiers:
         best = self.best
         if answer.claim == best.bounds[at]:
             return
-        draft, _ = read(self.model.encoding, answer.value, self.budget, None)
-        assert draft is not None
-        whole = complete(best.problem, draft)
+        decoded = decode(self.model.encoding, answer.value, self.budget, slots)
+        whole = complete(best.problem, decoded.draft)
         values = score(best.problem, whole, best.keys)
         if is_better(best.keys[: at + 1], values, tuple(self.held.values)):
             best.replace(whole)
