@@ -3,7 +3,7 @@ What is on each node, gang by gang: the GPUs of running, coming and leaving pods
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,7 +12,7 @@ from models.devices.gpu_parts import WHOLE, GpuDevice, GpuPart, counts_as, part_
 from models.gangs import PodPhase, PodSet, pod_sets
 from models.nodes import Node
 from models.plan import Operation, Plan
-from models.resources import SHARES_PER_GPU, num_gpus
+from models.resources import SHARES_PER_GPU, Resources, num_gpus
 from models.snapshot import Snapshot
 
 RUNS, ENDS, PROMISED, BOUND, EVICTED, MOVED, KEPT = "r", "t", "p", "b", "e", "m", "k"
@@ -33,6 +33,12 @@ class _Walked(Protocol):
         """
         Walk the nodes with the number of their group.
         """
+
+
+_Stay = tuple[str, str, tuple[GpuDevice, ...]]
+"""
+A place of a pod: on which node, how, and on which devices.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,36 +63,56 @@ def cells_of(
     """
     Gather what is on each node, now and by a plan.
     """
-    at = {node.name: place for place, (_, node) in enumerate(nodes.walk())}
-    there: list[defaultdict[tuple[int, str], int]] = [defaultdict(int) for _ in at]
     steps = {} if plan is None else {step.pod: step for step in plan.operations}
-    parts: defaultdict[int, list[tuple[int, int, int, str]]] = defaultdict(list)
-    memories = {node.name: node.gpu_memory for _, node in nodes.walk()}
-    after = 0
+    found = _Gathered([node for _, node in nodes.walk()])
     for gang in snapshot.gangs:
-        number = gangs[gang.key]
         for leaf in pod_sets(gang.tree):
-            gpus, part = num_gpus(leaf.requests), part_of(leaf.requests)
-            works: Counter[int] = Counter()
-            for node, how, devices in _stays(gang.namespace, leaf, steps):
-                place = at.get(node)
-                if place is None:
-                    continue
-                if how in _AFTER:
-                    works[memories[node]] += 1
-                there[place][number, how] += gpus
-                if part is not None and devices:
-                    size = _thousandths(part, memories[node])
-                    parts[place] += [(number, x.device, size, how) for x in devices]
-            for memory, pods in works.items():
-                after += shares_held(leaf.requests, memory) * pods
-    rows = [
-        sorted((gang, gpus, how) for (gang, how), gpus in each.items())
-        for each in there
-    ]
-    return GpuCells(
-        rows, in_gpus(after), {at: sorted(row) for at, row in parts.items()}
-    )
+            stays = _stays(gang.namespace, leaf, steps)
+            found.add(gangs[gang.key], leaf.requests, stays)
+    return found.cells()
+
+
+class _Gathered:
+    """
+    What was found on the nodes so far, a leaf at a time.
+    """
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self._at = {node.name: place for place, node in enumerate(nodes)}
+        self._memory = [node.gpu_memory for node in nodes]
+        self._there = [defaultdict[tuple[int, str], int](int) for _ in nodes]
+        self._parts = defaultdict[int, list[tuple[int, int, int, str]]](list)
+        self._after = 0
+
+    def add(self, gang: int, requests: Resources, stays: Iterable[_Stay]) -> None:
+        """
+        Add the places of a leaf's pods.
+        """
+        gpus, part = num_gpus(requests), part_of(requests)
+        works: Counter[int] = Counter()
+        for node, how, devices in stays:
+            place = self._at.get(node)
+            if place is None:
+                continue
+            if how in _AFTER:
+                works[self._memory[place]] += 1
+            self._there[place][gang, how] += gpus
+            if part is not None and devices:
+                size = _thousandths(part, self._memory[place])
+                self._parts[place] += [(gang, x.device, size, how) for x in devices]
+        for memory, pods in works.items():
+            self._after += shares_held(requests, memory) * pods
+
+    def cells(self) -> GpuCells:
+        """
+        Give what was found, sorted.
+        """
+        rows = [
+            sorted((gang, gpus, how) for (gang, how), gpus in each.items())
+            for each in self._there
+        ]
+        parts = {at: sorted(row) for at, row in self._parts.items()}
+        return GpuCells(rows, in_gpus(self._after), parts)
 
 
 def _thousandths(part: GpuPart, memory: int) -> int:
@@ -99,9 +125,9 @@ def _thousandths(part: GpuPart, memory: int) -> int:
 
 def _stays(
     namespace: str, leaf: PodSet, steps: Mapping[str, Operation]
-) -> Iterator[tuple[str, str, tuple[GpuDevice, ...]]]:
+) -> Iterator[_Stay]:
     """
-    Walk all places of a leaf's pods, now and by a plan: where, how, on which devices.
+    Walk all places of a leaf's pods, now and by a plan.
     """
     for pod in leaf.pods:
         step = steps.get(f"{namespace}/{pod.name}") if steps else None

@@ -300,3 +300,19 @@ if __name__ == "__main__":
     for name in EXAMPLES:
         written = json.dumps(examples(name), indent=1, ensure_ascii=False)
         (GOLDEN / f"{name}.json").write_text(f"{written}\n", encoding="utf-8")
+
+
+def priority_classes(**values: int) -> str:
+    """
+    Write priority classes as manifests, each with its value.
+    """
+    return "".join(
+        f"""
+---
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {{name: {name}}}
+value: {value}
+"""
+        for name, value in values.items()
+    )

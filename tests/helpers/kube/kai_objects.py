@@ -4,6 +4,8 @@ Groups, pods and classes of KAI, as a server holds them.
 
 import json
 
+from tests.helpers.kube.dialects import priority_classes
+
 RACKS = """
 ---
 apiVersion: kai.scheduler/v1alpha1
@@ -12,18 +14,7 @@ metadata: {name: racks}
 spec: {levels: [{nodeLabel: block}, {nodeLabel: rack, alias: shelf}]}
 """
 
-CLASSES = """
----
-apiVersion: scheduling.k8s.io/v1
-kind: PriorityClass
-metadata: {name: low}
-value: 10
----
-apiVersion: scheduling.k8s.io/v1
-kind: PriorityClass
-metadata: {name: high}
-value: 100
-"""
+CLASSES = priority_classes(low=10, high=100)
 
 MARK = {
     "type": "UnschedulableOnNodePool",

@@ -4,13 +4,9 @@ Groups of pods as Kubernetes itself has them, as a server holds them.
 
 import json
 
-CLASSES = """
----
-apiVersion: scheduling.k8s.io/v1
-kind: PriorityClass
-metadata: {name: high}
-value: 100
-"""
+from tests.helpers.kube.dialects import priority_classes
+
+CLASSES = priority_classes(high=100)
 
 WORKLOAD = """
 ---

@@ -5,6 +5,7 @@ Groups, pods and tasks of Volcano, as a server holds them.
 import json
 
 from adapters.kube.dialects.volcano.gangs import DIALECTS
+from tests.helpers.kube.dialects import priority_classes
 
 VOLCANO, BATCH, ROC = DIALECTS
 
@@ -14,18 +15,7 @@ VERSIONS = {
     "roc": "scheduling.roc/v1beta1",
 }
 
-CLASSES = """
----
-apiVersion: scheduling.k8s.io/v1
-kind: PriorityClass
-metadata: {name: high}
-value: 100
----
-apiVersion: scheduling.k8s.io/v1
-kind: PriorityClass
-metadata: {name: low}
-value: 10
-"""
+CLASSES = priority_classes(high=100, low=10)
 
 
 def group(spec="{minMember: 2}", meta="", status=None, version=VERSIONS["volcano"]):
