@@ -171,7 +171,8 @@ class Plan:
     Ordered operations with what they were made from and how good they are.
 
     ``held`` are GPUs that idle since nodes are held, while work waits that fits there;
-    ``holds`` say which, and for whom.
+    ``holds`` say which, and for whom.  In ``turn`` seconds, nothing else changing, one
+    more of those who wait has its turn; a plan's file does not say it.
     """
 
     strategy: str
@@ -189,6 +190,7 @@ class Plan:
     cut: tuple[str, ...] = ()
     held: int = 0
     holds: tuple[Hold, ...] = ()
+    turn: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

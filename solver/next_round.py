@@ -14,13 +14,16 @@ from models.gangs import (
     pod_sets,
     waits_for_places,
 )
+from models.plan import Plan
 from models.policy import LONGEST_LEAVING, Policy
 from models.queues import Queue
 from models.snapshot import Snapshot
 from solver.hold.turns import budget_left, most_held
 
 
-def next_moment(snapshot: Snapshot, policy: Policy, held: int = 0) -> int | None:
+def next_moment(
+    snapshot: Snapshot, policy: Policy, plan: Plan | None = None
+) -> int | None:
     """
     Give the seconds until some rule's clock matters; none where none will.
 
@@ -30,8 +33,8 @@ def next_moment(snapshot: Snapshot, policy: Policy, held: int = 0) -> int | None
         What was, when it was decided last.
     policy
         What is wanted.
-    held
-        The GPUs that idle since then, held while work waits that fits.
+    plan
+        What was decided: what idles since nodes are held, and who has its turn next.
     """
     unfinished = [gang for gang in snapshot.gangs if not is_complete(gang)]
     waiting = [gang for gang in unfinished if waits_for_places(gang)]
@@ -40,8 +43,18 @@ def next_moment(snapshot: Snapshot, policy: Policy, held: int = 0) -> int | None
         moments += [m for gang in waiting for m in _while_waiting(gang, policy)]
         queues = {queue.name: queue for queue in snapshot.queues}
         moments += [m for g in snapshot.gangs for m in _protection(g, queues, policy)]
-        moments += [budget_ends(snapshot, policy, held)] if held else []
+        moments += [] if plan is None else _by_plan(snapshot, policy, plan)
     return min((moment for moment in moments if moment > 0), default=None)
+
+
+def _by_plan(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[int]:
+    """
+    Walk the moments at which nodes are held no longer, or for one more.
+    """
+    if plan.held:
+        yield budget_ends(snapshot, policy, plan.held)
+    if plan.turn is not None:
+        yield plan.turn
 
 
 def budget_ends(snapshot: Snapshot, policy: Policy, held: int) -> int:

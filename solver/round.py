@@ -15,7 +15,7 @@ from solver.evict.open_step import was_evicted
 from solver.evict.reservations import keep, promises_of
 from solver.evict.stale import letting_go, stale_departures, stale_gangs
 from solver.explain.reasons import explain
-from solver.hold.heads import Head, head_facts, heads_of
+from solver.hold.heads import Head, head_facts, heads_of, next_turn
 from solver.hold.held_back import held_gpus
 from solver.hold.held_nodes import with_heads
 from solver.hold.turns import budget_left
@@ -320,7 +320,7 @@ def _solved(
             # What was taken to cost nothing does.
             heads, held = (), 0
             outcome = plan(problem, budget)
-    return replace(outcome, heads=heads, held=held)
+    return replace(outcome, heads=heads, held=held, turn=next_turn(problem))
 
 
 def _still_waiting(heads: Sequence[Head], outcome: Outcome) -> tuple[Head, ...]:

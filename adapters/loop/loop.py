@@ -166,7 +166,7 @@ class Loop:
         self._tell(lambda to: to.planned(turn))
         if idle:
             parts.memory.planned(turn.snapshot, plan, turn.began)
-            self._timing.quieten(turn.snapshot, turn.began, revision, None, plan.held)
+            self._timing.quieten(turn.snapshot, turn.began, revision, None, plan)
         else:
             self._timing.quiet, self._acted_on = None, revision
             self._carrying.next = turn

@@ -8,6 +8,7 @@ from math import inf
 
 from adapters.loop.execution import Execution
 from adapters.loop.parts import Parts
+from models.plan import Plan
 from models.snapshot import Snapshot
 from models.why.reasons import Waiting
 from solver import next_moment
@@ -72,12 +73,12 @@ class Timing:
         now: float,
         revision: int,
         pause: Waiting | None,
-        held: int = 0,
+        plan: Plan | None = None,
     ) -> None:
         """
         Note that there is nothing to do until something changes, or time changes it.
         """
-        moment = next_moment(snapshot, self.parts.policy_at(now), held)
+        moment = next_moment(snapshot, self.parts.policy_at(now), plan)
         calm = self.parts.memory.calm_for(now) or inf
         until = now + min(calm, inf if moment is None else moment)
         self.quiet = Quiet(revision, until, pause)

@@ -55,6 +55,18 @@ def heads_of(problem: Problem) -> tuple[Head, ...]:
     return tuple(head for head in found if head is not None)
 
 
+def next_turn(problem: Problem) -> int | None:
+    """
+    Give the seconds until one more of those first in line has its turn, if any will.
+    """
+    units = _first_in_line(problem)
+    if not units:
+        return None
+    turns = Turns(problem)
+    found = (turns.turn_in(unit) for unit in units)
+    return min((seconds for seconds in found if seconds), default=None)
+
+
 def has_slipped(unit: Unit, likely: int, slip: float) -> bool:
     """
     Tell whether nodes were held for too long for a unit, or would be till it starts.

@@ -7,6 +7,7 @@ has its turn once it was passed over for longer than that holds up all of them t
 """
 
 from collections import Counter
+from math import ceil
 
 from models.policy import Policy
 from models.resources import num_gpus
@@ -28,7 +29,8 @@ class Turns:
         self._waiting = Counter(unit_gpus(u) for u in problem.units if u.starts)
         for gpus, number in snapshot.also_waiting:
             self._waiting[gpus] += number
-        self._run_time = max(SOONEST, 2 * typical_age(problem))
+        self._age = typical_age(problem)
+        self._run_time = max(SOONEST, 2 * self._age)
         self._left = budget_left(snapshot, policy)
 
     def has_turn(self, unit: Unit, idle: int = 0) -> bool:
@@ -45,6 +47,25 @@ class Turns:
         others = self._waiting.total() - 1
         work = others * idle + self._more_than_others(unit) * self._run_time
         return passed_over(unit) * self._gpus >= self._outweigh * work
+
+    def turn_in(self, unit: Unit) -> int | None:
+        """
+        Give the seconds until a unit has its turn, nothing idling for it; 0 if it has.
+
+        Till then what runs grows older, too; where that outweighs its waiting, none.
+        """
+        price = self._outweigh * self._more_than_others(unit)
+        waited = passed_over(unit) * self._gpus
+        if waited >= price * self._run_time:
+            return 0
+        if not self._gpus:
+            return None
+        soonest = max(0, price * SOONEST - waited) / self._gpus
+        gain = self._gpus - 2 * price * (self._age > 0)
+        short = 2 * price * self._age - waited
+        if gain > 0:
+            return ceil(max(soonest, short / gain))
+        return ceil(soonest) if short <= gain * soonest else None
 
     def _more_than_others(self, unit: Unit) -> int:
         """

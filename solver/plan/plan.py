@@ -65,6 +65,7 @@ def plan_of(
         model=outcome.model,
         held=outcome.held,
         holds=_holds(outcome),
+        turn=outcome.turn,
     )
 
 

@@ -19,7 +19,8 @@ class Outcome:
 
     ``first_in_line`` is the unit that found no room and that others wait behind, where
     a strategy knows a line.  ``makes_way`` are gangs that do not start since the next
-    round would evict them, with those for whom it would.
+    round would evict them, with those for whom it would.  In ``turn`` seconds one more
+    of those in line has its turn.
     """
 
     problem: Problem
@@ -28,6 +29,7 @@ class Outcome:
     model: ModelSize = field(default_factory=ModelSize)
     heads: tuple[Head, ...] = ()
     held: int = 0
+    turn: int | None = None
     first_in_line: str = ""
     makes_way: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)

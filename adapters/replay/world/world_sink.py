@@ -44,7 +44,7 @@ class WorldSink:
         world.holds.planned(plan.holds, world.now)
         self._note_reasons(plan)
         world.changed = bool(plan.operations)
-        world.again = self._next_clock(plan.held)
+        world.again = self._next_clock(plan)
         world.split()
         return [Receipt(operation=step, result="done") for step in plan.operations]
 
@@ -116,11 +116,11 @@ class WorldSink:
             if line.waiting is not None:
                 self.source.by_key[line.name].reason = line.waiting.reason
 
-    def _next_clock(self, held: int) -> int | None:
+    def _next_clock(self, plan: Plan) -> int | None:
         """
         Give the next moment at which a rule's clock may change the plan.
         """
-        world = self.world
+        world, held = self.world, plan.held
         world.held.note(held, world.now)
         if world.rules.timeless:
             return None
@@ -134,8 +134,9 @@ class WorldSink:
         moments += [world.since(idx) + step for idx in world.shown for step in clocks]
         moments += [world.now + seconds for seconds in self._slips()]
         if world.rules.evictions and self.source.last is not None:
-            later = next_moment(self.source.last, world.policy, held)
+            later = next_moment(self.source.last, world.policy, plan)
             moments += [] if later is None else [world.now + later]
+        moments += [] if plan.turn is None else [world.now + plan.turn]
         if held:
             spent = world.held.within(world.policy.waiting.window, world.now)
             before = Snapshot(nodes=world.floor.nodes, held=spent)

@@ -5,7 +5,7 @@ import pytest
 from models.policy import Policy
 from models.queues import Queue
 from solver.next_round import next_moment
-from tests.helpers.build import gang, nodes, snapshot
+from tests.helpers.build import gang, nodes, plan, snapshot
 
 POLICY = Policy()
 
@@ -43,8 +43,15 @@ def test_the_budget_for_holding_ends_in_time():
     waits = gang("g", minimum=1, passed_over=86400, age=86400)
     day = replace(snapshot(nodes(1), [waits]), held=8 * 86400 // 50 - 100)
 
-    assert 25 == next_moment(day, POLICY, 4)
+    assert 25 == next_moment(day, POLICY, replace(plan(), held=4))
     assert None is next_moment(day, POLICY)
+
+
+def test_a_head_has_its_turn_in_time():
+    waits = gang("g", minimum=1, passed_over=86400, age=86400)
+    day = snapshot(nodes(1), [waits])
+
+    assert 30 == next_moment(day, POLICY, replace(plan(), turn=30))
 
 
 def test_a_head_becomes_firm_in_time():

@@ -2,8 +2,11 @@
 Protected heads: who is one, what is held for it and when, and who may use it meanwhile.
 """
 
-from solver.hold.heads import heads_of
+import pytest
+
+from solver.hold.heads import heads_of, next_turn
 from solver.hold.held_nodes import with_heads
+from solver.hold.turns import Turns
 from tests.helpers.build import (
     gang,
     nodes,
@@ -103,6 +106,44 @@ def test_no_heads_switch_them_off():
     problem = ask(nodes(2), large(), policy=waiting(heads=0))
 
     assert heads_of(problem) == ()
+
+
+def _in_line(passed_over, ran=0, *, others=20, outweigh=4.0):
+    """
+    Let a gang of 16 GPUs wait beside many of 1 on four nodes of 8.
+    """
+    small = [gang(f"s-{i:02}", minimum=1, gpus=1) for i in range(others)]
+    runs = [busy("full", "n0", "n1", "n2", "n3", gpus=8, ran=ran)] if ran else []
+    policy = waiting(outweigh=outweigh)
+    return ask(nodes(4), *runs, large(passed_over=passed_over), *small, policy=policy)
+
+
+@pytest.mark.parametrize(
+    ("ran", "others", "outweigh"),
+    [(0, 20, 4), (0, 90, 1), (9600, 8, 0.1), (10, 130, 0.1)],
+)
+def test_a_head_has_its_turn_at_the_second_that_is_told(ran, others, outweigh):
+    def at(passed_over):
+        more = passed_over - HOUR
+        ages = ran and ran + more
+        return _in_line(passed_over, ages, others=others, outweigh=outweigh)
+
+    told = next_turn(at(HOUR))
+
+    assert told is not None
+    assert [False, True] == [
+        Turns(problem).has_turn(problem.units[0])
+        for problem in (at(HOUR + told - 1), at(HOUR + told))
+    ]
+
+
+def test_where_what_runs_grows_older_faster_than_a_head_waits_it_has_no_turn():
+    assert None is next_turn(_in_line(HOUR, 1200))
+
+
+def test_who_has_its_turn_and_who_is_not_in_line_awaits_none():
+    assert None is next_turn(_in_line(10 * LATE))
+    assert None is next_turn(_in_line(HOUR - 1))
 
 
 def test_surplus_of_a_gang_that_runs_makes_no_head():
