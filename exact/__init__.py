@@ -15,6 +15,7 @@ from exact.facts import Facts as Facts
 from exact.facts import gather as gather
 from exact.model import could_start as could_start
 from exact.outcomes import best_round as best_round
+from exact.outcomes import best_round_that_starts as best_round_that_starts
 from exact.outcomes import first_worse as first_worse
 from exact.search import best as best
 from exact.search import check_feasible as check_feasible

@@ -45,6 +45,31 @@ def best_round(
     most
         More outcomes than this in all are not listed.
     """
+    best = _best(snapshot, policy, shares, most, "")
+    if best is None:
+        raise UndecidedError("the small model has no plan at all, not even none")
+    return best
+
+
+def best_round_that_starts(
+    gang: str, snapshot: Snapshot, policy: Policy, shares: Shares, most: int = 200
+) -> list[Value] | None:
+    """
+    Give the best vector of a round in which a gang starts, if there is one.
+
+    Parameters
+    ----------
+    gang
+        Who is to start, of those that wait.
+    snapshot, policy, shares, most
+        As for ``best_round``.
+    """
+    return _best(snapshot, policy, shares, most, gang)
+
+
+def _best(
+    snapshot: Snapshot, policy: Policy, shares: Shares, most: int, gang: str
+) -> list[Value] | None:
     before = gather(snapshot)
     best: list[Value] | None = None
     left = most
@@ -54,12 +79,14 @@ def best_round(
             if left < 0:
                 raise UndecidedError(f"more than {most} outcomes are equally good")
             step = build_step(before, policy, shares, Stage.IDLE, frozen)
+            if gang and not _could(step, {gang}):
+                continue
+            if gang:
+                step.cp.add(step.small.starts[gang] == 1)
             idle = optimise(step, third_tiers(step))
             if idle is not None:
                 found = _in_order([*entitled, *lost, *idle])
                 best = found if best is None else max(best, found, key=_rank)
-    if best is None:
-        raise UndecidedError("the small model has no plan at all, not even none")
     return best
 
 
@@ -92,6 +119,8 @@ def _could(step: Step, keys: set[str], *, bound: bool = False) -> bool:
     """
     Tell whether some gangs could start in a step, if need be with all their pods bound.
     """
+    if not keys <= step.small.starts.keys():
+        return False
     model = step.cp.clone()
     model.clear_objective()  # type: ignore[no-untyped-call]
     for key in keys:

@@ -16,7 +16,7 @@ from models.why.verdicts import Verdict
 from solver import RoundAsked, decide_or_fall_back
 from tests.helpers.rounds.waiting_cases import CASES, in_haste
 from tests.helpers.truth.true_latest import limited, problems_of_starts
-from tests.helpers.truth.true_remedies import problems_of_remedies
+from tests.helpers.truth.true_remedies import TrueRemedies
 from tests.helpers.truth.true_whys import TrueWhy
 
 KINDS = ("cores", "remedies", "starts")
@@ -87,7 +87,7 @@ def _complaints(kind: str, case: str, seed: int, *, hasty: bool) -> Iterator[str
         for name in waits[seed % len(waits) :][:1] if waits else ():
             why = asked.why(name)
             if why.verdict is not Verdict.NONE:
-                yield from problems_of_remedies(snapshot, policy, plan, why, told)
+                yield from TrueRemedies(snapshot, policy, plan, why, told).problems()
         return
     truth = TrueWhy(snapshot, policy, plan)
     for why in map(asked.why, waits):

@@ -4,46 +4,99 @@ Whether remedies are true: they start the gang, no less of them does, no cheaper
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import combinations
+from random import Random
 
 from exact import gather, starts_by_right, starts_now
-from models.changes import (
-    AddedNodes,
-    ChangesRejectedError,
-    GangPods,
-    QueueRule,
-    changed,
-    policy_after,
-)
+from models.changes import AddedNodes, GangPods, QueueRule, changed, policy_after
 from models.resources import CPU, MEMORY
 from models.why.remedies import Remedy
-from solver import decide_or_fall_back, remedies_of
+from solver import remedies_of
 from solver.problem.problem import problem_of
 from solver.why.tried_changes import menu_for
+from tests.helpers.truth.exact_remedies import ChangedRound
 
 FEW = 6
-HELPED = {"Starting", "Reserved", "Running", "Growing"}
+FEW_PAIRS = 8
+FEW_ASKED = 4
 
 
-def problems_of_remedies(snapshot, policy, plan, why, told) -> Iterator[str]:
+class TrueRemedies:
     """
-    Say what is wrong with what would help one gang, and count in ``told`` what was.
+    One gang in one round, and what it was told would help it.
+
+    What was asked, and what stayed unknown, is counted in ``told``.
     """
-    remedies = remedies_of(snapshot, policy, plan, why)
-    told[_outcome(remedies)] += 1
-    for remedy in remedies.found:
-        if not starts(snapshot, policy, remedy.changes, why.gang):
-            yield f"{why.gang} waits with {remedy.changes}"
-        elif not could_start(snapshot, policy, remedy.changes, why.gang):
-            yield f"{why.gang} cannot start with {remedy.changes}"
+
+    def __init__(self, snapshot, policy, plan, why, told):
+        self.snapshot, self.policy, self.plan = snapshot, policy, plan
+        self.gang, self.told = why.gang, told
+        self.remedies = remedies_of(snapshot, policy, plan, why)
+        told[_outcome(self.remedies)] += 1
+
+    def problems(self) -> Iterator[str]:
+        """
+        Say what is wrong with what would help.
+        """
+        remedies = self.remedies
+        for remedy in remedies.found:
+            yield from self._of(remedy)
+        if remedies.untried or not (remedies.found or remedies.proven):
+            return
+        price = min((x.price for x in remedies.found), default=None)
+        cheaper = list(self._cheaper(price))
+        asked = Random(self.gang).sample(cheaper, min(FEW_ASKED, len(cheaper)))
+        for changes in cheaper:
+            then = self._round(changes)
+            if then.starts:
+                yield f"{self.gang} starts with {changes}, cheaper than {price}"
+            elif changes in asked and (wrong := then.problem(self.told)):
+                yield f"{self.gang} with {changes}: {wrong}"
+
+    def _of(self, remedy) -> Iterator[str]:
+        then = self._round(remedy.changes)
+        if not then.starts:
+            yield f"{self.gang} waits with {remedy.changes}"
+            return
+        if not could_start(self.snapshot, self.policy, remedy.changes, self.gang):
+            yield f"{self.gang} cannot start with {remedy.changes}"
+        wrong = then.problem(self.told)
+        if wrong:
+            yield f"{self.gang} with {remedy.changes}: {wrong}"
         smaller = less(remedy)
-        if smaller and starts(snapshot, policy, (smaller,), why.gang):
-            yield f"{why.gang} starts with {smaller}, less than {remedy.changes}"
-    if remedies.untried or not (remedies.found or remedies.proven):
-        return
-    price = min((x.price for x in remedies.found), default=None)
-    for change in _cheaper(snapshot, policy, plan, why.gang, price):
-        if starts(snapshot, policy, (change,), why.gang):
-            yield f"{why.gang} starts with {change}, cheaper than {price}"
+        if smaller and self._round((smaller,)).starts:
+            yield f"{self.gang} starts with {smaller}, less than {remedy.changes}"
+
+    def _round(self, changes) -> ChangedRound:
+        return ChangedRound(self.snapshot, self.policy, changes, self.gang)
+
+    def _cheaper(self, price) -> Iterator[tuple]:
+        """
+        Walk changes of the menu below a price, and where none helps some pairs.
+
+        Of long lines it is the least amounts and the largest.
+        """
+        problem = problem_of(self.snapshot, self.policy)
+        menu = menu_for(problem, self.plan, self.gang)
+        amounts = {at: _amounts(line, price) for at, line in enumerate(menu)}
+        for at, line in enumerate(menu):
+            yield from ((line.change(by),) for by in amounts[at])
+        if any(len(one.changes) == 1 for one in self.remedies.found):
+            return
+        pairs = [
+            (menu[one].change(by), menu[two].change(more))
+            for one, two in combinations(amounts, 2)
+            for by in amounts[one]
+            for more in amounts[two]
+            if price is None or menu[one].price(by) + menu[two].price(more) < price
+        ]
+        chance = Random(self.gang)
+        yield from chance.sample(pairs, min(FEW_PAIRS, len(pairs)))
+
+
+def _amounts(line, price) -> list[int]:
+    some = [by for by in line.amounts if price is None or line.price(by) < price]
+    return some if len(some) <= FEW else [*some[:FEW], some[-1]]
 
 
 def _outcome(remedies) -> str:
@@ -56,18 +109,6 @@ def _outcome(remedies) -> str:
     if remedies.proven:
         return "nothing helps, proven"
     return "some untried" if remedies.untried else "nothing found"
-
-
-def starts(snapshot, policy, changes, gang) -> bool:
-    """
-    Plan the round with changes, and tell whether it starts a gang.
-    """
-    try:
-        then = changed(snapshot, changes)
-    except ChangesRejectedError:
-        return False
-    plan = decide_or_fall_back(then, policy_after(policy, changes))
-    return any(x.name == gang and x.state in HELPED for x in plan.gangs)
 
 
 def could_start(snapshot, policy, changes, gang) -> bool:
@@ -108,18 +149,3 @@ def _one_of(change) -> int:
     Give what is offered of a resource at once.
     """
     return {CPU: 1000, MEMORY: 2**30}.get(change.resource, 1)
-
-
-def _cheaper(snapshot, policy, plan, gang, price) -> Iterator[object]:
-    """
-    Walk the changes of the menu below a price; of long lines the largest and the least.
-    """
-    problem = problem_of(snapshot, policy)
-    for line in menu_for(problem, plan, gang):
-        amounts = [
-            by
-            for by in range(line.least, line.most + 1)
-            if price is None or line.price(by) < price
-        ]
-        few = amounts if len(amounts) <= FEW else [*amounts[:FEW], amounts[-1]]
-        yield from map(line.change, few)

@@ -6,7 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from exact import best, best_first_step, best_later, check_feasible, gather
+from exact import (
+    best,
+    best_first_step,
+    best_later,
+    best_round,
+    best_round_that_starts,
+    check_feasible,
+    gather,
+)
 from models.plan import Placement
 from models.policy import Policy
 from solver.problem.problem import problem_of
@@ -209,6 +217,20 @@ def test_other_starts_preempt_lower_bands_in_the_second_step(priority, lost):
 
     assert (False, [0, 0, 0, 0]) == first(case)
     assert lost == losses(later, "preemption")[:4]
+
+
+def test_a_round_that_starts_a_gang_is_as_good_as_the_best_or_worse():
+    first = gang("first", minimum=1, gpus=4, queue="high", age=100)
+    other = gang("other", minimum=1, gpus=4, queue="high", age=10)
+    large = gang("large", minimum=2, gpus=4, queue="high")
+    victim = ran(gang("v", minimum=1, gpus=4, queue="low", running=["n0"]), 10)
+    case = two_queues(first, other, large, victim)
+    asked = case, Policy(), problem_of(case, Policy()).shares
+    some = best_round(*asked)
+
+    assert some == best_round_that_starts("default/first", *asked)
+    assert some > (best_round_that_starts("default/other", *asked) or some)
+    assert best_round_that_starts("default/large", *asked) is None
 
 
 def test_of_equal_losses_the_youngest_goes_and_then_the_smallest():
