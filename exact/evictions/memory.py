@@ -5,9 +5,11 @@ The memory of evictions in the small model: who was evicted and waits keeps its 
 from collections.abc import Iterable
 
 from exact.evictions.step import Step, total, weighted
+from exact.finding_others import could_be_beside
 from exact.model import could_start
 from models.devices.gpu_parts import is_part
 from models.gangs import PodSet, pod_sets
+from models.policy import Policy
 
 
 def add_memory(step: Step) -> None:
@@ -84,12 +86,27 @@ def waiting(step: Step, keys: Iterable[str]) -> list[str]:
     """
     List the gangs that were evicted before and could start.
     """
-    return [
-        key
-        for key in keys
-        if step.remembers(step.before.gangs[key].gang)
-        and all(could_start(step.before, one) for one in (key, *_mates(step, key)))
-    ]
+    known = [key for key in keys if step.remembers(step.before.gangs[key].gang)]
+    asked = {one for key in known for one in (key, *_mates(step, key))}
+    if any(_beside(step, one) for one in asked):
+        able = could_be_beside(step.before, evicts=_evicts(step.policy))
+    else:
+        able = {one for one in asked if could_start(step.before, one)}
+    return [key for key in known if able.issuperset((key, *_mates(step, key)))]
+
+
+def _beside(step: Step, key: str) -> bool:
+    leaves = pod_sets(step.before.gangs[key].gang.tree)
+    return any(leaf.neighbours for leaf in leaves)
+
+
+def _evicts(policy: Policy) -> bool:
+    """
+    Tell whether anybody may leave for others in some step.
+    """
+    first = [tier.name for tier in policy.tiers][:2] == ["entitled", "disruption"]
+    rules = policy.evict
+    return first and (rules.preempt or rules.reclaim or rules.consolidate)
 
 
 def _path(step: Step, key: str) -> tuple[str, ...]:

@@ -52,7 +52,18 @@ FAULTS = [
         "nobody-is-the-first",
         "who looks for its like finds it nowhere, and waits for ever",
         switch(f"{_AROUND}.is_first", always(False)),
-        _for(("the-first-of-its-like-may-be-anywhere",)),
+        _for(
+            (
+                "the-first-of-its-like-may-be-anywhere",
+                "a-pod-without-the-label-is-found-by-nobody",
+            )
+        ),
+    ),
+    Fault(
+        "everybody-finds-others",
+        "who looks for pods that nobody has or asks for keeps its claim",
+        switch(f"{_AROUND}.may_find", always(True)),
+        _for(("nothing-is-kept-for-who-finds-nobody",)),
     ),
     Fault(
         "everybody-is-the-first",

@@ -62,7 +62,7 @@ def test_the_best_plan_is_proven_where_one_pod_must_be_the_first_of_its_like(see
 
 
 @pytest.mark.drawn
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", [*range(24), 7005])
 def test_who_leaves_for_pods_beside_others_is_what_the_exact_model_says(seed):
     scenario = scenario_of(f"case-{seed}", victim_case(seed))
     policy = scenario.policy

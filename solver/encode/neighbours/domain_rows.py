@@ -124,7 +124,8 @@ class _Rows:
         own = [s for s in asks if s in meant]
         others = [s for s in meant if s not in asks]
         lead = None
-        if own and not self.counts.around.exists.get(near.pods):
+        around = self.counts.around
+        if any(around.is_first(self.counts.items[shape].neighbours) for shape in own):
             lead = self.model.new_bool_var("")
             self.leads.setdefault(near.pods, []).append(lead)
         first = []

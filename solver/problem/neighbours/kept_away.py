@@ -1,8 +1,8 @@
 """
-Gangs that no node takes, since those that run there let none of their pods be.
+Gangs that no node takes beside others, or whose pods find nobody to be near to.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from models.gangs import Gang, PodPhase, pod_sets
 from models.memory.aged_gangs import still
@@ -25,20 +25,69 @@ def with_kept_away(
 ) -> dict[str, Waiting]:
     """
     Block gangs whose pods find no node that their neighbours would let them on.
+
+    Nor may they be where nobody is, or comes, that they must be near to.  Who is
+    blocked does not come, so others may find nobody then.
     """
-    found, may_be = dict(blocked), shapes.may_be
-    for key, state in states.items():
-        if key in blocked or state.satisfied:
-            continue
-        rows = [shapes.of_leaf[key, i] for i in range(len(state.leaves))]
-        kept = [i for i, row in enumerate(rows) if not may_be[row].any()]
-        if kept and _cannot_start(state, kept):
-            leaf = min((i for i in kept if state.leaves[i].pending), default=kept[0])
-            shape = rows[leaf]
-            facts: Facts = {"nodes": int((possible.per_node(shape) > 0).sum())}
-            facts["detail"] = told(around, shapes.items[shape].neighbours)
-            found[key] = Waiting(Reason.NEIGHBOURS_IN_THE_WAY, facts)
-    return spread_to_groups(states, found)
+    found: dict[str, Waiting] = dict(blocked)
+    is_open = [bool(row.any()) for row in shapes.may_be]
+    while True:
+        coming = {
+            row
+            for key, state in states.items()
+            if key not in found
+            for row in _rows(state, shapes)
+            if is_open[row]
+        }
+        coming = _who_find_others(coming, shapes, around)
+        more = {
+            key: _in_the_way(state, coming, possible, around)
+            for key, state in states.items()
+            if key not in found and not state.satisfied
+            if _cannot_start(state, _kept(state, coming, shapes))
+        }
+        if not more:
+            return found
+        found = spread_to_groups(states, found | more)
+
+
+def _rows(state: Standing, shapes: Shapes) -> list[int]:
+    return [shapes.of_leaf[state.key, i] for i in range(len(state.leaves))]
+
+
+def _who_find_others(
+    rows: Iterable[int], shapes: Shapes, around: PodsAround
+) -> set[int]:
+    """
+    Give the shapes whose pods can come in some order in which each finds its like.
+    """
+    left, found, names = set(rows), set[int](), set[str]()
+    while True:
+        more = {x for x in left if around.may_find(shapes.items[x].neighbours, names)}
+        if not more:
+            return found
+        left -= more
+        found |= more
+        names.update(name for x in more for name in shapes.items[x].neighbours.selected)
+
+
+def _kept(state: Standing, coming: Collection[int], shapes: Shapes) -> list[int]:
+    """
+    List the leaves of a gang whose pods do not come.
+    """
+    return [i for i, row in enumerate(_rows(state, shapes)) if row not in coming]
+
+
+def _in_the_way(
+    state: Standing, coming: Collection[int], possible: Possible, around: PodsAround
+) -> Waiting:
+    shapes = possible.shapes
+    kept = _kept(state, coming, shapes)
+    leaf = min((i for i in kept if state.leaves[i].pending), default=kept[0])
+    row = _rows(state, shapes)[leaf]
+    facts: Facts = {"nodes": int((possible.per_node(row) > 0).sum())}
+    facts["detail"] = told(around, shapes.items[row].neighbours)
+    return Waiting(Reason.NEIGHBOURS_IN_THE_WAY, facts)
 
 
 def firm_around(around: PodsAround, room: Room, gangs: Sequence[Gang]) -> PodsAround:
@@ -77,6 +126,9 @@ def told(around: PodsAround, said: Neighbours) -> str:
 
 
 def _cannot_start(state: Standing, kept: list[int]) -> bool:
+    if not kept:
+        return False
+
     def places(leaf: int) -> int:
         return 0 if leaf in kept else len(state.leaves[leaf].pending)
 

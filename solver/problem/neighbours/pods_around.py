@@ -6,7 +6,7 @@ is near to a pod that leaves, and spread counts those that stay.  Once all are g
 leave, they keep nobody away.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -27,9 +27,10 @@ class PodsAround:
     How many pods are in each domain, by selector and key.
 
     ``members`` are those that the selector selects, ``holders`` are apart from these,
-    and ``hosts`` may be relied on as neighbours.  Of selectors in ``exists`` there is a
-    pod somewhere.  It is as it is now, or ``later``, when all are gone who leave: those
-    are ``ending`` that do so already.  Nobody relies on gangs that are ``stale``.
+    and ``hosts`` may be relied on as neighbours; ``exists`` says how many there are in
+    any domain, also of those that leave.  It is as it is now, or ``later``, when all
+    are gone who leave: those are ``ending`` that do so already.  Nobody relies on
+    gangs that are ``stale``.
     """
 
     domains: KeyDomains
@@ -39,7 +40,7 @@ class PodsAround:
     members: dict[Pair, Ints] = field(default_factory=dict)
     holders: dict[Pair, Ints] = field(default_factory=dict)
     hosts: dict[Pair, Ints] = field(default_factory=dict)
-    exists: dict[str, int] = field(default_factory=dict)
+    exists: dict[Pair, int] = field(default_factory=dict)
     ending: tuple[tuple[Neighbours, int], ...] = ()
     later: bool = False
     stale: frozenset[str] = frozenset()
@@ -88,9 +89,12 @@ class PodsAround:
         Of those that come only these count for spread that are spread themselves, since
         others may come after them.
         """
-        mine, number = set(said.selected), int(counts.sum())
-        for name in mine & {name for name, _ in self.near}:
-            self.exists[name] = self.exists.get(name, 0) + number
+        mine = set(said.selected)
+        for pair in self.near:
+            if pair[0] in mine:
+                inside = self.domains.of(pair[1])[nodes] >= 0
+                number = self.exists.get(pair, 0) + int(counts[inside].sum())
+                self.exists[pair] = number
         if stays:
             self.spread.add(said, nodes, counts, comes=comes)
         self.keep_away(said, nodes, counts)
@@ -198,7 +202,16 @@ class PodsAround:
         near = said.near
         if near is None or near.pods not in said.selected:
             return False
-        return not self.exists.get(near.pods)
+        return not any(self.exists.get((near.pods, key)) for key in near.keys)
+
+    def may_find(self, said: Neighbours, coming: Collection[str]) -> bool:
+        """
+        Tell whether a pod finds those it looks for somewhere, or among those coming.
+        """
+        near = said.near
+        if near is None or near.pods in coming or self.is_first(said):
+            return True
+        return all(self.exists.get((near.pods, key)) for key in near.keys)
 
     def near_others(self, said: Neighbours) -> Bools:
         """

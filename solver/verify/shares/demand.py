@@ -21,6 +21,7 @@ from solver.verify.gang_counts import (
     tally,
     usable,
 )
+from solver.verify.neighbours.finding_others import is_surely_beside
 from solver.verify.nodes import free_total
 from solver.verify.plan_steps import Amounts
 from solver.verify.shares.lending import kept_anywhere, leaves_kept
@@ -134,6 +135,8 @@ def _surely(
     if hope.satisfied or _is_held(hope, evidence, free):
         return None
     if _shares_hosts(hope) or _is_bounded_from_below(hope, evidence):
+        return None
+    if not is_surely_beside(evidence, hope.gang):
         return None
     return _possible(hope, evidence, empty)
 
