@@ -149,19 +149,6 @@ class PodsAround:
         alone = any(rule.pods in said.selected for rule in said.apart)
         return bool(said.spread) or alone or self.is_first(said)
 
-    def first_domain(self, said: Neighbours, room: Ints, count: int) -> Bools:
-        """
-        Give the domain for the first pod of its like: tight, with room for all.
-        """
-        assert said.near is not None
-        rows = [self.domains.of(key) for key in said.near.keys]
-        cells = max(rows, key=lambda row: int(row.max(initial=-1)))
-        inside = cells >= 0
-        sums = np.bincount(cells[inside], weights=room[inside], minlength=1)
-        able = np.flatnonzero(sums >= count)
-        best = able[np.argmin(sums[able])] if len(able) else np.argmax(sums)
-        return np.asarray(cells == best)
-
     def may_be(self, said: Neighbours, demand: NodeDemand) -> Bools:
         """
         Tell on which nodes one more pod may be.
