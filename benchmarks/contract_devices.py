@@ -29,7 +29,7 @@ class BulkParts(Part):
     Pods with a share of a GPU each, all waiting at once on nodes of 8 GPUs.
 
     ``eighths`` are the shares that are drawn with equal chance; held is what may be
-    missing of the GPUs that could be used, by the sum of what all ask for.
+    missing of the GPUs that could be used, by all contents of one GPU.
     """
 
     kind: Literal["BulkParts"]

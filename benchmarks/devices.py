@@ -2,11 +2,13 @@
 Measured GPUs below a whole one: orders of instances, and many small shares at once.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 
 from adapters.machine.clock import monotonic
 from benchmarks.cases.claims import manifests, read
+from benchmarks.cases.contents import most_used
 from benchmarks.cases.mig_orders import empty_gpu, orders, with_instance
 from benchmarks.cases.waiting_parts import bulk
 from benchmarks.contract_devices import BulkParts, ClaimedDevices, MigOrders
@@ -77,12 +79,17 @@ def _num_running(snapshot: Snapshot) -> int:
 
 def measure_bulk(contract: BulkParts) -> Iterator[Row]:
     """
-    Hold what many small shares use of the GPUs against what they could use at most.
+    Hold what many small shares use of the GPUs against what contents could use at most.
     """
     snapshot, policy = bulk(contract), contract.policy
     plan, greedy = planned(snapshot, policy), planned(snapshot, policy, "greedy")
     facts = {"pods": contract.pods}
-    yield used_row(contract.name, snapshot, (plan, greedy), facts, contract.at_most)
+    leaves = [leaf for gang in snapshot.gangs for leaf in pod_sets(gang.tree)]
+    waiting = Counter(_thousandths(leaf) for leaf in leaves for _ in leaf.pods)
+    most = most_used(sum(node.allocatable[GPU] for node in snapshot.nodes), waiting)
+    yield used_row(
+        contract.name, snapshot, (plan, greedy), facts, contract.at_most, most
+    )
 
 
 def used_row(

@@ -18,7 +18,10 @@ GPU_SHARE = "gpu-share"
 """
 What whole GPUs and parts of them count together, where any part is asked for.
 """
-SHARES_PER_GPU = 700
+SHARES_PER_GPU = 7000
+"""
+Of which thousandths, as files write them, and sevenths are whole numbers.
+"""
 PODS = "pods"
 DEFAULT_PODS = 110
 LARGEST = 2**50

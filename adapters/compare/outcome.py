@@ -123,7 +123,7 @@ def shares_of_steps(
     snapshot: Snapshot, plan: Plan, *ops: str
 ) -> Iterator[tuple[Operation, int]]:
     """
-    Walk some operations with what the pod holds of its node, in 1/700 of a GPU.
+    Walk some operations with what the pod holds of its node, in 1/7000 of a GPU.
     """
     steps = [step for step in plan.operations if step.op in ops]
     asked = {

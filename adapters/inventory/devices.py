@@ -31,7 +31,7 @@ class DeviceRow:
     """
     One GPU: its state, who is on it with how much, and what counts as taken of it.
 
-    ``shares`` are 1/700 of it, ``cores`` thousandths and ``memory`` MiB that are left.
+    ``shares`` are 1/7000 of it, ``cores`` thousandths and ``memory`` MiB that are left.
     """
 
     device: int

@@ -30,7 +30,7 @@ class GangRow:
     One gang: its state now, its pods by phase, and why it waits if somebody knows.
 
     ``total`` counts the pods it is to have; ``asked`` is what all of them ask for of
-    GPUs and ``held`` what its pods hold, in 1/700 of one.  ``seconds`` is its age.
+    GPUs and ``held`` what its pods hold, in 1/7000 of one.  ``seconds`` is its age.
     """
 
     namespace: str

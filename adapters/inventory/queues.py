@@ -120,7 +120,7 @@ class QueueRow:
     @property
     def counts_parts(self) -> bool:
         """
-        Tell whether its GPUs are counted in 1/700, since somebody asks for parts.
+        Tell whether its GPUs are counted in 1/7000, since somebody asks for parts.
         """
         return GPU_SHARE in self.holdings
 

@@ -200,7 +200,7 @@ def _why(step: Operation) -> dict[str, object]:
 
 def _lost(gang: Gang | None, name: str) -> tuple[int, int]:
     """
-    Give how long a pod has run, and on how many GPUs, in 1/700.
+    Give how long a pod has run, and on how many GPUs, in 1/7000.
     """
     own = name.rpartition("/")[2]
     for leaf in () if gang is None else pod_sets(gang.tree):

@@ -32,7 +32,7 @@ _GONE = frozenset({"Evict", "Move"})
 @dataclass(frozen=True, slots=True)
 class SeenPod:
     """
-    A pod that was bound: whose it is, where, and its GPUs, in 1/700.
+    A pod that was bound: whose it is, where, and its GPUs, in 1/7000.
     """
 
     gang: str

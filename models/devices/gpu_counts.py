@@ -1,7 +1,7 @@
 """
 Numbers of GPUs, whole ones and parts of them together, as people read them.
 
-They are summed up in 1/700 of a GPU (``gpu-share``), of which hundredths and sevenths
+They are summed up in 1/7000 of a GPU (``gpu-share``), of which thousandths and sevenths
 are whole numbers, and become GPUs once: 0.5, 2.25, whole ones without a point.
 """
 
@@ -23,7 +23,7 @@ from models.resources import (
     num_gpus,
 )
 
-_LEAST = 0.01
+_LEAST = 0.001
 
 
 def shares_asked(requests: Resources) -> int:
@@ -57,11 +57,11 @@ def held_on(requests: Resources, memory: int) -> Resources:
 
 def in_gpus(shares: int) -> float:
     """
-    Give GPUs to the hundredth, whole ones as a whole number; what is, is never nothing.
+    Give GPUs to the thousandth, whole ones as a whole number; what is is not nothing.
     """
     if shares % SHARES_PER_GPU == 0:
         return shares // SHARES_PER_GPU
-    return max(_LEAST, round(shares / SHARES_PER_GPU, 2))
+    return max(_LEAST, round(shares / SHARES_PER_GPU, 3))
 
 
 def gpus_asked(requests: Iterable[tuple[Resources, int]]) -> float:
@@ -75,7 +75,7 @@ def shown_gpus(gpus: float) -> str:
     """
     Write a number of GPUs: 0.5, 2.25, 1,000.
     """
-    text = f"{gpus:,.2f}"
+    text = f"{gpus:,.3f}"
     return text.rstrip("0").rstrip(".")
 
 
@@ -96,7 +96,7 @@ def counted_gpus(gpus: float) -> str:
 
 def shown_amount(resource: str, amount: int) -> str:
     """
-    Write an amount as people do; of GPUs with parts of them to the hundredth.
+    Write an amount as people do; of GPUs with parts of them to the thousandth.
     """
     if resource == GPU_SHARE:
         return shown_gpus(in_gpus(amount))

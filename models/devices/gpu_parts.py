@@ -3,7 +3,7 @@ Parts of GPUs: what a pod asks of devices below a whole one, and what that count
 
 A part is one more resource of a pod's request, whose name says all of it, as ports of
 hosts are; so whatever tells requests apart tells parts apart.  Whole GPUs and parts
-together count as ``gpu-share``, in 1/700 of a GPU: hundredths and sevenths are whole
+together count as ``gpu-share``, in 1/7000 of a GPU: thousandths and sevenths are whole
 numbers of it.
 """
 
@@ -215,9 +215,10 @@ def part_of(requests: Resources) -> GpuPart | None:
 
 def counts_as(part: GpuPart, memories: Iterable[int]) -> int:
     """
-    Count a part in 1/700 of a GPU: per device the larger of its shares, in hundredths.
+    Count a part in 1/7000 of a GPU: per device the larger of its shares.
 
-    Memory counts as on the smallest of some devices that could hold it.
+    Memory counts as on the smallest of some devices that could hold it, up to a
+    thousandth.  KAI's parts count the hundredths that KAI counts them.
     """
     if part.profile:
         return part.count * sevenths(part.profile) * SHARES_PER_GPU // SEVENTHS
@@ -227,8 +228,10 @@ def counts_as(part: GpuPart, memories: Iterable[int]) -> int:
         shares.append(-(-part.memory * WHOLE // device))
     elif part.memory:
         shares.append(WHOLE)
-    hundredths = -(-max(shares) // 10)
-    return part.count * hundredths * SHARES_PER_GPU // 100
+    most = max(shares)
+    if part.contract == "kai":
+        most = 10 * (-(-most // 10) if part.memory else max(1, (most + 5) // 10))
+    return part.count * most * SHARES_PER_GPU // WHOLE
 
 
 def with_shares_of_others(

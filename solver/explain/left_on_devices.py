@@ -151,7 +151,7 @@ def _slices(profile: MigProfile) -> str:
 
 def free_shares(problem: Problem) -> Ints:
     """
-    Count what is free of the GPUs of each node, shared ones as well, in 1/700 of one.
+    Count what is free of the GPUs of each node, shared ones as well, in 1/7000 of one.
     """
     nodes = problem.room.nodes
     memories = {node.name: node.gpu_memory for node in nodes}

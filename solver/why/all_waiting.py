@@ -68,7 +68,7 @@ def why_all_wait(
 
 def _shares(problem: Problem, gang: str) -> int:
     """
-    Give the GPUs that a gang needs at least to start, in 1/700.
+    Give the GPUs that a gang needs at least to start, in 1/7000.
     """
     state = problem.states[gang]
     asked = [shares_asked(leaf.pod_set.requests) for leaf in state.leaves]

@@ -14,16 +14,17 @@ from adapters.kube.claims.device_pools import Pool
 from adapters.kube.claims.device_reader import Device, qualified
 from adapters.kube.claims.device_requests import DeviceAsk
 from adapters.kube.objects.fields import FieldError
+from models.devices.gpu_parts import WHOLE
 from models.resources import SHARES_PER_GPU
 
 _PROFILE = re.compile(r"([1-7])g\.")
 _SEVENTH = SHARES_PER_GPU // 7
-_HUNDREDTH = SHARES_PER_GPU // 100
+_THOUSANDTH = SHARES_PER_GPU // WHOLE
 
 
 def shares_there(devices: Iterable[Device]) -> int:
     """
-    Count the GPUs of a node in 1/700: whole ones, or slices where there are only those.
+    Count a node's GPUs in 1/7000: whole ones, or slices where there are only those.
 
     Slices that may not all be had at once are of as many GPUs as they have counters.
     """
@@ -37,7 +38,7 @@ def shares_there(devices: Iterable[Device]) -> int:
 
 def shares_of(item: Item, pools: Iterable[Pool], matching: DeviceMatching) -> int:
     """
-    Count an item in 1/700 of a GPU; all that match count as one.
+    Count an item in 1/7000 of a GPU; all that match count as one.
     """
     pools = tuple(pools)
     total = 0
@@ -86,17 +87,17 @@ def _profile(device: Device) -> int | None:
 
 def _part_of(share: int, ask: DeviceAsk, device: Device) -> int:
     """
-    Count what is consumed of a device that several have, up to a hundredth.
+    Count what is consumed of a device that several have, up to a thousandth.
     """
     consumed = consumption(ask, device) if device.is_shared else None
     if consumed is None:
         return share
-    hundredths = max(
+    thousandths = max(
         (
-            -(-amount * 100 // device.capacities[name].value)
+            -(-amount * WHOLE // device.capacities[name].value)
             for name, amount in consumed
             if device.capacities[name].value
         ),
-        default=100,
+        default=WHOLE,
     )
-    return min(share, hundredths * _HUNDREDTH)
+    return min(share, thousandths * _THOUSANDTH)

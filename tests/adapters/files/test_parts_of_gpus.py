@@ -80,7 +80,7 @@ def test_what_queues_say_of_gpus_holds_for_parts_where_there_are_any():
     )
 
     assert 1 == whole.queues[0].rule(GPU).quota
-    assert (700, 1400) == (
+    assert (7000, 14000) == (
         parts.queues[0].rule(GPU_SHARE).quota,
         parts.queues[0].rule(GPU_SHARE).limit,
     )

@@ -15,7 +15,7 @@ from models.devices.gpu_counts import (
     written_request,
 )
 from models.devices.gpu_parts import with_shares
-from models.resources import GPU, PODS
+from models.resources import GPU, PODS, SHARES_PER_GPU
 from tests.helpers.rounds.parts import asking, fraction, memory, mig
 
 
@@ -23,19 +23,20 @@ from tests.helpers.rounds.parts import asking, fraction, memory, mig
     ("shares", "gpus", "text"),
     [
         (0, 0, "0 GPUs"),
-        (700, 1, "1 GPU"),
-        (350, 0.5, "0.5 GPUs"),
-        (1575, 2.25, "2.25 GPUs"),
-        (300, 0.43, "0.43 GPUs"),
-        (1, 0.01, "0.01 GPUs"),
-        (1234 * 700 + 70, 1234.1, "1,234.1 GPUs"),
+        (7000, 1, "1 GPU"),
+        (3500, 0.5, "0.5 GPUs"),
+        (15750, 2.25, "2.25 GPUs"),
+        (875, 0.125, "0.125 GPUs"),
+        (3000, 0.429, "0.429 GPUs"),
+        (1, 0.001, "0.001 GPUs"),
+        (1234 * 7000 + 700, 1234.1, "1,234.1 GPUs"),
     ],
 )
-def test_gpus_are_written_to_the_hundredth_and_whole_ones_without_a_point(
+def test_gpus_are_written_to_the_thousandth_and_whole_ones_without_a_point(
     shares, gpus, text
 ):
     assert gpus == in_gpus(shares)
-    assert isinstance(in_gpus(shares), int) == (shares % 700 == 0)
+    assert isinstance(in_gpus(shares), int) == (shares % 7000 == 0)
     assert text == counted_gpus(in_gpus(shares))
 
 
@@ -45,8 +46,10 @@ def test_tenths_and_sevenths_add_up():
 
 
 def test_whole_gpus_of_any_vendor_count_where_nobody_asks_for_parts():
-    assert 3 * 700 == shares_asked({GPU: 2, "amd.com/gpu": 1})
-    assert 3 * 700 == shares_asked(with_shares({GPU: 2, "amd.com/gpu": 1}, ()))
+    assert 3 * SHARES_PER_GPU == shares_asked({GPU: 2, "amd.com/gpu": 1})
+    assert 3 * SHARES_PER_GPU == shares_asked(
+        with_shares({GPU: 2, "amd.com/gpu": 1}, ())
+    )
 
 
 def test_memory_counts_as_on_the_node_where_it_lies():

@@ -99,7 +99,7 @@ def test_who_gets_the_room_of_an_instance_is_named_with_gpus(strategy):
 
 def test_whole_gpus_that_a_part_opens_are_given_to_it():
     part = part_gang("part", fraction(500), age=3600)
-    whole = gang("whole", requests={GPU: 1, "pods": 1, "gpu-share": 700})
+    whole = gang("whole", requests={GPU: 1, "pods": 1, "gpu-share": 7000})
     snapshot = Snapshot(nodes=(sharing("a", 1),), gangs=(part, whole))
     plan = decide(snapshot, Policy(tiers=("pods",)), strategy="greedy")
     told = {line.name: line.waiting for line in plan.gangs if line.waiting}

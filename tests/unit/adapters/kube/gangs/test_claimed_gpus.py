@@ -60,7 +60,7 @@ def test_whole_gpus_count_in_full_and_a_limit_holds_for_claims():
     there = node_slice("n", [gpu(i) for i in range(4)])
     wants = [each for i in range(3) for each in asking(f"p{i}", asks("g", GPU_CLASS))]
 
-    assert (700, 2800) == counts(there, *asking("p", asks("g", GPU_CLASS)))
+    assert (7000, 28000) == counts(there, *asking("p", asks("g", GPU_CLASS)))
     assert ["p0", "p1"] == starts(queue(2), there, *wants)
     assert ["p0", "p1", "p2"] == starts(queue(3), there, *wants)
 
@@ -77,15 +77,15 @@ def test_claimed_and_whole_gpus_count_together():
 @pytest.mark.parametrize(
     ("requests", "shares"),
     [
-        ([asks("g", MIG_CLASS, 1, profile("1g.10gb"))], 100),
-        ([asks("g", MIG_CLASS, 2, profile("3g.40gb"))], 600),
-        ([asks("g", MIG_CLASS, 1, profile("7g.80gb"))], 700),
-        ([first_of("g", (GPU_CLASS, ()), (MIG_CLASS, (profile("3g.40gb"),)))], 700),
-        ([asks("a", GPU_CLASS), asks("b", MIG_CLASS, 1, profile("2g.20gb"))], 900),
+        ([asks("g", MIG_CLASS, 1, profile("1g.10gb"))], 1000),
+        ([asks("g", MIG_CLASS, 2, profile("3g.40gb"))], 6000),
+        ([asks("g", MIG_CLASS, 1, profile("7g.80gb"))], 7000),
+        ([first_of("g", (GPU_CLASS, ()), (MIG_CLASS, (profile("3g.40gb"),)))], 7000),
+        ([asks("a", GPU_CLASS), asks("b", MIG_CLASS, 1, profile("2g.20gb"))], 9000),
     ],
 )
 def test_slices_count_sevenths_and_alternatives_as_the_largest(requests, shares):
-    assert (shares, 1400) == counts(*cut_gpus("n", 2), *asking("p", *requests))
+    assert (shares, 14000) == counts(*cut_gpus("n", 2), *asking("p", *requests))
 
 
 def test_devices_of_other_drivers_count_nothing():
@@ -102,7 +102,7 @@ def test_a_part_of_a_shared_device_counts_its_part():
     shared["capacity"]["memory"]["requestPolicy"] = policy
     own = asks("g", GPU_CLASS, capacity={"requests": {"memory": "20Gi"}})
 
-    assert (175, 700) == counts(node_slice("n", [shared]), *asking("p", own))
+    assert (1750, 7000) == counts(node_slice("n", [shared]), *asking("p", own))
 
 
 def test_a_claim_of_several_pods_counts_once():
@@ -111,11 +111,13 @@ def test_a_claim_of_several_pods_counts_once():
     pods = [pod(f"p{i}", gpus=0, labels=labels, **claiming("c")) for i in (0, 1)]
     found = snapshot_of(node_slice("n", [gpu(0)]), both, *pods)
 
-    assert 700 == sum(g.tree.requests.get(GPU_SHARE, 0) for g in found.gangs)
+    assert 7000 == sum(g.tree.requests.get(GPU_SHARE, 0) for g in found.gangs)
 
 
 def test_all_that_match_count_as_one():
     every = {"name": "g", "exactly": {"deviceClassName": GPU_CLASS}}
     every["exactly"]["allocationMode"] = "All"
 
-    assert (700, 1400) == counts(node_slice("n", [gpu(0), gpu(1)]), *asking("p", every))
+    assert (7000, 14000) == counts(
+        node_slice("n", [gpu(0), gpu(1)]), *asking("p", every)
+    )

@@ -212,7 +212,7 @@ def test_what_nobody_has_of_a_shared_gpu_is_everybodys_to_share():
 
     (only,) = found.snapshot.nodes
     assert (2, 2) == (only.allocatable[GPU], only.used[GPU])
-    assert 1400 - 350 == only.allocatable[GPU_SHARE] - only.used[GPU_SHARE]
+    assert 14000 - 3500 == only.allocatable[GPU_SHARE] - only.used[GPU_SHARE]
 
 
 @pytest.mark.parametrize("contract", CONTRACTS)
