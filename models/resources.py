@@ -42,6 +42,10 @@ FREE_VOLUMES = "free-volumes-"
 """
 Begins the names of volumes that are there for some claims: of a class, from a size on.
 """
+LINKED_GPUS = "linked-gpus-"
+"""
+Begins the names of what is counted of sets of GPUs that are linked with one another.
+"""
 CLAIMED_DEVICES = "claimed-devices."
 """
 Begins the names of what is counted of devices by claim.
@@ -54,7 +58,7 @@ MODEL_MARK = "@"
 """
 Stands between a resource and a model of it.
 """
-_WORTH_NOTHING = (HOST_PORTS, VOLUME_SLOTS, FREE_VOLUMES)
+_WORTH_NOTHING = (HOST_PORTS, VOLUME_SLOTS, FREE_VOLUMES, LINKED_GPUS)
 _IN_PERCENT = frozenset({"koordinator.sh/gpu"})
 LONGEST_SECONDS = 100 * 366 * 86400
 _LONGEST_TEXT = 64

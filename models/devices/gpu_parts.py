@@ -54,6 +54,13 @@ class GpuPart:
         amounts = f"{self.cores}-{self.share}-{self.memory}"
         return f"{_PREFIX}{self.contract}/{self.profile or amounts}/{self.count}"
 
+    @property
+    def num_whole(self) -> int:
+        """
+        Count the devices that it takes whole: those of which it has all the memory.
+        """
+        return self.count if self.share == WHOLE else 0
+
     def memory_on(self, device: int) -> int:
         """
         Give the MiB it takes of a device with so much memory, rounded down of a share.

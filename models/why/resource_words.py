@@ -4,6 +4,7 @@ Resources of ours in words: their names stand for volumes, slots and ports.
 
 from models.devices.gpu_parts import is_reckoned, said
 from models.host_ports import is_host_port
+from models.linked_gpus import is_link, links_in_words
 from models.resources import FREE_VOLUMES, HOST_PORTS, VOLUME_SLOTS
 
 
@@ -21,6 +22,8 @@ def in_words(resource: str, number: int = 2) -> str:
     if resource.startswith(VOLUME_SLOTS):
         driver = resource.removeprefix(VOLUME_SLOTS).partition("/")[0]
         return f"slot{more} for volumes of driver {driver}"
+    if is_link(resource):
+        return links_in_words(resource, number)
     if is_host_port(resource):
         protocol, _, port = resource.removeprefix(HOST_PORTS).partition("/")
         return f"host port {port}/{protocol}"

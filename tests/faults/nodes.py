@@ -208,6 +208,15 @@ FAULTS: tuple[Fault, ...] = (
         ("volumes/a-free-volume-is-for-one-claim",),
     ),
     Fault(
+        "gpus-are-linked-in-any-number",
+        "GPUs that must be linked are counted one by one, not in free sets",
+        switch(
+            "adapters.kube.gangs.devices.linked_sets:asked_of_links",
+            lambda old: lambda _size, names: old(1, names),
+        ),
+        ("koordinator/whole-gpus-in-free-linked-sets",),
+    ),
+    Fault(
         "affinity-terms-all-hold",
         "every term of an affinity must hold instead of one",
         switch("models.nodes:NodeDemand.allows", seeing(at0=_some_term_each)),

@@ -6,7 +6,7 @@ The order of the dialects, and what each means by what it leaves out, is data in
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -20,6 +20,7 @@ from adapters.kube.gangs.cluster_rules import (
     rules_of,
 )
 from adapters.kube.gangs.devices.handed_over import HandedOver
+from adapters.kube.gangs.devices.linked_sets import LinkedSets
 from adapters.kube.gangs.devices.part_gangs import PartGangs, contracts_in
 from adapters.kube.gangs.namespace_gangs import NamespaceLook
 from adapters.kube.gangs.node_load import AskedOfNodes, NodeLoads
@@ -31,7 +32,11 @@ from adapters.kube.objects.fields import FieldError
 from adapters.kube.objects.node_pool import WHOLE, NodePool
 from adapters.kube.objects.node_record import NodeRecord, node_record
 from adapters.kube.objects.object_names import described
-from adapters.kube.objects.parts.node_devices import DEVICES, koordinator_devices
+from adapters.kube.objects.parts.node_devices import (
+    DEVICES,
+    RegisteredGpus,
+    koordinator_devices,
+)
 from adapters.kube.objects.parts.part_keys import KAI
 from adapters.kube.objects.pod_reader import Reducer
 from adapters.kube.objects.pod_record import PodRecord
@@ -116,6 +121,7 @@ class Assembler:
         self._gangs = ClusterGangs(self._dialects, self._schedulers, self._pool)
         self._loads = NodeLoads(self._gangs.is_ours)
         self._parts = PartGangs()
+        self._links = LinkedSets()
         self._handed = HandedOver()
         self._devices = Kept(koordinator_devices)
         self._rules: ClusterRules | None = None
@@ -163,14 +169,15 @@ class Assembler:
         gangs.make(wide, rules, now, anew=rules is not self._rules)
         self._rules = rules
         looks = gangs.looks()
-        warnings += [said for look in looks for said in look.groups.warnings]
-        warnings += [*rules.warnings, *levels.warnings, *trees.found.warnings]
-        warnings += [said for look in looks for said in look.gangs.warnings]
+        of_all = (*rules.warnings, *levels.warnings, *trees.found.warnings)
+        warnings += _said_of_looks(looks, of_all)
         guests = sum(look.gangs.guests for look in looks)
         queues = rules.usable(guests, warnings)
         warnings += said_of(wide.unread, [look.groups.passed for look in looks])
-        asked = self._asked(wide, looks, trees, nodes)
+        devices = self._said_devices(wide)
+        asked = self._asked(wide, looks, trees, nodes, devices)
         ready = self._loads.nodes(nodes, asked, warnings=warnings)
+        warnings += self._links.look(nodes, self._loads, devices)
         budgets = gangs.budgets(warnings)
         summary = self._summary(looks, objects, [*warnings, *gangs.devices.warnings])
         snapshot = Snapshot(
@@ -183,7 +190,15 @@ class Assembler:
         )
         if asked.contracts or gangs.devices.counts_gpus:
             snapshot = self._parts.applied(snapshot, self._loads)
+        snapshot = self._links.applied(snapshot)
         return Assembled(snapshot=snapshot, summary=summary, claims=_claims(looks))
+
+    def _said_devices(self, wide: Objects) -> dict[str, RegisteredGpus]:
+        """
+        Give what Device objects say, by node.
+        """
+        found = self._devices.of(wide.of(DEVICES.group, DEVICES.kind))
+        return dict(one for one in found if one is not None)
 
     def _asked(
         self,
@@ -191,6 +206,7 @@ class Assembler:
         looks: Sequence[NamespaceLook],
         trees: NodeTrees,
         nodes: Iterable[NodeRecord],
+        devices: Mapping[str, RegisteredGpus],
     ) -> AskedOfNodes:
         """
         Say what gangs ask of all nodes, and what Device objects say of theirs.
@@ -199,8 +215,6 @@ class Assembler:
         contracts = contracts_in(name for look in looks for name in look.gangs.parts)
         if not contracts:
             return asked
-        found = self._devices.of(wide.of(DEVICES.group, DEVICES.kind))
-        devices = dict(one for one in found if one is not None)
         binder = KAI in contracts and self._handed.is_served
         return replace(asked, contracts=contracts, devices=devices, binder=binder)
 
@@ -242,6 +256,17 @@ def _joined(looks: Sequence[NamespaceLook], now: int) -> AgedGangs:
     gangs = chain.from_iterable(look.gangs.gangs for look in looks)
     seen = chain.from_iterable(look.gangs.seen for look in looks)
     return AgedGangs(tuple(gangs), tuple(seen), now)
+
+
+def _said_of_looks(
+    looks: Sequence[NamespaceLook], of_all: Iterable[str]
+) -> Iterator[str]:
+    """
+    Say what is wrong with groups, then with the whole cluster, then with gangs.
+    """
+    yield from (said for look in looks for said in look.groups.warnings)
+    yield from of_all
+    yield from (said for look in looks for said in look.gangs.warnings)
 
 
 def _claims(looks: Sequence[NamespaceLook]) -> dict[str, Claim]:

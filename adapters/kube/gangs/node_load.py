@@ -156,6 +156,13 @@ class NodeLoads:
         """
         return frozenset() if self._last is None else self._last.contracts
 
+    def with_gpus(self, node: str) -> list[PodRecord]:
+        """
+        List the pods on a node that have GPUs, whole or in parts.
+        """
+        there = {**self._pods.get(node, {}), **self._whole.get(node, {})}
+        return [pod for pod in there.values() if pod.has_gpus]
+
     def _drop(self, node: str) -> None:
         self._made.pop(node, None)
         self._last = None

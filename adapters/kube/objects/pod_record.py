@@ -10,7 +10,7 @@ from adapters.kube.objects.parts.part_words import PodPart
 from adapters.kube.objects.pod_terms import NO_TERMS, PodTerms
 from models.gangs import PodPhase
 from models.nodes import ANYWHERE, NodeDemand
-from models.resources import Resources
+from models.resources import Resources, num_gpus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
@@ -96,3 +96,10 @@ class PodRecord:
         The name plans use.
         """
         return f"{self.namespace}/{self.name}"
+
+    @property
+    def has_gpus(self) -> bool:
+        """
+        Tell whether it asks for GPUs, whole or in parts.
+        """
+        return self.part is not None or num_gpus(self.requests) > 0

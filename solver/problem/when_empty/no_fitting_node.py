@@ -64,7 +64,9 @@ def _number(nodes: Bools) -> str:
 
 
 def _meant(word: str, known: Collection[str]) -> str:
-    found = nearest(word, known)
+    if in_words(word) != word:
+        return ""
+    found = nearest(word, [name for name in known if in_words(name) == name])
     return f" (did you mean {found}?)" if found else ""
 
 

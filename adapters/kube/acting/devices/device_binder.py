@@ -84,6 +84,9 @@ class DeviceBinder:
         NotNowError
             When the pod or its node is no longer what the plan knew.
         """
+        if self.whole.lacks(operation):
+            what = f"node {operation.node} has no free GPUs that are linked"
+            raise NotNowError(what)
         numbers = self._numbers(operation)
         if not numbers:
             return {}
@@ -193,7 +196,7 @@ class DeviceBinder:
         Give the devices of a bind: those of its plan, or those chosen as whole ones.
         """
         planned = tuple(one.device for one in operation.devices)
-        return planned or self.whole.of(operation)
+        return self.whole.of(operation) or planned
 
     def _part(self, operation: Operation, pod: PodRecord | None) -> PodPart | None:
         """

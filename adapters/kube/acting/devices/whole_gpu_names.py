@@ -2,21 +2,23 @@
 Names for whole GPUs on nodes whose contract wants them: devices that nobody has.
 
 Plans name the devices of parts alone.  Here the pods of a plan that get whole GPUs of
-such a node are given those that are left, from the last one on.
+such a node are given those that are left: such as are linked with one another, where
+that is known, else from the last one on.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 
-from adapters.kube.objects.parts.device_parts import names_under
+from adapters.kube.objects.parts.free_gpus import free_gpus
 from adapters.kube.objects.parts.node_devices import RegisteredGpus
 from adapters.kube.objects.parts.part_keys import NAMES_WHOLE
 from adapters.kube.objects.pod_record import PodRecord
 from adapters.kube.watch.cache import Cache
 from models.gangs import PodPhase
 from models.plan import Operation
-from models.resources import num_gpus
 
 _FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
+_HAS_GPUS = attrgetter("has_gpus")
 Gpus = Callable[[str], RegisteredGpus | None]
 
 
@@ -29,6 +31,7 @@ class WholeGpuNames:
         self._cache = cache
         self._gpus = gpus
         self._chosen: dict[tuple[str, str], tuple[int, ...]] = {}
+        self._linked: set[str] = set()
 
     def turn(self, steps: Iterable[Operation]) -> None:
         """
@@ -47,11 +50,12 @@ class WholeGpuNames:
         nodes = {
             node: gpus
             for node, mine in by_node.items()
-            if not all(step.devices for step in mine)
-            and (gpus := self._gpus(node)) is not None
+            if (gpus := self._gpus(node)) is not None
             and gpus.contract in NAMES_WHOLE
             and not gpus.problem
+            and (gpus.partitions or not all(step.devices for step in mine))
         }
+        self._linked = {node for node, gpus in nodes.items() if gpus.must_be_linked}
         if nodes:
             there = self._there(nodes)
             for node, gpus in nodes.items():
@@ -63,12 +67,20 @@ class WholeGpuNames:
         """
         return self._chosen.get((step.pod, step.uid or ""), ())
 
+    def lacks(self, step: Operation) -> bool:
+        """
+        Tell whether a pod would get GPUs whole that are not linked, and must be.
+        """
+        if step.node not in self._linked or self.of(step):
+            return False
+        return any(map(_num_whole, self._cache.pods_named([step.pod])))
+
     def _there(self, nodes: Mapping[str, object]) -> dict[str, list[PodRecord]]:
         """
         List the pods on some nodes that have GPUs, whole or in parts.
         """
         found: dict[str, list[PodRecord]] = {}
-        for pod in self._cache.pods_that(_has_gpus):
+        for pod in self._cache.pods_that(_HAS_GPUS):
             if pod.node in nodes and pod.phase not in _FINISHED:
                 found.setdefault(pod.node or "", []).append(pod)
         return found
@@ -79,25 +91,32 @@ class WholeGpuNames:
         steps: Sequence[Operation],
         there: Iterable[PodRecord],
     ) -> None:
-        taken = set(gpus.ill)
-        for step in steps:
-            taken.update(one.device for one in step.devices)
-        for pod in there:
-            names = names_under(gpus.contract, pod.annotations, pod.requests)
-            numbers = gpus.numbers(dict.fromkeys(names))
-            count = pod.part.part.count if pod.part else num_gpus(pod.requests)
-            if numbers is None or len(numbers) != count:
-                return  # nobody knows which are free
-            taken.update(numbers)
-        free = [n for n in range(len(gpus.names)) if n not in taken]
+        """
+        Choose for the pods that come to a node, of linked GPUs for the largest first.
+        """
+        free = free_gpus(gpus, there)
+        if free is None:
+            return
+        sets, whole = gpus.partitions, []
         for step in steps:
             for pod in self._cache.pods_named([step.pod]):
-                count = sum(pod.gpus)
-                if step.devices or not 0 < count <= len(free):
-                    continue
-                self._chosen[step.pod, pod.uid] = tuple(sorted(free[-count:]))
-                del free[-count:]
+                if count := _num_whole(pod) if sets or not step.devices else 0:
+                    whole.append((count, step, pod))
+                else:
+                    free.difference_update(one.device for one in step.devices)
+        if sets is not None:
+            whole.sort(key=lambda each: -each[0])
+        for count, step, pod in whole:
+            chosen = None if sets is None else sets.choose(count, free)
+            if chosen is None and not gpus.must_be_linked and count <= len(free):
+                chosen = tuple(sorted(free)[-count:])
+            if chosen is not None:
+                self._chosen[step.pod, pod.uid] = chosen
+                free.difference_update(chosen)
 
 
-def _has_gpus(pod: PodRecord) -> bool:
-    return pod.part is not None or num_gpus(pod.requests) > 0
+def _num_whole(pod: PodRecord) -> int:
+    """
+    Count the GPUs that a pod gets whole: asked for as such, or as all of their memory.
+    """
+    return sum(pod.gpus) if pod.part is None else pod.part.part.num_whole

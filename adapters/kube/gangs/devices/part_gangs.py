@@ -4,7 +4,7 @@ Gangs that ask for parts of GPUs: what they count, their devices, why some must 
 Where nobody asks for a part all stays the very same.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from adapters.kube.gangs.devices.shared_devices import Devices
@@ -73,19 +73,10 @@ class PartGangs:
         )
 
     def _made(self, gang: Gang) -> Gang:
-        requests: dict[int, Resources] = {}
-        tree = self._tree(gang.tree, requests)
+        memories = self._memories
+        tree = asking_otherwise(gang.tree, lambda asked: with_shares(asked, memories))
         refused = gang.refused or self._why_not(gang)
         return replace(gang, tree=tree, refused=refused)
-
-    def _tree(self, tree: Tree, known: dict[int, Resources]) -> Tree:
-        if isinstance(tree, Group):
-            children = tuple(self._tree(child, known) for child in tree.children)
-            return replace(tree, children=children)
-        asked = tree.requests
-        if id(asked) not in known:
-            known[id(asked)] = with_shares(asked, self._memories)
-        return replace(tree, requests=known[id(asked)])
 
     def _why_not(self, gang: Gang) -> Waiting | None:
         """
@@ -125,6 +116,24 @@ class PartGangs:
             made = replace(gang, tree=_placed(gang.tree, mine))
             known = self._placed[id(gang)] = gang, mine, made
         return known[2]
+
+
+def asking_otherwise(
+    tree: Tree,
+    change: Callable[[Resources], Resources],
+    known: dict[int, Resources] | None = None,
+) -> Tree:
+    """
+    Change what pods of a tree ask for; what was one object stays one.
+    """
+    known = {} if known is None else known
+    if isinstance(tree, Group):
+        children = tuple(asking_otherwise(x, change, known) for x in tree.children)
+        return replace(tree, children=children)
+    asked = tree.requests
+    if id(asked) not in known:
+        known[id(asked)] = change(asked)
+    return replace(tree, requests=known[id(asked)])
 
 
 def _placed(tree: Tree, devices: Devices) -> Tree:

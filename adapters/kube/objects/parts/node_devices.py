@@ -11,6 +11,11 @@ from typing import Any
 
 from adapters.kube.api.api_resources import Resource
 from adapters.kube.objects.fields import Json, parsed_json
+from adapters.kube.objects.parts.gpu_partitions import (
+    Partitions,
+    known_partitions,
+    partitions_of,
+)
 from adapters.kube.objects.parts.part_keys import GPUSHARE, HAMI, KOORDINATOR, VGPU
 from adapters.kube.objects.parts.part_words import in_mib
 from models.errors import QuantityError
@@ -25,7 +30,6 @@ DEVICES = Resource(
 )
 HAMI_REGISTER = "hami.io/node-nvidia-register"
 VGPU_REGISTER = "volcano.sh/node-vgpu-register"
-PARTITION_POLICY = "node.koordinator.sh/gpu-partition-policy"
 _MIB = 2**20
 _MOST = 64
 _LARGEST = 2**24  # MiB
@@ -43,6 +47,7 @@ class RegisteredGpus:
 
     ``names`` are what the contract calls them and ``kinds`` what they are; each has
     ``memory`` MiB, which are ``units`` of the contract.  ``ill`` are not to be used.
+    ``partitions`` are the sets of them that are linked, where that is said.
     """
 
     contract: str
@@ -52,7 +57,15 @@ class RegisteredGpus:
     memory: int = 0
     units: int = 0
     ill: frozenset[int] = frozenset()
+    partitions: Partitions | None = None
     problem: str = ""
+
+    @property
+    def must_be_linked(self) -> bool:
+        """
+        Tell whether whole GPUs are given in sets that are linked, and in no others.
+        """
+        return self.partitions is not None and self.partitions.must
 
     def numbers(self, names: Iterable[str]) -> tuple[int, ...] | None:
         """
@@ -111,22 +124,16 @@ def both(
 ) -> RegisteredGpus | None:
     """
     Give what is said of a node by itself, with its labels, and by an object beside it.
+
+    A Device object without sets of GPUs that are linked has those of its model.
     """
     found = _one_of([each for each in (one, other) if each is not None])
-    return None if found is None else _without_partitions(found, labels)
-
-
-def _without_partitions(
-    found: RegisteredGpus, labels: Mapping[str, object]
-) -> RegisteredGpus:
-    """
-    Refuse devices that may only be taken as a table of partitions says.
-    """
-    must = found.contract == KOORDINATOR and labels.get(PARTITION_POLICY) == "Honor"
-    if found.problem or not must:
+    said = None if found is None else found.partitions
+    if found is None or found.contract != KOORDINATOR or (said and said.sets):
         return found
-    what = "partitions that must be honoured are not planned"
-    return replace(found, problem=f"label {PARTITION_POLICY}: {what}")
+    minors = [int(name) for name in found.names]
+    known = known_partitions(labels, minors, must=said is not None and said.must)
+    return replace(found, partitions=known)
 
 
 def _registered(contract: str, key: str, text: str) -> RegisteredGpus:
@@ -260,10 +267,12 @@ def koordinator_devices(raw: Json) -> tuple[str, RegisteredGpus] | None:
     made, problem = _of_gpus(gpus)
     where = f"Device {name}, spec.devices: {problem}"
     made = replace(made, problem=where if problem else "")
-    labels = meta.get("labels") if isinstance(meta, Mapping) else None
-    return name, _without_partitions(
-        made, labels if isinstance(labels, Mapping) else {}
+    said, labels = (
+        each if isinstance(each := (meta or {}).get(word), Mapping) else {}
+        for word in ("annotations", "labels")
     )
+    minors = [int(one) for one in made.names]
+    return name, replace(made, partitions=partitions_of(said, labels, minors))
 
 
 def _of_gpus(gpus: Sequence[Json]) -> tuple[RegisteredGpus, str]:

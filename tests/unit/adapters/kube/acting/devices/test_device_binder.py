@@ -192,6 +192,58 @@ def test_whole_gpus_are_not_named_where_nobody_knows_who_has_what():
     assert stage.told("p") is None
 
 
+def linked_stage(policy):
+    """
+    A node of eight H100, whose GPUs are linked in pairs and fours.
+    """
+    stage = Stage("koordinator")
+    raw = node_of("koordinator")
+    raw["metadata"]["labels"] |= {
+        "node.koordinator.sh/gpu-model": "H100",
+        "node.koordinator.sh/gpu-partition-policy": policy,
+    }
+    stage.cache.shelf(NODES).put("n", 2, node_record(raw), "2")
+    stage.cache.shelf(DEVICES).put("n", 2, device(minors=tuple(range(8))), "2")
+    return stage
+
+
+def minors_of(stage, name):
+    said = stage.told(name)["scheduling.koordinator.sh/device-allocated"]
+    return [entry["minor"] for entry in json.loads(said)["gpu"]]
+
+
+@pytest.mark.parametrize("policy", ["Honor", "Prefer"])
+def test_whole_gpus_of_koordinator_are_linked_ones_and_largest_sets_come_first(policy):
+    stage = linked_stage(policy)
+    stage.pod("there", said=given("koordinator", 1), on="n")
+    stage.pod("pair", **{GPU: 2})
+    stage.pod("four", **{"koordinator.sh/gpu": 400})
+    steps = [
+        bind("pair", "n", uid="uid-pair"),
+        bind("four", "n", uid="uid-four", devices=tuple(map(GpuDevice, (2, 3, 4, 5)))),
+    ]
+    stage.deeds.devices.whole.turn(steps)
+
+    assert ["done"] * 2 == [stage.deeds.bind(step).result for step in steps]
+    assert [2, 3] == minors_of(stage, "pair")
+    assert [4, 5, 6, 7] == minors_of(stage, "four"), "those of the plan are not linked"
+
+
+@pytest.mark.parametrize(("policy", "result"), [("Honor", "again"), ("Prefer", "done")])
+def test_gpus_that_are_not_linked_are_given_only_where_they_may_be(policy, result):
+    stage = linked_stage(policy)
+    stage.pod("three", **{GPU: 3})
+    step = bind("three", "n", uid="uid-three")
+    stage.deeds.devices.whole.turn([step])
+    receipt = stage.deeds.bind(step)
+
+    assert result == receipt.result
+    if result == "done":
+        assert [5, 6, 7] == minors_of(stage, "three")
+    else:
+        assert "node n has no free GPUs that are linked" in receipt.message
+
+
 def test_who_still_waits_keeps_the_names_that_were_chosen():
     stage = Stage("koordinator")
     for name in ("p", "q"):

@@ -5,7 +5,6 @@ What pods ask of GPUs in the words of each contract, and what their nodes say.
 import pytest
 
 from adapters.kube.objects.parts.node_devices import (
-    both,
     devices_on,
     koordinator_devices,
 )
@@ -225,16 +224,3 @@ def test_the_minors_of_a_device_object_are_its_names_and_ill_ones_are_known():
 @pytest.mark.parametrize("minors", [(0, 0), (-1, 0), ("0",)])
 def test_device_objects_with_odd_minors_are_a_problem(minors):
     assert koordinator_devices(device(minors=minors))[1].problem
-
-
-@pytest.mark.parametrize("policy", ["Honor", "Prefer"])
-def test_partitions_that_must_be_honoured_close_the_devices(policy):
-    labels = {"node.koordinator.sh/gpu-partition-policy": policy}
-    raw = device(minors=(0, 1))
-    _, plain = koordinator_devices(raw)
-    raw["metadata"]["labels"] = labels
-    _, labelled = koordinator_devices(raw)
-
-    for found in (labelled, both(None, plain, labels)):
-        assert ("honoured" in found.problem) == (policy == "Honor")
-    assert not plain.problem
