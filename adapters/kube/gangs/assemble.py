@@ -167,8 +167,7 @@ class Assembler:
         rules = rules_of(self._dialects, gangs.shared(wide), wide, self._rules)
         self._levels = levels = levels_of(self._dialects, wide, self._levels)
         gangs.make(wide, rules, now, anew=rules is not self._rules)
-        self._rules = rules
-        looks = gangs.looks()
+        self._rules, looks = rules, gangs.looks()
         of_all = (*rules.warnings, *levels.warnings, *trees.found.warnings)
         warnings += _said_of_looks(looks, of_all)
         guests = sum(look.gangs.guests for look in looks)
@@ -188,10 +187,16 @@ class Assembler:
             budgets=tuple(sorted(budgets, key=lambda budget: budget.name)),
             warnings=tuple(summary.sentences()),
         )
-        if asked.contracts or gangs.devices.counts_gpus:
-            snapshot = self._parts.applied(snapshot, self._loads)
-        snapshot = self._links.applied(snapshot)
+        snapshot = self._with_devices(snapshot, asked)
         return Assembled(snapshot=snapshot, summary=summary, claims=_claims(looks))
+
+    def _with_devices(self, snapshot: Snapshot, asked: AskedOfNodes) -> Snapshot:
+        """
+        Say what parts and whole GPUs count together, and which of them are linked.
+        """
+        if asked.contracts or self._gangs.devices.counts_gpus:
+            snapshot = self._parts.applied(snapshot, self._loads)
+        return self._links.applied(snapshot)
 
     def _said_devices(self, wide: Objects) -> dict[str, RegisteredGpus]:
         """
