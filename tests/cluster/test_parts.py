@@ -163,3 +163,52 @@ def test_who_leads_next_ends_a_gang_of_which_the_leader_was_killed(
                 print(second.said()[-6000:])
 
     assert Counter({"0": 2, "1": 2}) == given(stage, space, contract)
+
+
+def minors_of(raw: dict) -> tuple[int, ...]:
+    key = "scheduling.koordinator.sh/device-allocated"
+    return tuple(
+        x["minor"] for x in json.loads(raw["metadata"]["annotations"][key])["gpu"]
+    )
+
+
+def test_whole_gpus_are_linked_where_koordinator_honours_its_partitions(
+    stage, tmp_path
+):
+    labels = {
+        "node.koordinator.sh/gpu-model": "H100",
+        "node.koordinator.sh/gpu-partition-policy": "Honor",
+    }
+    node = node_of(KOORDINATOR, "linked", **labels)
+    node["status"]["allocatable"] |= {
+        f"koordinator.sh/{word}": "800"
+        for word in ("gpu-core", "gpu-memory-ratio", "gpu.shared")
+    }
+    stage.create([node, device("linked", minors=tuple(range(8)))])
+    space = "linked"
+    stage.ensure(space)
+
+    def comes(name: str, gpus: int) -> None:
+        stage.create([stage.group(space, name, 1)])
+        raw = asks(name, **{"koordinator.sh/gpu": 100 * gpus})
+        raw["metadata"] |= {"namespace": space, "labels": {GROUP: name}}
+        raw["spec"]["automountServiceAccountToken"] = False
+        stage.create([raw])
+
+    with Kubelet(stage), Scheduler(stage, folder=tmp_path) as scheduler:
+        try:
+            comes("pair", 2)
+            eventually(lambda: len(stage.bound(space)) == 1, 40)
+            for name, gpus in (("three", 3), ("four", 4), ("one", 1)):
+                comes(name, gpus)
+            eventually(lambda: len(stage.bound(space)) == 3, 40)
+        finally:
+            print(scheduler.said()[-6000:])
+            pods = stage.pods(space)
+            stage.empty(space)
+
+    bound = {name: raw for name, raw in pods.items() if raw["spec"].get("nodeName")}
+    assert {"pair", "four", "one"} == bound.keys()
+    assert (6, 7) == minors_of(bound["pair"])
+    assert (0, 1, 2, 3) == minors_of(bound["four"])
+    assert minors_of(bound["one"]) in {(4,), (5,)}
