@@ -10,6 +10,7 @@ from tests.faults.faults import FAULTS
 NAMED = sorted({(name, fault.strategy) for fault in FAULTS for name in fault.caught_by})
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("fault", FAULTS, ids=[fault.name for fault in FAULTS])
 def test_every_scenario_that_a_fault_names_fails_with_it(fault):
     with fault.apply():
@@ -18,6 +19,7 @@ def test_every_scenario_that_a_fault_names_fails_with_it(fault):
     assert [] == missed
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize(
     ("name", "strategy"), NAMED, ids=[f"{name}-{strategy}" for name, strategy in NAMED]
 )

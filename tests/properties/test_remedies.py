@@ -23,6 +23,7 @@ def test_a_remedy_starts_the_gang_and_neither_less_nor_a_cheaper_one_does(case, 
     assert [] == complaints(case, seed, only="remedies")
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize(("case", "seed"), FOUND)
 def test_what_was_said_wrongly_to_help_once_is_said_rightly(case, seed):
     assert [] == complaints(case, seed, only="remedies")

@@ -17,6 +17,7 @@ In 17 others are promised what whole GPUs leave, in 42 a node has too many choic
 """
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("strategy", ["greedy", "solver"])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_round_with_parts_is_planned_as_it_is_asked(seed, strategy):
@@ -25,6 +26,7 @@ def test_a_round_with_parts_is_planned_as_it_is_asked(seed, strategy):
     assert decide(snapshot, policy, strategy=strategy).fallback is None
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", range(6, 12))
 def test_greedy_is_no_better_in_the_first_tier_that_differs(seed):
     """

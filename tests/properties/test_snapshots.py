@@ -49,6 +49,7 @@ def in_order(snapshot):
     return replace(snapshot, gangs=tuple(gangs))
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("name", FILES)
 def test_what_is_written_is_read_again(name):
     before = in_order(read_scenario(str(FOLDER / name)).snapshot)
@@ -81,6 +82,7 @@ def assert_same_plan(snapshot, policy):
     assert expected == by_place(other, decide(other, policy, strategy="solver"))
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("name", FILES[::5])
 def test_an_anonymised_scenario_has_the_same_plan(name):
     scenario = read_scenario(str(FOLDER / name))
@@ -115,6 +117,7 @@ def private(snapshot):
     return found - {""}
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("name", FILES[::3])
 def test_no_name_and_no_label_value_is_left(name):
     snapshot = read_scenario(str(FOLDER / name)).snapshot

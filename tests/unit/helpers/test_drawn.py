@@ -11,10 +11,10 @@ def test_each_case_is_drawn_on_one_of_as_many_days_as_there_are_parts():
     assert {1} == set(drawn)
 
 
-def test_a_day_draws_from_each_of_two_or_four_kinds_by_turns():
-    drawn = {at % 4 for at in range(16) if is_drawn(at, DAYS[0])}
+def test_a_day_draws_from_each_of_as_many_kinds_by_turns_as_there_are_parts():
+    drawn = {at % PART for at in range(PART * PART) if is_drawn(at, DAYS[0])}
 
-    assert {0, 1, 2, 3} == drawn
+    assert set(range(PART)) == drawn
 
 
 def test_all_are_drawn_where_all_are_asked_for():
