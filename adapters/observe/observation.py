@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +21,22 @@ from models.devices.gpu_counts import gpus_asked
 from models.errors import PhalanxError, PlanRejectedError
 from models.gangs import Gang, PodPhase, pod_sets
 from models.plan import GangLine, Plan
+from models.policy import Policy
 from models.snapshot import Snapshot
 from models.why.reasons import Reason
-from solver import is_live, least_pods
+from solver import RoundAsked, is_live, least_pods
 
 KIND = "Observation"
 BEAT = 600.0
 """
 The seconds after which a round without changes is written, to say that we still look.
 """
+MOST_ASKED = 0.5
+"""
+Seconds of a round after which no more gangs are asked why a plan left them out.
+"""
 _MOST_NAMED = 10
+_WAITS = "Waiting"
 _LEFT = frozenset({"Evict", "Move"})
 _ENDED = frozenset({PodPhase.SUCCEEDED, PodPhase.FAILED})
 Said = Callable[[Iterable[str]], str]
@@ -58,12 +65,43 @@ class _Since:
     evicted: set[str] = field(default_factory=set)
 
 
+class _Whys:
+    """
+    Why gangs wait in a round, in the sentence of ``phalanx why``, within some time.
+    """
+
+    def __init__(
+        self, turn: Turn | None, policy: Policy, now: Callable[[], float]
+    ) -> None:
+        self._turn = turn
+        self._policy = policy
+        self._now = now
+        self._began: float | None = None
+
+    @cached_property
+    def _asked(self) -> RoundAsked | None:
+        turn = self._turn
+        if turn is None:
+            return None
+        return RoundAsked(turn.snapshot, self._policy, turn.plan)
+
+    def of(self, gang: str) -> str:
+        """
+        Say why a gang waits; nothing where that was not shown in time.
+        """
+        began = self._began = self._now() if self._began is None else self._began
+        if self._now() - began >= MOST_ASKED or self._asked is None:
+            return ""
+        why = self._asked.told(gang)
+        return why.short if why.certain else ""
+
+
 class Observer:
     """
     Writes what changes from round to round.
 
-    ``schedulers`` are those whose pods are planned; ``said`` gives what pods without a
-    node say, which are the words of the other one.
+    ``schedulers`` are those whose pods are planned, by the ``policy``; ``said`` gives
+    what pods without a node say, which are the words of the other one.
     """
 
     def __init__(
@@ -71,6 +109,7 @@ class Observer:
         file: RoundFile,
         schedulers: Sequence[str],
         said: Said,
+        policy: Policy,
         *,
         now: Callable[[], float] = time.time,
     ) -> None:
@@ -79,6 +118,7 @@ class Observer:
         self._last: Turn | None = None
         self._schedulers = list(schedulers)
         self._said = said
+        self._policy = policy
         self._known: dict[str, _WrittenGang] = {}
         self._since = _Since()
         self._wrote_at = 0.0
@@ -103,7 +143,13 @@ class Observer:
         """
         last, self._last = self._last, None
         if last is not None and self._now() > self._wrote_at:
-            self._write(replace(last, began=self._now()), [], Counter(), [])
+            whys = _Whys(last, self._policy, self._now)
+            told = [
+                {"gang": line.name, "why": why}
+                for line in last.plan.gangs
+                if line.state == _WAITS and (why := whys.of(line.name))
+            ]
+            self._write(replace(last, began=self._now()), told, Counter(), [])
 
     def refused(self, error: PhalanxError) -> None:
         """
@@ -120,12 +166,13 @@ class Observer:
         Write what is otherwise than in the round before.
         """
         since, plan = self._since, turn.plan
-        self._last = turn
+        before = _Whys(self._last, self._policy, self._now)
         since.rounds += 1
         since.proven += is_proven(plan)
         since.seconds += sum(turn.seconds.values())
         left: Counter[str] = Counter()
-        gangs = list(self._changes(turn, left))
+        gangs = list(self._changes(turn, left, before))
+        self._last = turn
         evicts = list(self._evictions(plan))
         due = turn.began >= self._wrote_at + BEAT
         if gangs or left or evicts or due:
@@ -158,15 +205,23 @@ class Observer:
         Say nothing.
         """
 
-    def _changes(self, turn: Turn, left: Counter[str]) -> Iterable[dict[str, Any]]:
+    def _changes(
+        self, turn: Turn, left: Counter[str], before: "_Whys"
+    ) -> Iterable[dict[str, Any]]:
         """
         Walk the gangs that stand otherwise; count in ``left`` whose pods are gone.
+
+        Who is whole now and was to wait is asked about in the round ``before``.
         """
         lines = {line.name: line for line in turn.plan.gangs}
         here: set[str] = set()
         for gang in turn.snapshot.gangs:
             here.add(gang.key)
+            known = self._known.get(gang.key)
+            was = {} if known is None else known.wrote
             change = self._change(gang, lines[gang.key], left)
+            if change.get("whole") and was.get("plan") == _WAITS:
+                change = {**change, "why": before.of(gang.key)}
             if change:
                 yield {"gang": gang.key, **change}
         for key in [key for key in self._known if key not in here]:

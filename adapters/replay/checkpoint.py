@@ -34,6 +34,7 @@ def keep(engine: Engine, key: str) -> None:
         "offsets": engine.recorder.offsets(),
         "engine": {"arrived": engine.arrived, "round_at": engine.round_at},
         "rounds": asdict(engine.rounds),
+        "longWaits": engine.long_waits.due,
         "world": {name: getattr(world, name) for name in _WORLD},
         "ends": world.ends,
         "fates": [_written(fate) for fate in world.fates.values()],
@@ -88,6 +89,7 @@ def restore(engine: Engine, document: dict[str, Any]) -> None:
     engine.arrived = document["engine"]["arrived"]
     engine.round_at = document["engine"]["round_at"]
     engine.rounds = Rounds(**document["rounds"])
+    engine.long_waits.due.update(document["longWaits"])
     alone = set(document["alone"])
     for values in document["fates"]:
         said = dict(zip(_FIELDS, values, strict=True))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from adapters.loop.interfaces import Planner, turn
+from adapters.replay.long_waits import LongWaits
 from adapters.replay.recorder import Recorder
 from adapters.replay.world.world import Rules, World
 from adapters.replay.world.world_sink import WorldSink
@@ -81,6 +82,7 @@ class Engine:
     arrived: int = 0
     round_at: int = 0
     rounds: Rounds = field(default_factory=Rounds)
+    long_waits: LongWaits = field(default_factory=LongWaits)
     source: WorldSource = field(init=False)
     sink: WorldSink = field(init=False)
 
@@ -207,3 +209,4 @@ class Engine:
         seconds = self.planner.clock() - begun
         self.recorder.round(world, done.plan, before)
         self.recorder.timing(world.now, len(world.shown), self.planner.seconds, seconds)
+        self.recorder.long_waits(self.long_waits.told(self.source, done))

@@ -22,11 +22,13 @@ JOB_COLUMNS = (
 )
 SERIES_COLUMNS = ("t", *USES, LENT, "waiting", "waitingGpus", "running")
 QUEUE_COLUMNS = ("t", "queue", "used", "share", "waiting")
+WAIT_COLUMNS = ("t", "job", "gpus", "waited", "why")
 _FILES = {
     "ended.csv": ("idx", *JOB_COLUMNS),
     "series.csv": SERIES_COLUMNS,
     "queues.csv": QUEUE_COLUMNS,
     "rounds.jsonl": (),
+    "waits.csv": WAIT_COLUMNS,
     "timings.jsonl": (),
 }
 BEHIND = "BehindOlder"
@@ -129,6 +131,13 @@ class Recorder:
                 "fallback": plan.fallback.way if plan.fallback else None,
             },
         )
+
+    def long_waits(self, told: Iterable[Sequence[object]]) -> None:
+        """
+        Write down why who waited longest does so.
+        """
+        for row in told:
+            self._write("waits.csv", row)
 
     def timing(self, now: int, shown: int, decision: float, turn: float) -> None:
         """

@@ -98,7 +98,8 @@ class Reporting:
             return next((p.said for p in cache.pods_named(keys) if p.said), "")
 
         file = RoundFile(observed_in(run.folder, run.shard))
-        self._observer = Observer(file, run.scheduler_names, said)
+        policy = self._settings.policy
+        self._observer = Observer(file, run.scheduler_names, said, policy)
         return [self._observer]
 
     def _acting(self, transport: Transport, identity: str) -> list[Reporter]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from adapters.compare.outcome import percent
 from adapters.reports.charts.number_text import amount, gpus, number, span
+from adapters.reports.observation.not_shown import LIMITS
 from adapters.reports.observation.story import SAME, GangStory, Observed
 from adapters.reports.page.page import (
     Block,
@@ -30,42 +31,6 @@ _MOST = 200
 _ASKED = (
     "Each round was asked of the cluster as it was at that moment, with all that the "
     "other scheduler had bound taken as it was. Nothing was written to the cluster."
-)
-_LIMITS = (
-    (
-        "A gang that a plan would have started would have held its room from then on, "
-        "and others would have found less. That is not simulated: each round begins "
-        "from what the other one made of the cluster. So the hours of several gangs do "
-        "not add up to a schedule that anybody could have had; they say how long gangs "
-        "waited that could have started where they were. A replay plays a schedule."
-    ),
-    (
-        "A gang that the other one started and no plan would have by then is named, "
-        "but not with hours: when a plan would have started it later is not known, "
-        "since it was running."
-    ),
-    (
-        "What has to be evicted first counts apart: nobody was evicted, so no plan was "
-        "seen to start there."
-    ),
-    (
-        "A gang that has not ended waiting counts until the end of the record or until "
-        "it was gone; it may have waited longer."
-    ),
-    "Only the first wait of each gang counts, until its minimum ran once.",
-    (
-        f"Moments are those of the rounds that saw them, and two of them within "
-        f"{SAME:g} s are the same. A gang that came and went between two rounds is not "
-        "in here."
-    ),
-    (
-        "Which running pods were gone without having ended is counted; whether the "
-        "other scheduler evicted them or somebody deleted them is not known."
-    ),
-    (
-        "What Phalanx remembers over rounds, such as heads that are protected after an "
-        "hour, takes no part: its rounds never came to pass."
-    ),
 )
 
 
@@ -95,12 +60,17 @@ def observation_page(found: Observed) -> Page:
                 heading="Gangs that started although no plan would have yet",
                 blocks=_not_chosen(found),
             ),
+            Section(
+                name="still",
+                heading="Gangs that waited at the end",
+                blocks=_still(found),
+            ),
             Section(name="half", heading="Gangs bound in part", blocks=_half(found)),
             Section(name="left", heading="Who had to leave", blocks=_left(found)),
             Section(
                 name="limits",
                 heading="What this does and does not show",
-                blocks=[Items(_LIMITS)],
+                blocks=[Items(LIMITS)],
             ),
         ],
         document=document_of(found),
@@ -145,6 +115,7 @@ def _document(gang: GangStory, found: Observed) -> dict[str, Any]:
         "halfBoundSeconds": round(gang.half, 3),
         "earlierSeconds": round(gang.earlier(found.end), 3),
         "reason": gang.reason,
+        "why": gang.why,
     }
 
 
@@ -282,7 +253,7 @@ def _not_chosen(found: Observed) -> list[Block]:
             Cell(gang.name),
             gpus(gang.gpus),
             _wait(gang.whole, gang),
-            Cell(_why(gang) or _NOTHING),
+            Cell(gang.why or _why(gang) or _NOTHING),
             Cell(gang.to or _NOTHING),
         ]
         for gang in passed[:_MOST]
@@ -296,6 +267,36 @@ def _not_chosen(found: Observed) -> list[Block]:
     ]
     grid = _grid("In the order in which they came", columns, rows, len(passed))
     return [Facts(counts), grid]
+
+
+def _still(found: Observed) -> list[Block]:
+    """
+    List who waited at the end, and why the last plan let it wait.
+    """
+    some = [
+        gang
+        for gang in found.waited()
+        if gang.whole is None and gang.gone is None and gang.reason
+    ]
+    if not some:
+        return [Text(["No gang did that the last plan would not have started."])]
+    some.sort(key=lambda gang: (-gang.gpus, gang.name))
+    rows = [
+        [
+            Cell(gang.name),
+            gpus(gang.gpus),
+            _span(found.end - gang.came),
+            Cell(gang.why or _why(gang) or _NOTHING),
+        ]
+        for gang in some[:_MOST]
+    ]
+    columns = [
+        Column("Gang"),
+        Column("GPUs", right=True),
+        Column("Waited", right=True),
+        Column("Why the last plan let it wait"),
+    ]
+    return [_grid("The largest first", columns, rows, len(some))]
 
 
 def _half(found: Observed) -> list[Block]:

@@ -26,8 +26,9 @@ class GangStory:
 
     ``after`` is when a plan first would have made room for it by evictions.  ``half``
     are the seconds for which only a part of it ran before it was whole.  ``reason`` is
-    why the last plan before it was whole left it out, ``to`` who got its room there,
-    ``said`` what its pods said while a plan would have started it.
+    why the last plan before it was whole left it out, ``why`` the same as the sentence
+    of ``phalanx why``, ``to`` who got its room there, ``said`` what its pods said while
+    a plan would have started it.
     """
 
     name: str
@@ -45,6 +46,7 @@ class GangStory:
     half: float = 0.0
     half_since: float | None = None
     reason: str | None = None
+    why: str = ""
     to: str = ""
     said: str = ""
     state: dict[str, Any] = field(default_factory=dict)
@@ -56,6 +58,7 @@ class GangStory:
         self.state.update(change)
         if self.whole is not None:
             return
+        self.why = str(change.get("why", self.why))
         runs, whole = self.state.get("runs", 0), self.state.get("whole", False)
         if whole and not self.was_whole:
             self.whole = now

@@ -70,6 +70,19 @@ class PlayedJob:
     nodes: str
 
 
+@dataclass(frozen=True, slots=True)
+class LongWait:
+    """
+    A job that had waited longer than any before it, and why, at one moment.
+    """
+
+    moment: float
+    job: str
+    gpus: float
+    waited: float
+    why: str
+
+
 def read_series(path: Path) -> Series:
     """
     Read ``series.csv``.
@@ -101,6 +114,23 @@ def read_queues(path: Path) -> QueueSeries:
     if not found.by_moment:
         raise TableError("has no rows")
     return found
+
+
+def read_waits(path: Path) -> list[LongWait]:
+    """
+    Read ``waits.csv``, which a replay without long waits leaves empty.
+    """
+    names = ("t", "job", "gpus", "waited", "why")
+    return [
+        LongWait(
+            moment=number_in(t) or 0.0,
+            job=job,
+            gpus=number_in(gpus) or 0.0,
+            waited=number_in(waited) or 0.0,
+            why=why,
+        )
+        for t, job, gpus, waited, why in _rows(path, names)
+    ]
 
 
 def read_jobs(folder: Path) -> Iterator[PlayedJob]:

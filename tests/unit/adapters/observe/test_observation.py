@@ -29,7 +29,11 @@ class Watch:
         self.says = "0/1 nodes are available"
         self.now = START
         self.observer = Observer(
-            RoundFile(self.path), ["other"], lambda _: self.says, now=lambda: self.now
+            RoundFile(self.path),
+            ["other"],
+            lambda _: self.says,
+            Policy(),
+            now=lambda: self.now,
         )
 
     def see(self, seconds, *gangs, size=1):
@@ -195,3 +199,17 @@ def test_the_document_is_plain_json(watch):
     assert json.loads(json.dumps(document_of(watch.story())))["kind"] == (
         "ObservationReport"
     )
+
+
+def test_who_was_left_out_is_told_what_phalanx_why_says(watch):
+    stays = gang("stays", minimum=1, gpus=4, running=["n0"])
+    watch.see(0, waits(), stays)
+    watch.see(60, runs(), stays)
+    watch.see(90, waits("late"), stays)
+    watch.now = START + 120
+    watch.observer.ended()
+    sentence = "room: needs 8 GPUs; 4 of 8 are free where it may be"
+
+    assert [sentence] * 2 == [watch.gang(name).why for name in ("g", "late")]
+    page = as_markdown(observation_page(watch.story())).replace("\xa0", " ")
+    assert 2 == page.count(sentence)

@@ -193,3 +193,16 @@ def test_the_series_tells_held_and_lent_nodes_from_what_is_freed(tmp_path):
     assert "0" == before["held"] < before["freed"]
     assert 2 * 1800 / 3600 == float(after["lent"])
     assert 2 * 3300 / 3600 == pytest.approx(float(after["held"]), abs=0.001)
+
+
+def test_who_waits_longer_than_anybody_before_is_asked_why(tmp_path):
+    jobs = [job("busy", duration=9 * 3600), job("wide", submit=1, pods=2)]
+    jobs += [job(f"tick-{at}", submit=at * 1800, duration=60) for at in range(1, 18)]
+    for strategy in ("solver", "fifo"):
+        played(tmp_path / strategy, run(jobs, strategy=strategy))
+    told = table(tmp_path / "solver", "waits.csv")
+
+    assert [5400, 10800, 21600] == [int(row["t"]) for row in told]
+    assert {"wide"} == {row["job"] for row in told}
+    assert told[0]["why"].startswith("room: needs 16 GPUs; 8 of 16 are free")
+    assert [] == table(tmp_path / "fifo", "waits.csv")
