@@ -34,10 +34,9 @@ def change_words(  # noqa: C901, PLR0911, PLR0912 - one for each
             return f"open {change.node}"
         case QueueRule():
             if change.field == "weight":
-                to = change.amount.value
-                return (
-                    f"raise the weight of {change.queue} in {change.resource} to {to}"
-                )
+                what = amount(change.resource, 2).partition(" ")[2]
+                where = f"the weight of {change.queue}"
+                return f"raise {where} for {what} to {change.amount.value}"
             more = amount(change.resource, change.amount.by or 0)
             return f"raise the {change.field} of {change.queue} by {more}"
         case GangPriority():
@@ -54,7 +53,7 @@ def change_words(  # noqa: C901, PLR0911, PLR0912 - one for each
             where = "anywhere" if change.to is None else f"in one {change.to}"
             return f"let it be {where} instead of in one {change.level}"
         case GangPods():
-            return f"let it need {counted(-change.by, 'pod')} less"
+            return f"let it need {counted(-change.by, 'pod')} fewer"
         case EvictedGangs():
             return f"evict {listed(change.gangs, 'gang')}"
         case _:

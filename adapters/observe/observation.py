@@ -95,6 +95,14 @@ class _Whys:
         why = self._asked.told(gang)
         return why.short if why.certain else ""
 
+    def all(self) -> Iterable[dict[str, Any]]:
+        """
+        Walk the gangs that wait, each with why it does.
+        """
+        for line in self._turn.plan.gangs if self._turn else ():
+            if line.state == _WAITS and (why := self.of(line.name)):
+                yield {"gang": line.name, "why": why}
+
 
 class Observer:
     """
@@ -144,11 +152,7 @@ class Observer:
         last, self._last = self._last, None
         if last is not None and self._now() > self._wrote_at:
             whys = _Whys(last, self._policy, self._now)
-            told = [
-                {"gang": line.name, "why": why}
-                for line in last.plan.gangs
-                if line.state == _WAITS and (why := whys.of(line.name))
-            ]
+            told = list(whys.all())
             self._write(replace(last, began=self._now()), told, Counter(), [])
 
     def refused(self, error: PhalanxError) -> None:
@@ -173,7 +177,7 @@ class Observer:
         left: Counter[str] = Counter()
         gangs = list(self._changes(turn, left, before))
         self._last = turn
-        evicts = list(self._evictions(plan))
+        evicts = list(_evictions(plan, since.evicted))
         due = turn.began >= self._wrote_at + BEAT
         if gangs or left or evicts or due:
             self._write(turn, gangs, left, evicts)
@@ -271,22 +275,6 @@ class Observer:
             found["said"] = self._said(keys)
         return found
 
-    def _evictions(self, plan: Plan) -> Iterable[dict[str, Any]]:
-        """
-        Walk what a plan would evict or move and no plan before it would have.
-        """
-        groups: dict[tuple[str, str, str], list[Any]] = {}
-        for step in plan.operations:
-            who = step.uid or step.pod
-            if step.op in _LEFT and who not in self._since.evicted:
-                self._since.evicted.add(who)
-                key = step.op, step.gang, step.rule or ""
-                groups.setdefault(key, []).append(step)
-        for (op, gang, rule), steps in groups.items():
-            whom = sorted({name for step in steps for name in step.beneficiaries})
-            shown = {"op": op, "gang": gang, "rule": rule, "pods": len(steps)}
-            yield {**shown, "for": whom[:_MOST_NAMED]}
-
     def _write(
         self,
         turn: Turn,
@@ -302,6 +290,23 @@ class Observer:
         }
         self._file.append(_head(turn, self._schedulers, since) | changed)
         self._since = _Since(evicted=since.evicted)
+
+
+def _evictions(plan: Plan, known: set[str]) -> Iterable[dict[str, Any]]:
+    """
+    Walk what a plan would evict or move; what plans before it would have is ``known``.
+    """
+    groups: dict[tuple[str, str, str], list[Any]] = {}
+    for step in plan.operations:
+        who = step.uid or step.pod
+        if step.op in _LEFT and who not in known:
+            known.add(who)
+            key = step.op, step.gang, step.rule or ""
+            groups.setdefault(key, []).append(step)
+    for (op, gang, rule), steps in groups.items():
+        whom = sorted({name for step in steps for name in step.beneficiaries})
+        shown = {"op": op, "gang": gang, "rule": rule, "pods": len(steps)}
+        yield {**shown, "for": whom[:_MOST_NAMED]}
 
 
 def _head(turn: Turn, schedulers: list[str], since: _Since) -> dict[str, Any]:

@@ -106,6 +106,7 @@ class Blocker:
         said["limit"] = "at most" if "outside" in said else "its limit"
         said["named"] = f": {said['who']}" if said.get("who") else ""
         said["kept"] = f": {said['kept']}" if "kept" in said else ""
+        said.setdefault("where", " where it may be")
         own = _OF_PARTS if "rest" in said else _SENTENCES
         return own.get(self.rule, _SENTENCES[self.rule]).format_map(_SaidWords(said))
 
@@ -252,8 +253,8 @@ _SENTENCES: dict[Verdict, str] = {
     Verdict.NODES: "{at}{there}",
     Verdict.NEIGHBOURS: "no two of its pods may share a host{there}",
     Verdict.TOPOLOGY: "needs {needed} in one {at}; the best has {left} of {has} free",
-    Verdict.DEVICES: "needs {needed}; {left} of {has} are free where it may be",
-    Verdict.ROOM: "needs {needed}; {left} of {has} are free where it may be",
+    Verdict.DEVICES: "needs {needed}; {left} of {has} are free{where}",
+    Verdict.ROOM: "needs {needed}; {left} of {has} are free{where}",
     Verdict.FRAGMENTS: (
         "needs {needed}; {left} are free, but in pieces: there is room for {detail}"
     ),

@@ -12,14 +12,14 @@ from models.devices.gpu_counts import shares_asked
 from models.devices.gpu_parts import is_part
 from models.resources import GPU_SHARE
 from models.why.reasons import Fact, Facts, counted, device_words, listed
-from models.why.verdicts import Blocker, Verdict, amount, plain
+from models.why.verdicts import Blocker, Verdict, amount
 from solver.evict.open_step import open_step, remembering
 from solver.explain.fragments import pieces
 from solver.explain.left_on_devices import lacking_device, of_devices
 from solver.explain.protected import protector
 from solver.explain.room_now import fitting_nodes, limits_of, matching, strain
 from solver.place.draft import Draft
-from solver.problem.node_room import Ints
+from solver.problem.node_room import Bools, Ints
 from solver.problem.problem import Problem, Step, Unit
 from solver.problem.when_empty.never_starts import needed
 from solver.problem.when_empty.no_fitting_node import labels_of
@@ -116,8 +116,17 @@ class _Telling:
             has=total,
             used=total - left,
             needs=needs,
-            facts=facts,
+            facts={**facts, **self._where(nodes)},
         )
+
+    def _where(self, nodes: Bools) -> Facts:
+        """
+        Say so if some of the nodes are only counted since rules about nodes are lifted.
+        """
+        every = frozenset(self.ask.rules) - {OUTRANKED}
+        if (matching(*self.ask.world(every)) | ~nodes).all():
+            return {}
+        return {"where": ", counting nodes that it may not use"}
 
     def _of_nodes(self, rule: NamedRule) -> Blocker:
         """
@@ -126,12 +135,12 @@ class _Telling:
         problem, unit = self.ask.world(self.core)
         freer, same = self.ask.world(self.core - {rule})
         more = matching(freer, same) & ~matching(problem, unit)
-        free = freer.room.now[more].clip(min=0).sum(axis=0)
+        free = self.ask.given(self.core).room.now[more].clip(min=0).sum(axis=0)
         column, resource, needs = _most_strained(freer, same, free)
-        left = int(free[column])
+        left, total = int(free[column]), int(offered(problem.room)[more, column].sum())
         at, names = rule.at, [problem.room.nodes[n].name for n in more.nonzero()[0]]
         where = counted(len(names), "node") if len(names) > 3 else listed(names, "node")
-        there = f"; {amount(resource, left)} free on {where}" if names else ""
+        there = f"; {_free(resource, left)} on {where}" if names else ""
         if rule.kind == DRAINED:
             at = rule.at or f"{len(names)} nodes"
             there = f" is drained, with {amount(resource, left)} free"
@@ -150,8 +159,8 @@ class _Telling:
             rule=rule.word,
             at=at,
             resource=resource,
-            has=left,
-            used=0,
+            has=total,
+            used=total - left,
             needs=needs,
             facts=facts,
         )
@@ -287,12 +296,13 @@ def _taken(
 ) -> Blocker:
     total = sum(shares.values())
     names = listed([*shares], "gang") or "others"
-    given, have = amount(resource, total), plain(resource, free)
+    given, have = amount(resource, total), amount(resource, free)
     wanted = words.get("wanted", amount(resource, needs))
     alone = f"could start alone and needs {wanted}; this plan gives"
-    detail = f"{alone} {given} of {have} free to {names}{words.get('rest', '')}"
+    rest = words.get("rest", "")
+    detail = f"{alone} {given} to {names}, of {have} that are free{rest}"
     if whose:
-        detail = f"{alone} {given} of {have} that {whose} may use to {names}"
+        detail = f"{alone} {given} to {names}, of {have} that {whose} may still use"
     elif needs > free:
         detail = f"could start if others left for it; {alone} {given} to {names}"
         detail = detail.replace("could start alone and ", "")
@@ -305,6 +315,10 @@ def _taken(
         needs=needs,
         facts=facts,
     )
+
+
+def _free(resource: str, left: int) -> str:
+    return f"{amount(resource, left)} {'is' if left == 1 else 'are'} free"
 
 
 def _most_strained(problem: Problem, unit: Unit, free: Ints) -> tuple[int, str, int]:

@@ -61,11 +61,17 @@ class StartUnder:
         self._every = frozenset(rules)
         self._known: dict[Rules, tuple[bool | None, Proof]] = {}
 
+    def given(self, rules: Rules) -> Problem:
+        """
+        Give the round as it is, beside what others get where that is among the rules.
+        """
+        return self._rounds[OUTRANKED in rules]
+
     def world(self, rules: Rules) -> tuple[Problem, Unit]:
         """
         See the round and the unit under some rules.
         """
-        problem = self._rounds[OUTRANKED in rules]
+        problem = self.given(rules)
         return world_of(problem, self.unit, rules - {OUTRANKED}, self._every)
 
     def answer(self, rules: Rules) -> bool | None:

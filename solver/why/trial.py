@@ -140,25 +140,9 @@ class Trial:
         """
         Find the least amount of a line with which the gang starts.
         """
-        return self._search(line.least, line.most, lambda by: [(line, by)])
+        return self.search(line.least, line.most, lambda by: [(line, by)])
 
-    def both(self, first: MenuLine, second: MenuLine) -> Remedy | None:
-        """
-        Find the least amounts of two lines with which the gang starts, one by one.
-        """
-        if not self.may_help([(first, first.most), (second, second.most)]):
-            return None
-        one = self._search(
-            first.least, first.most, lambda by: [(first, by), (second, second.most)]
-        )
-        used = first.most if one is None else _amount(first, one)
-        two = self._search(
-            second.least, second.most, lambda by: [(first, used), (second, by)]
-        )
-        self.open |= self.crowded and not (one or two)
-        return two or one
-
-    def _search(
+    def search(
         self, least: int, most: int, lines: Callable[[int], Lines]
     ) -> Remedy | None:
         """
@@ -286,18 +270,18 @@ def _others(
     before: Mapping[str, str], after: Mapping[str, str], gang: str
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """
-    List which others start, no longer start, and leave.
+    List which others start, no longer start, and leave, be it to start elsewhere.
     """
     starts, waits, leaves = list[str](), list[str](), list[str]()
     for name in sorted(set(before) - {gang}):
         was, now = before[name], after.get(name)
-        if now in _STARTS and was not in (*_STARTS, "Growing"):
+        if was == "Running" and now in (*_STARTS, "Waiting"):
+            leaves.append(name)
+        elif now in _STARTS and was not in (*_STARTS, "Growing"):
             starts.append(name)
         elif now == "Waiting" and was in (*_STARTS, "Growing"):
             waits.append(name)
-        elif (now == "Waiting" and was == "Running") or (
-            now == "Evicting" and was != "Evicting"
-        ):
+        elif now == "Evicting" and was != "Evicting":
             leaves.append(name)
     return tuple(starts), tuple(waits), tuple(leaves)
 
@@ -345,7 +329,7 @@ def _states(plan: Plan) -> dict[str, str]:
     return {line.name: str(line.state) for line in plan.gangs}
 
 
-def _amount(line: MenuLine, remedy: Remedy) -> int:
+def amount_in(line: MenuLine, remedy: Remedy) -> int:
     """
     Give the amount of a line that a remedy has.
     """

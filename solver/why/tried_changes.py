@@ -17,6 +17,7 @@ from solver.why.menu import menu_of
 from solver.why.menu_line import OF_OTHERS, OF_ROOM, MenuLine
 from solver.why.named_rules import rules_of
 from solver.why.trial import Trial, trial_of
+from solver.why.two_changes import both, cheaper_both
 from solver.why.why_waits import unit_of
 
 HOPELESS = frozenset(
@@ -129,15 +130,22 @@ def _pair(
 ) -> list[Remedy]:
     """
     Find the cheapest two changes that help together.
+
+    Of two the one that costs more is kept small first.
     """
-    pairs = [two for two in combinations(menu, 2) if _may_take(cores, *two)]
-    for first, second in sorted(
-        pairs, key=lambda two: sum(line.price(line.most) for line in two)
-    ):
-        both = trial.both(first, second)
-        if both is not None:
-            return [both]
-    return []
+    best: Remedy | None = None
+    found = [two for two in combinations(menu, 2) if _may_take(cores, *two)]
+    pairs = [sorted(two, key=lambda line: -line.price(line.least)) for two in found]
+    for first, second in sorted(pairs, key=_least_price):
+        if best is None:
+            best = both(trial, first, second)
+        elif _least_price((first, second)) < best.price:
+            best = cheaper_both(trial, first, second, best.price) or best
+    return [] if best is None else [best]
+
+
+def _least_price(lines: Iterable[MenuLine]) -> int:
+    return sum(line.price(line.least) for line in lines)
 
 
 def _cores(why: WhyWaits) -> list[Sequence[Blocker]]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from adapters.cli.terminal.output import Paint, Table
 from adapters.files.change_words import change_words, ordinal
+from models.changes import EvictedGangs
 from models.devices.gpu_counts import shown_gpus
 from models.why.reasons import counted, listed
 from models.why.remedies import Remedies, Remedy, WhenStarts, WhySummary
@@ -89,7 +90,7 @@ def summary_lines(found: WhySummary, width: int | None) -> Iterator[str]:
         words = " and ".join(change_words(change) for change in found.best.changes)
         starts = counted(len(found.best.starts), "gang")
         lost = _others(replace(found.best, starts=()))
-        yield from _wrapped(f"Starts most, {starts}: {words}{lost}", width)
+        yield from _wrapped(f"Would start most, {starts}: {words}{lost}", width)
     if found.untried:
         yield f"{_INDENT}{found.untried} more changes were not tried"
 
@@ -108,7 +109,7 @@ def _help(why: WhyWaits, remedies: Remedies, width: int | None) -> Iterator[str]
     yield f"Would help, cheapest first (each was planned and judged, {when})"
     for at, one in enumerate(remedies.found, start=1):
         words = " and ".join(change_words(change) for change in one.changes)
-        unless = ", unless others that wait take it first" if one.alone else ""
+        unless = ", unless others that wait take the room" if one.alone else ""
         text = f"{at}. {words}{_others(one)}{unless} (price {one.price})"
         yield from _wrapped(text, width)
     if remedies.untried:
@@ -128,13 +129,27 @@ def _nothing(remedies: Remedies) -> str:
 
 
 def _others(one: Remedy) -> str:
-    told = {
-        "starting": one.starts,
-        "no longer starting": one.waits,
-        "leaving": one.leaves,
+    """
+    Say what becomes of others; that evicted ones leave is said by the change itself.
+    """
+    evicted = {
+        name
+        for change in one.changes
+        if isinstance(change, EvictedGangs)
+        for name in change.gangs
     }
-    parts = [f"{word} {listed(names, 'gang')}" for word, names in told.items() if names]
-    return f", {', '.join(parts)}" if parts else ""
+    leave = [name for name in one.leaves if name not in evicted]
+    told = (
+        (one.starts, "starts, too", "start, too"),
+        (one.waits, "no longer starts", "no longer start"),
+        (leave, "leaves", "leave"),
+    )
+    parts = [
+        f"{listed(names, 'gang')} {several if len(names) > 1 else single}"
+        for names, single, several in told
+        if names
+    ]
+    return f"; {', '.join(parts)}" if parts else ""
 
 
 def _table(blockers: Sequence[Blocker]) -> Table:

@@ -46,36 +46,38 @@ def observation_page(found: Observed) -> Page:
         verdict=_verdict(found),
         certainty=_certainty(found),
         tiles=_tiles(found),
-        sections=[
-            Section(
-                name="earlier",
-                heading="Gangs that waited although a plan would have started them",
-                blocks=_earlier(found),
-            ),
-            Section(
-                name="waits", heading="Waits, side by side", blocks=[_waits(found)]
-            ),
-            Section(
-                name="others",
-                heading="Gangs that started although no plan would have yet",
-                blocks=_not_chosen(found),
-            ),
-            Section(
-                name="still",
-                heading="Gangs that waited at the end",
-                blocks=_still(found),
-            ),
-            Section(name="half", heading="Gangs bound in part", blocks=_half(found)),
-            Section(name="left", heading="Who had to leave", blocks=_left(found)),
-            Section(
-                name="limits",
-                heading="What this does and does not show",
-                blocks=[Items(LIMITS)],
-            ),
-        ],
+        sections=_sections(found),
         document=document_of(found),
         made_by=[(name, value) for name, value in sorted(found.versions.items())],
     )
+
+
+def _sections(found: Observed) -> list[Section]:
+    return [
+        Section(
+            name="earlier",
+            heading="Gangs that waited although a plan would have started them",
+            blocks=_earlier(found),
+        ),
+        Section(name="waits", heading="Waits, side by side", blocks=[_waits(found)]),
+        Section(
+            name="others",
+            heading="Gangs that started although no plan would have yet",
+            blocks=_not_chosen(found),
+        ),
+        Section(
+            name="still",
+            heading="Gangs that waited at the end",
+            blocks=_still(found),
+        ),
+        Section(name="half", heading="Gangs bound in part", blocks=_half(found)),
+        Section(name="left", heading="Who had to leave", blocks=_left(found)),
+        Section(
+            name="limits",
+            heading="What this does and does not show",
+            blocks=[Items(LIMITS)],
+        ),
+    ]
 
 
 def document_of(found: Observed) -> dict[str, Any]:

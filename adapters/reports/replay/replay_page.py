@@ -8,7 +8,7 @@ from adapters.reports.charts.number_text import DAY, amount, period, share, span
 from adapters.reports.page.page import Block, Page, Section
 from adapters.reports.replay.decisions import decisions
 from adapters.reports.replay.found_better import found_better
-from adapters.reports.replay.long_waits import long_waits
+from adapters.reports.replay.longest_waits import long_waits
 from adapters.reports.replay.measures import every_grid, listed, paired_grid
 from adapters.reports.replay.over_time import fairness, use
 from adapters.reports.replay.replay_summary import (

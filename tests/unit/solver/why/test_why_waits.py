@@ -153,8 +153,8 @@ def test_who_gets_what_it_could_have_used_is_named():
 
     assert [("outranked", ""), ("room", "")] == rules(found)
     assert (
-        "could start alone and needs 4 GPUs; this plan gives 6 GPUs of 8 free "
-        "to default/first"
+        "could start alone and needs 4 GPUs; this plan gives 6 GPUs to default/first, "
+        "of 8 GPUs that are free"
     ) == found.sentence
 
 
@@ -269,3 +269,22 @@ def test_who_does_not_start_since_the_next_round_would_evict_it_is_told_for_whom
         "could start alone; it is held back for default/first, "
         "for whom the next round would evict it"
     )
+
+
+def test_room_on_nodes_that_it_may_not_use_is_said_to_be_counted():
+    old = replace(nodes(1)[0], name="old", taints=(Taint(key="old"),))
+    case = snapshot((*nodes(1), old), [gang("a", minimum=3, gpus=8)])
+    found = why(case, "a")
+    counted = "needs 24 GPUs; 16 of 16 are free, counting nodes that it may not use"
+
+    assert counted == found.sentence
+
+
+def test_what_is_free_on_nodes_that_it_may_not_use_is_what_is_free_now():
+    runs = gang("runs", gpus=6, running=["n0"])
+    picky = gang("a", minimum=3, gpus=1, demand=selector(kind="h100"))
+    found = why(snapshot(nodes(1), [runs, picky]), "a")
+    (node,) = (one for one in found.because if one.rule is Verdict.NODES)
+
+    assert "kind=h100 is asked for; 2 GPUs are free on n0 without it" == node.sentence
+    assert (8, 6) == (node.has, node.used)
