@@ -7,7 +7,6 @@ comes later is beside who stays.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations
 
 from exact.small_model import SmallModel
 from models.gangs import PodPhase, PodSet, pod_sets
@@ -18,7 +17,6 @@ from solver.effort.cp_sat import cp_model
 MOST = 1_000_000
 Sum = int | cp_model.LinearExpr
 Place = tuple[str, str, str]
-_First = tuple[cp_model.IntVar, Node]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +33,7 @@ class Changes:
     moved: Mapping[Place, Sum]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Pods:
     """
     Pods of one leaf, or of others, on one node.
@@ -80,16 +78,7 @@ def add_neighbours(small: SmallModel, changes: Changes | None = None) -> None:
             _add_apart(small, rule, here)
     moments = (pods,) if changes is None else (pods, [one.at_once() for one in pods])
     for moment in moments:
-        looked_for = sorted({each.near for each in said if each.near})
-        first = {near: _add_near(small, near, moment) for near in looked_for}
-        alike: dict[str, list[cp_model.IntVar]] = {}
-        for near, found in first.items():
-            alike.setdefault(near.pods, []).extend(literal for literal, _ in found)
-        for literals in alike.values():
-            small.cp.add_at_most_one(literals)
-        for pair in combinations(looked_for, 2):
-            begins = [*first[pair[0]], *first[pair[1]]]
-            _add_pair_near(small, pair, moment, begins)
+        _add_near(small, moment)
     kinds = {(one.said, one.demand) for one in pods if one.said.spread}
     for kind, demand in sorted(kinds, key=repr):
         for spread in kind.spread:
@@ -183,59 +172,76 @@ def _where_any(small: SmallModel, number: cp_model.LinearExpr) -> cp_model.IntVa
     return some
 
 
-def _add_near(small: SmallModel, near: Near, pods: list[_Pods]) -> list[_First]:
+def _add_near(small: SmallModel, pods: list[_Pods]) -> None:
     """
-    Ensure that every domain with a pod that looks for others has one, or the first.
+    Ensure that pods come in some order, each near to others, or first of its like.
 
-    Give the literals of who is the first, each with its node.
+    All pods of a leaf on a node have one place in that order: the first is found by
+    the others.
     """
-    meant = [one for one in pods if near.pods in one.said.selected]
-    exists = any(
-        one.there and any(key in one.node.labels for key in near.keys) for one in meant
-    )
-    looks = [one for one in pods if one.said.near == near]
-    first: dict[int, cp_model.IntVar] = {}
+    looks = [one for one in pods if one.said.near and not isinstance(one.new, int)]
+    order = [small.cp.new_int_var(0, len(looks), "") for _ in looks]
+    first = [small.cp.new_bool_var("") for _ in looks]
     for at, one in enumerate(looks):
+        near = one.said.near
+        assert near is not None
+        small.cp.add(first[at] <= one.new)
+        if near.pods not in one.said.selected or _is_there(near, pods):
+            small.cp.add(first[at] == 0)
         if any(key not in one.node.labels for key in near.keys):
             small.cp.add(one.new == 0)
-        elif not exists and near.pods in one.said.selected:
-            first[at] = small.cp.new_bool_var("")
-            small.cp.add(first[at] <= one.new)
-    for key in near.keys:
-        values = {one.node.labels[key] for one in looks if key in one.node.labels}
-        for value in sorted(values):
-            found = [
-                one.stay + (0 if one.said.near == near else one.new)
-                for one in meant
-                if one.node.labels.get(key) == value
-            ]
-            found += [
-                var for at, var in first.items() if looks[at].node.labels[key] == value
-            ]
-            asks = [one.new for one in looks if one.node.labels.get(key) == value]
-            small.cp.add(_total(asks) <= MOST * _total(found))
-    return [(literal, looks[at].node) for at, literal in first.items()]
+        else:
+            some = _where_any(small, _total([one.new]))
+            for key in near.keys:
+                found = [first[at], *_found(small, at, key, (pods, looks, order))]
+                small.cp.add(_total(found) >= 1).only_enforce_if(some)
+        for other, after in enumerate(looks):
+            if other != at and _finds(near, after):
+                both = first[at], first[other]
+                small.cp.add(order[at] < order[other]).only_enforce_if(both)
 
 
-def _add_pair_near(
-    small: SmallModel, pair: tuple[Near, Near], pods: list[_Pods], begins: list[_First]
-) -> None:
+def _is_there(near: Near, pods: list[_Pods]) -> bool:
+    return any(one.there and _finds(near, one) for one in pods)
+
+
+def _finds(near: Near, one: _Pods) -> bool:
     """
-    Ensure that of two kinds in a domain one finds somebody else: it comes before.
+    Tell whether a pod is known to those that look for such pods by some keys.
     """
-    asks = [one for one in pods if one.said.near in pair]
-    names = {near.pods for near in pair}
-    meant = [one for one in pods if names.intersection(one.said.selected)]
-    for key in {*pair[0].keys} & {*pair[1].keys}:
-        for value in {one.node.labels[key] for one in asks if key in one.node.labels}:
-            found: list[Sum] = [
-                one.stay + (0 if one.said.near in pair else one.new)
-                for one in meant
-                if one.node.labels.get(key) == value
-            ]
-            found += [x for x, node in begins if node.labels.get(key) == value]
-            new = [one.new for one in asks if one.node.labels.get(key) == value]
-            small.cp.add(_total(new) <= MOST * _total(found))
+    return near.pods in one.said.selected and any(
+        key in one.node.labels for key in near.keys
+    )
+
+
+def _found(
+    small: SmallModel,
+    at: int,
+    key: str,
+    given: tuple[list[_Pods], list[_Pods], list[cp_model.IntVar]],
+) -> Iterator[Sum]:
+    """
+    Walk those that may come before a pod and are near to it by a key.
+    """
+    pods, looks, order = given
+    near, node = looks[at].said.near, looks[at].node
+    assert near is not None
+    for one in pods:
+        if near.pods not in one.said.selected:
+            continue
+        if one.node.labels.get(key) != node.labels[key]:
+            continue
+        yield one.stay
+        if one.said.near is None:
+            yield one.new
+    for other, one in enumerate(looks):
+        if other == at or near.pods not in one.said.selected:
+            continue
+        if one.node.labels.get(key) == node.labels[key]:
+            before = small.cp.new_bool_var("")
+            small.cp.add(before <= one.new)
+            small.cp.add(order[other] < order[at]).only_enforce_if(before)
+            yield before
 
 
 def _add_spread(

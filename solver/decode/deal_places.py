@@ -202,9 +202,17 @@ class _Dealer:
     def _with_first(self, wants: list[tuple[Want, int]]) -> list[tuple[Want, int]]:
         """
         Take the place of the first of its like: where nobody comes that it looks for.
+
+        Those whom many look for come last, since others are not the first then.
         """
         around, rest = self.work.around, []
-        for want, count in wants:
+        looked_for = [self._said(want).near for want, _ in wants]
+
+        def found_by(item: tuple[Want, int]) -> int:
+            mine = self._said(item[0]).selected
+            return sum(near is not None and near.pods in mine for near in looked_for)
+
+        for want, count in sorted(wants, key=found_by):
             said, first = self._said(want), []
             if around is not None and said.near and around.is_first(said):
                 alone = self._without(said.near)

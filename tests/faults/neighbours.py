@@ -9,6 +9,7 @@ from tests.faults.switch import Switch, always, both, seeing, switch
 
 _AROUND = "solver.problem.neighbours.pods_around:PodsAround"
 _ROWS = "solver.encode.neighbours.domain_rows:_Rows"
+_NEAR = "solver.encode.neighbours.near_rows:_NearRows"
 _PREFERRED = "solver.encode.neighbours.preferred_rows:_PreferredRows"
 _DIR = "neighbours"
 
@@ -27,6 +28,15 @@ def _said(**changes) -> Switch:
             for method in ("may_be", "apart_from")
         )
     )
+
+
+def _who_look(rows, near):
+    items = rows.counts.items.items()
+    return [shape for shape, item in items if item.neighbours.near == near]
+
+
+def _any_rank(rows, place):
+    return rows.model.new_int_var(0, 99, f"{place}")
 
 
 FAULTS = [
@@ -111,29 +121,26 @@ FAULTS = [
     Fault(
         "rows-keep-nobody-near",
         "the model lets pods be far from those that they must be near to",
-        switch(f"{_ROWS}.keep_near", always(None)),
+        switch(f"{_NEAR}.open_places", always(None)),
         _for(("who-looks-for-its-like-leaves-room-for-others",)),
     ),
     Fault(
         "rows-let-anybody-be-the-first",
         "the model lets a pod come first that does not look for its like",
-        switch(
-            f"{_ROWS}._keep_beside",
-            lambda old: lambda self, *args, **_: old(self, *args, may_begin=True),
-        ),
-        _for(("only-who-looks-for-its-like-may-be-first",)),
+        switch(f"{_NEAR}._own", lambda old: _who_look),
+        _for(("nobody-comes-first-for-others",)),
     ),
     Fault(
         "one-is-the-first-by-each-label",
         "the model lets one pod be the first for each label by which they are near",
-        switch(f"{_ROWS}.keep_one_first", always(None)),
+        switch(f"{_NEAR}._finds", always(False)),
         _for(("one-is-the-first-by-whatever-label-they-are-near",)),
     ),
     Fault(
-        "two-find-only-each-other",
-        "the model lets two kinds start that only find each other",
-        switch(f"{_ROWS}.keep_pair_near", always(None)),
-        _for(("two-gangs-do-not-only-find-each-other",)),
+        "rings-find-only-each-other",
+        "the model lets gangs start that only find each other",
+        switch(f"{_NEAR}._rank", lambda old: _any_rank),
+        _for(("a-ring-finds-somebody-elsewhere-only",)),
     ),
     Fault(
         "the-first-comes-last",

@@ -15,16 +15,13 @@ from solver.effort.cp_sat import cp_model
 from solver.encode.capacity import Capacity
 from solver.encode.leaving.variables import Leaving
 from solver.encode.neighbours.domain_parts import parting_keys
+from solver.encode.neighbours.open_places import OpenPlaces
 from solver.encode.neighbours.staying import Staying
 from solver.encode.variables import Linear, Var
 from solver.problem.pod_shapes import Shape
 from solver.problem.problem import Problem
 
 Pairs = list[tuple[Var, int]]
-First = tuple[Var, Sequence[Var], Sequence[Var]]
-"""
-Whether a domain begins with pods, these pods, and those that they look for.
-"""
 
 
 @dataclass(slots=True)
@@ -32,15 +29,14 @@ class NeighbourVars:
     """
     What a hint needs: booleans with the counts that make them true, and least counts.
 
-    ``first`` are where the first of its like may be, where none is and one asks, behind
-    whether it is there at all.
+    ``near`` are the places in which pods look for others.
     """
 
     some: list[tuple[Var, Sequence[Var]]] = field(default_factory=list)
     least: list[tuple[Var, Sequence[tuple[int, Sequence[Var]]], bool]] = field(
         default_factory=list
     )
-    first: list[tuple[Var, Sequence[Sequence[First]]]] = field(default_factory=list)
+    near: OpenPlaces = field(default_factory=OpenPlaces)
 
     def hint(self, values: Mapping[int, int]) -> Pairs:
         """
@@ -54,17 +50,7 @@ class NeighbourVars:
         for var, sums, free in self.least:
             low = min((base + total(terms) for base, terms in sums), default=0)
             pairs.append((var, low if free else 0))
-        for lead, rows in self.first:
-            any_ = False
-            for row in rows:
-                chosen = False
-                for var, asks, there in row:
-                    here = not chosen and total(asks) > 0 and not total(there)
-                    chosen = chosen or here
-                    pairs.append((var, int(here)))
-                any_ = any_ or chosen
-            pairs.append((lead, int(any_)))
-        return pairs
+        return pairs + self.near.hint(values)
 
 
 Table = dict[int, list[Var]]
@@ -89,6 +75,7 @@ class DomainCounts:
         self.sizes = () if leaving is None else leaving.sizes
         self.around = there.around
         self.found = NeighbourVars()
+        self._cells: dict[tuple[int, str], int | None] = {}
         self.terms = [
             capacity.class_terms(at) for at in range(len(capacity.classes.items))
         ]
@@ -106,16 +93,25 @@ class DomainCounts:
         """
         table: Table = {}
         over: list[Var] = []
-        cells = self.around.domains.of(key)
         for at, terms in enumerate(self.terms):
             here = [var for shape in shapes for var in terms.get(shape, ())]
-            nodes = list(self.capacity.classes.items[at].nodes)
-            inside = np.unique(cells[nodes]).tolist() if here else []
-            if len(inside) > 1 or (inside and self._may_span(at, key)):
+            cell = self.cell_of(at, key) if here else -1
+            if cell is None:
                 over += here
-            elif inside and inside[0] >= 0:
-                table.setdefault(inside[0], []).extend(here)
+            elif cell >= 0:
+                table.setdefault(cell, []).extend(here)
         return table, over
+
+    def cell_of(self, at: int, key: str) -> int | None:
+        """
+        Give the domain that a class is in: none of several, -1 without the label.
+        """
+        if (at, key) not in self._cells:
+            nodes = list(self.capacity.classes.items[at].nodes)
+            inside = np.unique(self.around.domains.of(key)[nodes]).tolist() or [-1]
+            spans = len(inside) > 1 or self._may_span(at, key)
+            self._cells[at, key] = None if spans else inside[0]
+        return self._cells[at, key]
 
     def _may_span(self, at: int, key: str) -> bool:
         sizes = self.sizes

@@ -83,23 +83,63 @@ def _without_near(found: Sequence[Occupant]) -> Iterator[Violation]:
     missing = [one for one in found if one.new and one.said.near]
     there = [one for one in found if one.stay or (one.new and not one.said.near)]
     ever = [one for one in found if one.stay or one.ending]
-    for pods in sorted({one.said.near.pods for one in missing if one.said.near}):
-        settle(missing, there)
-        lonely = [one for one in missing if _looks_for(pods, one)]
-        for first in lonely:
-            if not _may_be_first(first, ever):
-                continue
-            rest = [one for one in missing if one is not first]
-            have = [*there, first]
-            settle(rest, have)
-            if not any(_looks_for(pods, one) for one in rest):
-                missing, there = rest, have
-                break
     settle(missing, there)
-    for one in missing:
+    for one in _behind_the_first(missing, there, ever, ()):
         if (want := one.said.near) is not None:
             what = f"no pod that {want.pods} selects is near a pod on {one.node.name}"
             yield Violation("pods-near", one.gang, f"{what}, by {', '.join(want.keys)}")
+
+
+def _behind_the_first(
+    missing: list[Occupant],
+    there: list[Occupant],
+    ever: Sequence[Occupant],
+    first: tuple[Occupant, ...],
+) -> list[Occupant]:
+    """
+    Give those that find nobody, if the best of them come first of their like.
+
+    Whoever comes first does so before all others, since it looks for nobody.
+    """
+    best, tried = missing, set()
+    keys = sorted({key for one in missing for key in _near(one).keys})
+    for one in missing:
+        kind = one.said, tuple(one.node.labels.get(key) for key in keys)
+        begun = (*first, one)
+        if kind in tried or not _may_be_first(one, ever) or not _have_order(begun):
+            continue
+        tried.add(kind)
+        rest = [other for other in missing if other is not one]
+        have = [*there, one]
+        settle(rest, have)
+        rest = _behind_the_first(rest, have, ever, begun)
+        if len(rest) < len(best):
+            best = rest
+        if not best:
+            break
+    return best
+
+
+def _have_order(first: Sequence[Occupant]) -> bool:
+    """
+    Tell whether pods can come so that each is the first of its like at that moment.
+    """
+    left = list(first)
+    while left:
+        free = [
+            one
+            for one in left
+            if not any(_is_seen(_near(x), one) for x in left if x is not one)
+        ]
+        if not free:
+            return False
+        left.remove(free[0])
+    return True
+
+
+def _near(one: Occupant) -> Near:
+    assert one.said.near is not None
+    return one.said.near
 
 
 def settle(missing: list[Occupant], there: list[Occupant]) -> None:
@@ -128,10 +168,6 @@ def settle(missing: list[Occupant], there: list[Occupant]) -> None:
 def _add(seen: set[tuple[str, Domain]], one: Occupant) -> None:
     for name in one.said.selected:
         seen.update((name, pair) for pair in one.node.labels.items())
-
-
-def _looks_for(pods: str, one: Occupant) -> bool:
-    return one.said.near is not None and one.said.near.pods == pods
 
 
 def _may_be_first(one: Occupant, ever: Sequence[Occupant]) -> bool:
