@@ -62,7 +62,7 @@ class OpenPlaces:
         """
         List what each would be, given the counts.
         """
-        course = _Course(self.openings, values)
+        course = _InTurn(self.openings, values)
         course.run(self.leads)
         true = course.true
         pairs = [(lead, int(lead.index in true)) for lead in self.leads.values()]
@@ -74,7 +74,7 @@ class OpenPlaces:
         return pairs + [(var, course.turns.get(place, 0)) for place, var in ranks]
 
 
-class _Course:
+class _InTurn:
     """
     Places opened one after the other: the turn of each, and the literals that hold.
     """
