@@ -254,10 +254,10 @@ class Search:
         "the next ones harder",
         "rounds/trees",
     )
-    patience: float = _is(
-        0.5,
+    patience: tuple[float, float] = _is(
+        (0.5, 2.0),
         "times",
-        "as long as a race took to come near enough, for the best value itself",
+        "as long as a race took to come near, for the best itself; last of starts",
         "rounds/10k",
     )
     first_pass: tuple[float, ...] = _is(

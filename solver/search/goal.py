@@ -17,14 +17,15 @@ class Goal:
     """
     What is to be reached: the value in hand, a bound, and a gap that will do.
 
-    A ``final`` goal has nothing after it that a better value would make easier.
+    Once it is near enough, the best itself is tried for so many times as long as that
+    took; without ``patience`` nothing comes after it that a better value makes easier.
     """
 
     direction: Literal["max", "min"]
     gap: float
     value: int
     bound: int
-    final: bool = False
+    patience: float = 0.0
 
     def is_closed(self, claim: int | None = None, part: float = 1.0) -> bool:
         """

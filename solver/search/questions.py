@@ -55,11 +55,14 @@ class Questions:
         Say what is to be reached in a tier from a value on.
         """
         key = self.best.keys[at]
-        most = self.best.problem.tuning.search.small_model
+        tuning = self.best.problem.tuning.search
+        most = tuning.small_model
         small = self.relaxed is None and self.model.size.variables <= most
         gap = 0.0 if small else key.gap
-        final = at == len(self.best.keys) - 1
-        return Goal(key.direction, gap, value, self.best.bounds[at], final)
+        patience = tuning.patience[tier_of(key.name).by_band]
+        if at == len(self.best.keys) - 1:
+            patience = 0.0
+        return Goal(key.direction, gap, value, self.best.bounds[at], patience)
 
     def ask(
         self, model: Model, at: int, share: float, held: InHand | None = None

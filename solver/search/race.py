@@ -97,7 +97,7 @@ class Race:
         """
         The gap at which a manner may stop by itself.
         """
-        return self.goal.gap if self.goal.final else 0.0
+        return 0.0 if self.goal.patience else self.goal.gap
 
     def _has_ended(self) -> bool:
         """
@@ -121,8 +121,7 @@ class Race:
         used = self.begun - self.budget.left
         if self.near is None:
             self.near = used
-        patience = 0.0 if self.goal.final else self.tuning.patience
-        return used >= self.near * (1.0 + patience)
+        return used >= self.near * (1.0 + self.goal.patience)
 
     def _has_stopped(self) -> bool:
         """

@@ -102,6 +102,12 @@ class Model:
             self._encoding = None
         return changed
 
+    def forget(self) -> None:
+        """
+        Drop all locks: no plan keeps what they claim.
+        """
+        self._encoding = None
+
     def _mixed(self, unpacked: Sequence[int]) -> list[list[int]]:
         """
         List the nodes that share a class, or that could be in the bins of a group.

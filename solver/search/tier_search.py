@@ -124,7 +124,9 @@ class TierSearch:
         values = claims.held.values
         draft, _ = read(self.model.encoding, claims.answer.value, self.budget, None)
         assert draft is not None
-        end = self.best.first_short(draft, values[:end])
+        claimed, end = end, self.best.first_short(draft, values[:end])
+        if end < claimed:
+            self.model.forget()
         last = min(end, len(self.keys) - 1)
         if not self._keep(last, draft):
             self.best.widen(last)

@@ -105,18 +105,18 @@ def test_a_race_names_the_manner_that_won():
 
 def test_a_race_that_came_near_looks_for_the_best_but_not_for_long():
     mine = budget(seconds=5.0, workers=2)
-    goal = Goal("max", 0.1, 95, 100)
+    goal = Goal("max", 0.1, 95, 100, patience=0.5)
     race = Race(mine, goal, 4.0, mine.race_lanes, DEFAULT.search)
     race.begun = mine.left + 1.0
 
     assert not race.is_enough()
-    race.begun += DEFAULT.search.patience + 0.1
+    race.begun += goal.patience + 0.1
     assert race.is_enough()
 
 
 def test_a_race_for_the_last_tier_ends_as_soon_as_it_is_near():
     mine = budget(seconds=5.0, workers=2)
-    goal = Goal("max", 0.1, 95, 100, final=True)
+    goal = Goal("max", 0.1, 95, 100, patience=0.0)
 
     assert Race(mine, goal, 4.0, mine.race_lanes, DEFAULT.search).is_enough()
 

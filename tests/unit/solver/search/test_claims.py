@@ -87,8 +87,12 @@ def test_claims_that_no_plan_keeps_bound_nothing_that_comes_after(monkeypatch):
         problem, Draft(), Budget(Limits(), 0, Stopwatch(None, ThreadLanes()))
     )
     monkeypatch.setattr("solver.search.tier_search.read", lambda *_: (Draft(), ()))
+    search.model.ready(0, search.best.values)
+    unlocked = search.model.size.constraints
 
     done = search._by_claims()
 
     assert 0 == done == search.best.values[0] < search.best.bounds[0]
     assert search.best.trivial[1:] == search.best.bounds[1:]
+    search.model.ready(0, search.best.values)
+    assert unlocked == search.model.size.constraints
