@@ -12,14 +12,7 @@ import yaml
 from pydantic import Field, TypeAdapter, ValidationError
 
 from benchmarks.contract_days import Days
-from benchmarks.contract_devices import (
-    BulkParts,
-    ClaimedDevices,
-    MigOrders,
-    OpenbOnline,
-    OpenbPlan,
-    WaitingParts,
-)
+from benchmarks.contract_devices import OfDevices, WaitingParts
 from benchmarks.contract_evict import Evictions, FullCases, VictimCases
 from benchmarks.contract_parts import Cluster, Part, Ratio, Weights
 from benchmarks.contract_steady import Steady
@@ -216,17 +209,7 @@ class PriorityMatters(Part):
     cells: list[Cell]
 
 
-Quality = (
-    Small
-    | VictimCases
-    | FullCases
-    | PriorityMatters
-    | MigOrders
-    | BulkParts
-    | ClaimedDevices
-    | OpenbOnline
-    | OpenbPlan
-)
+Quality = Small | VictimCases | FullCases | PriorityMatters | OfDevices
 Contract = Rounds | Growth | Evictions | Quality | Days | Steady
 _ADAPTER: TypeAdapter[Contract] = TypeAdapter(
     Annotated[Contract, Field(discriminator="kind")]

@@ -61,6 +61,22 @@ class ClaimedDevices(Part):
     seconds: float
 
 
+class WholeOrHalves(Part):
+    """
+    Gangs whose claims name alternatives, on a few GPUs that may be had in parts.
+
+    Held is that as many start as can, by the exact model, and that devices are dealt to
+    all of their pods.
+    """
+
+    kind: Literal["WholeOrHalves"]
+    name: str
+    about: str
+    first_seed: int
+    cases: int
+    policy: Policy
+
+
 class OpenbOnline(Part):
     """
     Published workloads on openb's nodes, one pod after the other, by ``seeds``.
@@ -93,6 +109,11 @@ class OpenbPlan(Part):
     policy: Policy = Policy()
     at_most: float
     seconds: float
+
+
+OfDevices = (
+    MigOrders | WholeOrHalves | BulkParts | ClaimedDevices | OpenbOnline | OpenbPlan
+)
 
 
 class WaitingParts(Part):

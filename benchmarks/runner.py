@@ -18,8 +18,10 @@ from benchmarks.contract_devices import (
     BulkParts,
     ClaimedDevices,
     MigOrders,
+    OfDevices,
     OpenbOnline,
     OpenbPlan,
+    WholeOrHalves,
 )
 from benchmarks.contract_evict import Evictions, FullCases, VictimCases
 from benchmarks.contract_steady import Steady
@@ -30,6 +32,7 @@ from benchmarks.full import measure_full
 from benchmarks.measure import measure_growth, measure_rounds
 from benchmarks.openb import measure_openb_online
 from benchmarks.openb_plan import measure_openb_plan
+from benchmarks.partitions import measure_whole_or_halves
 from benchmarks.planned import trying
 from benchmarks.quality import measure_priority_matters, measure_small
 from benchmarks.rows import BenchReport, Row
@@ -107,6 +110,14 @@ def _measure_quality(contract: Quality) -> Iterator[Row]:
             yield from measure_full(contract)
         case PriorityMatters():
             yield from measure_priority_matters(contract)
+        case _:
+            yield from _measure_devices(contract)
+
+
+def _measure_devices(contract: OfDevices) -> Iterator[Row]:
+    match contract:
+        case WholeOrHalves():
+            yield from measure_whole_or_halves(contract)
         case MigOrders():
             yield from measure_mig_orders(contract)
         case BulkParts():

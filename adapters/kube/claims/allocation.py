@@ -3,6 +3,7 @@ What is written into a claim that gets devices: results, configurations, the nod
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from adapters.kube.claims.device_items import AskedItem, items_of
@@ -56,7 +57,9 @@ def _taken(asked: Sequence[AskedItem], ways: Sequence[Way]) -> Iterator[_Taken]:
     for each in asked:
         for _ in range(each.times):
             for chosen in next(left).chosen:
-                yield each.requests[chosen.part], chosen
+                request = each.requests[chosen.part]
+                own = next(ask for ask in request.asks if ask == chosen.ask)
+                yield request, replace(chosen, ask=own)
 
 
 def _result(chosen: Chosen, share: Callable[[], str]) -> dict[str, Any]:

@@ -5,24 +5,64 @@ Items come in their order, each as its first alternative that leaves room for al
 come after it; of these ways the one that spoils least.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
 from adapters.kube.claims.device_bins import Bin, Content, contents
+from adapters.kube.claims.device_choices import Options, chosen, less, sums
 from adapters.kube.claims.node_bins import NodeBin, Way
 
 T = TypeVar("T", bound=Hashable)
 
 
 def dealt(
-    bins: Sequence[NodeBin], wanted: Sequence[tuple[T, Sequence[int]]]
+    bins: Sequence[NodeBin], wanted: Sequence[tuple[T, Sequence[Options]]]
 ) -> dict[T, tuple[Way, ...]]:
     """
-    Deal devices to some, each with the numbers of the items that it wants.
+    Deal devices to some, each with what the items may be that it wants.
 
     Who is not named gets nothing: there is no room for all that it wants beside those
     before it.
+    """
+    if all(len(options) == 1 for _, items in wanted for options in items):
+        return _dealt(bins, [(who, [x[0][0] for x in items]) for who, items in wanted])
+    left = sums(tuple(contents(each.free) for each in bins))
+    takers: list[tuple[T, Sequence[Options]]] = []
+    rest = left
+    for who, items in wanted:
+        more = rest
+        for options in items:
+            more = less(more, options)
+        if more:
+            rest = more
+            takers.append((who, items))
+    taken = iter(chosen(left, [options for _, items in takers for options in items]))
+    numbers = [(who, [next(taken) for _ in items]) for who, items in takers]
+    singles = [
+        (who, [at for at, number in each for _ in range(number)])
+        for who, each in numbers
+    ]
+    ways = _dealt(bins, singles)
+    return {who: tuple(_joined(ways[who], each)) for who, each in numbers}
+
+
+def _joined(ways: Sequence[Way], numbers: Sequence[tuple[int, int]]) -> Iterator[Way]:
+    """
+    Join the ways of single devices to those of the items that they are for.
+    """
+    left = iter(ways)
+    for _, number in numbers:
+        some = [next(left) for _ in range(number)]
+        together = tuple(one for way in some for one in way.chosen)
+        yield some[0] if number == 1 else Way(together, ())
+
+
+def _dealt(
+    bins: Sequence[NodeBin], wanted: Sequence[tuple[T, Sequence[int]]]
+) -> dict[T, tuple[Way, ...]]:
+    """
+    Deal devices to some, each with the numbers of the single items that it wants.
     """
     number = len(bins[0].free.puts) if bins else 0
     free = [each.free.without(0, [0] * len(each.free.left)) for each in bins]

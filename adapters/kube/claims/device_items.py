@@ -2,8 +2,9 @@
 Items: what a claim asks for, in pieces that are placed by themselves.
 
 A request without a constraint is as many items of one device each; requests that a
-constraint ties together are one item.  Equal items are one kind, whatever claim and
-request they are of.
+constraint ties together are one item, and one whose alternatives are for several
+devices is an item with a choice.  Equal items are one kind, whatever claim and request
+they are of.
 """
 
 from collections.abc import Sequence
@@ -20,11 +21,22 @@ from adapters.kube.claims.device_requests import (
 @dataclass(frozen=True, slots=True)
 class ItemPart:
     """
-    So many devices, each as one of some alternatives says; ``count`` none is all.
+    So many devices of one of some alternatives; in ``counts``, none is all.
     """
 
     asks: tuple[DeviceAsk, ...]
-    count: int | None = 1
+    counts: tuple[int | None, ...]
+
+    def __str__(self) -> str:
+        """
+        Name it by the classes of its devices, with how many where it is not one.
+        """
+        names = dict.fromkeys(ask.device_class.name for ask in self.asks)
+        numbers = ["all×" if n is None else f"{n}×" for n in self.counts]
+        if len({*numbers}) == 1:
+            return numbers[0].removeprefix("1×") + "|".join(names)
+        said = zip(numbers, self.asks, strict=True)
+        return "|".join(number + ask.device_class.name for number, ask in said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,22 +62,25 @@ class Item:
     rules: tuple[ItemRule, ...] = ()
 
     @property
-    def is_single(self) -> bool:
+    def choices(self) -> tuple[tuple["Item", int], ...]:
         """
-        Tell whether it is one device, and nothing else.
+        Say what it is made of: single devices of one of some sorts, or itself once.
         """
-        return not self.rules and [part.count for part in self.parts] == [1]
+        part = self.parts[0]
+        numbers = [n for n in part.counts if n is not None]
+        several = len(self.parts) == 1 and len(part.asks) > 1 and {*numbers} != {1}
+        if self.rules or not several or len(numbers) < len(part.asks):
+            return ((self, 1),)
+        return tuple(
+            (Item((ItemPart((ask,), (1,)),)), number)
+            for ask, number in zip(part.asks, numbers, strict=True)
+        )
 
     def __str__(self) -> str:
         """
         Name it by the classes of its devices.
         """
-        said = []
-        for part in self.parts:
-            names = "|".join(dict.fromkeys(ask.device_class.name for ask in part.asks))
-            number = "all×" if part.count is None else f"{part.count}×"
-            said.append(names if part.count == 1 else number + names)
-        return "&".join(said)
+        return "&".join(map(str, self.parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +125,10 @@ def _asked(requests: Sequence[Request], constraints: Sequence[Constraint]) -> As
         if concerned:
             rules.append(ItemRule(rule.attribute, rule.is_distinct, concerned))
     first = requests[0]
-    if len(requests) == 1 and not rules and first.count is not None:
-        return AskedItem(Item((ItemPart(first.asks),)), first.count, (first,))
-    parts = tuple(ItemPart(request.asks, request.count) for request in requests)
+    number = first.counts[0]
+    is_each = number is not None and (len(first.asks) == 1 or {*first.counts} == {1})
+    if number is not None and is_each and len(requests) == 1 and not rules:
+        one = ItemPart(first.asks, (1,) * len(first.asks))
+        return AskedItem(Item((one,)), number, (first,))
+    parts = tuple(ItemPart(request.asks, request.counts) for request in requests)
     return AskedItem(Item(parts, tuple(rules)), 1, tuple(requests))

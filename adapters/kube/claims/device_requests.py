@@ -99,12 +99,19 @@ class Request:
     """
     Some devices, all of the first of some alternatives that can be had.
 
-    ``count`` none is all that match.
+    ``counts`` say how many of each alternative; none is all that match.
     """
 
     name: str
     asks: tuple[DeviceAsk, ...]
-    count: int | None = 1
+    counts: tuple[int | None, ...]
+
+    @property
+    def least(self) -> int:
+        """
+        Count the devices that it asks for at least.
+        """
+        return min(1 if count is None else count for count in self.counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +226,7 @@ def claim_spec(raw: Json, classes: Classes, place: str = "spec") -> ClaimSpec:
         _request(each, classes, f"{place}.requests[{at}]")
         for at, each in enumerate(records(devices, "requests", place))
     )
-    least = sum(1 if each.count is None else each.count for each in requests)
+    least = sum(each.least for each in requests)
     if least > _MOST_RESULTS:
         what = f"asks for {least:,} devices, and {_MOST_RESULTS} is the most"
         raise FieldError(f"{place}.requests", what)
@@ -238,15 +245,13 @@ def _request(raw: Json, classes: Classes, place: str) -> Request:
             _ask(each, classes, f"{place}.firstAvailable[{at}]", f"{name}/")
             for at, each in enumerate(several)
         ]
-        if len({count for _, count in found}) > 1 or found[0][1] is None:
-            what = "alternatives that ask for different numbers of devices"
-            raise FieldError(f"{place}.firstAvailable", f"{what} are not planned")
-        return Request(name, tuple(ask for ask, _ in found), found[0][1])
+        asks, counts = zip(*found, strict=True)
+        return Request(name, asks, counts)
     if raw.get("exactly") is None:
         raise FieldError(place, "has neither exactly nor firstAvailable")
     inside = mapping(raw, "exactly", place)
     ask, count = _ask(inside, classes, f"{place}.exactly", "", name)
-    return Request(name, (ask,), count)
+    return Request(name, (ask,), (count,))
 
 
 def _ask(

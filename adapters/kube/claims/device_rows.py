@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from adapters.kube.claims.device_bins import Content, TooManyError, contents
+from adapters.kube.claims.device_choices import Options, chosen_contents, options_of
 from adapters.kube.claims.device_items import Item
 from adapters.kube.claims.facets import Row, facets_of, most_of
 from adapters.kube.claims.node_bins import NodeBin
@@ -51,17 +52,22 @@ class DeviceRows:
 
 
 def device_rows(
-    items: Sequence[Item], nodes: Mapping[str, Sequence[NodeBin]]
+    items: Sequence[Item],
+    singles: Sequence[Item],
+    nodes: Mapping[str, Sequence[NodeBin]],
 ) -> DeviceRows:
     """
     Find the rows for some items and the free devices of all nodes.
+
+    ``singles`` are the items that bins know, in their order.
     """
+    asked = tuple(options_of(item, singles) for item in items)
     closed: dict[str, str] = {}
     held: dict[str, HeldBins] = {}
     found: set[Row] = set(_units(len(items)))
     for node, bins in nodes.items():
         try:
-            here = Counter(contents(each.free) for each in bins)
+            here = _held(tuple(contents(each.free) for each in bins), asked)
             found.update(facets_of(frozenset(here), len(items)))
         except TooManyError as error:
             closed[node] = str(error)
@@ -76,6 +82,36 @@ def device_rows(
             known[key] = _offered(here, rows)
         offered[node] = known[key]
     return DeviceRows(tuple(items), rows, offered, closed)
+
+
+def _held(bins: tuple[tuple[Content, ...], ...], asked: Sequence[Options]) -> HeldBins:
+    """
+    Say what the bins of a node hold of items; those that a choice joins are one.
+    """
+    joined = {at for options in asked if len(options) > 1 for at, _ in options}
+    if not joined:
+        return Counter(bins)  # then items and singles are the same
+    several, found = [], HeldBins()
+    for each in bins:
+        if any(one[at] for one in each for at in joined):
+            several.append(each)
+        else:
+            found[_of_items(each, asked)] += 1
+    if several:
+        found[chosen_contents(tuple(sorted(several)), tuple(asked))] += 1
+    return found
+
+
+def _of_items(
+    contents: Sequence[Content], asked: Sequence[Options]
+) -> tuple[Content, ...]:
+    """
+    Count contents of a bin that no choice concerns by items.
+    """
+    return tuple(
+        tuple(one[options[0][0]] if len(options) == 1 else 0 for options in asked)
+        for one in contents
+    )
 
 
 def _units(number: int) -> Iterable[Row]:

@@ -21,8 +21,10 @@ class FreeDevices:
     """
     The devices of some pools as some kinds of items need them.
 
-    ``faults`` are the kinds that cannot be evaluated, ``shares`` what others count as
-    GPUs, and ``shares_there`` what nodes have of these.
+    ``items`` are the kinds that pods ask for, ``singles`` those that bins know: of one
+    with a choice, what it is made of.  ``faults`` are the kinds that cannot be
+    evaluated, ``shares`` what others count as GPUs, and ``shares_there`` what nodes
+    have of these.
     """
 
     def __init__(self, pools: Pools) -> None:
@@ -30,6 +32,7 @@ class FreeDevices:
         self.faults: dict[Item, str] = {}
         self.shares: dict[Item, int] = {}
         self.items: tuple[Item, ...] = ()
+        self.singles: tuple[Item, ...] = ()
         self._asked: frozenset[Item] = frozenset()
         self._matching = DeviceMatching(())
         self._bins: dict[str, _Bins] = {}
@@ -57,9 +60,8 @@ class FreeDevices:
         self._matching = DeviceMatching(asks)
         found = ((item, self._fault(item)) for item in asked)
         self.faults = {item: why for item, why in found if why}
-        self.items = tuple(
-            sorted(asked - self.faults.keys(), key=lambda item: (str(item), repr(item)))
-        )
+        self.items = _sorted(asked - self.faults.keys())
+        self.singles = _sorted({x for item in self.items for x, _ in item.choices})
         self.shares = {
             item: shares_of(item, self.pools.pools, self._matching)
             for item in self.items
@@ -113,7 +115,11 @@ class FreeDevices:
         is_whole = node not in self.pools.faulty and "" not in self.pools.faulty
         try:
             return self.nodes[node].bins(
-                self.items, self._matching, held, is_whole=is_whole
+                self.singles, self._matching, held, is_whole=is_whole
             )
         except TooManyError as error:
             return str(error)
+
+
+def _sorted(items: Iterable[Item]) -> tuple[Item, ...]:
+    return tuple(sorted(items, key=lambda item: (str(item), repr(item))))

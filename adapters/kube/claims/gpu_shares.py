@@ -43,11 +43,14 @@ def shares_of(item: Item, pools: Iterable[Pool], matching: DeviceMatching) -> in
     pools = tuple(pools)
     total = 0
     for part in item.parts:
-        most = max(
-            (_asked(ask, each, matching) for ask in part.asks for each in pools),
+        total += max(
+            (
+                _asked(ask, each, matching) * (1 if count is None else count)
+                for ask, count in zip(part.asks, part.counts, strict=True)
+                for each in pools
+            ),
             default=0,
         )
-        total += most * (1 if part.count is None else part.count)
     return total
 
 

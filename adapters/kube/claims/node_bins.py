@@ -4,7 +4,7 @@ The devices of one node as bins: what is free of them, and where items may lie.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, product
 
 from adapters.kube.claims.device_bins import Bin, TooManyError
 from adapters.kube.claims.device_items import Item, ItemPart, ItemRule
@@ -30,6 +30,12 @@ class Chosen:
     part: int
     ask: DeviceAsk
     consumed: Amounts | None = None
+
+
+_Slot = tuple[int, list[Chosen]]
+"""
+The devices of which one is taken, and how many were before of the same part.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,24 +149,40 @@ def _ways(
     """
     Walk the places of an item, those of its first alternatives first.
     """
-    slots: list[tuple[int, int, list[Chosen]]] = []
-    for at, part in enumerate(item.parts):
-        fitting = list(_fitting(part, at, devices, matching))
-        free = [(rank, one) for rank, one in fitting if one.device.name not in gone]
-        if part.count is None:
-            if not is_whole or len(free) < len(fitting) or not free:
-                return
-            slots += [(at, 0, [one]) for _, one in free]
-        else:
-            slots += [(at, n, [one for _, one in free]) for n in range(part.count)]
-    ranks = {id(ask): rank for part in item.parts for rank, ask in enumerate(part.asks)}
+    choices = [
+        [
+            _slots(list(_fitting(ask, at, devices, matching)), number, gone, is_whole)
+            for ask, number in zip(part.asks, part.counts, strict=True)
+        ]
+        for at, part in enumerate(item.parts)
+    ]
     left = count()
-    for chosen in _combined(slots, item.rules, item.parts, ()):
-        if next(left) >= _MOST_WAYS:
-            raise TooManyError(f"more than {_MOST_WAYS:,} ways to have {item}")
-        yield _way(
-            chosen, max((ranks.get(id(one.ask), 0) for one in chosen), default=0)
-        )
+    for ranks in product(*(range(len(some)) for some in choices)):
+        taken = [some[rank] for some, rank in zip(choices, ranks, strict=True)]
+        slots = [slot for some in taken for slot in some or ()]
+        if any(some is None for some in taken):
+            continue
+        for chosen in _combined(slots, item.rules, item.parts, ()):
+            if next(left) >= _MOST_WAYS:
+                raise TooManyError(f"more than {_MOST_WAYS:,} ways to have {item}")
+            yield _way(chosen, max(ranks))
+
+
+def _slots(
+    fitting: list[Chosen],
+    number: int | None,
+    gone: set[DeviceName],
+    is_whole: bool,  # noqa: FBT001
+) -> list[_Slot] | None:
+    """
+    List what one part of an item takes as one of its alternatives; none if it cannot.
+    """
+    free = [one for one in fitting if one.device.name not in gone]
+    if number is not None:
+        return [(at, free) for at in range(number)]
+    if not is_whole or len(free) < len(fitting) or not free:
+        return None
+    return [(0, [one]) for one in free]
 
 
 def _way(chosen: tuple[Chosen, ...], rank: int) -> Way:
@@ -175,23 +197,21 @@ def _way(chosen: tuple[Chosen, ...], rank: int) -> Way:
 
 
 def _fitting(
-    part: ItemPart, at: int, devices: Sequence[Device], matching: DeviceMatching
-) -> Iterator[tuple[int, Chosen]]:
+    ask: DeviceAsk, at: int, devices: Sequence[Device], matching: DeviceMatching
+) -> Iterator[Chosen]:
     """
-    Walk the devices that one part may have, by its alternatives.
+    Walk the devices that a part may have as one of its alternatives.
     """
-    for rank, ask in enumerate(part.asks):
-        for device in devices:
-            if not matching.matches(ask, device):
-                continue
-            consumed = consumption(ask, device)
-            if consumed is not None or not (device.is_shared or ask.capacity):
-                amounts = consumed if device.is_shared else None
-                yield rank, Chosen(device, at, ask, amounts)
+    for device in devices:
+        if not matching.matches(ask, device):
+            continue
+        consumed = consumption(ask, device)
+        if consumed is not None or not (device.is_shared or ask.capacity):
+            yield Chosen(device, at, ask, consumed if device.is_shared else None)
 
 
 def _combined(
-    slots: Sequence[tuple[int, int, list[Chosen]]],
+    slots: Sequence[_Slot],
     rules: Sequence[ItemRule],
     parts: Sequence[ItemPart],
     before: tuple[Chosen, ...],
@@ -202,7 +222,7 @@ def _combined(
     if len(before) == len(slots):
         yield before
         return
-    _, number, choices = slots[len(before)]
+    number, choices = slots[len(before)]
     first = 0
     if number:
         first = choices.index(before[-1]) + 1
@@ -210,8 +230,6 @@ def _combined(
         taken = {each.device.name for each in before if each.consumed is None}
         if one.consumed is None and one.device.name in taken:
             continue
-        if number and before[-1].ask is not one.ask:
-            continue  # all devices of a request are of one alternative
         more = (*before, one)
         if all(_holds(rule, parts, more) for rule in rules):
             yield from _combined(slots, rules, parts, more)

@@ -47,6 +47,7 @@ ROWS = {
     "quality/priority-matters",
     "quality/small",
     "quality/victims",
+    "quality/whole-or-halves",
     "rounds/10k",
     "rounds/1k",
     "rounds/claims",

@@ -12,6 +12,7 @@ from adapters.kube.api.api_resources import Raw
 from adapters.kube.api.watch_events import number_of
 from adapters.kube.claims.allocation import allocation
 from adapters.kube.claims.dealing import dealt
+from adapters.kube.claims.device_choices import Options, options_of
 from adapters.kube.claims.device_items import items_of
 from adapters.kube.claims.device_reading import DeviceReading
 from adapters.kube.claims.device_requests import DeviceClaim, HeldDevice
@@ -210,15 +211,18 @@ def _dealt(
     Deal the devices of one node.
     """
     bins = free.of_node(node, held) if node in free.nodes else ()
-    number = {item: at for at, item in enumerate(free.items)}
-    wanted: list[tuple[str, list[int]]] = []
+    wanted: list[tuple[str, list[Options]]] = []
     for claim in claims:
         asked = items_of(claim.spec) if claim.spec else ()
         faults = [free.faults[each.item] for each in asked if each.item in free.faults]
         if isinstance(bins, str) or faults:
             yield claim.key, f"claim {claim.key}: {faults[0] if faults else bins}"
         else:
-            items = [number[each.item] for each in asked for _ in range(each.times)]
+            items = [
+                options_of(each.item, free.singles)
+                for each in asked
+                for _ in range(each.times)
+            ]
             wanted.append((claim.key, items))
     ways = {} if isinstance(bins, str) else dealt(bins, wanted)
     for claim in claims:

@@ -64,7 +64,7 @@ class DeviceRoom:
         free.see(_items(users, mine))
         claims = users.claims.values()
         bins, closed = free.bins(each for claim in claims for each in claim.held or ())
-        rows = device_rows(free.items, bins)
+        rows = device_rows(free.items, free.singles, bins)
         closed |= rows.closed
         warnings = (
             *free.pools.warnings,

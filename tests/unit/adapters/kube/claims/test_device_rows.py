@@ -15,6 +15,7 @@ from adapters.kube.claims.node_bins import NodeBin, Way
 from models.devices.mig_profiles import MIG_MODELS
 
 PROFILES = MIG_MODELS["H100-80GB"]
+ONE = ((0, 1),)
 FIVE = ("1g.10gb", "1g.20gb", "2g.20gb", "3g.40gb", "4g.40gb", "7g.80gb")
 
 
@@ -117,7 +118,7 @@ def test_what_rows_let_through_is_dealt_and_nobody_gets_what_another_has(seed):
         bins = [any_bin(chance, kinds) for _ in range(chance.randint(1, 4))]
         numbers = chance.choice(sorted(let_through(bins)))
         wanted = [
-            (f"{kind}-{n}", [kind])
+            (f"{kind}-{n}", [((kind, 1),)])
             for kind, top in enumerate(numbers)
             for n in range(top)
         ]
@@ -126,7 +127,7 @@ def test_what_rows_let_through_is_dealt_and_nobody_gets_what_another_has(seed):
 
         assert {who for who, _ in wanted} == found.keys()
         used = {str(at): (0, each.left) for at, each in enumerate(bins)}
-        for who, (kind,) in wanted:
+        for who, (((kind, _),),) in wanted:
             (way,) = found[who]
             _take(used, bins, kind, way)
 
@@ -159,9 +160,9 @@ def test_who_comes_first_gets_the_first_alternative_that_leaves_room():
     whole, halves = (0b111, ()), ((0b001, ()), (0b010, ()))
     free = Bin(((whole, *halves),))
     ways = (Way((), (), 0), Way((), (), 1), Way((), (), 1))
-    alone = dealt([NodeBin(free, (ways,))], [("a", [0])])
-    two = dealt([NodeBin(free, (ways,))], [("a", [0]), ("b", [0])])
-    three = dealt([NodeBin(free, (ways,))], [(who, [0]) for who in "abc"])
+    alone = dealt([NodeBin(free, (ways,))], [("a", [ONE])])
+    two = dealt([NodeBin(free, (ways,))], [("a", [ONE]), ("b", [ONE])])
+    three = dealt([NodeBin(free, (ways,))], [(who, [ONE]) for who in "abc"])
 
     assert 0 == alone["a"][0].rank
     assert [1, 1] == [two[who][0].rank for who in "ab"]

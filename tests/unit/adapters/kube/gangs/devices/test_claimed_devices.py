@@ -236,9 +236,10 @@ def test_what_is_wrong_with_a_claim_is_said_with_its_field():
     assert "there is no device class gone" in said(asks("r", "gone"))
     assert "count: 0 is not at least 1" in said(asks("r", GPU_CLASS, 0))
     assert "and 32 is the most" in said(asks("r", GPU_CLASS, 33))
-    unequal = first_of("r", (GPU_CLASS, ()), (MIG_CLASS, ()))
-    unequal["firstAvailable"][1]["count"] = 2
-    assert "requests[0].firstAvailable: alternatives that ask" in said(unequal)
+    many = first_of("r", (GPU_CLASS, ()), (MIG_CLASS, ()))
+    for alternative, number in zip(many["firstAvailable"], (33, 34), strict=True):
+        alternative["count"] = number
+    assert "asks for 33 devices, and 32 is the most" in said(many)
     bad = asks("r", GPU_CLASS, 1, "device.driver ==")
     assert "requests[0].exactly.selectors[0].cel.expression: its end" in said(bad)
     throws = asks("r", GPU_CLASS, 1, f"{attribute('profile')} == 'x'")
