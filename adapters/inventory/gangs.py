@@ -4,7 +4,7 @@ Gangs as rows: how they stand now, whatever a plan would make of them.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import Any
 
@@ -16,7 +16,10 @@ from models.devices.gpu_counts import (
     written_request,
 )
 from models.gangs import Gang, PodPhase, PodSet, is_complete, pod_sets
+from models.memory.aged_gangs import still
+from models.memory.kept import Kept
 from models.resources import summed
+from models.snapshot import Snapshot
 from models.why.reasons import Reason
 from solver import least_pods, standing
 
@@ -116,8 +119,33 @@ def gang_rows(seen: Seen) -> Iterator[GangRow]:
     """
     memories = {node.name: node.gpu_memory for node in seen.snapshot.nodes}
     for gang in seen.snapshot.gangs:
+        row = row_of(gang, memories)
         why, starts = seen.whys.get(gang.key), seen.starts.get(gang.key, "")
-        yield _row(gang, why, starts, memories)
+        yield replace(row, why=why_shown(gang, row.state, why), starts=starts)
+
+
+class RowsMemo:
+    """
+    Rows without what somebody said of them, of gangs that stay; it may be dropped.
+
+    Their ages are those at which the gangs were read.
+    """
+
+    def __init__(self) -> None:
+        self._memories: Mapping[str, int] = {}
+        self._rows: Kept[Gang, GangRow] = Kept(self._make)
+
+    def _make(self, gang: Gang) -> GangRow:
+        return row_of(gang, self._memories)
+
+    def of(self, snapshot: Snapshot) -> list[GangRow]:
+        """
+        Give the rows of a snapshot's gangs.
+        """
+        memories = {node.name: node.gpu_memory for node in snapshot.nodes}
+        if memories != self._memories:
+            self._memories, self._rows = memories, Kept(self._make)
+        return self._rows.of(still(snapshot.gangs))
 
 
 def state_now(gang: Gang) -> str:
@@ -129,21 +157,23 @@ def state_now(gang: Gang) -> str:
     )
 
 
-def _row(
-    gang: Gang, why: Why | None, starts: str, memories: Mapping[str, int]
-) -> GangRow:
+def row_of(gang: Gang, memories: Mapping[str, int]) -> GangRow:
+    """
+    Give the row of a gang without what somebody said of it.
+
+    ``memories`` are those of a GPU on each node.
+    """
     leaves = tuple(pod_sets(gang.tree))
     counts = Counter([pod.phase for leaf in leaves for pod in leaf.pods])
     where = [
         [pod.node or "" for pod in leaf.pods if pod.phase in _HOLDING]
         for leaf in leaves
     ]
-    state = _state(gang, counts)
     return GangRow(
         namespace=gang.namespace,
         name=gang.name,
         queue=gang.queue,
-        state=state,
+        state=_state(gang, counts),
         priority=gang.priority,
         pods=counts,
         minimum=least_pods(gang),
@@ -152,8 +182,6 @@ def _row(
         held=sum(map(_held, leaves, where, repeat(memories))),
         seconds=gang.age,
         nodes=tuple(sorted({node for nodes in where for node in nodes if node})),
-        why=_why(gang, state, why),
-        starts=starts,
         gang=gang,
     )
 
@@ -166,7 +194,7 @@ def _held(leaf: PodSet, nodes: list[str], memories: Mapping[str, int]) -> int:
     return sum([shares_held(leaf.requests, memory) * n for memory, n in kinds.items()])
 
 
-def _why(gang: Gang, state: str, why: Why | None) -> Why | None:
+def why_shown(gang: Gang, state: str, why: Why | None) -> Why | None:
     """
     Give why a gang waits; of one that runs only that somebody holds it.
     """

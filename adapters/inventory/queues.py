@@ -13,7 +13,7 @@ from models.devices.gpu_counts import shown_amount, written_name
 from models.memory.usage_hours import format_usage
 from models.queues import Queue
 from models.resources import GPU, GPU_SHARE, SHARES_PER_GPU
-from solver import FairPart, fair_parts, problem_of
+from solver import FairPart, RoundMemo, fair_parts, problem_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,11 +162,12 @@ def queue_rows(seen: Seen) -> Iterator[QueueRow]:
         yield replace(row, gangs=gangs.get(row.name, {}), holds=holds.get(row.name, {}))
 
 
-def rows_without_gangs(seen: Seen) -> Iterator[QueueRow]:
+def rows_without_gangs(seen: Seen, memo: RoundMemo | None = None) -> Iterator[QueueRow]:
     """
     Walk the queues of a snapshot by name, with their numbers only.
     """
-    problem = problem_of(seen.snapshot, seen.policy)
+    known = None if memo is None else memo.problem
+    problem = problem_of(seen.snapshot, seen.policy, None, known)
     times = {name: _over_time(seen, name) for name in problem.queues.named}
     for queue in seen.snapshot.queues:
         used = problem.queues.running.get(queue.name, {})

@@ -35,7 +35,7 @@ def add_round(
 
     It stands ``instead`` of a frame that showed the same without a plan.
     """
-    document = frame_document(seen, plan, facts)
+    document = frame_document(seen, plan, facts, store.memo)
     answers = None if plan is None else answers_of(seen, plan, facts)
     return store.add(document, answers, instead)
 

@@ -12,16 +12,18 @@ from typing import Any
 
 from adapters.compare.outcome import certainty
 from adapters.compare.tier_words import SCALES, shown, tier_name
-from adapters.inventory.gangs import GangRow, gang_rows
-from adapters.inventory.listed import Seen
+from adapters.inventory.gangs import GangRow, RowsMemo, why_shown
+from adapters.inventory.listed import Seen, Why
 from adapters.inventory.queues import QueueRow, rows_without_gangs
 from adapters.ui.gpu_cells import GpuCells, cells_of
 from models.devices.gpu_counts import in_gpus, shares_asked
 from models.errors import printable
+from models.memory.aged_gangs import ages_of
 from models.nodes import HOSTNAME, Node
 from models.plan import GangLine, Plan, TierResult
 from models.resources import is_gpu, num_gpus
 from models.topology import Topology
+from solver import RoundMemo
 
 _NUMBER = re.compile(r"(\d+)")
 
@@ -37,20 +39,37 @@ class RoundFacts:
     seconds: float | None = None
 
 
-def frame_document(seen: Seen, plan: Plan | None, facts: RoundFacts) -> dict[str, Any]:
+class FramesMemo:
+    """
+    What frames of one cluster share; it may be dropped at any time.
+    """
+
+    def __init__(self) -> None:
+        self.rows = RowsMemo()
+        self.round = RoundMemo()
+
+
+def frame_document(
+    seen: Seen, plan: Plan | None, facts: RoundFacts, memo: FramesMemo | None = None
+) -> dict[str, Any]:
     """
     Give a frame; without a plan it shows what is there, and what was said of it.
     """
-    rows = list(gang_rows(seen))
+    memo = memo or FramesMemo()
+    rows = memo.rows.of(seen.snapshot)
     index = {row.key: at for at, row in enumerate(rows)}
     lines = {} if plan is None else {line.name: line for line in plan.gangs}
-    queues = _queues(seen, rows)
+    queues = _queues(seen, rows, memo)
     queue_index = {queue["name"]: at for at, queue in enumerate(queues)}
     nodes = _ordered(seen.snapshot.nodes, seen.snapshot.topologies)
     cells = cells_of(seen.snapshot, nodes, index, plan)
+    ages = ages_of(seen.snapshot.gangs)
     gangs = [
-        _gang(row, lines.get(row.key), queue_index.get(printable(row.queue), -1))
-        for row in rows
+        {
+            **_gang(row, queue_index.get(printable(row.queue), -1), age),
+            **_said(row, lines.get(row.key), seen.whys.get(row.key)),
+        }
+        for row, age in zip(rows, ages, strict=True)
     ]
     return {
         "name": printable(facts.name),
@@ -170,28 +189,39 @@ def _node(node: Node, group: int) -> list[Any]:
     ]
 
 
-def _gang(row: GangRow, line: GangLine | None, queue: int) -> dict[str, Any]:
+def _gang(row: GangRow, queue: int, age: int) -> dict[str, Any]:
     """
-    Give what is said of a gang: by the plan where there is one.
+    Give what a gang is, and how much of it there is.
     """
-    waiting = None if line is None else line.waiting
-    why = row.why if line is None else None
-    reason = waiting.reason.value if waiting else why.reason if why else ""
-    message = waiting.message if waiting else why.message if why else ""
     return {
         "name": printable(row.key),
         "queue": queue,
-        "state": row.state if line is None else line.state,
         "priority": row.priority,
-        "age": row.seconds,
+        "age": age,
         "pods": [row.pods.total(), row.minimum, row.total],
         "gpus": [row.gpus, row.used],
-        "reason": reason,
-        "message": printable(message),
     }
 
 
-def _queues(seen: Seen, rows: Sequence[GangRow]) -> list[dict[str, Any]]:
+def _said(row: GangRow, line: GangLine | None, why: Why | None) -> dict[str, Any]:
+    """
+    Give what is said of a gang: by the plan where there is one.
+    """
+    if line is not None:
+        waiting = line.waiting
+        reason = waiting.reason.value if waiting else ""
+        message = waiting.message if waiting else ""
+        state: str = line.state
+    else:
+        told = why_shown(row.gang, row.state, why)
+        state, reason = row.state, told.reason if told else ""
+        message = told.message if told else ""
+    return {"state": state, "reason": reason, "message": printable(message)}
+
+
+def _queues(
+    seen: Seen, rows: Sequence[GangRow], memo: FramesMemo
+) -> list[dict[str, Any]]:
     """
     Give each queue with its numbers of GPUs; those that only gangs name have none.
     """
@@ -202,7 +232,7 @@ def _queues(seen: Seen, rows: Sequence[GangRow]) -> list[dict[str, Any]]:
             "open": row.queue.open,
             **_gpus(row),
         }
-        for row in rows_without_gangs(seen)
+        for row in rows_without_gangs(seen, memo.round)
     ]
     known = {queue["name"] for queue in found}
     used: dict[str, int] = {}

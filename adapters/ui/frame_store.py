@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from adapters.ui.frame import FramesMemo
+
 MOST_FRAMES = 500
 MOST_BYTES = 32 * 2**20
 """
@@ -47,13 +49,14 @@ class StoredFrame:
 
 class FrameStore:
     """
-    Frames by number, for one writer and many readers.
+    Frames by number, for one writer and many readers; ``memo`` is the writer's.
     """
 
     def __init__(self, source: str, *, live: bool) -> None:
         self.source = source
         self.live = live
         self.trouble = ""
+        self.memo = FramesMemo()
         self._frames: OrderedDict[int, StoredFrame] = OrderedDict()
         self._answered: dict[tuple[int, int], bytes] = {}
         self._changed = threading.Condition()

@@ -10,6 +10,7 @@ from typing import Protocol
 from models.devices.gpu_counts import in_gpus, shares_held
 from models.devices.gpu_parts import WHOLE, GpuDevice, GpuPart, counts_as, part_of
 from models.gangs import PodPhase, PodSet, pod_sets
+from models.memory.aged_gangs import still
 from models.nodes import Node
 from models.plan import Operation, Plan
 from models.resources import SHARES_PER_GPU, Resources, num_gpus
@@ -65,7 +66,7 @@ def cells_of(
     """
     steps = {} if plan is None else {step.pod: step for step in plan.operations}
     found = _Gathered([node for _, node in nodes.walk()])
-    for gang in snapshot.gangs:
+    for gang in still(snapshot.gangs):
         for leaf in pod_sets(gang.tree):
             stays = _stays(gang.namespace, leaf, steps)
             found.add(gangs[gang.key], leaf.requests, stays)

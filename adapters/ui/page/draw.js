@@ -99,12 +99,13 @@ class NodeMap {
     this.scroll.style.height = this.height + 2 + "px";
     this.space.style.height = Math.max(this.total, this.height) + "px";
     const scale = Math.min(2, window.devicePixelRatio || 1);
-    this.canvas.width = Math.round(this.width * scale);
-    this.canvas.height = Math.round(this.height * scale);
+    const wide = Math.round(this.width * scale), high = Math.round(this.height * scale);
+    if (this.canvas.width !== wide) this.canvas.width = wide;
+    if (this.canvas.height !== high) this.canvas.height = high;
     this.canvas.style.width = this.width + "px";
     this.canvas.style.height = this.height + "px";
     this.scale = scale;
-    this.draw();
+    this.soon();
   }
 
   place() {

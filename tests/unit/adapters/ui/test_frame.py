@@ -4,9 +4,11 @@ What a frame says of a round.
 
 from dataclasses import replace
 
-from adapters.ui.frame import RoundFacts, frame_document, natural
+from adapters.loop.plan_round import planned as planned_round
+from adapters.ui.frame import FramesMemo, RoundFacts, frame_document, natural
 from adapters.ui.frame_store import MOST_FRAMES, FrameStore, RoundAnswers
 from models.devices.gpu_parts import GpuDevice, GpuPart
+from models.memory.aged_gangs import AgedGangs
 from models.policy import Policy
 from solver import decide
 from tests.helpers.build import gang, node, queue, snapshot
@@ -123,3 +125,22 @@ def test_who_waits_is_told_of_a_frame_and_of_trouble():
     store.fail("the server is gone")
 
     assert "the server is gone" == store.lines()["trouble"]
+
+
+def test_what_frames_share_changes_none_of_them():
+    runs = gang("runs", queue="a", gpus=4, running=["n0"], age=60)
+    held = gang("held", queue="a", gpus=4, running=["n0"], age=60)
+    waits = gang("waits", queue="b", gpus=8, age=30)
+    nodes = [node("n0", 8), node("n1", 4)]
+    read = (held, runs, waits)
+    memo = FramesMemo()
+    for gangs, later in ((read, 0), (read, 9), ((runs, waits), 20)):
+        aged = AgedGangs(gangs, (100,) * len(gangs), 100 + later)
+        seen = seen_of(replace(snapshot(nodes, gangs), gangs=aged))
+        plan = planned_round(seen.snapshot, seen.policy)
+        for each in (None, plan):
+            facts = RoundFacts(name="one")
+            fresh = frame_document(seen, each, facts)
+
+            assert fresh == frame_document(seen, each, facts, memo)
+            assert [gang.age for gang in aged] == [x["age"] for x in fresh["gangs"]]
