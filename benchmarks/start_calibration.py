@@ -109,8 +109,11 @@ def told(jobs: Sequence[Job], *, learns: bool) -> list[Told]:
 def _paced(trained: StartRecord, now: StartRecord) -> StartRecord:
     """
     Take the pace of queues from now, and how late starts are from what was trained.
+
+    Levels follow each answer, so that those of one moment hold for that moment alone:
+    of a record that learns no more the counts tell.
     """
-    return replace(trained, gpus=now.gpus, seconds=now.seconds)
+    return replace(trained, gpus=now.gpus, seconds=now.seconds, levels={})
 
 
 def _line(waiting: Iterable[Job]) -> dict[str, tuple[str, int, int]]:

@@ -234,7 +234,7 @@ class _GangAsked:
             if ask.answer(frozenset(rules)) is not False:
                 ask = self._held_back()
                 if ask.answer(frozenset(rules)) is not False:
-                    return self._undecided(line, self._left_open())
+                    return self._undecided(line, self._left_open(rules))
         core = _core(rules, ask)
         if core is None:
             return self._undecided(line)
@@ -251,14 +251,17 @@ class _GangAsked:
             proof=ask.proof(core) or "model",
         )
 
-    def _ask(self, beside: Problem) -> StartUnder:
+    def _ask(self, beside: Problem, *, idle: bool = False) -> StartUnder:
+        """
+        Ask beside what others get; of ``idle`` room only, if nobody more left.
+        """
         label = self._problem.bands.labels.get(self._unit.band, 0)
         return StartUnder(
             self._problem,
             beside,
             self._unit,
             (*self._rules, OUTRANKED),
-            closed=is_closed(self._plan.tiers, label),
+            closed=idle or is_closed(self._plan.tiers, label),
             budget=self._budget,
         )
 
@@ -304,19 +307,26 @@ class _GangAsked:
             proof="counting",
         )
 
-    def _left_open(self) -> str:
+    def _left_open(self, rules: Sequence[NamedRule]) -> str:
         """
-        Say how much more might start than the plan starts, by the first open bound.
+        Say who gets what it needs, and how much more might start than the plan starts.
+
+        Of the bounds it is the first that is open.
         """
+        alone = self._ask(self._beside, idle=True)
+        core = _core(rules, alone)
+        said = "it could start alone"
+        if core:
+            said = f"it {_sentence(blockers_of(alone, core, self._given))}"
         for tier in self._plan.tiers:
             if tier.name in STARTS and tier.value != tier.bound:
                 band = "" if tier.band is None else f" of band {tier.band}"
                 return (
-                    ": it could start alone, and that others leave it no room was not "
-                    f"proven; tier {tier.name}{band} ended with a gap of "
+                    f": {said}; that nobody else could leave for it was not proven, "
+                    f"since tier {tier.name}{band} ended with a gap of "
                     f"{100 * tier.gap:.1f} %"
                 )
-        return ": it could start alone"
+        return f": {said}"
 
     def _undecided(self, line: GangLine, detail: str = "") -> WhyWaits:
         entry = Blocker(rule=Verdict.UNDECIDED, facts={"detail": detail})

@@ -173,7 +173,8 @@ def test_what_the_search_left_open_is_said_with_its_gap():
 
     assert Verdict.UNDECIDED is found.verdict
     assert found.sentence.startswith("undecided within the limit of this round: it ")
-    assert "could start alone" in found.sentence
+    assert "could start if others left for it; needs 4 GPUs" in found.sentence
+    assert "this plan gives 8 GPUs to default/first; that nobody" in found.sentence
     assert found.sentence.endswith("ended with a gap of 75.0 %")
 
 
