@@ -23,11 +23,13 @@ from models.linked_gpus import (
 )
 from models.memory.aged_gangs import read_anew, still
 from models.memory.kept import Kept
+from models.nodes import Node
 from models.resources import Resources, add, num_gpus, summed
 from models.snapshot import Snapshot
 from models.volume_slots import UNLIMITED
 
 Names = tuple[str, ...]
+_Ready = tuple[Node, Resources, Node]
 _THERE = (PodPhase.RUNNING, PodPhase.TERMINATING)
 
 
@@ -45,10 +47,11 @@ class LinkedSets:
     """
     Says in snapshots which sets are free, and what pods ask of them.
 
-    Of gangs that are as they were it gives the same objects again.
+    Of gangs and nodes that are as they were it gives the same objects again.
     """
 
     def __init__(self) -> None:
+        self._ready: Mapping[str, _Ready] = {}
         self._names: Names = ()
         self._asking: Kept[Gang, Gang] = Kept(self._made)
         self._linked: Mapping[str, _LinkedNode] = {}
@@ -79,14 +82,17 @@ class LinkedSets:
         made = self._asking.of(gangs)
         there = _there(made, self._linked)
         plenty = dict.fromkeys(names, UNLIMITED)
-        nodes = [
-            replace(node, allocatable={**node.allocatable, **offered})
-            for node in snapshot.nodes
-            for offered in (self._offered(node.name, there) or plenty,)
-        ]
-        return replace(
-            snapshot, nodes=tuple(nodes), gangs=read_anew(snapshot.gangs, made)
-        )
+        ready: dict[str, _Ready] = {}
+        for node in snapshot.nodes:
+            offered = self._offered(node.name, there) or plenty
+            known = self._ready.get(node.name)
+            if known is None or known[0] is not node or known[1] != offered:
+                more = {**node.allocatable, **offered}
+                known = node, offered, replace(node, allocatable=more)
+            ready[node.name] = known
+        self._ready = ready
+        nodes = tuple(each for _, _, each in ready.values())
+        return replace(snapshot, nodes=nodes, gangs=read_anew(snapshot.gangs, made))
 
     def _offered(self, node: str, there: Mapping[str, Resources]) -> Resources:
         """
