@@ -26,7 +26,6 @@ from solver.place.draft import Draft
 from solver.problem.leaving_pods import Exit
 from solver.problem.problem import Problem, Step, Unit
 from solver.problem.running_gangs import Runners
-from solver.problem.when_empty.never_starts import needed
 
 NOT_PREEMPTIBLE = "not preemptible"
 TOO_YOUNG = "within its min runtime"
@@ -139,11 +138,11 @@ class Protection:
         problem = self._problem
         nodes = matching(problem, unit)
         free = problem.room.now[nodes].clip(min=0).sum(axis=0)
-        column = strain(problem, unit, free)
+        column, needs = strain(problem, unit, free)
         resource = problem.room.resources[column]
         facts: Facts = {
             "resource": resource,
-            "needs": sum(needed(state, resource) for state in unit.states),
+            "needs": needs,
             "free": int(free[column]),
         }
         if is_part(resource) or (problem.room.parts and resource == GPU):

@@ -2,15 +2,15 @@
 What a unit may use, and which resource it is shortest of.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from solver.place.place_gang import place_gang
 from solver.place.round_state import RoundState
-from solver.problem.gang_state import Standing
-from solver.problem.node_room import Bools, Ints
+from solver.problem.gang_state import Standing, least_need
+from solver.problem.node_room import Bools, Floats, Ints
 from solver.problem.problem import Problem, Unit
 from solver.problem.when_empty.never_starts import needed
 
@@ -39,17 +39,50 @@ def _rows(problem: Problem, unit: Unit) -> list[int]:
     ]
 
 
-def strain(problem: Problem, unit: Unit, left: Ints) -> int:
+def strain(problem: Problem, unit: Unit, left: Ints) -> tuple[int, int]:
     """
-    Find the resource of which a unit needs most of what is left.
+    Find the resource of which a unit needs most of what is left, and how much of it.
+
+    Of a tree with a choice it is the way that needs least of what is left.
     """
-    best, most = 0, -1.0
-    for column, resource in enumerate(problem.room.resources):
-        needs = sum(needed(state, resource) for state in unit.states)
-        share = needs / max(0.5, float(left[column]))
-        if share > most:
-            best, most = column, share
-    return best
+    resources = problem.room.resources
+    have = np.maximum(0.5, left.astype(float))
+    needs = [0] * len(resources)
+    for state in unit.states:
+        prices = _prices(problem, state, have)
+        for column, resource in enumerate(resources):
+            needs[column] += _needed_so(state, resource, prices)
+    column = max(range(len(needs)), key=lambda at: needs[at] / float(have[at]))
+    return column, needs[column]
+
+
+def _prices(problem: Problem, state: Standing, have: Floats) -> list[int]:
+    """
+    Price a pod of each leaf by the most of what is left that it needs of any resource.
+
+    No two ways cost the same: the last digits count the pods of each leaf.
+    """
+    digit = 1 + max((len(leaf.pending) for leaf in state.leaves), default=0)
+    last = digit ** len(state.leaves)
+    prices = []
+    for at in range(len(state.leaves)):
+        row = problem.shapes.requests[problem.shapes.of_leaf[state.key, at]]
+        worst = float((row / have).max(initial=0.0))
+        prices.append(round(worst * 1e6) * last + digit**at)
+    return prices
+
+
+def _needed_so(state: Standing, resource: str, prices: Sequence[int]) -> int:
+    """
+    Give how much of a resource a gang needs in the way with the least price.
+    """
+    asked = [leaf.pod_set.requests.get(resource, 0) for leaf in state.leaves]
+    if state.rigid or not any(asked):
+        return needed(state, resource)
+    pods = [len(leaf.pending) for leaf in state.leaves]
+    most = 1 + sum(a * n for a, n in zip(asked, pods, strict=True))
+    cost = least_need(state, lambda at: prices[at] * most + asked[at])
+    return 0 if cost is None else cost % most
 
 
 def places(work: RoundState, unit: Unit) -> bool:

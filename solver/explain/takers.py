@@ -22,7 +22,6 @@ from solver.place.draft import Draft
 from solver.problem.leaving_pods import NOWHERE
 from solver.problem.node_room import Bools, Ints
 from solver.problem.problem import Problem, Unit
-from solver.problem.when_empty.never_starts import needed
 
 
 class Takers:
@@ -164,11 +163,11 @@ def room_taken(
     facts = _device_taken(bare, share, unit, nodes, left)
     if facts is not None:
         return facts | ({"evicting": 1} if evicting else {})
-    column = strain(bare, unit, np.where(given, free - given, NEVER_SHORT))
+    column, needs = strain(bare, unit, np.where(given, free - given, NEVER_SHORT))
     resource = bare.room.resources[column]
     facts = {
         "resource": resource,
-        "needs": sum(needed(state, resource) for state in unit.states),
+        "needs": needs,
         "free": int(free[column]),
     }
     return facts | ({"evicting": 1} if evicting else {}) | share.facts(column)

@@ -325,9 +325,8 @@ def _most_strained(problem: Problem, unit: Unit, free: Ints) -> tuple[int, str, 
     """
     Find the resource of which a unit needs most of what is free, and how much of it.
     """
-    column = strain(problem, unit, free)
-    resource = problem.room.resources[column]
-    return column, resource, sum(needed(state, resource) for state in unit.states)
+    column, needs = strain(problem, unit, free)
+    return column, problem.room.resources[column], needs
 
 
 def _of_devices(

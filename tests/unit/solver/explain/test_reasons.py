@@ -5,9 +5,10 @@ What a waiting gang is told: whom, where and how much.
 import pytest
 
 from models.policy import Evict, Policy, WaitingPolicy
+from models.resources import CPU, GPU
 from models.why.reasons import Reason
 from solver.round import decide
-from tests.helpers.build import gang, node, nodes, queue, snapshot
+from tests.helpers.build import gang, leaf, node, nodes, queue, snapshot
 
 CALM = Evict(preempt=False, reclaim=False, consolidate=False)
 
@@ -34,6 +35,20 @@ def test_who_gets_what_a_gang_needs_is_named_with_the_amounts(strategy):
         "gangs": 4,
         "to": "default/first-0, default/first-1, default/first-2 and 1 more gang",
     } == waiting.facts
+
+
+def test_of_a_tree_with_a_choice_one_way_is_told_with_all_it_needs():
+    first = gang("first", priority=5, requests={GPU: 4, CPU: 50_000})
+    either = [
+        leaf("small", requests={GPU: 6, CPU: 1_000}),
+        leaf("large", requests={GPU: 0, CPU: 90_000}),
+    ]
+    case = snapshot(nodes(1), [first, gang("late", *either, min_groups=1)])
+
+    waiting = told(case, "late")
+
+    assert Reason.LOWER_TIER_OR_PRIORITY == waiting.reason
+    assert ("nvidia.com/gpu", 6) == (waiting.facts["resource"], waiting.facts["needs"])
 
 
 def test_what_others_get_elsewhere_is_not_counted():
