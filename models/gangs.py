@@ -111,8 +111,9 @@ class Gang:
 
     What its source cannot say clearly or we cannot obey is ``refused``, with a reason.
     Nodes were held for it for ``held_for`` seconds so far; when that began it was to
-    start within ``held_first``.  ``runs_like`` says whose run times its own are like,
-    if not those of its own kind.
+    start within ``held_first``.  It leaves for those it is ``lent_by``, on whose nodes
+    it runs.  ``runs_like`` says whose run times its own are like, if not those of its
+    own kind.
     """
 
     name: str
@@ -137,6 +138,7 @@ class Gang:
     passed_over: int = 0
     held_for: int = 0
     held_first: int | None = None
+    lent_by: tuple[str, ...] = ()
     runs_like: RunKind | None = None
     refused: Waiting | None = None
 

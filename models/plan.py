@@ -12,7 +12,7 @@ from models.why.reasons import Waiting
 Direction = Literal["max", "min"]
 Proof = Literal["proven", "conditional", "gap"]
 Op = Literal["Bind", "Evict", "Move", "Reserve"]
-Rule = Literal["reclaim", "preempt", "consolidate", "stale"]
+Rule = Literal["reclaim", "preempt", "consolidate", "stale", "lend"]
 Way = Literal["as-asked", "without-evictions", "greedy"]
 State = Literal[
     "Evicting", "Starting", "Growing", "Reserved", "Waiting", "Finished", "Running"
@@ -158,11 +158,14 @@ class GangLine:
 class Hold:
     """
     Nodes held for a gang that waits, and in how many seconds it is expected to start.
+
+    The gangs that start there now and were ``lent`` them will leave for it.
     """
 
     gang: str
     nodes: tuple[str, ...]
     expected: int
+    lent: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,6 +194,16 @@ class Plan:
     held: int = 0
     holds: tuple[Hold, ...] = ()
     turn: int | None = field(default=None, compare=False)
+
+    def lenders(self) -> dict[str, tuple[str, ...]]:
+        """
+        Name for each gang that starts on nodes lent to it for whom it leaves again.
+        """
+        found: dict[str, list[str]] = {}
+        for hold in self.holds:
+            for gang in hold.lent:
+                found.setdefault(gang, []).append(hold.gang)
+        return {gang: tuple(sorted(heads)) for gang, heads in found.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -77,6 +77,9 @@ class PolicyPart(BaseModel):
 class Evict(PolicyPart):
     """
     Who may make room for whom, and what it may cost; ``None`` is no bound.
+
+    Held nodes are lent to preemptible gangs that will have run for at most ``lent_for``
+    seconds when the head is expected to start; for no longer they leave for it.
     """
 
     preempt: bool = True
@@ -89,6 +92,7 @@ class Evict(PolicyPart):
     max_moves: int | None = Field(16, alias="maxMoves", ge=0)
     max_lost_per_gpu: int | None = Field(None, alias="maxLostPerGpu", ge=0)
     again: Seconds = 0
+    lent_for: Seconds = Field(0, alias="lentFor")
 
     @classmethod
     def _truths(cls) -> frozenset[str]:
@@ -350,13 +354,32 @@ class Policy(PolicyPart):
 
         What is lost must count right after what it is lost for.
         """
+        evict = self.evict
+        rules = evict.preempt or evict.consolidate or (evict.reclaim and not borrowing)
+        return rules and self._weighs(borrowing=borrowing)
+
+    def makes_leave(self, *, borrowing: bool) -> bool:
+        """
+        Tell whether anybody leaves for such starts, by whatever rule.
+        """
+        return self.evicts(borrowing=borrowing) or self.lends(borrowing=borrowing)
+
+    def lends(self, *, borrowing: bool) -> bool:
+        """
+        Tell whether gangs leave for heads whose nodes they were lent.
+
+        That is for entitled heads, or for those that borrow.
+        """
+        return self.evict.lent_for > 0 and self._weighs(borrowing=borrowing)
+
+    def _weighs(self, *, borrowing: bool) -> bool:
+        """
+        Tell whether what is lost counts right after what it is lost for.
+        """
         order: list[TierName] = ["entitled", "disruption"]
         if borrowing:
             order.append("borrowing")
-        names = [tier.name for tier in self.tiers]
-        evict = self.evict
-        rules = evict.preempt or evict.consolidate or (evict.reclaim and not borrowing)
-        return names[: len(order)] == order and rules
+        return [tier.name for tier in self.tiers[: len(order)]] == order
 
     def quarters(self, age: int) -> int:
         """

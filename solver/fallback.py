@@ -18,7 +18,9 @@ from solver.problem.problem import problem_of
 from solver.round import RoundMemo, RoundOptions, budget_of, judged, propose
 from solver.score.tiers import tier_keys, trivial_bound
 
-NOBODY_LEAVES = Evict(preempt=False, reclaim=False, consolidate=False, stale=False)
+NOBODY_LEAVES = Evict(
+    preempt=False, reclaim=False, consolidate=False, stale=False, lentFor=0
+)
 """
 What may leave in a round that is planned again: nothing.
 """
@@ -105,7 +107,7 @@ def _tries(policy: Policy, strategy: str) -> list[_Try]:
     """
     calm = policy.model_copy(update={"evict": NOBODY_LEAVES})
     tries = [_Try("as-asked", strategy, policy)]
-    if policy.evict.stale or policy.evicts(borrowing=False):
+    if policy.evict.stale or policy.makes_leave(borrowing=False):
         tries.append(_Try("without-evictions", strategy, calm))
     if strategy != "greedy":
         tries.append(_Try("greedy", "greedy", calm))
@@ -148,7 +150,7 @@ def _modest(snapshot: Snapshot, policy: Policy, plan: Plan) -> Plan:
     arithmetic.  Where all that waits starts as entitled nobody would have left, and
     all later bounds hold; else these hold for the starts of this plan.
     """
-    if not policy.evicts(borrowing=False):
+    if not policy.makes_leave(borrowing=False):
         return plan
     problem = problem_of(snapshot, policy)
     most: dict[tuple[str, int | None], int] = {

@@ -66,6 +66,7 @@ def carry_out(snapshot: Snapshot, plan: Plan, seconds: int) -> Snapshot:
         {step.pod: step for step in plan.operations},
         seconds,
         {hold.gang: hold.expected for hold in plan.holds},
+        plan.lenders(),
     )
     leave = [step for step in plan.operations if step.op in _GONE]
     gone = Counter(step.gang for step in leave if step.rule != "stale")
@@ -105,11 +106,14 @@ def _unchanged_for(snapshot: Snapshot, plan: Plan, seconds: int) -> int:
 class _Later:
     """
     The steps of a plan, by pod, how long ago they were, and for whom nodes are held.
+
+    ``lenders`` are those that lent nodes to gangs that start.
     """
 
     steps: Mapping[str, Operation]
     seconds: int
     holds: Mapping[str, int]
+    lenders: Mapping[str, tuple[str, ...]]
 
 
 def _stays(gang: Gang) -> bool:
@@ -140,10 +144,13 @@ def _gang_after(
     if gang.key in later.holds:
         first = later.holds[gang.key] if gang.held_first is None else gang.held_first
         after = replace(after, held_for=gang.held_for + seconds, held_first=first)
+    begins = live and not is_live(gang)
+    lenders = later.lenders.get(gang.key, ()) if begins else gang.lent_by
     return replace(
         after,
+        lent_by=() if is_evicted and not live else lenders,
         once_satisfied=_is_once_satisfied(after, live=live),
-        passed_over=0 if live and not is_live(gang) else waited,
+        passed_over=0 if begins else waited,
         stale_since=_stale_since(after, seconds, live=live),
         evicted_ago=_evicted_ago(gang, seconds, is_evicted=is_evicted),
     )

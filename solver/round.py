@@ -17,11 +17,12 @@ from solver.evict.stale import letting_go, stale_departures, stale_gangs
 from solver.explain.reasons import explain
 from solver.hold.heads import Head, head_facts, heads_of, next_turn
 from solver.hold.held_back import held_gpus
-from solver.hold.held_nodes import with_heads
+from solver.hold.held_nodes import lent_by, with_heads
 from solver.hold.turns import budget_left
 from solver.next_snapshot import carry_out
 from solver.plan.placement import placement_of
 from solver.plan.plan import LinesMemo, lines_memo, plan_of
+from solver.plan.serve_heads import serve_heads
 from solver.plan.short_lived import conditional, short_lived, started, without
 from solver.problem.given import ProblemMemo
 from solver.problem.problem import Problem, Unit, problem_of
@@ -308,7 +309,9 @@ def _solved(
     again = not void and _may_outrank(problem, problem.units)
     plan = STRATEGIES[strategy]
     with budget.keeping(bare.tuning.explain.kept_for_reserved if again else 0.0):
-        outcome = plan(with_heads(problem, heads), budget)
+        outcome = replace(plan(with_heads(problem, heads), budget), heads=heads)
+        problem, outcome = serve_heads(problem, outcome, budget, plan)
+        heads = outcome.heads
         held = held_gpus(outcome.problem, outcome.draft, heads, bare.shapes)
         others = _still_waiting(heads, outcome)
         if held and len(others) < len(heads):
@@ -320,7 +323,13 @@ def _solved(
             # What was taken to cost nothing does.
             heads, held = (), 0
             outcome = plan(problem, budget)
-    return replace(outcome, heads=heads, held=held, turn=next_turn(problem))
+    return replace(
+        outcome,
+        heads=heads,
+        held=held,
+        turn=next_turn(problem),
+        lent=lent_by(problem, heads, outcome.draft),
+    )
 
 
 def _still_waiting(heads: Sequence[Head], outcome: Outcome) -> tuple[Head, ...]:

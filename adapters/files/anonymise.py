@@ -69,9 +69,8 @@ class _Renamer:
         self._mark = next(m for m in _marks() if not any(s.startswith(m) for s in said))
         gangs = snapshot.gangs
         self._gangs = self._codes("g", ((g.namespace, g.name) for g in gangs))
-        mates = {mate for gang in gangs for mate in gang.mates}
-        mates -= {gang.key for gang in gangs}
-        self._mates = self._codes("h", mates)
+        mates = {key for gang in gangs for key in (*gang.mates, *gang.lent_by)}
+        self._mates = self._codes("h", mates - {gang.key for gang in gangs})
         self._spaces = self._codes("s", namespaces(snapshot))
         self._queues = self._codes("q", queues(snapshot))
         self._nodes = self._codes("n", nodes(snapshot))
@@ -177,6 +176,7 @@ class _Renamer:
                 tree=self._tree(gang.tree, name),
                 queue=self._queues[gang.queue],
                 mates=tuple(sorted(map(self._mate, gang.mates))),
+                lent_by=tuple(sorted(map(self._mate, gang.lent_by))),
                 refused=refused and Waiting(refused.reason, _facts(refused)),
                 runs_like=gang.runs_like and self._kind(gang.runs_like),
             )

@@ -78,6 +78,7 @@ class FileGangMaker:
             passed_over=spec.passed_over,
             held_for=spec.held_for,
             held_first=spec.held_first,
+            lent_by=tuple(sorted(set(spec.lent_by))),
             runs_like=(
                 kind_of(spec.runs_like.queue, spec.runs_like.owner, spec.runs_like.gpus)
                 if spec.runs_like

@@ -103,6 +103,7 @@ class HoldPart(PlanPart):
     gang: PodName
     nodes: list[str] = []
     expected: Number = 0
+    lent: list[PodName] = []
 
 
 class OperationPart(PlanPart):
@@ -253,7 +254,12 @@ def _plan(file: PlanFile) -> Plan:
         cut=tuple(file.cut),
         held=file.held,
         holds=tuple(
-            Hold(gang=part.gang, nodes=tuple(part.nodes), expected=part.expected)
+            Hold(
+                gang=part.gang,
+                nodes=tuple(part.nodes),
+                expected=part.expected,
+                lent=tuple(part.lent),
+            )
             for part in file.holds
         ),
     )

@@ -18,7 +18,7 @@ from models.documents.run_time_specs import RunTimesSpec
 NAME = "checkpoint.json"
 _FIELDS = (
     *("idx", "queued", "first", "start", "attempts", "failures", "evictions"),
-    *("evicted", "lost", "reason", "places", "since", "reserved"),
+    *("evicted", "lost", "reason", "places", "since", "reserved", "lent_by"),
 )
 _WORLD = ("now", "changed", "changed_at", "again", "used", "incomplete", "shares")
 
@@ -93,6 +93,7 @@ def restore(engine: Engine, document: dict[str, Any]) -> None:
     alone = set(document["alone"])
     for values in document["fates"]:
         said = dict(zip(_FIELDS, values, strict=True))
+        said["lent_by"] = tuple(said["lent_by"])
         fate = Fate(job=engine.jobs[said["idx"]], **said)
         _put_back(world, fate, alone=fate.idx in alone)
     for name in _WORLD:

@@ -71,8 +71,8 @@ def policy_of(strategy: Strategy, policy: Policy, *, evictions: bool) -> Policy:
     """
     changes: dict[str, object] = {}
     if not (evictions and strategy.fair):
-        off = {"preempt": False, "reclaim": False, "consolidate": False}
-        changes["evict"] = policy.evict.model_copy(update=off)
+        off = dict.fromkeys(("preempt", "reclaim", "consolidate"), False)
+        changes["evict"] = policy.evict.model_copy(update={**off, "lent_for": 0})
     if not strategy.fair:
         changes["waiting"] = policy.waiting.model_copy(update={"heads": 0})
     return policy.model_copy(update=changes)

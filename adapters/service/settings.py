@@ -167,6 +167,7 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
     "evict.maxMoves": "{} pods a round".format,
     "evict.maxLostPerGpu": "{} GPU-seconds per GPU".format,
     "evict.again": _duration,
+    "evict.lentFor": _duration,
     "waiting.protectAfter": _duration,
     "waiting.firmAfter": _duration,
     "waiting.gpus": "{} GPUs and more".format,

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from exact.evictions.step import (
     CONSOLIDATE,
+    LEND,
     PREEMPT,
     RECLAIM,
     RULES,
@@ -75,6 +76,7 @@ def _may_leave(step: Step, runner: Runner, rule: str) -> bool:
         RECLAIM: evict.reclaim and step.stage is Stage.ENTITLED,
         PREEMPT: evict.preempt,
         CONSOLIDATE: evict.consolidate,
+        LEND: False,  # the model knows no heads: a plan says who leaves for one
     }
     ago = runner.gang.evicted_ago
     return (

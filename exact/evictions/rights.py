@@ -8,6 +8,7 @@ from exact.evictions.cores import core
 from exact.evictions.memory import add_memory
 from exact.evictions.step import (
     CONSOLIDATE,
+    LEND,
     PREEMPT,
     RECLAIM,
     RULES,
@@ -63,7 +64,9 @@ def may_be_for(step: Step, runner: Runner, rule: str, key: str) -> bool:
     """
     same = step.queue(key) == step.queue(runner.gang.key)
     above = step.start_level(key) > step.level(runner.gang)
-    return {RECLAIM: not same, PREEMPT: same and above, CONSOLIDATE: True}[rule]
+    lent = key in runner.gang.lent_by
+    may = {RECLAIM: not same, PREEMPT: same and above, CONSOLIDATE: True, LEND: lent}
+    return may[rule]
 
 
 # --- units ----------------------------------------------------------------------

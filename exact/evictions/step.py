@@ -22,7 +22,8 @@ A gang, one of its leaves, and a node.
 Term = cp_model.LinearExprT
 Rows = dict[tuple[str, str], list[Term]]
 RECLAIM, PREEMPT, CONSOLIDATE = "reclaim", "preempt", "consolidate"
-RULES = (RECLAIM, PREEMPT, CONSOLIDATE)
+LEND = "lend"
+RULES = (RECLAIM, PREEMPT, CONSOLIDATE, LEND)
 LONGEST_LEAVING = 120
 
 
@@ -169,7 +170,7 @@ class Step:
         """
         Give one if a pod is evicted.
         """
-        return total(self.gone[runner.key, rule] for rule in (RECLAIM, PREEMPT))
+        return total(self.gone[runner.key, rule] for rule in (RECLAIM, PREEMPT, LEND))
 
     def beneficiaries(self) -> Iterator[str]:
         """

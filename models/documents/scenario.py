@@ -239,6 +239,7 @@ class GangSpec(TreeSpec):
     passed_over: Seconds = Field(0, alias="passedOver")
     held_for: Seconds = Field(0, alias="heldFor")
     held_first: Seconds | None = Field(None, alias="heldFirst")
+    lent_by: list[str] = Field(default_factory=list, alias="lentBy", max_length=64)
     runs_like: RunKindSpec | None = Field(None, alias="runsLike")
     refused: RefusedSpec | None = None
 

@@ -12,12 +12,20 @@ from models.policy import Limits
 Clock = Callable[[], float]
 Job = Callable[[], None]
 Work = Literal[
-    "search", "packing", "losses", "reservations", "stale", "next-round", "reasons"
+    "search",
+    "packing",
+    "losses",
+    "reservations",
+    "stale",
+    "lend",
+    "next-round",
+    "reasons",
 ]
 """
 What a limit can cut short: the search for better plans, packing exactly what fits
 badly, the bound on what is lost, asking whether reservations of lower bands should
-give way, what stale gangs leave, whether starts last, and saying why gangs wait.
+give way, what stale gangs leave, who leaves for a head, whether starts last, and saying
+why gangs wait.
 """
 
 

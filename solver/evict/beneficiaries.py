@@ -30,6 +30,8 @@ def departures_of(problem: Problem) -> dict[str, Departure]:
             names = claims.on(exits)
             if exits[0].rule == "reclaim" and problem.gangs[exits[0].gang].queue in low:
                 names = claims.guaranteed(exits[0], names)
+            if exits[0].rule == "lend":
+                names = claims.lenders(exits[0])
             for one in exits:
                 gang = problem.gangs[one.gang]
                 target = None
@@ -90,6 +92,13 @@ class _Claims:
                 self.all, first.rule, queue, band
             )
         return self._known[key]
+
+    def lenders(self, one: Exit) -> tuple[str, ...]:
+        """
+        Name those that lent the nodes from which somebody leaves.
+        """
+        lent_by = self.problem.gangs[one.gang].lent_by
+        return tuple(sorted({s.key for _, s in self.all if s.key in lent_by}))
 
     def guaranteed(self, one: Exit, names: tuple[str, ...]) -> tuple[str, ...]:
         """

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from solver.evict.beneficiaries import departures_of
+from solver.evict.core_only import cut_to_core
 from solver.evict.entitled_first import (
     entitled_first,
     has_room_later,
@@ -287,7 +288,7 @@ def _candidates(problem: Problem, step: Step) -> tuple[Unit, ...]:
     List the units for which somebody may leave, cut to the pods they need.
     """
     return tuple(
-        _cut(unit)
+        cut_to_core(unit)
         for unit in problem.units
         if unit.starts
         and not was_evicted(problem, unit)
@@ -323,24 +324,6 @@ def may_claim(problem: Problem, unit: Unit) -> bool:
         for name in queues.named
         if needed(state, name)
     )
-
-
-def _cut(unit: Unit) -> Unit:
-    states = tuple(_core_only(state) for state in unit.states)
-    return unit if states == unit.states else replace(unit, states=states)
-
-
-def _core_only(state: Standing) -> Standing:
-    """
-    Leave out pods that are not needed, where there is no choice.
-    """
-    spare = any(len(leaf.pending) > leaf.need for leaf in state.leaves)
-    if not (state.rigid and spare):
-        return state
-    leaves = tuple(
-        replace(leaf, pending=leaf.pending[: leaf.need]) for leaf in state.leaves
-    )
-    return replace(state, leaves=leaves)
 
 
 def _without_evictions(

@@ -56,8 +56,27 @@ class Ends:
         """
         Leave out the pods of a unit itself.
         """
-        own = [self.gangs[s.key] for s in unit.states if s.key in self.gangs]
-        return self._only(~np.isin(self.owners, own)) if own else self
+        return self.without(state.gang for state in unit.states)
+
+    def going(self, gangs: Iterable[Gang]) -> "Ends":
+        """
+        Let the pods of some gangs end at once, since they leave for who starts.
+        """
+        mine = self._of(gang.key for gang in gangs)
+        if not mine.any():
+            return self
+        return replace(self, times=np.where(mine, 0, self.times), sure=self.sure | mine)
+
+    def without(self, gangs: Iterable[Gang]) -> "Ends":
+        """
+        Leave out the pods of some gangs.
+        """
+        mine = self._of(gang.key for gang in gangs)
+        return self._only(~mine) if mine.any() else self
+
+    def _of(self, keys: Iterable[str]) -> Bools:
+        own = [self.gangs[key] for key in keys if key in self.gangs]
+        return np.isin(self.owners, own)
 
     def for_sure(self) -> "Ends":
         """

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from solver.hold.ends import Ends, ends_of
+from solver.hold.lent_out import lent_to
 from solver.place.place_gang import place_gang
 from solver.place.round_state import RoundState
 from solver.problem.node_room import Bools, Floats, Ints, num_fitting
@@ -69,8 +70,11 @@ class Forecast:
     def seats_later(self, unit: Unit, taken: Bools) -> Seats | None:
         """
         Find the nodes on which a unit could start first; none where it never can.
+
+        Gangs that were lent what was held for it leave when it starts.
         """
-        ends = self._ends.of_others(unit)
+        others, lent = self._ends.of_others(unit), lent_to(self._problem, unit)
+        ends = others.going(lent)
         stage = stage_of(self._problem, unit, taken)
         seats = self._first(stage, ends.for_sure(), sure=True)
         if seats is None:
@@ -78,7 +82,11 @@ class Forecast:
             seats = self._first(free, ends, sure=False)
         if seats is None:
             return None
-        idle = ends.idle(self._problem, seats.likely)[list(seats.nodes)].sum()
+        idle = (
+            others.without(lent)
+            .idle(self._problem, seats.likely)[list(seats.nodes)]
+            .sum()
+        )
         return replace(seats, idle=int(idle))
 
     def _first(self, stage: Problem, ends: Ends, *, sure: bool) -> Seats | None:

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from solver.hold.heads import Head, by_rank, queue_of
+from solver.hold.lent_out import is_free_to_go, may_return
+from solver.place.draft import Draft
 from solver.place.queue_ledger import Ledger
 from solver.problem.lateness import passed_over
 from solver.problem.pod_shapes import kept_off
@@ -28,6 +30,16 @@ def with_heads(problem: Problem, heads: Sequence[Head]) -> Problem:
         return problem
     bans = _Holds(problem, holding).bans()
     return replace(problem, shapes=kept_off(problem.shapes, bans)) if bans else problem
+
+
+def lent_by(
+    problem: Problem, heads: Sequence[Head], draft: Draft
+) -> dict[str, tuple[str, ...]]:
+    """
+    Name for each head the gangs that start on its nodes and leave again for it.
+    """
+    holding = [head for head in heads if head.nodes and head.likely]
+    return _Holds(problem, holding).lent(draft) if holding else {}
 
 
 class _Holds:
@@ -65,6 +77,23 @@ class _Holds:
                     )
         return found
 
+    def lent(self, draft: Draft) -> dict[str, tuple[str, ...]]:
+        """
+        Name for each head the gangs that start on its nodes and leave again for it.
+        """
+        found: dict[str, tuple[str, ...]] = {}
+        for head in self._heads:
+            nodes = frozenset(head.nodes)
+            found[head.key] = tuple(
+                unit.key
+                for unit in self._problem.units
+                if draft.starts(unit)
+                and not nodes.isdisjoint(draft.places[unit.key].nodes)
+                and self._is_lent(head, unit)
+                and self._is_kept_off(head, unit, entitled=self._is_entitled(unit))
+            )
+        return {key: gangs for key, gangs in found.items() if gangs}
+
     def _firm_ones(self) -> frozenset[str]:
         """
         Name the first few in line of all heads that are entitled or long overdue.
@@ -83,7 +112,9 @@ class _Holds:
         if unit.key in self._queues_of_head:
             return unit.key
         kind = unit_kind(self._problem.shapes, unit.states)
-        return (kind, self._run_time(unit), unit.band, unit.starts)
+        gang = unit.states[0].gang
+        goes = gang.evicted_ago is None and is_free_to_go(self._problem, gang)
+        return (kind, self._run_time(unit), unit.band, unit.starts, goes)
 
     def _kept_from(self, unit: Unit) -> tuple[int, ...]:
         """
@@ -103,6 +134,13 @@ class _Holds:
         """
         Tell whether a unit may not use what is held for a head.
         """
+        kept_off = self._is_kept_off(head, unit, entitled=entitled)
+        return kept_off and not self._is_lent(head, unit)
+
+    def _is_kept_off(self, head: Head, unit: Unit, *, entitled: bool) -> bool:
+        """
+        Tell whether a unit that stays may not use what is held for a head.
+        """
         if unit.key == head.key or (unit.starts and unit.band > head.band):
             return False
         if entitled and head.key not in self._firm:
@@ -113,6 +151,16 @@ class _Holds:
         if until is None and self._lend is not None:
             until = head.likely
         return time is None or until is None or not 0 < time <= until
+
+    def _is_lent(self, head: Head, unit: Unit) -> bool:
+        """
+        Tell whether a unit may use what is held for a head, since it leaves again.
+        """
+        is_head = unit.key in self._queues_of_head
+        if is_head or self._problem.policy.waiting.idle == "hold":
+            return False
+        until = head.likely if head.start is None else head.start
+        return may_return(self._problem, unit, until)
 
     def _queues(self, unit: Unit) -> frozenset[str]:
         return frozenset(queue_of(self._problem, state) for state in unit.states)

@@ -82,6 +82,7 @@ def _holds(outcome: Outcome) -> tuple[Hold, ...]:
             gang=state.key,
             nodes=tuple(problem.room.nodes[at].name for at in head.nodes),
             expected=head.likely,
+            lent=outcome.lent.get(head.key, ()),
         )
         for head in outcome.heads
         if head.nodes and head.likely

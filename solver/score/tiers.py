@@ -60,7 +60,7 @@ def _listed(policy: Policy) -> list[tuple[AnyTier, float | None]]:
         if tier.name == "disruption":
             more = [name for name in LOSSES if name.startswith("disruption-")]
             found += [(name, tier.gap) for name in more]
-        elif tier.name == "borrowing" and policy.evicts(borrowing=True):
+        elif tier.name == "borrowing" and policy.makes_leave(borrowing=True):
             found += [(name, None) for name in LOSSES if name.startswith("preemption")]
     return found
 

@@ -20,7 +20,7 @@ class Outcome:
     ``first_in_line`` is the unit that found no room and that others wait behind, where
     a strategy knows a line.  ``makes_way`` are gangs that do not start since the next
     round would evict them, with those for whom it would.  In ``turn`` seconds one more
-    of those in line has its turn.
+    of those in line has its turn.  Nodes held for heads are ``lent`` to gangs, by unit.
     """
 
     problem: Problem
@@ -30,6 +30,7 @@ class Outcome:
     heads: tuple[Head, ...] = ()
     held: int = 0
     turn: int | None = None
+    lent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     first_in_line: str = ""
     makes_way: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from models.gangs import PodPhase, pod_sets
+from models.plan import Hold
 from models.resources import num_gpus
 from solver.verify.evidence import Evidence
 from solver.verify.violation import Violation
@@ -49,7 +50,8 @@ def hold_claims(evidence: Evidence) -> Iterator[Violation]:
     Ensure that nodes are held for gangs that wait only, and for none for too long.
 
     Seconds held so far + seconds to its start <= slip x max(600, seconds expected at
-    first); a gang of which nothing was expected yet may have nodes held.
+    first); a gang of which nothing was expected yet may have nodes held.  Whom they
+    are lent starts there, is preemptible, and has not run for too long by then.
     """
     waiting = evidence.policy.waiting
     for hold in evidence.plan.holds:
@@ -58,6 +60,7 @@ def hold_claims(evidence: Evidence) -> Iterator[Violation]:
             message = "nodes are held for what is no head"
             yield Violation("hold-claim", hold.gang, message)
             continue
+        yield from _not_lent(evidence, hold)
         if gang.held_first is None:
             continue
         most = waiting.slip * max(_SOONEST, gang.held_first)
@@ -66,6 +69,26 @@ def hold_claims(evidence: Evidence) -> Iterator[Violation]:
                 f"nodes held for {gang.held_for} s and {hold.expected} s more,"
                 f" {most:g} s at most"
             )
+            yield Violation("hold-claim", hold.gang, message)
+
+
+def _not_lent(evidence: Evidence, hold: Hold) -> Iterator[Violation]:
+    """
+    Ensure that what is lent starts there, may be evicted, and is lost in time.
+    """
+    most = evidence.policy.evict.lent_for
+    for key in hold.lent:
+        case = evidence.cases.get(key)
+        got = {n for row in case.got.values() for n in row} if case else set()
+        wrong = ""
+        if case is None or got.isdisjoint(hold.nodes):
+            wrong = "nothing of it gets a place there"
+        elif not case.gang.preemptible:
+            wrong = "it is not preemptible"
+        elif not 0 < hold.expected <= most:
+            wrong = f"it would be lost after {hold.expected} s, {most} are allowed"
+        if wrong:
+            message = f"nodes are lent to {key}, and {wrong}"
             yield Violation("hold-claim", hold.gang, message)
 
 

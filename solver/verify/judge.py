@@ -15,7 +15,12 @@ from solver.verify import gangs, held_idle, nodes, operations, plan_claims, queu
 from solver.verify.devices import device_loads, device_names, left_over
 from solver.verify.evidence import Evidence, evidence_of
 from solver.verify.known import JudgeMemo
-from solver.verify.leaving import entitled_room, eviction_costs, victims_allowed
+from solver.verify.leaving import (
+    entitled_room,
+    eviction_costs,
+    lent_gangs,
+    victims_allowed,
+)
 from solver.verify.leaving import eviction_bounds as losses
 from solver.verify.leaving import for_whom as rights
 from solver.verify.leaving import settled_rounds as settled
@@ -72,6 +77,7 @@ RULES: Final[dict[str, Rule]] = {
     "victim-minimum": victims_allowed.victim_minimums,
     "move-whole": victims_allowed.whole_moves,
     "stale-gang": victims_allowed.stale_gangs,
+    "lend": lent_gangs.lent_gangs,
     "beneficiary": rights.beneficiaries,
     "reclaimed-for": rights.reclaimed_for,
     "preempted-for": rights.preempted_for,

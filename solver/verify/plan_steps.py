@@ -16,7 +16,7 @@ OCCUPYING = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})
 PLACING = frozenset({"Bind", "Reserve"})
 TAKING = frozenset({"Evict", "Move"})
 RECLAIM, PREEMPT = "reclaim", "preempt"
-CONSOLIDATE, STALE = "consolidate", "stale"
+CONSOLIDATE, STALE, LEND = "consolidate", "stale", "lend"
 _NONE: Rows = MappingProxyType({})
 LEAVING_SECONDS = 120
 """

@@ -69,7 +69,12 @@ def everything() -> dict:
     )
     document["policy"] = {
         "tiers": ["gpus", {"name": "gangs", "gap": 0.01}],
-        "evict": {"preempt": False, "staleAfter": "2m", "maxMoves": None},
+        "evict": {
+            "preempt": False,
+            "staleAfter": "2m",
+            "maxMoves": None,
+            "lentFor": "1h",
+        },
         "limits": {"deterministic": 1.0},
         "seed": 3,
     }
@@ -148,6 +153,7 @@ def _running() -> dict:
         "passedOver": "2h",
         "heldFor": "1h",
         "heldFirst": "30m",
+        "lentBy": ["default/large"],
         "runsLike": {"queue": "research", "owner": "team-a", "gpus": 8},
     }
 

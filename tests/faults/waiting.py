@@ -84,6 +84,42 @@ FAULTS: tuple[Fault, ...] = (
         ("waiting/held-nodes-are-lent-by-the-policys-certainty",),
     ),
     Fault(
+        "lent-to-whoever-stays",
+        "held nodes are lent to gangs that nothing makes leave",
+        switch("solver.hold.lent_out:is_free_to_go", always(True)),
+        ("waiting/held-nodes-are-lent-to-who-leaves-again",),
+    ),
+    Fault(
+        "lent-to-nobody-who-leaves",
+        "held nodes are lent to nobody who leaves again",
+        switch("solver.hold.held_nodes:may_return", always(False)),
+        ("waiting/held-nodes-are-lent-to-who-leaves-again",),
+    ),
+    Fault(
+        "nobody-is-called-back",
+        "who was lent held nodes stays when the head could start",
+        switch("solver.plan.serve_heads:called_back", always(None)),
+        ("waiting/who-was-lent-held-nodes-leaves-for-the-head",),
+    ),
+    Fault(
+        "most-work-is-called-back",
+        "of those that were lent held nodes the ones with most work leave",
+        switch("solver.plan.called_back:_work", lambda old: lambda *of: -old(*of)),
+        ("waiting/who-was-lent-held-nodes-leaves-for-the-head",),
+    ),
+    Fault(
+        "called-back-at-any-age",
+        "who was lent held nodes leaves however long it has run",
+        switch("solver.hold.lent_out:_may_go_now", always(True)),
+        ("waiting/what-was-lent-for-too-long-stays",),
+    ),
+    Fault(
+        "called-back-before-higher-bands",
+        "a head calls back what it lent where a higher band has the room",
+        switch("solver.plan.serve_heads:_serves", always(True)),
+        ("waiting/a-head-takes-back-no-more-than-it-lent",),
+    ),
+    Fault(
         "holds-slip",
         "nodes are held for however long it takes",
         switch("solver.hold.heads:has_slipped", always(False)),

@@ -23,7 +23,15 @@ STALE = "stale"
 """
 Where the word of the seed begins so, most of those that run have been stale for long.
 """
+LENT = "lent"
+"""
+Where the word of the seed begins so, nodes are held for those who wait, and most that
+run are lent them or were.
+"""
 _MOST_STALE = 0.7
+_MOST_LENT = 0.7
+_OTHERS = ("preempt", "reclaim", "consolidate")
+_TIMES = ("1h", "100d")
 
 
 def odd_round(seed: object) -> Part:
@@ -36,6 +44,8 @@ def odd_round(seed: object) -> Part:
             add_parts(Random(f"odd-parts-{seed}-{again}"), document["given"])
         if str(seed).startswith(STALE):
             _let_go_stale(Random(f"odd-stale-{seed}-{again}"), document["given"])
+        if str(seed).startswith(LENT):
+            _lend(Random(f"odd-lent-{seed}-{again}"), document)
         if read(document) is not None:
             return document
     raise AssertionError(f"no legal round for seed {seed}")
@@ -73,6 +83,35 @@ def _draw(chance: Random) -> Part:
     if policy:
         document["policy"] = policy
     return document
+
+
+def _lend(chance: Random, document: Part) -> None:
+    """
+    Let gangs wait for days, and most that run be lent what is held for them.
+
+    Often nobody leaves by another rule.
+    """
+    gangs = document["given"]["gangs"]
+    names = [f"{gang.get('namespace', 'default')}/{gang['name']}" for gang in gangs]
+    for gang in gangs:
+        if "running" not in str(gang):
+            if chance.random() < _MOST_LENT:
+                gang["passedOver"] = "2d"
+            else:
+                gang.pop("passedOver", None)
+        elif chance.random() < _MOST_LENT:
+            gang["lentBy"] = names
+            for word in ("preemptible", "evictedAgo", "group"):
+                gang.pop(word, None)
+        else:
+            gang["maxRuntime"] = "1h"
+    policy = document.setdefault("policy", {})
+    if chance.random() < _MOST_LENT:
+        document["given"].pop("budgets", None)
+        document["given"].pop("unchangedFor", None)
+        policy = document["policy"] = {"evict": dict.fromkeys(_OTHERS, False)}
+    policy["evict"] = {**policy.get("evict", {}), "lentFor": chance.choice(_TIMES)}
+    policy["waiting"] = {"outweigh": 0, "heads": chance.choice((1, 2))}
 
 
 def _let_go_stale(chance: Random, given: Part) -> None:

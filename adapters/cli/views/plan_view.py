@@ -177,6 +177,7 @@ _CUT = {
     "packing": "exact packing",
     "losses": "the bound on what is lost",
     "reservations": "whether reservations give way",
+    "lend": "a head for which those leave who were lent its nodes",
     "next-round": "what the next round would evict",
     "reasons": "reasons",
 }

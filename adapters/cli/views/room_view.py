@@ -22,6 +22,8 @@ _HOUR = 3600
 _RULES = {
     "reclaim": "reclaim: its queue uses more than its fair share, and work of another "
     "queue is entitled to that room",
+    "lend": "lend: it was lent nodes that were held for a gang that waits longer, and "
+    "that starts now",
     "preempt": "preempt: work of higher priority in the same queue takes its room",
     "consolidate": "consolidate: its pods start again on other nodes, where their "
     "places are reserved",

@@ -66,10 +66,11 @@ def gang_faults(gang: GangSpec, place: Path, levels: Levels) -> Iterator[Fault]:
     elif len(gang.name) > _LONGEST_NAME:
         what = f"it is longer than {_LONGEST_NAME} characters"
         yield (*place, "name"), what, ""
-    for index, mate in enumerate(gang.mates):
-        if not _QUALIFIED.fullmatch(mate):
-            what = f'"{mate}" is not written as namespace/name'
-            yield (*place, "group", index), what, ""
+    for field, names in (("group", gang.mates), ("lentBy", gang.lent_by)):
+        for index, other in enumerate(names):
+            if not _QUALIFIED.fullmatch(other):
+                what = f'"{other}" is not written as namespace/name'
+                yield (*place, field, index), what, ""
 
 
 def _tree_faults(

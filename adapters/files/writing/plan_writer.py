@@ -39,7 +39,12 @@ def plan_document(plan: Plan) -> dict[str, Any]:
         "cut": [*plan.cut],
         "held": plan.held,
         "holds": [
-            {"gang": hold.gang, "nodes": [*hold.nodes], "expected": hold.expected}
+            {
+                "gang": hold.gang,
+                "nodes": [*hold.nodes],
+                "expected": hold.expected,
+                "lent": [*hold.lent],
+            }
             for hold in plan.holds
         ],
     }

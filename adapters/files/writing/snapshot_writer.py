@@ -197,6 +197,7 @@ def _history(gang: Gang) -> Record:
         passedOver=gang.passed_over or None,
         heldFor=gang.held_for or None,
         heldFirst=gang.held_first,
+        lentBy=list(gang.lent_by),
         runsLike=kind_document(gang.runs_like) if gang.runs_like else None,
     )
 

@@ -14,7 +14,8 @@ class GangMemory:
     What is remembered of one gang; times are seconds since the epoch.
 
     ``waited`` are the seconds for which it was ready and not chosen, without those
-    since ``waits_since``.  ``halved`` says that we bound a part of it and then failed.
+    since ``waits_since``.  ``halved`` says that we bound a part of it and then failed;
+    it runs on nodes of those that it is ``lent_by``.
     """
 
     born: float = 0.0
@@ -27,6 +28,7 @@ class GangMemory:
     below_since: float | None = None
     halved: bool = False
     satisfied: bool = False
+    lent_by: tuple[str, ...] = ()
 
     def is_blank(self) -> bool:
         """
@@ -41,6 +43,7 @@ class GangMemory:
             or self.below_since is not None
             or self.halved
             or self.satisfied
+            or self.lent_by
         )
 
 
@@ -79,7 +82,10 @@ def known(said: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for word, blank in _BLANK.items():
         value: Any = said.get(word)
-        if isinstance(blank, bool) or not isinstance(value, int | float):
+        if isinstance(blank, tuple):
+            fits = isinstance(value, list) and all(isinstance(x, str) for x in value)
+            value = tuple(value) if fits else value
+        elif isinstance(blank, bool) or not isinstance(value, int | float):
             fits = isinstance(value, bool) and isinstance(blank, bool)
         else:
             fits = not isinstance(value, bool) and isfinite(value)

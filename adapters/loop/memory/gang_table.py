@@ -79,6 +79,7 @@ class GangTable(dict[str, GangMemory]):
             passed_over=_waited(held, now),
             held_for=held_for,
             held_first=held_first,
+            lent_by=held.lent_by,
             evicted_ago=_since(held.evicted_at, now),
             backoff=max(gang.backoff, ceil(held.again_at - now), 0),
             stale_since=_stale_since(gang, held, now),

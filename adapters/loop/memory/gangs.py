@@ -115,6 +115,10 @@ class Memory:
             if held.waits_since is not None:
                 held.waited += max(0.0, now - held.waits_since)
                 held.waits_since = None
+        lenders = plan.lenders()
+        starting = {line.name for line in plan.gangs if line.state == "Starting"}
+        for key in starting & (self.gangs.keys() | lenders.keys()):
+            self.gangs.of(gangs[key], now).lent_by = lenders.get(key, ())
         self._held.note(plan.held, now)
         self._holds.planned(plan.holds, now)
         self.promises.planned(snapshot, plan, now)

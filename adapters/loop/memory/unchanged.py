@@ -284,6 +284,7 @@ def _wanted(snapshot: Snapshot) -> Iterator[tuple[str, _WantedGang]]:
             passed_over=0,
             held_for=0,
             held_first=None,
+            lent_by=(),
         )
         here = phases.total() - ended - phases[PodPhase.TERMINATING]
         leaves = {leaf.name: _bare(leaf) for leaf in pod_sets(gang.tree)}

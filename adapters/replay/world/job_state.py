@@ -20,7 +20,8 @@ class Fate:
     One job that has arrived and has not ended.
 
     ``start`` is that of the attempt that runs, ``queued`` since when it waits.
-    ``places`` are the nodes of its pods that are bound.
+    ``places`` are the nodes of its pods that are bound; it leaves for those it is
+    ``lent_by``.
     """
 
     idx: int
@@ -37,6 +38,7 @@ class Fate:
     places: dict[str, str] = field(default_factory=dict)
     since: dict[str, int] = field(default_factory=dict)
     reserved: dict[str, str] = field(default_factory=dict)
+    lent_by: tuple[str, ...] = ()
     tree: Tree | None = None
     roles: dict[str, Role] = field(default_factory=dict)
 
@@ -126,6 +128,7 @@ class Fate:
             max_runtime=job.estimate,
             age=0 if timeless else max(0, now - job.submit),
             passed_over=0 if self.runs else passed_over,
+            lent_by=self.lent_by,
             evicted_ago=(
                 None if timeless or self.evicted == NEVER else now - self.evicted
             ),

@@ -35,9 +35,12 @@ class WorldSink:
             fate.tree = None
         world.promised = {}
         touched: dict[int, Fate] = {}
+        lenders = plan.lenders()
         for step in plan.operations:
             fate = self.source.by_key[step.gang]
             touched[fate.idx] = fate
+            if not fate.runs:
+                fate.lent_by = lenders.get(step.gang, ())
             self._obey(fate, step)
         for fate in touched.values():
             self._settle(fate)

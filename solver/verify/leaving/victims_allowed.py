@@ -10,11 +10,18 @@ from solver.verify.evidence import Evidence
 from solver.verify.gang_changes import GangLoss
 from solver.verify.gang_counts import all_nodes, is_ordinary, is_satisfied, tally
 from solver.verify.leaving.what_stays import broken_by
-from solver.verify.plan_steps import CONSOLIDATE, PREEMPT, RECLAIM, STALE, TAKING
+from solver.verify.plan_steps import (
+    CONSOLIDATE,
+    LEND,
+    PREEMPT,
+    RECLAIM,
+    STALE,
+    TAKING,
+)
 from solver.verify.violation import Violation
 
 _FITTING: Mapping[str, tuple[str, ...]] = {
-    "Evict": (RECLAIM, PREEMPT, STALE),
+    "Evict": (RECLAIM, PREEMPT, STALE, LEND),
     "Move": (CONSOLIDATE,),
 }
 
@@ -60,6 +67,7 @@ def _forbidden(evidence: Evidence, rule: str, *, for_entitled: bool) -> str:
         PREEMPT: evict.preempt,
         CONSOLIDATE: evict.consolidate,
         STALE: evict.stale,
+        LEND: evict.lent_for > 0,
     }
     if not is_on[rule]:
         return "the policy switches it off"

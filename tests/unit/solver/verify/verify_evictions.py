@@ -13,6 +13,7 @@ from tests.helpers.build import (
     key,
     leaf,
     nodes,
+    plan,
     queue,
     required,
     snapshot,
@@ -138,6 +139,42 @@ def _budgeted(given, allowed, *names):
     gangs = tuple(key(name) for name in names)
     return replace(
         given, budgets=(DisruptionBudget(name="b", gangs=gangs, allowed=allowed),)
+    )
+
+
+def lent():
+    """
+    Let ``v`` run on a node that was lent by ``w``, which starts now.
+    """
+    guest = victim(lent_by=(key("w"),))
+    given = snapshot(nodes(2), [guest, needy(priority=0)])
+    good = made(evict("v-0", rule="lend"), reserve("w-0"))
+    hour = {"policy": evicting(lentFor="1h")}
+    stranger = snapshot(nodes(2), [victim(), needy(priority=0)])
+    yield broken("lend", stranger, good, plan(), "lent nothing", **hour)
+    half = victim(lent_by=(key("w"),), gpus=4)
+    free = snapshot(nodes(2), [half, needy(priority=0, gpus=4)])
+    yield broken("lend", free, good, made(reserve("w-0")), "not in the way", **hour)
+    yield broken(
+        "lend",
+        given,
+        made(evict("v-0", rule="lend"), reserve("w-0", "n1")),
+        good,
+        "elsewhere",
+        **hour,
+    )
+    late = snapshot(nodes(2), [aged(guest, 3600), needy(priority=0)])
+    yield broken(
+        "lend", late, good, good, "too late", **hour, allowing=evicting(lentFor="61m")
+    )
+    yield broken(
+        "eviction-switch",
+        given,
+        good,
+        good,
+        "lend",
+        policy=POLICY,
+        allowing=evicting(lentFor="1h"),
     )
 
 
@@ -314,6 +351,7 @@ EVICTIONS = [
     *rules(),
     *switches(),
     *protected(),
+    *lent(),
     *runtimes(),
     *remains(),
     *trees(),

@@ -199,6 +199,25 @@ def claims():
         replace(plan(), holds=(hold,)),
         "no such gang",
     )
+    lent = replace(hold, lent=("default/b",))
+    guest = snapshot(nodes(2), [gang("a"), gang("b")])
+    yield broken(
+        "hold-claim",
+        guest,
+        replace(plan(bind("b-0", "n1")), holds=(lent,)),
+        replace(plan(bind("b-0", "n0")), holds=(lent,)),
+        "lent to who starts elsewhere",
+        policy=Policy.model_validate({"evict": {"lentFor": "1h"}}),
+    )
+    yield broken(
+        "hold-claim",
+        guest,
+        replace(plan(bind("b-0", "n0")), holds=(lent,)),
+        replace(plan(bind("b-0", "n0")), holds=(lent,)),
+        "lent for too long",
+        policy=Policy.model_validate({"evict": {"lentFor": "59m"}}),
+        allowing=Policy.model_validate({"evict": {"lentFor": "1h"}}),
+    )
     for label, said in lines.items():
         yield broken(
             "gang-line",

@@ -1,0 +1,98 @@
+"""
+Lent nodes: to whom held nodes are lent until the head starts, and who leaves for it.
+"""
+
+from models.gangs import Gang, PodPhase, has_parts, pod_sets
+from solver.problem.problem import Problem, Unit
+
+_THERE = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING, PodPhase.RESERVED})
+
+
+def may_return(problem: Problem, unit: Unit, until: int) -> bool:
+    """
+    Tell whether held nodes may be lent to a unit that leaves again in so many seconds.
+
+    It is one preemptible gang that was never evicted before, and that nothing keeps
+    where it is by then.  Where GPUs are shared nothing is lent so.
+    """
+    policy = problem.policy
+    if (
+        not unit.starts
+        or len(unit.states) > 1
+        or not 0 < until <= policy.evict.lent_for
+    ):
+        return False
+    gang = unit.states[0].gang
+    return (
+        policy.lends(borrowing=True)
+        and problem.room.parts is None
+        and gang.evicted_ago is None
+        and is_free_to_go(problem, gang)
+        and _min_runtime(problem, gang) <= until
+    )
+
+
+def lent_to(problem: Problem, unit: Unit) -> tuple[Gang, ...]:
+    """
+    List the gangs that leave for a unit, since they were lent what was held for it.
+
+    All of a gang runs, and none of it for too long or too short to be lost.
+    """
+    if not problem.policy.lends(borrowing=True) or problem.room.parts is not None:
+        return ()
+    lenders = {state.key for state in unit.states}
+    frozen = problem.frozen
+    decided = {one.gang for one in frozen.exits} | frozen.stale
+    decided |= {s.key for u in (*frozen.units, *frozen.committed) for s in u.states}
+    return tuple(
+        gang
+        for gang in problem.snapshot.gangs
+        if gang.lent_by
+        and not lenders.isdisjoint(gang.lent_by)
+        and gang.key not in decided
+        and _may_go_now(problem, gang)
+    )
+
+
+def is_free_to_go(problem: Problem, gang: Gang) -> bool:
+    """
+    Tell whether a gang may leave whole, as far as that does not change with time.
+    """
+    budgets = problem.snapshot.budgets
+    return (
+        gang.preemptible
+        and not gang.mates
+        and not has_parts(gang)
+        and not any(leaf.neighbours for leaf in pod_sets(gang.tree))
+        and not any(gang.key in budget.gangs for budget in budgets)
+    )
+
+
+def _may_go_now(problem: Problem, gang: Gang) -> bool:
+    """
+    Tell whether what runs of a gang may leave in this round.
+    """
+    evict, again = problem.policy.evict, gang.evicted_ago
+    there = [p for leaf in pod_sets(gang.tree) for p in leaf.pods if p.phase in _THERE]
+    least = _min_runtime(problem, gang)
+    return (
+        bool(there)
+        and is_free_to_go(problem, gang)
+        and (again is None or again >= evict.again)
+        and all(
+            pod.phase is PodPhase.RUNNING
+            and pod.node in problem.room.index
+            and least <= pod.seconds < evict.lent_for
+            for pod in there
+        )
+    )
+
+
+def _min_runtime(problem: Problem, gang: Gang) -> int:
+    """
+    Give for how long a gang runs at least, whoever asks for its room.
+    """
+    queues = problem.queues
+    path = [queues.queues[name] for name in queues.path(gang.queue)]
+    times = [max(q.reclaim_min_runtime, q.preempt_min_runtime) for q in path]
+    return max(times, default=0)

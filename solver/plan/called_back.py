@@ -1,0 +1,183 @@
+"""
+Called back: gangs that were lent held nodes leave, so that the head starts there.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from models.gangs import Gang, pod_sets
+from solver.evict.core_only import cut_to_core
+from solver.evict.freeze import freeze, leave
+from solver.evict.open_step import may_claim, was_evicted
+from solver.evict.settled import is_settled
+from solver.hold.forecast import stage_of
+from solver.hold.lent_out import lent_to
+from solver.place.draft import Draft
+from solver.place.place_gang import place_gang
+from solver.place.round_state import RoundState
+from solver.problem.leaving_pods import Exit, loss_of
+from solver.problem.node_room import NodeRoom
+from solver.problem.problem import Problem, Step, Unit
+
+
+def called_back(problem: Problem, unit: Unit, nodes: Sequence[int]) -> Problem | None:
+    """
+    Let those leave who were lent the nodes of a unit, and reserve these for it.
+
+    Of them no more leave than it needs, those with most work the last; none where it
+    could not start even so, or where nobody may leave for it.
+
+    Parameters
+    ----------
+    problem
+        The round, before anybody leaves for others.
+    unit
+        The head that starts.
+    nodes
+        What is held for it.
+    """
+    gangs = lent_to(problem, unit)
+    step = _step_of(problem, unit)
+    if not gangs or step is None:
+        return None
+    taken = np.ones(len(problem.room.nodes), dtype=bool)
+    taken[list(nodes)] = False
+    stage = stage_of(problem, cut_to_core(unit), taken)
+    draft, exits = _fewest(stage, gangs)
+    if not exits or not _is_within_bounds(problem, draft, exits, unit):
+        return None
+    entitled = {state.key for state in unit.states if step is Step.ENTITLED}
+    chosen = replace(
+        draft,
+        entitled=frozenset(entitled),
+        exits=exits,
+        held=frozenset({unit.key}),
+    )
+    after, _ = freeze(problem, chosen, step)
+    return after
+
+
+def _fewest(stage: Problem, gangs: tuple[Gang, ...]) -> tuple[Draft, tuple[Exit, ...]]:
+    """
+    Find places for the unit of a stage, and who is in their way; nobody without any.
+
+    Whoever has most work is the first to stay.
+    """
+    draft = _placed(stage, gangs)
+    if draft is None:
+        return Draft(), ()
+    for gang in sorted(gangs, key=lambda one: (-_work(stage, one), one.key)):
+        fewer = tuple(other for other in gangs if other.key != gang.key)
+        found = _placed(stage, fewer)
+        if found is not None:
+            gangs, draft = fewer, found
+    return draft, _in_the_way(stage, gangs, draft)
+
+
+def _step_of(problem: Problem, unit: Unit) -> Step | None:
+    """
+    Name the step in which others may leave for a unit, if there is one.
+    """
+    if was_evicted(problem, unit) or is_settled(problem.snapshot, problem.policy):
+        return None
+    leaves = (leaf.pod_set for state in unit.states for leaf in state.leaves)
+    if any(leaf.neighbours for leaf in leaves):
+        return None
+    policy = problem.policy
+    if policy.lends(borrowing=False) and may_claim(problem, unit):
+        return Step.ENTITLED
+    return Step.BORROWING if policy.lends(borrowing=True) else None
+
+
+def _placed(stage: Problem, gangs: Iterable[Gang]) -> Draft | None:
+    """
+    Place the unit of a stage by hand where some gangs have left.
+
+    What their queues hold counts as before.
+    """
+    (unit,) = stage.units
+    room = NodeRoom(stage.room.now, stage.room.parts)
+    leave(room, stage, (one for gang in gangs for one in exits_of(stage, gang)))
+    work = RoundState(stage.in_room(room.rows))
+    placed = all(place_gang(work, state) for state in unit.states)
+    return work.draft() if placed else None
+
+
+def exits_of(problem: Problem, gang: Gang) -> Iterator[Exit]:
+    """
+    Let all of a gang leave.
+    """
+    for at, leaf in enumerate(pod_sets(gang.tree)):
+        for pod in leaf.pods:
+            if pod.node in problem.room.index:
+                yield Exit(
+                    gang=gang.key,
+                    leaf=at,
+                    pod=pod,
+                    host=problem.room.index[pod.node],
+                    gpus=problem.gpus_of(leaf.requests),
+                    work=problem.values.work(leaf.requests, pod.seconds),
+                    size=problem.values.of_pod(leaf.requests),
+                    rule="lend",
+                    whole=True,
+                    band=problem.bands.of(gang.priority),
+                )
+
+
+def _work(problem: Problem, gang: Gang) -> int:
+    return loss_of(exits_of(problem, gang)).work
+
+
+def _in_the_way(
+    stage: Problem, gangs: Sequence[Gang], draft: Draft
+) -> tuple[Exit, ...]:
+    """
+    Keep of some gangs those without whose room the places of a draft are too few.
+    """
+    (unit,) = stage.units
+    room = NodeRoom(stage.room.now, stage.room.parts)
+    leave(room, stage, (one for gang in gangs for one in exits_of(stage, gang)))
+    for state in unit.states:
+        for i, leaf in enumerate(state.leaves):
+            row = stage.room.row(dict(leaf.pod_set.requests))
+            for host in draft.places[state.key][i]:
+                room.take_one(row, host)
+    found: list[Exit] = []
+    for gang in gangs:
+        mine = tuple(exits_of(stage, gang))
+        leaves = tuple(pod_sets(gang.tree))
+        trial = NodeRoom(room.rows, stage.room.parts)
+        for one in mine:
+            row = stage.room.row(dict(leaves[one.leaf].requests))
+            trial.take_one(row, one.host)
+        if (trial.rows < 0).any():
+            found += mine
+        else:
+            room = trial
+    return tuple(found)
+
+
+def _is_within_bounds(
+    problem: Problem, draft: Draft, exits: Sequence[Exit], unit: Unit
+) -> bool:
+    """
+    Tell whether the policy lets as much leave for a unit.
+    """
+    evict, lost = problem.policy.evict, loss_of(exits)
+    gained = sum(
+        problem.values.work(leaf.pod_set.requests, evict.max_lost_per_gpu or 0)
+        * len(hosts)
+        for state in unit.states
+        for leaf, hosts in zip(state.leaves, draft.places[state.key], strict=True)
+    )
+    bounds = (
+        (evict.max_pods, lost.pods, 1),
+        (evict.max_gangs, lost.gangs, 1),
+        (evict.max_lost_per_gpu, lost.work, 0),
+    )
+    return all(
+        most is None or number <= (most if is_number else gained)
+        for most, number, is_number in bounds
+    )

@@ -1,0 +1,85 @@
+"""
+Heads that start where others were lent their nodes: the round planned without these.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from solver.effort.budget import Budget
+from solver.hold.heads import Head
+from solver.hold.held_nodes import with_heads
+from solver.plan.called_back import called_back
+from solver.plan.short_lived import conditional
+from solver.problem.problem import Problem, Unit
+from solver.score.tier import LOSSES
+from solver.score.tiers import is_better, score, tier_keys
+from solver.search.search_outcome import Outcome
+
+
+def serve_heads(
+    problem: Problem,
+    outcome: Outcome,
+    budget: Budget,
+    plan: Callable[[Problem, Budget], Outcome],
+) -> tuple[Problem, Outcome]:
+    """
+    Plan again for each head that waits and whose nodes others leave, if it starts then.
+
+    Gives the round as it was planned at last, and its outcome with the heads that are
+    left.  What others were lent is lost by agreement: it is not weighed against what
+    starts, and all else must be no worse.
+
+    Parameters
+    ----------
+    problem
+        The round before nodes are held.
+    outcome
+        How it was planned, with its heads.
+    budget
+        What it may use up.
+    plan
+        The strategy.
+    """
+    for head in outcome.heads:
+        unit = _waiting(problem, head, outcome)
+        after = None if unit is None else called_back(problem, unit, head.nodes)
+        if unit is None or after is None:
+            continue
+        if budget.left <= 0:
+            budget.cut.add("lend")
+            break
+        others = tuple(other for other in outcome.heads if other.key != head.key)
+        found = plan(with_heads(after, others), budget)
+        if _serves(found, outcome, unit):
+            problem = after
+            outcome = replace(conditional(found, outcome), heads=others)
+    return problem, outcome
+
+
+def _waiting(problem: Problem, head: Head, outcome: Outcome) -> Unit | None:
+    """
+    Give the unit of a head that is expected now, and has no places in a round.
+    """
+    if not head.nodes or head.likely or head.key in outcome.problem.frozen.places:
+        return None
+    unit = next(unit for unit in problem.units if unit.key == head.key)
+    return None if outcome.draft.starts(unit) else unit
+
+
+def _serves(found: Outcome, before: Outcome, unit: Unit) -> bool:
+    """
+    Tell whether a round is better for a start, whatever was lent.
+
+    Nobody may be preempted for others in the queues of that start: it takes part in
+    their step.
+    """
+    keys = tier_keys(before.problem)
+    gained = tuple(key for key in keys if key.name not in LOSSES)
+    values = (score(x.problem, x.draft, gained) for x in (found, before))
+    queues = {state.gang.queue for state in unit.states}
+    gangs = found.problem.gangs
+    preempted = any(
+        one.rule == "preempt" and (gangs[one.gang].queue in queues or not queues)
+        for one in found.problem.frozen.exits
+    )
+    return not preempted and is_better(gained, *values)
