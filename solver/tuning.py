@@ -270,7 +270,7 @@ class Search:
         "quality/full",
     )
     lane_parts: tuple[float, ...] = _is(
-        (0.4, 0.6),
+        (0.7, 0.3),
         "parts",
         "of a share for the manners of one lane in a race",
         "rounds/1k",

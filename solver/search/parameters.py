@@ -63,8 +63,8 @@ DIVING = Manner(Presolve.NONE, cp_model.LP_SEARCH, eager=True)
 WEIGHING = replace(DIVING, branching=cp_model.PSEUDO_COST_SEARCH)
 RELAXED = replace(DIVING, presolve=Presolve.FULL)
 STEERED = replace(DIVING, presolve=Presolve.ONCE)
-CUTTING = replace(STEERED, branching=None)
-PLAIN = replace(CUTTING, cuts=False, probing=False)
+CUTTING = replace(STEERED, branching=None, probing=False)
+PLAIN = replace(CUTTING, cuts=False)
 
 
 @dataclass(slots=True)
@@ -112,8 +112,9 @@ def routine_of(*, large: bool, scoped: bool) -> Routine:
         if scoped:
             turns = [DIVING, WEIGHING, turns[0], turns[3]]
     first = [IMPROVING, RELAXED] if scoped else [PLAIN, STEERED]
-    if large and not scoped:
-        first = [CUTTING, PLAIN]
+    if large:
+        whole = replace(CUTTING, presolve=Presolve.FULL)
+        first = [CUTTING, whole if scoped else PLAIN]
     return Routine(turns, (first, [DIVING, WEIGHING]))
 
 
