@@ -3,34 +3,42 @@ What a plan gives to others: who gets how much, on which nodes and in which queu
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from models.devices.gpu_parts import GpuDevice
-from models.gangs import pod_sets
+from models.gangs import Pod, PodPhase, PodSet, pod_sets
 from models.plan import Plan
 from models.resources import Resources
 from solver.explain.room_now import Bound
 from solver.problem.node_room import NodeRoom
 from solver.problem.problem import Problem, Unit
-from solver.shares.queue_tree import Booking, Table
+from solver.shares.queue_tree import Booking, QueueTree, Table
+
+Row = tuple[str, int, Resources]
+"""
+A gang, a node by its place, and what a pod asks for there.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class GivenToOthers:
     """
-    What a plan binds, reserves and moves: per pod the gang, the node, the requests.
+    What a plan binds, reserves and moves: a row for each pod.
 
-    ``devices`` are those of each pod of which it gets parts.
+    ``devices`` are those of each pod of which it gets parts, ``later`` says which of
+    them come only when ``gone`` have left: pods that the plan evicts or moves.
 
     What is ``moved`` is charged to its queue already.  Idle nodes are ``held_for``
     some gangs.
     """
 
-    rows: tuple[tuple[str, int, Resources], ...]
+    rows: tuple[Row, ...]
     devices: tuple[tuple[GpuDevice, ...], ...] = ()
+    later: tuple[bool, ...] = ()
+    gone: tuple[Row, ...] = ()
     moved: frozenset[str] = frozenset()
     held_for: tuple[str, ...] = ()
 
@@ -62,20 +70,50 @@ class GivenToOthers:
 
     def beside(self, problem: Problem) -> Problem:
         """
-        See a round with all that is given as load, on nodes and in queues.
+        See a round with what is left beside all that is given, both now and later.
+
+        Now there is what is bound, later also what comes when others have left.  Parts
+        of GPUs are taken to be there now.
         """
         room = NodeRoom(problem.room.now, problem.room.parts)
-        booking = Booking(problem.queues)
-        for (name, node, requests), devices in zip(
-            self.rows, self.devices, strict=True
-        ):
+        parts = problem.room.parts is not None
+        soon = [parts or not late for late in self.later]
+        self._take(room, problem, soon)
+        least = room.rows
+        if not all(soon):
+            after = NodeRoom(room.rows)
+            for _, node, requests in self.gone:
+                after.give_one(problem.room.row(dict(requests)), node)
+            self._take(after, problem, [not each for each in soon])
+            least = np.minimum(least, after.rows)
+        return replace(problem.in_room(least), queues=self._booked(problem))
+
+    def _take(self, room: NodeRoom, problem: Problem, which: Sequence[bool]) -> None:
+        """
+        Take the room of some of the pods.
+        """
+        given = zip(self.rows, self.devices, which, strict=True)
+        for (_, node, requests), devices, wanted in given:
+            if wanted:
+                room.take_one(problem.room.held(requests, devices, node), node)
+
+    def _booked(self, problem: Problem) -> QueueTree:
+        """
+        Book what is given in queues, and what leaves them for it.
+        """
+        booking, path = Booking(problem.queues), problem.queues.path
+        for (name, _, requests), late in zip(self.rows, self.later, strict=True):
+            if name in self.moved:
+                continue
             gang = problem.gangs[name]
-            room.take_one(problem.room.held(requests, devices, node), node)
-            tables: list[Table] = ["running"]
-            tables += [] if gang.preemptible else ["fixed"]
+            table: Table = "drift" if late else "running"
+            fixed: Table = "drift_fixed" if late else "fixed"
+            tables = [table] if gang.preemptible else [table, fixed]
+            booking.add(path(gang.queue), requests, 1, *tables)
+        for name, _, requests in self.gone:
             if name not in self.moved:
-                booking.add(problem.queues.path(gang.queue), requests, 1, *tables)
-        return replace(problem.in_room(room.rows), queues=booking.tree())
+                booking.add(path(problem.gangs[name].queue), requests, -1, "drift")
+        return booking.tree()
 
 
 def given_by(plan: Plan, problem: Problem, unit: Unit) -> GivenToOthers:
@@ -83,18 +121,28 @@ def given_by(plan: Plan, problem: Problem, unit: Unit) -> GivenToOthers:
     List what a plan binds, reserves and moves for all gangs but those of a unit.
     """
     own = {state.key for state in unit.states}
-    steps = [x for x in plan.operations if x.op != "Evict" and x.gang not in own]
-    requests: dict[str, Resources] = {}
+    steps = [x for x in plan.operations if x.gang not in own]
+    given = [step for step in steps if step.op != "Evict"]
+    pods: dict[str, tuple[PodSet, Pod]] = {}
     for name in dict.fromkeys(step.gang for step in steps):
         gang = problem.gangs[name]
         for leaf in pod_sets(gang.tree):
             for pod in leaf.pods:
-                requests[f"{gang.namespace}/{pod.name}"] = leaf.requests
+                pods[f"{gang.namespace}/{pod.name}"] = leaf, pod
     index = problem.room.index
+    leave = [
+        (step.gang, index[pod.node], leaf.requests)
+        for step in steps
+        if step.op in {"Evict", "Move"}
+        for leaf, pod in [pods[step.pod]]
+        if pod.phase is PodPhase.RUNNING and pod.node in index
+    ]
     return GivenToOthers(
-        tuple((x.gang, index[x.node], requests[x.pod]) for x in steps),
-        devices=tuple(x.devices for x in steps),
-        moved=frozenset(x.gang for x in steps if x.op == "Move"),
+        tuple((x.gang, index[x.node], pods[x.pod][0].requests) for x in given),
+        devices=tuple(x.devices for x in given),
+        later=tuple(x.op != "Bind" for x in given),
+        gone=tuple(leave),
+        moved=frozenset(x.gang for x in given if x.op == "Move"),
     )
 
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-import numpy as np
-
 from models.devices.gpu_counts import shares_asked
 from models.devices.gpu_parts import is_part
 from models.resources import GPU_SHARE
@@ -17,7 +15,7 @@ from solver.evict.open_step import open_step, remembering
 from solver.explain.fragments import pieces
 from solver.explain.left_on_devices import lacking_device, of_devices
 from solver.explain.protected import protector
-from solver.explain.room_now import fitting_nodes, limits_of, matching, strain
+from solver.explain.room_now import Bound, fitting_nodes, limits_of, matching, strain
 from solver.place.draft import Draft
 from solver.problem.node_room import Bools, Ints
 from solver.problem.problem import Problem, Step, Unit
@@ -231,9 +229,11 @@ class _Telling:
         problem, unit = self.ask.world(self.core - {OUTRANKED})
         if self.given.held_for:
             return _held_back(self.given.held_for)
+        beside, same = self.ask.world(self.core)
+        left = {_name_of(bound): bound.left for bound in limits_of(beside, same)}
         for bound in limits_of(problem, unit):
             shares = self.given.below(bound, problem)
-            if bound.needs > bound.left - sum(shares.values()):
+            if bound.needs > left[_name_of(bound)]:
                 queue = bound.queue
                 team = problem.queues.outside.get(queue)
                 facts = {} if team is None else team.facts(bound.resource)
@@ -241,7 +241,7 @@ class _Telling:
                 found = _taken(bound.resource, bound.needs, bound.left, shares, whose)
                 return found if facts else replace(found, at=queue)
         nodes = matching(problem, unit)
-        then = self.ask.world(self.core)[0].room.now
+        then = beside.room.now
         fitting = nodes & fitting_nodes(problem, unit)
         nodes = fitting if problem.room.parts and fitting.any() else nodes
         device = lacking_device(problem, unit, then[nodes].clip(min=0).sum(axis=0))
@@ -251,13 +251,14 @@ class _Telling:
             numbers = int(of_gpus["needs"]), int(of_gpus["free"])
             return _taken(GPU_SHARE, *numbers, shares, words=device_words(of_gpus))
         free = problem.room.now[nodes].clip(min=0).sum(axis=0)
-        given = np.zeros_like(free)
-        for _gang, node, requests in self.given.rows:
-            if nodes[node]:
-                given += problem.room.row(dict(requests))
-        column, resource, needs = _most_strained(problem, unit, free - given)
+        rest = then[nodes].clip(min=0).sum(axis=0)
+        column, resource, needs = _most_strained(problem, unit, rest)
         shares = self.given.amounts(resource, lambda _, node: bool(nodes[node]))
         return _taken(resource, needs, int(free[column]), shares)
+
+
+def _name_of(bound: Bound) -> tuple[str, str, bool]:
+    return bound.queue, bound.resource, bound.fixed
 
 
 def _of_choice(rule: NamedRule, problem: Problem, unit: Unit) -> Blocker:
@@ -303,6 +304,8 @@ def _taken(
     detail = f"{alone} {given} to {names}, of {have} that are free{rest}"
     if whose:
         detail = f"{alone} {given} to {names}, of {have} that {whose} may still use"
+    elif total > free and needs <= free:
+        detail = f"{alone} {given} to {names}; {have} are free before others leave"
     elif needs > free:
         detail = f"could start if others left for it; {alone} {given} to {names}"
         detail = detail.replace("could start alone and ", "")

@@ -159,29 +159,74 @@ class TrueWhy:
 
     def _given(self, team):
         """
-        See what the plan gives to others as running, what it moves as load.
+        See what the plan binds for others as running; also of what comes later.
+
+        Of what comes when others have left, nodes and queues hold what is more than
+        these free.
         """
-        places, load = {}, {}
-        requests = {
-            f"{gang.namespace}/{pod.name}": leaf.requests
+        facts = gather(self.snapshot).gangs
+        asked = {
+            f"{gang.namespace}/{pod.name}": (gang, leaf.requests, pod)
             for gang in self.snapshot.gangs
             for leaf in pod_sets(gang.tree)
             for pod in leaf.pods
         }
+        places, load, held, fixed = {}, {}, {}, {}
         for op in self.plan.operations:
-            if op.gang not in team and op.op in {"Bind", "Reserve"}:
+            gang, requests, pod = asked[op.pod]
+            if gang.key in team:
+                continue
+            path = facts[gang.key].bounding
+            if op.op == "Bind":
                 places[op.pod] = op
-            elif op.op == "Move":
-                load.setdefault(op.node, Counter()).update(requests[op.pod])
+                continue
+            if op.op != "Evict":
+                _add(load, [op.node], requests, 1)
+            if op.op != "Reserve" and pod.phase is PodPhase.RUNNING:
+                _add(load, [pod.node], requests, -1)
+            if op.op != "Move":
+                sign = 1 if op.op == "Reserve" else -1
+                _add(held, path, requests, sign)
+                _add(fixed, path, requests, sign * (not gang.preemptible))
         gangs = tuple(
             replace(gang, tree=_placed(gang.tree, gang.namespace, places))
             for gang in self.snapshot.gangs
         )
         nodes = tuple(
-            replace(node, used=Counter(node.used) + load.get(node.name, Counter()))
+            replace(node, used=Counter(node.used) + +load.get(node.name, Counter()))
             for node in self.snapshot.nodes
         )
-        return replace(self.snapshot, gangs=gangs, nodes=nodes)
+        queues = tuple(
+            _lowered(queue, held.get(queue.name, {}), fixed.get(queue.name, {}))
+            for queue in self.snapshot.queues
+        )
+        return replace(self.snapshot, gangs=gangs, nodes=nodes, queues=queues)
+
+
+def _add(table, names, requests, sign):
+    for name in names:
+        row = table.setdefault(name, Counter())
+        for resource, amount in requests.items():
+            row[resource] += sign * amount
+
+
+def _lowered(queue, held, fixed):
+    """
+    Take from a queue's limit and quota what it will hold more later.
+    """
+
+    def less(bound, more):
+        return bound if bound is None else max(0, bound - max(0, more))
+
+    resources = {
+        name: replace(
+            rule,
+            limit=less(rule.limit, held.get(name, 0)),
+            quota=less(rule.quota, fixed.get(name, 0)),
+        )
+        for name, rule in queue.resources.items()
+    }
+    return replace(queue, resources=resources)
 
 
 def _claimable(problem):

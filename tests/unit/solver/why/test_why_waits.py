@@ -289,3 +289,25 @@ def test_what_is_free_on_nodes_that_it_may_not_use_is_what_is_free_now():
 
     assert "kind=h100 is asked for; 2 GPUs are free on n0 without it" == node.sentence
     assert (8, 6) == (node.has, node.used)
+
+
+def test_what_leaves_for_others_is_not_counted_beside_what_comes_for_it():
+    """
+    In place of one gang another one comes, so the limit has room for a third.
+    """
+    old = replace(nodes(1)[0], name="old", taints=(Taint(key="old"),))
+    gangs = [
+        gang("borrows", queue="b", gpus=8, running=["n0"]),
+        gang("first", queue="a", minimum=2, gpus=8, age=60),
+        gang("late", queue="a", gpus=8),
+    ]
+    queues = [
+        queue("org", quota=24, limit=24),
+        queue("a", parent="org", quota=24),
+        queue("b", parent="org", quota=0),
+    ]
+    found = why(snapshot((*nodes(2), old), gangs, queues), "late", Policy())
+    freed = "gives 16 GPUs to default/first; 8 GPUs are free before others leave"
+
+    assert {"outranked", "nodes", "room"} == {word for word, _ in rules(found)}
+    assert freed in found.sentence
