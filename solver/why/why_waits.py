@@ -143,12 +143,12 @@ def _no_wait(line: GangLine) -> WhyWaits:
         "Reserved": "has its places and starts as soon as others have left them",
     }
     said["Waiting"] = NOTHING_NEEDED
-    more = "" if line.waiting is None else f": {line.waiting.message}"
+    sentence = said.get(line.state, "does not wait")
+    if line.waiting is not None:
+        message = line.waiting.message
+        sentence = message if line.state == "Reserved" else f"{sentence}: {message}"
     return WhyWaits(
-        gang=line.name,
-        state=line.state,
-        verdict=Verdict.NONE,
-        sentence=f"{said.get(line.state, 'does not wait')}{more}",
+        gang=line.name, state=line.state, verdict=Verdict.NONE, sentence=sentence
     )
 
 
