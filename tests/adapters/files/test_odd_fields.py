@@ -202,6 +202,7 @@ def places(value, at=()):
         yield from places(each, (*at, key))
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("name", OBJECTS)
 def test_nothing_odd_in_one_object_loses_the_others(name):
     chance = Random(name)
