@@ -69,7 +69,10 @@ def check_outcomes(document):
     Hold the part of a plan that is proven against the best of all outcomes.
     """
     snapshot, policy = read(document)
-    plan = decide(snapshot, policy)
+    check_best(snapshot, policy, decide(snapshot, policy))
+
+
+def check_best(snapshot, policy, plan):
     try:
         exact = best_round(snapshot, policy, problem_of(snapshot, policy).shares, 30)
     except UndecidedError:
