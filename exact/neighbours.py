@@ -2,7 +2,8 @@
 Pods near each other, apart and spread, in the small model: rows over single domains.
 
 Two moments count: what is bound is beside all who are there, also who leaves; what
-comes later is beside who stays.
+comes later is beside who stays.  Who leaves by an earlier step still keeps others away
+in the later ones, as its room is not theirs.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,12 +26,14 @@ class Changes:
     What a step changes, by gang, leaf and node.
 
     ``now`` are the pods that are bound, ``gone`` those that leave, ``moved`` those that
-    come from elsewhere.
+    come from elsewhere.  By earlier steps ``left`` leave, and ``kept`` have places.
     """
 
     now: Mapping[Place, Sum]
     gone: Mapping[Place, Sum]
     moved: Mapping[Place, Sum]
+    left: Mapping[Place, int]
+    kept: Mapping[Place, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -39,7 +42,8 @@ class _Pods:
     Pods of one leaf, or of others, on one node.
 
     ``there`` are those that run or leave, ``stay`` those that are there at the end;
-    ``new`` ones get a place, of which ``bound`` ones come at once.
+    ``new`` ones get a place, of which ``bound`` ones come at once, ``fresh`` by this
+    step; ``left`` are those that leave by an earlier one.
     """
 
     said: Neighbours
@@ -49,6 +53,8 @@ class _Pods:
     stay: Sum = 0
     new: Sum = 0
     bound: Sum = 0
+    fresh: Sum = 0
+    left: int = 0
 
     def at_once(self) -> "_Pods":
         """
@@ -104,9 +110,12 @@ def _pods(small: SmallModel, changes: Changes | None) -> Iterator[_Pods]:
                 running = _on(leaf, name, PodPhase.RUNNING)
                 stay: Sum = running
                 new: Sum = sum(small.pods_on(*place))
-                bound = new
+                bound = fresh = new
+                left = 0
                 if changes is not None:
                     bound = changes.now.get(place, 0)
+                    fresh = new - changes.kept.get(place, 0)
+                    left = changes.left.get(place, 0)
                     new = new + changes.moved.get(place, 0)
                     stay = running - changes.gone.get(place, 0)
                 yield _Pods(
@@ -117,6 +126,8 @@ def _pods(small: SmallModel, changes: Changes | None) -> Iterator[_Pods]:
                     stay=stay,
                     new=new,
                     bound=bound,
+                    fresh=fresh,
+                    left=left,
                 )
 
 
@@ -152,6 +163,10 @@ def _add_apart(small: SmallModel, rule: Apart, here: list[_Pods]) -> None:
         small.cp.add(_total(one.bound for one in holds) == 0)
     if any(one.there for one in holds):
         small.cp.add(_total(one.bound for one in meant) == 0)
+    if any(one.left for one in meant):
+        small.cp.add(_total(one.fresh for one in holds) == 0)
+    if any(one.left for one in holds):
+        small.cp.add(_total(one.fresh for one in meant) == 0)
     some = _where_any(small, _total(one.new for one in meant))
     small.cp.add(_total(one.stay for one in holds) == 0).only_enforce_if(some)
     everybody = _total(one.stay + one.new for one in meant)

@@ -2,6 +2,7 @@
 The steps of a round in the small model: the first by itself, the later ones given it.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterator
 
 from exact.evictions.bounds import (
@@ -210,13 +211,17 @@ def _changes(step: Step) -> Changes:
     Count what is bound, leaves and comes from elsewhere, by gang, leaf and node.
     """
     gone: dict[Place, list[cp_model.LinearExpr]] = {}
+    left: Counter[Place] = Counter()
     for runner in step.runners:
         place = runner.gang.key, runner.leaf.name, runner.pod.node or ""
         gone.setdefault(place, []).append(step.leaves(runner))
+        left[place] += runner.key in step.frozen.departures
     return Changes(
         now=step.now,
         gone={place: total(terms) for place, terms in gone.items()},
         moved=step.targets,
+        left=left,
+        kept=step.frozen.places,
     )
 
 

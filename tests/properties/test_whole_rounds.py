@@ -21,10 +21,6 @@ from tests.helpers.truth.proofs import check_best
 
 ONE_ROUND = tuned(DEFAULT, "search.most_short_lived", 0)
 FEW, MANY = range(10_000, 10_016), range(10_016, 10_240)
-OPEN = {10_124}
-"""
-Here the exact model reserves a start that is only kept away by pods that leave.
-"""
 
 
 def with_parts(seed):
@@ -54,8 +50,6 @@ def test_no_outcome_is_better_than_what_is_proven_beside_others(seed):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", MANY)
 def test_no_outcome_is_better_than_what_is_proven_beside_others_in_many_cases(seed):
-    if seed in OPEN:
-        pytest.xfail("a start that is kept away by pods that leave is not reserved")
     check(beside_others(seed))
 
 
