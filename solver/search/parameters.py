@@ -12,6 +12,11 @@ from enum import Enum
 from solver.effort.cp_sat import SatParameters, cp_model
 from solver.tuning import Search
 
+_HARDLY = 0.01
+"""
+Deterministic units of probing where it would take longer than it gains.
+"""
+
 
 class Presolve(Enum):
     """
@@ -30,8 +35,8 @@ class Manner:
 
     Without ``branching`` the solver has its own way; else the relaxation leads it.
     An ``eager`` one has all rows in the relaxation from the start, one without ``cuts``
-    only those.  What is not ``probing`` leaves out what presolve tries value
-    by value.
+    only those.  What is not ``probing`` hardly begins with what presolve tries value
+    by value; to leave it out calls models infeasible that are not.
     """
 
     presolve: Presolve
@@ -55,7 +60,7 @@ class Manner:
         if not self.cuts:
             parameters.cut_level = 0
         if not self.probing:
-            parameters.cp_model_probing_level = 0
+            parameters.presolve_probing_deterministic_time_limit = _HARDLY
 
 
 IMPROVING = Manner(Presolve.FULL)
