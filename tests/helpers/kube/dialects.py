@@ -296,12 +296,6 @@ def golden(folder):
     return json.loads((GOLDEN / f"{folder}.json").read_text(encoding="utf-8"))
 
 
-if __name__ == "__main__":
-    for name in EXAMPLES:
-        written = json.dumps(examples(name), indent=1, ensure_ascii=False)
-        (GOLDEN / f"{name}.json").write_text(f"{written}\n", encoding="utf-8")
-
-
 def priority_classes(**values: int) -> str:
     """
     Write priority classes as manifests, each with its value.
@@ -316,3 +310,9 @@ value: {value}
 """
         for name, value in values.items()
     )
+
+
+if __name__ == "__main__":
+    for name in EXAMPLES:
+        written = json.dumps(examples(name), indent=1, ensure_ascii=False)
+        (GOLDEN / f"{name}.json").write_text(f"{written}\n", encoding="utf-8")
