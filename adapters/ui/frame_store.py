@@ -58,6 +58,7 @@ class FrameStore:
         self.trouble = ""
         self.memo = FramesMemo()
         self._frames: OrderedDict[int, StoredFrame] = OrderedDict()
+        self._replaced: OrderedDict[int, int] = OrderedDict()
         self._answered: dict[tuple[int, int], bytes] = {}
         self._changed = threading.Condition()
         self._trying = threading.Lock()
@@ -79,6 +80,9 @@ class FrameStore:
             self._next += 1
             if instead is not None:
                 self._frames.pop(instead, None)
+                self._replaced[instead] = number
+                while len(self._replaced) > MOST_FRAMES:
+                    self._replaced.popitem(last=False)
             self._frames[number] = StoredFrame(_line(number, document), body, answers)
             self._let_go()
             self.trouble = ""
@@ -129,9 +133,12 @@ class FrameStore:
 
     def body(self, number: int) -> bytes | None:
         """
-        Give a frame as packed JSON; nothing where it was let go.
+        Give a frame as packed JSON, or that which stands instead of it.
+
+        Nothing where it was let go.
         """
         with self._changed:
+            number = self._replaced.get(number, number)
             frame = self._frames.get(number)
         if frame is None or frame.made is None:
             return None if frame is None else frame.body

@@ -31,8 +31,16 @@ def test_what_is_there_is_shown_at_once_and_its_plan_takes_its_place():
     (line,) = store.lines()["rounds"]
 
     assert (1, True, 7.0) == (line["id"], line["planned"], line["began"])
-    assert store.body(0) is None
     assert 1 == frame(store, 1)["plan"]["starts"]
+
+
+def test_who_asks_for_a_frame_that_its_plan_replaced_gets_the_plan():
+    store, followed = feed(lambda: seen_of(THERE))
+    followed.once()
+
+    assert store.body(0) == store.body(1)
+    assert store.body(1) is not None
+    assert store.body(2) is None
 
 
 def test_while_changes_come_they_are_shown_and_not_planned():
