@@ -12,7 +12,7 @@ from enum import Enum
 from solver.effort.cp_sat import SatParameters, cp_model
 from solver.tuning import Search
 
-_HARDLY = 0.01
+_HARDLY = 0.001
 """
 Deterministic units of probing where it would take longer than it gains.
 """
@@ -60,6 +60,7 @@ class Manner:
         if not self.cuts:
             parameters.cut_level = 0
         if not self.probing:
+            parameters.cp_model_probing_level = 1
             parameters.presolve_probing_deterministic_time_limit = _HARDLY
 
 
