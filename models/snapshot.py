@@ -3,13 +3,13 @@ The snapshot: everything one round may know, frozen at one moment.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from json import JSONEncoder
-from operator import attrgetter
 
-from models.gangs import DisruptionBudget, Gang, Pod, pod_sets
-from models.memory.aged_gangs import PLACED, ages_of, still
+from models.gangs import DisruptionBudget, Gang
+from models.memory.aged_gangs import ages_of, still
+from models.memory.gang_digest import GangDigests, written
 from models.memory.kept import Kept
 from models.memory.run_times import NOTHING_SEEN, RunTimes
 from models.memory.start_record import NO_STARTS, StartRecord
@@ -53,7 +53,8 @@ class HashMemo:
 
     def __init__(self) -> None:
         self.nodes: Kept[Node, bytes] = Kept(_digest)
-        self.gangs: Kept[Gang, bytes] = Kept(_gang_digest)
+        self.of_gangs = GangDigests()
+        self.gangs: Kept[Gang, bytes] = Kept(self.of_gangs.of)
         self.run_times: Kept[RunTimes, bytes] = Kept(_record_digest)
 
 
@@ -69,6 +70,7 @@ def content_hash(snapshot: Snapshot, memo: HashMemo | None = None) -> str:
     for row in (memo.nodes.of(snapshot.nodes), memo.gangs.of(still(snapshot.gangs))):
         digest.update(b"".join(row))
         digest.update(f"\n{len(row)}\n".encode())
+    memo.of_gangs.forget()
     digest.update(_WRITER.encode(ages_of(snapshot.gangs)).encode())
     for part in (snapshot.queues, snapshot.topologies, snapshot.budgets):
         digest.update(_WRITER.encode(part).encode())
@@ -82,63 +84,15 @@ def content_hash(snapshot: Snapshot, memo: HashMemo | None = None) -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
-def _gang_digest(gang: Gang) -> bytes:
-    """
-    Hash a gang with its times before or after those of its age: these never change.
-    """
-    born, stale = -gang.age, gang.stale_since
-    times = [None if stale is None else stale + born]
-    times += [
-        pod.seconds + born if pod.phase in PLACED else pod.seconds
-        for leaf in pod_sets(gang.tree)
-        for pod in leaf.pods
-    ]
-    text = f"{_TIMELESS.encode(gang)}\n{times}"
-    return hashlib.sha256(text.encode()).digest()
-
-
 def _record_digest(record: RunTimes) -> bytes:
     rows = [(*kind, sorted(counts.items())) for kind, counts in record.ended.items()]
     return hashlib.sha256(_WRITER.encode(sorted(rows)).encode()).digest()
-
-
-def _timeless(value: object) -> object:
-    """
-    Give the fields of a gang or pod that time does not change, all those of others.
-    """
-    if isinstance(value, Pod):
-        said = value.name, value.phase, value.node, value.uid
-        return (*said, value.devices) if value.devices else said
-    if isinstance(value, Gang):
-        return _OF_GANG(value)
-    return _written(value)
 
 
 def _digest(value: object) -> bytes:
     return hashlib.sha256(_WRITER.encode(value).encode()).digest()
 
 
-def _written(value: object) -> object:
-    """
-    Give the fields of a record that decide anything, in their order.
-    """
-    getter = _FIELDS.get(type(value))
-    if getter is not None:
-        return getter(value)
-    if isinstance(value, Mapping):
-        return dict(value)
-    if is_dataclass(value):
-        names = (entry.name for entry in fields(value) if entry.compare)
-        _FIELDS[type(value)] = attrgetter(*names)
-    return _FIELDS[type(value)](value)
-
-
-_AGES = frozenset({"age", "stale_since"})
-_OF_GANG = attrgetter(*(f.name for f in fields(Gang) if f.name not in _AGES))
-_FIELDS: dict[type, Callable[[object], object]] = {}
 _WRITER = JSONEncoder(
-    sort_keys=True, separators=(",", ":"), check_circular=False, default=_written
-)
-_TIMELESS = JSONEncoder(
-    sort_keys=True, separators=(",", ":"), check_circular=False, default=_timeless
+    sort_keys=True, separators=(",", ":"), check_circular=False, default=written
 )
