@@ -9,13 +9,12 @@ from itertools import pairwise
 
 from models.devices.gpu_parts import WHOLE, GpuDevice, GpuPart, part_of
 from models.devices.mig_profiles import MIG_MODELS, MigProfile
-from models.gangs import Pod, PodPhase, PodSet, pod_sets
+from models.gangs import ON_A_NODE, Pod, PodPhase, PodSet, pod_sets
 from models.nodes import Node
 from models.resources import GPU
 from models.snapshot import Snapshot
 from solver.effort.cp_sat import cp_model
 
-HOLDING = (PodPhase.RUNNING, PodPhase.TERMINATING)
 Term = cp_model.LinearExprT
 Key = tuple[str, ...]
 Stays = Callable[[str, Pod], Term]
@@ -75,7 +74,7 @@ def holders(snapshot: Snapshot) -> Iterator[Holder]:
         for leaf in pod_sets(gang.tree):
             part = part_of(leaf.requests)
             for pod in leaf.pods:
-                if pod.phase in HOLDING and pod.node and pod.devices:
+                if pod.phase in ON_A_NODE and pod.node and pod.devices:
                     yield Holder(f"{gang.namespace}/{pod.name}", part, pod)
 
 

@@ -10,7 +10,7 @@ from itertools import product
 
 from exact.devices import held_devices
 from exact.trees import least_value, satisfied
-from models.gangs import Gang, MatchPolicy, PodPhase, PodSet, Tree, pod_sets
+from models.gangs import ON_A_NODE, Gang, MatchPolicy, PodPhase, PodSet, Tree, pod_sets
 from models.queues import Queue, QueueResource
 from models.resources import GPU, Resources, is_worth_nothing, num_gpus, summed
 from models.snapshot import Snapshot
@@ -299,7 +299,7 @@ def _free(snapshot: Snapshot) -> dict[str, dict[str, int]]:
     for gang in snapshot.gangs:
         for leaf in pod_sets(gang.tree):
             for pod in leaf.pods:
-                holds = pod.phase in {PodPhase.RUNNING, PodPhase.TERMINATING}
+                holds = pod.phase in ON_A_NODE
                 room = free.get(pod.node or "")
                 if holds and room is not None:
                     for name, amount in leaf.requests.items():

@@ -11,11 +11,10 @@ from dataclasses import replace
 from exact.facts import Facts, GangFacts, gather
 from exact.model import could_start
 from exact.trees import least_value
-from models.gangs import Gang, PodPhase, PodSet, Tree, pod_sets
+from models.gangs import ON_A_NODE, Gang, PodPhase, PodSet, Tree, pod_sets
 from models.neighbours import ALONE, Neighbours
 from models.nodes import Node
 
-_THERE = (PodPhase.RUNNING, PodPhase.TERMINATING)
 _Others = list[tuple[Neighbours, Node]]
 
 
@@ -63,7 +62,7 @@ def _there(facts: Facts, *, evicts: bool) -> Iterator[tuple[Neighbours, Node]]:
     for node in nodes.values():
         yield from ((said, node) for said, count in node.others if count)
     for gang in facts.snapshot.gangs:
-        phases = (PodPhase.RUNNING,) if evicts else _THERE
+        phases = (PodPhase.RUNNING,) if evicts else ON_A_NODE
         for leaf in pod_sets(gang.tree) if not (evicts and gang.preemptible) else ():
             for pod in leaf.pods:
                 if pod.phase in phases and pod.node in nodes:

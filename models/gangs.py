@@ -29,6 +29,12 @@ class PodPhase(StrEnum):
     PENDING = "Pending"
 
 
+ON_A_NODE = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})
+"""
+Pods that hold room on a node.
+"""
+
+
 class MatchPolicy(StrEnum):
     """
     Which pods count towards a gang's minimums.

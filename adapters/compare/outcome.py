@@ -7,14 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from models.devices.gpu_counts import in_gpus, shares_asked, shares_held
-from models.gangs import Gang, Pod, PodPhase, PodSet, pod_sets
+from models.gangs import ON_A_NODE, Gang, Pod, PodPhase, PodSet, pod_sets
 from models.plan import Operation, Plan, TierResult
 from models.snapshot import Snapshot
 from solver import LOSSES as EVERY_LOSS
 from solver import satisfied_after, standing
 
 SATISFIED = frozenset({"Starting", "Growing", "Running", "Finished"})
-HOLDING = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})
 LOSSES = frozenset(EVERY_LOSS) - {"disruption"}
 """
 Tiers that a plan lists only where it loses something.
@@ -143,7 +142,7 @@ def gpus_of_nodes(snapshot: Snapshot) -> tuple[float, float]:
     memories = _memories(snapshot)
     taken: Counter[str] = Counter()
     for _, leaf, pod in _every_pod(snapshot):
-        if pod.phase in HOLDING and pod.node is not None:
+        if pod.phase in ON_A_NODE and pod.node is not None:
             memory = memories.get(pod.node, 0)
             taken[pod.node] += shares_held(leaf.requests, memory)
     every = free = 0

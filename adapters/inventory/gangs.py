@@ -15,7 +15,7 @@ from models.devices.gpu_counts import (
     shares_held,
     written_request,
 )
-from models.gangs import Gang, PodPhase, PodSet, is_complete, pod_sets
+from models.gangs import ON_A_NODE, Gang, PodPhase, PodSet, is_complete, pod_sets
 from models.memory.aged_gangs import still
 from models.memory.kept import Kept
 from models.resources import summed
@@ -23,7 +23,6 @@ from models.snapshot import Snapshot
 from models.why.reasons import Reason
 from solver import least_pods, standing
 
-_HOLDING = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})
 _ENDED = frozenset({PodPhase.SUCCEEDED, PodPhase.FAILED})
 
 
@@ -166,7 +165,7 @@ def row_of(gang: Gang, memories: Mapping[str, int]) -> GangRow:
     leaves = tuple(pod_sets(gang.tree))
     counts = Counter([pod.phase for leaf in leaves for pod in leaf.pods])
     where = [
-        [pod.node or "" for pod in leaf.pods if pod.phase in _HOLDING]
+        [pod.node or "" for pod in leaf.pods if pod.phase in ON_A_NODE]
         for leaf in leaves
     ]
     return GangRow(

@@ -10,11 +10,9 @@ from typing import Any
 from adapters.inventory.devices import DeviceRow, DeviceUser, device_rows
 from adapters.inventory.listed import Seen
 from models.devices.gpu_counts import held_on, in_gpus, shares_asked, written_amounts
-from models.gangs import PodPhase, pod_sets
+from models.gangs import ON_A_NODE, pod_sets
 from models.nodes import Node
 from models.resources import PODS, add, num_gpus
-
-_HOLDING = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,14 +124,14 @@ def node_rows(seen: Seen) -> Iterator[NodeRow]:
     for gang in seen.snapshot.gangs:
         for leaf in pod_sets(gang.tree):
             held = Counter(
-                pod.node for pod in leaf.pods if pod.phase in _HOLDING and pod.node
+                pod.node for pod in leaf.pods if pod.phase in ON_A_NODE and pod.node
             )
             for node, number in held.items():
                 held_there = held_on(leaf.requests, memories.get(node, 0))
                 add(ours[node], {PODS: 1, **held_there}, number)
                 gangs[node][gang.key] += number
             for pod in leaf.pods:
-                if pod.devices and pod.phase in _HOLDING and pod.node:
+                if pod.devices and pod.phase in ON_A_NODE and pod.node:
                     name = f"{gang.namespace}/{pod.name}"
                     users[pod.node].append(DeviceUser(name, leaf.requests, pod.devices))
     for record in seen.snapshot.nodes:

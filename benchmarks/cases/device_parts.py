@@ -17,7 +17,7 @@ from models.devices.gpu_parts import (
     with_shares_of_others,
 )
 from models.devices.mig_profiles import MIG_MODELS
-from models.gangs import Gang, Group, Pod, PodPhase, PodSet, Tree, pod_sets
+from models.gangs import ON_A_NODE, Gang, Group, Pod, PodPhase, PodSet, Tree, pod_sets
 from models.nodes import Node
 from models.queues import with_shared_gpus
 from models.resources import CPU, GPU, PODS
@@ -148,7 +148,7 @@ def _placed(gangs: list[Gang]) -> Iterator[tuple[PodSet, Pod]]:
     for gang in gangs:
         for leaf in pod_sets(gang.tree):
             for pod in leaf.pods:
-                if pod.phase in {PodPhase.RUNNING, PodPhase.TERMINATING} and pod.node:
+                if pod.phase in ON_A_NODE and pod.node:
                     yield leaf, pod
 
 

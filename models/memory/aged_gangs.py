@@ -10,12 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import cast, overload
 
-from models.gangs import Gang, Pod, PodPhase, PodSet, Tree
-
-PLACED = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})
-"""
-Pods whose seconds grow as time goes.
-"""
+from models.gangs import ON_A_NODE, Gang, Pod, PodSet, Tree
 
 
 class AgedGangs(Sequence[Gang]):
@@ -244,7 +239,7 @@ def _older(tree: Tree, seconds: int) -> Tree:
         return replace(tree, children=children)
     pods = [
         Pod(pod.name, pod.phase, pod.node, pod.seconds + seconds, pod.uid, pod.devices)
-        if pod.phase in PLACED
+        if pod.phase in ON_A_NODE
         else pod
         for pod in tree.pods
     ]

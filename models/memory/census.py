@@ -13,16 +13,12 @@ from itertools import compress
 import numpy as np
 from numpy.typing import NDArray
 
-from models.gangs import Gang, Pod, PodPhase, PodSet, pod_sets
+from models.gangs import ON_A_NODE, Gang, Pod, PodPhase, PodSet, pod_sets
 from models.memory.aged_gangs import still
 from models.memory.kept import Held, Kept
 from models.resources import Resources
 from models.snapshot import Snapshot
 
-LOAD = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})
-"""
-Pods that hold the room of their node.
-"""
 _MOST_KINDS = 10_000
 """
 With more kinds of requests than that the memo begins anew: most are gone by then.
@@ -128,7 +124,7 @@ class CensusMemo:
                 kind = numbers[id(tree.requests)] = self._kind(tree.requests)
             key = gang.queue, gang.preemptible, kind
             _add(self._queues, key, sign * len(tree.pods))
-            there = (pod.node if pod.phase in LOAD else None for pod in tree.pods)
+            there = (pod.node if pod.phase in ON_A_NODE else None for pod in tree.pods)
             nodes = [index.get(node or "", -1) for node in there]
             where += nodes
             which += [kind] * len(nodes)
@@ -156,7 +152,7 @@ class CensusMemo:
         loads: list[tuple[str, int]],
         leaving: list[tuple[str, int]],
     ) -> None:
-        there = [pod for pod in leaf.pods if pod.phase in LOAD]
+        there = [pod for pod in leaf.pods if pod.phase in ON_A_NODE]
         running = sum(pod.phase is PodPhase.RUNNING for pod in leaf.pods)
         if not there and not running:
             return

@@ -11,8 +11,7 @@ from json import JSONEncoder
 from json.encoder import encode_basestring_ascii as quoted
 from operator import attrgetter
 
-from models.gangs import Gang, Pod, PodPhase, PodSet, pod_sets
-from models.memory.aged_gangs import PLACED
+from models.gangs import ON_A_NODE, Gang, Pod, PodSet, pod_sets
 
 
 class GangDigests:
@@ -39,9 +38,7 @@ class GangDigests:
         leaves = (tree,) if isinstance(tree, PodSet) else pod_sets(tree)
         times = [None if stale is None else stale + born]
         times += [
-            pod.seconds + born
-            if pod.phase is PodPhase.RUNNING or pod.phase in PLACED
-            else pod.seconds
+            pod.seconds + born if pod.phase in ON_A_NODE else pod.seconds
             for leaf in leaves
             for pod in leaf.pods
         ]

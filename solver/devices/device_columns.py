@@ -21,8 +21,7 @@ from models.devices.gpu_parts import (
     part_of,
 )
 from models.devices.mig_profiles import MIG_MODELS, Sliced
-from models.gangs import Gang, Pod, pod_sets
-from models.memory.census import LOAD
+from models.gangs import ON_A_NODE, Gang, Pod, pod_sets
 from models.nodes import Node
 from models.resources import GPU
 from solver.devices.device_states import DeviceStates
@@ -50,7 +49,7 @@ def holders(gangs: Iterable[Gang]) -> Iterator[DeviceHolder]:
     """
     for gang in gangs:
         for leaf in pod_sets(gang.tree):
-            there = [pod for pod in leaf.pods if pod.devices and pod.phase in LOAD]
+            there = [pod for pod in leaf.pods if pod.devices and pod.phase in ON_A_NODE]
             part = part_of(leaf.requests) if there else None
             for pod in there:
                 yield DeviceHolder(part, pod)

@@ -16,8 +16,7 @@ from models.devices.gpu_parts import (
     shown,
 )
 from models.devices.mig_profiles import MIG_MODELS, MigProfile
-from models.gangs import pod_sets
-from models.memory.census import LOAD
+from models.gangs import ON_A_NODE, pod_sets
 from models.resources import GPU_SHARE
 from models.why.reasons import Facts
 from solver.devices.part_room import PartRoom
@@ -159,7 +158,7 @@ def free_shares(problem: Problem) -> Ints:
     for gang in problem.snapshot.gangs:
         for leaf in pod_sets(gang.tree):
             for pod in leaf.pods:
-                if pod.phase in LOAD and pod.node in memories:
+                if pod.phase in ON_A_NODE and pod.node in memories:
                     held[pod.node] += shares_held(leaf.requests, memories[pod.node])
     free = [
         shares_asked(node.allocatable) - shares_asked(node.used) - held[node.name]

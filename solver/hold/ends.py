@@ -13,8 +13,7 @@ from statistics import median_high
 
 import numpy as np
 
-from models.gangs import Gang, Pod, PodPhase, PodSet, pod_sets
-from models.memory.census import LOAD
+from models.gangs import ON_A_NODE, Gang, Pod, PodPhase, PodSet, pod_sets
 from models.resources import Resources, num_gpus
 from solver.problem.node_room import After, Bools, Floats, Ints, NodeRoom
 from solver.problem.pod_counts import is_leaving
@@ -199,7 +198,7 @@ def _holding(gangs: Iterable[Gang]) -> Iterator[tuple[Gang, PodSet, Pod]]:
     for gang in gangs:
         for leaf in pod_sets(gang.tree):
             for pod in leaf.pods:
-                if pod.phase in LOAD:
+                if pod.phase in ON_A_NODE:
                     yield gang, leaf, pod
 
 

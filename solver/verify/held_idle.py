@@ -5,14 +5,13 @@ Rules about what a plan lets idle, held for gangs that were passed over for long
 from collections import Counter
 from collections.abc import Iterator
 
-from models.gangs import PodPhase, pod_sets
+from models.gangs import ON_A_NODE, pod_sets
 from models.plan import Hold
 from models.resources import num_gpus
 from solver.verify.evidence import Evidence
 from solver.verify.violation import Violation
 
 _SOONEST = 600
-_ON_A_NODE = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})
 
 
 def held_claims(evidence: Evidence) -> Iterator[Violation]:
@@ -101,7 +100,7 @@ def _taken(evidence: Evidence) -> Counter[str]:
         for leaf in pod_sets(gang.tree):
             gpus = num_gpus(leaf.requests)
             for pod in leaf.pods:
-                if gpus and pod.node and pod.phase in _ON_A_NODE:
+                if gpus and pod.node and pod.phase in ON_A_NODE:
                     taken[pod.node] += gpus
     for case in evidence.gaining():
         for leaf in pod_sets(case.gang.tree):

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 
 from models.devices.gpu_parts import is_reckoned
-from models.gangs import Tree, pod_sets
+from models.gangs import ON_A_NODE, Tree, pod_sets
 from models.resources import Resources, format_quantity
 from models.topology import Domain
 from solver.verify.evidence import Evidence
 from solver.verify.gang_changes import Case
 from solver.verify.gang_counts import all_nodes
-from solver.verify.plan_steps import OCCUPYING, is_leaving
+from solver.verify.plan_steps import is_leaving
 from solver.verify.violation import Violation
 
 
@@ -172,7 +172,7 @@ def free_total(evidence: Evidence, resource: str, *, later: bool = False) -> int
         for leaf in pod_sets(gang.tree):
             amount = leaf.requests.get(resource, 0)
             for pod in leaf.pods if amount else ():
-                if pod.node in free and pod.phase in OCCUPYING:
+                if pod.node in free and pod.phase in ON_A_NODE:
                     free[pod.node] -= 0 if later and is_leaving(pod) else amount
     for step in evidence.steps if later else ():
         if step.leaf is not None and step.takes and step.source in free:

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from models.gangs import Gang, Pod, PodPhase, PodSet, pod_sets
+from models.gangs import ON_A_NODE, Gang, Pod, PodPhase, PodSet, pod_sets
 from models.plan import Operation
 
 Amounts = dict[str, dict[str, int]]
 Places = dict[str, dict[str, int]]
 Rows = Mapping[str, Mapping[str, int]]
-OCCUPYING = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})
 PLACING = frozenset({"Bind", "Reserve"})
 TAKING = frozenset({"Evict", "Move"})
 RECLAIM, PREEMPT = "reclaim", "preempt"
@@ -130,7 +129,7 @@ def deeds_of(steps: tuple[Step, ...]) -> dict[str, Deeds]:
         if pod is None or leaf is None or again:
             continue
         op, gang = operation.op, operation.gang
-        if op in PLACING and pod.phase not in OCCUPYING:
+        if op in PLACING and pod.phase not in ON_A_NODE:
             places = bound if op == "Bind" else reserved
             _count(places, gang, leaf.name, operation.node)
         elif takes and pod.node is not None:

@@ -286,13 +286,13 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "running-load-ignored",
         "what our running pods use of a node is taken as free",
-        switch("models.memory.census:LOAD", becomes(frozenset({PodPhase.TERMINATING}))),
+        switch("models.gangs:ON_A_NODE", becomes(frozenset({PodPhase.TERMINATING}))),
         ("gang/growth-yields-to-a-start", "reasons/insufficient-capacity"),
     ),
     Fault(
         "terminating-load-ignored",
         "what our terminating pods use of a node is taken as free",
-        switch("models.memory.census:LOAD", becomes(frozenset({PodPhase.RUNNING}))),
+        switch("models.gangs:ON_A_NODE", becomes(frozenset({PodPhase.RUNNING}))),
         ("gang/terminating-pods-hold-their-room",),
     ),
     Fault(

@@ -11,14 +11,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from models.gangs import Gang, PodPhase, PodSet, pod_sets
+from models.gangs import ON_A_NODE, Gang, PodPhase, PodSet, pod_sets
 from models.neighbours import Neighbours
 from models.nodes import NodeDemand
 from solver.problem.gang_state import Standing
 from solver.problem.neighbours.spread_counts import KeyDomains, Pair, SpreadCounts
 from solver.problem.node_room import Bools, Ints, Room
-
-_THERE = (PodPhase.RUNNING, PodPhase.TERMINATING)
 
 
 @dataclass(slots=True)
@@ -287,7 +285,7 @@ def _running(
     for gang, leaf in leaves:
         for pod in leaf.pods:
             at = index.get(pod.node) if pod.node is not None else None
-            if at is not None and pod.phase in _THERE:
+            if at is not None and pod.phase in ON_A_NODE:
                 stays = pod.phase is PodPhase.RUNNING and gang.key not in stale
                 found.setdefault((leaf.neighbours, stays), []).append(at)
     return found

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from models.devices.gpu_parts import WHOLE, GpuDevice, GpuPart, part_of, shown
-from models.gangs import Pod, PodPhase, PodSet, pod_sets
+from models.gangs import ON_A_NODE, Pod, PodPhase, PodSet, pod_sets
 from models.memory.aged_gangs import still
 from models.nodes import Node
 from models.resources import GPU, GPU_SHARE
 from solver.verify.devices.empty_devices import profile_on
 from solver.verify.evidence import Evidence
-from solver.verify.plan_steps import OCCUPYING, Step, is_leaving
+from solver.verify.plan_steps import Step, is_leaving
 from solver.verify.violation import Violation
 
 
@@ -104,7 +104,7 @@ def _loads(evidence: Evidence, *, later: bool) -> dict[str, _NodeLoad]:
             for pod in leaf.pods:
                 name = f"{gang.namespace}/{pod.name}"
                 gone = later and (name in taken or _is_going(evidence, gang.key, pod))
-                if pod.phase in OCCUPYING and pod.node in loads and not gone:
+                if pod.phase in ON_A_NODE and pod.node in loads and not gone:
                     assert pod.node is not None
                     node = evidence.nodes[pod.node]
                     _lay(loads[pod.node], node, leaf, name, pod.devices)
@@ -146,7 +146,7 @@ def _lay_new(
         return
     places = operation.op == "Bind" or (later and operation.op == "Reserve")
     moves = later and operation.op == "Move" and step.takes
-    if not moves and not (places and pod.phase not in OCCUPYING):
+    if not moves and not (places and pod.phase not in ON_A_NODE):
         return
     load = loads[operation.node]
     part = part_of(leaf.requests)

@@ -2,12 +2,10 @@
 Whether pods surely find those they must be near to, as far as the judge can tell.
 """
 
-from models.gangs import Gang, PodPhase, PodSet, pod_sets
+from models.gangs import ON_A_NODE, Gang, PodSet, pod_sets
 from models.neighbours import Neighbours
 from models.nodes import Node
 from solver.verify.evidence import Evidence
-
-_THERE = (PodPhase.RUNNING, PodPhase.TERMINATING)
 
 
 def is_surely_beside(evidence: Evidence, gang: Gang) -> bool:
@@ -42,7 +40,7 @@ def _there(evidence: Evidence) -> list[tuple[Neighbours, Node]]:
         for leaf in pod_sets(gang.tree):
             for pod in leaf.pods if leaf.neighbours else ():
                 node = evidence.nodes.get(pod.node or "")
-                if node is not None and pod.phase in _THERE:
+                if node is not None and pod.phase in ON_A_NODE:
                     found.append((leaf.neighbours, node))
     return found
 

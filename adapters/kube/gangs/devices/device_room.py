@@ -19,7 +19,7 @@ from adapters.kube.gangs.devices.claimed_devices import (
 )
 from adapters.kube.objects.fields import mapping
 from adapters.kube.objects.pod_record import PodRecord
-from models.gangs import PodPhase
+from models.gangs import ON_A_NODE, PodPhase
 from models.resources import Resources
 
 GROUP = "resource.k8s.io"
@@ -39,7 +39,6 @@ What says which devices there are.
 """
 _POD_GROUP = ("scheduling.k8s.io", "PodGroup")
 _FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
-_PLACED = (PodPhase.RUNNING, PodPhase.TERMINATING)
 
 
 class DeviceRoom:
@@ -143,7 +142,7 @@ def _offered(
     at: dict[str, str | None] = {}
     users = found.users
     for pod in sorted(pods, key=_turn):
-        if pod.phase in _PLACED and pod.node is not None:
+        if pod.phase in ON_A_NODE and pod.node is not None:
             has_all = all(
                 claim is None or claim.held is not None
                 for claim, _, _ in users.specs(pod)

@@ -13,7 +13,7 @@ from adapters.kube.objects.node_record import NodeRecord
 from adapters.kube.objects.parts.free_gpus import free_gpus
 from adapters.kube.objects.parts.node_devices import RegisteredGpus, both
 from models.devices.gpu_parts import part_of
-from models.gangs import Gang, PodPhase, pod_sets
+from models.gangs import ON_A_NODE, Gang, pod_sets
 from models.linked_gpus import (
     PART,
     asked_of_links,
@@ -30,7 +30,6 @@ from models.volume_slots import UNLIMITED
 
 Names = tuple[str, ...]
 _Ready = tuple[Node, Resources, Node]
-_THERE = (PodPhase.RUNNING, PodPhase.TERMINATING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +155,6 @@ def _there(
         for leaf in pod_sets(gang.tree):
             asked = {n: v for n, v in leaf.requests.items() if is_link(n)}
             for pod in leaf.pods if asked else ():
-                if pod.node in found and pod.phase in _THERE:
+                if pod.node in found and pod.phase in ON_A_NODE:
                     add(found[pod.node], asked)
     return found

@@ -9,14 +9,13 @@ from operator import attrgetter
 
 from adapters.kube.dialects.defaults import INDEX_LABELS
 from adapters.kube.objects.pod_record import PodRecord
-from models.gangs import Pod, PodPhase
+from models.gangs import ON_A_NODE, Pod, PodPhase
 from models.neighbours import ALONE, Neighbours
 from models.nodes import ANYWHERE, NodeDemand
 from models.resources import LONGEST_SECONDS, PODS, Resources
 
 ROOT = ""
 FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
-PLACED = (PodPhase.RUNNING, PodPhase.TERMINATING)
 _LAST_NUMBER = re.compile(r"(\d{1,18})\D*$", re.ASCII)
 _NO_INDEX = 10**18
 _UNKNOWN: Resources = {PODS: 1}
@@ -126,7 +125,7 @@ def _by_shape(members: Iterable[Member]) -> dict[object, list[Member]]:
             wanted = amounts[id(pod.requests)] = frozenset(pod.requests.items())
         # What is only preferred parts no pods.
         room = wanted, member.exclusive, member.neighbours.required()
-        if pod.phase in PLACED and not pod.demand.volumes:
+        if pod.phase in ON_A_NODE and not pod.demand.volumes:
             placed.append((room, member))
             continue
         shape = room, pod.demand
@@ -144,7 +143,7 @@ def wanted_by(members: Sequence[Member]) -> tuple[Resources, NodeDemand]:
     best: PodRecord | None = None
     for member in members:
         pod = member.pod
-        if pod.phase not in FINISHED and pod.phase not in PLACED:
+        if pod.phase not in FINISHED and pod.phase not in ON_A_NODE:
             return pod.requests, pod.demand
         if best is None or (best.phase in FINISHED and is_unfinished(pod)):
             best = pod

@@ -11,7 +11,6 @@ from dataclasses import replace
 from adapters.kube.dialects.protocol import Part
 from adapters.kube.gangs.workloads.leaves import (
     FINISHED,
-    PLACED,
     ROOT,
     Member,
     by_index,
@@ -25,7 +24,7 @@ from adapters.kube.gangs.workloads.leaves import (
 from adapters.kube.gangs.workloads.workload_trees import plain
 from adapters.kube.objects.object_names import is_label
 from models.errors import PhalanxError
-from models.gangs import Group, MatchPolicy, PodPhase, PodSet, Tree, pod_sets
+from models.gangs import ON_A_NODE, Group, MatchPolicy, PodPhase, PodSet, Tree, pod_sets
 from models.neighbours import ALONE
 from models.why.reasons import Reason, Waiting
 
@@ -56,14 +55,14 @@ def plain_tree(name: str, members: Sequence[Member], now: float) -> Tree:
 
     Only placed pods keep what they ask for, since that is load; the rest is alike.
     """
-    waiting = [m for m in members if m.pod.phase not in PLACED]
+    waiting = [m for m in members if m.pod.phase not in ON_A_NODE]
     like = waiting[0].pod if waiting else None
     alike = [
         replace(
             m,
             leaf=ROOT,
             pod=m.pod
-            if like is None or m.pod.phase in PLACED
+            if like is None or m.pod.phase in ON_A_NODE
             else replace(m.pod, requests=like.requests, demand=like.demand),
             exclusive=False,
             neighbours=ALONE,

@@ -7,8 +7,8 @@ from dataclasses import fields, replace
 from hashlib import sha256
 
 from models.devices.gpu_parts import GpuDevice
-from models.gangs import Gang, Pod, PodPhase, PodSet, RunKind, pod_sets
-from models.memory.aged_gangs import PLACED, older
+from models.gangs import ON_A_NODE, Gang, Pod, PodPhase, PodSet, RunKind, pod_sets
+from models.memory.aged_gangs import older
 from models.memory.gang_digest import GangDigests, written
 from tests.helpers.rounds.cases import random_snapshot
 
@@ -50,7 +50,7 @@ def as_json(gang):
     text = json.dumps(gang, sort_keys=True, separators=(",", ":"), default=said)
     times = [None if gang.stale_since is None else gang.stale_since - gang.age]
     times += [
-        pod.seconds - gang.age if pod.phase in PLACED else pod.seconds
+        pod.seconds - gang.age if pod.phase in ON_A_NODE else pod.seconds
         for leaf in pod_sets(gang.tree)
         for pod in leaf.pods
     ]
