@@ -4,10 +4,11 @@ The exits of an answer: what leaves of each account is reclaimed, preempted or m
 
 from collections.abc import Callable, Iterator, Sequence
 
-from models.gangs import Gang, pod_sets
+from models.gangs import Gang
 from models.plan import Rule
 from solver.encode.leaving.variables import Leaving
 from solver.encode.variables import Linear, Var
+from solver.evict.pod_exits import pod_exits
 from solver.evict.victims import Victim, Wide
 from solver.problem.leaving_pods import NOWHERE, Exit
 from solver.problem.problem import Problem
@@ -115,21 +116,4 @@ class ExitRules:
         """
         Let some pods of a gang leave by a rule.
         """
-        leaves = tuple(pod_sets(gang.tree)) if runners else ()
-        problem = self.problem
-        band, values = problem.bands.of(gang.priority), problem.values
-        for (leaf, pod), node in runners:
-            self.exits.append(
-                Exit(
-                    gang=gang.key,
-                    leaf=leaf,
-                    pod=pod,
-                    host=node,
-                    gpus=problem.gpus_of(leaves[leaf].requests),
-                    work=values.work(leaves[leaf].requests, pod.seconds),
-                    size=values.of_pod(leaves[leaf].requests),
-                    rule=rule,
-                    whole=whole,
-                    band=band,
-                )
-            )
+        self.exits += pod_exits(self.problem, gang, runners, rule, whole=whole)

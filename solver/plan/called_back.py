@@ -11,6 +11,7 @@ from models.gangs import Gang, pod_sets
 from solver.evict.core_only import cut_to_core
 from solver.evict.freeze import freeze, leave
 from solver.evict.open_step import may_claim, was_evicted
+from solver.evict.pod_exits import pod_exits
 from solver.evict.settled import is_settled
 from solver.hold.forecast import stage_of
 from solver.hold.lent_out import lent_to
@@ -109,21 +110,14 @@ def exits_of(problem: Problem, gang: Gang) -> Iterator[Exit]:
     """
     Let all of a gang leave.
     """
-    for at, leaf in enumerate(pod_sets(gang.tree)):
-        for pod in leaf.pods:
-            if pod.node in problem.room.index:
-                yield Exit(
-                    gang=gang.key,
-                    leaf=at,
-                    pod=pod,
-                    host=problem.room.index[pod.node],
-                    gpus=problem.gpus_of(leaf.requests),
-                    work=problem.values.work(leaf.requests, pod.seconds),
-                    size=problem.values.of_pod(leaf.requests),
-                    rule="lend",
-                    whole=True,
-                    band=problem.bands.of(gang.priority),
-                )
+    index = problem.room.index
+    there = (
+        ((at, pod), index[pod.node])
+        for at, leaf in enumerate(pod_sets(gang.tree))
+        for pod in leaf.pods
+        if pod.node in index
+    )
+    return pod_exits(problem, gang, there, "lend", whole=True)
 
 
 def _work(problem: Problem, gang: Gang) -> int:

@@ -4,10 +4,11 @@ The exits of an eviction by hand: which pods leave, by which rule, and where to.
 
 from collections import Counter
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 
-from models.gangs import pod_sets
 from solver.evict.greedy.victim_table import VictimTable
 from solver.evict.greedy.what_goes import Going
+from solver.evict.pod_exits import pod_exits
 from solver.evict.rights.policy_bounds import MOVED
 from solver.place.round_state import RoundState
 from solver.problem.leaving_pods import NOWHERE, Exit
@@ -32,23 +33,10 @@ def exits_of(
 def _exits(
     going: Going, table: VictimTable, work: RoundState, *, whole: bool
 ) -> Iterator[Exit]:
-    leaves = tuple(pod_sets(going.item.victim.gang.tree))
     targets = _targets(going, work)
-    values = table.problem.values
-    for (leaf, pod), host in going.runners:
-        yield Exit(
-            gang=going.item.victim.gang.key,
-            leaf=leaf,
-            pod=pod,
-            host=host,
-            gpus=table.problem.gpus_of(leaves[leaf].requests),
-            work=values.work(leaves[leaf].requests, pod.seconds),
-            size=values.of_pod(leaves[leaf].requests),
-            rule=going.leaver.rule,
-            whole=whole,
-            band=going.leaver.band,
-            target=targets.get(id(pod), NOWHERE),
-        )
+    gang, rule = going.item.victim.gang, going.leaver.rule
+    for one in pod_exits(table.problem, gang, going.runners, rule, whole=whole):
+        yield replace(one, target=targets.get(id(one.pod), NOWHERE))
 
 
 def _targets(going: Going, work: RoundState) -> dict[int, int]:
