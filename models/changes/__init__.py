@@ -22,6 +22,7 @@ from models.changes.more_moves import MoreMoves as MoreMoves
 from models.changes.new_amount import NewAmount as NewAmount
 from models.changes.passed_time import PassedTime as PassedTime
 from models.changes.queue_rule import QueueRule as QueueRule
+from models.changes.queue_rule import without_effect as without_effect
 from models.changes.refused import ChangeRefusedError as ChangeRefusedError
 from models.changes.refused import ChangesRejectedError as ChangesRejectedError
 from models.changes.removed_nodes import RemovedNodes as RemovedNodes

@@ -8,6 +8,7 @@ from typing import Literal
 from models.changes.new_amount import NewAmount
 from models.changes.refused import ChangeRefusedError, unknown
 from models.queues import Queue, QueueResource
+from models.resources import format_quantity
 from models.snapshot import Snapshot
 
 _FREE = QueueResource(quota=None)
@@ -46,6 +47,27 @@ def with_rule(snapshot: Snapshot, change: QueueRule) -> Snapshot:
     rule = queue.rule(change.resource)
     queues[change.queue] = _with(queue, change, _changed(rule, change))
     return replace(snapshot, queues=tuple(queues.values()))
+
+
+def without_effect(snapshot: Snapshot, change: QueueRule) -> str:
+    """
+    Say that a quota is now above a limit of its queue or of one above; else nothing.
+
+    No more than the limit can ever be used of it.
+    """
+    queues = {queue.name: queue for queue in snapshot.queues}
+    name, quota = change.resource, queues[change.queue].rule(change.resource).quota
+    at: Queue | None = queues[change.queue]
+    while at is not None and quota is not None and change.field == "quota":
+        limit = at.rule(name).limit
+        if limit is not None and quota > limit:
+            has, most = (format_quantity(name, x) for x in (quota, limit))
+            return (
+                f"queue {change.queue} has a quota of {has} {name}, and the limit of "
+                f"queue {at.name} is {most}: what is above it can never be used"
+            )
+        at = queues.get(at.parent or "")
+    return ""
 
 
 def _with(queue: Queue, change: QueueRule, rule: QueueResource) -> Queue:

@@ -2,10 +2,21 @@
 Resources of ours in words: their names stand for volumes, slots and ports.
 """
 
+import re
+
 from models.devices.gpu_parts import is_reckoned, said
 from models.host_ports import is_host_port
 from models.linked_gpus import is_link, links_in_words
-from models.resources import FREE_VOLUMES, HOST_PORTS, VOLUME_SLOTS
+from models.resources import (
+    CLAIMED_DEVICES,
+    FREE_VOLUMES,
+    HOST_PORTS,
+    VOLUME_SLOTS,
+)
+
+_NUMBER = re.compile(r"(all|[0-9]+)x")
+_DIGEST = re.compile(r"_[0-9a-f]{6}(?:[0-9a-f]{6})?$")
+_BETWEEN = {"_or_": " or ", "_with_": " with "}
 
 
 def in_words(resource: str, number: int = 2) -> str:
@@ -27,4 +38,30 @@ def in_words(resource: str, number: int = 2) -> str:
     if is_host_port(resource):
         protocol, _, port = resource.removeprefix(HOST_PORTS).partition("/")
         return f"host port {port}/{protocol}"
-    return resource
+    is_claimed = resource.startswith(CLAIMED_DEVICES)
+    return _claimed(resource, number) if is_claimed else resource
+
+
+def _claimed(resource: str, number: int) -> str:
+    """
+    Say which devices are claimed: by class, of one shared claim, or so many at once.
+    """
+    name = resource.removeprefix(CLAIMED_DEVICES)
+    if name.startswith("shared."):
+        _, namespace, claim = name.split(".", 2)
+        return f"use{'' if number == 1 else 's'} of the devices of {namespace}/{claim}"
+    kinds = _DIGEST.sub("", name).split("_and_")
+    said = " and ".join(map(_kind, kinds))
+    s = "" if number == 1 else "s"
+    if len(kinds) == 1 and said == kinds[0].replace("_or_", " or "):
+        return f"device{s} of class {said} by claim"
+    return f"set{s} of claimed devices ({said})"
+
+
+def _kind(name: str) -> str:
+    """
+    Say one kind of devices of a claim, with how many of it belong together.
+    """
+    for mark, word in _BETWEEN.items():
+        name = name.replace(mark, word)
+    return _NUMBER.sub(lambda found: f"{found[1]} ", name)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from models.gangs import is_remembered
 from solver.evict.beneficiaries import departures_of
 from solver.evict.core_only import cut_to_core
 from solver.evict.entitled_first import (
@@ -299,8 +300,13 @@ def _candidates(problem: Problem, step: Step) -> tuple[Unit, ...]:
 def was_evicted(problem: Problem, unit: Unit) -> bool:
     """
     Tell whether a unit had to go before: then nobody leaves for it.
+
+    Nor would anybody for one that cannot start as written, if only it could.
     """
-    return any(state.key in problem.remembered for state in unit.states)
+    forgotten_after = problem.policy.waiting.protect_after
+    return unit.starts and any(
+        is_remembered(state.gang, forgotten_after) for state in unit.states
+    )
 
 
 def some_were_evicted(problem: Problem) -> bool:

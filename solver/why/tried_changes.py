@@ -41,7 +41,11 @@ _KNOWN = OF_OTHERS | OF_ROOM | {Verdict.PODS, Verdict.BACKOFF}
 
 
 def remedies_of(
-    snapshot: Snapshot, policy: Policy, plan: Plan, why: WhyWaits
+    snapshot: Snapshot,
+    policy: Policy,
+    plan: Plan,
+    why: WhyWaits,
+    trial: Trial | None = None,
 ) -> Remedies:
     """
     Say what would start a gang that waits: single changes, or two where none helps.
@@ -56,13 +60,15 @@ def remedies_of(
         The round that was planned for both.
     why
         Why the gang waits in it.
+    trial
+        Where changes are tried, for who wants to know which ones were.
     """
     problem = problem_of(snapshot, policy)
     waiting = problem.blocked.get(why.gang)
     if waiting is not None and _cause(waiting) in HOPELESS:
         return Remedies(proven=True)
     menu, cores = menu_for(problem, plan, why.gang), _cores(why)
-    trial = trial_of(snapshot, policy, plan, why.gang)
+    trial = trial or trial_of(snapshot, policy, plan, why.gang)
     singles = [line for line in menu if _may_take(cores, line)]
     found = _singles(trial, singles) or _pair(trial, menu, cores)
     found = found or _each(_below(trial, line, None) for line in singles)

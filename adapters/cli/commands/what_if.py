@@ -48,6 +48,8 @@ from adapters.cli.views.plan_source import Files, PlanSource
 from models.errors import WrongUseError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from adapters.cli.options.change_options import VariedChange
     from adapters.cli.terminal.progress import Progress
     from adapters.compare.what_would_be import WhatIfAsked
@@ -231,10 +233,28 @@ def _answered(asked: _Question, look: _AnswerForm) -> bool:
         scenario, asking, varied = asked.read()
         for warning in scenario.snapshot.warnings:
             note(f"warning: {warning}")
+        for text in _without_effect(asking, varied):
+            note(f"warning: {text}")
         title = f"{scenario.source}: what if {', '.join(asked.words)}"
         if varied is None:
             return _one(title, asking, look, progress)
         return _several(title, asking, varied, look, progress)
+
+
+def _without_effect(
+    asking: "WhatIfAsked", varied: "VariedChange | None"
+) -> "Iterator[str]":
+    """
+    Say of which quotas a part can never be used, of a series for its last amount.
+    """
+    from models.changes import QueueRule, changed, without_effect
+
+    last = [] if varied is None else [varied.of(varied.amounts[-1])]
+    changes = [*asking.changes, *last]
+    then = changed(asking.snapshot, changes)
+    rules = [change for change in changes if isinstance(change, QueueRule)]
+    texts = [without_effect(then, rule) for rule in rules]
+    yield from dict.fromkeys(filter(None, texts))
 
 
 def _one(

@@ -11,7 +11,7 @@ from models.devices.gpu_parts import is_part, part_named
 from models.host_ports import is_host_port
 from models.names import nearest
 from models.nodes import LabelRule, Node, NodeDemand, Terms
-from models.resources import format_quantity
+from models.resources import CLAIMED_DEVICES, format_quantity
 from models.why.reasons import Facts, counted, listed
 from models.why.resource_words import in_words
 from solver.problem.node_room import Bools, Room, fitting
@@ -39,8 +39,7 @@ def why_nowhere(room: Room, shapes: Shapes, shape: int) -> Facts:
             parts.append(f"no {which} has room for {part_named(name)}")
             continue
         if asked and best <= 0 and name not in offered:
-            detail = f"no node offers {in_words(name)}{_meant(name, offered)}"
-            return {"detail": detail}
+            return {"detail": _not_offered(name, asked, offered)}
         if best < asked and is_host_port(name):
             what = in_words(name)
             parts.append(f"asks for {what}, which others use on every {which}")
@@ -57,6 +56,15 @@ def why_nowhere(room: Room, shapes: Shapes, shape: int) -> Facts:
         **out,
         "detail": f"{text}; of {_number(large)} large enough {out['detail']}",
     }
+
+
+def _not_offered(name: str, asked: int, offered: Collection[str]) -> str:
+    """
+    Say that no node offers a resource; of claimed devices also how many are wanted.
+    """
+    if name.startswith(CLAIMED_DEVICES):
+        return f"needs {asked} {in_words(name, asked)}; no node offers any"
+    return f"no node offers {in_words(name)}{_meant(name, offered)}"
 
 
 def _number(nodes: Bools) -> str:

@@ -289,3 +289,21 @@ def test_pods_on_another_node_are_counted():
     found = difference_of(plan(bind("g-0", "n0")), plan(bind("g-0", "n1")))
 
     assert (1, True) == (found.elsewhere, found.is_any)
+
+
+def test_a_quota_above_the_limit_is_said_to_be_of_no_use(asked, cluster):
+    code, _, err = asked(
+        "what-if", cluster, "--limit", "a.b.gpu=8", "--quota", "a.b.gpu=12"
+    )
+
+    assert code == 0
+    assert "queue a.b has a quota of 12 nvidia.com/gpu, and the limit of queue" in err
+    assert "a.b is 8: what is above it can never be used" in err
+
+
+def test_a_quota_within_the_limit_is_not_warned_about(asked, cluster):
+    _, _, err = asked(
+        "what-if", cluster, "--limit", "a.b.gpu=12", "--quota", "a.b.gpu=12"
+    )
+
+    assert "warning" not in err

@@ -40,7 +40,7 @@ class TrueWhy:
         self.snapshot = snapshot
         self.policy = policy
         self.plan = plan
-        self.shares = _claimable(problem_of(snapshot, policy))
+        self.problem = problem_of(snapshot, policy)
 
     def problems(self, why) -> list[str]:
         """
@@ -85,9 +85,9 @@ class TrueWhy:
         if Verdict.PROTECTED not in words:
             world, policy = _unprotected(world, policy, team)
         facts = gather(world)
-        shares = self.shares
+        path = {name for one in team for name in facts.gangs[one].path}
+        shares = _claimable(self.problem, path)
         if Verdict.SHARE not in words:
-            path = {name for one in team for name in facts.gangs[one].path}
             rich = dict.fromkeys(facts.named, 2**40)
             shares = {**shares, **dict.fromkeys(path, rich)}
         if not policy.evicts(borrowing=False):
@@ -229,16 +229,18 @@ def _lowered(queue, held, fixed):
     return replace(queue, resources=resources)
 
 
-def _claimable(problem):
+def _claimable(problem, path):
     """
     Give the shares less what gangs may claim that had to leave a short while ago.
 
-    They do not wait where a team is asked about as if it were alone, and yet count.
+    They do not wait where a team is asked about as if it were alone, and yet count
+    against what may start on its ``path``; what others may lose they do not change.
     """
     booked = remembering(problem).queues.booked
     return {
         queue: {
-            name: due - booked.get(queue, {}).get(name, 0) for name, due in row.items()
+            name: due - (booked.get(queue, {}).get(name, 0) if queue in path else 0)
+            for name, due in row.items()
         }
         for queue, row in problem.shares.items()
     }

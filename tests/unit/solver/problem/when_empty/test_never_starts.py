@@ -62,6 +62,11 @@ NEVER = {
         gang("g", requests=requests(memroy=1)),
         "no node offers memroy (did you mean memory?)",
     ),
+    "devices that nobody offers": (
+        nodes(2),
+        gang("g", requests={"claimed-devices.gpu": 2}),
+        "needs 2 devices of class gpu by claim; no node offers any",
+    ),
     "misspelt label": (
         (node("a", labels={"kind": "h200"}),),
         gang("g", demand=selector(kind="h20")),
