@@ -265,7 +265,7 @@ PROSE = {
         )
         for word in ("Lt", "Gt")
     ],
-    "claims that do not exist yet": [
+    "if one of its claims does not exist yet": [
         pair(
             PLAIN,
             "Pod/p-0 spec volumes",
@@ -274,7 +274,7 @@ PROSE = {
             "p-0 WaitingForVolumes …claim c does not exist yet",
         )
     ],
-    "A node that is not ready, cordoned or leaving takes nothing new": [
+    "A node that is not ready, cordoned or being removed takes nothing new": [
         pair(
             PLAIN,
             f"Node/n {where}",
@@ -288,7 +288,7 @@ PROSE = {
             ("status conditions", [{"type": "Ready", "status": "False"}]),
         )
     ],
-    "the one with `globalDefault` too": [
+    "including the one with `globalDefault`": [
         pair(
             [*RIVALS[:1], pod("a", priority=5), pod("b"), HIGH],
             "PriorityClass/high globalDefault",
