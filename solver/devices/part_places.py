@@ -225,6 +225,8 @@ def _of_use(sort: Sort, number: int, items: Sequence[PartItem | None]) -> Sort:
 def item_of(part: GpuPart, node: Node) -> Item | None:
     """
     Give what a part takes of a device of a node; none where no such device is there.
+
+    Nor is it where a part of the memory is nothing, since nobody knows how much it is.
     """
     model = "" if node.mig is None else node.mig.model
     if not num_devices(node.allocatable.get(GPU, 0)):
@@ -232,6 +234,7 @@ def item_of(part: GpuPart, node: Node) -> Item | None:
     if not part.profile:
         if part.memory > node.gpu_memory:
             return None
-        return DeviceShare(part.cores, part.memory_on(node.gpu_memory))
+        share = DeviceShare(part.cores, part.memory_on(node.gpu_memory))
+        return share if any(share) else None
     profile = MIG_MODELS.get(model, {}).get(part.profile)
     return None if profile is None else Instance(part.profile, profile.size)

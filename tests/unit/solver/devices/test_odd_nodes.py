@@ -138,3 +138,20 @@ def test_what_leaves_a_slice_that_two_have_makes_room_for_instances(strategy):
 
     assert plan.fallback is None
     assert 1 == sum(step.op == "Reserve" for step in plan.operations)
+
+
+@pytest.mark.parametrize("strategy", ["solver", "greedy"])
+@pytest.mark.parametrize(
+    "runs", [{}, {"running": [{"node": "n", "pods": 1, "devices": [0]}]}]
+)
+def test_a_share_of_memory_that_nobody_knows_is_none(strategy, runs):
+    plan = planned(
+        strategy,
+        nodes=[{"name": "n", "allocatable": {GPU: 2}}],
+        gangs=[
+            {"name": "waits", "min": 1, "gpu": {"share": 0.6}},
+            {"name": "there", "min": 1, "gpu": {"share": 0.6}, **runs},
+        ],
+    )
+
+    assert not plan.operations
