@@ -69,7 +69,7 @@ def may_move_singly(state: Standing) -> bool:
     Tell whether a spare pod of a gang may move alone: no topology, no exclusive hosts.
     """
     return all(node.topology is None for node in state.nodes) and not any(
-        leaf.pod_set.exclusive or leaf.pod_set.neighbours for leaf in state.leaves
+        leaf.pod_set.exclusive for leaf in state.leaves
     )
 
 

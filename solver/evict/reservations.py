@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from models.devices.gpu_parts import GpuDevice, part_of
 from models.gangs import Gang, PodPhase, pod_sets
+from solver.evict.kept_beside import KeptBeside
 from solver.evict.named_devices import come_to, pods_of
 from solver.place.round_state import RoundState
 from solver.problem.core_pods import is_core
@@ -69,6 +70,12 @@ class _KeptPlaces:
     bound: dict[str, Places] = field(default_factory=dict)
     places: dict[str, Places] = field(default_factory=dict)
 
+    def beside(self, problem: Problem) -> KeptBeside:
+        """
+        See them beside others.
+        """
+        return KeptBeside(problem, self.bound, self.places)
+
 
 def keep(
     problem: Problem, promises: Mapping[str, Promise], void: Collection[str] = ()
@@ -120,7 +127,8 @@ def _keep_unit(
     later = NodeRoom(kept.later.rows, problem.room.parts)
     come_to(later, problem, coming, devices)
     touched = sorted({node for found in places.values() for node in found.nodes})
-    if not later.holds(touched):
+    beside = kept.beside(problem)
+    if not (later.holds(touched) and beside.lies_well(places)):
         return
     mark = now.mark()
     for state in unit.states:
@@ -133,15 +141,15 @@ def _keep_unit(
     kept.later = later
     kept.units.append(unit)
     kept.devices.update(devices)
-    (kept.bound if kept.now.holds(touched) else kept.places).update(places)
+    at_once = kept.now.holds(touched) and beside.lies_well_now(places)
+    (kept.bound if at_once else kept.places).update(places)
 
 
 def _is_open(problem: Problem, state: Standing) -> bool:
     """
-    Tell whether a gang gets its places anew: with pods beside others, or no devices.
+    Tell whether a gang gets its places anew, since no devices are promised to it.
     """
-    beside_others = any(leaf.pod_set.neighbours for leaf in state.leaves)
-    return beside_others or any(
+    return any(
         pod.phase is PodPhase.RESERVED and not pod.devices
         for leaf in pod_sets(problem.written[state.key].tree)
         if part_of(leaf.requests) is not None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.gangs import Gang, PodSet
+from models.gangs import Gang, PodSet, pod_sets
 from models.policy import Policy
 from models.resources import Resources
 from solver.place.draft import Draft
@@ -18,6 +18,7 @@ from solver.place.least_left_over import left_over_of
 from solver.place.preferred_now import preferred_now
 from solver.place.queue_ledger import Ledger
 from solver.problem.gang_state import Standing
+from solver.problem.leaving_pods import NOWHERE
 from solver.problem.neighbours.pods_around import PodsAround, come
 from solver.problem.node_room import Bools, Ints, NodeRoom, Places
 from solver.problem.pod_shapes import Shape
@@ -272,7 +273,14 @@ def around_now(problem: Problem) -> PodsAround | None:
                     found.add(said, at, ones, comes=True, relied_on=sure)
                     found.spread.come(said, leaf.pod_set.demand, at, ones)
     for one in frozen.exits:
-        found.leave(problem.gangs[one.gang], one.leaf, one.host)
+        gang = problem.gangs[one.gang]
+        found.leave(gang, one.leaf, one.host)
+        pods = tuple(pod_sets(gang.tree))[one.leaf]
+        if one.target != NOWHERE and pods.neighbours:
+            at, alone = np.array([one.target]), np.array([1])
+            said, demand = pods.neighbours, pods.demand
+            found.add(said, at, alone, comes=True, relied_on=found.later)
+            found.spread.come(said, demand, at, alone)
     return found
 
 

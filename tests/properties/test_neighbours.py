@@ -12,7 +12,9 @@ from benchmarks.cases.victims import victim_case
 from benchmarks.quality import exact_vector, vector_of
 from benchmarks.tuning import tuned
 from exact import best_first_step, best_later, first_worse
+from models.gangs import pod_sets
 from models.policy import Evict, Policy, Tier
+from solver.next_snapshot import carry_out
 from solver.problem.problem import problem_of
 from solver.round import decide
 from solver.tuning import DEFAULT
@@ -77,6 +79,28 @@ def test_who_leaves_for_pods_beside_others_is_what_the_exact_model_says(seed):
     assert exact is not None
     assert later is not None
     assert first_worse(vector_of(plan), (*exact, *later)) is None
+
+
+@pytest.mark.parametrize("seed", [6, 8, 12, 18, 24, 25, 29, 31, 40])
+def test_who_moves_beside_others_gets_its_place(seed):
+    scenario = scenario_of(f"case-{seed}", victim_case(seed))
+    policy = scenario.policy
+    gangs = with_neighbours(f"case-{seed}", scenario.snapshot.gangs, 1.0)
+    snapshot = replace(scenario.snapshot, gangs=tuple(gangs))
+    beside = {one.key for one in gangs if any(x.neighbours for x in pod_sets(one.tree))}
+    plan = decide(snapshot, policy)
+    moved = {
+        step.pod: step.node
+        for step in plan.operations
+        if step.op == "Move" and step.gang in beside
+    }
+    after = carry_out(snapshot, plan, 60)
+    then = decide(after, policy)
+
+    assert moved
+    assert () == verify(snapshot, policy, plan)
+    assert () == verify(after, policy, then)
+    assert moved.items() <= {step.pod: step.node for step in then.operations}.items()
 
 
 @pytest.mark.drawn

@@ -50,7 +50,8 @@ def add_neighbours(
     for shape in sorted(kinds.values()):
         for spread in counts.items[shape].neighbours.spread:
             keep_even(counts, counts.items[shape], spread)
-    place_no_more(model, problem, capacity, types, counts.items)
+    moved = () if leaving is None else [kind for _, kind in leaving.moved]
+    place_no_more(model, problem, capacity, [*types, *moved], counts.items)
     return counts.found
 
 

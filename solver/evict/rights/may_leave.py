@@ -131,7 +131,6 @@ class Permissions:
         queue = self.problem.queues.leaf(gang.queue)
         above, closed, runtimes = self._of_queue(queue)
         moves = self._moves and not closed and not gets_no_place(gang, self._lists)
-        moves = moves and not any(leaf.neighbours for leaf in pod_sets(gang.tree))
         key = (queue, gang.priority, moves, *runtimes.passed(seconds))
         rights = self._known.get(key)
         if rights is None:

@@ -230,21 +230,27 @@ def pods_around(
     states: Iterable[Standing],
     gangs: Iterable[Gang],
     stale: frozenset[str] = frozenset(),
+    *,
+    moving: bool = False,
 ) -> PodsAround | None:
     """
-    Count who is around pods that wait; none where none of these has neighbours.
+    Count who is around pods that wait, or that may be ``moving`` for these.
+
+    None where none of them has neighbours.
     """
-    waiting = (leaf for state in states for leaf in state.leaves if leaf.pending)
-    said = {leaf.pod_set.neighbours for leaf in waiting}
-    said = {each for each in said if each}
-    if not said:
-        return None
+    waiting = [leaf for state in states for leaf in state.leaves if leaf.pending]
     leaves = [
         (gang, leaf)
         for gang in gangs
         for leaf in pod_sets(gang.tree)
         if leaf.neighbours
     ]
+    said = {leaf.pod_set.neighbours for leaf in waiting}
+    if waiting and moving:
+        said |= {leaf.neighbours for gang, leaf in leaves if _may_move(gang, leaf)}
+    said = {each for each in said if each}
+    if not said:
+        return None
     domains = KeyDomains(room.nodes)
     others = [
         (at, who, count)
@@ -265,6 +271,11 @@ def pods_around(
         found.add(who, np.array(hosts), np.ones_like(hosts), stays=stays)
     found.ending = tuple(_ending(room.index, leaves))
     return found
+
+
+def _may_move(gang: Gang, leaf: PodSet) -> bool:
+    running = any(pod.phase is PodPhase.RUNNING for pod in leaf.pods)
+    return gang.preemptible and running
 
 
 def _ending(
