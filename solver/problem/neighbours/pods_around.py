@@ -238,17 +238,13 @@ def pods_around(
 
     None where none of them has neighbours.
     """
-    waiting = [leaf for state in states for leaf in state.leaves if leaf.pending]
     leaves = [
         (gang, leaf)
         for gang in gangs
         for leaf in pod_sets(gang.tree)
         if leaf.neighbours
     ]
-    said = {leaf.pod_set.neighbours for leaf in waiting}
-    if waiting and moving:
-        said |= {leaf.neighbours for gang, leaf in leaves if _may_move(gang, leaf)}
-    said = {each for each in said if each}
+    said = _said_by_who_comes(states, leaves if moving else ())
     if not said:
         return None
     domains = KeyDomains(room.nodes)
@@ -271,6 +267,19 @@ def pods_around(
         found.add(who, np.array(hosts), np.ones_like(hosts), stays=stays)
     found.ending = tuple(_ending(room.index, leaves))
     return found
+
+
+def _said_by_who_comes(
+    states: Iterable[Standing], moving: Iterable[tuple[Gang, PodSet]]
+) -> set[Neighbours]:
+    """
+    Give what those say of others that wait, or that may be moved for who waits.
+    """
+    waiting = [leaf for state in states for leaf in state.leaves if leaf.pending]
+    said = {leaf.pod_set.neighbours for leaf in waiting}
+    if waiting:
+        said |= {leaf.neighbours for gang, leaf in moving if _may_move(gang, leaf)}
+    return {each for each in said if each}
 
 
 def _may_move(gang: Gang, leaf: PodSet) -> bool:
