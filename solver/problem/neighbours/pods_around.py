@@ -238,21 +238,13 @@ def pods_around(
 
     None where none of them has neighbours.
     """
-    leaves = [
-        (gang, leaf)
-        for gang in gangs
-        for leaf in pod_sets(gang.tree)
-        if leaf.neighbours
-    ]
+    leaves = [(g, leaf) for g in gangs for leaf in pod_sets(g.tree) if leaf.neighbours]
     said = _said_by_who_comes(states, leaves if moving else ())
     if not said:
         return None
     domains = KeyDomains(room.nodes)
-    others = [
-        (at, who, count)
-        for at, node in enumerate(domains.nodes)
-        for who, count in node.others
-    ]
+    nodes = enumerate(domains.nodes)
+    others = [(at, who, count) for at, node in nodes for who, count in node.others]
     every = {*said, *(x.neighbours for _, x in leaves), *(x for _, x, _ in others)}
     found = PodsAround(
         domains=domains,
