@@ -137,7 +137,8 @@ def _asking(spec: Json) -> Iterator[Asking]:
             resources = mapping(container, "resources", place)
             said: set[str] = set()
             for kind in ("requests", "limits"):
-                said |= mapping(resources, kind, f"{place}.resources").keys()
+                amounts = mapping(resources, kind, f"{place}.resources")
+                said |= {name for name, value in amounts.items() if value is not None}
             for contract in READ:
                 if not said.isdisjoint(contract.resources):
                     yield container, place, contract

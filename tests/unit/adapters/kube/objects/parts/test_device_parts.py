@@ -7,6 +7,7 @@ from copy import deepcopy
 
 import pytest
 
+from adapters.kube.objects.parts.part_words import NOTHING, part_asked
 from models.resources import GPU, is_gpu
 from tests.helpers.kube.manifests import (
     assembled,
@@ -142,6 +143,12 @@ def test_koordinators_minors_count_once():
 
 def test_koordinators_percent_counts_where_no_minor_is_written():
     assert 3 == used(running("p", asking("koordinator.sh/gpu-core", "250")))
+
+
+def test_amounts_that_are_null_ask_for_nothing():
+    spec = {"containers": [{"resources": {"limits": {"aliyun.com/gpu-mem": None}}}]}
+
+    assert NOTHING == part_asked(spec, {}, {})
 
 
 def test_a_device_named_by_gpushare_counts_once():
