@@ -17,6 +17,10 @@ COPY solver solver
 COPY adapters adapters
 RUN /build/bin/pip wheel --no-deps --no-build-isolation --wheel-dir /wheel . \
     && /build/bin/pip --python /opt/phalanx/bin/python install --no-deps /wheel/*.whl
+# What is in the image, by name and version, for those who look for known faults.
+COPY tools/release/bill.py tools/release/bill.py
+RUN python tools/release/bill.py /opt/phalanx/lib/python*/site-packages \
+        /opt/phalanx/bill-of-materials.json
 
 FROM python:${PYTHON}
 COPY --from=build /opt/phalanx /opt/phalanx

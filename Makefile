@@ -16,7 +16,7 @@ export PYTHONDONTWRITEBYTECODE =
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help setup demo test coverage test-slow test-all test-cluster lint format types contracts \
-	scenarios house roles chart pictures docs bench check lock release clean
+	scenarios house roles chart pictures docs audit bench check lock release clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' \
@@ -82,6 +82,13 @@ pictures: setup ## draw the pictures of README and documents anew
 
 docs: setup ## run the examples of the documents
 	$(PYTEST) tests/docs
+
+# Needs the network, and an environment of its own: what audits is no part of the lock.
+audit: ## look up known faults of the locked requirements
+	$(PYTHON) -m venv --clear .venv/audit
+	.venv/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
+	.venv/audit/bin/pip-audit --disable-pip --require-hashes --progress-spinner off \
+		-r requirements/build.txt -r requirements/run.txt
 
 bench: setup ## measure the performance contract
 	$(BIN)/phalanx bench
