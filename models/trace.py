@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from models.devices.gpu_counts import in_gpus
+from models.devices.gpu_parts import counts_as, part_of
 from models.nodes import ANYWHERE, Node, NodeDemand
 from models.queues import Queue
-from models.resources import GPU, Resources
+from models.resources import GPU, GPU_SHARE, SHARES_PER_GPU, Resources
 from models.topology import Topology
 
 
@@ -28,11 +30,24 @@ class Role:
     exclusive: bool = False
 
     @property
-    def gpus(self) -> int:
+    def shares(self) -> int:
+        """
+        Count the GPUs of one pod in 1/7000 of one, with parts of them.
+
+        Until the GPUs of a cluster are known, memory of one counts as all of it.
+        """
+        if GPU_SHARE in self.requests:
+            return self.requests[GPU_SHARE]
+        part = part_of(self.requests)
+        whole = self.requests.get(GPU, 0) * SHARES_PER_GPU
+        return whole if part is None else whole + counts_as(part, ())
+
+    @property
+    def gpus(self) -> float:
         """
         Count the GPUs of one pod.
         """
-        return self.requests.get(GPU, 0)
+        return in_gpus(self.shares)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,11 +77,24 @@ class Job:
         return sum(role.pods for role in self.roles)
 
     @property
-    def gpus(self) -> int:
+    def shares(self) -> int:
         """
-        Count the GPUs of all pods.
+        Count the GPUs of all pods in 1/7000 of one.
         """
-        return sum(role.pods * role.gpus for role in self.roles)
+        return sum(role.pods * role.shares for role in self.roles)
+
+    @property
+    def gpus(self) -> float:
+        """
+        Count the GPUs of all pods, with parts of them.
+        """
+        return in_gpus(self.shares)
+
+    def asked(self, resource: str) -> int:
+        """
+        Add up what all pods ask for of a resource.
+        """
+        return sum(role.pods * role.requests.get(resource, 0) for role in self.roles)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,11 +125,11 @@ class Trace:
         return self.jobs[-1].submit if self.jobs else 0
 
     @cached_property
-    def gpu_seconds(self) -> int:
+    def gpu_seconds(self) -> float:
         """
         Add up the work of all jobs.
         """
-        return sum(job.gpus * job.duration for job in self.jobs)
+        return in_gpus(sum(job.shares * job.duration for job in self.jobs))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from adapters.files.recorded_times import record_of, run_times_document
 from adapters.replay.engine import Engine, Rounds
 from adapters.replay.world.job_state import Fate
 from adapters.replay.world.world import World
+from models.devices.gpu_parts import GpuDevice
 from models.documents.run_time_specs import RunTimesSpec
 
 NAME = "checkpoint.json"
@@ -62,7 +63,11 @@ _SUMS = ("totals", "sums", "queues", "queue_sums", "queue_at")
 
 
 def _written(fate: Fate) -> list[Any]:
-    return [getattr(fate, name) for name in _FIELDS]
+    devices = {
+        pod: [(place.device, place.start) for place in places]
+        for pod, places in fate.devices.items()
+    }
+    return [*(getattr(fate, name) for name in _FIELDS), devices]
 
 
 def _alone(engine: Engine, idx: int) -> bool:
@@ -92,7 +97,11 @@ def restore(engine: Engine, document: dict[str, Any]) -> None:
     engine.long_waits.due.update(document["longWaits"])
     alone = set(document["alone"])
     for values in document["fates"]:
-        said = dict(zip(_FIELDS, values, strict=True))
+        said = dict(zip(_FIELDS, values[:-1], strict=True))
+        said["devices"] = {
+            pod: tuple(GpuDevice(*place) for place in places)
+            for pod, places in values[-1].items()
+        }
         said["lent_by"] = tuple(said["lent_by"])
         fate = Fate(job=engine.jobs[said["idx"]], **said)
         _put_back(world, fate, alone=fate.idx in alone)
@@ -124,8 +133,9 @@ def _put_back(world: World, fate: Fate, *, alone: bool) -> None:
         world.line.join(fate.idx, alone=alone)
         return
     world.active[fate.job.name] = fate
-    for requests, node in fate.requests():
-        world.ground.take(requests, world.ground.index[node])
+    for pod, node in fate.places.items():
+        requests, devices = fate.role_of(pod).requests, fate.devices.get(pod, ())
+        world.ground.take(requests, world.ground.index[node], devices)
         world.books.take(fate.job.queue, requests)
     if world.rules.is_load(fate):
         world.merge(fate)

@@ -87,6 +87,7 @@ class Engine:
     sink: WorldSink = field(init=False)
 
     def __post_init__(self) -> None:
+        self.recorder.pieces = self.world.ground.pieces
         self.source = WorldSource(self.world)
         self.sink = WorldSink(self.source)
 

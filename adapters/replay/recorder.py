@@ -3,7 +3,7 @@ The recorder: writes a replay down while it runs, so that a killed one can go on
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -12,8 +12,8 @@ from adapters.machine.csv_cells import CsvWriter, csv_rows
 from adapters.replay.measures.gpu_use import LENT, USES
 from adapters.replay.world.job_state import NEVER, Fate
 from adapters.replay.world.world import World
+from models.devices.gpu_parts import part_of
 from models.plan import Plan
-from models.resources import GPU
 
 JOB_COLUMNS = (
     *("job", "queue", "priority", "pods", "gpus", "duration"),
@@ -36,11 +36,12 @@ BEHIND = "BehindOlder"
 
 class Recorder:
     """
-    The files of one run.
+    The files of one run; its world counts GPUs in ``pieces`` of one.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.pieces = 1
         self._files: dict[str, TextIO] = {}
         self._begun = monotonic()
 
@@ -81,7 +82,7 @@ class Recorder:
         """
         Write down a job that has ended.
         """
-        self._write("ended.csv", (fate.idx, *job_row(fate, now, "done")))
+        self._write("ended.csv", (fate.idx, *self._job_row(fate, now, "done")))
 
     def bucket(self, begins: int, world: World) -> None:
         """
@@ -93,19 +94,24 @@ class Recorder:
             "series.csv",
             (
                 begins,
-                *(_number(means[use]) for use in (*USES, LENT)),
+                *(self._gpus(means[use]) for use in (*USES, LENT)),
                 line.count,
-                sum(line.gpus.values()),
+                self._gpus(sum(line.gpus.values())),
                 world.num_running,
             ),
         )
         used = world.meter.queue_means()
         names = world.books.queues or used
         for name in sorted(names):
-            share = world.shares.get(name, {}).get(GPU, "")
-            mean = _number(used.get(name, 0.0))
+            share = world.shares.get(name, {}).get(world.ground.counted)
+            mean = self._gpus(used.get(name, 0.0))
             self._write(
-                "queues.csv", (begins, name, mean, share, line.counts.get(name, 0))
+                "queues.csv",
+                (
+                    *(begins, name, mean),
+                    "" if share is None else self._gpus(share),
+                    line.counts.get(name, 0),
+                ),
             )
 
     def round(self, world: World, plan: Plan, before: tuple[int, int]) -> None:
@@ -122,9 +128,9 @@ class Recorder:
                 "waiting": before[0],
                 "shown": len(world.shown),
                 "started": world.counts.started,
-                "startedGpus": world.counts.gpus,
+                "startedGpus": self._gpus(world.counts.gpus),
                 "evicted": world.counts.evicted,
-                "free": before[1],
+                "free": self._gpus(before[1]),
                 "held": plan.held,
                 "gap": _number(max(gaps, default=0.0)) if bounded else None,
                 "variables": plan.model.variables,
@@ -166,7 +172,7 @@ class Recorder:
             rows = {int(row[0]): row[1:] for row in reader}
         for fate in left:
             status = "running" if fate.runs else "waiting"
-            rows[fate.idx] = job_row(fate, now, status)
+            rows[fate.idx] = self._job_row(fate, now, status)
         assert len(rows) <= num_jobs  # noqa: S101 - a job is written once
         with (self.folder / "jobs.csv").open("w", encoding="utf-8", newline="") as file:
             writer = CsvWriter(file)
@@ -178,20 +184,25 @@ class Recorder:
     def _write(self, name: str, row: Sequence[object]) -> None:
         CsvWriter(self._files[name]).row(row)
 
+    def _gpus(self, pieces: float) -> float | int:
+        return _number(pieces / self.pieces)
+
+    def _job_row(self, fate: Fate, now: int, status: str) -> tuple[object, ...]:
+        return job_row(fate, now, status, self._gpus(fate.lost))
+
     def _line(self, name: str, record: Mapping[str, object]) -> None:
         self._files[name].write(json.dumps(record, separators=(",", ":")) + "\n")
 
 
-def job_row(fate: Fate, now: int, status: str) -> tuple[object, ...]:
+def job_row(fate: Fate, now: int, status: str, lost: float) -> tuple[object, ...]:
     """
     Give the row of a job that ended, or that runs or waits at the end.
+
+    So many GPU-seconds of work were lost.
     """
     job = fate.job
     done = status == "done"
     wait = (now if fate.first == NEVER else fate.first) - job.submit
-    gpus: dict[str, int] = {}
-    for requests, node in fate.requests():
-        gpus[node] = gpus.get(node, 0) + requests.get(GPU, 0)
     reason = fate.reason
     if not reason and status == "waiting":
         reason = BEHIND
@@ -201,11 +212,29 @@ def job_row(fate: Fate, now: int, status: str) -> tuple[object, ...]:
         fate.start if fate.runs else "",
         now if done else "",
         wait,
-        *(fate.attempts, fate.failures, fate.evictions, fate.lost),
+        *(fate.attempts, fate.failures, fate.evictions, lost),
         status,
         reason,
-        " ".join(f"{node}*{count}" for node, count in sorted(gpus.items())),
+        " ".join(_places(fate)),
     )
+
+
+def _places(fate: Fate) -> Iterator[str]:
+    """
+    Say where a gang is: nodes with their whole GPUs, and devices with their parts.
+    """
+    gpus: dict[str, float] = {}
+    for pod, node in fate.places.items():
+        role = fate.role_of(pod)
+        part = part_of(role.requests)
+        devices = fate.devices.get(pod, ()) if part else ()
+        if part is None:
+            gpus[node] = gpus.get(node, 0) + role.gpus
+        for device in devices:
+            place = f"{node}/{device.device}"
+            gpus[place] = gpus.get(place, 0) + role.gpus / len(devices)
+    for place, count in sorted(gpus.items()):
+        yield f"{place}*{_number(count)}"
 
 
 def _number(value: float) -> float | int:

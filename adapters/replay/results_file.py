@@ -17,7 +17,8 @@ from adapters.replay.measures.lower_bounds import bounds_of
 from adapters.replay.measures.paired_measures import paired
 from adapters.replay.measures.replay_measures import job_rows
 from adapters.replay.play import Run, jobs_of
-from models.resources import GPU
+from models.devices.gpu_counts import in_gpus
+from models.resources import GPU, GPU_SHARE, pieces_per_gpu
 from models.trace import Floor, Trace
 from solver import VERSION
 
@@ -128,6 +129,8 @@ def _cluster(floor: Floor, trace: Trace) -> dict[str, Any]:
         model = node.labels.get("gpu.model", "")
         classes[node.allocatable.get(GPU, 0), model] += 1
     room = floor.gpus * trace.span
+    pieces = pieces_per_gpu(node.allocatable for node in floor.nodes)
+    counted = GPU_SHARE if pieces > 1 else GPU
     return {
         "name": floor.name,
         "nodes": len(floor.nodes),
@@ -140,13 +143,19 @@ def _cluster(floor: Floor, trace: Trace) -> dict[str, Any]:
         "queues": [
             {
                 "name": queue.name,
-                "quota": queue.rule(GPU).quota,
-                "limit": queue.rule(GPU).limit,
+                "quota": _gpus_of(queue.rule(counted).quota, pieces),
+                "limit": _gpus_of(queue.rule(counted).limit, pieces),
             }
             for queue in floor.queues
         ],
         "notes": list(floor.notes),
     }
+
+
+def _gpus_of(amount: int | None, pieces: int) -> float | None:
+    if amount is None or pieces == 1:
+        return amount
+    return in_gpus(amount)
 
 
 def _settings(run: Run) -> dict[str, Any]:

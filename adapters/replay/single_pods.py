@@ -84,8 +84,9 @@ class PieceWorld(World):
         Let a job work whose last pod has come.
         """
         job = bundle.fate.job
-        self.incomplete -= job.gpus
-        self.used += job.gpus
+        gpus = job.asked(self.ground.counted)
+        self.incomplete -= gpus
+        self.used += gpus
         self.counts.started += 1
         bundle.left = bundle.size
         bundle.fate.start = bundle.fate.first = self.now
@@ -101,8 +102,7 @@ class PieceWorld(World):
         bundle = self.bundles[owner]
         whole = bundle.fate
         whole.reason = whole.reason or fate.reason
-        for pod, node in fate.places.items():
-            whole.places[pod.removesuffix("-0")] = node
+        _take_places(whole, fate)
         bundle.left -= 1
         if bundle.left:
             return None
@@ -116,9 +116,18 @@ class PieceWorld(World):
         for fate in self.fates.values():
             whole = self.bundles[self.owners[fate.idx]].fate
             whole.reason = whole.reason or fate.reason
-            for pod, node in fate.places.items():
-                whole.places[pod.removesuffix("-0")] = node
+            _take_places(whole, fate)
         for bundle in self.bundles.values():
             if len(bundle.bound) < bundle.size:
                 bundle.fate.start = NEVER
             yield bundle.fate
+
+
+def _take_places(whole: Fate, piece: Fate) -> None:
+    """
+    Let the pods of a job be where its pieces are.
+    """
+    for pod, node in piece.places.items():
+        whole.places[pod.removesuffix("-0")] = node
+    for pod, devices in piece.devices.items():
+        whole.devices[pod.removesuffix("-0")] = devices

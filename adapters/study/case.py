@@ -19,6 +19,7 @@ from adapters.replay.measures.lower_bounds import bounds_of
 from adapters.replay.play import Run, jobs_of, play
 from adapters.traces import floor_of, read_trace
 from adapters.traces.clusters import with_queues
+from adapters.traces.counted_parts import counting_parts
 from adapters.traces.fitting import fitted
 from models.policy import Policy
 from models.trace import Trace
@@ -90,8 +91,9 @@ def played(case: Case) -> dict[str, Any]:
 def _run_of(case: Case) -> tuple[Trace, Run]:
     trace = _trace(case.trace, case.form, case.digest)
     floor = with_queues(trace, floor_of(case.cluster), case.quotas)
+    counted, floor = counting_parts(trace, floor)
     run = Run(
-        trace=fitted(trace, floor),
+        trace=fitted(counted, floor),
         floor=floor,
         policy=Policy.model_validate_json(case.policy),
         strategy=case.strategy,

@@ -189,7 +189,7 @@ def queues_by_work(trace: Trace, gpus: int) -> tuple[Queue, ...]:
     """
     work: dict[str, int] = {}
     for job in trace.jobs:
-        work[job.queue] = work.get(job.queue, 0) + job.gpus * job.duration
+        work[job.queue] = work.get(job.queue, 0) + job.shares * job.duration
     total = sum(work.values())
     if not total:
         return tuple(Queue(name=name) for name in sorted(work))

@@ -71,7 +71,7 @@ def with_requests(trace: Trace, lender: Trace, seed: int) -> Trace:
     """
     urns = _urns(lender)
     shared = SharedRecords()
-    scaled: Counter[int] = Counter()
+    scaled: Counter[float] = Counter()
 
     def drawn(job: Job, role: Role) -> Role:
         size = _lending(urns, role)
@@ -94,7 +94,7 @@ def with_requests(trace: Trace, lender: Trace, seed: int) -> Trace:
     )
 
 
-def _scaled_by(pods: Counter[int]) -> Iterator[str]:
+def _scaled_by(pods: Counter[float]) -> Iterator[str]:
     by_gpus = ", ".join(f"{n:,} of {gpus} GPUs" for gpus, n in sorted(pods.items()))
     if by_gpus:
         yield f"lent by pods of other numbers of GPUs, GPU by GPU: {by_gpus}"
@@ -107,8 +107,8 @@ def _drawn_from(lender: Trace, seed: int) -> str:
     )
 
 
-def _urns(lender: Trace) -> dict[int, Urn]:
-    weights: dict[int, Counter[Shape]] = {}
+def _urns(lender: Trace) -> dict[float, Urn]:
+    weights: dict[float, Counter[Shape]] = {}
     for job in lender.jobs:
         for role in job.roles:
             shape = tuple(role.requests.get(name, 0) for name in LENT)
@@ -120,7 +120,7 @@ def _urns(lender: Trace) -> dict[int, Urn]:
     return {gpus: urn_of(counts) for gpus, counts in weights.items()}
 
 
-def _lending(urns: Mapping[int, Urn], role: Role) -> int | None:
+def _lending(urns: Mapping[float, Urn], role: Role) -> float | None:
     """
     Say of which number of GPUs the pods are that lend to a role, if any do.
     """
@@ -134,13 +134,13 @@ def _lending(urns: Mapping[int, Urn], role: Role) -> int | None:
     return sizes[min(bisect_left(sizes, role.gpus), len(sizes) - 1)]
 
 
-def _asking(role: Role, shape: Shape, size: int) -> Role:
+def _asking(role: Role, shape: Shape, size: float) -> Role:
     """
     Let a role ask for what a pod of so many GPUs does, GPU by GPU.
     """
     part = (role.gpus, size) if size else (1, 1)
     asked = {
-        name: amount * part[0] // part[1]
+        name: int(amount * part[0] // part[1])
         for name, amount in zip(LENT, shape, strict=True)
     }
     lent = {name: amount for name, amount in asked.items() if amount}

@@ -10,7 +10,7 @@ from typing import Any
 from adapters.traces.read import TraceStream, date_of
 from models.trace import Job
 
-_SIZES = ((0, "0"), (1, "1"), (7, "2-7"), (15, "8-15"), (63, "16-63"))
+_SIZES = ((0, "0"), (1, "<1"), (2, "1"), (8, "2-7"), (16, "8-15"), (64, "16-63"))
 _NAMES = [name for _, name in _SIZES]
 _LARGEST = "64+"
 MOST_QUEUES = 10_000
@@ -30,7 +30,7 @@ class _Sum:
     """
 
     jobs: int = 0
-    work: int = 0
+    work: float = 0
     longest: int = 0
     lengths: Counter[int] = field(default_factory=Counter)
     is_rough: bool = False
@@ -106,11 +106,13 @@ def portrait_of(stream: TraceStream) -> dict[str, Any]:
     }
 
 
-def _size(gpus: int) -> str:
-    return next((name for most, name in _SIZES if gpus <= most), _LARGEST)
+def _size(gpus: float) -> str:
+    if not gpus:
+        return _SIZES[0][1]
+    return next((name for below, name in _SIZES if gpus < below), _LARGEST)
 
 
-def _rows(groups: Mapping[str, _Sum], whole: int) -> list[dict[str, Any]]:
+def _rows(groups: Mapping[str, _Sum], whole: float) -> list[dict[str, Any]]:
     return [
         {
             "name": name,

@@ -18,6 +18,7 @@ from adapters.traces.cells import (
 )
 from adapters.traces.row_faults import Tally
 from adapters.traces.rows import Row, TraceFile, lines_of, rows_of
+from models.devices.gpu_parts import WHOLE, GpuPart
 from models.nodes import ANYWHERE, LabelRule, NodeDemand
 from models.resources import CPU, GPU, MEMORY, PODS
 from models.trace import Role
@@ -130,9 +131,6 @@ def openb(file: TraceFile, tally: Tally) -> Iterator[JobDraft]:
 
 
 def _openb_pod(row: Row, line: int, names: Names, shelf: SharedRecords) -> JobDraft:
-    gpus = whole(row["num_gpu"])
-    if gpus and whole(row["gpu_milli"], empty=1000) < 1000:
-        raise RowLeftOutError("shares-gpu", row["name"])
     submit = whole(row["creation_time"])
     begun = whole(row["scheduled_time"], empty=submit)
     if not row["deletion_time"]:
@@ -142,7 +140,7 @@ def _openb_pod(row: Row, line: int, names: Names, shelf: SharedRecords) -> JobDr
         PODS: 1,
         CPU: whole(row["cpu_milli"]),
         MEMORY: whole(row["memory_mib"]) * MEBIBYTE,
-        GPU: gpus,
+        **_openb_gpus(row),
     }
     asked = {name: amount for name, amount in requests.items() if amount}
     role = Role(pods=1, minimum=1, requests=asked, demand=_models(row["gpu_spec"]))
@@ -153,6 +151,19 @@ def _openb_pod(row: Row, line: int, names: Names, shelf: SharedRecords) -> JobDr
         roles=shelf.take((role,)),
         line=line,
     )
+
+
+def _openb_gpus(row: Row) -> dict[str, int]:
+    """
+    Read GPUs: all of so many, or some thousandths of each.
+    """
+    gpus = whole(row["num_gpu"])
+    milli = whole(row["gpu_milli"], empty=WHOLE)
+    if not gpus or milli >= WHOLE:
+        return {GPU: gpus}
+    if not milli:
+        raise RowLeftOutError("bad-part", row["gpu_milli"])
+    return {GpuPart(cores=milli, share=milli, count=gpus).resource: 1}
 
 
 def _models(text: str) -> NodeDemand:

@@ -10,6 +10,7 @@ from pathlib import Path
 from adapters.machine.csv_cells import CsvWriter, as_given
 from adapters.traces.cells import Names, RowLeftOutError, duration, moment, safe, whole
 from adapters.traces.forms import MODEL_LABEL, JobDraft, SharedRecords
+from adapters.traces.gpu_amounts import read_gpus, written_gpus
 from adapters.traces.row_faults import Tally, rejected
 from adapters.traces.rows import (
     MARKS,
@@ -25,7 +26,6 @@ from models.errors import QuantityError
 from models.nodes import ANYWHERE, LabelRule, NodeDemand
 from models.resources import (
     CPU,
-    GPU,
     MEMORY,
     PODS,
     Resources,
@@ -102,7 +102,7 @@ def _role(row: Row) -> Role:
     minimum = whole(row.get("min", ""), empty=pods)
     if not 1 <= minimum <= pods:
         raise RowLeftOutError("min-above-pods", row.get("min", ""))
-    requests = {PODS: 1, GPU: whole(row["gpus"], empty=0)}
+    requests = {PODS: 1, **read_gpus(row["gpus"])}
     for column, resource in (("cpu", CPU), ("memory", MEMORY)):
         text = row.get(column, "")
         try:
@@ -188,7 +188,7 @@ def _rows(job: Job) -> Iterator[tuple[object, ...]]:
         yield (
             *(job.name, role.name, job.submit, job.duration, job.queue, job.priority),
             str(job.preemptible).lower(),
-            *(role.pods, role.minimum, role.gpus),
+            *(role.pods, role.minimum, written_gpus(asked)),
             *(_amount(CPU, asked), _amount(MEMORY, asked), "|".join(models)),
             str(role.exclusive).lower(),
             "" if job.estimate is None else job.estimate,

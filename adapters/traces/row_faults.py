@@ -30,7 +30,7 @@ OMISSIONS = {
     "unknown-unit": "a time has a unit that nobody knows",
     "bad-time": "its submission is no moment",
     "no-pods": "it asks for no pod",
-    "shares-gpu": "it asks for a part of a GPU, which replays do not place yet",
+    "bad-part": "it asks for a part of a GPU that there is not",
     "too-few-cells": "the row has fewer cells than the file has columns",
     "not-text": "the row is not UTF-8 text",
     "tree": "its gang has SubGroups of SubGroups, a topology or an order",

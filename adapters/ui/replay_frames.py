@@ -4,17 +4,18 @@ The frames of a replay: what ran where at each of its rounds, from its tables.
 
 import json
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from adapters.reports.replay.results import Folder, PlayedRun, QueueLine, load
-from adapters.reports.replay.stays import Stay, nodes_of, place_in
+from adapters.reports.replay.stays import PlaceOfJob, Stay, nodes_of, place_in
 from adapters.reports.replay.tables import TableError, job_cells, number_in
 from adapters.ui.frame import natural
 from adapters.ui.frame_store import FrameStore, RoundAnswers
+from models.devices.gpu_parts import WHOLE
 from models.errors import WrongUseError, printable
 
 MOST_MOMENTS = 400
@@ -37,12 +38,12 @@ class ShownJob:
     queue: str
     priority: int
     pods: int
-    gpus: int
+    gpus: float
     submit: float
     start: float
     end: float
     reason: str
-    nodes: Sequence[tuple[str, int]]
+    nodes: Sequence[PlaceOfJob]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +137,7 @@ def _read(folder: Folder, run: PlayedRun) -> ShownRun:
 
 
 _NEVER = float("inf")
+_Row = list[tuple[int, float, str]]
 
 
 def _job(cells: Sequence[Any]) -> ShownJob | None:
@@ -150,7 +152,7 @@ def _job(cells: Sequence[Any]) -> ShownJob | None:
         queue=printable(str(queue or "")),
         priority=int(number_in(priority) or 0),
         pods=int(number_in(pods) or 0),
-        gpus=int(number_in(gpus) or 0),
+        gpus=_whole(number_in(gpus) or 0),
         submit=first,
         start=_NEVER if began is None else began,
         end=_NEVER if ended is None else ended,
@@ -177,10 +179,10 @@ def _lines(folder: Folder, run: PlayedRun, name: str) -> list[dict[str, Any]]:
 
 def _stays(jobs: Sequence[ShownJob]) -> list[Stay]:
     return [
-        Stay(node, job.start, job.end, gpus)
+        Stay(place.node, job.start, job.end, place.gpus)
         for job in jobs
         if job.start < job.end
-        for node, gpus in job.nodes
+        for place in job.nodes
     ]
 
 
@@ -232,13 +234,8 @@ def _frame(
     jobs = [job for job in there if job.end > at]
     queues = _queues(cluster, jobs, at)
     index = {queue["name"]: place for place, queue in enumerate(queues)}
-    places: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
-    for place, job in enumerate(jobs):
-        if job.start <= at:
-            how = "b" if job.start == at else "r"
-            for node, gpus in job.nodes:
-                places[node].append((place, gpus, how))
-    used = sum(gpus for row in places.values() for _, gpus, _ in row)
+    cells, parts = _cells(cluster, jobs, at)
+    used = sum(job.gpus for job in jobs if job.start <= at)
     waiting = sum(job.start > at for job in jobs)
     return {
         "name": _moment(at),
@@ -246,7 +243,8 @@ def _frame(
         "source": run.strategy,
         "groups": ["nodes"],
         "nodes": [[printable(name), 0, gpus, 0, 0] for name, gpus in cluster.nodes],
-        "cells": [places.get(name, []) for name, _ in cluster.nodes],
+        "cells": cells,
+        "parts": parts,
         "gangs": [_gang(job, index, at) for job in jobs],
         "queues": queues,
         "plan": {
@@ -256,11 +254,44 @@ def _frame(
             "starts": sum(job.start == at for job in jobs),
             "waits": waiting,
             "leaves": 0,
-            "gpus": used,
+            "gpus": _whole(used),
             "tiers": [],
             "fallback": line.get("fallback"),
         },
     }
+
+
+def _cells(
+    cluster: ShownCluster, jobs: Sequence[ShownJob], at: float
+) -> tuple[list[_Row], dict[int, list[tuple[int, int, int, str]]]]:
+    """
+    Give the GPUs of each node by job, and the parts of devices below a whole one.
+    """
+    index = {name: number for number, (name, _) in enumerate(cluster.nodes)}
+    cells: list[_Row] = [[] for _ in cluster.nodes]
+    parts: dict[int, list[tuple[int, int, int, str]]] = defaultdict(list)
+    for number, job in enumerate(jobs):
+        how = "b" if job.start == at else "r"
+        for place in job.nodes if job.start <= at else ():
+            node = index.get(place.node)
+            if node is None:
+                continue
+            if place.device is None:
+                cells[node].append((number, _whole(place.gpus), how))
+                continue
+            if (number, 0, how) not in cells[node][-1:]:
+                cells[node].append((number, 0, how))
+            size = round(place.gpus * WHOLE)
+            parts[node].append((number, place.device, size, how))
+    return cells, dict(parts)
+
+
+def _whole(gpus: float) -> float:
+    """
+    Give GPUs to the thousandth, whole ones as a whole number.
+    """
+    rounded = round(gpus, 3)
+    return int(rounded) if rounded == int(rounded) else rounded
 
 
 def _gang(job: ShownJob, index: Mapping[str, int], at: float) -> dict[str, Any]:
@@ -281,7 +312,7 @@ def _gang(job: ShownJob, index: Mapping[str, int], at: float) -> dict[str, Any]:
 def _queues(
     cluster: ShownCluster, jobs: Sequence[ShownJob], at: float
 ) -> list[dict[str, Any]]:
-    used: Counter[str] = Counter()
+    used: dict[str, float] = defaultdict(int)
     for job in jobs:
         used[job.queue] += job.gpus if job.start <= at else 0
     rules = {queue.name: queue for queue in cluster.queues}
@@ -293,7 +324,7 @@ def _queues(
             "quota": rules[name].quota if name in rules else None,
             "limit": rules[name].limit if name in rules else None,
             "share": None,
-            "used": used[name],
+            "used": _whole(used[name]),
         }
         for name in sorted({*rules, *used}, key=natural)
     ]

@@ -17,9 +17,11 @@ from adapters.replay.play import Run, play
 from adapters.replay.recorder import Recorder
 from adapters.replay.world.world import Rules, World
 from adapters.traces.clusters import floor_of, queues_by_work
+from adapters.traces.counted_parts import counting_parts
+from adapters.traces.gpu_amounts import read_gpus
 from models.plan import Plan
 from models.policy import Policy
-from models.resources import GPU, PODS
+from models.resources import PODS
 from models.snapshot import Snapshot
 from models.trace import Floor, Job, Role, Trace
 
@@ -30,11 +32,11 @@ def job(
     submit: int = 0,
     duration: int = 600,
     pods: int = 1,
-    gpus: int = 8,
+    gpus: int | str = 8,
     **said: Any,
 ) -> Job:
     minimum = said.pop("minimum", pods)
-    requests = {PODS: 1, GPU: gpus} if gpus else {PODS: 1}
+    requests = {PODS: 1, **read_gpus(str(gpus))} if gpus else {PODS: 1}
     role = Role(pods=pods, minimum=minimum, requests=requests)
     return Job(name=name, submit=submit, duration=duration, roles=(role,), **said)
 
@@ -54,6 +56,7 @@ def run(jobs: Sequence[Job], cluster: str = "2x8", **said: Any) -> Run:
         floor = replace(floor, queues=queues_by_work(found, floor.gpus))
     policy = said.pop("policy", Policy())
     strategy = said.pop("strategy", "greedy")
+    found, floor = counting_parts(found, floor)
     return Run(trace=found, floor=floor, policy=policy, strategy=strategy, **said)
 
 
@@ -97,9 +100,13 @@ def lines(folder: Path, name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / name).read_text().splitlines()]
 
 
-def some_jobs(seed: int, count: int = 40, *, elastic: bool = True) -> list[Job]:
+def some_jobs(
+    seed: int, count: int = 40, *, elastic: bool = True, parts: bool = False
+) -> list[Job]:
     """
     Jobs of three queues that come faster than two nodes can serve them.
+
+    With ``parts`` most ask for some of a GPU, or of each of two.
     """
     random = Random(seed)
     at = 0
@@ -108,6 +115,8 @@ def some_jobs(seed: int, count: int = 40, *, elastic: bool = True) -> list[Job]:
         at += random.randrange(0, 400)
         pods = random.choice((1, 1, 1, 2, 3))
         gpus = random.choice((0, 1, 2, 4, 8) if pods < 3 else (1, 2, 4))
+        if parts and random.random() < 0.6:
+            gpus = random.choice(("0.25", "0.47", "0.5", "0.81", "2x0.33"))
         wanted = random.randrange(1, 4000)
         fails = [random.randrange(1, 600) for _ in range(random.choice((0, 0, 0, 1)))]
         found.append(

@@ -81,6 +81,7 @@ def trace_and_floor(
     """
     from adapters.traces import floor_of, read_trace
     from adapters.traces.clusters import with_queues
+    from adapters.traces.counted_parts import counting_parts
     from adapters.traces.fitting import fitted
 
     if quotas not in _QUOTAS:
@@ -91,8 +92,8 @@ def trace_and_floor(
         note("note: no queue has a quota, so all queues of the trace are one line")
     for text in trace.notes:
         note(f"note: {text}")
-    trace = fitted(trace, floor)
-    return trace, floor
+    trace, floor = counting_parts(trace, floor)
+    return fitted(trace, floor), floor
 
 
 def known_times(text: str | None) -> "KnownTimes":

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
+from models.resources import SHARES_PER_GPU
 from models.trace import Job
 
 
@@ -82,7 +83,8 @@ def shortest_first(jobs: Sequence[Job], gpus: int) -> float:
     for job in jobs:
         now, total = _serve(left, now, float(job.submit), total)
         now = max(now, float(job.submit))
-        heappush(left, (job.gpus * job.duration / max(1, gpus), job.submit))
+        whole = job.shares * job.duration
+        heappush(left, (whole / (max(1, gpus) * SHARES_PER_GPU), job.submit))
     while left:
         work, submit = heappop(left)
         now += work
@@ -115,8 +117,8 @@ def _by_area(jobs: Sequence[Job], gpus: int) -> int:
         return 0
     work = best = 0
     for job in reversed(jobs):
-        work += job.gpus * job.duration
-        best = max(best, job.submit + -(-work // gpus))
+        work += job.shares * job.duration
+        best = max(best, job.submit + -(-work // (gpus * SHARES_PER_GPU)))
     return best
 
 
@@ -130,10 +132,10 @@ def _most_used(jobs: Sequence[Job], gpus: int) -> float:
     span = jobs[-1].submit
     if not span or not gpus:
         return 1.0
-    submitted = 0
-    least = span * gpus
+    submitted, shares = 0, gpus * SHARES_PER_GPU
+    least = span * shares
     for job in jobs:
-        least = min(least, submitted + gpus * (span - job.submit))
-        submitted += job.gpus * job.duration
-    possible = sum(job.gpus * min(job.duration, span - job.submit) for job in jobs)
-    return min(1.0, min(least, submitted, possible) / (span * gpus))
+        least = min(least, submitted + shares * (span - job.submit))
+        submitted += job.shares * job.duration
+    possible = sum(job.shares * min(job.duration, span - job.submit) for job in jobs)
+    return min(1.0, min(least, submitted, possible) / (span * shares))

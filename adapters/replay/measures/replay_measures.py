@@ -21,9 +21,12 @@ LONG = 12 * 3600
 LARGE = 8
 SHORTEST = 10
 SIZES = (
-    *(("0", 0, 0), ("1", 1, 1), ("2-7", 2, 7), ("8-15", 8, 15), ("16-63", 16, 63)),
-    *(("64+", 64, 10**12), ("8+", LARGE, 10**12)),
+    *(("0", 0, 0.0001), ("<1", 0.0001, 1), ("1", 1, 2), ("2-7", 2, 8)),
+    *(("8-15", 8, 16), ("16-63", 16, 64), ("64+", 64, 10**12), ("8+", LARGE, 10**12)),
 )
+"""
+Sizes of gangs by name: from so many GPUs up to fewer than so many.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +37,14 @@ class JobRow:
 
     job: str
     queue: str
-    gpus: int
+    gpus: float
     duration: int
     submit: int
     end: int | None
     wait: int
     evictions: int
     failures: int
-    lost: int
+    lost: float
     status: str
     reason: str
 
@@ -55,17 +58,21 @@ def job_rows(folder: Path) -> Iterator[JobRow]:
             yield JobRow(
                 job=row["job"],
                 queue=as_given(row["queue"]),
-                gpus=int(row["gpus"]),
+                gpus=_number(row["gpus"]),
                 duration=int(row["duration"]),
                 submit=int(row["submit"]),
                 end=int(row["end"]) if row["end"] else None,
                 wait=int(row["wait"]),
                 evictions=int(row["evictions"]),
                 failures=int(row["failures"]),
-                lost=int(row["lost"]),
+                lost=_number(row["lost"]),
                 status=row["status"],
                 reason=row["reason"],
             )
+
+
+def _number(text: str) -> float:
+    return int(text) if text.isdigit() else float(text)
 
 
 def metrics_of(
@@ -113,8 +120,8 @@ def metrics_of(
 def _waits(jobs: Sequence[JobRow]) -> dict[str, Any]:
     names = ("mean", "median", "p90", "p99", "max")
     sizes = []
-    for name, least, most in SIZES:
-        waits = [job.wait for job in jobs if least <= job.gpus <= most]
+    for name, least, below in SIZES:
+        waits = [job.wait for job in jobs if least <= job.gpus < below]
         if waits:
             sizes.append({"size": name, "jobs": len(waits), **_some(waits, names)})
     return {**_some([job.wait for job in jobs], names), "bySize": sizes}

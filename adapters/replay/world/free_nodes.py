@@ -2,14 +2,16 @@
 The ground: what every node has left, and how many pods of a shape would fit.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from adapters.replay.world.device_sharing import SharedDevices
 from adapters.replay.world.waiting_jobs import JobKind, Shape
+from models.devices.gpu_parts import GpuDevice, GpuPart, is_part, part_named, part_of
 from models.nodes import Node, NodeDemand
-from models.resources import GPU, Resources
+from models.resources import GPU, GPU_SHARE, Resources, pieces_per_gpu
 from models.trace import Job
 
 Ints = NDArray[np.int64]
@@ -19,13 +21,19 @@ MOST = 10**9
 class Ground:
     """
     Free room by node, kept while pods come and go.
+
+    GPUs are counted in ``pieces`` of one, as resource ``counted``: whole ones, unless
+    anybody asks for parts.
     """
 
     def __init__(self, nodes: Sequence[Node], jobs: Sequence[Job]) -> None:
-        asked = {r for job in jobs for role in job.roles for r in role.requests}
+        self.pieces = pieces_per_gpu(node.allocatable for node in nodes)
+        self.counted = GPU_SHARE if self.pieces > 1 else GPU
+        roles = {id(role): role for job in jobs for role in job.roles}
+        asked = {r for role in roles.values() for r in role.requests if not is_part(r)}
         self.nodes = nodes
         self.index = {node.name: at for at, node in enumerate(nodes)}
-        self.resources = sorted(asked | {GPU})
+        self.resources = sorted(asked | {GPU, self.counted})
         self._columns = {name: at for at, name in enumerate(self.resources)}
         self.empty: Ints = np.array(
             [
@@ -40,7 +48,9 @@ class Ground:
         self._masks: dict[NodeDemand, NDArray[np.bool_]] = {}
         self._fitting: dict[Shape, int] = {}
         self._at_most: dict[Shape, int] = {}
-        self.gpu = self._columns[GPU]
+        self._devices = SharedDevices(nodes)
+        self._whole = self._columns[GPU]
+        self.gpu = self._columns[self.counted]
         self.free_gpus = int(self.free[self._open, self.gpu].clip(min=0).sum())
         self.all_gpus = int(self.empty[:, self.gpu].clip(min=0).sum())
         self.off_gpus = self.all_gpus - self.free_gpus
@@ -55,15 +65,35 @@ class Ground:
             known = self._vectors[id(requests)] = (requests, row)
         return known[1]
 
-    def take(self, requests: Resources, node: int, count: int = 1) -> None:
+    def take(
+        self, requests: Resources, node: int, places: Sequence[GpuDevice] = ()
+    ) -> None:
         """
-        Take room for pods on a node, or give it back where negative.
+        Take room for a pod on a node, of a part on its devices.
         """
+        self._book(requests, node, 1)
+        part = part_of(requests) if self.pieces > 1 else None
+        if part is not None:
+            self.free[node, self._whole] -= self._devices.put(part, node, places)
+
+    def give_back(
+        self, requests: Resources, node: int, places: Sequence[GpuDevice] = ()
+    ) -> None:
+        """
+        Take a pod off a node.
+        """
+        self._book(requests, node, -1)
+        part = part_of(requests) if self.pieces > 1 else None
+        if part is not None:
+            self.free[node, self._whole] += self._devices.drop(part, node, places)
+
+    def _book(self, requests: Resources, node: int, count: int) -> None:
         row = self.vector(requests)
         self.free[node] -= row * count
         if self._open[node]:
             self.free_gpus -= int(row[self.gpu]) * count
         self._fitting.clear()
+        self._devices.touch(node)
 
     def fitting(self, shape: Shape) -> int:
         """
@@ -71,7 +101,8 @@ class Ground:
         """
         count = self._fitting.get(shape)
         if count is None:
-            count = self._fitting[shape] = self._count(shape, self.free)
+            count = self._count(shape, self.free, self._devices.fitting)
+            self._fitting[shape] = count
         return count
 
     def at_most(self, shape: Shape) -> int:
@@ -80,7 +111,8 @@ class Ground:
         """
         count = self._at_most.get(shape)
         if count is None:
-            count = self._at_most[shape] = self._count(shape, self.empty)
+            count = self._count(shape, self.empty, self._devices.fitting_alone)
+            self._at_most[shape] = count
         return count
 
     def starts(self, kind: JobKind, *, empty: bool = False) -> int:
@@ -104,15 +136,20 @@ class Ground:
         total = self.empty[self._open].clip(min=0).sum(axis=0)
         return bool((self.vector(need) <= total).all())
 
-    def _count(self, shape: Shape, free: Ints) -> int:
+    def _count(
+        self, shape: Shape, free: Ints, fitting: Callable[[GpuPart, Ints], Ints]
+    ) -> int:
         requests, demand, exclusive = shape
-        asked = {name: amount for name, amount in requests if amount > 0}
+        asked = {n: amount for n, amount in requests if amount > 0 and not is_part(n)}
         mask = self._mask(demand)
         if not asked:
             return int(mask.sum()) * (1 if exclusive else MOST)
         columns = [self._columns[name] for name in asked]
         rows = free[mask][:, columns] // np.array([*asked.values()], dtype=np.int64)
         counts = rows.min(axis=1, initial=MOST).clip(min=0)
+        for name in (name for name, _ in requests if is_part(name)):
+            here = fitting(part_named(name), free[:, self._whole])
+            counts = np.minimum(counts, here[mask])
         if exclusive:
             counts = np.minimum(counts, 1)
         return int(counts.sum())

@@ -8,7 +8,6 @@ from adapters.replay.world.lent_nodes import LentNodes
 from adapters.replay.world.queue_usage import Books
 from adapters.replay.world.waiting_jobs import WaitingJobs
 from adapters.replay.world.window import may_start
-from models.resources import GPU
 
 
 def idle_gpus(
@@ -20,7 +19,7 @@ def idle_gpus(
     idle = ground.free_gpus
     demand = sum(line.gpus.values())
     wanted = min(idle, demand)
-    allowed = min(wanted, _within_limits(line, books, idle)) if wanted else 0
+    allowed = min(wanted, _within_limits(line, books, ground)) if wanted else 0
     fitting = min(allowed, _fitting(ground, line, books)) if allowed else 0
     held = min(fitting, lent.held)
     level = {"unwanted": idle - wanted, "quota": wanted - allowed}
@@ -28,14 +27,16 @@ def idle_gpus(
     return level | {"held": held, LENT: lent.gpus}
 
 
-def _within_limits(line: WaitingJobs, books: Books, idle: int) -> int:
+def _within_limits(line: WaitingJobs, books: Books, ground: Ground) -> int:
     """
     Add up the GPUs that queues may still take and wait for.
     """
-    total = 0
+    total, counted = 0, ground.counted
     for queue, gpus in line.gpus.items():
         tables = books.limits.get(queue, ())
-        left = min((t[GPU] for t in tables if GPU in t), default=idle)
+        left = min(
+            (t[counted] for t in tables if counted in t), default=ground.free_gpus
+        )
         total += min(gpus, max(0, left))
     return total
 

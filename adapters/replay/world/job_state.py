@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from models.devices.gpu_parts import GpuDevice
 from models.gangs import Gang, Group, Pod, PodPhase, PodSet, RunKind, Tree
 from models.memory.run_times import kind_of
-from models.resources import Resources
+from models.resources import GPU, Resources
 from models.trace import Job, Role
 
 NEVER = -1
@@ -20,8 +21,8 @@ class Fate:
     One job that has arrived and has not ended.
 
     ``start`` is that of the attempt that runs, ``queued`` since when it waits.
-    ``places`` are the nodes of its pods that are bound; it leaves for those it is
-    ``lent_by``.
+    ``places`` are the nodes of its pods that are bound, ``devices`` those of which pods
+    get parts; it leaves for those it is ``lent_by``.
     """
 
     idx: int
@@ -39,6 +40,7 @@ class Fate:
     since: dict[str, int] = field(default_factory=dict)
     reserved: dict[str, str] = field(default_factory=dict)
     lent_by: tuple[str, ...] = ()
+    devices: dict[str, tuple[GpuDevice, ...]] = field(default_factory=dict)
     tree: Tree | None = None
     roles: dict[str, Role] = field(default_factory=dict)
 
@@ -54,7 +56,7 @@ class Fate:
         """
         Say as whose its run time is counted.
         """
-        return kind_of(self.job.queue, "default", self.job.gpus)
+        return kind_of(self.job.queue, "default", self.job.asked(GPU))
 
     def role_of(self, pod: str) -> Role:
         """
@@ -153,9 +155,12 @@ class Fate:
         )
 
     def _pod(self, name: str, now: int) -> Pod:
+        devices = self.devices.get(name, ())
         if name in self.places:
             seconds = 0 if now == NEVER else now - self.since[name]
-            return Pod(name, PodPhase.RUNNING, self.places[name], seconds)
+            node = self.places[name]
+            return Pod(name, PodPhase.RUNNING, node, seconds, devices=devices)
         if name in self.reserved:
-            return Pod(name, PodPhase.RESERVED, self.reserved[name])
+            node = self.reserved[name]
+            return Pod(name, PodPhase.RESERVED, node, devices=devices)
         return Pod(name)

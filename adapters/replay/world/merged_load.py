@@ -6,6 +6,7 @@ it asks for and where it is do.
 """
 
 from adapters.replay.world.job_state import Fate
+from models.devices.gpu_parts import GpuDevice
 from models.gangs import Gang, Pod, PodPhase, PodSet, RunKind
 from models.resources import Resources
 
@@ -17,6 +18,9 @@ what a pod asks for.
 """
 
 
+_Place = tuple[str, int, tuple[GpuDevice, ...]]
+
+
 class Load:
     """
     Pods that run, by queue, priority and what they ask for.
@@ -24,7 +28,7 @@ class Load:
 
     def __init__(self) -> None:
         self.num_gangs = 0
-        self._pods: dict[Key, dict[str, tuple[str, int]]] = {}
+        self._pods: dict[Key, dict[str, _Place]] = {}
         self._requests: dict[Key, Resources] = {}
 
     def add(self, fate: Fate) -> None:
@@ -36,7 +40,8 @@ class Load:
             requests = fate.role_of(pod).requests
             key = self._key(fate, requests)
             self._requests.setdefault(key, requests)
-            self._pods.setdefault(key, {})[pod] = node, fate.since[pod]
+            devices = fate.devices.get(pod, ())
+            self._pods.setdefault(key, {})[pod] = node, fate.since[pod], devices
 
     def drop(self, fate: Fate) -> None:
         """
@@ -63,8 +68,8 @@ class Load:
     def _gang(self, key: Key, now: int) -> Gang:
         runs_like, priority, preemptible, kind = key
         pods = tuple(
-            Pod(pod, PodPhase.RUNNING, node, now - since)
-            for pod, (node, since) in sorted(self._pods[key].items())
+            Pod(pod, PodPhase.RUNNING, node, now - since, devices=devices)
+            for pod, (node, since, devices) in sorted(self._pods[key].items())
         )
         asked = ".".join(f"{name}={amount}" for name, amount in kind)
         return Gang(

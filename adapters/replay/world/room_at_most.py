@@ -7,7 +7,7 @@ own queue is above its share or its quota; one that lost some of its pods, alway
 
 from adapters.replay.world.world import World
 from models.queues import Queue
-from models.resources import Resources, add
+from models.resources import GPU, Resources, add
 
 
 def room_at_most(world: World) -> Resources | None:
@@ -17,7 +17,8 @@ def room_at_most(world: World) -> Resources | None:
     books = world.books
     if not books.queues or len(world.line.tally) > 1:
         return None
-    room = world.ground.room()
+    ground = world.ground
+    room = ground.room()
     largest: dict[str, dict[str, int]] = {}
     for fate in world.active.values():
         gang: dict[str, int] = {}
@@ -32,6 +33,8 @@ def room_at_most(world: World) -> Resources | None:
         used = books.used[name]
         above = _above(queue, used, world.shares.get(name, {}), largest.get(name, {}))
         add(room, above)
+    if ground.pieces > 1:
+        del room[GPU]  # a GPU is idle once all who share it have left
     return room
 
 

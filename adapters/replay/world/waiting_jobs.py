@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from models.nodes import NodeDemand
-from models.resources import Resources, add, num_gpus
+from models.resources import GPU, Resources, add, num_gpus
 from models.trace import Job, Role
 
 Place = tuple[int, str, int]
@@ -41,11 +41,12 @@ class JobKind:
 
 class WaitingJobs:
     """
-    All waiting jobs, with what they ask for by queue.
+    All waiting jobs, with what they ask for by queue; GPUs as ``counted``.
     """
 
-    def __init__(self, jobs: Sequence[Job]) -> None:
+    def __init__(self, jobs: Sequence[Job], counted: str = GPU) -> None:
         self._jobs = jobs
+        self._counted = counted
         self._numbers: dict[Hashable, int] = {}
         self._of_roles: dict[int, tuple[Hashable, tuple[Role, ...]]] = {}
         self._mine: dict[int, tuple[JobKind, int]] = {}
@@ -149,7 +150,7 @@ class WaitingJobs:
             add(need, role.requests, role.minimum)
             add(total, role.requests, role.pods)
         shapes = tuple((shape_of(r), r.minimum) for r in job.roles if r.minimum)
-        return JobKind(job, need, total, job.gpus, shapes)
+        return JobKind(job, need, total, total.get(self._counted, 0), shapes)
 
 
 def shape_of(role: Role) -> Shape:

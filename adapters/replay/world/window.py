@@ -48,9 +48,9 @@ def may_start(kind: JobKind, ground: Ground, books: Books) -> int:
 
 def starts_in(room: Resources, kind: JobKind) -> int:
     """
-    Count how often what a kind needs is there in all.
+    Count how often what a kind needs is there in all, of what is known.
     """
-    counts = (room.get(r, 0) // n for r, n in kind.need.items() if n > 0)
+    counts = (room[r] // n for r, n in kind.need.items() if n > 0 and r in room)
     return max(0, min(counts, default=MOST))
 
 

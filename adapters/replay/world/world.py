@@ -22,7 +22,7 @@ from adapters.replay.world.queue_usage import Books, Shares
 from adapters.replay.world.waiting_jobs import WaitingJobs
 from models.memory.run_times import NOTHING_SEEN, RunTimes
 from models.policy import Policy
-from models.resources import GPU, Resources, add, summed
+from models.resources import Resources, add, summed
 from models.trace import Floor, Job
 
 Look = Literal["all", "kinds"]
@@ -111,8 +111,8 @@ class World:
     load: Load = field(default_factory=Load)
 
     def __post_init__(self) -> None:
-        self.line = WaitingJobs(self.jobs)
         self.ground = Ground(self.floor.nodes, self.jobs)
+        self.line = WaitingJobs(self.jobs, self.ground.counted)
         half_life = self.policy.shares.half_life
         self.books = Books(self.floor.queues, _total(self.floor), half_life)
         self.usage = UsageMemory(half_life)
@@ -128,7 +128,7 @@ class World:
         self.fates[idx] = Fate(idx, job, queued=self.now)
         self.line.join(idx)
         self.changed, self.changed_at = True, self.now
-        more = min(self.meter.level["unwanted"], job.gpus)
+        more = min(self.meter.level["unwanted"], job.asked(self.ground.counted))
         self.meter.shift("unwanted", "freed", more)
 
     def next_end(self) -> int | None:
@@ -152,7 +152,7 @@ class World:
         ran = max(1, self.now - fate.start)
         self.run_times = self.run_times.having(fate.run_kind, ran)
         fails = fate.failures < len(fate.job.failures)
-        places = dict(fate.places)
+        places, devices = dict(fate.places), dict(fate.devices)
         if self.rules.is_load(fate):
             self.load.drop(fate)
         wanted = "freed" if self.line.count else "unwanted"
@@ -161,7 +161,7 @@ class World:
         self.meter.shift("used", wanted, gpus)
         self.changed, self.changed_at = True, self.now
         if not fails:
-            fate.places = places
+            fate.places, fate.devices = places, devices
             del self.fates[idx]
             self.ended(fate, self.now)
             return
@@ -189,9 +189,10 @@ class World:
             requests = fate.role_of(pod).requests
             node = fate.places.pop(pod)
             self.meter.level[LENT] -= self.lent.leave(pod, node)
-            self.ground.take(requests, self.ground.index[node], -1)
+            devices = fate.devices.pop(pod, ())
+            self.ground.give_back(requests, self.ground.index[node], devices)
             self.books.take(queue, requests, -1)
-            total += requests.get(GPU, 0)
+            total += requests.get(self.ground.counted, 0)
         fate.tree = None
         self.meter.use(queue, -total)
         if not fate.places:
@@ -220,7 +221,7 @@ class World:
         """
         self.used -= gpus
         self.incomplete += gpus
-        fate.lost += fate.job.gpus * (self.now - fate.start)
+        fate.lost += fate.job.asked(self.ground.counted) * (self.now - fate.start)
         fate.evictions += 1
         fate.start = NEVER
 

@@ -9,7 +9,6 @@ from adapters.replay.world.world import Counts
 from adapters.replay.world.world_source import WorldSource
 from models.plan import Operation, Plan
 from models.receipt import Receipt
-from models.resources import GPU
 from models.snapshot import Snapshot
 from solver import budget_ends, next_moment, slips_in
 
@@ -29,8 +28,10 @@ class WorldSink:
         """
         world = self.world
         world.counts = Counts()
-        world.lent.planned(plan.holds, plan.held)
+        world.lent.planned(plan.holds, plan.held * world.ground.pieces)
         for fate in world.promised.values():
+            for pod in fate.reserved:
+                fate.devices.pop(pod, None)
             fate.reserved.clear()
             fate.tree = None
         world.promised = {}
@@ -56,24 +57,26 @@ class WorldSink:
         fate.tree = None
         match step.op:
             case "Bind":
-                self._bind(fate, pod, step.node)
+                self._bind(fate, pod, step)
             case "Evict":
                 self._leave(fate, pod)
             case "Move":
                 self._leave(fate, pod)
-                self._reserve(fate, pod, step.node)
+                self._reserve(fate, pod, step)
             case "Reserve":
-                self._reserve(fate, pod, step.node)
+                self._reserve(fate, pod, step)
 
-    def _bind(self, fate: Fate, pod: str, node: str) -> None:
-        world = self.world
+    def _bind(self, fate: Fate, pod: str, step: Operation) -> None:
+        world, node = self.world, step.node
         requests = fate.role_of(pod).requests
-        gpus = requests.get(GPU, 0)
+        gpus = requests.get(world.ground.counted, 0)
         fate.places[pod] = node
+        if step.devices:
+            fate.devices[pod] = step.devices
         fate.since[pod] = world.now
         world.lent.bind(pod, node, gpus)
         world.active[fate.job.name] = fate
-        world.ground.take(requests, world.ground.index[node])
+        world.ground.take(requests, world.ground.index[node], step.devices)
         world.books.take(fate.job.queue, requests)
         world.meter.use(fate.job.queue, gpus)
         world.counts.gpus += gpus
@@ -92,8 +95,10 @@ class WorldSink:
         fate.evicted = world.now
         self._hold(fate, -world.vacate(fate, [pod]))
 
-    def _reserve(self, fate: Fate, pod: str, node: str) -> None:
-        fate.reserved[pod] = node
+    def _reserve(self, fate: Fate, pod: str, step: Operation) -> None:
+        fate.reserved[pod] = step.node
+        if step.devices:
+            fate.devices[pod] = step.devices
         self.world.promised[fate.idx] = fate
 
     def _settle(self, fate: Fate) -> None:
@@ -102,7 +107,8 @@ class WorldSink:
         """
         world = self.world
         complete = fate.is_complete()
-        gpus = sum(requests.get(GPU, 0) for requests, _ in fate.requests())
+        counted = world.ground.counted
+        gpus = sum(requests.get(counted, 0) for requests, _ in fate.requests())
         if complete and not fate.runs:
             world.begin(fate, gpus)
         elif fate.runs and not complete:

@@ -5,6 +5,7 @@ Which job was on which node from when to when, and the windows that are looked a
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from adapters.reports.charts.number_text import (
     DAY,
@@ -15,7 +16,7 @@ from adapters.reports.replay.results import Cluster, Folder
 from adapters.reports.replay.tables import PlayedJob, TableError, read_series
 from models.errors import WrongUseError
 
-_PLACE = re.compile(r"^(.+)\*(\d{1,6})$")
+_PLACE = re.compile(r"^([^/]+)(?:/(\d{1,4}))?\*(\d{1,6}(?:\.\d{1,6})?)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,17 @@ class Stay:
     node: str
     low: float
     high: float
-    gpus: int
+    gpus: float
+
+
+class PlaceOfJob(NamedTuple):
+    """
+    Where a job ran: a node, GPUs there, and the device of which it had that part.
+    """
+
+    node: str
+    gpus: float
+    device: int | None
 
 
 def stays_of(jobs: Iterable[PlayedJob]) -> list[Stay]:
@@ -53,16 +64,19 @@ def stays_of(jobs: Iterable[PlayedJob]) -> list[Stay]:
         for word in job.nodes.split():
             place = place_in(word)
             if place is not None and end > job.start:
-                found.append(Stay(place[0], job.start, end, place[1]))
+                found.append(Stay(place.node, job.start, end, place.gpus))
     return found
 
 
-def place_in(word: str) -> tuple[str, int] | None:
+def place_in(word: str) -> PlaceOfJob | None:
     """
-    Read where a job ran: a node and its GPUs there.
+    Read where a job ran: a node and its GPUs there, or its part of a device.
     """
     found = _PLACE.match(word)
-    return (found[1], int(found[2])) if found else None
+    if not found:
+        return None
+    gpus = float(found[3]) if "." in found[3] else int(found[3])
+    return PlaceOfJob(found[1], gpus, int(found[2]) if found[2] else None)
 
 
 def nodes_of(
@@ -94,16 +108,16 @@ def nodes_of(
     return list(room), room
 
 
-def _peaks(stays: Sequence[Stay]) -> dict[str, int]:
+def _peaks(stays: Sequence[Stay]) -> dict[str, float]:
     """
     Give the most GPUs that ran at once on each node; who leaves makes room first.
     """
     begins = [(stay.low, 1, stay.node, stay.gpus) for stay in stays]
     ends = [(stay.high, 0, stay.node, -stay.gpus) for stay in stays]
-    now: dict[str, int] = {}
-    most: dict[str, int] = {}
+    now: dict[str, float] = {}
+    most: dict[str, float] = {}
     for _, _, node, gpus in sorted(begins + ends):
-        now[node] = now.get(node, 0) + gpus
+        now[node] = round(now.get(node, 0) + gpus, 4)
         most[node] = max(most.get(node, 0), now[node])
     return most
 

@@ -20,7 +20,7 @@ _READING = (
     "Each line runs from the median wait (the point) over the 90th percentile (short "
     "tick) to the 99th (long tick). The axis counts by powers; further left is better."
 )
-_SIZE_ORDER = ("0", "1", "2-7", "8-15", "16-63", "64+")
+_SIZE_ORDER = ("0", "<1", "1", "2-7", "8-15", "16-63", "64+")
 
 
 def waits(folder: Folder) -> list[Block]:
@@ -108,6 +108,8 @@ def _float(row: dict[str, Any] | None, name: str) -> float | None:
 
 
 def _gpus(size: str) -> str:
+    if size == "<1":
+        return "a part of a GPU"
     words = size.replace("-", "–")
     return f"{words} GPU" if size == "1" else f"{words} GPUs"
 

@@ -301,9 +301,9 @@ def test_quotas_by_work_add_up_to_all_gpus(tmp_path):
         (
             "openb/openb_pod_list_default.csv",
             "openb",
-            5_074,
-            44_405,
-            {"shares-gpu": 3078},
+            8_152,
+            51_499,
+            {},
         ),
         (
             "alibaba-dlrm-2025/disaggregated_DLRM_trace.csv.gz",
