@@ -54,9 +54,9 @@ def _licence(each: Distribution) -> dict[str, object]:
     Give the licence as the package says it; an expression, else one line of text.
     """
     said = each.metadata
-    if expression := said.get("License-Expression"):
-        return {"expression": expression}
-    name = (said.get("License") or "").strip()
+    if "License-Expression" in said:
+        return {"expression": said["License-Expression"]}
+    name = said["License"].strip() if "License" in said else ""
     return {"license": {"name": name}} if name and "\n" not in name else {}
 
 
