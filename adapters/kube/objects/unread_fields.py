@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from adapters.kube.objects.fields import Json
-from adapters.kube.objects.parts.part_keys import names_gpus_only
+from adapters.kube.objects.parts.part_keys import names_gpus_only, only_prefers_links
 from models.nodes import HOSTNAME
 from models.why.reasons import counted
 
@@ -32,6 +32,7 @@ class UnreadWord:
 _KUEUE = "kueue.x-k8s.io"
 _KOORDINATOR = "scheduling.koordinator.sh"
 _JOINT = f"{_KOORDINATOR}/device-joint-allocate"
+_PARTITION = f"{_KOORDINATOR}/gpu-partition-spec"
 _DOMAIN = "one domain for all pods of a Kueue workload"
 WORDS: tuple[UnreadWord, ...] = (
     UnreadWord(key=f"{_KUEUE}/podset-required-topology", means=_DOMAIN, placed=True),
@@ -71,9 +72,8 @@ WORDS: tuple[UnreadWord, ...] = (
         means="devices that must be close to one another",
     ),
     UnreadWord(
-        key=f"{_KOORDINATOR}/gpu-partition-spec",
-        means="how GPUs are linked",
-        waits=False,
+        key=_PARTITION,
+        means="GPUs that must be linked",
     ),
 )
 """
@@ -168,6 +168,8 @@ def why_waiting(
         if said is None:
             kind, said = "annotation", annotations[name]
         if name == _JOINT and names_gpus_only(said):
+            continue
+        if name == _PARTITION and only_prefers_links(said):
             continue
         is_placed = word.placed and (said in selector or HOSTNAME in selector)
         if word.waits and not is_placed:

@@ -119,3 +119,13 @@ def names_gpus_only(text: str) -> bool:
     """
     found = parsed_json(text)
     return isinstance(found, dict) and found.get("deviceTypes") == ["gpu"]
+
+
+def only_prefers_links(text: str) -> bool:
+    """
+    Tell whether a wish for linked GPUs may be passed over: it asks for the best effort.
+    """
+    found = parsed_json(text)
+    if not isinstance(found, dict):
+        return False
+    return found.get("allocatePolicy") in (None, "", "BestEffort")

@@ -169,6 +169,29 @@ def test_a_joint_allocation_of_gpus_alone_is_any():
     )
 
 
+@pytest.mark.parametrize(
+    ("said", "waits"),
+    [
+        ("{}", False),
+        ('{"allocatePolicy": "BestEffort", "ringBusBandwidth": "400Gi"}', False),
+        ('{"allocatePolicy": "Restricted"}', True),
+        ('{"allocatePolicy": "restricted"}', True),
+        ("[]", True),
+        ('{"allocatePolicy": [1]}', True),
+        ("not JSON", True),
+    ],
+)
+def test_who_must_have_linked_gpus_waits_and_who_prefers_them_does_not(said, waits):
+    key = "scheduling.koordinator.sh/gpu-partition-spec"
+    raw = asks("p", **{f"{KOORD}/gpu": 200}, said={key: said})
+    found = refusal(node_of("koordinator"), device(), raw)
+
+    assert waits == (found is not None)
+    if found is not None:
+        assert "UnsupportedConstraint" == found[0]
+        assert key in found[1]
+
+
 # --- what nodes say -----------------------------------------------------------
 
 
