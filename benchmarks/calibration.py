@@ -2,7 +2,8 @@
 Calibration: how often gangs had ended by when the record of run times said they would.
 
 Each job of a trace starts as it comes.  It is asked about at its start and again after
-it has run for some times; what has ended by then is the record.  Run as
+it has run for some times; what has ended by then is the record, and what came true of
+those that have ended moves its levels, as `phalanx run` has it.  Run as
 ``python -m benchmarks.calibration TRACE...``.
 """
 
@@ -12,15 +13,9 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 from adapters.traces.read import read_trace
-from models.memory.run_times import RunTimes, kind_of
+from models.memory.run_times import ASKED, PERCENTS, kind_of
 from models.trace import Job, Trace
-from solver import RunTimeForecast
-
-ASKED = (0, 600, 3600, 6 * 3600, 86400)
-"""
-For how long gangs have run, in seconds, when they are asked about.
-"""
-PERCENTS = (50, 80, 95)
+from solver import RunTimeForecast, ToldEnds
 
 
 @dataclass(slots=True)
@@ -39,23 +34,23 @@ def calibrated(trace: Trace) -> dict[int, Answers]:
     Ask about every job of a trace.
     """
     found = {ran: Answers() for ran in ASKED}
-    record = RunTimes()
-    forecast = RunTimeForecast(record)
+    memory = ToldEnds()
     for job, ran in _moments(trace.jobs):
         kind = kind_of(job.queue, "default", job.gpus)
         if ran is None:
-            record = record.having(kind, job.duration)
-            forecast = RunTimeForecast(record)
+            memory.ends(job.name, job.submit + job.duration)
             continue
+        if ran == 0:
+            memory.begins(job.name, kind, job.submit, job.submit)
+        memory.passes(job.submit + ran)
         answers = found[ran]
         answers.asked += 1
-        seen = forecast.like(kind, ran)
-        if seen is None:
+        told = RunTimeForecast(memory.record).told(kind, ran)
+        if told is None:
             continue
         answers.told += 1
-        for percent in PERCENTS:
-            left = seen.left(ran, percent)
-            answers.ended[percent] += left is not None and job.duration - ran <= left
+        for percent, left in zip(PERCENTS, told, strict=True):
+            answers.ended[percent] += job.duration - ran <= left
     return found
 
 

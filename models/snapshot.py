@@ -86,7 +86,10 @@ def content_hash(snapshot: Snapshot, memo: HashMemo | None = None) -> str:
 
 def _record_digest(record: RunTimes) -> bytes:
     rows = [(*kind, sorted(counts.items())) for kind, counts in record.ended.items()]
-    return hashlib.sha256(_WRITER.encode(sorted(rows)).encode()).digest()
+    said: list[object] = [*sorted(rows)]
+    if record.levels:
+        said.append(sorted(record.levels.items()))
+    return hashlib.sha256(_WRITER.encode(said).encode()).digest()
 
 
 def _digest(value: object) -> bytes:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from solver.run_times.time_left import RunTimeForecast as RunTimeForecast
     from solver.run_times.time_left import TimeLeft as TimeLeft
     from solver.run_times.time_left import ran_for as ran_for
+    from solver.run_times.told_ends import ToldEnds as ToldEnds
     from solver.score.tier import LOSSES as LOSSES
     from solver.shares.fair_share import FairPart as FairPart
     from solver.shares.fair_share import fair_parts as fair_parts
@@ -60,6 +61,7 @@ _ROOMS = {
     "problem.problem": ("problem_of",),
     "round": ("RoundMemo", "decide"),
     "run_times.time_left": ("RunTimeForecast", "TimeLeft", "ran_for"),
+    "run_times.told_ends": ("ToldEnds",),
     "score.tier": ("LOSSES",),
     "shares.fair_share": ("FairPart", "fair_parts", "fair_shares", "with_memory"),
     "shares.queue_tree": ("beyond",),

@@ -104,7 +104,8 @@ class _Renamer:
             held=old.held,
             also_waiting=old.also_waiting,
             run_times=RunTimes(
-                {self._kind(k): row for k, row in old.run_times.ended.items()}
+                {self._kind(k): row for k, row in old.run_times.ended.items()},
+                old.run_times.levels,
             ),
         )
 

@@ -57,7 +57,7 @@ def _plain_snapshot(given: Given) -> Snapshot:
         unchanged_for=given.unchanged_for,
         held=given.held,
         also_waiting=tuple(each.pair for each in given.also_waiting),
-        run_times=record_of(given.run_times),
+        run_times=record_of(given.run_times, given.run_time_levels),
         warnings=tuple(_warnings(given)),
     )
 

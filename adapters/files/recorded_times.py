@@ -5,21 +5,27 @@ The record of run times in files: read by kind, and written as it is counted.
 from collections.abc import Iterable
 from typing import Any
 
-from models.documents.run_time_specs import RunTimesSpec
+from models.documents.run_time_specs import RunTimeLevelsSpec, RunTimesSpec
 from models.gangs import RunKind
 from models.memory.run_times import (
+    ASKED,
     EDGES,
+    WHOLE,
     Counts,
+    Levels,
     RunTimes,
     bin_of,
     kind_of,
+    ran_class,
     summed_counts,
 )
 
 Record = dict[str, Any]
 
 
-def record_of(specs: Iterable[RunTimesSpec]) -> RunTimes:
+def record_of(
+    specs: Iterable[RunTimesSpec], levels: Iterable[RunTimeLevelsSpec] = ()
+) -> RunTimes:
     """
     Build the record of run times; what is said twice of a kind is added up.
     """
@@ -29,7 +35,15 @@ def record_of(specs: Iterable[RunTimesSpec]) -> RunTimes:
         said = ({bin_of(each.within): each.gangs} for each in spec.ended)
         counts = summed_counts([ended.get(kind, {}), *said])
         ended[kind] = {at: number for at, number in counts.items() if number}
-    return RunTimes({kind: counts for kind, counts in ended.items() if counts})
+    told: dict[int, Levels] = {
+        ran_class(said.after): (
+            round(said.half * WHOLE),
+            round(said.most * WHOLE),
+            round(said.nearly * WHOLE),
+        )
+        for said in levels
+    }
+    return RunTimes({kind: counts for kind, counts in ended.items() if counts}, told)
 
 
 def run_times_document(record: RunTimes) -> list[Record]:
@@ -45,6 +59,21 @@ def run_times_document(record: RunTimes) -> list[Record]:
             ],
         }
         for kind, counts in sorted(record.ended.items())
+    ]
+
+
+def run_time_levels_document(record: RunTimes) -> list[Record]:
+    """
+    Write which parts of a record are told as 50, 80 and 95 per cent.
+    """
+    return [
+        {
+            "after": ASKED[at],
+            "half": half / WHOLE,
+            "most": most / WHOLE,
+            "nearly": nearly / WHOLE,
+        }
+        for at, (half, most, nearly) in sorted(record.levels.items())
     ]
 
 

@@ -246,7 +246,7 @@ def _scenario(
             unchanged_for=file.given.unchanged_for,
             held=file.given.held,
             also_waiting=tuple(each.pair for each in file.given.also_waiting),
-            run_times=record_of(file.given.run_times),
+            run_times=record_of(file.given.run_times, file.given.run_time_levels),
         )
         faults = list(snapshot_faults(snapshot))
         if file.expect is not None:
@@ -285,6 +285,7 @@ def _merged(name: str, parts: Sequence[_FilePart]) -> ScenarioFile:
         held=max((file.given.held for file in files), default=0),
         also_waiting=[each for file in files for each in file.given.also_waiting],
         run_times=[each for file in files for each in file.given.run_times],
+        run_time_levels=[each for file in files for each in file.given.run_time_levels],
         **{
             word: [spec for file in files for spec in getattr(file.given, word)]
             for word in _BULK.records

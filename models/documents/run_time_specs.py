@@ -2,6 +2,10 @@
 Run times as people write them in files.
 """
 
+from typing import Annotated
+
+from pydantic import Field
+
 from models.documents.place_specs import Spec
 from models.documents.written import LeafName, Number, PlainName, Seconds
 
@@ -31,3 +35,17 @@ class RunTimesSpec(RunKindSpec):
     """
 
     ended: list[EndedSpec]
+
+
+Level = Annotated[float, Field(ge=0.02, le=0.99)]
+
+
+class RunTimeLevelsSpec(Spec):
+    """
+    Which parts of the record are told as 50, 80 and 95 % of gangs that ran for so long.
+    """
+
+    after: Seconds
+    half: Level
+    most: Level
+    nearly: Level

@@ -29,7 +29,7 @@ from models.documents.place_specs import (
     VolumeSpec,
 )
 from models.documents.queue_specs import QueueSpec
-from models.documents.run_time_specs import RunKindSpec, RunTimesSpec
+from models.documents.run_time_specs import RunKindSpec, RunTimeLevelsSpec, RunTimesSpec
 from models.documents.written import (
     Capacity,
     Count,
@@ -46,7 +46,7 @@ from models.documents.written import (
     SignedSeconds,
     Total,
 )
-from models.memory.run_times import MOST_KINDS
+from models.memory.run_times import ASKED, MOST_KINDS
 from models.policy import Policy
 from models.snapshot import Snapshot
 from models.why.reasons import Reason
@@ -287,6 +287,9 @@ class Given(Spec):
     )
     run_times: list[RunTimesSpec] = Field(
         default_factory=list, alias="runTimes", max_length=MOST_KINDS
+    )
+    run_time_levels: list[RunTimeLevelsSpec] = Field(
+        default_factory=list, alias="runTimeLevels", max_length=len(ASKED)
     )
     manifests: list[dict[str, Any]] | None = None
     schedulers: list[PlainName] | None = None

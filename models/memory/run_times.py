@@ -5,9 +5,9 @@ Gangs are counted in bins of time, each a fifth longer than the one before it, s
 record of any length stays small, and integers alone say what is forecast.
 """
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from math import isqrt
 
@@ -30,6 +30,20 @@ EDGES = tuple(sorted({isqrt(isqrt(2**quarter)) for quarter in range(_BINS)}))
 The longest run time in each bin, in seconds.
 """
 
+ASKED = (0, 600, 3600, 6 * 3600, 86400)
+"""
+For how long gangs have run, in seconds, when they are asked about: the first of each
+class of those that have run for about as long.
+"""
+PERCENTS = (50, 80, 95)
+WHOLE = 100_000
+Levels = tuple[int, int, int]
+"""
+Which parts of the record are told as 50, 80 and 95 per cent, of a hundred thousand.
+"""
+FIRST_LEVELS: Levels = (50_000, 80_000, 95_000)
+LEAST_LEVEL, MOST_LEVEL = 2_000, 99_000
+
 
 def bin_of(seconds: int) -> int:
     """
@@ -42,9 +56,12 @@ def bin_of(seconds: int) -> int:
 class RunTimes:
     """
     How many gangs of each kind ended after how long; never changed.
+
+    ``levels`` follow what came true of what was told, by how long gangs had run then.
     """
 
     ended: Mapping[RunKind, Counts] = field(default_factory=dict)
+    levels: Mapping[int, Levels] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.ended)
@@ -64,7 +81,36 @@ class RunTimes:
         ended = dict(self.ended)
         if kind not in ended and len(ended) >= MOST_KINDS:
             del ended[min(ended, key=lambda one: (sum(ended[one].values()), one))]
-        return RunTimes({**ended, kind: counts})
+        return replace(self, ended={**ended, kind: counts})
+
+    def judged(self, ran: int, kept: tuple[bool, bool, bool]) -> "RunTimes":
+        """
+        Give the record after it was seen which levels were kept of a gang so old.
+
+        Each step is a thousandth of what it was off by: gangs that are alike come many
+        at once, and hundreds that have not ended yet must not move a level far.
+        """
+        at = ran_class(ran)
+        half, most, nearly = (
+            min(MOST_LEVEL, max(LEAST_LEVEL, level + percent - 100 * came_true))
+            for level, percent, came_true in zip(
+                self.levels_of(ran), PERCENTS, kept, strict=True
+            )
+        )
+        return replace(self, levels={**self.levels, at: (half, most, nearly)})
+
+    def levels_of(self, ran: int) -> Levels:
+        """
+        Give the parts of the record that are told of a gang that has run for so long.
+        """
+        return self.levels.get(ran_class(ran), FIRST_LEVELS)
+
+
+def ran_class(ran: int) -> int:
+    """
+    Say with which others a gang is judged that has run for so long.
+    """
+    return bisect_right(ASKED, ran) - 1
 
 
 def summed_counts(several: Iterable[Counts]) -> Counts:

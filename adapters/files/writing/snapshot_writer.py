@@ -11,7 +11,11 @@ from itertools import groupby
 from typing import Any
 
 from adapters.files.neighbour_records import neighbours_written, others_written
-from adapters.files.recorded_times import kind_document, run_times_document
+from adapters.files.recorded_times import (
+    kind_document,
+    run_time_levels_document,
+    run_times_document,
+)
 from adapters.files.writing.demand_writer import demand_record
 from adapters.files.writing.device_writer import (
     device_records,
@@ -95,6 +99,7 @@ def snapshot_document(
             {"gpus": gpus, "gangs": gangs} for gpus, gangs in snapshot.also_waiting
         ],
         runTimes=run_times_document(snapshot.run_times),
+        runTimeLevels=run_time_levels_document(snapshot.run_times),
     )
     return {**head, "given": said}
 

@@ -9,24 +9,29 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from models.gangs import Gang, PodPhase, RunKind, pod_sets
+from models.gangs import Gang, PodPhase, pod_sets
 from models.memory.aged_gangs import by_name, places_of, still
 from models.memory.kept import Held
 from models.memory.run_times import (
+    ASKED,
     EDGES,
+    LEAST_LEVEL,
     MOST_KINDS,
-    NOTHING_SEEN,
+    MOST_LEVEL,
     RunTimes,
     kind_of,
     run_kind,
 )
 from models.snapshot import Snapshot
-from solver import ran_for
+from solver import ToldEnds, ran_for
 
 _Count = Annotated[int, Field(strict=True, ge=1)]
 _Bin = Annotated[int, Field(strict=True, ge=0, lt=len(EDGES))]
 _Size = Annotated[int, Field(strict=True, ge=0)]
 _Row = tuple[str, str, _Size, list[tuple[_Bin, _Count]]]
+_Level = Annotated[int, Field(strict=True, ge=LEAST_LEVEL, le=MOST_LEVEL)]
+_Class = Annotated[int, Field(strict=True, ge=0, lt=len(ASKED))]
+_LEVELS = TypeAdapter(list[tuple[_Class, tuple[_Level, _Level, _Level]]])
 _ROWS = TypeAdapter(Annotated[list[_Row], Field(max_length=MOST_KINDS)])
 
 
@@ -36,9 +41,15 @@ class EndedGangs:
     """
 
     def __init__(self) -> None:
-        self.record: RunTimes = NOTHING_SEEN
         self._gangs: Held[Gang] = Held()
-        self._running: dict[str, tuple[RunKind, float]] = {}
+        self._told = ToldEnds()
+
+    @property
+    def record(self) -> RunTimes:
+        """
+        Give the record of those that have ended.
+        """
+        return self._told.record
 
     def note(
         self, snapshot: Snapshot, now: float, made_to_leave: Mapping[str, float]
@@ -61,11 +72,10 @@ class EndedGangs:
         for key in sorted(keys):
             gang = gangs[key] if key in there else None
             if gang is not None and runs(gang):
-                self._running[key] = (run_kind(gang), now - ran_for(gang))
-            elif key in self._running:
-                kind, since = self._running.pop(key)
-                if made_to_leave.get(key, since) <= since:
-                    self.record = self.record.having(kind, max(1, round(now - since)))
+                self._told.begins(key, run_kind(gang), now - ran_for(gang), now)
+            else:
+                self._told.ends(key, now, made_to_leave.get(key))
+        self._told.passes(now)
         return self.record
 
     def document(self) -> list[list[Any]]:
@@ -77,20 +87,26 @@ class EndedGangs:
             for kind, counts in sorted(self.record.ended.items())
         ]
 
-    def restore(self, document: object) -> bool:
+    def levels(self) -> list[list[Any]]:
+        """
+        Give what is told as which per cent, to keep it over a restart.
+        """
+        return [[at, [*levels]] for at, levels in sorted(self.record.levels.items())]
+
+    def restore(self, document: object, levels: object) -> bool:
         """
         Take what was kept, and tell whether it can be read: else nothing was seen.
         """
-        self.record = NOTHING_SEEN
+        self._told = ToldEnds()
         if document is None:
             return True
         try:
             rows = _ROWS.validate_python(document)
+            said = _LEVELS.validate_python([] if levels is None else levels)
         except ValidationError:
             return False
-        self.record = RunTimes(
-            {kind_of(*kind): dict(counts) for *kind, counts in rows if counts}
-        )
+        ended = {kind_of(*kind): dict(counts) for *kind, counts in rows if counts}
+        self._told = ToldEnds(RunTimes(ended, dict(said)))
         return True
 
 
