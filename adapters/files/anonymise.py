@@ -27,7 +27,6 @@ from adapters.files.names_in import (
 )
 from adapters.files.writing.snapshot_writer import usual_names
 from models.gangs import DisruptionBudget, Gang, Group, RunKind, Tree
-from models.memory.run_times import RunTimes
 from models.neighbours import Apart, Near, Neighbours
 from models.nodes import (
     HOSTNAME,
@@ -103,10 +102,7 @@ class _Renamer:
             unchanged_for=old.unchanged_for,
             held=old.held,
             also_waiting=old.also_waiting,
-            run_times=RunTimes(
-                {self._kind(k): row for k, row in old.run_times.ended.items()},
-                old.run_times.levels,
-            ),
+            run_times=old.run_times.renamed(self._kind),
         )
 
     def _codes(self, letter: str, names: Iterable[Name]) -> dict[Name, str]:

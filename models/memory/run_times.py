@@ -6,7 +6,7 @@ record of any length stays small, and integers alone say what is forecast.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from math import isqrt
@@ -82,6 +82,13 @@ class RunTimes:
         if kind not in ended and len(ended) >= MOST_KINDS:
             del ended[min(ended, key=lambda one: (sum(ended[one].values()), one))]
         return replace(self, ended={**ended, kind: counts})
+
+    def renamed(self, name: Callable[[RunKind], RunKind]) -> "RunTimes":
+        """
+        Give the record with other names of kinds.
+        """
+        ended = {name(kind): counts for kind, counts in self.ended.items()}
+        return replace(self, ended=ended)
 
     def judged(self, ran: int, kept: tuple[bool, bool, bool]) -> "RunTimes":
         """

@@ -78,31 +78,27 @@ class EndedGangs:
         self._told.passes(now)
         return self.record
 
-    def document(self) -> list[list[Any]]:
+    def document(self) -> dict[str, Any]:
         """
         Give what is worth keeping over a restart, as plain values.
         """
-        return [
+        record = self.record
+        ended = [
             [*kind, [[at, number] for at, number in sorted(counts.items())]]
-            for kind, counts in sorted(self.record.ended.items())
+            for kind, counts in sorted(record.ended.items())
         ]
+        levels = [[at, [*levels]] for at, levels in sorted(record.levels.items())]
+        said = {"ended": ended, "ended_levels": levels}
+        return {name: rows for name, rows in said.items() if rows}
 
-    def levels(self) -> list[list[Any]]:
-        """
-        Give what is told as which per cent, to keep it over a restart.
-        """
-        return [[at, [*levels]] for at, levels in sorted(self.record.levels.items())]
-
-    def restore(self, document: object, levels: object) -> bool:
+    def restore(self, document: Mapping[str, Any]) -> bool:
         """
         Take what was kept, and tell whether it can be read: else nothing was seen.
         """
         self._told = ToldEnds()
-        if document is None:
-            return True
         try:
-            rows = _ROWS.validate_python(document)
-            said = _LEVELS.validate_python([] if levels is None else levels)
+            rows = _ROWS.validate_python(document.get("ended", []))
+            said = _LEVELS.validate_python(document.get("ended_levels", []))
         except ValidationError:
             return False
         ended = {kind_of(*kind): dict(counts) for *kind, counts in rows if counts}

@@ -191,10 +191,7 @@ class Memory:
             kept["held"] = held
         if (holds := self._holds.document())["held"]:
             kept["holds"] = holds
-        if ended := self._ended.document():
-            kept["ended"] = ended
-        if levels := self._ended.levels():
-            kept["ended_levels"] = levels
+        kept |= self._ended.document()
         if (starts := self._starts.document()) is not None:
             kept["starts"] = starts
         if self._usage.half_life is not None:
@@ -224,9 +221,7 @@ class Memory:
         self._held.restore({**document.get("held", {}), "gpus": 0})
         lost += not self._usage.restore(document.get("usage"))
         lost += not self._holds.restore(document.get("holds"))
-        lost += not self._ended.restore(
-            document.get("ended"), document.get("ended_levels")
-        )
+        lost += not self._ended.restore(document)
         lost += not self._starts.restore(document.get("starts"))
         self.promises = Promises()
         return lost + self.promises.restore(

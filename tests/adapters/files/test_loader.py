@@ -300,6 +300,21 @@ def test_a_gang_may_use_two_topologies():
     ]
 
 
+def test_levels_of_run_times_are_read_and_written_as_they_are():
+    kind = {"queue": "research", "owner": "team-a", "gpus": 8}
+    times = [{**kind, "ended": [{"within": "1h", "gangs": 30}]}]
+    said = [{"after": 3600, "half": 0.4321, "most": 0.7, "nearly": 0.9}]
+
+    snapshot = scenario_of(
+        "test", scenario(runTimes=times, runTimeLevels=said)
+    ).snapshot
+
+    assert (43210, 70000, 90000) == snapshot.run_times.levels_of(7200)
+    assert said == snapshot_document(snapshot)["given"]["runTimeLevels"]
+    without = scenario_of("test", scenario(runTimes=times)).snapshot
+    assert content_hash(without) != content_hash(snapshot)
+
+
 def test_run_times_are_read_by_kind_and_written_as_they_are_counted():
     kind = {"queue": "research", "owner": "team-a", "gpus": 8}
     said = [

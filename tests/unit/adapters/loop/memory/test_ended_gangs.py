@@ -69,6 +69,18 @@ def test_what_had_to_leave_says_nothing(evicted, counted):
     assert counted == bool(record)
 
 
+def test_what_came_true_of_what_was_told_is_kept_over_a_restart():
+    memory, after = Memory(), Memory()
+    for at in range(25):
+        seen(memory, 2 * at * HOUR, running())
+        seen(memory, (2 * at + 1) * HOUR)
+    kept = seen(memory, 60 * HOUR)
+
+    assert 0 == after.restore(json.loads(json.dumps(memory.document())), NOW)
+    assert {0} == set(kept.levels)
+    assert kept == seen(after, 60 * HOUR)
+
+
 def test_the_record_is_kept_over_a_restart():
     memory, after = Memory(), Memory()
     seen(memory, 0, running())
