@@ -115,19 +115,22 @@ class CensusMemo:
         """
         Count gangs that run whole, or let go what was counted of them.
         """
-        index, where, which = self._index, [], []
+        number_of, where, which = self._index.get, [], []
         numbers: dict[int, int] = {}
+        queues: dict[tuple[str, bool, int], int] = {}
         for gang in gangs:
             tree = next(pod_sets(gang.tree))  # the only one
             kind = numbers.get(id(tree.requests))
             if kind is None:
                 kind = numbers[id(tree.requests)] = self._kind(tree.requests)
             key = gang.queue, gang.preemptible, kind
-            _add(self._queues, key, sign * len(tree.pods))
-            there = (pod.node if pod.phase in ON_A_NODE else None for pod in tree.pods)
-            nodes = [index.get(node or "", -1) for node in there]
-            where += nodes
-            which += [kind] * len(nodes)
+            queues[key] = queues.get(key, 0) + len(tree.pods)
+            for pod in tree.pods:
+                node = pod.node if pod.phase in ON_A_NODE else None
+                where.append(number_of(node or "", -1))
+                which.append(kind)
+        for key, number in queues.items():
+            _add(self._queues, key, sign * number)
         if where:
             self._add_load(np.array(where), np.array(which), sign)
 

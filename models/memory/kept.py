@@ -30,6 +30,10 @@ class Kept(Generic[T, Made]):
         Give what is made of each of some objects; of others it is forgotten in time.
         """
         known, make = self._known, self._make
+        if not known:
+            fresh = [(thing, make(thing)) for thing in things]
+            self._known = dict(zip(map(id, things), fresh, strict=True))
+            return [made for _, made in fresh]
         found = list(map(known.get, map(id, things)))
         for at in [at for at, entry in enumerate(found) if entry is None]:
             thing = things[at]
@@ -56,6 +60,8 @@ class Held(Generic[T]):
         there = list(things)
         fresh = dict(zip(map(id, there), there, strict=True))
         old, self._held = self._held, fresh
+        if not old:
+            return [], [*fresh.values()]
         gone = [old[at] for at in old.keys() - fresh.keys()]
         came = [fresh[at] for at in fresh.keys() - old.keys()]
         return gone, came

@@ -115,4 +115,5 @@ def _says_nothing_happens(line: GangLine) -> bool:
     """
     Tell whether a line says that nothing happens to its gang.
     """
-    return not _contradiction(line, Counter())
+    pods = line.pods
+    return not pods.binding and not pods.evicting and line.state in _GETS_NONE
