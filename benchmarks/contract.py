@@ -240,7 +240,8 @@ def load_file(path: Path) -> Contract:
     Read one file of the contract.
     """
     try:
-        return _ADAPTER.validate_python(yaml.safe_load(path.read_text("utf-8")))
+        said = yaml.load(path.read_text("utf-8"), Loader=yaml.CSafeLoader)
+        return _ADAPTER.validate_python(said)
     except ValidationError as error:
         problems = [
             Problem(where=".".join(map(str, e["loc"])), what=e["msg"])

@@ -29,7 +29,7 @@ class PodPhase(StrEnum):
     PENDING = "Pending"
 
 
-ON_A_NODE = frozenset({PodPhase.RUNNING, PodPhase.TERMINATING})
+ON_A_NODE = PodPhase.RUNNING, PodPhase.TERMINATING
 """
 Pods that hold room on a node.
 """

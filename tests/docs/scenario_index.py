@@ -40,7 +40,8 @@ def rules() -> dict[str, dict[str, str]]:
     """
     found: dict[str, dict[str, str]] = {}
     for file in sorted(FOLDER.glob("*/**/*.yaml")):
-        document = next(iter(yaml.safe_load_all(file.read_text(encoding="utf-8"))))
+        text = file.read_text(encoding="utf-8")
+        document = next(iter(yaml.load_all(text, Loader=yaml.CSafeLoader)))
         if isinstance(document, dict) and "rule" in document:
             where = file.relative_to(FOLDER)
             folder = found.setdefault(where.parts[0], {})

@@ -19,7 +19,7 @@ def documents(path: Path) -> list[Object]:
     """
     Read all documents of a file.
     """
-    return list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
+    return list(yaml.load_all(path.read_text("utf-8"), Loader=yaml.CSafeLoader))
 
 
 def document(path: Path) -> Object:

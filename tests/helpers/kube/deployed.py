@@ -15,7 +15,7 @@ FOLDERS = [BASE, *sorted((DEPLOY / "overlays").iterdir())]
 
 
 def documents(path: Path) -> list[dict]:
-    return list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
+    return list(yaml.load_all(path.read_text("utf-8"), Loader=yaml.CSafeLoader))
 
 
 def base() -> list[dict]:

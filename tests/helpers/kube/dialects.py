@@ -39,7 +39,8 @@ def documents(*texts):
     """
     Give the objects of some YAML texts, one by one; those of a scenario too.
     """
-    found = [raw for text in texts for raw in yaml.safe_load_all(text) if raw]
+    documents = (yaml.load_all(text, Loader=yaml.CSafeLoader) for text in texts)
+    found = [raw for several in documents for raw in several if raw]
     return [
         each
         for raw in found

@@ -21,16 +21,17 @@ from tests.helpers.rounds.greedy_evictions import stage
 SEEDS = range(60)
 
 
+@pytest.mark.drawn
+@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("step", [Step.ENTITLED, Step.BORROWING])
-def test_nodes_are_never_overfull_and_minimums_hold(step):
-    for seed in SEEDS:
-        case = victim_case(seed)
-        problem, victims = stage(case["given"], case["policy"]["evict"], step)
+def test_nodes_are_never_overfull_and_minimums_hold(step, seed):
+    case = victim_case(seed)
+    problem, victims = stage(case["given"], case["policy"]["evict"], step)
 
-        draft = evict_by_hand(problem, Draft(), victims)
+    draft = evict_by_hand(problem, Draft(), victims)
 
-        assert_there_is_room(problem, draft)
-        assert_minimums_hold(problem, draft)
+    assert_there_is_room(problem, draft)
+    assert_minimums_hold(problem, draft)
 
 
 def assert_there_is_room(problem, draft):
@@ -63,12 +64,13 @@ def assert_minimums_hold(problem, draft):
         assert not left or satisfied_after(state, lost)[0]
 
 
+@pytest.mark.drawn
+@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("tiny", [True, False])
-def test_judge_agrees_with_plans_by_hand(tiny):
-    for seed in SEEDS:
-        scenario = scenario_of("case", victim_case(seed, tiny=tiny))
+def test_judge_agrees_with_plans_by_hand(tiny, seed):
+    scenario = scenario_of("case", victim_case(seed, tiny=tiny))
 
-        decide(scenario.snapshot, scenario.policy, strategy="greedy")
+    decide(scenario.snapshot, scenario.policy, strategy="greedy")
 
 
 def test_same_case_gives_the_same_draft():

@@ -107,6 +107,7 @@ def test_nobody_is_asked_to_move_where_all_free_room_is_too_little(monkeypatch):
     assert [True] == spared
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("seed", range(120))
 def test_no_plan_depends_on_what_is_not_asked(monkeypatch, seed):
     given = scenario_of(f"case-{seed}", victim_case(seed))
