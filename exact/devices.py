@@ -293,7 +293,7 @@ class _Devices:
         memory = part.memory_on(self.node.gpu_memory)
         most = [WHOLE // part.cores] if part.cores else []
         most += [self.node.gpu_memory // memory] if memory else []
-        return min(most)
+        return min(most, default=0)
 
     def _number(
         self, pods: NewPods, device: int, number: cp_model.IntVar, start: int

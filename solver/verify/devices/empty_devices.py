@@ -50,4 +50,4 @@ def _num_sharers(node: Node, part: GpuPart, cores: int, memory: int) -> int:
     own = part.memory_on(node.gpu_memory)
     most = [max(0, WHOLE - cores) // part.cores] if part.cores else []
     most += [max(0, node.gpu_memory - memory) // own] if own else []
-    return min(most)
+    return min(most, default=0)

@@ -9,9 +9,11 @@ GPU = "nvidia.com/gpu"
 TIERS = (*Policy().tiers, Tier(name="expected-fragments"))
 
 
-def planned(strategy: str, *, nodes: list[dict], gangs: list[dict]) -> Plan:
+def planned(
+    strategy: str, *, nodes: list[dict], gangs: list[dict], **more: list[dict]
+) -> Plan:
     head = {"apiVersion": "phalanx/v1", "kind": "Snapshot"}
-    given = {"nodes": nodes, "gangs": gangs}
+    given = {"nodes": nodes, "gangs": gangs, **more}
     snapshot = scenario_of("odd", {**head, "given": given}).snapshot
     return decide(snapshot, Policy(tiers=TIERS), strategy=strategy)
 
@@ -149,9 +151,10 @@ def test_a_share_of_memory_that_nobody_knows_is_none(strategy, runs):
         strategy,
         nodes=[{"name": "n", "allocatable": {GPU: 2}}],
         gangs=[
-            {"name": "waits", "min": 1, "gpu": {"share": 0.6}},
-            {"name": "there", "min": 1, "gpu": {"share": 0.6}, **runs},
+            {"name": "waits", "queue": "q", "min": 1, "gpu": {"share": 0.6}},
+            {"name": "there", "queue": "q", "min": 1, "gpu": {"share": 0.6}, **runs},
         ],
+        queues=[{"name": "q", "resources": {GPU: {"quota": 2}}}],
     )
 
     assert not plan.operations
