@@ -259,10 +259,10 @@ _SENTENCES: dict[Verdict, str] = {
         "needs {needed}; {left} are free, but in pieces: there is room for {detail}"
     ),
     Verdict.SHARE: (
-        "needs {needed} by right to make others leave; "
+        "needs {needed} within its fair share to make others leave; "
         "queue {at} is due {has} and uses {used}"
     ),
-    Verdict.PROTECTED: "those who could make room are protected{named}",
+    Verdict.PROTECTED: "the gangs that could make room are protected{named}",
     Verdict.OUTRANKED: "{detail}",
     Verdict.UNDECIDED: "undecided within the limit of this round{detail}",
     Verdict.NONE: "{detail}",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from adapters.service.following import Followed
 
 holding = typer.Typer(
-    help="Let nothing new of a gang start; what runs of it goes on.",
+    help="Put a gang on hold: no more of its pods start; running ones go on.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -145,9 +145,9 @@ def pause(
     context: Context = None,
 ) -> None:
     """
-    Let the scheduler plan and tell, and bind and evict nothing until it is resumed.
+    Let the scheduler plan and report, but bind and evict nothing until it resumes.
 
-    What a round has begun to carry out by then is carried out.
+    What a round has begun to carry out by then is completed.
     """
     from adapters.kube.acting.holding import annotate, who_asks
     from adapters.kube.acting.pause import PAUSE, PAUSED_BY, PAUSED_SINCE, READ_EVERY

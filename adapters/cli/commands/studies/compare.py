@@ -43,7 +43,7 @@ def compare(
     markdown: MarkdownFile = None,
 ) -> None:
     """
-    Put the solver beside greedy, input by input.
+    Compare the solver with greedy, input by input.
 
     Every file is planned twice, with one policy and seed.
     """

@@ -84,7 +84,7 @@ def replay(
     """
     Play a trace on a cluster in memory and compare who starts what, when.
 
-    The same command goes on where a killed one was.
+    If it is killed, the same command continues where it stopped.
     """
     only(output, Format.TABLE, Format.JSON)
     from adapters.replay.play import Run

@@ -123,7 +123,7 @@ def capacity(
     """
     Play a trace on clusters of many sizes: what is enough, what would more change.
 
-    The same command goes on where a killed one was.
+    If it is killed, the same command continues where it stopped.
     """
     only(output, Format.TABLE, Format.JSON)
     aim = _target(target)

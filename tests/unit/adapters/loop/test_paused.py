@@ -22,7 +22,7 @@ def test_who_would_start_waits_for_the_pause_with_its_reason():
 
     assert ("Waiting", WHY, 0) == (line.state, line.waiting, line.pods.binding)
     assert line.waiting.message == (
-        "would get pods bound now, but the scheduler is paused by alice: a new fabric"
+        "would have pods bound now, but the scheduler is paused by alice: a new fabric"
     )
 
 

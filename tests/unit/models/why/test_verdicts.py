@@ -29,4 +29,4 @@ def test_an_amount_is_said_with_its_noun(resource, number, text):
 def test_who_is_protected_is_named_where_that_is_known(who, end):
     entry = Blocker(rule=Verdict.PROTECTED, facts={"who": who})
 
-    assert f"those who could make room are protected{end}" == entry.sentence
+    assert f"the gangs that could make room are protected{end}" == entry.sentence
