@@ -15,7 +15,9 @@ ALL = pages()
 # Decisions tell what was true when they were made, and what was not built.
 LIVING = [page for page in ALL if "adr" not in page.parts]
 ROOMS = ("models", "solver", "adapters", "scenarios", "tests", "docs", "requirements")
-_ABSOLUTE = re.compile(r"(?<![\w.…/-])/(?:home|mnt|opt|root|tmp|usr|var|work)\b")
+_ABSOLUTE = re.compile(
+    r"(?<![\w.…/-])/(?:home|mnt|opt(?!/phalanx)|root|tmp|usr|var|work)\b"
+)
 _ABOVE = re.compile(r"(?<![\w/])(?:\.\./)+[\w./-]*")
 
 
