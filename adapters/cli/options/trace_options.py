@@ -143,13 +143,26 @@ def moment(text: str, option: str) -> int:
 def policy_from(path: str | None, flags: dict[str, float | None]) -> "Policy":
     """
     Read the policy of a file, with environment and flags laid over it.
+
+    It is a scenario, or the settings of ``phalanx run``; one without a policy of its
+    own is warned about.
     """
-    from adapters.files import read_scenario
     from adapters.service.settings import effective
     from models.policy import Policy
 
-    policy = Policy() if path is None else read_scenario(path).policy
+    policy = Policy() if path is None else _policy_of(path)
+    if path is not None and policy == Policy():
+        note(f"warning: {path} has no policy of its own: the usual one holds")
     return effective(policy, flags).policy
+
+
+def _policy_of(path: str) -> "Policy":
+    from adapters.files import read_scenario
+    from adapters.service.run_settings import is_config, read_config
+
+    if is_config(path):
+        return read_config(path).policy
+    return read_scenario(path).policy
 
 
 def say_what_was_done(trace: "Trace | Tally") -> None:

@@ -198,11 +198,14 @@ def series_lines(steps: Sequence[SeriesStep], paint: Paint) -> list[str]:
     """
     Lay out a series as a table with a chart: the GPUs at work for each amount.
     """
-    most = max(step.answer.after.totals.gpus for step in steps) or 1
+    most = max(step.answer.after.totals.gpus for step in steps)
     head = ("AMOUNT", "GPUS AT WORK", "START", "LEAVE", "WAIT", "PROVEN", "")
     rows = [_step(step, most) for step in steps]
     lines = Table(head, rows, frozenset(range(5))).lines()
     before = steps[0].answer.before
+    key = ["start, leave: gangs that do so because of it; wait: all that wait"]
+    if most:
+        key.append(f"each bar: GPUs at work, the longest {shown_gpus(most)}")
     return [
         (
             f"now: {shown_gpus(before.totals.gpus)} of {shown_gpus(before.gpus)} GPUs "
@@ -211,13 +214,7 @@ def series_lines(steps: Sequence[SeriesStep], paint: Paint) -> list[str]:
         "",
         lines[0],
         *_coloured(steps, lines[1:], paint),
-        *noted(
-            [
-                "start, leave: gangs that do so because of it; wait: all that wait",
-                f"each bar: GPUs at work, the longest {shown_gpus(most)}",
-            ],
-            None,
-        ),
+        *noted(key, None),
     ]
 
 
@@ -230,7 +227,7 @@ def _coloured(
 
 def _step(step: SeriesStep, most: float) -> tuple[str, ...]:
     after, found = step.answer.after, step.answer.difference
-    eighths = round(_BAR * 8 * after.totals.gpus / most)
+    eighths = round(_BAR * 8 * after.totals.gpus / (most or 1))
     bar = "█" * (eighths // 8) + ("", *"▏▎▍▌▋▊▉")[eighths % 8]
     return (
         f"{step.amount:,}",

@@ -307,3 +307,19 @@ def test_a_quota_within_the_limit_is_not_warned_about(asked, cluster):
     )
 
     assert "warning" not in err
+
+
+def test_a_policy_may_stand_in_the_settings_of_run(asked, cluster, tmp_path):
+    config = tmp_path / "config.yaml"
+    config.write_text("apiVersion: phalanx/v1\nkind: Config\npolicy: {seed: 7}\n")
+    code, out, err = asked("what-if", cluster, "--policy", config)
+
+    assert (0, "") == (code, err)
+    assert "Nothing differs" in out
+
+
+def test_a_file_without_a_policy_is_said_to_have_none(asked, cluster):
+    code, _, err = asked("what-if", cluster, "--policy", cluster)
+
+    assert code == 0
+    assert "has no policy of its own: the usual one holds" in err

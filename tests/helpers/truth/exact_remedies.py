@@ -32,7 +32,7 @@ class ChangedRound:
         except ChangesRejectedError:
             self.snapshot, self.starts = None, False
             return
-        self.plan = decide_or_fall_back(self.snapshot, self.policy)
+        self.plan = decide_or_fall_back(self.snapshot, self.policy, explained=False)
         states = {line.name: line.state for line in self.plan.gangs}
         self.starts = states[gang] in HELPED
 

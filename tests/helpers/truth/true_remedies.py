@@ -8,17 +8,29 @@ from itertools import combinations
 from random import Random
 
 from exact import gather, starts_by_right, starts_now
-from models.changes import AddedNodes, GangPods, QueueRule, changed, policy_after
+from models.changes import (
+    AddedNodes,
+    ChangesRejectedError,
+    GangPods,
+    QueueRule,
+    changed,
+    policy_after,
+)
 from models.resources import CPU, MEMORY
 from models.why.remedies import Remedy
 from solver import remedies_of
 from solver.problem.problem import problem_of
+from solver.why.trial import trial_of
 from solver.why.tried_changes import menu_for
 from tests.helpers.truth.exact_remedies import ChangedRound
 
 FEW = 6
 FEW_PAIRS = 8
-FEW_ASKED = 4
+FEW_ASKED = 2
+FEW_PLANNED = 6
+"""
+Changes of which the exact model is asked, and rounds planned that were not tried.
+"""
 
 
 class TrueRemedies:
@@ -31,7 +43,8 @@ class TrueRemedies:
     def __init__(self, snapshot, policy, plan, why, told):
         self.snapshot, self.policy, self.plan = snapshot, policy, plan
         self.gang, self.told = why.gang, told
-        self.remedies = remedies_of(snapshot, policy, plan, why)
+        self.trial = trial_of(snapshot, policy, plan, why.gang)
+        self.remedies = remedies_of(snapshot, policy, plan, why, self.trial)
         told[_outcome(self.remedies)] += 1
 
     def problems(self) -> Iterator[str]:
@@ -45,13 +58,39 @@ class TrueRemedies:
             return
         price = min((x.price for x in remedies.found), default=None)
         cheaper = list(self._cheaper(price))
-        asked = Random(self.gang).sample(cheaper, min(FEW_ASKED, len(cheaper)))
-        for changes in cheaper:
+        chance = Random(self.gang)
+        for changes in self._untried(cheaper, chance):
+            if self._round(changes).starts:
+                yield f"{self.gang} starts with {changes}, cheaper than {price}"
+        for changes in chance.sample(cheaper, min(FEW_ASKED, len(cheaper))):
             then = self._round(changes)
             if then.starts:
                 yield f"{self.gang} starts with {changes}, cheaper than {price}"
-            elif changes in asked and (wrong := then.problem(self.told)):
+            elif wrong := then.problem(self.told):
                 yield f"{self.gang} with {changes}: {wrong}"
+
+    def _untried(self, cheaper, chance) -> list[tuple]:
+        """
+        Give some of what was left out when remedies were sought, and could help.
+
+        What was planned then waits in the same round again.
+        """
+        left = [x for x in cheaper if x not in self.trial.known]
+        self.told["changes that were tried"] += len(cheaper) - len(left)
+        able = [x for x in left if self._able(x)]
+        self.told["changes the exact model rules out"] += len(left) - len(able)
+        return chance.sample(able, min(FEW_PLANNED, len(able)))
+
+    def _able(self, changes) -> bool:
+        """
+        Tell whether a gang could start with changes, be it by what others free.
+        """
+        if self.policy.evicts(borrowing=False):
+            return True
+        try:
+            return could_start(self.snapshot, self.policy, changes, self.gang)
+        except ChangesRejectedError:
+            return False
 
     def _of(self, remedy) -> Iterator[str]:
         then = self._round(remedy.changes)
@@ -64,7 +103,8 @@ class TrueRemedies:
         if wrong:
             yield f"{self.gang} with {remedy.changes}: {wrong}"
         smaller = less(remedy)
-        if smaller and self._round((smaller,)).starts:
+        tried = self.trial.known.get((smaller,), smaller) is None
+        if smaller and not tried and self._round((smaller,)).starts:
             yield f"{self.gang} starts with {smaller}, less than {remedy.changes}"
 
     def _round(self, changes) -> ChangedRound:
