@@ -148,7 +148,7 @@ def _head(record: Mapping[str, Any]) -> dict[str, Any]:
             "starts": states.get("Starting", 0),
             "waits": states.get("Waiting", 0) + states.get("Reserved", 0),
             "leaves": states.get("Evicting", 0),
-            "gpus": record.get("gpus", 0),
+            "gpus": None,
             "tiers": [_tier(tiers, tier) for tier in tiers if tier.value or tier.bound],
             "fallback": None,
         },
@@ -196,6 +196,7 @@ def _frame(
     ]
     return {
         **head,
+        "plan": {**head["plan"], "gpus": in_gpus(sum(held.values()))},
         "source": "record",
         "groups": ["nodes that the record names"],
         "nodes": [[printable(name), 0, gpus, 0, 0] for name, gpus in nodes],

@@ -76,8 +76,11 @@ def why(
     Say why a gang waits: the fewest rules that forbid its start, and what would help.
     """
     only(output, Format.TABLE, Format.JSON, Format.YAML)
+    if summary and round_name is not None:
+        what = "--summary tells of files or the cluster, not of a recorded round; "
+        raise typer.BadParameter(what + "`phalanx describe round NAME` lists who waits")
     said = _asked_of(words, summary=summary)
-    if round_name is not None and not summary:
+    if round_name is not None:
         _recorded(said[1], round_named(round_name, rounds_path), output)
         return
     source = PlanSource.of(

@@ -175,10 +175,11 @@ def the_one(
 
 def record_path(said: str | None) -> Path:
     """
-    Give the record of rounds: as said, else where ``run`` keeps it here.
+    Give the record of rounds: as said, be it by its folder, else where ``run`` has it.
     """
     if said is not None:
-        return Path(said)
+        path = Path(said)
+        return path / "rounds.jsonl" if path.is_dir() else path
     from adapters.observe.round_file import kept_in
     from adapters.service.run_settings import as_run_here
 

@@ -1,6 +1,7 @@
 // What stands beside the map. Names are only ever written as text.
 const $ = (query, from = document) => from.querySelector(query);
 const counted = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+const starting = (n) => `${counted(n, "gang")} ${n === 1 ? "starts" : "start"}`;
 const WAITS = new Set(["Waiting", "Reserved"]);
 let waitsShown = 60;
 
@@ -108,7 +109,7 @@ function showWaits(frame, picked, onGang) {
     const dot = made("i", "", "dot");
     dot.style.background = queueTint(frame, gang.queue);
     title.append(dot, gang.name);
-    name.append(title, made("span", `${counted(gang.gpus[0], "GPU")} · ${lasted(gang.age)}`));
+    name.append(title, made("span", [gang.gpus[0] ? [counted(gang.gpus[0], "GPU")] : [], lasted(gang.age)].flat().join(" · ")));
     button.append(name, made("span", gang.state === "Reserved" ? "Places reserved" : gang.reason || "Waiting", gang.state === "Reserved" ? "reason kept" : "reason"), made("span", gang.message, "said"));
     button.addEventListener("click", () => onGang(gang.name));
     item.append(button);
@@ -172,7 +173,9 @@ function showPlan(frame, other) {
   panel.hidden = !plan;
   if (!plan) return;
   $(".wide", panel).hidden = !plan.tiers.length;
-  const parts = [`${plan.strategy}, ${plan.status}`, `${counted(plan.starts, "gang")} start`, `${plan.waits} wait`, `${plan.leaves} leave`, `${counted(plan.gpus, "GPU")} at work`];
+  const parts = [`${plan.strategy}, ${plan.status}`, starting(plan.starts), `${plan.waits} wait`, `${plan.leaves} leave`];
+  if (plan.gpus !== null) parts.push(`${counted(plan.gpus, "GPU")} at work`);
+  $("#plan-head").textContent = other && other.plan ? "The plan, beside greedy’s" : "The plan";
   if (plan.seconds !== null) parts.push(`${plan.seconds.toFixed(2)} s`);
   if (other && other.plan) parts.push(`greedy: ${other.plan.starts} start, ${counted(other.plan.gpus, "GPU")} at work`);
   $("#summary").textContent = parts.join(" · ");

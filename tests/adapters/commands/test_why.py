@@ -72,3 +72,9 @@ def test_a_summary_of_another_queue_holds_back_nobody(capsys):
 def test_what_means_nothing_is_wrong_use(words, capsys):
     assert 2 == run(["why", *words])
     assert "error: " in capsys.readouterr().err
+
+
+def test_a_summary_of_a_recorded_round_is_refused_before_a_cluster_is_asked(capsys):
+    assert 2 == run(["why", "--summary", "--round", "r2"])
+
+    assert "not of a recorded round" in capsys.readouterr().err

@@ -112,6 +112,13 @@ def test_rounds_of_a_record_have_value_bound_and_time(recorded):
     assert 1_793_520_000.0 == line["began"]
 
 
+def test_gpus_at_work_are_those_of_all_rounds_so_far(recorded):
+    store = record_store(recorded)
+
+    for at in (0, 1):
+        assert used(frame(store, at)) == frame(store, at)["plan"]["gpus"], at
+
+
 def test_without_a_record_it_is_said(tmp_path):
     with pytest.raises(NoRecordError):
         record_store(tmp_path / "rounds.jsonl")
