@@ -20,6 +20,7 @@ from solver.hold.held_back import held_gpus
 from solver.hold.held_nodes import lent_by, with_heads
 from solver.hold.turns import budget_left
 from solver.next_snapshot import carry_out
+from solver.plan.helped import for_the_helped
 from solver.plan.placement import placement_of
 from solver.plan.plan import LinesMemo, lines_memo, plan_of
 from solver.plan.serve_heads import serve_heads
@@ -269,17 +270,21 @@ def _chosen(bare: Problem, budget: Budget, strategy: str) -> Outcome:
     Plan in the room that stale gangs leave, those that this very plan does not help.
 
     Of some that is only known once it is made: then it is made again with their room.
+    Whoever can be helped is, even where more could start without them.
     """
     stale = stale_gangs(bare)
     sure = stale.difference(s.key for unit in bare.units for s in unit.states)
     first = _ranked(letting_go(bare, sure), budget, strategy)
-    if stale <= sure | started(first):
+    if stale <= sure:
         return first
+    if stale <= sure | started(first):
+        return for_the_helped(first, bare, stale)
     if budget.left <= 0:
         budget.cut.add("stale")
-        return first
+        return for_the_helped(first, bare, stale)
     found = _ranked(letting_go(bare, stale - started(first)), budget, strategy)
-    return conditional(found, first) if _is_better(found, first) else first
+    best = conditional(found, first) if _is_better(found, first) else first
+    return best if len(stale - sure) == 1 else for_the_helped(best, bare, stale)
 
 
 def _ranked(bare: Problem, budget: Budget, strategy: str) -> Outcome:

@@ -19,8 +19,8 @@ from exact import (
 from exact.search import Value
 from models.documents.scenario import Scenario
 from models.errors import PlanRejectedError
-from models.gangs import PodPhase, comes_back, pod_sets
-from models.plan import Plan, TierResult
+from models.gangs import PodPhase, PodSet, Tree, comes_back, pod_sets
+from models.plan import Operation, Plan, TierResult
 from models.policy import Policy
 from solver.next_snapshot import carry_out
 from solver.problem.problem import problem_of
@@ -58,8 +58,9 @@ def complaint(scenario: Scenario, *, exactly: bool = False) -> str | None:
             where = traceback.extract_tb(error.__traceback__)[-1]
             return f"{strategy} crashed: {error!r} in {where.name}"
     same = _kept(scenario, plans["greedy"]) == _kept(scenario, plans["solver"])
-    found = better(plans["greedy"], plans["solver"]) if same else None
-    if found is not None and not undone(scenario, plans["greedy"]):
+    helps = _let_go(plans["greedy"]) - _let_go(plans["solver"])
+    found = better(plans["greedy"], plans["solver"]) if same and not helps else None
+    if found is not None and not _taken_back(scenario, plans["greedy"], "solver"):
         return f"greedy is better: {found}"
     if exactly and is_exact(scenario):
         plan = decide(scenario.snapshot, scenario.policy, tuning=ONE_ROUND)
@@ -92,6 +93,13 @@ def _kept(scenario: Scenario, plan: Plan) -> set[tuple[str, str | None]]:
     return promised & {(op.gang, op.node) for op in plan.operations}
 
 
+def _let_go(plan: Plan) -> set[str]:
+    """
+    Name the stale gangs that leave: whoever helps one of them has not its room.
+    """
+    return {step.gang for step in plan.operations if step.rule == "stale"}
+
+
 def better(greedy: Plan, solver: Plan) -> str | None:
     """
     Name the first tier that differs, where greedy has the better value.
@@ -115,23 +123,12 @@ def undone(
     List what the next round evicts of what a plan binds, for who waits in it.
 
     No plan may let that happen (decision 0023), but for those who wait all the same
-    where the ones they evict do not start; greedy sees only its own next round.  Where
-    somebody comes back meanwhile, what is wanted has changed, and it decides anew.
+    where the ones they evict do not start; greedy sees only its own next round.
     """
-    if any(comes_back(gang, 60) for gang in scenario.snapshot.gangs):
-        return []
-    after = carry_out(scenario.snapshot, plan, 60)
-    following = decide(after, scenario.policy, strategy=strategy)
-    bound = {step.pod for step in plan.operations if step.op == "Bind"}
-    waited = {line.name for line in plan.gangs if line.state == "Waiting"}
-    found = [
-        step
-        for step in following.operations
-        if step.op == "Evict" and step.pod in bound
-        if not waited.isdisjoint(step.beneficiaries)
-    ]
+    found = _taken_back(scenario, plan, strategy)
     gone = {step.gang for step in found}
-    served = waited & _served(scenario, strategy, gone) if found else set()
+    served = _served(scenario, strategy, gone) if found else set()
+    served &= _waiting(plan)
     return [
         (step.pod, step.rule, step.beneficiaries)
         for step in found
@@ -139,14 +136,53 @@ def undone(
     ]
 
 
+def _taken_back(scenario: Scenario, plan: Plan, strategy: str) -> list[Operation]:
+    """
+    List what the next round evicts of what a plan binds, whoever else could start.
+
+    Where somebody comes back meanwhile, what is wanted has changed.
+    """
+    if any(comes_back(gang, 60) for gang in scenario.snapshot.gangs):
+        return []
+    after = carry_out(scenario.snapshot, plan, 60)
+    following = decide(after, scenario.policy, strategy=strategy)
+    bound = {step.pod for step in plan.operations if step.op == "Bind"}
+    return [
+        step
+        for step in following.operations
+        if step.op == "Evict" and step.pod in bound
+        if not _waiting(plan).isdisjoint(step.beneficiaries)
+    ]
+
+
+def _waiting(plan: Plan) -> set[str]:
+    return {line.name for line in plan.gangs if line.state == "Waiting"}
+
+
 def _served(scenario: Scenario, strategy: str, gone: set[str]) -> set[str]:
     """
-    Name the gangs that get places where some others are not there.
+    Name the gangs that get places where some others start nothing; what runs stays.
     """
-    gangs = tuple(g for g in scenario.snapshot.gangs if g.key not in gone)
+    gangs = tuple(
+        replace(gang, tree=_gated(gang.tree)) if gang.key in gone else gang
+        for gang in scenario.snapshot.gangs
+    )
     snapshot = replace(scenario.snapshot, gangs=gangs)
     plan = decide(snapshot, scenario.policy, strategy=strategy)
     return {step.gang for step in plan.operations if step.op in {"Bind", "Reserve"}}
+
+
+def _gated(tree: Tree) -> Tree:
+    """
+    Hold back what waits of a gang.
+    """
+    if not isinstance(tree, PodSet):
+        return replace(tree, children=tuple(map(_gated, tree.children)))
+    pods = (
+        replace(pod, phase=PodPhase.GATED) if pod.phase is PodPhase.PENDING else pod
+        for pod in tree.pods
+    )
+    return replace(tree, pods=tuple(pods))
 
 
 def _merged(some: Sequence[TierResult], others: Sequence[TierResult]) -> Iterator[Name]:

@@ -12,6 +12,7 @@ from models.policy import Evict, Policy
 from solver.evict.stale import stale_departures
 from solver.problem.problem import problem_of
 from solver.problem.stale_gangs import is_stale
+from solver.round import decide
 from tests.helpers.build import gang, group, leaf, nodes, snapshot
 
 
@@ -170,3 +171,20 @@ def test_a_pod_that_leaves_for_somebody_does_not_leave_twice():
 
 def test_healthy_gangs_stay():
     assert leave(gang("fine", minimum=1, running=["n0"], stale_since=3600)) == {}
+
+
+# --- who is helped ------------------------------------------------------------------
+
+
+def entitled_of(*gangs):
+    """
+    Say how well it is known that no plan has a better entitled tier.
+    """
+    plan = decide(snapshot(nodes(1, gpus=4), gangs), Policy())
+    return next(tier.proof for tier in plan.tiers if tier.name == "entitled")
+
+
+def test_what_a_plan_is_worth_that_helps_a_stale_gang_is_not_proven():
+    helped = torn()
+    assert entitled_of(helped) == "proven"
+    assert entitled_of(helped, gang("large", minimum=4)) == "conditional"

@@ -1,0 +1,43 @@
+"""
+Stale gangs that a plan helps: in the room that they would leave, more might start.
+"""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from solver.evict.stale import letting_go
+from solver.problem.problem import Problem
+from solver.score.tiers import tier_keys
+from solver.search.choices import widest_bound
+from solver.search.search_outcome import Outcome
+
+
+def for_the_helped(outcome: Outcome, bare: Problem, stale: Collection[str]) -> Outcome:
+    """
+    Say of a plan that it is the best for those stale gangs that it helps.
+
+    It helps whom it can, and nobody asked what could start if they left.  So a tier is
+    proven only as long as no choice of them could be better.
+
+    Parameters
+    ----------
+    outcome
+        The plan.
+    bare
+        The round before anybody has left.
+    stale
+        All gangs that leave unless they are helped.
+    """
+    gone = letting_go(bare, stale)
+    rest = replace(gone, units=bare.units, stuck=bare.stuck)
+    widest = {
+        (str(key.name), key.label): widest_bound(rest, key)
+        for key in tier_keys(outcome.problem)
+    }
+    sure = True
+    tiers = []
+    for tier in outcome.tiers:
+        sure = sure and tier.value == widest.get((tier.name, tier.band))
+        unsure = tier.proof == "proven" and not sure
+        tiers.append(replace(tier, proof="conditional") if unsure else tier)
+    return replace(outcome, tiers=tuple(tiers))
