@@ -8,6 +8,7 @@ import numpy as np
 
 from models.neighbours import Neighbours
 from models.nodes import NodeDemand
+from solver.place.draft import Draft
 from solver.problem.neighbours.pods_around import PodsAround
 from solver.problem.problem import Problem
 
@@ -37,6 +38,23 @@ def stranded(
     plain = [pod for pod in pods if not pod[1].near]
     rest = _come(around, plain) + rest
     return {key for key, _, _, _ in _come(around, rest)}
+
+
+def strands_reserved(problem: Problem, draft: Draft) -> bool:
+    """
+    Tell whether some that have their places reserved lack who was to start near them.
+    """
+    frozen = problem.frozen
+    if problem.around is None or not frozen.places:
+        return False
+    around = problem.around.copy()
+    for one in frozen.exits:
+        around.leave(problem.gangs[one.gang], one.leaf, one.host)
+    placed = {
+        key: dict(enumerate(places))
+        for key, places in {**frozen.places, **frozen.bound, **draft.places}.items()
+    }
+    return not stranded(problem, placed, around).isdisjoint(frozen.places)
 
 
 def _come(around: PodsAround, pods: list[_Pod]) -> list[_Pod]:

@@ -5,8 +5,10 @@ Greedy, step by step: the baseline of every report, and what no search may fall 
 from solver.effort.budget import Budget
 from solver.evict.freeze import freeze
 from solver.evict.open_step import open_step
+from solver.place.complete import complete
 from solver.place.draft import Draft
 from solver.place.greedy import greedy
+from solver.place.stranded import strands_reserved
 from solver.problem.problem import Problem, Step
 from solver.score.tier import LOSSES
 from solver.score.tiers import score, tier_keys, trivial_bound
@@ -26,6 +28,8 @@ def plan_greedily(problem: Problem, budget: Budget) -> Outcome:
             sure.open = True
             problem, ready = freeze(problem, opened.by_hand().first, step)
     draft = greedy(problem)
+    if strands_reserved(problem, draft):
+        draft = complete(problem, ready)
     budget.watch.lap("greedy")
     keys = tier_keys(problem)
     values = score(problem, draft)

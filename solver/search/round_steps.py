@@ -13,6 +13,7 @@ from solver.evict.rights.last_rights import may_all_leave
 from solver.place.complete import complete
 from solver.place.draft import Draft
 from solver.place.greedy import greedy
+from solver.place.stranded import strands_reserved
 from solver.problem.problem import Problem, Step
 from solver.score.tier import TierKey
 from solver.score.tiers import is_better, score, tier_keys
@@ -176,10 +177,17 @@ class _Course:
 def _keep_rights(best: BestSoFar, drafts: Sequence[Draft]) -> None:
     """
     Go back to what the steps bound where too little starts for those who leave.
+
+    So where somebody who is reserved would be left alone who needs others near.
     """
-    if may_all_leave(best.problem, best.draft):
+
+    def holds(draft: Draft) -> bool:
+        problem = best.problem
+        return may_all_leave(problem, draft) and not strands_reserved(problem, draft)
+
+    if holds(best.draft):
         return
-    held = [draft for draft in drafts if may_all_leave(best.problem, draft)]
+    held = [draft for draft in drafts if holds(draft)]
     if held:
         best.replace(held[0])
         for draft in held[1:]:

@@ -19,7 +19,7 @@ from exact import (
 from exact.search import Value
 from models.documents.scenario import Scenario
 from models.errors import PlanRejectedError
-from models.gangs import PodPhase, PodSet, Tree, comes_back, pod_sets
+from models.gangs import PodPhase, PodSet, Tree, comes_back, pod_sets, released
 from models.plan import Operation, Plan, TierResult
 from models.policy import Policy
 from solver.next_snapshot import carry_out
@@ -57,7 +57,8 @@ def complaint(scenario: Scenario, *, exactly: bool = False) -> str | None:
         except Exception as error:  # noqa: BLE001 - any crash is what is looked for
             where = traceback.extract_tb(error.__traceback__)[-1]
             return f"{strategy} crashed: {error!r} in {where.name}"
-    same = _kept(scenario, plans["greedy"]) == _kept(scenario, plans["solver"])
+    kept = [_kept(scenario, plans[each]) for each in ("greedy", "solver")]
+    same = kept[0] == kept[1] and not (kept[0] and _gives_up(scenario, plans["greedy"]))
     helps = _let_go(plans["greedy"]) - _let_go(plans["solver"])
     found = better(plans["greedy"], plans["solver"]) if same and not helps else None
     if found is not None and not _taken_back(scenario, plans["greedy"], "solver"):
@@ -91,6 +92,18 @@ def _kept(scenario: Scenario, plan: Plan) -> set[tuple[str, str | None]]:
         if pod.phase is PodPhase.RESERVED
     }
     return promised & {(op.gang, op.node) for op in plan.operations}
+
+
+def _gives_up(scenario: Scenario, greedy: Plan) -> bool:
+    """
+    Tell whether greedy plans as if nothing had been promised.
+
+    A promise that is kept counts in no tier, and one that is given up and then found
+    again does.
+    """
+    snapshot = scenario.snapshot
+    free = replace(snapshot, gangs=tuple(map(released, snapshot.gangs)))
+    return decide(free, scenario.policy, strategy="greedy").tiers == greedy.tiers
 
 
 def _let_go(plan: Plan) -> set[str]:
