@@ -21,6 +21,10 @@ LARGE = 8
 """
 GPUs from which on a gang is large: both sorts are asked about, each by itself.
 """
+UNITS = 1.0
+"""
+Units of work that each is given, a twentieth of what a user who asks is given.
+"""
 _RULES = frozenset({"solver", "greedy"})
 """
 Who plans by all rules; what others do is explained by none of them.
@@ -50,7 +54,7 @@ class LongWaits:
                 continue
             self.due[sort] = 2 * waited
             policy = source.world.policy
-            asked = asked or RoundAsked(done.snapshot, policy, done.plan)
+            asked = asked or RoundAsked(done.snapshot, policy, done.plan, units=UNITS)
             job = fate.job
             yield now, job.name, job.gpus, waited, asked.told(name).short
 

@@ -63,9 +63,12 @@ class RoundAsked:
     One round, asked about one gang after the other; equal ones are told the same.
     """
 
-    def __init__(self, snapshot: Snapshot, policy: Policy, plan: Plan) -> None:
+    def __init__(
+        self, snapshot: Snapshot, policy: Policy, plan: Plan, units: float = UNITS
+    ) -> None:
         self.problem = problem_of(snapshot, policy)
         self._plan = plan
+        self._units_each = units
         self._lines = {line.name: line for line in plan.gangs}
         self._units = {x.key: unit for unit in self.problem.units for x in unit.states}
         self._known: dict[object, WhyWaits] = {}
@@ -91,7 +94,7 @@ class RoundAsked:
         unit = self._units.get(gang) or unit_of(problem, gang)
         kind = kind_asked(problem, unit)
         if kind not in self._known:
-            budget = Budget(Limits(deterministic=UNITS), 0, Stopwatch(None))
+            budget = Budget(Limits(deterministic=self._units_each), 0, Stopwatch(None))
             asked = _GangAsked(problem, self._plan, unit, budget)
             self._known[kind] = asked.why(line)
         return replace(self._known[kind], gang=gang)

@@ -147,7 +147,7 @@ class BesideOthers:
             for at in clash.items.get(int(clash.cells[node]), ()):
                 if self.table.live[at] and not self._let_go(at):
                     return False
-        for at in self.table.order(gpus=self.gpus).on(node).tolist():
+        for at in self.table.orders(gpus=self.gpus)[0].on(node).tolist():
             if self._has_place(node):
                 break
             if self._may(at):

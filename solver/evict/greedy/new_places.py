@@ -10,6 +10,7 @@ from solver.evict.greedy.what_goes import Going
 from solver.evict.moved_gangs import Mover, movers_of, with_pods
 from solver.place.place_gang import place_gang
 from solver.place.round_state import RoundState
+from solver.problem.node_room import fitting
 
 
 class NewPlaces:
@@ -49,9 +50,8 @@ class NewPlaces:
         """
         leaf = going.runners[0][0][0]
         requests = requests_of(going.item.victim.gang, leaf)
-        return bool(
-            (self.work.room.rows >= self.table.listed.row(requests)).all(1).any()
-        )
+        row = self.table.listed.row(requests)
+        return bool(fitting(self.work.room.rows, row).any())
 
     def _mover(self, going: Going) -> Mover | None:
         """

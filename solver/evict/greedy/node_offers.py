@@ -2,7 +2,7 @@
 Offers: what each node gives for the pods of one gang if the cheapest leave it first.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -85,8 +85,8 @@ class NodeOffers:
     def _shape_of(self, leaf: int) -> int:
         return self.work.problem.shapes.of_leaf[self.state.key, leaf]
 
-    def _order(self, leaf: int) -> Order:
-        return self.table.order(gpus=pod_has_gpus(self.state, leaf))
+    def _orders(self, leaf: int) -> tuple[Order, ...]:
+        return self.table.orders(gpus=pod_has_gpus(self.state, leaf))
 
     def _may(self, items: Ints) -> Bools:
         rules = self.rules[self.table.sort[items]]
@@ -119,9 +119,21 @@ class NodeOffers:
 
     def of_all(self, leaf: int, need: int, mask: Bools | None) -> Offers:
         """
-        Add up for all nodes at once what could leave them.
+        Add up for all nodes at once what could leave them, in the best of all orders.
         """
-        order = self._order(leaf)
+        first, *others = (
+            self._in_order(order, leaf, need, mask) for order in self._orders(leaf)
+        )
+        for other in others:
+            better = other.ratio * SAME < first.ratio
+            ratio = np.where(better, other.ratio, first.ratio)
+            gain = np.where(better, other.gain, first.gain)
+            first = replace(first, ratio=ratio, gain=gain)
+        return first
+
+    def _in_order(
+        self, order: Order, leaf: int, need: int, mask: Bools | None
+    ) -> Offers:
         asked, request = self.asked(leaf)
         items, first, last = order.items, order.first, order.last
         may = self._may(items)
@@ -164,9 +176,19 @@ class NodeOffers:
 
     def on(self, node: int, leaf: int, need: int) -> Offer | None:
         """
-        Work out what is best let go on one node.
+        Work out what is best let go on one node, in the best of all orders.
         """
-        items = self._order(leaf).on(node)
+        best: Offer | None = None
+        for order in self._orders(leaf):
+            offer = self._first_of(order.on(node), node, leaf, need)
+            if offer and (best is None or offer.ratio * SAME < best.ratio):
+                best = offer
+        return best
+
+    def _first_of(self, items: Ints, node: int, leaf: int, need: int) -> Offer | None:
+        """
+        Work out how many of some items are best let go, one after the other.
+        """
         items = items[self._may(items)]
         if not len(items):
             return None

@@ -19,6 +19,11 @@ from solver.problem.node_room import Bools, Floats, Ints
 from solver.problem.problem import Problem, Step
 from solver.problem.running_gangs import age_of
 
+TINY = 1e-12
+"""
+By this part devices of equal cost differ, so that the items of each lie together.
+"""
+
 
 class VictimTable:
     """
@@ -52,7 +57,7 @@ class VictimTable:
         self.wide_cost: Floats = np.zeros(len(victims.wide) + 1)
         self.wide_parts: Ints = np.ones(len(victims.wide) + 1, dtype=np.int64)
         self.kind_of: Ints = self._kinds()
-        self._orders: dict[bool, Order] = {}
+        self._orders: dict[bool, tuple[Order, ...]] = {}
         self._sorts = Sorts(victims)
         for wide in range(len(victims.wide)):
             self.refresh(wide, frozenset())
@@ -173,13 +178,22 @@ class VictimTable:
 
     # --- the order on each node -----------------------------------------------------
 
-    def order(self, *, gpus: bool) -> "Order":
+    def orders(self, *, gpus: bool) -> "tuple[Order, ...]":
         """
         Order the items of each node, cheapest first, for pods with GPUs or without.
+
+        The first order is by cost for what is held.  Where devices are shared there
+        are two more, since a device is of use as a whole: one by what an item costs
+        alone, and one by what all on its device cost together.
         """
         if gpus not in self._orders:
-            ranks = (self.size, self.age, self._density(gpus=gpus))
-            self._orders[gpus] = Order(self.node, ranks)
+            ranks = [(self.size, self.age, self._density(gpus=gpus))]
+            if gpus and self.problem.room.parts is not None:
+                cost = self.shared_cost
+                ranks.append((self.size, self.age, cost))
+                devices = cost_of_devices(self.items, cost)
+                ranks.append((self.size, self.age, devices))
+            self._orders[gpus] = tuple(Order(self.node, one) for one in ranks)
         return self._orders[gpus]
 
     def _density(self, *, gpus: bool) -> Floats:
@@ -195,22 +209,31 @@ class VictimTable:
             scale[block] *= scale[room.parts.gpu]
         size = (self.rows / scale)[:, has if gpus else ~has].sum(axis=1)
         cost = self.shared_cost
-        for together in self._sharers() if gpus else ():
+        for together in sharers(self.items) if gpus else ():
             size[together], cost[together] = size[together].sum(), cost[together].sum()
         return np.where(size > 0, cost / np.maximum(size, 1e-9), np.inf)
 
-    def _sharers(self) -> list[list[int]]:
-        """
-        List the items on each device, by the first one they have: they go together.
-        """
-        found: dict[tuple[int, int], list[int]] = {}
-        for at, item in enumerate(self.items):
-            numbers = [
-                place.device for _, pod in item.victim.pods for place in pod.devices
-            ]
-            if numbers:
-                found.setdefault((item.node, min(numbers)), []).append(at)
-        return [*found.values()]
+
+def cost_of_devices(items: Sequence[VictimRow], cost: Floats) -> Floats:
+    """
+    Say for each item what all who share its device cost; no two devices are equal.
+    """
+    cost = cost.copy()
+    for at, together in enumerate(sharers(items)):
+        cost[together] = cost[together].sum() * (1 + at * TINY)
+    return cost
+
+
+def sharers(items: Sequence[VictimRow]) -> list[list[int]]:
+    """
+    List the items on each device, by the first one they have: they go together.
+    """
+    found: dict[tuple[int, int], list[int]] = {}
+    for at, item in enumerate(items):
+        numbers = [place.device for _, pod in item.victim.pods for place in pod.devices]
+        if numbers:
+            found.setdefault((item.node, min(numbers)), []).append(at)
+    return [*found.values()]
 
 
 class Order:
