@@ -208,7 +208,7 @@ class PodsAround:
             return found
         for key in near.keys:
             row = self.hosts.get((near.pods, key))
-            if row is None:
+            if row is None or not row.any():
                 return np.zeros_like(found)
             cells = self.domains.of(key)
             found &= (cells >= 0) & (row[cells] > 0)
