@@ -257,7 +257,7 @@ _AMOUNTS = {"needs", "free", "given", "limit", "used", "total", "largest"}
 _SENTENCES: dict[Reason, str] = {
     Reason.INVALID_GANG: "cannot be planned as written: {detail}",
     Reason.CONFIG_CONFLICT: "contradicts itself or its group: {detail}",
-    Reason.UNSUPPORTED_CONSTRAINT: "asks for something not planned yet: {detail}",
+    Reason.UNSUPPORTED_CONSTRAINT: "needs something that is not supported: {detail}",
     Reason.HELD: "is held{told}",
     Reason.QUEUE_NOT_FOUND: "queue {queue} does not exist{near}",
     Reason.QUEUE_CLOSED: "queue {queue} is closed",
@@ -297,7 +297,7 @@ _SENTENCES: dict[Reason, str] = {
     ),
     Reason.LOWER_TIER_OR_PRIORITY: "could start alone{though}; {others}",
     Reason.NEIGHBOURS_IN_THE_WAY: (
-        "no place was found where its pods may be beside others: {detail}"
+        "no place was found that suits both its pods and the others: {detail}"
     ),
     Reason.WAITING_FOR_PREEMPTION: (
         "has {pods:place} on {nodes:node}, and waits for others to leave"
