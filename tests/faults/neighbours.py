@@ -213,11 +213,12 @@ FAULTS = [
         switch(
             "solver.problem.neighbours.pods_around:pods_around",
             lambda old: (
-                lambda room, states, gangs, _stale: old(
+                lambda room, states, gangs, _stale, **more: old(
                     room,
                     states,
                     gangs,
                     frozenset(x.key for x in gangs if x.stale_since is not None),
+                    **more,
                 )
             ),
         ),
