@@ -5,7 +5,7 @@ Promised places beside others: whether they hold, once all leave who do and as i
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from solver.place.stranded import stranded
+from solver.place.stranded import by_leaf, stranded
 from solver.problem.neighbours.pods_around import PodsAround
 from solver.problem.node_room import Places
 from solver.problem.problem import Problem
@@ -43,5 +43,4 @@ class KeptBeside:
         return self._may_come({**self.bound, **places}, around.copy())
 
     def _may_come(self, places: _Table, around: PodsAround) -> bool:
-        placed = {key: dict(enumerate(found)) for key, found in places.items()}
-        return not stranded(self.problem, placed, around)
+        return not stranded(self.problem, by_leaf(places), around)

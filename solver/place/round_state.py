@@ -272,7 +272,15 @@ def around_now(problem: Problem) -> PodsAround | None:
                     sure = bound or found.later
                     found.add(said, at, ones, comes=True, relied_on=sure)
                     found.spread.come(said, leaf.pod_set.demand, at, ones)
-    for one in frozen.exits:
+    leave_and_move(problem, found)
+    return found
+
+
+def leave_and_move(problem: Problem, found: PodsAround) -> None:
+    """
+    Let those be gone who leave for others, and those come again who are moved.
+    """
+    for one in problem.frozen.exits:
         gang = problem.gangs[one.gang]
         found.leave(gang, one.leaf, one.host)
         pods = tuple(pod_sets(gang.tree))[one.leaf]
@@ -281,7 +289,6 @@ def around_now(problem: Problem) -> PodsAround | None:
             said, demand = pods.neighbours, pods.demand
             found.add(said, at, alone, comes=True, relied_on=found.later)
             found.spread.come(said, demand, at, alone)
-    return found
 
 
 def _is_frugal(policy: Policy) -> bool:

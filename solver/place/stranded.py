@@ -9,7 +9,9 @@ import numpy as np
 from models.neighbours import Neighbours
 from models.nodes import NodeDemand
 from solver.place.draft import Draft
+from solver.place.round_state import leave_and_move
 from solver.problem.neighbours.pods_around import PodsAround
+from solver.problem.node_room import Places
 from solver.problem.problem import Problem
 
 _Pod = tuple[str, Neighbours, NodeDemand, int]
@@ -47,14 +49,17 @@ def strands_reserved(problem: Problem, draft: Draft) -> bool:
     frozen = problem.frozen
     if problem.around is None or not frozen.places:
         return False
-    around = problem.around.copy()
-    for one in frozen.exits:
-        around.leave(problem.gangs[one.gang], one.leaf, one.host)
-    placed = {
-        key: dict(enumerate(places))
-        for key, places in {**frozen.places, **frozen.bound, **draft.places}.items()
-    }
-    return not stranded(problem, placed, around).isdisjoint(frozen.places)
+    around = problem.around.afterwards()
+    leave_and_move(problem, around)
+    placed = {**frozen.places, **frozen.bound, **draft.places}
+    return not stranded(problem, by_leaf(placed), around).isdisjoint(frozen.places)
+
+
+def by_leaf(placed: Mapping[str, Places]) -> dict[str, dict[int, tuple[int, ...]]]:
+    """
+    Give the nodes of gangs by the numbers of their leaves.
+    """
+    return {key: dict(enumerate(places)) for key, places in placed.items()}
 
 
 def _come(around: PodsAround, pods: list[_Pod]) -> list[_Pod]:

@@ -57,11 +57,8 @@ def complaint(scenario: Scenario, *, exactly: bool = False) -> str | None:
         except Exception as error:  # noqa: BLE001 - any crash is what is looked for
             where = traceback.extract_tb(error.__traceback__)[-1]
             return f"{strategy} crashed: {error!r} in {where.name}"
-    kept = [_kept(scenario, plans[each]) for each in ("greedy", "solver")]
-    same = kept[0] == kept[1] and not (kept[0] and _gives_up(scenario, plans["greedy"]))
-    helps = _let_go(plans["greedy"]) - _let_go(plans["solver"])
-    found = better(plans["greedy"], plans["solver"]) if same and not helps else None
-    if found is not None and not _taken_back(scenario, plans["greedy"], "solver"):
+    found = better(plans["greedy"], plans["solver"])
+    if found is not None and not _excused(scenario, plans["greedy"], plans["solver"]):
         return f"greedy is better: {found}"
     if exactly and is_exact(scenario):
         plan = decide(scenario.snapshot, scenario.policy, tuning=ONE_ROUND)
@@ -78,6 +75,19 @@ def kind(found: str) -> str:
 
 
 # --- greedy ---------------------------------------------------------------------
+
+
+def _excused(scenario: Scenario, greedy: Plan, solver: Plan) -> bool:
+    """
+    Tell whether greedy's plan gives up what the solver's keeps, or does not last.
+    """
+    kept = _kept(scenario, greedy)
+    return (
+        kept != _kept(scenario, solver)
+        or bool(_let_go(greedy) - _let_go(solver))
+        or (bool(kept) and _gives_up(scenario, greedy))
+        or bool(_taken_back(scenario, greedy, "solver"))
+    )
 
 
 def _kept(scenario: Scenario, plan: Plan) -> set[tuple[str, str | None]]:
