@@ -84,8 +84,16 @@ def _may_leave(step: Step, runner: Runner, rule: str) -> bool:
         and runner.gang.preemptible
         and not (ago is not None and ago < evict.again)
         and (rule != CONSOLIDATE or _may_move(step, runner))
+        and (rule != RECLAIM or _has_share(step, runner.gang))
         and runner.pod.seconds >= _least_runtime(step, runner.gang, rule)
     )
+
+
+def _has_share(step: Step, gang: Gang) -> bool:
+    """
+    Tell whether a gang's queue is there: of one that is missing nothing is reclaimed.
+    """
+    return any(queue.name == gang.queue for queue in step.before.snapshot.queues)
 
 
 def _may_move(step: Step, runner: Runner) -> bool:

@@ -110,7 +110,12 @@ def reclaim_bounds(evidence: Evidence) -> Iterator[Violation]:
 
     For guaranteed starts elsewhere, which ask for S: running - T + min(L, T) > quota,
     and T - min(L, T) < max(0, running - fair share) + S; then some unit names one.
+
+    A queue that is missing has no share: nothing of it is above one.
     """
+    own = {loss.gang.queue for loss, _ in taken(evidence.losses.values(), RECLAIM)}
+    for queue in sorted(own - evidence.queues.keys()) if evidence.queues else ():
+        yield Violation("reclaim-bound", queue, "pods reclaimed from a missing queue")
     reclaimed = _reclaimed(evidence)
     starts = entitled_starts(evidence)
     if not reclaimed or (evidence.named and not starts):

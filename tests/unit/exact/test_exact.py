@@ -197,6 +197,14 @@ def test_a_queue_within_its_share_loses_nothing_to_others():
     assert (False, [0, 0, 0, 0]) == first(case)
 
 
+def test_a_queue_that_is_missing_loses_nothing_to_others():
+    waits = gang("w", minimum=1, gpus=4, queue="high")
+    runs = ran(gang("v", minimum=1, gpus=4, queue="gone", running=["n0"]), 10)
+    case = snapshot(nodes(1, 4), (waits, runs), queues=(queue("high", quota=4),))
+
+    assert (False, [0, 0, 0, 0]) == first(case)
+
+
 @pytest.mark.parametrize(("priority", "lost"), [(0, [0, 0, 0, 0]), (1, [40, 1, 1, 0])])
 def test_entitled_starts_preempt_lower_bands_of_their_queue(priority, lost):
     waits = gang("w", minimum=1, gpus=4, queue="high", priority=priority)

@@ -155,6 +155,20 @@ def shares():
         other,
         "a queue within its share",
     )
+    homeless = [
+        victim(queue="p"),
+        victim("t", "n1", gpus=4, queue="p"),
+        victim("u", "n1", gpus=4, queue="gone"),
+        needy(queue="q"),
+    ]
+    both = evict("t-0", "n1", rule="reclaim"), more
+    yield broken(
+        "reclaim-bound",
+        snapshot(nodes(2), homeless, [queue("p"), queue("q", quota=8)]),
+        made(*both, reserve("w-0", "n1"), entitled=["w"]),
+        RECLAIM,
+        "a queue that is missing",
+    )
     cores = {CPU: 96_000}
     mixed = [
         victim(requests=cores, queue="p"),
