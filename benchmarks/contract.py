@@ -16,6 +16,7 @@ from benchmarks.contract_devices import OfDevices, WaitingParts
 from benchmarks.contract_evict import Evictions, FullCases, VictimCases
 from benchmarks.contract_parts import Cluster, Part, Ratio, Weights
 from benchmarks.contract_steady import Steady
+from benchmarks.contract_why import Why
 from models.errors import InputRejectedError, Problem
 from models.policy import Policy, TierName
 
@@ -210,7 +211,7 @@ class PriorityMatters(Part):
 
 
 Quality = Small | VictimCases | FullCases | PriorityMatters | OfDevices
-Contract = Rounds | Growth | Evictions | Quality | Days | Steady
+Contract = Rounds | Growth | Evictions | Quality | Days | Steady | Why
 _ADAPTER: TypeAdapter[Contract] = TypeAdapter(
     Annotated[Contract, Field(discriminator="kind")]
 )

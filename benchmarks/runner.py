@@ -25,6 +25,7 @@ from benchmarks.contract_devices import (
 )
 from benchmarks.contract_evict import Evictions, FullCases, VictimCases
 from benchmarks.contract_steady import Steady
+from benchmarks.contract_why import Why
 from benchmarks.days import measure_days
 from benchmarks.devices import measure_bulk, measure_claims, measure_mig_orders
 from benchmarks.evictions import measure_evictions
@@ -38,6 +39,7 @@ from benchmarks.quality import measure_priority_matters, measure_small
 from benchmarks.rows import BenchReport, Row
 from benchmarks.steady import measure_steady
 from benchmarks.victims_quality import measure_victims
+from benchmarks.why import measure_why
 from solver.tuning import DEFAULT, Tuning
 
 
@@ -96,6 +98,8 @@ def measure(name: str, seeds: int = 1) -> Iterator[Row]:
             yield from measure_days(contract, seeds)
         case Steady():
             yield from measure_steady(contract)
+        case Why():
+            yield from measure_why(contract)
         case _:
             yield from _measure_quality(contract)
 

@@ -105,6 +105,7 @@ class Trial:
     untried: int = 0
     open: bool = False
     known: dict[tuple[Change, ...], Remedy | None] = field(default_factory=dict)
+    known_alone: dict[tuple[Change, ...], Remedy | None] = field(default_factory=dict)
     memo: RoundMemo = field(default_factory=RoundMemo)
     memo_alone: RoundMemo = field(default_factory=RoundMemo)
 
@@ -173,16 +174,24 @@ class Trial:
         Plan and judge the next round with changes as if nobody else waited.
         """
         changes = tuple(line.change(by) for line, by in lines)
-        if self.alone is None or self.tries_alone <= 0:
-            self.untried += 1
-            return None
-        self.tries_alone -= 1
-        self.open = True
+        if changes not in self.known_alone:
+            if self.alone is None or self.tries_alone <= 0:
+                self.untried += 1
+                return None
+            self.tries_alone -= 1
+            self.open = True
+            price = sum(line.price(by) for line, by in lines)
+            self.known_alone[changes] = self._try_alone(self.alone, changes, price)
+        return self.known_alone[changes]
+
+    def _try_alone(
+        self, alone: Snapshot, changes: tuple[Change, ...], price: int
+    ) -> Remedy | None:
         policy = policy_after(self.policy, changes)
         budget, memo = budget_of(policy), self.memo_alone
         options = RoundOptions(strategy="greedy", explained=False, memo=memo)
         try:
-            then = changed(self.alone, changes)
+            then = changed(alone, changes)
             plan = propose(then, policy, budget, options)
             after = _states(plan)
             if after.get(self.gang) not in _HELPED:
@@ -190,7 +199,6 @@ class Trial:
             judged(then, policy, plan, budget.watch, memo)
         except (ChangesRejectedError, PlanRejectedError):
             return None
-        price = sum(line.price(by) for line, by in lines)
         return replace(self.told(changes, price, after), alone=True)
 
     def may_help(self, lines: Lines) -> bool:

@@ -59,6 +59,9 @@ ROWS = {
     "rounds/topology",
     "rounds/trees",
     "steady",
+    "why/10k",
+    "why/1k",
+    "why/topology",
 }
 
 
