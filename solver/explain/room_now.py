@@ -145,6 +145,13 @@ def limits_of(problem: Problem, unit: Unit) -> Iterator[Bound]:
     """
     Walk the limits and quotas that bind a unit, on all queues above its gangs.
     """
+    return (bound for bound in bounds_of(problem, unit) if bound.needs)
+
+
+def bounds_of(problem: Problem, unit: Unit) -> Iterator[Bound]:
+    """
+    Walk also those of which a tree with a choice may need nothing.
+    """
     queues = problem.queues
     for name, states in _by_queue(problem, unit).items():
         hard = [state for state in states if not state.gang.preemptible]
@@ -157,7 +164,8 @@ def limits_of(problem: Problem, unit: Unit) -> Iterator[Bound]:
             for some, limit, left_of, table, fixed in checks:
                 needs = sum(needed(state, resource) for state in some)
                 left = left_of(name, resource)
-                if needs and limit is not None and left is not None:
+                asks = any(_asks(state, resource) for state in some)
+                if asks and limit is not None and left is not None:
                     yield Bound(
                         queue=name,
                         resource=resource,
@@ -167,6 +175,12 @@ def limits_of(problem: Problem, unit: Unit) -> Iterator[Bound]:
                         used=table.get(name, {}).get(resource, 0),
                         fixed=fixed,
                     )
+
+
+def _asks(state: Standing, resource: str) -> bool:
+    return any(
+        leaf.pending and leaf.pod_set.requests.get(resource) for leaf in state.leaves
+    )
 
 
 def _by_queue(problem: Problem, unit: Unit) -> dict[str, list[Standing]]:

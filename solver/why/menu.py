@@ -17,7 +17,7 @@ from solver.problem.problem import Problem, Unit
 from solver.why.menu_line import OF_OTHERS, MenuLine
 from solver.why.menu_of_gang import of_gang
 from solver.why.menu_of_room import of_room
-from solver.why.named_rules import NamedRule
+from solver.why.named_rules import NamedRule, most_asked
 
 MOST_DOUBLED = 3
 _UNIT_OF = {CPU: 1000, MEMORY: 2**30, GPU_SHARE: SHARES_PER_GPU}
@@ -68,7 +68,7 @@ def _of_queues(
         def cost(by: int, price: int = price) -> int:
             return price * by
 
-        most = max(0, used - amount) + 2 * _most(unit, resource)
+        most = max(0, used - amount) + 2 * most_asked(unit, resource)
         yield MenuLine(
             rule=word,
             most=ceil(most / scale),
@@ -91,7 +91,7 @@ def _bounds(
             for queue in problem.queues.chain(state.gang.queue):
                 for resource in problem.queues.named:
                     key = Verdict.QUOTA, queue, resource
-                    if _most(unit, resource) and key not in found:
+                    if most_asked(unit, resource) and key not in found:
                         found.append(key)
     return found
 
@@ -105,7 +105,7 @@ def _of_weights(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLi
     for name in sorted(names - {*queues.outside}):
         for resource in queues.named:
             weight = queues.queues[name].rule(resource).weight
-            if not _most(unit, resource) or len(queues.queues) < 2:
+            if not most_asked(unit, resource) or len(queues.queues) < 2:
                 continue
 
             def change(
@@ -121,11 +121,3 @@ def _of_weights(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLi
                 price=lambda by: prices.weight * by,
                 weakens=OF_OTHERS,
             )
-
-
-def _most(unit: Unit, resource: str) -> int:
-    return sum(
-        leaf.pod_set.requests.get(resource, 0) * len(leaf.pending)
-        for state in unit.states
-        for leaf in state.leaves
-    )

@@ -11,7 +11,7 @@ from models.gangs import PodSet
 from models.nodes import Node
 from models.why.verdicts import Verdict
 from solver.evict.open_step import remembering, was_evicted
-from solver.explain.room_now import limits_of
+from solver.explain.room_now import bounds_of
 from solver.problem.problem import Problem, Unit
 from solver.problem.when_empty.never_starts import needed
 
@@ -79,13 +79,13 @@ def is_drained(rules: frozenset[NamedRule], node: Node) -> bool:
 
 
 def _of_queues(problem: Problem, unit: Unit) -> Iterator[NamedRule]:
-    for bound in limits_of(problem, unit):
-        if bound.left < _most(unit, bound.resource):
+    for bound in bounds_of(problem, unit):
+        if bound.left < most_asked(unit, bound.resource):
             word = Verdict.QUOTA if bound.fixed else Verdict.LIMIT
             yield NamedRule(word=word, at=bound.queue, resource=bound.resource)
 
 
-def _most(unit: Unit, resource: str) -> int:
+def most_asked(unit: Unit, resource: str) -> int:
     """
     Give what all pods of a unit that may be bound ask for.
     """
@@ -147,7 +147,7 @@ def _short_of_share(problem: Problem, unit: Unit) -> list[str]:
         for asked in [
             needed(state, resource)
             if state.rigid
-            else _most(replace(unit, states=(state,)), resource)
+            else most_asked(replace(unit, states=(state,)), resource)
         ]
         if asked > max(0, queues.claim_left(problem.shares, name, resource))
     ]

@@ -15,14 +15,22 @@ from solver.evict.open_step import open_step, remembering
 from solver.explain.fragments import pieces
 from solver.explain.left_on_devices import lacking_device, of_devices
 from solver.explain.protected import protector
-from solver.explain.room_now import Bound, fitting_nodes, limits_of, matching, strain
+from solver.explain.room_now import (
+    Bound,
+    bounds_of,
+    fitting_nodes,
+    limits_of,
+    matching,
+    strain,
+)
 from solver.place.draft import Draft
+from solver.problem.gang_state import Standing
 from solver.problem.node_room import Bools, Ints
 from solver.problem.problem import Problem, Step, Unit
 from solver.problem.when_empty.never_starts import needed
 from solver.problem.when_empty.no_fitting_node import labels_of
 from solver.why.given_to_others import GivenToOthers
-from solver.why.named_rules import DRAINED, TAINT, NamedRule, leaves_of
+from solver.why.named_rules import DRAINED, TAINT, NamedRule, leaves_of, most_asked
 from solver.why.room_in_domains import in_one_domain
 from solver.why.start_under import OUTRANKED, StartUnder
 from solver.why.worlds import Rules, offered
@@ -169,7 +177,7 @@ class _Telling:
         problem, unit = self.ask.world(self.core - {OUTRANKED})
         (bound,) = (
             bound
-            for bound in limits_of(problem, unit)
+            for bound in bounds_of(problem, unit)
             if (bound.queue, bound.resource, bound.fixed)
             == (rule.at, rule.resource, rule.word is Verdict.QUOTA)
         )
@@ -182,7 +190,7 @@ class _Telling:
             resource=bound.resource,
             has=bound.limit,
             used=bound.used,
-            needs=bound.needs,
+            needs=bound.needs or _where_allowed(problem, unit, bound.resource),
             facts=facts,
         )
 
@@ -255,6 +263,26 @@ class _Telling:
         column, resource, needs = _most_strained(problem, unit, rest)
         shares = self.given.amounts(resource, lambda _, node: bool(nodes[node]))
         return _taken(resource, needs, int(free[column]), shares)
+
+
+def _where_allowed(problem: Problem, unit: Unit, resource: str) -> int:
+    """
+    Give the least that a unit needs where some pods of a choice have no node.
+
+    Where this is not why it needs the resource, it is what all its pods ask for.
+    """
+    shapes = problem.shapes
+
+    def needs(state: Standing) -> int:
+        rows = [shapes.of_leaf[state.key, i] for i in range(len(state.leaves))]
+        return needed(
+            state,
+            resource,
+            lambda i: len(state.leaves[i].pending) * shapes.allowed[rows[i]].any(),
+        )
+
+    least = sum(needs(state) for state in unit.states)
+    return int(least) or most_asked(unit, resource)
 
 
 def _name_of(bound: Bound) -> tuple[str, str, bool]:
