@@ -3,7 +3,7 @@ The snapshot: everything one round may know, frozen at one moment.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from json import JSONEncoder
 
@@ -56,6 +56,14 @@ class HashMemo:
         self.of_gangs = GangDigests()
         self.gangs: Kept[Gang, bytes] = Kept(self.of_gangs.of)
         self.run_times: Kept[RunTimes, bytes] = Kept(_record_digest)
+
+
+def hashed_ahead(snapshot: Snapshot, memo: HashMemo) -> Iterator[None]:
+    """
+    Hash nodes and gangs, a few at a time, so that ``content_hash`` finds them done.
+    """
+    yield from memo.nodes.ahead(snapshot.nodes)
+    yield from memo.gangs.ahead(still(snapshot.gangs))
 
 
 def content_hash(snapshot: Snapshot, memo: HashMemo | None = None) -> str:

@@ -4,11 +4,13 @@ The round: a snapshot and a policy in, a verified plan out.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from models.errors import PlanRejectedError
+from models.memory.aged_gangs import still
 from models.plan import Plan
 from models.policy import Policy
-from models.snapshot import HashMemo, Snapshot, content_hash
+from models.snapshot import HashMemo, Snapshot, content_hash, hashed_ahead
 from models.why.reasons import Waiting
 from solver.effort.budget import Budget, Clock, Lanes, Stopwatch
 from solver.evict.open_step import was_evicted
@@ -131,10 +133,13 @@ def propose(
     tell("problem")
     bare = problem_of(snapshot, policy, options.tuning, memo.problem)
     tell("search")
+    explained = options.explained
+    if explained:
+        lines = memo.lines.ahead(still(snapshot.gangs))
+        budget.chores = chain(lines, hashed_ahead(snapshot, memo.hashes))
     with budget.keeping(bare.tuning.explain.kept):
         outcome = _lasting(bare, budget, options.strategy)
     tell("verify")
-    explained = options.explained
     why = _reasons(bare, outcome, budget) if explained else bare.blocked
     source = content_hash(snapshot, memo.hashes) if explained else ""
     plan = _plan(outcome, options.strategy, why, source, memo.lines)

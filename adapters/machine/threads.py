@@ -27,9 +27,10 @@ class ThreadLanes:
         for job in jobs:
             Thread(target=job).start()
 
-    def wait(self, until: Callable[[], bool]) -> None:
+    def wait(self, until: Callable[[], bool], meanwhile: Callable[[], bool]) -> None:
         """
-        Ask every few milliseconds until the answer is yes.
+        Ask every few milliseconds until the answer is yes, and do something else.
         """
         while not until():
-            time.sleep(_PAUSE)
+            if not meanwhile():
+                time.sleep(_PAUSE)

@@ -6,12 +6,13 @@ must depend on it alone.  Whoever owns such a memo may drop it at any time: the 
 made again.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
 Made = TypeVar("Made")
 _SPARE = 1000
+_FEW = 200
 
 
 class Kept(Generic[T, Made]):
@@ -41,6 +42,16 @@ class Kept(Generic[T, Made]):
         if len(known) > len(things) * 5 // 4 + _SPARE:
             self._known = {id(entry[0]): entry for entry in found if entry is not None}
         return [entry[1] for entry in found if entry is not None]
+
+    def ahead(self, things: Sequence[T]) -> Iterator[None]:
+        """
+        Make what will be asked for later, a few at a time.
+        """
+        for at in range(0, len(things), _FEW):
+            for thing in things[at : at + _FEW]:
+                if id(thing) not in self._known:
+                    self._known[id(thing)] = thing, self._make(thing)
+            yield
 
 
 class Held(Generic[T]):

@@ -44,9 +44,11 @@ class Lanes(Protocol):
         Start jobs and do not wait for them.
         """
 
-    def wait(self, until: Callable[[], bool]) -> None:
+    def wait(self, until: Callable[[], bool], meanwhile: Callable[[], bool]) -> None:
         """
-        Ask again and again, with a short pause, until the answer is yes.
+        Ask again and again until the answer is yes.
+
+        In between do a bit of ``meanwhile``; pause a little where that has none left.
         """
 
 
@@ -84,12 +86,14 @@ class Budget:
 
     All that may take longer than a pass over the input draws on it, from the first
     search to the last reason.  ``kept`` is what is left to those who come later;
-    ``cut`` names what was left out or broken off for want of more.
+    ``cut`` names what was left out or broken off for want of more.  ``chores`` are bits
+    of work that some later phase needs done, for whoever has to wait.
     """
 
     limits: Limits
     seed: int
     watch: Stopwatch
+    chores: Iterator[None] = field(default_factory=lambda: iter(()))
     used: float = 0.0
     kept: float = 0.0
     cut: set[Work] = field(default_factory=set)
@@ -111,6 +115,12 @@ class Budget:
         if self.limits.seconds is None or self.limits.workers == 1:
             return None
         return self.watch.lanes
+
+    def do_a_chore(self) -> bool:
+        """
+        Do a bit of what is needed later; tell whether there was any.
+        """
+        return next(self.chores, self) is not self
 
     @property
     def is_late(self) -> bool:

@@ -88,8 +88,8 @@ class Race:
         self.lanes.start(
             [partial(self._run_lane, model.clone(), tuple(lane)) for lane in lanes]
         )
-        self.lanes.wait(self._has_ended)
-        self.lanes.wait(self._has_stopped)
+        self.lanes.wait(self._has_ended, self.budget.do_a_chore)
+        self.lanes.wait(self._has_stopped, self.budget.do_a_chore)
         return self.best
 
     @property
