@@ -18,7 +18,9 @@ from exact import (
     best_first_step,
     best_later,
     best_round,
+    best_second_step,
     first_worse,
+    worse_in_a_step,
 )
 from exact.search import Value
 from models.errors import PlanRejectedError
@@ -116,11 +118,12 @@ def _is_best(
     later = best_later(snapshot, policy, shares, plan)
     if first is None or later is None:
         return False
+    have = vector_of(plan)
     try:
-        exact = best_round(snapshot, policy, shares, most)
+        return first_worse(have, best_round(snapshot, policy, shares, most)) is None
     except UndecidedError:
-        exact = [*first, *later]
-    return first_worse(vector_of(plan), exact) is None
+        second = best_second_step(snapshot, policy, shares, plan)
+        return second is not None and not worse_in_a_step(have, first, second, later)
 
 
 def _shares(snapshot: Snapshot, policy: Policy) -> Mapping[str, Mapping[str, int]]:

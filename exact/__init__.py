@@ -17,6 +17,7 @@ from exact.model import could_start as could_start
 from exact.outcomes import best_round as best_round
 from exact.outcomes import best_round_that_starts as best_round_that_starts
 from exact.outcomes import first_worse as first_worse
+from exact.outcomes import worse_in_a_step as worse_in_a_step
 from exact.search import best as best
 from exact.search import check_feasible as check_feasible
 from exact.solved import UndecidedError as UndecidedError

@@ -221,5 +221,23 @@ def first_worse(
     return None
 
 
+def worse_in_a_step(
+    have: Mapping[tuple[str, int | None], int], *steps: Sequence[Value]
+) -> Value | None:
+    """
+    Give the first tier in which some plan has less than a step, each asked by itself.
+
+    A plan that has more in a tier of a step, since starts in idle room follow, may lose
+    more below.  What the last step, that of idle room, loses is nothing; a plan's own
+    is said by the steps before.
+    """
+    for step in steps:
+        idle = [value for value in step if not value[0].startswith("preemption")]
+        worse = first_worse(have, idle if step is steps[-1] else step)
+        if worse is not None:
+            return worse
+    return None
+
+
 def _rank(values: Sequence[Value]) -> list[int]:
     return [-n if name.startswith(_MINIMISED) else n for name, _, n in values]

@@ -13,8 +13,8 @@ from exact import (
     best_first_step,
     best_later,
     best_second_step,
-    first_worse,
     gone_stale,
+    worse_in_a_step,
 )
 from exact.search import Value
 from models.documents.scenario import Scenario
@@ -258,9 +258,6 @@ def _in_known_order(policy: Policy) -> bool:
 def _difference(scenario: Scenario, plan: Plan) -> str | None:
     """
     Name the first tier in which a plan is worse than a step of the exact model.
-
-    Each step is asked by itself: a plan that has more in a tier of it, since starts in
-    idle room follow, may lose more below.
     """
     snapshot, policy = scenario.snapshot, scenario.policy
     shares = problem_of(snapshot, policy).shares
@@ -275,11 +272,9 @@ def _difference(scenario: Scenario, plan: Plan) -> str | None:
     if first is None or second is None or later is None:
         return "the exact model rejects: what the plan froze"
     have: Mapping[Name, int] = vector_of(plan)
-    idle = [value for value in later if not value[0].startswith("preemption")]
-    for part in (first, second, idle):
-        worse = first_worse(have, part)
-        if worse is not None:
-            name, band, value = worse
-            text = f"{value}, and the solver has {have.get((name, band), 0)}"
-            return f"the exact model differs: {name}: {text}"
-    return None
+    worse = worse_in_a_step(have, first, second, later)
+    if worse is None:
+        return None
+    name, band, value = worse
+    text = f"{value}, and the solver has {have.get((name, band), 0)}"
+    return f"the exact model differs: {name}: {text}"
