@@ -163,6 +163,7 @@ class World:
         if not fails:
             fate.places, fate.devices = places, devices
             del self.fates[idx]
+            self.promised.pop(idx, None)
             self.ended(fate, self.now)
             return
         fate.failures += 1

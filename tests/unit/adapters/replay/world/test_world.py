@@ -82,6 +82,17 @@ def test_who_has_to_leave_loses_its_work_and_keeps_its_age(tmp_path):
     assert int(high["end"]) <= int(low["start"])
 
 
+def test_a_gang_may_end_while_a_place_is_promised_to_one_of_its_pods(tmp_path):
+    jobs = [
+        job("first", pods=3, minimum=1, gpus=1, duration=1000),
+        job("moving", submit=100, pods=2, minimum=1, gpus=1, duration=1000),
+        job("whole", submit=400, gpus=4),
+    ]
+    found = played(tmp_path, run(jobs, "2x4", evictions=True))
+
+    assert ("1300", "1500") == (found["moving"]["end"], found["whole"]["start"])
+
+
 def test_nobody_leaves_unless_evictions_are_asked_for(tmp_path):
     jobs = [
         job("low", pods=2, duration=10_000),
