@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from models.changes import Change
+from models.plan import Plan
 from models.why.verdicts import Verdict
 
 OF_OTHERS = frozenset(
@@ -37,7 +38,8 @@ class MenuLine:
     One line of the menu: a change by an amount, of which the least that helps is meant.
 
     ``most`` is the largest amount that makes sense, ``least`` the smallest.  Rules that
-    it does not ``weaken`` hold all the same, whatever the amount.
+    it does not ``weaken`` hold all the same, whatever the amount.  How much a plan has
+    ``used`` may be enough; 0 where nobody can tell.
     """
 
     rule: Verdict
@@ -46,6 +48,7 @@ class MenuLine:
     price: Callable[[int], int]
     least: int = 1
     weakens: frozenset[Verdict]
+    used: Callable[[Plan], int] = lambda _: 0
 
     @property
     def amounts(self) -> range:

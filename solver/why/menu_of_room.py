@@ -17,6 +17,7 @@ from models.changes.passed_time import ends_in
 from models.devices.gpu_counts import shares_asked
 from models.gangs import Gang, PodPhase, pod_sets
 from models.nodes import Node
+from models.plan import Plan
 from models.policy import Prices
 from models.resources import SHARES_PER_GPU, num_gpus
 from models.why.verdicts import Verdict
@@ -116,7 +117,12 @@ def _of_moves(problem: Problem, prices: Prices) -> Iterator[MenuLine]:
             change=lambda by: MoreMoves(pods=1 << (by - 1)),
             price=lambda by: prices.move << (by - 1),
             weakens=OF_ROOM | {Verdict.SHARE, Verdict.PROTECTED},
+            used=lambda plan: (_num_moved(plan) - 1).bit_length() + 1,
         )
+
+
+def _num_moved(plan: Plan) -> int:
+    return sum(op.op == "Move" for op in plan.operations)
 
 
 def _of_running(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLine]:
@@ -156,6 +162,11 @@ def _of_more_nodes(problem: Problem, unit: Unit, prices: Prices) -> Iterator[Men
     ]
     pods = sum(state.num_pending for state in unit.states)
     kinds: dict[object, Node] = {}
+    known = {node.name for node in problem.room.nodes}
+
+    def used(plan: Plan) -> int:
+        return len({op.node for op in plan.operations if op.node} - known)
+
     for at in np.flatnonzero(may):
         node = problem.room.nodes[at]
         if any((there[at] >= problem.shapes.requests[row]).all() for row in rows):
@@ -169,6 +180,7 @@ def _of_more_nodes(problem: Problem, unit: Unit, prices: Prices) -> Iterator[Men
             change=lambda by, like=node.name: AddedNodes(like=like, number=by),  # type: ignore[misc]
             price=lambda by, gpus=gpus: prices.nodes * gpus * by,  # type: ignore[misc]
             weakens=OF_ROOM,
+            used=used,
         )
 
 

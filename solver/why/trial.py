@@ -90,7 +90,8 @@ class Trial:
     ``first`` is the plan after which the next round is planned, by greedy; none where
     it is this round.  ``alone`` is that round with this gang as the only one that
     waits.  ``open`` says that what did not help may only not have been found to.
-    In a ``crowded`` round others start or wait, too.
+    In a ``crowded`` round others start or wait, too.  ``helped`` is the last plan that
+    started this gang alone: how much it used of a line may be enough.
     """
 
     snapshot: Snapshot
@@ -108,6 +109,7 @@ class Trial:
     known_alone: dict[tuple[Change, ...], Remedy | None] = field(default_factory=dict)
     memo: RoundMemo = field(default_factory=RoundMemo)
     memo_alone: RoundMemo = field(default_factory=RoundMemo)
+    helped: Plan | None = None
 
     def begin_later(self, plan: Plan) -> None:
         """
@@ -141,19 +143,24 @@ class Trial:
         """
         Find the least amount of a line with which the gang starts.
         """
-        return self.search(line.least, line.most, lambda by: [(line, by)])
+        return self.search(line, line.amounts, lambda by: [(line, by)])
 
     def search(
-        self, least: int, most: int, lines: Callable[[int], Lines]
+        self, line: MenuLine, amounts: Sequence[int], lines: Callable[[int], Lines]
     ) -> Remedy | None:
         """
-        Find the least amount between two that helps: more helps where less does.
+        Find the least of some amounts of a line that helps: more helps where less does.
 
         In the next round it is tried as if nobody else waited.
         """
+        least, most = amounts[0], amounts[-1]
         if self.alone is None:
             return _halved(least, most, lambda by: self.tried_with(lines(by)))
-        return _halved(least, most, lambda by: self._alone(lines(by)))
+        return _guessed(
+            range(least, most + 1),
+            lambda by: self._alone(lines(by)),
+            lambda: line.used(self.helped) if self.helped else 0,
+        )
 
     def with_others(self, remedy: Remedy) -> Remedy:
         """
@@ -199,6 +206,7 @@ class Trial:
             judged(then, policy, plan, budget.watch, memo)
         except (ChangesRejectedError, PlanRejectedError):
             return None
+        self.helped = plan
         return replace(self.told(changes, price, after), alone=True)
 
     def may_help(self, lines: Lines) -> bool:
@@ -327,6 +335,26 @@ def _halved(
     low, high = least, most
     while best is not None and high - low > 1:
         middle = (low + high) // 2
+        found = tried(middle)
+        low, high = (low, middle) if found is not None else (middle, high)
+        best = found if found is not None else best
+    return best
+
+
+def _guessed(
+    amounts: range, tried: Callable[[int], Found | None], used: Callable[[], int]
+) -> Found | None:
+    """
+    Find the least amount that helps, all of it tried first.
+
+    What the last plan that helped has ``used`` is the guess of how much is enough;
+    where that is no guess, half.
+    """
+    best = tried(amounts[-1])
+    low, high = amounts[0] - 1, amounts[-1]
+    while best is not None and high - low > 1:
+        guess = min(high - 1, used())
+        middle = guess if low < guess else (low + high) // 2
         found = tried(middle)
         low, high = (low, middle) if found is not None else (middle, high)
         best = found if found is not None else best

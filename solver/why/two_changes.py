@@ -14,12 +14,10 @@ def both(trial: Trial, first: MenuLine, second: MenuLine) -> Remedy | None:
     if not trial.may_help([(first, first.most), (second, second.most)]):
         return None
     one = trial.search(
-        first.least, first.most, lambda by: [(first, by), (second, second.most)]
+        first, first.amounts, lambda by: [(first, by), (second, second.most)]
     )
     used = first.most if one is None else amount_in(first, one)
-    two = trial.search(
-        second.least, second.most, lambda by: [(first, used), (second, by)]
-    )
+    two = trial.search(second, second.amounts, lambda by: [(first, used), (second, by)])
     trial.open |= trial.crowded and not (one or two)
     return two or one
 
@@ -45,7 +43,7 @@ def cheaper_both(
         def lines(more: int, by: int = by) -> Lines:
             return [(first, by), (second, more)]
 
-        found = trial.search(few[0], few[-1], lines)
+        found = trial.search(second, few, lines)
         if found is not None:
             best, price = found, found.price
     return best

@@ -119,9 +119,10 @@ def _of_all(
     debug: bool,
 ) -> None:
     from adapters.cli.terminal.progress import Progress
+    from adapters.machine.garbage import no_collection
     from solver import why_all_wait
 
-    with Progress() as progress:
+    with Progress() as progress, no_collection():
         scenario, policy, plan = _planned(source, progress)
         namespace, queue = where
         queues = {line.name: line.queue for line in plan.gangs}
@@ -166,11 +167,12 @@ def _of_gang(
     source: PlanSource, name: str, output: Format, paint: Paint, *, debug: bool
 ) -> None:
     from adapters.cli.terminal.progress import Progress
+    from adapters.machine.garbage import no_collection
     from models.why.remedies import Remedies
     from models.why.verdicts import Verdict
     from solver import remedies_of, when_starts, why_waits
 
-    with Progress() as progress:
+    with Progress() as progress, no_collection():
         scenario, policy, plan = _planned(source, progress)
         key = _key(name, scenario, plan)
         progress.say("why")

@@ -68,6 +68,8 @@ class RoomMaking:
         """
         Let others go, of some queues or of all, until a unit has places and rights.
         """
+        if not all(self._may_relieve(unit, *key).size for key in short):
+            return False
         mark, ledger = self.step.work.mark(), self.step.work.ledger
         ledger.lend(short)
         done = all(self._cover(state, planned, unit, queues) for state in unit.states)
@@ -177,13 +179,10 @@ class RoomMaking:
         left = table[queue]
         if left[name] >= 0:
             return True
-        queues = self._below({queue})
-        rules = self._rules(unit.states[0], unit, queues)
-        rules[rules == MOVE] = 0
-        column = self.step.problem.room.resources.index(name)
-        amounts = self.step.table.rows[:, column]
+        rules = self._relieving(unit, queue)
+        amounts = self._amounts(name)
         costs = self.step.table.shared_cost / np.maximum(amounts, 1)
-        order = np.flatnonzero((rules[self.step.table.sort] > 0) & (amounts > 0))
+        order = self._may_relieve(unit, queue, name)
         ranks = (self.step.table.size, self.step.table.age, costs)
         for at in order[np.lexsort([rank[order] for rank in ranks])].tolist():
             sort = self.step.table.sort[at]
@@ -193,6 +192,24 @@ class RoomMaking:
                 elif left[name] >= 0:
                     return True
         return False
+
+    def _may_relieve(self, unit: Unit, queue: str, name: str) -> Ints:
+        """
+        List what may leave and then leaves a queue more of a resource.
+
+        Who is moved stays in its queue.
+        """
+        rules, amounts = self._relieving(unit, queue), self._amounts(name)
+        return np.flatnonzero((rules[self.step.table.sort] > 0) & (amounts > 0))
+
+    def _relieving(self, unit: Unit, queue: str) -> Ints:
+        rules = self._rules(unit.states[0], unit, self._below({queue}))
+        rules[rules == MOVE] = 0
+        return rules
+
+    def _amounts(self, name: str) -> Ints:
+        rows: Ints = self.step.table.rows
+        return rows[:, self.step.problem.room.resources.index(name)]
 
 
 def _need(state: Standing) -> dict[int, int]:
