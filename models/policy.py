@@ -66,7 +66,9 @@ class PolicyPart(BaseModel):
     def _no_truth_for_a_number(cls, value: object, info: ValidationInfo) -> object:
         if isinstance(value, bool) and info.field_name not in cls._truths():
             shown = str(value).lower()
-            raise PydanticCustomError("truth", "{value} is no number", {"value": shown})
+            raise PydanticCustomError(
+                "truth", "{value} is not a number", {"value": shown}
+            )
         return value
 
     @classmethod

@@ -45,7 +45,7 @@ def numbers(text: str) -> list[int]:
         if match is not None:
             low, high, step = int(match[1]), int(match[2]), int(match[3] or 1)
             if not step or low > high:
-                raise StudyError(f"{word!r} is no range such as 40..80:5")
+                raise StudyError(f"{word!r} is not a range such as 40..80:5")
             found.update(range(low, high + 1, step))
         elif word.strip().isdecimal() and len(word.strip()) <= 6:
             found.add(int(word))

@@ -70,7 +70,9 @@ def target_of(text: str) -> Target:
         try:
             value = float(match[3])
         except ValueError:
-            raise StudyError(f"--target: {match[3]!r} is no number or time") from None
+            raise StudyError(
+                f"--target: {match[3]!r} is not a number or time"
+            ) from None
     return Target(metric, "<=" if match[2] == "<=" else ">=", value)
 
 

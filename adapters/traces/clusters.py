@@ -43,7 +43,9 @@ def floor_of(text: str) -> Floor:
         return _table(text)
     if not Path(text).exists():
         hint = "say 60x8, 10x8+20x4, a list of machines as CSV, or a snapshot"
-        raise rejected(printable(text), "is no cluster: no size, and no file", hint)
+        raise rejected(
+            printable(text), "is not a cluster: neither a size nor a file", hint
+        )
     return _snapshot(text)
 
 
@@ -109,7 +111,9 @@ def _table(path: str) -> Floor:
     kind = next((k for k, need in MACHINES.items() if set(need) <= set(head)), None)
     if kind is None:
         known = "; ".join(", ".join(columns) for columns in MACHINES.values())
-        raise rejected(file.name, "is no list of machines known here", f"has: {known}")
+        raise rejected(
+            file.name, "is not a list of machines known here", f"has: {known}"
+        )
     tally = Tally(file.name)
     nodes = []
     for line, row in rows_of(file, tally):

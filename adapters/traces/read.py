@@ -56,7 +56,7 @@ def form_of(file: TraceFile, said: str | None = None) -> str:
     """
     if said is not None and said not in FORMS:
         names = ", ".join(FORMS)
-        raise rejected(file.name, f"{said!r} is no form of a trace", f"say {names}")
+        raise rejected(file.name, f"{said!r} is not a form of a trace", f"say {names}")
     if said == "swf" or (said is None and _is_swf(file)):
         return "swf"
     if said == "round" or (said is None and file.name.endswith(_ROUNDS)):

@@ -28,14 +28,14 @@ OMISSIONS = {
     "min-above-pods": "it needs more pods than it has, or none",
     "other-time": "its submission is a date where the first is seconds, or the reverse",
     "unknown-unit": "a time has a unit that nobody knows",
-    "bad-time": "its submission is no moment",
+    "bad-time": "its submission is not a time",
     "no-pods": "it asks for no pod",
     "bad-part": "it asks for a part of a GPU that there is not",
     "too-few-cells": "the row has fewer cells than the file has columns",
     "not-text": "the row is not UTF-8 text",
     "tree": "its gang has SubGroups of SubGroups, a topology or an order",
     "no-requests": "the record does not say what it asks for: it is of an old version",
-    "bad-record": "it is no record of a round",
+    "bad-record": "it is not a record of a round",
     "cancelled": "it was cancelled before it ran",
 }
 

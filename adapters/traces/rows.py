@@ -204,7 +204,7 @@ def _parquet(file: TraceFile):  # type: ignore[no-untyped-def] # noqa: ANN202
     try:
         return parquet.ParquetFile(file.path)
     except (ArrowException, OSError) as error:
-        raise rejected(file.name, f"is no whole Parquet file: {error}") from error
+        raise rejected(file.name, f"is not a whole Parquet file: {error}") from error
 
 
 def _parquet_rows(file: TraceFile, tally: Tally) -> Iterator[tuple[int, Row]]:

@@ -56,7 +56,7 @@ def hold_claims(evidence: Evidence) -> Iterator[Violation]:
     for hold in evidence.plan.holds:
         gang = evidence.gangs.get(hold.gang)
         if gang is None or not waiting.heads:
-            message = "nodes are held for what is no head"
+            message = "nodes are held for what is not a head"
             yield Violation("hold-claim", hold.gang, message)
             continue
         yield from _not_lent(evidence, hold)

@@ -36,7 +36,7 @@ def check(old: str, new: str) -> None:
         Where it is none, or does not come after it.
     """
     if not _NUMBERS.match(new):
-        raise ValueError(f"{new!r} is no version such as 0.2.0")
+        raise ValueError(f"{new!r} is not a version such as 0.2.0")
     if _parts(new) <= _parts(old):
         raise ValueError(f"{new} does not come after {old}")
 

@@ -124,7 +124,7 @@ def _told(
     key: str, what: str, verb: str, carriers: "list[Carrier]", *, dry_run: bool
 ) -> None:
     if not carriers:
-        say(f"gang {key} has no object and no pod to write on")
+        say(f"gang {key} has no object and no pod to write to")
         return
     more = f" and {len(carriers) - 1:,} more" if len(carriers) > 1 else ""
     would = ", but nothing was written" if dry_run else ""
@@ -181,7 +181,7 @@ def resume(
 
     transport, carrier = _namespace(namespace, kubeconfig, context)
     annotate(transport, carrier, dict.fromkeys((PAUSE, PAUSED_BY, PAUSED_SINCE)))
-    say(f"resumed: nothing stands on Namespace {carrier.name} any more")
+    say(f"resumed: the pause is gone from Namespace {carrier.name}")
 
 
 def _namespace(

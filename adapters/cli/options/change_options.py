@@ -160,7 +160,7 @@ def _names(texts: Iterable[str]) -> Iterator[str]:
     for text in texts:
         names = [name.strip() for name in text.split(",")]
         if not all(names):
-            raise WrongUseError(f"{text!r} is no list of names such as a,b")
+            raise WrongUseError(f"{text!r} is not a list of names such as a,b")
         yield from names
 
 
@@ -264,7 +264,7 @@ def _whole(option: str, text: str, words: str, least: int) -> int:
         number = int(words)
     except ValueError:
         raise WrongUseError(
-            f"--{option} {text}: {words!r} is no whole number"
+            f"--{option} {text}: {words!r} is not a whole number"
         ) from None
     if not least <= number < 2**31:
         raise WrongUseError(f"--{option} {text}: {words} is out of range")
@@ -282,7 +282,7 @@ def _range(words: str) -> list[int] | None:
         (int(part or 1) for part in match.groups()) if match else (1, 0, 1)
     )
     if low > high or not step:
-        raise WrongUseError(f"{words!r} is no range such as 0..16 or 0..64:8")
+        raise WrongUseError(f"{words!r} is not a range such as 0..16 or 0..64:8")
     found = [*range(low, high + 1, step)]
     if len(found) > MOST_STEPS:
         what = f"{words}: {len(found):,} rounds, at most {MOST_STEPS} are planned"

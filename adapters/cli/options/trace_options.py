@@ -89,7 +89,9 @@ def trace_and_floor(
     trace = read_trace(path, form)
     floor = with_queues(trace, floor_of(cluster), quotas)
     if not floor.queues and len({job.queue for job in trace.jobs}) > 1:
-        note("note: no queue has a quota, so all queues of the trace are one line")
+        note(
+            "note: no queue has a quota, so all queues of the trace are planned as one"
+        )
     for text in trace.notes:
         note(f"note: {text}")
     trace, floor = counting_parts(trace, floor)
@@ -152,7 +154,7 @@ def policy_from(path: str | None, flags: dict[str, float | None]) -> "Policy":
 
     policy = Policy() if path is None else _policy_of(path)
     if path is not None and policy == Policy():
-        note(f"warning: {path} has no policy of its own: the usual one holds")
+        note(f"warning: {path} has no policy of its own; the default policy applies")
     return effective(policy, flags).policy
 
 

@@ -159,7 +159,7 @@ def _list(problems: Sequence[object]) -> None:
 
 
 def _plan_rejected(error: PlanRejectedError) -> int:
-    note("error: the plan broke its own rules and was thrown away")
+    note("error: the plan broke its own rules and was discarded")
     for violation in error.violations[:_MOST_SHOWN]:
         note(f"  {violation}")
     note("do: report it with the input file; --strategy greedy may serve meanwhile")

@@ -216,7 +216,7 @@ _SENTENCES = {
     "too_short": "the list is empty",
     "string_too_long": "{0} is longer than {max_length} characters",
     "string_too_short": "the text is empty",
-    "string_unicode": "{0} holds characters that are no text",
+    "string_unicode": "{0} holds characters that are not text",
     "recursion_loop": "nested too deep",
 }
 _OWN = frozenset({"resources", "mapping", "truth"})

@@ -268,5 +268,5 @@ def _unpacked(data: bytes) -> dict[str, Any]:
         raise ValueError("it is cut off, or larger than any that we write")
     found = json.loads(text)
     if not isinstance(found, dict):
-        raise ValueError("it is no mapping")  # noqa: TRY004 - one error for all
+        raise ValueError("it is not a mapping")  # noqa: TRY004 - one error for all
     return found

@@ -34,7 +34,7 @@ def request(
         When a part of it would be read as more than it is.
     """
     if not _TARGET.fullmatch(target):
-        raise HTTPException(f"{target!r} is no path of a request")
+        raise HTTPException(f"{target!r} is not the path of a request")
     lines = [f"{method} {target} HTTP/1.1", f"Host: {host}"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
     if body is not None:

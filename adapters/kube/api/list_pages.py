@@ -65,7 +65,7 @@ def _item(text: str, at: int, take: Take, skip: Pass) -> int:
         skip(passed)
         return end
     if not isinstance(item, dict):
-        skip(Unread(why="it is no mapping of fields"))
+        skip(Unread(why="it is not a mapping of fields"))
     elif end - at > LARGEST:
         passed, end = unread(text, at, f"its {end - at:,} characters are too many")
         skip(passed)

@@ -33,7 +33,7 @@ def parsed(line: bytes, where: str) -> tuple[str, dict[str, Any]]:
         if (passed := _passed(text, where, reason(error))) is not None:
             raise passed from error
         raise UnreadableError(
-            f"watch of {where}: a line of {len(line)} bytes is no event"
+            f"watch of {where}: a line of {len(line)} bytes is not an event"
         ) from error
     if len(text) > LARGEST:
         why = f"its {len(text):,} characters are too many"

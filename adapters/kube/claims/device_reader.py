@@ -221,7 +221,7 @@ def _capacities(raw: Json, place: str) -> Iterator[tuple[str, DeviceCapacity]]:
     for name, said in sorted(mapping(raw, "capacity", place).items()):
         here = f"{place}.{name}"
         if not isinstance(said, Mapping):
-            raise FieldError(here, f"{shown(said)} is no capacity")
+            raise FieldError(here, f"{shown(said)} is not a capacity")
         value = thousandths(said.get("value"), f"{here}.value")
         policy = mapping(said, "requestPolicy", here)
         bounds = mapping(policy, "validRange", f"{here}.requestPolicy")

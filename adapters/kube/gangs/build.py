@@ -116,7 +116,7 @@ class GangMaker:
         if not queue:
             queue = self._homes.of(plain)
         if torn is None and _NAME.fullmatch(queue) is None:
-            detail = f"the queue {shown(queue)} is no name"
+            detail = f"the queue {shown(queue)} is not a name"
             torn = Waiting(Reason.INVALID_GANG, {"detail": detail})
         if not guest:
             torn = torn or self._homes.lost(queue)
@@ -136,7 +136,7 @@ class GangMaker:
         if refused is None or refused.reason not in _AS_WRITTEN:
             refused = self._fault(group, found) or refused
         if refused is None and not is_subdomain(name):
-            detail = f"metadata.name: {shown(name)} is no name that Kubernetes takes"
+            detail = f"metadata.name: {shown(name)} is not a name that Kubernetes takes"
             return Waiting(Reason.INVALID_GANG, {"detail": detail})
         return refused
 

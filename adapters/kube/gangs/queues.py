@@ -113,7 +113,7 @@ def _said(
     for dialect in dialects:
         for queue in dialect.queues(objects, warnings):
             if not is_subdomain(queue.name):
-                what = "is no name that Kubernetes takes"
+                what = "is not a name that Kubernetes takes"
                 warnings.append(f"queue {shown(queue.name)} is left out: it {what}")
                 continue
             heard = said_by.setdefault(queue.name, dialect.name)

@@ -119,7 +119,9 @@ class Reducer:
         name, namespace = checked(meta)
         node = text(spec, "nodeName", "spec") or None
         if node is not None and not is_subdomain(node):
-            raise FieldError("spec.nodeName", f"{shown(node)} is no name of a node")
+            raise FieldError(
+                "spec.nodeName", f"{shown(node)} is not the name of a node"
+            )
         found, faults = self._found(meta, spec, status)
         labels, said = found.get("labels", _NONE), found.get("annotations", _NONE)
         wants = self._wanted(spec, status, namespace, (labels, said))
@@ -220,7 +222,7 @@ def checked(meta: Json) -> tuple[str, str]:
         ("namespace", namespace, is_label(namespace)),
     ):
         if not is_fit:
-            what = f"{shown(value)} is no name that Kubernetes takes"
+            what = f"{shown(value)} is not a name that Kubernetes takes"
             raise FieldError(f"metadata.{word}", what)
     return name, namespace
 

@@ -15,7 +15,7 @@ def run_limit(meta: Json, spec: Json) -> int | None:
     """
     Give for how long a pod may run: its own deadline, or that of its Kueue workload.
 
-    What is no number of seconds limits nothing: it only lets less be forecast.
+    What is not a number of seconds limits nothing: it only lets less be forecast.
     """
     said: list[object] = [spec.get("activeDeadlineSeconds")]
     for word in ("labels", "annotations"):

@@ -352,7 +352,7 @@ def _document(path: Path, *, needed: bool) -> dict[str, Any]:
 
 def _finite(value: Any) -> Any:  # noqa: ANN401 - plain values
     """
-    Leave out what is no number, and write texts that any file can hold.
+    Leave out what is not a number, and write texts that any file can hold.
     """
     if isinstance(value, float):
         return value if math.isfinite(value) else None

@@ -42,7 +42,7 @@ def guarantees(evidence: Evidence) -> Iterator[Violation]:
     known = {case.gang.key for case in starts}
     for line in evidence.plan.gangs:
         if line.guaranteed and line.name not in known:
-            message = "called guaranteed, and is no entitled start that is reserved"
+            message = "called guaranteed, and is not an entitled start that is reserved"
             yield Violation("guaranteed", line.name, message)
     if not starts:
         return

@@ -82,7 +82,7 @@ def test_a_tier_is_reached_by_its_name(trace, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "what"),
     [
-        (("--nodes", "8..4"), "is no range"),
+        (("--nodes", "8..4"), "is not a range"),
         (("--search",), "needs --nodes and --target"),
         (("--target", "happiness<=3"), "'happiness' is none of wait.mean"),
         (("--set", "waiting.heds=1"), "a policy has no 'heds' there"),

@@ -184,15 +184,15 @@ def test_the_detailed_exit_code_says_whether_anything_differs(
     [
         ("", 2, "no change is named"),
         ("--add-nodes dgx", 2, "is not written like"),
-        ("--add-nodes dgx=x", 2, "'x' is no whole number"),
-        ("--add-nodes dgx=9..3", 2, "is no range"),
+        ("--add-nodes dgx=x", 2, "'x' is not a whole number"),
+        ("--add-nodes dgx=9..3", 2, "is not a range"),
         ("--add-nodes dgx=0..900", 2, "at most 200 are planned"),
         ("--add-nodes dgx=0..2 --quota a.b.gpu=0..2", 2, "only one change"),
         ("--quota a.c.gpu=2", 2, "there is no queue 'a'"),
         ("--quota a=2", 2, "names no resource"),
         ("--quota a.b.gpu=many", 2, "is not a quantity"),
         ("--drain nod", 4, "node: there is no nod (there is dgx)"),
-        ("--cancel a,,b", 2, "is no list of names"),
+        ("--cancel a,,b", 2, "is not a list of names"),
         ("--cancel smal", 4, "did you mean default/small?"),
     ],
 )
@@ -322,4 +322,4 @@ def test_a_file_without_a_policy_is_said_to_have_none(asked, cluster):
     code, _, err = asked("what-if", cluster, "--policy", cluster)
 
     assert code == 0
-    assert "has no policy of its own: the usual one holds" in err
+    assert "has no policy of its own; the default policy applies" in err

@@ -224,8 +224,8 @@ def _weights(text: str) -> dict[int, int]:
         match = _WEIGHT.fullmatch(word)
         if match is None or int(match[1]) in found or not int(match[2]):
             raise typer.BadParameter(
-                f"--priorities {text!r}: {word!r} is no priority with its weight, such "
-                "as 100=20, or names one twice"
+                f"--priorities {text!r}: {word!r} is not a priority with its weight, "
+                "such as 100=20, or names one twice"
             )
         found[int(match[1])] = int(match[2])
     return found

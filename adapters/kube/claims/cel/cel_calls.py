@@ -214,7 +214,7 @@ def _or_value(value: Value, other: Value) -> Value:
 
 def _or(value: Value, other: Value) -> Value:
     if not isinstance(value, Maybe) or not isinstance(other, Maybe):
-        raise ThrownError("calls or of what is no optional")
+        raise ThrownError("calls or of what is not an optional")
     return other if value.value is None else value
 
 

@@ -87,7 +87,7 @@ def semver(text: str) -> Semver:
     """
     found = _SEMVER.fullmatch(text) if len(text) <= _LONGEST else None
     if found is None:
-        raise ThrownError(f"{text!r} is no version such as 1.2.3")
+        raise ThrownError(f"{text!r} is not a version such as 1.2.3")
     major, minor, patch, before = found.groups()
     parts = (before or "").split(".") if before else ()
     return Semver(
@@ -106,7 +106,7 @@ def amount(text: str) -> Amount:
     try:
         return Amount(read_number(text))
     except QuantityError as error:
-        raise ThrownError(f"{text!r} is no quantity such as 10Gi") from error
+        raise ThrownError(f"{text!r} is not a quantity such as 10Gi") from error
 
 
 def same(left: Value, right: Value) -> bool:

@@ -135,7 +135,9 @@ def _timeout(spec: Raw, notes: GroupNotes) -> int | None:
     timeout = whole(spec, "scheduleTimeoutSeconds", "spec")
     if timeout is not None and not 0 < timeout <= LONGEST_SECONDS:
         where = "spec.scheduleTimeoutSeconds"
-        notes.warn(where, f"{timeout} is no number of seconds to wait, so it is unread")
+        notes.warn(
+            where, f"{timeout} is not a number of seconds to wait, so it is unread"
+        )
         return None
     return timeout
 

@@ -204,7 +204,9 @@ class Koordinator(Family):
             return None
         total = number(said)
         if total is None or total > 1_000_000:
-            notes.warn(said.where, f"{shown(said.value)} is no number: {minimum} holds")
+            notes.warn(
+                said.where, f"{shown(said.value)} is not a number: {minimum} holds"
+            )
             return None
         if total < minimum:
             notes.warn(said.where, f"{total} is below the minimum: {minimum} holds")
@@ -231,7 +233,7 @@ class Koordinator(Family):
             return instead
         seconds = go_seconds(said.value)
         if seconds is None:
-            what = f"{shown(said.value)} is no duration above 0: {instead}s holds"
+            what = f"{shown(said.value)} is not a duration above 0: {instead}s holds"
             notes.warn(said.where, what)
             return instead
         return seconds

@@ -268,7 +268,7 @@ def _namespaces(notes: Mapping[str, str]) -> tuple[str, ...]:
     said = _json(notes, NAMESPACES, list)
     for space in said:
         if not isinstance(space, str):
-            what = f"{shown(space)} is no namespace"
+            what = f"{shown(space)} is not a namespace"
             raise FieldError(f"metadata.annotations.{NAMESPACES}", what)
     return tuple(map(str, said))
 

@@ -40,7 +40,7 @@ def number(said: GroupSaid) -> int | None:
 
 def minimum_of(said: GroupSaid, notes: GroupNotes) -> int | None:
     """
-    Read a minimum of pods; what is no number from 0 on stops the gang.
+    Read a minimum of pods; what is not a number from 0 on stops the gang.
     """
     value = number(said)
     if value is None:
@@ -57,7 +57,7 @@ def go_seconds(text: str) -> int | None:
     """
     Read a duration as Go writes it, in seconds, a part of one as a whole one.
 
-    None where it is no duration above 0, or one longer than we count.
+    None where it is not a duration above 0, or one longer than we count.
     """
     if len(text) > _LONGEST_DURATION or not _GO_DURATION.fullmatch(text):
         return None

@@ -129,7 +129,7 @@ def _pattern(inner: Json, place: str) -> re.Pattern[str]:
         raise FieldError(field, what)
     try:
         if _PLAIN.fullmatch(said) is None:
-            raise FieldError(field, f"{shown(said)} is no pattern that is read here")
+            raise FieldError(field, f"{shown(said)} is not a pattern that is read here")
         return re.compile(said, re.ASCII)
     except re.error as error:
         raise FieldError(field, f"{shown(said)}: {error}") from error

@@ -171,4 +171,4 @@ def _not_nested(partitions: Partitions) -> Iterator[str]:
         for one in large:
             within = [x.numbers for x in small if x.numbers & one.numbers]
             if frozenset[int]().union(*within) != one.numbers:
-                yield "sets of GPUs that are no union of smaller ones are not planned"
+                yield "sets of GPUs that are not unions of smaller ones are not planned"

@@ -85,7 +85,7 @@ def _number(key: str, said: str, most: int) -> int:
     """
     number = _whole(said)
     if not 0 < number <= most:
-        what = f"{shown(said)} is no whole number from 1 to {most:,}"
+        what = f"{shown(said)} is not a whole number from 1 to {most:,}"
         raise FieldError(f"annotation {key}", what)
     return number
 
@@ -107,7 +107,7 @@ def _thousandths(said: str) -> int:
     except InvalidOperation:
         value = Decimal(0)
     if not value.is_finite() or not 0 < value < 1:
-        what = f"{shown(said)} is no number between 0 and 1"
+        what = f"{shown(said)} is not a number between 0 and 1"
         raise FieldError(f"annotation {FRACTION}", what)
     return math.ceil(value * WHOLE)
 

@@ -192,7 +192,7 @@ def _amounts(said: Json, contract: ContractWords, place: str) -> dict[str, int]:
         except QuantityError as error:
             raise FieldError(field, str(error)) from error
         if number <= 0 or number != int(number) or number > 2**50:
-            raise FieldError(field, f"{shown(value)} is no whole number above 0")
+            raise FieldError(field, f"{shown(value)} is not a whole number above 0")
         found[name] = int(number)
     return found
 
@@ -340,7 +340,7 @@ def _num_whole(percents: Amounts, place: str) -> int:
         return 1
     for word, percent in percents.items():
         if percent % _ALL or percent != most:
-            what = f"{percent} beside {most} is no number of whole devices"
+            what = f"{percent} beside {most} is not a number of whole devices"
             raise FieldError(f"{place}.resources[koordinator.sh/{word}]", what)
     return most // _ALL
 

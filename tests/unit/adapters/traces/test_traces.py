@@ -154,7 +154,7 @@ def test_packed_files_are_read_whatever_they_are_called(tmp_path):
         (b"submit,duration,gpus,colour\n0,1,1,red\n", "unknown column 'colour'"),
         (b"\0\1\2\3\n", "is binary"),
         (gzip.compress(HEAD.encode() * 99, mtime=0)[:-9], "cannot be unpacked"),
-        (b"PAR1 and no more", "is no whole Parquet file"),
+        (b"PAR1 and no more", "is not a whole Parquet file"),
         (b"a" * 2_000_000, "is longer than"),
         (
             b"gpu_model,gpu_capacity_num,cpu_num,node_name\nA,1,2,3\n",
@@ -167,7 +167,7 @@ def test_a_file_that_is_no_trace_is_refused_with_what_is_wrong(tmp_path, text, w
 
 
 def test_an_unknown_form_and_a_missing_file_are_refused(tmp_path):
-    assert "'grid' is no form" in problem(tmp_path, HEAD, form="grid")
+    assert "'grid' is not a form" in problem(tmp_path, HEAD, form="grid")
     with pytest.raises(TraceRejectedError):
         read_trace(str(tmp_path / "nowhere.csv"))
 

@@ -119,7 +119,7 @@ def test_heads_are_the_first_of_those_that_are_large():
         ({"name": "late", "gpus": 8}, "say after how long late is"),
         ({"name": "gangs", "after": 60}, "options of the tier late only"),
         ({"name": "gpus", "gpus": 8}, "options of the tier late only"),
-        ({"name": "late", "after": 60, "gpus": True}, "true is no number"),
+        ({"name": "late", "after": 60, "gpus": True}, "true is not a number"),
     ],
 )
 def test_options_are_asked_of_late_and_of_no_other_tier(tier, message):

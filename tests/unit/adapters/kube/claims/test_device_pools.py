@@ -44,7 +44,7 @@ SETS = [{"name": "set", "counters": {"slices": {"value": "8"}}}]
 BROKEN = {
     "device gpu-0 is there twice": [gpu(0), gpu(0)],
     "'much' is not a quantity": [gpu(0, capacity={"memory": {"value": "much"}})],
-    "'1' is no version": [gpu(0, attributes={"v": {"version": "1"}})],
+    "'1' is not a version": [gpu(0, attributes={"v": {"version": "1"}})],
     "is not one value of one type": [gpu(0, attributes={"v": {}})],
     "'1' is no 'int'": [gpu(0, attributes={"v": {"int": "1"}})],
     "consumes slices of counter set gone: not there": [

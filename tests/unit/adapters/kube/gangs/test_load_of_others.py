@@ -96,7 +96,7 @@ DOES_NOT_CLOSE = {
         "tolerations": [{"key": "a", "operator": "Exists", "effect": "NoDisk"}]
     },
     "a gate without a name": {"schedulingGates": [{"name": 3}]},
-    "a priority that is no number": {"priority": "high"},
+    "a priority that is not a number": {"priority": "high"},
 }
 
 

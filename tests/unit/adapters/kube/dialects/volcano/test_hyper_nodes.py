@@ -116,7 +116,7 @@ FAULTY = {
     ): [hyper_node("s", 1, pattern("(n+)+$"))],
     (
         "HyperNode s: spec.members[0].selector.regexMatch.pattern: "
-        "'(?=n)' is no pattern that is read here"
+        "'(?=n)' is not a pattern that is read here"
     ): [hyper_node("s", 1, pattern("(?=n)"))],
     (
         "HyperNode s: spec.members[0].selector.regexMatch.pattern: "
