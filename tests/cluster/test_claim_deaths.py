@@ -148,7 +148,7 @@ def claims(stage, space: str) -> dict[str, dict]:
 
 def gang(stage, space: str, leaders: Leaders) -> None:
     """
-    Create a gang of pods that each claim a GPU, and wait until it is heard of.
+    Create a gang of pods that each claim a GPU, and wait until a round starts it.
     """
     names = [f"g-{at}" for at in range(PODS)]
     stage.create(claim(name, asks("gpu", GPU_CLASS), space=space) for name in names)
@@ -157,7 +157,14 @@ def gang(stage, space: str, leaders: Leaders) -> None:
         pod(space, name, gpus=0, labels={GROUP: "g"}, **claiming(name))
         for name in names
     )
-    eventually(lambda: is_heard(stage, space, leaders))
+    eventually(lambda: is_heard(stage, space, leaders) and starts(leaders))
+
+
+def starts(leaders: Leaders) -> bool:
+    """
+    Tell whether all that the gang needs is heard of: its group, the node, the devices.
+    """
+    return bool(decide(leaders.source.snapshot(), Policy()).operations)
 
 
 def is_heard(stage, space: str, leaders: Leaders) -> bool:

@@ -87,7 +87,7 @@ def test_a_selector_of_the_known_part_holds(text):
         (f"{A}.type && true", "a string where a bool is needed"),
         ("1 / 0 == 1", "divides by zero"),
         ("9223372036854775807 + 1 > 0", "too large"),
-        ("quantity('ten') == quantity('10')", "no quantity"),
+        ("quantity('ten') == quantity('10')", "not a quantity"),
         (f"{A}.index.startsWith('3')", "calls startsWith of an int"),
     ],
 )
