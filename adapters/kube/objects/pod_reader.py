@@ -119,9 +119,7 @@ class Reducer:
         name, namespace = checked(meta)
         node = text(spec, "nodeName", "spec") or None
         if node is not None and not is_subdomain(node):
-            raise FieldError(
-                "spec.nodeName", f"{shown(node)} is not the name of a node"
-            )
+            raise FieldError("spec.nodeName", f"{shown(node)} is not a node's name")
         found, faults = self._found(meta, spec, status)
         labels, said = found.get("labels", _NONE), found.get("annotations", _NONE)
         wants = self._wanted(spec, status, namespace, (labels, said))

@@ -77,7 +77,7 @@ def test_of_some_models_the_sets_are_known(where):
         ({"2": [{"minors": [0, 0]}]}, "nobody says"),
         ({"2": [{"minors": ["0", "1"]}]}, "nobody says"),
         ({"2": [{"minors": [0, 1]}, {"minors": [1, 2]}]}, "overlap"),
-        ({"2": [{"minors": [0, 1]}], "3": [{"minors": [0, 1, 2]}]}, "no union"),
+        ({"2": [{"minors": [0, 1]}], "3": [{"minors": [0, 1, 2]}]}, "not unions"),
     ],
 )
 def test_what_cannot_be_planned_is_a_problem_only_where_it_is_a_must(table, what):
