@@ -266,7 +266,7 @@ CASES = {
     "a grace below nothing": (policy(evict={"staleAfter": "-1s"}), "staleAfter", ""),
     "a switch that is no truth": (policy(evict={"reclaim": None}), "evict.reclaim", ""),
     "unknown tier": (policy(tiers=["gpu"]), "policy.tiers[0]", 'mean "gpus"'),
-    "a truth for a number of the policy": (policy(seed=True), "seed", "no number"),
+    "a truth for a number of the policy": (policy(seed=True), "seed", "not a number"),
     "ages that fall": (
         policy(ageing=[{"after": 9, "quarters": 4}, {"after": 5, "quarters": 5}]),
         "policy",
