@@ -109,4 +109,4 @@ def test_a_cluster_that_is_no_size_and_no_file_says_what_one_is(tmp_path, capsys
 
     assert 4 == code
     assert "6x: 1 problem" in notes
-    assert "no size, and no file (say 60x8" in notes
+    assert "neither a size nor a file (say 60x8" in notes
