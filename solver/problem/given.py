@@ -9,6 +9,7 @@ from models.devices.typical_pods import typical_pods
 from models.gangs import Gang, PodPhase, pod_sets, released
 from models.memory.aged_gangs import by_name
 from models.memory.census import Census
+from models.memory.kept import Kept
 from models.node_table import NodeTable, table_of
 from models.policy import Policy
 from models.snapshot import Snapshot
@@ -27,6 +28,7 @@ class ProblemMemo:
 
     def __init__(self) -> None:
         self.census = census_memo()
+        self.standings: Kept[Gang, Standing] = Kept(_standing)
         self.nodes: NodeTable | None = None
 
 
@@ -52,7 +54,8 @@ def given_of(snapshot: Snapshot, policy: Policy, memo: ProblemMemo) -> GivenRoun
     """
     memo.nodes = table = table_of(snapshot.nodes, memo.nodes)
     census = memo.census.of(snapshot, table.index)
-    waiting = [_as_pending(snapshot.gangs[at]) for at in census.open]
+    states = memo.standings.of([snapshot.gangs[at] for at in census.open])
+    waiting = [state.gang for state in states]
     moves = policy.evict.consolidate and policy.has("disruption")
     devices = [*holders(snapshot.gangs)] if table.has_parts else []
     return GivenRound(
@@ -60,7 +63,7 @@ def given_of(snapshot: Snapshot, policy: Policy, memo: ProblemMemo) -> GivenRoun
         table=table,
         census=census,
         waiting=waiting,
-        states={gang.key: standing(gang) for gang in waiting},
+        states={state.key: state for state in states},
         queues=QueueTree.of(snapshot, census),
         room=room_of(
             table,
@@ -74,12 +77,12 @@ def given_of(snapshot: Snapshot, policy: Policy, memo: ProblemMemo) -> GivenRoun
     )
 
 
-def _as_pending(gang: Gang) -> Gang:
+def _standing(gang: Gang) -> Standing:
     """
     Let reserved pods be pending, the first of those that are.
     """
     if any(
         pod.phase is PodPhase.RESERVED for x in pod_sets(gang.tree) for pod in x.pods
     ):
-        return released(gang)
-    return gang
+        return standing(released(gang))
+    return standing(gang)
