@@ -174,8 +174,8 @@ class Plan:
     Ordered operations with what they were made from and how good they are.
 
     ``held`` are GPUs that idle since nodes are held, while work waits that fits there;
-    ``holds`` say which, and for whom.  In ``turn`` seconds, nothing else changing, one
-    more of those who wait has its turn; a plan's file does not say it.
+    ``holds`` say which, and for whom.  In ``turn`` seconds, nothing else changing, they
+    may be held for others; a plan's file does not say it.
     """
 
     strategy: str
@@ -194,6 +194,12 @@ class Plan:
     held: int = 0
     holds: tuple[Hold, ...] = ()
     turn: int | None = field(default=None, compare=False)
+
+    def paid_holds(self) -> tuple[Hold, ...]:
+        """
+        Give the holds that count: while nothing idles for them, they keep nobody off.
+        """
+        return self.holds if self.held else ()
 
     def lenders(self) -> dict[str, tuple[str, ...]]:
         """

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from solver.fallback import NOBODY_LEAVES as NOBODY_LEAVES
     from solver.fallback import decide_or_fall_back as decide_or_fall_back
-    from solver.next_round import budget_ends as budget_ends
     from solver.next_round import next_moment as next_moment
-    from solver.next_round import slips_in as slips_in
     from solver.next_snapshot import NOT_CHOSEN as NOT_CHOSEN
     from solver.next_snapshot import carry_out as carry_out
     from solver.next_snapshot import is_live as is_live
@@ -52,7 +50,7 @@ if TYPE_CHECKING:
 
 _ROOMS = {
     "fallback": ("NOBODY_LEAVES", "decide_or_fall_back"),
-    "next_round": ("budget_ends", "next_moment", "slips_in"),
+    "next_round": ("next_moment",),
     "next_snapshot": ("NOT_CHOSEN", "carry_out", "is_live"),
     "plan.plan": ("VERSION", "least_pods", "versions"),
     "problem.gang_state": ("satisfied_after", "standing"),

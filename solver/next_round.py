@@ -18,11 +18,14 @@ from models.plan import Plan
 from models.policy import LONGEST_LEAVING, Policy
 from models.queues import Queue
 from models.snapshot import Snapshot
-from solver.hold.turns import budget_left, most_held
+from solver.hold.turns import budget_left
 
 
 def next_moment(
-    snapshot: Snapshot, policy: Policy, plan: Plan | None = None
+    snapshot: Snapshot,
+    policy: Policy,
+    plan: Plan | None = None,
+    eases: int | None = None,
 ) -> int | None:
     """
     Give the seconds until some rule's clock matters; none where none will.
@@ -35,21 +38,26 @@ def next_moment(
         What is wanted.
     plan
         What was decided: what idles since nodes are held, and who has its turn next.
+    eases
+        The seconds until less time counts for which nodes were held, if any will.
     """
     unfinished = [gang for gang in snapshot.gangs if not is_complete(gang)]
     waiting = [gang for gang in unfinished if waits_for_places(gang)]
     moments = [m for gang in unfinished for m in _own(gang, policy)]
     if waiting:
         moments += [m for gang in waiting for m in _while_waiting(gang, policy)]
-        queues = {queue.name: queue for queue in snapshot.queues}
-        moments += [m for g in snapshot.gangs for m in _protection(g, queues, policy)]
+        if policy.makes_leave(borrowing=False):
+            queues = {queue.name: queue for queue in snapshot.queues}
+            gangs = snapshot.gangs
+            moments += [m for gang in gangs for m in _protection(gang, queues, policy)]
         moments += [] if plan is None else _by_plan(snapshot, policy, plan)
+        moments += [] if eases is None or not policy.waiting.heads else [eases]
     return min((moment for moment in moments if moment > 0), default=None)
 
 
 def _by_plan(snapshot: Snapshot, policy: Policy, plan: Plan) -> Iterator[int]:
     """
-    Walk the moments at which nodes are held no longer, or for one more.
+    Walk the moments at which nodes are held no longer, or for others.
     """
     if plan.held:
         yield budget_ends(snapshot, policy, plan.held)
@@ -62,13 +70,6 @@ def budget_ends(snapshot: Snapshot, policy: Policy, held: int) -> int:
     Give the seconds until so many idle GPUs have used up the budget for holding.
     """
     return max(1, ceil(budget_left(snapshot, policy) / held))
-
-
-def slips_in(held_for: int, first: int, policy: Policy) -> int:
-    """
-    Give the seconds until nodes were held for too long, 0 and less where they were.
-    """
-    return int(most_held(first, policy.waiting.slip)) + 1 - held_for
 
 
 def _own(gang: Gang, policy: Policy) -> Iterator[int]:
@@ -92,8 +93,6 @@ def _while_waiting(gang: Gang, policy: Policy) -> Iterator[int]:
     yield gang.backoff
     yield from (step.after - gang.age for step in policy.ageing)
     yield from (time - gang.passed_over for time in policy.clocks)
-    if gang.held_first is not None:
-        yield slips_in(gang.held_for, gang.held_first, policy)
 
 
 def _protection(
@@ -105,6 +104,7 @@ def _protection(
     if gang.evicted_ago is not None:
         yield policy.evict.again - gang.evicted_ago
     spans = set(_runtimes(gang.queue, queues))
+    spans |= {policy.evict.lent_for} if gang.lent_by else set()
     if not spans:
         return
     for leaf in pod_sets(gang.tree):

@@ -65,7 +65,7 @@ def carry_out(snapshot: Snapshot, plan: Plan, seconds: int) -> Snapshot:
     later = _Later(
         {step.pod: step for step in plan.operations},
         seconds,
-        {hold.gang: hold.expected for hold in plan.holds},
+        {hold.gang: hold.expected for hold in plan.paid_holds()},
         plan.lenders(),
     )
     leave = [step for step in plan.operations if step.op in _GONE]

@@ -17,9 +17,9 @@ from solver.evict.open_step import was_evicted
 from solver.evict.reservations import keep, promises_of
 from solver.evict.stale import letting_go, stale_departures, stale_gangs
 from solver.explain.reasons import explain
-from solver.hold.heads import Head, head_facts, heads_of, next_turn
+from solver.hold.heads import Head, head_facts, line_of
 from solver.hold.held_back import held_gpus
-from solver.hold.held_nodes import lent_by, with_heads
+from solver.hold.held_nodes import lent_by, next_loan, with_heads
 from solver.hold.turns import budget_left
 from solver.next_snapshot import carry_out
 from solver.plan.helped import for_the_helped
@@ -314,7 +314,8 @@ def _solved(
     Keep what was promised, hold nodes for those passed over too long, plan the rest.
     """
     problem = keep(bare, promises_of(bare), void)
-    heads = heads_of(problem)
+    line = line_of(problem)
+    heads = line.heads
     budget.watch.lap("problem")
     again = not void and _may_outrank(problem, problem.units)
     plan = STRATEGIES[strategy]
@@ -337,9 +338,13 @@ def _solved(
         outcome,
         heads=heads,
         held=held,
-        turn=next_turn(problem),
+        turn=_first(line.next_turn(held), next_loan(problem, heads)),
         lent=lent_by(problem, heads, outcome.draft),
     )
+
+
+def _first(*moments: int | None) -> int | None:
+    return min((moment for moment in moments if moment is not None), default=None)
 
 
 def _still_waiting(heads: Sequence[Head], outcome: Outcome) -> tuple[Head, ...]:

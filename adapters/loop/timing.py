@@ -78,8 +78,10 @@ class Timing:
         """
         Note that there is nothing to do until something changes, or time changes it.
         """
-        moment = next_moment(snapshot, self.parts.policy_at(now), plan)
-        calm = self.parts.memory.calm_for(now) or inf
+        memory, policy = self.parts.memory, self.parts.policy_at(now)
+        eases = memory.held.eases_in(policy.waiting.window, now)
+        moment = next_moment(snapshot, policy, plan, eases)
+        calm = memory.calm_for(now) or inf
         until = now + min(calm, inf if moment is None else moment)
         self.quiet = Quiet(revision, until, pause)
 

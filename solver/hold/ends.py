@@ -5,6 +5,9 @@ It knows what the snapshot says and nothing else.  A pod whose gang names its lo
 run time ends with it at the latest.  Of any other it takes as likely that it runs on
 for the mean of the time that it has run and of the median of all that run; of several
 on one node the last ends later than each, as the last of so many independent ends.
+
+What is likely may be asked as of some seconds ago; then all times count from there.
+So a forecast that was made when something last changed stands until something does.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -41,8 +44,11 @@ class EndKind:
 class Ends:
     """
     Pods that end, as columns: when, for sure or not, where (-1: nowhere), kind, owner.
+
+    Times count from ``since`` seconds ago.
     """
 
+    since: int
     kinds: tuple[EndKind, ...]
     gangs: Mapping[str, int]
     times: Ints
@@ -65,6 +71,12 @@ class Ends:
         if not mine.any():
             return self
         return replace(self, times=np.where(mine, 0, self.times), sure=self.sure | mine)
+
+    def left_until(self, moment: int, *, sure: bool) -> int:
+        """
+        Give the seconds from now to a moment; what is late by a guess comes soon.
+        """
+        return max(moment - self.since, 0 if sure else min(moment, SOONEST))
 
     def without(self, gangs: Iterable[Gang]) -> "Ends":
         """
@@ -110,19 +122,41 @@ class Ends:
             room.give_each(rows[self.kind_of[here]], self.nodes[here])
         return After(room.rows)
 
-    def idle(self, problem: Problem, moment: int) -> Floats:
+    def idle(self, problem: Problem, moment: int, start: int = 0) -> Floats:
         """
-        Add up by node the GPU-seconds that it idles until a moment if nobody starts.
+        Add up by node the GPU-seconds that idle from a start to a moment.
         """
-        holes = problem.room.holes if problem.room.gpus else 0 * problem.room.holes
-        seconds = holes.astype(np.float64) * moment
+        seconds = self.idle_now(problem) * (moment - start)
         ended = self.until(moment)
-        gpus = np.array([num_gpus(kind.requests) for kind in self.kinds], dtype=float)
         here = ended.nodes >= 0
         if here.any():
-            saved = gpus[ended.kind_of[here]] * (moment - ended.times[here])
-            np.add.at(seconds, ended.nodes[here], saved)
+            left = moment - np.maximum(ended.times[here], start)
+            np.add.at(seconds, ended.nodes[here], ended.gpus()[here] * left)
         return seconds
+
+    def idle_now(self, problem: Problem) -> Floats:
+        """
+        Count by node the GPUs that idle.
+        """
+        holes = problem.room.holes if problem.room.gpus else 0 * problem.room.holes
+        return holes.astype(np.float64)
+
+    def idle_at(self, problem: Problem, moment: int) -> Floats:
+        """
+        Count by node the GPUs that idle at a moment, if nobody starts.
+        """
+        found = self.idle_now(problem)
+        ended = self.until(moment)
+        here = ended.nodes >= 0
+        np.add.at(found, ended.nodes[here], ended.gpus()[here])
+        return found
+
+    def gpus(self) -> Floats:
+        """
+        Count the GPUs of each pod.
+        """
+        gpus = np.array([num_gpus(kind.requests) for kind in self.kinds], dtype=float)
+        return gpus[self.kind_of]
 
     def out_of(self, stage: Problem) -> Problem:
         """
@@ -138,12 +172,12 @@ class Ends:
         return replace(stage.in_room(room, room), queues=booking.tree())
 
 
-def typical_age(problem: Problem) -> int:
+def typical_age(problem: Problem, since: int = 0) -> int:
     """
-    Give the median of the times that pods with GPUs have run; 0 where none runs.
+    Give the median of the times that pods with GPUs had run some seconds ago, or 0.
     """
     ages = [
-        pod.seconds
+        max(0, pod.seconds - since)
         for gang in problem.snapshot.gangs
         for leaf in pod_sets(gang.tree)
         if num_gpus(leaf.requests)
@@ -153,9 +187,9 @@ def typical_age(problem: Problem) -> int:
     return median_high(ages) if ages else 0
 
 
-def ends_of(problem: Problem) -> Ends:
+def ends_of(problem: Problem, since: int = 0) -> Ends:
     """
-    List the pods that hold room, with when each is expected to end.
+    List the pods that hold room, with when each was expected to end some seconds ago.
     """
     index = problem.room.index
     kinds: dict[tuple[str, bool, bool, int], EndKind] = {}
@@ -171,7 +205,7 @@ def ends_of(problem: Problem) -> Ends:
             kinds[kind] = EndKind(
                 requests=leaf.requests, path=path, preemptible=gang.preemptible
             )
-        time = _end(gang, pod)
+        time = _end(gang, pod, since)
         owner = gangs.setdefault(gang.key, len(gangs))
         node = index.get(pod.node or "", -1)
         ran = pod.seconds if time is None else time
@@ -180,10 +214,14 @@ def ends_of(problem: Problem) -> Ends:
         np.array(rows, dtype=np.int64).reshape(-1, 5).T
     )
     is_sure = sure_ones.astype(bool)
+    if not is_sure.all():
+        typical = typical_age(problem, since)
+        times = _likely(times, is_sure, nodes, typical, since)
     return Ends(
+        since=since,
         kinds=tuple(kinds.values()),
         gangs=gangs,
-        times=_likely(times, is_sure, nodes, typical_age(problem)),
+        times=times,
         sure=is_sure,
         nodes=nodes,
         kind_of=kind_of,
@@ -202,32 +240,34 @@ def _holding(gangs: Iterable[Gang]) -> Iterator[tuple[Gang, PodSet, Pod]]:
                     yield gang, leaf, pod
 
 
-def _end(gang: Gang, pod: Pod) -> int | None:
+def _end(gang: Gang, pod: Pod, since: int) -> int | None:
     """
     Give in how many seconds a pod ends at the latest; none if nobody can say.
     """
     if is_leaving(pod):
         return 0
     if pod.phase is PodPhase.RUNNING and gang.max_runtime is not None:
-        return max(0, gang.max_runtime - pod.seconds)
+        return max(0, since + gang.max_runtime - pod.seconds)
     return None
 
 
-def _likely(times: Ints, sure: Bools, nodes: Ints, typical: int) -> Ints:
+def _likely(times: Ints, sure: Bools, nodes: Ints, typical: int, since: int) -> Ints:
     """
     Put a likely end in place of the time that a pod has run, where none is known.
     """
     rows = np.flatnonzero(~sure)
-    left = np.maximum(SOONEST, (times[rows] + typical) // 2)
+    ran = np.maximum(0, times[rows] - since)
+    begun = np.maximum(0, since - times[rows])
+    left = np.maximum(SOONEST, (ran + typical) // 2)
     found = times.copy()
-    on: dict[int, list[tuple[int, int]]] = {}
-    for row, node, seconds in zip(
-        rows.tolist(), nodes[rows].tolist(), left.tolist(), strict=True
+    on: dict[int, list[tuple[int, int, int]]] = {}
+    for row, node, start, seconds in zip(
+        *(column.tolist() for column in (rows, nodes[rows], begun, left)), strict=True
     ):
-        on.setdefault(node, []).append((seconds, row))
+        on.setdefault(node, []).append((start + seconds, row, start))
     for pods in on.values():
         passed = 0.0
-        for at, (seconds, row) in enumerate(sorted(pods)):
+        for at, (end, row, start) in enumerate(sorted(pods)):
             passed += 1.0 / (len(pods) - at)
-            found[row] = int(seconds * passed)
+            found[row] = start + int((end - start) * passed)
     return found

@@ -1,7 +1,8 @@
 """
 The forecast: where a gang could start first, when, and what idles on these nodes till.
 
-No pod starts in it; pods end as ``solver.hold.ends`` expects.
+No pod starts in it; pods end as ``solver.hold.ends`` expected when something last
+changed but by our own plans, so that it stands until something does again.
 """
 
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from solver.hold.ends import Ends, ends_of
+from solver.hold.ends import SOONEST, Ends, ends_of
 from solver.hold.lent_out import lent_to
 from solver.place.place_gang import place_gang
 from solver.place.round_state import RoundState
@@ -25,13 +26,18 @@ class Seats:
 
     Without nodes there is none for it.  ``start`` is the last end for sure, none where
     nobody knows; ``likely`` is when it may be.  Until then nodes idle for ``idle``
-    GPU-seconds if nobody else starts there.
+    GPU-seconds if nobody else starts there, which with each second is less by ``now``
+    at least and by ``then`` at most: the GPUs that idle now, and those at the end.  For
+    ``late`` seconds more it may be expected, if it did not come when it should.
     """
 
     nodes: tuple[int, ...] = ()
     start: int | None = None
     likely: int = 0
     idle: int = 0
+    now: int = 0
+    then: int = 0
+    late: int = 0
 
 
 class Forecast:
@@ -44,7 +50,7 @@ class Forecast:
 
     @cached_property
     def _ends(self) -> Ends:
-        return ends_of(self._problem)
+        return ends_of(self._problem, self._problem.snapshot.unchanged_for or 0)
 
     def seats_now(self, unit: Unit, taken: Bools) -> Seats | None:
         """
@@ -80,14 +86,20 @@ class Forecast:
         if seats is None:
             free = _without_limits(stage)
             seats = self._first(free, ends, sure=False)
-        if seats is None:
-            return None
-        idle = (
-            others.without(lent)
-            .idle(self._problem, seats.likely)[list(seats.nodes)]
-            .sum()
+        return None if seats is None else self._with_idle(seats, others.without(lent))
+
+    def _with_idle(self, seats: Seats, ends: Ends) -> Seats:
+        """
+        Say what idles on the nodes of seats until they are taken.
+        """
+        problem, nodes = self._problem, list(seats.nodes)
+        moment = ends.since + seats.likely
+        return replace(
+            seats,
+            idle=int(ends.idle(problem, moment, ends.since)[nodes].sum()),
+            now=int(ends.idle_now(problem)[nodes].sum()),
+            then=int(ends.idle_at(problem, moment)[nodes].sum()),
         )
-        return replace(seats, idle=int(idle))
 
     def _first(self, stage: Problem, ends: Ends, *, sure: bool) -> Seats | None:
         """
@@ -102,7 +114,9 @@ class Forecast:
             moment = int(moments[at])
             hosts = _hosts_at(stage, ends, moment)
             if hosts is not None:
-                found = Seats(hosts, moment if sure else None, moment)
+                left = ends.left_until(moment, sure=sure)
+                late = 0 if sure else min(moment, SOONEST)
+                found = Seats(hosts, left if sure else None, left, late=late)
                 high = at - 1
             elif found is None:
                 return None

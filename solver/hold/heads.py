@@ -5,6 +5,7 @@ Nothing is started here.
 """
 
 from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,42 +41,69 @@ class Head:
     slipped: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """
+    The heads of a round, and the seconds until time alone may make them others.
+
+    ``turn`` is that whatever idles; ``afforded`` tells it of GPUs that idle for heads.
+    """
+
+    heads: tuple[Head, ...] = ()
+    turn: int | None = None
+    afforded: Callable[[int], int | None] = lambda _: None
+
+    def next_turn(self, held: int) -> int | None:
+        """
+        Give the seconds until heads may be others, while so many GPUs idle for them.
+        """
+        found = (self.turn, self.afforded(held) if held else None)
+        return min((moment for moment in found if moment is not None), default=None)
+
+
 def heads_of(problem: Problem) -> tuple[Head, ...]:
     """
     Name the heads of all lines, highest band first, and hold nodes for each.
+    """
+    return line_of(problem).heads
+
+
+def line_of(problem: Problem) -> Line:
+    """
+    Choose the heads of all lines, highest band first, and hold nodes for each.
 
     Of each line the first few are heads once it is their turn: they start first if they
     have room now, and else have nodes held if the budget has room for that.
     """
     units = _first_in_line(problem)
     if not units:
-        return ()
+        return Line()
     choice = _HeadChoice(problem)
-    found = (choice.head(unit) for unit in units)
-    return tuple(head for head in found if head is not None)
-
-
-def next_turn(problem: Problem) -> int | None:
-    """
-    Give the seconds until one more of those first in line has its turn, if any will.
-    """
-    units = _first_in_line(problem)
-    if not units:
-        return None
-    turns = Turns(problem)
-    found = (turns.turn_in(unit) for unit in units)
-    return min((seconds for seconds in found if seconds), default=None)
+    found = [choice.head(unit) for unit in units]
+    return Line(
+        heads=tuple(head for head in found if head is not None),
+        turn=min((each for each in choice.moments if each > 0), default=None),
+        afforded=choice.afforded_for,
+    )
 
 
 def has_slipped(unit: Unit, likely: int, slip: float) -> bool:
     """
     Tell whether nodes were held for too long for a unit, or would be till it starts.
     """
-    return any(
-        state.gang.held_first is not None
-        and state.gang.held_for + likely > most_held(state.gang.held_first, slip)
+    return likely > held_yet(unit, slip, likely)
+
+
+def held_yet(unit: Unit, slip: float, likely: int) -> int:
+    """
+    Give for how many seconds nodes may be held yet for a unit that starts in so many.
+    """
+    found = (
+        most_held(state.gang.held_first, slip) - state.gang.held_for
         for state in unit.states
+        if state.gang.held_first is not None
     )
+    return int(min(found, default=most_held(likely, slip)))
 
 
 def head_facts(head: Head, problem: Problem) -> Facts:
@@ -135,6 +163,8 @@ def queue_of(problem: Problem, state: Standing) -> str:
 class _HeadChoice:
     """
     The choice of heads, one after the other: each takes what earlier ones leave.
+
+    ``moments`` are the seconds after which time alone may change it.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -144,17 +174,23 @@ class _HeadChoice:
         self._slip = problem.policy.waiting.slip
         self._taken: Bools = np.zeros(len(problem.room.nodes), dtype=bool)
         self._asked = sum(unit_gpus(u) for u in problem.units if u.starts)
+        self._fading = self._fading_most = 0
+        self.moments: list[int] = []
 
     def head(self, unit: Unit) -> Head | None:
         """
         Make a unit a head, if it is its turn and nodes are found for it.
         """
-        if not self._turns.has_turn(unit):
+        turns = self._turns
+        if not turns.has_turn(unit):
+            self._again(turns.turn_in(unit))
             return None
+        self._again(turns.turn_ends_in(unit))
         seats = self._forecast.seats_now(unit, self._taken)
         if seats is None:
             seats = self._forecast.seats_later(unit, self._taken)
             if seats is not None and has_slipped(unit, seats.likely, self._slip):
+                self._again(seats.likely - held_yet(unit, self._slip, seats.likely))
                 return Head(
                     key=unit.key,
                     nodes=(),
@@ -175,24 +211,59 @@ class _HeadChoice:
             likely=seats.likely,
         )
 
+    def afforded_for(self, held: int) -> int | None:
+        """
+        Give the seconds until the budget lacks what is booked, while so many GPUs idle.
+        """
+        return self._turns.afforded_for(held - self._fading)
+
+    def _again(self, moment: int | None) -> None:
+        """
+        Look again in so many seconds.
+        """
+        self.moments += [] if moment is None else [moment]
+
     def _affordable(self, unit: Unit, seats: Seats | None) -> Seats | None:
         """
         Give nodes to hold for a unit until it can start; none if that costs too much.
         """
         if seats is None:
             return None
-        idle = self._idle(unit, seats)
-        fits = not idle or self._turns.has_turn(unit, idle)
-        return seats if fits and self._turns.affords(idle) else None
+        turns, pressed = self._turns, self._pressed(unit, seats)
+        waited = pressed * seats.likely
+        idle = min(seats.idle, waited)
+        fits = not idle or turns.has_turn(unit, idle)
+        if not fits or not turns.affords(idle):
+            self._again_if_less_idles(
+                unit, ((seats.idle, seats.then), (waited, pressed))
+            )
+            return None
+        fades = 0 if seats.likely <= seats.late else min(seats.now, pressed)
+        self._fading += fades
+        self._fading_most += max(seats.then, pressed)
+        if idle:
+            self._again(turns.turn_ends_in(unit, idle, fades))
+        self._again(seats.likely - seats.late)
+        self._again(held_yet(unit, self._slip, seats.likely) - seats.late + 1)
+        return seats
 
-    def _idle(self, unit: Unit, seats: Seats) -> int:
+    def _again_if_less_idles(
+        self, unit: Unit, costs: Iterable[tuple[int, int]]
+    ) -> None:
         """
-        Give the GPU-seconds that idle at most while somebody waits who could use them.
+        Look again once one of some costs is affordable, each less with each second.
+        """
+        for idle, fading in costs:
+            turn = self._turns.turn_in(unit, idle, fading)
+            money = self._turns.affords_in(idle, fading + self._fading_most)
+            if turn is not None and money is not None:
+                self._again(max(turn, money))
 
-        What others ask for and other nodes have free needs no held node.
+    def _pressed(self, unit: Unit, seats: Seats) -> int:
+        """
+        Count the GPUs that others ask for and that no node has free but the held ones.
         """
         elsewhere = np.ones(len(self._taken), dtype=bool)
         elsewhere[list(seats.nodes)] = False
         free = int(self._problem.room.holes[elsewhere].sum())
-        pressed = max(0, self._asked - unit_gpus(unit) - free)
-        return min(seats.idle, pressed * seats.likely)
+        return max(0, self._asked - unit_gpus(unit) - free)

@@ -6,11 +6,11 @@ pods obeys these as it obeys any shape.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from solver.hold.heads import Head, by_rank, queue_of
-from solver.hold.lent_out import is_free_to_go, may_return
+from solver.hold.lent_out import is_free_to_go, may_return, min_runtime
 from solver.place.draft import Draft
 from solver.place.queue_ledger import Ledger
 from solver.problem.lateness import passed_over
@@ -40,6 +40,15 @@ def lent_by(
     """
     holding = [head for head in heads if head.nodes and head.likely]
     return _Holds(problem, holding).lent(draft) if holding else {}
+
+
+def next_loan(problem: Problem, heads: Sequence[Head]) -> int | None:
+    """
+    Give the seconds until time alone may change to whom held nodes are lent.
+    """
+    holding = [head for head in heads if head.nodes]
+    moments = _Holds(problem, holding).moments() if holding else iter(())
+    return min((moment for moment in moments if moment > 0), default=None)
 
 
 class _Holds:
@@ -93,6 +102,20 @@ class _Holds:
                 and self._is_kept_off(head, unit, entitled=self._is_entitled(unit))
             )
         return {key: gangs for key, gangs in found.items() if gangs}
+
+    def moments(self) -> Iterator[int]:
+        """
+        Walk the seconds until a head starts too soon for somebody, or soon enough.
+        """
+        problem, lent_for = self._problem, self._problem.policy.evict.lent_for
+        times = {self._run_time(unit) for unit in problem.units}
+        if problem.policy.lends(borrowing=True):
+            times |= {min_runtime(problem, u.states[0].gang) for u in problem.units}
+            yield from (head.likely for head in self._heads)
+            yield from (head.likely - lent_for for head in self._heads)
+        for head in self._heads:
+            until = head.likely if head.start is None else head.start
+            yield from (until - time + 1 for time in times if time is not None)
 
     def _firm_ones(self) -> frozenset[str]:
         """

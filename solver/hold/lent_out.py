@@ -28,7 +28,7 @@ def may_return(problem: Problem, unit: Unit, until: int) -> bool:
         and problem.room.parts is None
         and gang.evicted_ago is None
         and is_free_to_go(problem, gang)
-        and _min_runtime(problem, gang) <= until
+        and min_runtime(problem, gang) <= until
     )
 
 
@@ -74,7 +74,7 @@ def _may_go_now(problem: Problem, gang: Gang) -> bool:
     """
     evict, again = problem.policy.evict, gang.evicted_ago
     there = [p for leaf in pod_sets(gang.tree) for p in leaf.pods if p.phase in _THERE]
-    least = _min_runtime(problem, gang)
+    least = min_runtime(problem, gang)
     return (
         bool(there)
         and is_free_to_go(problem, gang)
@@ -88,7 +88,7 @@ def _may_go_now(problem: Problem, gang: Gang) -> bool:
     )
 
 
-def _min_runtime(problem: Problem, gang: Gang) -> int:
+def min_runtime(problem: Problem, gang: Gang) -> int:
     """
     Give for how long a gang runs at least, whoever asks for its room.
     """

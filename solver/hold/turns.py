@@ -48,24 +48,47 @@ class Turns:
         work = others * idle + self._more_than_others(unit) * self._run_time
         return passed_over(unit) * self._gpus >= self._outweigh * work
 
-    def turn_in(self, unit: Unit) -> int | None:
+    def turn_in(self, unit: Unit, idle: int = 0, fading: int = 0) -> int | None:
         """
-        Give the seconds until a unit has its turn, nothing idling for it; 0 if it has.
+        Give the seconds until a unit has its turn at the soonest; 0 if it has.
 
         Till then what runs grows older, too; where that outweighs its waiting, none.
+
+        Parameters
+        ----------
+        unit
+            The gangs that start together.
+        idle
+            The GPU-seconds that idle until it can start.
+        fading
+            By how much that is less with each second.
         """
-        price = self._outweigh * self._more_than_others(unit)
-        waited = passed_over(unit) * self._gpus
-        if waited >= price * self._run_time:
+        if self.has_turn(unit, idle):
             return 0
-        if not self._gpus:
+        others = self._outweigh * (self._waiting.total() - 1)
+        gain = self._gpus + others * fading
+        if not gain:
             return None
-        soonest = max(0, price * SOONEST - waited) / self._gpus
-        gain = self._gpus - 2 * price * (self._age > 0)
-        short = 2 * price * self._age - waited
-        if gain > 0:
-            return ceil(max(soonest, short / gain))
-        return ceil(soonest) if short <= gain * soonest else None
+        price = self._outweigh * self._more_than_others(unit)
+        short = others * idle - passed_over(unit) * self._gpus
+        soonest = max(0, price * SOONEST + short) / gain
+        older = gain - 2 * price * (self._age > 0)
+        short += 2 * price * self._age
+        if older > 0:
+            return max(1, ceil(max(soonest, short / older)))
+        return max(1, ceil(soonest)) if short <= older * soonest else None
+
+    def turn_ends_in(self, unit: Unit, idle: int = 0, fading: int = 0) -> int | None:
+        """
+        Give the seconds until a unit has its turn no longer, as what runs grows older.
+
+        ``idle`` fades by so much with each second at least.
+        """
+        others = self._outweigh * (self._waiting.total() - 1)
+        price = self._outweigh * self._more_than_others(unit) * (self._age > 0)
+        growing = 2 * price - self._gpus - others * fading
+        spare = passed_over(unit) * self._gpus - others * idle - 2 * price * self._age
+        return int(spare / growing) + 1 if growing > 0 else None
 
     def _more_than_others(self, unit: Unit) -> int:
         """
@@ -82,6 +105,23 @@ class Turns:
             return False
         self._left -= idle
         return True
+
+    def affords_in(self, idle: int, fading: int) -> int | None:
+        """
+        Give the seconds until so many GPU-seconds may idle, less with each of them.
+        """
+        over = idle - max(0, self._left)
+        if over <= 0:
+            return 0
+        return ceil(over / fading) if fading else None
+
+    def afforded_for(self, growing: int) -> int | None:
+        """
+        Give the seconds until what is booked is more than is left of the budget.
+
+        ``growing`` is by how much more of it is used than what is booked fades.
+        """
+        return int(self._left // growing) + 1 if growing > 0 else None
 
 
 def most_held(first: int, slip: float) -> float:

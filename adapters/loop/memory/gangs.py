@@ -50,7 +50,7 @@ class Memory:
         self._evict_after = evict_after
         self._window = window
         self._whole: Kept[Gang, bool] = Kept(is_complete)
-        self._held = HeldTime()
+        self.held = HeldTime()
         self._ended = EndedGangs()
         self._starts = StartMemory()
         self._holds = HoldMemory()
@@ -70,7 +70,7 @@ class Memory:
         known = replace(
             known,
             unchanged_for=self._stillness.seconds(known, now),
-            held=self._held.within(self._window, now),
+            held=self.held.within(self._window, now),
             queues=self._usage.applied(known.queues, now),
             run_times=self._ended.note(snapshot, now, self._made_to_leave()),
             starts=self._starts.record(now),
@@ -119,8 +119,8 @@ class Memory:
         starting = {line.name for line in plan.gangs if line.state == "Starting"}
         for key in starting & (self.gangs.keys() | lenders.keys()):
             self.gangs.of(gangs[key], now).lent_by = lenders.get(key, ())
-        self._held.note(plan.held, now)
-        self._holds.planned(plan.holds, now)
+        self.held.note(plan.held, now)
+        self._holds.planned(plan.paid_holds(), now)
         self.promises.planned(snapshot, plan, now)
         self._stillness.planned(plan, now)
         self._spared = {}
@@ -187,7 +187,7 @@ class Memory:
             kept["first_led"] = round(self.first_led, 1)
         if (unchanged := self._stillness.document()) is not None:
             kept["unchanged"] = unchanged
-        if (held := self._held.document())["slots"]:
+        if (held := self.held.document())["slots"]:
             kept["held"] = held
         if (holds := self._holds.document())["held"]:
             kept["holds"] = holds
@@ -217,8 +217,8 @@ class Memory:
                 lost += 1
         self._stillness, self._spared = Stillness(), {}
         lost += not self._stillness.restore(document.get("unchanged"))
-        self._held = HeldTime()
-        self._held.restore({**document.get("held", {}), "gpus": 0})
+        self.held = HeldTime()
+        self.held.restore({**document.get("held", {}), "gpus": 0})
         lost += not self._usage.restore(document.get("usage"))
         lost += not self._holds.restore(document.get("holds"))
         lost += not self._ended.restore(document)

@@ -5,6 +5,7 @@ Counted by quarters of an hour, so that a day of it is kept in a hundred numbers
 """
 
 from collections.abc import Mapping
+from math import ceil
 from typing import Any
 
 SLOT = 900
@@ -36,6 +37,14 @@ class HeldTime:
         for slot in [slot for slot in self._slots if slot < first]:
             del self._slots[slot]
         return round(sum(self._slots.values()))
+
+    def eases_in(self, window: int, now: float) -> int | None:
+        """
+        Give the seconds until some of it is no longer of the last window, if any is.
+        """
+        first = int((now - window) // SLOT) + 1
+        slots = [slot for slot, sum_ in self._slots.items() if slot >= first and sum_]
+        return ceil(min(slots) * SLOT + window - now) if slots else None
 
     def _pass(self, now: float) -> None:
         while self._gpus and self._since < now:

@@ -113,14 +113,13 @@ class Fate:
             if name in self.places:
                 yield role.requests, self.places[name]
 
-    def as_gang(self, now: int, passed_over: int, *, clocks: bool) -> Gang:
+    def as_gang(self, now: int, passed_over: int) -> Gang:
         """
-        Give the gang as it is now; with ``clocks`` its pods say how long they have run.
+        Give the gang as it is now.
         """
         job = self.job
-        timeless = self.runs and not clocks
-        if self.tree is None or clocks:
-            self.tree = self._tree(now if clocks else NEVER)
+        if self.tree is None or self.places:
+            self.tree = self._tree(now)
         return Gang(
             name=job.name,
             tree=self.tree,
@@ -128,12 +127,10 @@ class Fate:
             priority=job.priority,
             preemptible=job.preemptible,
             max_runtime=job.estimate,
-            age=0 if timeless else max(0, now - job.submit),
+            age=max(0, now - job.submit),
             passed_over=0 if self.runs else passed_over,
             lent_by=self.lent_by,
-            evicted_ago=(
-                None if timeless or self.evicted == NEVER else now - self.evicted
-            ),
+            evicted_ago=None if self.evicted == NEVER else now - self.evicted,
         )
 
     def _tree(self, now: int) -> Tree:
@@ -157,9 +154,8 @@ class Fate:
     def _pod(self, name: str, now: int) -> Pod:
         devices = self.devices.get(name, ())
         if name in self.places:
-            seconds = 0 if now == NEVER else now - self.since[name]
-            node = self.places[name]
-            return Pod(name, PodPhase.RUNNING, node, seconds, devices=devices)
+            node, ran = self.places[name], now - self.since[name]
+            return Pod(name, PodPhase.RUNNING, node, ran, devices=devices)
         if name in self.reserved:
             node = self.reserved[name]
             return Pod(name, PodPhase.RESERVED, node, devices=devices)

@@ -185,17 +185,16 @@ class World:
         Take pods off their nodes; give the GPUs they held.
         """
         total = 0
-        queue = fate.job.queue
         for pod in pods:
             requests = fate.role_of(pod).requests
             node = fate.places.pop(pod)
             self.meter.level[LENT] -= self.lent.leave(pod, node)
             devices = fate.devices.pop(pod, ())
             self.ground.give_back(requests, self.ground.index[node], devices)
-            self.books.take(queue, requests, -1)
+            self.books.take(fate.job.queue, requests, -1)
             total += requests.get(self.ground.counted, 0)
         fate.tree = None
-        self.meter.use(queue, -total)
+        self.meter.use(fate.job.queue, -total)
         if not fate.places:
             self.active.pop(fate.job.name, None)
         return total
@@ -237,7 +236,8 @@ class World:
         """
         Tell whether somebody has only some of its pods, or places promised.
         """
-        return bool(self.promised) or self.incomplete > 0
+        active = self.active.values()
+        return bool(self.promised) or any(f.job.pods > len(f.places) for f in active)
 
     def since(self, idx: int) -> int:
         """

@@ -2,15 +2,14 @@
 What a plan does to the world of a replay: a sink of operations, obeyed at once.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from adapters.replay.world.job_state import Fate
 from adapters.replay.world.world import Counts
 from adapters.replay.world.world_source import WorldSource
 from models.plan import Operation, Plan
 from models.receipt import Receipt
-from models.snapshot import Snapshot
-from solver import budget_ends, next_moment, slips_in
+from solver import next_moment
 
 
 class WorldSink:
@@ -45,7 +44,7 @@ class WorldSink:
             self._obey(fate, step)
         for fate in touched.values():
             self._settle(fate)
-        world.holds.planned(plan.holds, world.now)
+        world.holds.planned(plan.paid_holds(), world.now)
         self._note_reasons(plan)
         world.changed = bool(plan.operations)
         world.again = self._next_clock(plan)
@@ -129,34 +128,15 @@ class WorldSink:
         """
         Give the next moment at which a rule's clock may change the plan.
         """
-        world, held = self.world, plan.held
-        world.held.note(held, world.now)
+        world, waiting = self.world, self.world.policy.waiting
+        world.held.note(plan.held, world.now)
         if world.rules.timeless:
             return None
-        if world.rules.estimates:
+        if world.rules.estimates or world.usage.half_life is not None:
             return world.now
-        ageing = [step.after for step in world.policy.ageing]
-        moments = [
-            world.jobs[idx].submit + step for idx in world.shown for step in ageing
-        ]
-        clocks = world.policy.clocks
-        moments += [world.since(idx) + step for idx in world.shown for step in clocks]
-        moments += [world.now + seconds for seconds in self._slips()]
-        if world.rules.evictions and self.source.last is not None:
-            later = next_moment(self.source.last, world.policy, plan)
-            moments += [] if later is None else [world.now + later]
-        moments += [] if plan.turn is None else [world.now + plan.turn]
-        if held:
-            spent = world.held.within(world.policy.waiting.window, world.now)
-            before = Snapshot(nodes=world.floor.nodes, held=spent)
-            moments.append(world.now + budget_ends(before, world.policy, held))
-        return min((moment for moment in moments if moment > world.now), default=None)
-
-    def _slips(self) -> Iterator[int]:
-        """
-        Walk the seconds until nodes were held for too long for somebody.
-        """
-        world = self.world
-        for gang in world.holds.gangs:
-            held_for, first = world.holds.of(gang, world.now)
-            yield slips_in(held_for, first or 0, world.policy)
+        eases = world.held.eases_in(waiting.window, world.now)
+        found = [self.source.next_late()]
+        if self.source.last is not None:
+            found.append(next_moment(self.source.last, world.policy, plan, eases))
+        seconds = min((each for each in found if each is not None), default=None)
+        return None if seconds is None else world.now + seconds

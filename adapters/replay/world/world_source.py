@@ -78,6 +78,19 @@ class WorldSource:
         """
         return self.world.now - self.world.policy.waiting.protect_after
 
+    def next_late(self) -> int | None:
+        """
+        Give the seconds until one more of those who wait was passed over for too long.
+        """
+        world, waiting = self.world, self.world.policy.waiting
+        late = self._late()
+        since = [
+            world.since(idx)
+            for kind in world.line.waiting()
+            for _, _, idx in kind.line[: waiting.heads]
+        ]
+        return min((each - late for each in since if each > late), default=None)
+
     def _passed_over(self, fate: Fate) -> int:
         """
         Give how long ago the first round was that saw a job wait.
@@ -89,13 +102,10 @@ class WorldSource:
         Give what is, of those who wait what this round is shown.
         """
         world = self.world
-        clocks = world.rules.clocks
         fates = {idx: world.fates[idx] for idx in world.shown} | world.promised
         fates |= {fate.idx: fate for fate in world.active.values()}
         gangs = [
-            self._with_holds(
-                fate.as_gang(world.now, self._passed_over(fate), clocks=clocks)
-            )
+            self._with_holds(fate.as_gang(world.now, self._passed_over(fate)))
             for fate in fates.values()
         ]
         gangs += world.load.gangs(world.now)

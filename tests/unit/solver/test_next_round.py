@@ -47,6 +47,24 @@ def test_the_budget_for_holding_ends_in_time():
     assert None is next_moment(day, POLICY)
 
 
+def test_less_counts_in_time_for_which_nodes_were_held():
+    day = snapshot(nodes(1), [gang("g", minimum=1, passed_over=86400, age=86400)])
+    none = Policy.model_validate({"waiting": {"heads": 0}})
+
+    assert 40 == next_moment(day, POLICY, plan(), 40)
+    assert None is next_moment(day, none, plan(), 40)
+    assert None is next_moment(snapshot(nodes(1)), POLICY, plan(), 40)
+
+
+def test_lent_nodes_are_kept_in_time():
+    policy = Policy.model_validate({"evict": {"lentFor": 300}})
+    runs = gang("g", minimum=1, running=["n0"], lent_by=("default/h",))
+    pods = tuple(replace(pod, seconds=290) for pod in runs.tree.pods)
+    runs = replace(runs, tree=replace(runs.tree, pods=pods))
+
+    assert 10 == moment(runs, gang("h", minimum=1, age=86400), policy=policy)
+
+
 def test_a_head_has_its_turn_in_time():
     waits = gang("g", minimum=1, passed_over=86400, age=86400)
     day = snapshot(nodes(1), [waits])

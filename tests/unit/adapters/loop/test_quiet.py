@@ -75,6 +75,26 @@ def test_the_next_moment_of_a_rule_ends_the_quiet(play):
     assert (1, 2) == (early, play.source.looks)
 
 
+def test_the_quiet_ends_when_less_counts_for_which_nodes_were_held(play):
+    full = [
+        gang("g", minimum=1, running=["n0"], gpus=8),
+        gang("h", minimum=1, age=86400),
+    ]
+    play.time.now = 900_000.0
+    play.parts.memory.held.note(1, 815_000.0)
+    play.parts.memory.held.note(0, 815_100.0)
+    play.source.shown = snapshot(nodes(1), full)
+    play.step()
+    before = play.source.looks
+    play.time.now += 899
+    play.step()
+    early = play.source.looks
+    play.time.now += 1
+    play.step()
+
+    assert (1, 1, 2) == (before, early, play.source.looks)
+
+
 def test_a_change_during_a_round_is_not_lost(play):
     play.source.shown = RUNS
     look = play.source.snapshot

@@ -4,7 +4,7 @@ Protected heads: who is one, what is held for it and when, and who may use it me
 
 import pytest
 
-from solver.hold.heads import heads_of, next_turn
+from solver.hold.heads import heads_of, line_of
 from solver.hold.held_nodes import with_heads
 from solver.hold.turns import Turns
 from tests.helpers.build import (
@@ -128,7 +128,7 @@ def test_a_head_has_its_turn_at_the_second_that_is_told(ran, others, outweigh):
         ages = ran and ran + more
         return _in_line(passed_over, ages, others=others, outweigh=outweigh)
 
-    told = next_turn(at(HOUR))
+    told = line_of(at(HOUR)).turn
 
     assert told is not None
     assert [False, True] == [
@@ -138,12 +138,12 @@ def test_a_head_has_its_turn_at_the_second_that_is_told(ran, others, outweigh):
 
 
 def test_where_what_runs_grows_older_faster_than_a_head_waits_it_has_no_turn():
-    assert None is next_turn(_in_line(HOUR, 1200))
+    assert None is line_of(_in_line(HOUR, 1200)).turn
 
 
 def test_who_has_its_turn_and_who_is_not_in_line_awaits_none():
-    assert None is next_turn(_in_line(10 * LATE))
-    assert None is next_turn(_in_line(HOUR - 1))
+    assert None is line_of(_in_line(10 * LATE)).turn
+    assert None is line_of(_in_line(HOUR - 1)).turn
 
 
 def test_surplus_of_a_gang_that_runs_makes_no_head():

@@ -5,6 +5,7 @@ import pytest
 
 from adapters.loop.memory.gangs import Memory
 from adapters.loop.memory.held import HeldTime
+from models.plan import Hold
 from tests.helpers.build import nodes, plan, snapshot
 
 DAY = 86400
@@ -27,6 +28,32 @@ def test_what_is_older_than_the_window_is_forgotten(later, left):
     held.note(0, NOW + 1)
 
     assert left == held.within(DAY, NOW + later)
+
+
+def test_it_says_when_less_of_it_counts():
+    held = HeldTime()
+    before = held.eases_in(DAY, NOW)
+    held.note(8, NOW)
+    held.note(0, NOW + 1000)
+    first = held.within(DAY, NOW + 2000)
+    told = held.eases_in(DAY, NOW + 2000)
+
+    assert (None, 8000) == (before, first)
+    assert told is not None
+    assert first == held.within(DAY, NOW + 2000 + told - 1)
+    assert first > held.within(DAY, NOW + 2000 + told) > 0
+
+
+def test_only_nodes_for_which_something_idles_are_held_for_long():
+    memory, seen = Memory(), snapshot(nodes(1))
+    holds = (Hold(gang="default/g", nodes=("n0",), expected=700),)
+
+    def told(held, now):
+        memory.planned(seen, replace(plan(), held=held, holds=holds), now)
+        return memory.document().get("holds", {}).get("held", [])
+
+    assert [] == told(0, NOW)
+    assert [["default/g", 0.0, 700]] == told(4, NOW + 60)
 
 
 def test_a_day_of_it_is_kept_in_a_hundred_numbers():

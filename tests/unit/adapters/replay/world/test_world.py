@@ -8,6 +8,7 @@ import pytest
 
 from adapters.replay.measures.gpu_use import USES
 from adapters.replay.world.world import Rules
+from adapters.replay.world.world_source import WorldSource
 from adapters.traces.clusters import floor_of
 from models.policy import Policy
 from solver.round import decide
@@ -161,6 +162,27 @@ def test_a_quiet_cluster_is_planned_when_somebody_was_passed_over_for_long(
     driven(tmp_path, run(jobs, policy=policy), plan, Rules(every=3600))
 
     assert rounds == [hour for hour in planned if hour < 5]
+
+
+def test_a_replay_knows_when_one_more_was_passed_over_for_long(tmp_path):
+    jobs = [
+        job("busy", pods=2, duration=9000),
+        job("first", submit=100, pods=2),
+        job("next", submit=700),
+    ]
+    told = {}
+
+    def plan(world, snapshot, policy):
+        told[world.now] = WorldSource(world).next_late()
+        return decide(snapshot, policy, strategy="greedy")
+
+    driven(tmp_path, run(jobs), plan, Rules(evictions=True))
+
+    late = {now: now + after for now, after in told.items() if after is not None}
+    assert {300: 3900, 900: 3900, 3900: 4500} == {
+        at: late[at] for at in (300, 900, 3900)
+    }
+    assert None is told[4500]
 
 
 def test_the_queue_that_used_less_so_far_shares_more(tmp_path):
