@@ -121,6 +121,9 @@ def space(stage):
     for plural in ("resourceslices", "deviceclasses"):
         for raw in stage.admin.call("GET", f"/apis/{API}/{plural}")["items"]:
             stage.delete(f"/apis/{API}/{plural}/{raw['metadata']['name']}")
+    for raw in stage.admin.call("GET", f"/apis/{API}/resourceclaims")["items"]:
+        meta = raw["metadata"]
+        with_nothing(stage, meta["namespace"], meta["name"], raw)
     stage.clear()
     (name,) = stage.nodes(1)
     stage.create([*classes(), node_slice(name, [device(i) for i in range(3)])])

@@ -17,6 +17,7 @@ from tests.helpers.rounds.devices import (
     claiming,
     classes,
     cut_gpus,
+    device_class,
     first_of,
     gpu,
     node_slice,
@@ -164,3 +165,74 @@ def test_a_claim_of_a_podgroup_is_reserved_for_the_group(stage, space, scheduler
         "uid": made["metadata"]["uid"],
     } == user
     assert name not in stage.bound(space).values()
+
+
+GPUS = "example.com/gpu"
+
+
+def extended(space: str, name: str, number: int, *, init: int = 0) -> dict:
+    """
+    A pod that asks for an extended resource, and names no claim.
+    """
+    raw = pod(space, name, gpus=0, labels={GROUP: "g"})
+    asked = {GPUS: str(number)}
+    raw["spec"]["containers"][0]["resources"] = {"requests": asked, "limits": asked}
+    if init:
+        first = {GPUS: str(init)}
+        raw["spec"]["initContainers"] = [
+            {
+                "name": "first",
+                "image": "prepare",
+                "resources": {"requests": first, "limits": first},
+            }
+        ]
+    return raw
+
+
+def test_extended_resources_of_a_class_become_a_claim_of_each_pod(
+    stage, space, scheduler
+):
+    (name,) = stage.nodes(1)
+    stage.create([node_slice(name, [gpu(i) for i in range(5)])])
+    by_type = "device.attributes['gpu.nvidia.com'].type == 'gpu'"
+    stage.create([device_class("gpus.example.com", by_type, extendedResourceName=GPUS)])
+    stage.create([stage.group(space, "g", 2)])
+    stage.create([extended(space, "g-0", 2), extended(space, "g-1", 1, init=3)])
+    eventually(lambda: len(stage.bound(space)) == 2)
+
+    found, pods = claims(stage, space), stage.pods(space)
+    assert len(found) == 2
+    had = [device for raw in found.values() for _, device, _ in devices(raw)]
+    assert {f"gpu-{i}" for i in range(5)} == set(had)
+    told = {
+        key: raw["status"]["extendedResourceClaimStatus"] for key, raw in pods.items()
+    }
+    for key, said in told.items():
+        raw = found[said["resourceClaimName"]]
+        (owner,) = raw["metadata"]["ownerReferences"]
+        assert (key, pods[key]["metadata"]["uid"]) == (owner["name"], owner["uid"])
+        (user,) = raw["status"]["reservedFor"]
+        assert owner["uid"] == user["uid"]
+    assert [
+        ("main", "container-1-request-0"),
+        ("first", "container-1-request-0"),
+        ("first", "container-0-request-0"),
+    ] == [
+        (one["containerName"], one["requestName"])
+        for one in told["g-1"]["requestMappings"]
+    ]
+
+
+def test_a_gang_of_extended_resources_that_does_not_fit_gets_no_claim(
+    stage, space, scheduler
+):
+    (name,) = stage.nodes(1)
+    stage.create([node_slice(name, [gpu(i) for i in range(3)])])
+    by_type = "device.attributes['gpu.nvidia.com'].type == 'gpu'"
+    stage.create([device_class("gpus.example.com", by_type, extendedResourceName=GPUS)])
+    stage.create([stage.group(space, "g", 2)])
+    stage.create([extended(space, "g-0", 2), extended(space, "g-1", 2)])
+    gang(stage, space, "small", [[asks("gpus", GPU_CLASS, 3)]])
+    eventually(lambda: stage.bound(space) == {"small-0": name})
+
+    assert {"small-0"} == claims(stage, space).keys()

@@ -57,6 +57,8 @@ ACTING = (
         for resource, verb in (
             ("resourceclaims", "get"),
             ("resourceclaims", "patch"),
+            ("resourceclaims", "create"),
+            ("resourceclaims", "delete"),
             ("resourceclaims/status", "patch"),
             ("resourceclaims/binding", "patch"),
         )

@@ -166,7 +166,7 @@ class ClusterSink:
         Bind and evict, after claims of devices have theirs.
         """
         binds = self._units(step for step in steps if step.op == "Bind")
-        units = {n: u for n, u in binds.items() if self._devices.concerns(u)}
+        units = self._devices.concerned(binds)
         found = self._devices.prepare(units, self._run) if units else {}
         now = [step for step in steps if step not in found]
         found |= zip(now, self._run(now, self._done), strict=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from adapters.kube.claims.device_items import Item, items_of
 from adapters.kube.claims.device_requests import ClaimSpec, DeviceClaim
+from adapters.kube.claims.extended_resources import ExtendedResources
 from adapters.kube.objects.pod_record import PodClaim, PodRecord
 
 Template = ClaimSpec | str
@@ -28,6 +29,9 @@ class ClaimUsers:
     templates: Mapping[str, Template] = field(default_factory=dict)
     users: Mapping[str, Sequence[str]] = field(default_factory=dict)
     groups: Mapping[str, str] = field(default_factory=dict)
+    extended: ExtendedResources = field(
+        default_factory=ExtendedResources, compare=False
+    )
     _items: dict[ClaimSpec, Mapping[Item, int]] = field(
         default_factory=dict, compare=False
     )
@@ -63,9 +67,11 @@ class ClaimUsers:
                 where = f"ResourceClaim {claim.name}, "
                 yield claim, claim.spec, claim.fault and where + claim.fault
             elif not entry.claim and entry.claim is None:
+                where = f"ResourceClaimTemplate {entry.template}, "
                 found = self.template(pod, entry)
+                if entry.asked:
+                    where, found = "", self.extended.spec(entry.asked)
                 if isinstance(found, str):
-                    where = f"ResourceClaimTemplate {entry.template}, "
                     yield None, None, where + found
                 elif found is not None:
                     yield None, found, ""

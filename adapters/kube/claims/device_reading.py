@@ -39,12 +39,18 @@ class DeviceReading:
         """
         Take the classes, slices and rules about taints that are there now.
         """
-        if classes != self._class_raws:
-            self._class_raws, self.classes = classes, classes_of(classes)
-            self._claims, self._templates = Kept(self._claim), Kept(self._template)
+        self.read_classes(classes)
         if (slices, taints) != self._slice_raws:
             self._slice_raws = slices, taints
             self.free = FreeDevices(pools_of(slices, taint_rules_of(taints)))
+
+    def read_classes(self, classes: Sequence[Raw]) -> None:
+        """
+        Take the classes that are there now.
+        """
+        if classes != self._class_raws:
+            self._class_raws, self.classes = classes, classes_of(classes)
+            self._claims, self._templates = Kept(self._claim), Kept(self._template)
 
     def claims(self, raws: Sequence[Raw]) -> dict[str, DeviceClaim]:
         """
@@ -59,6 +65,17 @@ class DeviceReading:
         """
         (found,) = self._templates.of([raw])
         return found
+
+    def claim(self, raw: Raw) -> DeviceClaim:
+        """
+        Read one claim, as it is to be made.
+
+        Raises
+        ------
+        FieldError
+            When it cannot be read.
+        """
+        return device_claim(raw, self.classes)
 
     def _claim(self, raw: Raw) -> DeviceClaim | str:
         try:

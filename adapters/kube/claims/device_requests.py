@@ -16,6 +16,7 @@ from adapters.kube.claims.device_reader import (
     DeviceTaint,
     thousandths,
 )
+from adapters.kube.objects.extended_asks import EXTENDED, IMPLICIT
 from adapters.kube.objects.fields import (
     FieldError,
     Json,
@@ -31,7 +32,6 @@ _MOST_RESULTS = 32
 """
 The devices of one claim, as the API server takes it.
 """
-_IMPLICIT = "deviceclass.resource.kubernetes.io/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class DeviceClass:
         """
         Name the extended resources that ask for its devices.
         """
-        implicit = f"{_IMPLICIT}{self.name}"
+        implicit = f"{IMPLICIT}{self.name}"
         return (self.resource, implicit) if self.resource else (implicit,)
 
 
@@ -159,7 +159,8 @@ class DeviceClaim:
     A ResourceClaim; ``held`` is what has been allocated to it, none if nothing was.
 
     ``selector`` says on which nodes that can be used.  ``users`` are the uids of those
-    for whom it is reserved, ``owners`` of whom it was made for.
+    for whom it is reserved, ``owners`` of whom it was made for; an ``extended`` one for
+    the extended resources that its owner asks for.
     """
 
     namespace: str
@@ -173,6 +174,7 @@ class DeviceClaim:
     users: tuple[str, ...] = ()
     owners: tuple[str, ...] = ()
     is_leaving: bool = False
+    is_extended: bool = False
 
     @property
     def key(self) -> str:
@@ -366,6 +368,7 @@ def device_claim(raw: Raw, classes: Classes) -> DeviceClaim:
             if each.get("controller") is True
         ),
         is_leaving=meta.get("deletionTimestamp") is not None,
+        is_extended=mapping(meta, "annotations", "metadata").get(EXTENDED) == "true",
     )
 
 

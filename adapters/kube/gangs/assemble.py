@@ -163,7 +163,7 @@ class Assembler:
         objects = trees.without_faulty(objects)
         placed = self._handed.placed(pods, objects)
         self._loads.pods_changed(*gangs.pods_changed(placed))
-        wide = gangs.objects_changed(objects)
+        wide = gangs.objects_changed(objects, nodes)
         rules = rules_of(self._dialects, gangs.shared(wide), wide, self._rules)
         self._levels = levels = levels_of(self._dialects, wide, self._levels)
         gangs.make(wide, rules, now, anew=rules is not self._rules)

@@ -62,6 +62,9 @@ class _SpaceBudgets:
     warnings: Sequence[str]
 
 
+Nodes = Iterable[NodeRecord]
+
+
 class ClusterGangs:
     """
     What was made of each namespace, and which of them changed since.
@@ -81,6 +84,7 @@ class ClusterGangs:
         self._shared: tuple[SharedClaim, ...] = ()
         self._free = VolumeRoom()
         self._room = DeviceRoom()
+        self._claimers: set[str] = set()
         self.devices = ClaimedDevices()
 
     def is_ours(self, pod: PodRecord) -> bool:
@@ -99,11 +103,12 @@ class ClusterGangs:
         self._touched.update(pod.namespace for pod in chain(gone, came))
         return gone, came
 
-    def objects_changed(self, objects: Objects) -> Objects:
+    def objects_changed(self, objects: Objects, nodes: Nodes = ()) -> Objects:
         """
-        Take the objects that are there now; give those of the whole cluster.
+        Take objects and nodes that are there now; give objects of the whole cluster.
         """
         wide, touched = self._spaces.objects_changed(objects)
+        self._room.see(wide, nodes)
         self._touched |= touched
         for name in self._spaces.drop_empty():
             self._looks.pop(name, None)
@@ -164,13 +169,15 @@ class ClusterGangs:
 
     def _claiming(self, wide: Objects) -> set[str]:
         """
-        Look at devices and claims; name the namespaces whose pods claim any.
+        Look at devices and claims; name the namespaces whose pods claim any, or did.
         """
-        asking = {n: x for n, x in self._looks.items() if x.groups.have_claims}
+        by_class = self._room.by_class
+        asking = {n: x for n, x in self._looks.items() if x.groups.claim_any(by_class)}
         ours = chain.from_iterable(x.groups.ours for x in asking.values())
         others = chain.from_iterable(x.groups.others for x in self._looks.values())
         self.devices = self._room.look(wide, ours, others)
-        return set(asking)
+        before, self._claimers = self._claimers, {*asking}
+        return self._claimers | (before & self._looks.keys())
 
     def _sharing(self) -> set[str]:
         """
@@ -183,10 +190,7 @@ class ClusterGangs:
         return {space for space, _ in old ^ new} & self._looks.keys()
 
     def asked_of_nodes(
-        self,
-        wide: Objects,
-        places: Mapping[str, Mapping[str, str]],
-        nodes: Iterable[NodeRecord],
+        self, wide: Objects, places: Mapping[str, Mapping[str, str]], nodes: Nodes
     ) -> AskedOfNodes:
         """
         Say what gangs ask of nodes beside room; ``places`` are those in trees of nodes.

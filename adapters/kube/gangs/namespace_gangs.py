@@ -5,7 +5,7 @@ Whatever is kept depends on nothing but what it is compared with; with nothing k
 same gangs are made.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adapters.kube.dialects.protocol import Claim, Dialect, Objects
@@ -37,7 +37,7 @@ class NamespaceGroups:
 
     ``keepers`` are pods that ask for something of others; some pods of ours may
     ``have_volumes``, of which some claims are ``shared`` or ``unbound``, or claims of
-    devices.
+    devices, or ask for ``extended`` resources.
     """
 
     groups: Mapping[str, Grouped] = field(default_factory=dict)
@@ -47,10 +47,17 @@ class NamespaceGroups:
     ours: Sequence[PodRecord] = ()
     have_volumes: bool = False
     have_claims: bool = False
+    extended: frozenset[str] = frozenset()
     shared: tuple[SharedClaim, ...] = ()
     unbound: tuple[WantedVolume, ...] = ()
     passed: PassedOver = field(default_factory=PassedOver)
     warnings: tuple[str, ...] = ()
+
+    def claim_any(self, by_class: Collection[str]) -> bool:
+        """
+        Tell whether pods of ours claim devices, themselves or by class.
+        """
+        return self.have_claims or not self.extended.isdisjoint(by_class)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +112,7 @@ class NamespaceLook:
             ),
             have_volumes=any(pod.volumes for pod in ours),
             have_claims=any(pod.claims for pod in ours),
+            extended=frozenset(one.resource for pod in ours for one in pod.extended),
             shared=tuple(shared_claims(ours, others)),
             unbound=tuple(wanted_volumes(ours, others, objects.of(*CLAIM))),
             passed=passed_over(objects, ours, others),

@@ -18,6 +18,7 @@ from adapters.kube.objects.constraints import (
     unsupported_of,
     volumes_of,
 )
+from adapters.kube.objects.extended_asks import ExtendedAsk, extended_asks
 from adapters.kube.objects.fields import (
     FieldError,
     Json,
@@ -41,13 +42,13 @@ from adapters.kube.objects.parts.kai_parts import asks
 from adapters.kube.objects.parts.kai_parts import words as kai_words
 from adapters.kube.objects.parts.part_keys import KAI, wishes
 from adapters.kube.objects.parts.part_words import NOTHING, PodPart, part_asked
+from adapters.kube.objects.pod_life import deleted, listed, pod_phase, said_of
 from adapters.kube.objects.pod_record import Owner, PodRecord
 from adapters.kube.objects.pod_terms import NO_TERMS, PodTerms, terms_of
 from adapters.kube.objects.requests import requests_of
 from adapters.kube.objects.run_limit import run_limit
 from adapters.kube.objects.shared_texts import SharedTexts
 from adapters.kube.objects.unread_fields import unread_words, why_waiting
-from models.gangs import PodPhase
 from models.nodes import ANYWHERE, NodeDemand
 from models.resources import PODS, Resources
 
@@ -75,6 +76,7 @@ class _Wants:
     unsupported: tuple[str, ...] = ()
     invalid: tuple[str, ...] = ()
     uncounted: tuple[str, ...] = ()
+    extended: tuple[ExtendedAsk, ...] = ()
 
     def shared(self, said: Mapping[str, str]) -> SharedGpus | None:
         """
@@ -124,15 +126,13 @@ class Reducer:
         labels, said = found.get("labels", _NONE), found.get("annotations", _NONE)
         wants = self._wanted(spec, status, namespace, (labels, said))
         unread = unread_words(labels, said, spec)
-        alone = (
-            *wants.unplanned(said),
-            *why_waiting(unread, labels, said, dict(wants.demand.selector)),
-        )
+        waits = why_waiting(unread, labels, said, dict(wants.demand.selector))
+        alone = (*wants.unplanned(said), *waits)
         return PodRecord(
             namespace=intern(namespace),
             name=name,
             node=intern(node) if node else None,
-            phase=_phase(meta, spec, status),
+            phase=pod_phase(meta, spec, status),
             requests=wants.requests,
             demand=wants.demand,
             terms=wants.terms,
@@ -141,9 +141,10 @@ class Reducer:
             uncounted=wants.uncounted,
             part=wants.part,
             gpus=wants.gpus,
+            extended=wants.extended,
             shared=wants.shared(said) if node else None,
             unread=unread,
-            said="" if node else _said(status),
+            said="" if node else said_of(status),
             **found,
         )
 
@@ -173,7 +174,7 @@ class Reducer:
     ) -> _Wants:
         given = [
             entry
-            for entry in _listed(status, "containerStatuses")
+            for entry in listed(status, "containerStatuses")
             if isinstance(entry, Mapping) and entry.get("allocatedResources")
         ]
         key = _template(spec, namespace, words, given)
@@ -249,7 +250,7 @@ def _template(spec: Json, namespace: str, words: _Words, given: list[Json]) -> s
             )
             if isinstance(entry, Mapping)
             else entry
-            for entry in _listed(spec, word)
+            for entry in listed(spec, word)
         )
     if spec.get("affinity") or spec.get("topologySpreadConstraints"):
         parts += [namespace, words[0]]
@@ -258,26 +259,6 @@ def _template(spec: Json, namespace: str, words: _Words, given: list[Json]) -> s
     if given:
         parts += [(s.get("name"), s["allocatedResources"]) for s in given]
     return repr(parts)
-
-
-def _said(status: Json) -> str:
-    """
-    Give what a pod that cannot be placed says of it, if its condition says so.
-    """
-    for entry in _listed(status, "conditions"):
-        if isinstance(entry, Mapping) and entry.get("type") == "PodScheduled":
-            is_ours = entry.get("reason") == "Unschedulable"
-            message = entry.get("message")
-            return intern(message) if is_ours and isinstance(message, str) else ""
-    return ""
-
-
-def _listed(raw: Json, key: str) -> list[Any]:
-    """
-    Give a list, or what stands there instead of one: whoever reads it will say so.
-    """
-    value = raw.get(key)
-    return value if isinstance(value, list) else [value]
 
 
 def _wants(spec: Json, namespace: str, words: _Words, given: list[Json]) -> _Wants:
@@ -289,6 +270,8 @@ def _wants(spec: Json, namespace: str, words: _Words, given: list[Json]) -> _Wan
     ports = tried(lambda: host_ports_of(spec), no_ports, faults)
     part = tried(lambda: part_asked(spec, asked, said), NOTHING, faults)
     no_words: tuple[str, ...] = ()
+    no_asks: tuple[ExtendedAsk, ...] = ()
+    extended = tried(lambda: extended_asks(spec), no_asks, [])  # as requests say
     faults += part.invalid
     return _Wants(
         requests={**(part.requests or asked), **ports},
@@ -303,31 +286,8 @@ def _wants(spec: Json, namespace: str, words: _Words, given: list[Json]) -> _Wan
         ),
         invalid=tuple(dict.fromkeys((*uncounted, *faults))),
         uncounted=tuple(uncounted),
+        extended=extended,
     )
-
-
-def _phase(meta: Json, spec: Json, status: Json) -> PodPhase:
-    """
-    Say where a pod is in its life; one that leaves holds its room until it is gone.
-    """
-    word = status.get("phase")
-    if word in ("Succeeded", "Failed"):
-        return PodPhase(word)
-    if meta.get("deletionTimestamp"):
-        return PodPhase.TERMINATING
-    if spec.get("nodeName"):
-        return PodPhase.RUNNING
-    return PodPhase.GATED if spec.get("schedulingGates") else PodPhase.PENDING
-
-
-def _deleted(meta: Json) -> float | None:
-    """
-    Give the time at which a pod was asked to leave: its deadline less its grace.
-    """
-    until = seconds(meta, "deletionTimestamp", "metadata")
-    if until is None:
-        return None
-    return until - (whole(meta, "deletionGracePeriodSeconds", "metadata") or 0)
 
 
 def _strings(meta: Json, key: str) -> Mapping[str, str]:
@@ -378,7 +338,7 @@ _Reader = Callable[[Json, Json, Json], object]
 _READERS: Mapping[str, _Reader] = {
     "uid": lambda meta, _, __: text(meta, "uid", "metadata"),
     "created": lambda meta, _, __: seconds(meta, "creationTimestamp", "metadata"),
-    "deleted": lambda meta, _, __: _deleted(meta),
+    "deleted": lambda meta, _, __: deleted(meta),
     "started": lambda _, __, status: seconds(status, "startTime", "status"),
     "scheduler": lambda _, spec, __: _scheduler(spec),
     "labels": lambda meta, _, __: _strings(meta, "labels"),

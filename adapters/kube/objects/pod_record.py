@@ -5,6 +5,7 @@ Pods as planning reads them: reduced from raw objects at once.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from adapters.kube.objects.extended_asks import ExtendedAsk
 from adapters.kube.objects.parts.device_parts import SharedGpus
 from adapters.kube.objects.parts.part_words import PodPart
 from adapters.kube.objects.pod_terms import NO_TERMS, PodTerms
@@ -30,12 +31,14 @@ class PodClaim:
     """
     A claim of devices that a pod names: itself, or by the template it is made of.
 
-    ``claim`` is none while it is not made yet, and empty where none is needed.
+    ``claim`` is none while it is not made yet, and empty where none is needed.  One
+    that is made for extended resources says what is ``asked``.
     """
 
     name: str
     claim: str | None
     template: str = ""
+    asked: tuple[ExtendedAsk, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +58,8 @@ class PodRecord:
     that are known and not read.
     ``gpus`` are the whole ones of each container, init containers first.
     ``run_limit`` is after how many seconds it is ended at the latest.
-    ``claims`` are those of devices.
+    ``claims`` are those of devices, ``extended`` what each container asks for of
+    extended resources.
     """
 
     namespace: str
@@ -88,6 +92,7 @@ class PodRecord:
     unread: tuple[str, ...] = ()
     run_limit: int | None = None
     claims: tuple[PodClaim, ...] = ()
+    extended: tuple[ExtendedAsk, ...] = ()
     said: str = field(default="", compare=False)
 
     @property

@@ -155,6 +155,13 @@ class Cache:
         with self._lock:
             return self._nodes.records.get(name)
 
+    def nodes(self) -> tuple[NodeRecord, ...]:
+        """
+        List the nodes as they are now.
+        """
+        with self._lock:
+            return tuple(self._nodes.records.values())
+
     def pods_named(self, keys: Iterable[str]) -> list[PodRecord]:
         """
         List the pods that the API server shows under some keys.
@@ -198,7 +205,7 @@ class Cache:
             return View(
                 pods=tuple(pods.values()),
                 nodes=tuple(self._nodes.records.values()),
-                objects=self._objects(),
+                objects=_objects(self._others),
                 versions={
                     called(resource): shelf.version
                     for resource, shelf in self._shelves.items()
@@ -233,19 +240,20 @@ class Cache:
         self.revision += 1
         self.changed.set()
 
-    def _objects(self) -> Objects:
-        """
-        Give the objects by kind; one that is served in two versions is there once.
-        """
-        by_kind: dict[tuple[str, str], dict[str, Raw]] = {}
-        for resource, shelf in self._others.items():
-            if shelf.version:  # else it is not installed
-                held = by_kind.setdefault((resource.group, resource.kind), {})
-                for key, raw in shelf.records.items():
-                    held.setdefault(key, raw)
-        return Objects(
-            by_kind={kind: tuple(held.values()) for kind, held in by_kind.items()}
-        )
+
+def _objects(others: Mapping[Resource, Shelf[Any]]) -> Objects:
+    """
+    Give the objects by kind; one that is served in two versions is there once.
+    """
+    by_kind: dict[tuple[str, str], dict[str, Raw]] = {}
+    for resource, shelf in others.items():
+        if shelf.version:  # else it is not installed
+            held = by_kind.setdefault((resource.group, resource.kind), {})
+            for key, raw in shelf.records.items():
+                held.setdefault(key, raw)
+    return Objects(
+        by_kind={kind: tuple(held.values()) for kind, held in by_kind.items()}
+    )
 
 
 def _assumed(pod: PodRecord, held: Assumed) -> PodRecord:

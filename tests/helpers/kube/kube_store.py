@@ -65,6 +65,8 @@ class Store:
     def _patch(self, path: str, body: dict) -> dict:
         held = deepcopy(self._get(path, None))
         wanted = body["metadata"].pop("resourceVersion", None)
+        if body["metadata"].get("uid") not in {None, held["metadata"].get("uid")}:
+            raise ConflictError(f"patch {path}", 409, "another uid")
         if wanted not in {None, held["metadata"]["resourceVersion"]}:
             raise ConflictError(f"patch {path}", 409, "the object has been modified")
         self.put(path, merged(held, body))

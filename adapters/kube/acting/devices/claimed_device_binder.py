@@ -40,12 +40,20 @@ class ClaimedDeviceBinder:
         self._writer = ResourceClaimWriter(deeds.transport, deeds.allowed)
         self._dealer = DeviceDealer(cache, self._writer.written)
 
-    def concerns(self, steps: Sequence[Operation]) -> bool:
+    def concerned(
+        self, units: Mapping[str, Sequence[Operation]]
+    ) -> dict[str, Sequence[Operation]]:
         """
-        Tell whether some pods claim devices.
+        Give the gangs of which some pods claim devices.
         """
-        keys = [step.pod for step in steps]
-        return any(pod.claims for pod in self._cache.pods_named(keys))
+        keys = [step.pod for unit in units.values() for step in unit]
+        pods = self._dealer.claiming(self._cache.pods_named(keys))
+        claiming = {pod.key for pod in pods}
+        return {
+            name: unit
+            for name, unit in units.items()
+            if any(step.pod in claiming for step in unit)
+        }
 
     def prepare(
         self, units: Mapping[str, Sequence[Operation]], run: Run
@@ -95,11 +103,8 @@ class ClaimedDeviceBinder:
         """
         Take back what pods that wait have been given, and not by this round.
         """
-        idle = [
-            pod
-            for pod in self._cache.pods_that(lambda pod: pod.claims)
-            if pod.node is None
-        ]
+        pods = self._cache.pods_that(lambda pod: pod.claims or pod.extended)
+        idle = [pod for pod in self._dealer.claiming(pods) if pod.node is None]
         self._take_back([pod for pod in idle if pod.phase is PodPhase.PENDING])
 
     def _take_back(self, pods: Sequence[PodRecord]) -> None:

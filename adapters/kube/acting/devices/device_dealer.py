@@ -16,6 +16,11 @@ from adapters.kube.claims.device_choices import Options, options_of
 from adapters.kube.claims.device_items import items_of
 from adapters.kube.claims.device_reading import DeviceReading
 from adapters.kube.claims.device_requests import DeviceClaim, HeldDevice
+from adapters.kube.claims.extended_resources import (
+    ExtendedResources,
+    offered_by,
+    told_of,
+)
 from adapters.kube.claims.free_devices import FreeDevices
 from adapters.kube.dialects.native.gangs import Native
 from adapters.kube.gangs.devices.device_room import READ_KINDS
@@ -33,12 +38,15 @@ _FOLLOWED = (*DEVICES, *Native.resources)
 class Grant:
     """
     What is to be written into one claim: for whom, and its devices where it has none.
+
+    One for extended resources may have to be made first, and is ``told`` to its pod.
     """
 
     key: str
     raw: Raw
     users: tuple[Mapping[str, str], ...]
     allocation: Mapping[str, Any] | None = None
+    told: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +70,17 @@ class DeviceDealer:
         self._cache = cache
         self._written = written
         self._reading = DeviceReading()
+        self._extended = ExtendedResources()
+
+    def claiming(self, pods: Iterable[PodRecord]) -> list[PodRecord]:
+        """
+        List those of some pods that claim devices, with what they claim by class.
+        """
+        some = [pod for pod in pods if pod.claims or pod.extended]
+        if any(pod.extended for pod in some) and self._held("DeviceClass"):
+            self._read()
+            some = [self._extended.claiming(pod) for pod in some]
+        return [pod for pod in some if pod.claims]
 
     def deal(
         self, steps: Sequence[Operation]
@@ -76,11 +95,16 @@ class DeviceDealer:
         found: dict[Operation, tuple[Grant, ...] | str] = dict.fromkeys(steps, ())
         uses: dict[str, list[_Use]] = {}
         for step in steps:
-            for pod in self._cache.pods_named([step.pod]):
+            for pod in map(self._extended.claiming, self._cache.pods_named([step.pod])):
                 for entry in pod.claims:
                     if entry.claim == "":
                         continue
                     key = f"{pod.namespace}/{entry.claim}"
+                    if entry.asked and key not in claims:
+                        raw = self._extended.made_for(pod, entry.asked)
+                        claim = self._reading.claim(raw)
+                        key = claim.key
+                        raws[key], claims[key] = raw, claim
                     if key not in claims:
                         found[step] = f"claim {entry.name} is not made yet"
                         continue
@@ -94,7 +118,7 @@ class DeviceDealer:
                 found |= {use.step: what for use in users}
             elif isinstance(had := found[first.step], tuple):
                 who = {each["uid"]: each for each in map(self._user, users)}
-                grant = Grant(key, raws[key], tuple(who.values()), what)
+                grant = Grant(key, raws[key], tuple(who.values()), what, _told(first))
                 found[first.step] = (*had, grant)
         return found
 
@@ -117,11 +141,37 @@ class DeviceDealer:
         self._reading.read(*(tuple(held(kind).values()) for kind in READ_KINDS))
         raws = held("ResourceClaim")
         for key, raw in list(self._written.items()):
-            if key not in raws or _version(raws[key]) >= _version(raw):
+            if self._is_over(key, raw, raws):
                 del self._written[key]
             else:
                 raws[key] = raw
+        classes = self._reading.classes
+        if classes:
+            offered = offered_by(each.node for each in self._cache.nodes())
+            claims = self._reading.claims(list(raws.values())).values()
+            self._extended = ExtendedResources(classes, offered, claims)
         return raws
+
+    def _is_over(self, key: str, raw: Raw, raws: Mapping[str, Raw]) -> bool:
+        """
+        Tell whether the server has shown a claim as we wrote it, or a later one.
+
+        One that we made is not shown at once; it is gone where later changes were.
+        """
+        if key in raws:
+            return _version(raws[key]) >= _version(raw)
+        return self._shown("ResourceClaim") >= _version(raw)
+
+    def _shown(self, kind: str) -> int:
+        """
+        Give the number of the last change of a kind that the server has shown.
+        """
+        shown = [0]
+        for each in _FOLLOWED:
+            if each.kind == kind:
+                with suppress(KeyError):
+                    shown.append(number_of(self._cache.shelf(each).version))
+        return max(shown)
 
     def _given(
         self, uses: Mapping[str, Sequence[_Use]], claims: Mapping[str, DeviceClaim]
@@ -183,11 +233,11 @@ class DeviceDealer:
         found: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
         for pod in pods:
             group = self._group(pod)
-            for entry in pod.claims:
+            for entry in self._extended.claiming(pod).claims:
                 claim = claims.get(f"{pod.namespace}/{entry.claim}")
                 if claim is None:
                     continue
-                if pod.uid in claim.users:
+                if pod.uid in claim.users or entry.asked:
                     found.setdefault(claim.key, []).append((pod.uid, (pod.key,)))
                 meta = {} if group is None else mapping(group, "metadata")
                 uid = text(meta, "uid", "metadata")
@@ -233,6 +283,13 @@ def _dealt(
         elif any(claim.key == key for key, _ in wanted):
             what = f"its devices are not free on node {node} any more"
             yield claim.key, f"claim {claim.key}: {what}"
+
+
+def _told(use: _Use) -> dict[str, Any] | None:
+    """
+    Say what a pod is told of the claim that is made for its extended resources.
+    """
+    return told_of(use.entry.asked, use.claim.name) if use.entry.asked else None
 
 
 def _names(group: Raw, entry: PodClaim) -> bool:

@@ -13,6 +13,7 @@ from adapters.kube.acting.operations import NO_ANSWER, Answer
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.api.client import Transport
 from adapters.kube.api.errors import ClusterError, ConflictError, NotFoundError
+from adapters.kube.objects.extended_asks import EXTENDED
 from adapters.kube.objects.fields import FieldError, items, mapping, records
 
 FINALIZER = "resource.kubernetes.io/delete-protection"
@@ -20,6 +21,11 @@ CLAIM_RULE = (
     '{apiGroups: ["resource.k8s.io"], resources: ["resourceclaims", '
     '"resourceclaims/status", "resourceclaims/binding"], verbs: ["get", "patch"]}'
 )
+MADE_RULE = (
+    '{apiGroups: ["resource.k8s.io"], resources: ["resourceclaims"], '
+    'verbs: ["create", "delete"]}'
+)
+TOLD_RULE = '{apiGroups: [""], resources: ["pods/status"], verbs: ["patch"]}'
 MOST_USERS = 256
 _MOST_TRIES = 5
 
@@ -68,6 +74,41 @@ class ResourceClaimWriter:
 
     def _reserved(self, grant: Grant) -> Answer:
         raw = grant.raw
+        if not mapping(raw, "metadata").get("uid"):
+            raw = self._made(grant)
+        answer = self._given(grant, raw)
+        if answer == NO_ANSWER and grant.told is not None:
+            self._tell(grant)
+        return answer
+
+    def _made(self, grant: Grant) -> Raw:
+        """
+        Make a claim, unless we did before.
+        """
+        path = _path(grant.key).rpartition("/")[0]
+        meta = {**mapping(grant.raw, "metadata"), "finalizers": [FINALIZER]}
+        body = {**grant.raw, "metadata": meta}
+        try:
+            found = self._transport.call("POST", path, body, rule=MADE_RULE)
+        except ConflictError:
+            return self._read(grant.key)
+        self.written[grant.key] = found
+        return found
+
+    def _tell(self, grant: Grant) -> None:
+        """
+        Tell a pod which claim was made for it, and which request is for whom.
+        """
+        (user,) = grant.users
+        space = grant.key.partition("/")[0]
+        body = {
+            "metadata": {"uid": user["uid"]},
+            "status": {"extendedResourceClaimStatus": grant.told},
+        }
+        path = f"/api/v1/namespaces/{space}/pods/{user['name']}/status"
+        self._transport.call("PATCH", path, body, rule=TOLD_RULE)
+
+    def _given(self, grant: Grant, raw: Raw) -> Answer:
         for _ in range(_MOST_TRIES):
             if (answer := _why_not(grant, raw)) is not None:
                 return answer
@@ -107,7 +148,11 @@ class ResourceClaimWriter:
         finalizers = items(meta, "finalizers", "metadata")
         if not left and FINALIZER in finalizers:
             rest = [each for each in finalizers if each != FINALIZER]
-            self._patch(key, raw, {"metadata": {"finalizers": rest or None}})
+            raw = self._patch(key, raw, {"metadata": {"finalizers": rest or None}})
+        if not left and mapping(meta, "annotations", "metadata").get(EXTENDED):
+            same = {"preconditions": {"uid": meta.get("uid")}}
+            self._transport.call("DELETE", _path(key), same, rule=MADE_RULE)
+            self.written.pop(key, None)
         return True
 
     def _read(self, key: str) -> Raw:
@@ -130,7 +175,7 @@ def _why_not(grant: Grant, raw: Raw) -> Answer | None:
     Say why a claim as it is now can no longer get what was meant for it.
     """
     meta, status = mapping(raw, "metadata"), mapping(raw, "status")
-    was = mapping(grant.raw, "metadata").get("uid")
+    was = mapping(grant.raw, "metadata").get("uid", meta.get("uid"))
     if meta.get("uid") != was or meta.get("deletionTimestamp") is not None:
         return "again", f"claim {grant.key} is being deleted, or another one"
     has = status.get("allocation") is not None

@@ -46,6 +46,12 @@ class ClaimedDevices:
     )
     _demands: dict[NodeDemand, NodeDemand] = field(default_factory=dict, compare=False)
 
+    def claiming(self, pod: PodRecord) -> PodRecord:
+        """
+        Give a pod that claims what it asks for of extended resources by class.
+        """
+        return self.users.extended.claiming(pod)
+
     def facts(self, pods: Iterable[PodRecord]) -> object:
         """
         Give what decides of the devices of some pods, to compare.
@@ -58,7 +64,7 @@ class ClaimedDevices:
                 placed.demand.volumes,
                 self.near(pod),
             )
-            for pod in pods
+            for pod in map(self.claiming, pods)
             if pod.claims and pod.phase not in _FINISHED
             for placed in [self.placed(pod)]
         )
@@ -67,7 +73,7 @@ class ClaimedDevices:
         """
         Say what of a pod's claims is not planned, with the field.
         """
-        for claim, spec, fault in self.users.specs(pod):
+        for claim, spec, fault in self.users.specs(self.claiming(pod)):
             if claim is not None and claim.held is not None:
                 continue
             items = self.users.items(spec) if spec and not fault else ()
@@ -80,7 +86,7 @@ class ClaimedDevices:
         """
         Walk the waiting pods whose claims are not there yet.
         """
-        for pod in pods:
+        for pod in map(self.claiming, pods):
             if pod.claims and pod.phase is PodPhase.PENDING:
                 fault = self.fault(pod)
                 if fault is not None:
@@ -97,7 +103,7 @@ class ClaimedDevices:
 
     def _lacks(self, pod: PodRecord, entry: PodClaim) -> str:
         claim = self.users.claim(pod, entry)
-        if entry.claim == "":
+        if entry.claim == "" or (entry.asked and claim is None):
             return ""
         if claim is None:
             is_planned = not pod.uid and self.users.template(pod, entry) is not None
@@ -269,15 +275,16 @@ def with_devices(devices: ClaimedDevices, members: list[Member]) -> list[Member]
     """
     Let pods ask for the devices that they claim.
     """
-    if not any(member.pod.claims for member in members):
+    claiming = [devices.claiming(member.pod) for member in members]
+    if not any(pod.claims for pod in claiming):
         return members
     return [
         replace(
             m,
-            pod=devices.placed(m.pod),
-            neighbours=devices.beside(m.pod, m.neighbours),
+            pod=devices.placed(pod),
+            neighbours=devices.beside(pod, m.neighbours),
         )
-        if m.pod.claims and m.pod.phase not in _FINISHED
+        if pod.claims and pod.phase not in _FINISHED
         else m
-        for m in members
+        for m, pod in zip(members, claiming, strict=True)
     ]

@@ -2,7 +2,7 @@
 The devices of a cluster from one look to the next: read again only where they changed.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -10,6 +10,7 @@ from adapters.kube.claims.claim_users import ClaimUsers
 from adapters.kube.claims.device_items import Item
 from adapters.kube.claims.device_reading import DeviceReading
 from adapters.kube.claims.device_rows import device_rows
+from adapters.kube.claims.extended_resources import ExtendedResources, offered_by
 from adapters.kube.dialects.notes import named
 from adapters.kube.dialects.protocol import Objects
 from adapters.kube.gangs.devices.claimed_devices import (
@@ -18,6 +19,7 @@ from adapters.kube.gangs.devices.claimed_devices import (
     shared_row,
 )
 from adapters.kube.objects.fields import mapping
+from adapters.kube.objects.node_record import NodeRecord
 from adapters.kube.objects.pod_record import PodRecord
 from models.gangs import ON_A_NODE, PodPhase
 from models.resources import Resources
@@ -48,6 +50,27 @@ class DeviceRoom:
 
     def __init__(self) -> None:
         self._reading = DeviceReading()
+        self._extended = ExtendedResources()
+
+    @property
+    def by_class(self) -> Collection[str]:
+        """
+        Name the extended resources that are had as devices of classes only.
+        """
+        return self._extended.names
+
+    def see(self, wide: Objects, nodes: Iterable[NodeRecord]) -> None:
+        """
+        Take the classes that there are, and what nodes offer themselves.
+        """
+        classes = wide.of(GROUP, "DeviceClass")
+        self._reading.read_classes(classes)
+        self._extended = ExtendedResources()
+        if classes:
+            claims = self._reading.claims(wide.of(GROUP, "ResourceClaim"))
+            offered = offered_by(each.node for each in nodes)
+            classes_now = self._reading.classes
+            self._extended = ExtendedResources(classes_now, offered, claims.values())
 
     def look(
         self, wide: Objects, ours: Iterable[PodRecord], others: Iterable[PodRecord]
@@ -55,11 +78,16 @@ class DeviceRoom:
         """
         Say what pods ask of devices, and what nodes offer; ``ours`` are to be planned.
         """
-        mine = [pod for pod in ours if pod.claims and pod.phase not in _FINISHED]
+        claiming = self._extended.claiming
+        mine = [
+            pod
+            for pod in map(claiming, ours)
+            if pod.claims and pod.phase not in _FINISHED
+        ]
         if not mine:
             return ClaimedDevices()
         self._reading.read(*(wide.of(GROUP, kind) for kind in READ_KINDS))
-        users, free = self._users(wide, mine, others), self._reading.free
+        users, free = self._users(wide, mine, map(claiming, others)), self._reading.free
         free.see(_items(users, mine))
         claims = users.claims.values()
         bins, closed = free.bins(each for claim in claims for each in claim.held or ())
@@ -97,7 +125,7 @@ class DeviceRoom:
             f"{space}/{name}": str(mapping(raw, "metadata").get("uid") or "")
             for space, name, raw in named(wide.of(*_POD_GROUP))
         }
-        return ClaimUsers(claims, templates, users, groups)
+        return ClaimUsers(claims, templates, users, groups, self._extended)
 
 
 def _turn(pod: PodRecord) -> tuple[bool, float, str]:

@@ -3,9 +3,22 @@ Claims of devices in snapshots: what pods ask for, what nodes offer, and who wai
 """
 
 import solver
+from adapters.kube.dialects.registry import dialects
+from adapters.kube.gangs.assemble import Assembler
+from adapters.kube.objects.node_record import node_record
+from adapters.kube.objects.pod_reader import pod_record
 from models.policy import Policy
 from models.resources import CLAIMED_DEVICES
-from tests.helpers.kube.manifests import assembled, in_group, node, obj, pod, pod_group
+from tests.helpers.kube.manifests import (
+    NOW,
+    assembled,
+    in_group,
+    node,
+    obj,
+    objects,
+    pod,
+    pod_group,
+)
 from tests.helpers.rounds.devices import (
     GPU_CLASS,
     MIG_CLASS,
@@ -254,3 +267,91 @@ def test_devices_that_nobody_asks_for_change_no_snapshot():
     without = assembled(node(gpus=0), pod()).snapshot
 
     assert with_ == without
+
+
+EXTENDED_GPU = "example.com/gpu"
+
+
+def by_class(name="gpus.example.com"):
+    return device_class(
+        name, f"{attribute('type')} == 'gpu'", extendedResourceName=EXTENDED_GPU
+    )
+
+
+def extended(name, number, resource=EXTENDED_GPU, **fields):
+    """
+    A pod that asks for an extended resource and names no claim.
+    """
+    raw = pod(name, gpus=0, meta={"uid": f"uid-{name}"}, **fields)
+    raw["spec"]["containers"][0]["resources"] = {"requests": {resource: str(number)}}
+    return raw
+
+
+def offering(name, number):
+    raw = node(name, gpus=0)
+    raw["status"]["allocatable"][EXTENDED_GPU] = str(number)
+    return raw
+
+
+def test_extended_resources_are_had_as_devices_of_their_class():
+    slices = [node_slice("n", [gpu(i) for i in range(3)])]
+    pods = [extended("a", 2), extended("b", 2), *asking("c", asks("r", GPU_CLASS, 1))]
+
+    assert {"a": "n", "c": "n"} == starts(by_class(), *slices, *pods)
+
+
+def test_the_implicit_resource_of_a_class_is_had_as_its_devices():
+    slices = [node_slice("n", [gpu(i) for i in range(2)])]
+    implicit = f"deviceclass.resource.kubernetes.io/{GPU_CLASS}"
+
+    assert {"a": "n"} == starts(*slices, extended("a", 2, implicit))
+
+
+def test_extended_resources_that_nodes_offer_are_had_there():
+    slices = [node_slice("n", [gpu(i) for i in range(2)])]
+    found = starts(by_class(), *slices, offering("m", 1), extended("a", 1))
+
+    assert {"a": "m"} == found
+
+
+def test_a_pod_whose_claim_was_made_goes_where_its_devices_are():
+    slices = [node_slice(n, [gpu(i) for i in range(2)]) for n in ("m", "n")]
+    made = claim("made")
+    made["metadata"] |= {
+        "annotations": {"resource.kubernetes.io/extended-resource-claim": "true"},
+        "ownerReferences": [{"kind": "Pod", "uid": "uid-a", "controller": True}],
+    }
+    raw = allocated(made, "gpu-0", users=["uid-a"], at="n")
+
+    assert {"a": "n"} == starts(
+        by_class(), *slices, raw, extended("a", 1), nodes=("m", "n")
+    )
+
+
+def test_a_running_pod_has_the_devices_of_its_claim():
+    slices = [node_slice("n", [gpu(i) for i in range(2)])]
+    made = claim("made")
+    made["metadata"] |= {
+        "annotations": {"resource.kubernetes.io/extended-resource-claim": "true"},
+        "ownerReferences": [{"kind": "Pod", "uid": "uid-a", "controller": True}],
+    }
+    raw = allocated(made, "gpu-0", users=["uid-a"], at="n")
+    runs = extended("a", 1, nodeName="n")
+    snapshot = assembled(
+        node(gpus=0), *classes(), by_class(), *slices, raw, runs, extended("b", 2)
+    ).snapshot
+
+    plan = solver.decide(snapshot, Policy())
+    assert [] == list(plan.operations)
+
+
+def test_a_gang_asks_anew_when_its_class_comes_or_goes():
+    read = [pod_record(extended("a", 2))], [node_record(node(gpus=0))]
+    slices = node_slice("n", [gpu(i) for i in range(2)])
+    assembler = Assembler(dialects())
+    found = []
+    for raws in ([slices], [slices, by_class()], [slices]):
+        made = assembler.assembled(*read, objects(*raws), NOW).snapshot
+        found.append([str(x.op) for x in solver.decide(made, Policy()).operations])
+
+    assert [[], ["Bind"], []] == found
