@@ -72,7 +72,7 @@ def requested(evidence: Evidence) -> tuple[Amounts, list[Doubt]]:
     kinds = [strict] if strict == loose == whole else [strict, loose, whole]
     for hope in hopes.values():
         readings = [_asks(hope, hopes, kind, evidence) for kind in kinds]
-        beside = any(leaf.neighbours for leaf in pod_sets(hope.gang.tree))
+        beside = _is_beside_others(hope, evidence)
         if beside or _shares_hosts(hope) or _is_bounded_from_below(hope, evidence):
             readings.append({})
         if all(reading == readings[0] for reading in readings):
@@ -161,6 +161,19 @@ def _asks(
     return {name: amount for name, amount in sums.items() if amount}
 
 
+def _is_beside_others(hope: _Hope, evidence: Evidence) -> bool:
+    """
+    Tell whether who is around the pods of a gang, or of its mates, could rule it out.
+    """
+    mates = [evidence.gangs.get(key) for key in hope.gang.mates]
+    return any(
+        leaf.neighbours
+        for gang in (hope.gang, *mates)
+        if gang is not None
+        for leaf in pod_sets(gang.tree)
+    )
+
+
 def _shares_hosts(hope: _Hope) -> bool:
     """
     Tell whether running pods of its own could rule out hosts for good.
@@ -238,6 +251,7 @@ def _kind(gang: Gang) -> object | None:
         leaf.minimum,
         tuple(leaf.requests.items()),
         leaf.demand,
+        leaf.neighbours,
         leaf.exclusive,
         leaf.topology,
     )

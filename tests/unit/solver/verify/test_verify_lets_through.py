@@ -5,6 +5,7 @@ What looks broken and is not.
 import pytest
 
 from models.gangs import MatchPolicy
+from models.neighbours import Near, Neighbours
 from models.plan import Operation
 from models.policy import Policy
 from models.resources import GPU
@@ -156,6 +157,29 @@ def test_gangs_that_can_never_start_take_no_share():
     rival = snapshot(nodes(1), [mine, gang("b", queue="p", gpus=8)], queues)
 
     assert ["entitled"] == [found.rule for found in verify(rival, POLICY, made)]
+
+
+def test_who_is_around_a_gang_is_its_own_and_its_mates_affair():
+    lonely = Neighbours(near=Near("nobody", ("zone",)))
+    beside = {
+        "alike but for who is around": [
+            gang("b", queue="p", gpus=8),
+            gang("c", queue="p", gpus=8, neighbours=lonely),
+        ],
+        "its mate": [
+            gang("b", queue="p", gpus=8, mates=["b", "c"]),
+            gang("c", queue="p", neighbours=lonely, mates=["b", "c"]),
+        ],
+    }
+    wanted = {"alike but for who is around": 3, "its mate": 4}
+    queues = [queue("q"), queue("p")]
+    for label, others in beside.items():
+        pods = wanted[label]
+        mine = gang("a", queue="q", gpus=8, minimum=pods)
+        given = snapshot(nodes(4), [mine, *others], queues)
+        steps = binds("a", *(f"n{i}" for i in range(pods)))
+
+        assert () == verify(given, POLICY, plan(*steps, entitled=["a"])), label
 
 
 def test_impossible_subtrees_take_no_share_and_the_rest_of_the_tree_does():
