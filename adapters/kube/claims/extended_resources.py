@@ -71,13 +71,19 @@ class ExtendedResources:
         """
         return self._classes.keys()
 
-    def claiming(self, pod: PodRecord) -> PodRecord:
+    def claiming(self, pod: PodRecord, offered: Collection[str] = ()) -> PodRecord:
         """
         Give a pod that claims what it asks for of these resources, and no longer asks.
+
+        What its node has ``offered`` itself it has there.
         """
         if not self._classes or pod.part is not None:
             return pod
-        asked = tuple(one for one in pod.extended if one.resource in self._classes)
+        asked = tuple(
+            one
+            for one in pod.extended
+            if one.resource in self._classes and one.resource not in offered
+        )
         if not asked:
             return pod
         gone = {one.resource for one in asked}

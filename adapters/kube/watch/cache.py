@@ -155,13 +155,6 @@ class Cache:
         with self._lock:
             return self._nodes.records.get(name)
 
-    def nodes(self) -> tuple[NodeRecord, ...]:
-        """
-        List the nodes as they are now.
-        """
-        with self._lock:
-            return tuple(self._nodes.records.values())
-
     def pods_named(self, keys: Iterable[str]) -> list[PodRecord]:
         """
         List the pods that the API server shows under some keys.

@@ -46,9 +46,7 @@ class ClaimedDeviceBinder:
         """
         Give the gangs of which some pods claim devices.
         """
-        keys = [step.pod for unit in units.values() for step in unit]
-        pods = self._dealer.claiming(self._cache.pods_named(keys))
-        claiming = {pod.key for pod in pods}
+        claiming = self._dealer.claiming(x for unit in units.values() for x in unit)
         return {
             name: unit
             for name, unit in units.items()
@@ -104,7 +102,7 @@ class ClaimedDeviceBinder:
         Take back what pods that wait have been given, and not by this round.
         """
         pods = self._cache.pods_that(lambda pod: pod.claims or pod.extended)
-        idle = [pod for pod in self._dealer.claiming(pods) if pod.node is None]
+        idle = [pod for pod in pods if pod.node is None]
         self._take_back([pod for pod in idle if pod.phase is PodPhase.PENDING])
 
     def _take_back(self, pods: Sequence[PodRecord]) -> None:

@@ -72,15 +72,22 @@ class DeviceDealer:
         self._reading = DeviceReading()
         self._extended = ExtendedResources()
 
-    def claiming(self, pods: Iterable[PodRecord]) -> list[PodRecord]:
+    def claiming(self, steps: Iterable[Operation]) -> set[str]:
         """
-        List those of some pods that claim devices, with what they claim by class.
+        Name the pods that claim devices of their node, themselves or by class.
         """
-        some = [pod for pod in pods if pod.claims or pod.extended]
-        if any(pod.extended for pod in some) and self._held("DeviceClass"):
+        if self._held("DeviceClass"):
             self._read()
-            some = [self._extended.claiming(pod) for pod in some]
-        return [pod for pod in some if pod.claims]
+        return {step.pod for step in steps for pod in self._pods(step) if pod.claims}
+
+    def _pods(self, step: Operation) -> list[PodRecord]:
+        """
+        Give the pod that is to be bound, with what it claims by class on its node.
+        """
+        node = self._cache.node(step.node) if step.node else None
+        offered = offered_by([node.node]) if node else ()
+        pods = self._cache.pods_named([step.pod])
+        return [self._extended.claiming(pod, offered) for pod in pods]
 
     def deal(
         self, steps: Sequence[Operation]
@@ -95,7 +102,7 @@ class DeviceDealer:
         found: dict[Operation, tuple[Grant, ...] | str] = dict.fromkeys(steps, ())
         uses: dict[str, list[_Use]] = {}
         for step in steps:
-            for pod in map(self._extended.claiming, self._cache.pods_named([step.pod])):
+            for pod in self._pods(step):
                 for entry in pod.claims:
                     if entry.claim == "":
                         continue
@@ -147,9 +154,8 @@ class DeviceDealer:
                 raws[key] = raw
         classes = self._reading.classes
         if classes:
-            offered = offered_by(each.node for each in self._cache.nodes())
             claims = self._reading.claims(list(raws.values())).values()
-            self._extended = ExtendedResources(classes, offered, claims)
+            self._extended = ExtendedResources(classes, (), claims)
         return raws
 
     def _is_over(self, key: str, raw: Raw, raws: Mapping[str, Raw]) -> bool:
@@ -237,7 +243,8 @@ class DeviceDealer:
                 claim = claims.get(f"{pod.namespace}/{entry.claim}")
                 if claim is None:
                     continue
-                if pod.uid in claim.users or entry.asked:
+                is_made = claim.is_extended and pod.uid in claim.owners
+                if is_made or pod.uid in claim.users:
                     found.setdefault(claim.key, []).append((pod.uid, (pod.key,)))
                 meta = {} if group is None else mapping(group, "metadata")
                 uid = text(meta, "uid", "metadata")

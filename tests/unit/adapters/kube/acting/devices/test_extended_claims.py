@@ -73,6 +73,7 @@ class Cluster:
 
     def __init__(self) -> None:
         self.api = Server()
+        self.offered: dict[str, str] = {}
         for name in NAMES:
             meta = {"uid": f"uid-{name}"}
             raw = pod(name, gpus=0, meta=meta)
@@ -84,7 +85,9 @@ class Cluster:
         Begin to lead, with a cache that has just been read.
         """
         cache = Cache([PODS, NODES, *DEVICES])
-        cache.shelf(NODES).put("n", 1, node_record(node("n", 0)), "1")
+        raw = node("n", 0)
+        raw["status"]["allocatable"] |= self.offered
+        cache.shelf(NODES).put("n", 1, node_record(raw), "1")
         devices = node_slice("n", [gpu(i) for i in range(3)])
         cache.shelf(KIND["ResourceSlice"]).put("n", 1, devices, "1")
         by_type = "device.attributes['gpu.nvidia.com'].type == 'gpu'"
@@ -207,3 +210,12 @@ def test_a_pod_that_is_gone_gets_no_claim_of_its_successor():
 
     assert "done" not in results[:1]
     assert "g-0" not in cluster.claims
+
+
+def test_a_pod_on_a_node_that_offers_the_resource_itself_needs_no_claim():
+    cluster = Cluster()
+    cluster.offered = {GPUS: "8"}
+
+    assert ["done", "done"] == cluster.lead()
+    assert set(NAMES) == cluster.bound
+    assert {} == cluster.claims
