@@ -4,6 +4,7 @@ Faults of heads: who is one, what is held for them, and against whom.
 
 from dataclasses import replace
 
+from solver.hold.heads import Line
 from solver.problem.lateness import unit_gpus
 from tests.faults.fault import Fault
 from tests.faults.switch import always, switch
@@ -56,7 +57,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "no-heads",
         "nothing is held for gangs passed over for long",
-        switch("solver.hold.heads:heads_of", always(())),
+        switch("solver.hold.heads:line_of", always(Line())),
         (
             "waiting/nodes-are-held-for-a-gang-passed-over",
             "waiting/one-head-holds-one-rack",
@@ -211,7 +212,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "all-idle-counts",
         "what nobody else needs counts against the budget, too",
-        switch("solver.hold.heads:_HeadChoice._idle", always(10**9)),
+        switch("solver.hold.heads:_HeadChoice._pressed", always(10**9)),
         ("waiting/what-others-need-no-held-node-for-costs-nothing",),
     ),
     Fault(
