@@ -123,8 +123,10 @@ class ClusterSource:
         return True
 
     def _is_refused(self) -> bool:
-        needed = (r for r in self.reflectors if r.resource.needed)
-        left = (r for r in self.reflectors if not r.settled.is_set())
+        needed = [r for r in self.reflectors if r.resource.needed]
+        left = [r for r in self.reflectors if not r.settled.is_set()]
+        if not left:  # the last was read while we waited for it
+            return False
         return all(r.is_refused for r in needed) or all(r.is_refused for r in left)
 
     def snapshot(self) -> Snapshot:

@@ -1,3 +1,5 @@
+import threading
+
 import pytest
 
 from adapters.kube.api.connect import connect
@@ -74,6 +76,24 @@ def test_nobody_waits_for_what_is_refused(source, server):
     eventually(source._is_refused)
 
     assert not source.wait(600)
+
+
+class _ReadTooLate(threading.Event):
+    """
+    Set just after whoever waits for it has given up.
+    """
+
+    def wait(self, timeout: float | None = None) -> bool:
+        was = self.is_set()
+        self.set()
+        return was
+
+
+def test_what_was_read_just_after_we_looked_is_not_refused(source):
+    for reflector in source.reflectors:
+        reflector.settled = _ReadTooLate()
+
+    assert source.wait(20)
 
 
 def test_nobody_waits_for_a_server_that_is_not_there(tmp_path):
