@@ -9,6 +9,7 @@ in the later ones, as its room is not theirs.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from exact.claimed_volumes import Claims, add_volumes
 from exact.small_model import SmallModel
 from models.gangs import PodPhase, PodSet, pod_sets
 from models.neighbours import Apart, Near, Neighbours, Spread
@@ -85,10 +86,20 @@ def add_neighbours(small: SmallModel, changes: Changes | None = None) -> None:
     moments = (pods,) if changes is None else (pods, [one.at_once() for one in pods])
     for moment in moments:
         _add_near(small, moment)
+    add_volumes(small, _claims(pods))
     kinds = {(one.said, one.demand) for one in pods if one.said.spread}
     for kind, demand in sorted(kinds, key=repr):
         for spread in kind.spread:
             _add_spread(small, spread, _of(kind, pods), demand, pods)
+
+
+def _claims(pods: Iterable[_Pods]) -> Iterator[Claims]:
+    """
+    Walk the claims of volumes, those that are there first.
+    """
+    for one in pods:
+        for kind, number in one.said.claims:
+            yield one.node, kind, number * one.there, number * one.new
 
 
 def _of(said: Neighbours, pods: list[_Pods]) -> list[_Pods]:

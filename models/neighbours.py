@@ -1,8 +1,9 @@
 """
-Neighbours: which pods a pod must be near, must be apart from, or is spread among.
+Neighbours: which pods a pod must be near, apart from, or is spread among.
 
 Selectors of pods are known by name here: whoever reads a source says of each pod which
 of them select it.  A domain is all nodes with one value of a label, the topology key.
+Pods are neighbours too where they need some of the same free volumes.
 """
 
 from collections.abc import Iterator
@@ -55,19 +56,33 @@ class Preferred(NamedTuple):
     weight: int = 1
 
 
+class ReachedVolumes(NamedTuple):
+    """
+    So many volumes that serve one claim each, of some kinds, wherever they are reached.
+
+    Nodes with the same of them reach the same volumes.
+    """
+
+    name: str
+    kinds: tuple[str, ...]
+    number: int = 1
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbours:
     """
     Which selectors select a pod, and what it asks of the pods around it.
 
-    What it would like is ``preferred``, and who else would like it or not is named by
-    ``preferred_by``: that only tells places apart that are equally good otherwise.
+    Of each kind in ``claims`` it needs so many free volumes.  What it would like is
+    ``preferred``, and who else would like it or not is named by ``preferred_by``: that
+    only tells places apart that are equally good otherwise.
     """
 
     selected: tuple[str, ...] = ()
     near: Near | None = None
     apart: tuple[Apart, ...] = ()
     spread: tuple[Spread, ...] = ()
+    claims: tuple[tuple[str, int], ...] = ()
     preferred: tuple[Preferred, ...] = ()
     preferred_by: tuple[str, ...] = ()
 
@@ -75,7 +90,8 @@ class Neighbours:
         """
         Tell whether anything is said that must hold.
         """
-        return bool(self.selected or self.near or self.apart or self.spread)
+        alone = not (self.selected or self.near or self.apart or self.spread)
+        return bool(self.claims) or not alone
 
     def required(self) -> "Neighbours":
         """

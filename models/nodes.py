@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from models.devices.gpu_parts import MigDevices, TakenDevice
-from models.neighbours import Neighbours
+from models.neighbours import Neighbours, ReachedVolumes
 from models.resources import Resources
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -176,7 +176,8 @@ class Node:
     Its GPUs are all of one model, with so many MiB of memory where that is known.
     ``taken`` names those that such work has, as far as that is known; all of them are
     counted in ``used``, the ones that it shares too.  ``others`` counts the pods of
-    such work that are neighbours to ours.
+    such work that are neighbours to ours.  ``volumes`` are free ones that it reaches,
+    as other nodes may too.
     """
 
     name: str
@@ -190,6 +191,7 @@ class Node:
     mig: MigDevices | None = None
     taken: tuple[TakenDevice, ...] = ()
     others: tuple[tuple[Neighbours, int], ...] = ()
+    volumes: tuple[ReachedVolumes, ...] = ()
 
     @property
     def counted_devices(self) -> frozenset[int]:

@@ -15,7 +15,9 @@ from adapters.files.names_in import (
     FIELD,
     claims,
     demands,
+    free_volumes,
     keys,
+    kinds_of_claims,
     leaf_names,
     namespaces,
     nodes,
@@ -27,7 +29,7 @@ from adapters.files.names_in import (
 )
 from adapters.files.writing.snapshot_writer import usual_names
 from models.gangs import DisruptionBudget, Gang, Group, RunKind, Tree
-from models.neighbours import Apart, Near, Neighbours
+from models.neighbours import Apart, Near, Neighbours, ReachedVolumes
 from models.nodes import (
     HOSTNAME,
     LabelRule,
@@ -79,7 +81,10 @@ class _Renamer:
         self._keys = self._codes("k", keys(snapshot, wanted))
         self._values = self._value_codes(values(snapshot, wanted), said)
         self._claims = self._codes("c", claims(snapshot))
-        self._neighbours = _renamed(self._codes("p", selectors(snapshot)), self._keys)
+        self._kinds = self._codes("w", kinds_of_claims(snapshot))
+        self._volumes = self._codes("f", (x.name for x in free_volumes(snapshot)))
+        selected = self._codes("p", selectors(snapshot))
+        self._neighbours = _renamed(selected, self._keys, self._kinds)
 
     def snapshot(self) -> Snapshot:
         old = self._old
@@ -148,6 +153,7 @@ class _Renamer:
             allocatable=with_claims(node.allocatable, self._claims),
             used=with_claims(node.used, self._claims),
             others=_others(node, self._neighbours),
+            volumes=tuple(sorted(map(self._reached, node.volumes))),
             labels={
                 self._key(key): self._values[key, value]
                 for key, value in node.labels.items()
@@ -248,6 +254,10 @@ class _Renamer:
             values=tuple(sorted(self._values[rule.key, v] for v in rule.values)),
         )
 
+    def _reached(self, volumes: ReachedVolumes) -> ReachedVolumes:
+        kinds = tuple(sorted(self._kinds[kind] for kind in volumes.kinds))
+        return ReachedVolumes(self._volumes[volumes.name], kinds, volumes.number)
+
     def _budget(self, budget: DisruptionBudget) -> DisruptionBudget:
         return replace(
             budget,
@@ -263,10 +273,10 @@ def _others(
 
 
 def _renamed(
-    names: Mapping[str, str], keys: Mapping[str, str]
+    names: Mapping[str, str], keys: Mapping[str, str], kinds: Mapping[str, str]
 ) -> Callable[[Neighbours], Neighbours]:
     """
-    Give what calls the selectors and keys of neighbours otherwise.
+    Give what calls the selectors, keys and claims of neighbours otherwise.
     """
 
     def key(said: str) -> str:
@@ -280,6 +290,7 @@ def _renamed(
             near=near and Near(names[near.pods], tuple(sorted(map(key, near.keys)))),
             apart=tuple(sorted(Apart(names[r.pods], key(r.key)) for r in said.apart)),
             spread=tuple(sorted(spread)),
+            claims=tuple(sorted((kinds[kind], n) for kind, n in said.claims)),
             preferred=tuple(
                 sorted(
                     r._replace(pods=names[r.pods], key=key(r.key))

@@ -8,7 +8,7 @@ from adapters.files.checking.across_file import expanded
 from adapters.files.checking.device_checks import asks_for_parts
 from adapters.files.checking.gang_checks import leaves_of
 from adapters.files.gang_records import FileGangMaker, host_ports
-from adapters.files.neighbour_records import others_of
+from adapters.files.neighbour_records import free_volumes_of, others_of
 from adapters.files.recorded_times import record_of
 from models.devices.gpu_models import with_models
 from models.devices.gpu_parts import (
@@ -114,6 +114,7 @@ def _nodes(given: Given) -> Iterable[Node]:
                 mig=mig,
                 taken=taken,
                 others=others_of(spec.others),
+                volumes=free_volumes_of(spec.volumes),
             )
 
 

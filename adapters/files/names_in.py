@@ -5,7 +5,7 @@ Every name in a snapshot: of gangs, nodes and queues, of label keys and their va
 from collections.abc import Iterable, Iterator
 
 from models.gangs import Gang, Group, RunKind, Tree, pod_sets
-from models.neighbours import Neighbours
+from models.neighbours import Neighbours, ReachedVolumes
 from models.nodes import LabelRule, NodeDemand
 from models.snapshot import Snapshot
 from models.topology import TopologyDemand
@@ -88,6 +88,23 @@ def selectors(snapshot: Snapshot) -> Iterator[str]:
     Walk the selectors of pods that are named.
     """
     return (name for said in neighbours(snapshot) for name in said.selectors())
+
+
+def kinds_of_claims(snapshot: Snapshot) -> Iterator[str]:
+    """
+    Walk the kinds of claims that need free volumes, or that these serve.
+    """
+    for said in neighbours(snapshot):
+        yield from (kind for kind, _ in said.claims)
+    for one in free_volumes(snapshot):
+        yield from one.kinds
+
+
+def free_volumes(snapshot: Snapshot) -> set[ReachedVolumes]:
+    """
+    Collect the free volumes that nodes reach.
+    """
+    return {one for node in snapshot.nodes for one in node.volumes}
 
 
 def claims(snapshot: Snapshot) -> Iterator[str]:

@@ -4,9 +4,15 @@ Neighbours as files write them, read and written.
 
 from collections.abc import Sequence
 
-from models.documents.place_specs import ApartSpec, NearSpec, OthersSpec, SpreadSpec
+from models.documents.place_specs import (
+    ApartSpec,
+    NearSpec,
+    OthersSpec,
+    ReachedSpec,
+    SpreadSpec,
+)
 from models.documents.scenario import TreeSpec
-from models.neighbours import Apart, Near, Neighbours, Preferred, Spread
+from models.neighbours import Apart, Near, Neighbours, Preferred, ReachedVolumes, Spread
 from models.nodes import Node
 
 Record = dict[str, object]
@@ -21,6 +27,7 @@ def neighbours_of(spec: TreeSpec) -> Neighbours:
         near=_near(spec.near),
         apart=_apart(spec.apart),
         spread=tuple(sorted({_spread(rule) for rule in spec.spread})),
+        claims=tuple(sorted(spec.claims.items())),
         preferred=tuple(
             sorted(
                 {
@@ -46,6 +53,31 @@ def others_of(specs: Sequence[OthersSpec]) -> tuple[tuple[Neighbours, int], ...]
         )
         found[here] = found.get(here, 0) + spec.count
     return tuple(sorted(found.items(), key=repr))
+
+
+def free_volumes_of(specs: Sequence[ReachedSpec]) -> tuple[ReachedVolumes, ...]:
+    """
+    Read the free volumes that a node reaches.
+    """
+    found = {
+        ReachedVolumes(spec.name, tuple(sorted(set(spec.kinds))), spec.count)
+        for spec in specs
+    }
+    return tuple(sorted(found))
+
+
+def free_volumes_written(node: Node) -> list[Record]:
+    """
+    Write the free volumes that a node reaches.
+    """
+    return [
+        {
+            "name": one.name,
+            "for": list(one.kinds),
+            **({"count": one.number} if one.number > 1 else {}),
+        }
+        for one in node.volumes
+    ]
 
 
 def _near(spec: NearSpec | None) -> Near | None:
@@ -79,6 +111,7 @@ def neighbours_written(said: Neighbours) -> Record:
             {"pods": rule.pods, "topologyKey": rule.key} for rule in said.apart
         ],
         "topologySpread": [_spread_written(rule) for rule in said.spread],
+        "claims": dict(said.claims),
         "preferredBy": list(said.preferred_by),
         "preferredPodAffinity": [
             _preferred_written(rule) for rule in said.preferred if rule.weight > 0

@@ -106,6 +106,7 @@ class VolumeSpec(Spec):
 
 
 SelectorName = Annotated[str, Field(min_length=1, max_length=253)]
+KindOfClaim = Annotated[str, Field(min_length=1, max_length=253)]
 
 
 class NearSpec(Spec):
@@ -160,6 +161,7 @@ class NeighboursSpec(Spec):
     spread: list[SpreadSpec] = Field(
         default_factory=list, alias="topologySpread", max_length=16
     )
+    claims: dict[KindOfClaim, Count] = Field(default_factory=dict, max_length=100)
     preferred_by: list[SelectorName] = Field(
         default_factory=list, alias="preferredBy", max_length=1000
     )
@@ -169,6 +171,16 @@ class NeighboursSpec(Spec):
     disliked: list[PreferredSpec] = Field(
         default_factory=list, alias="preferredPodAntiAffinity", max_length=100
     )
+
+
+class ReachedSpec(Spec):
+    """
+    Free volumes that a node reaches; nodes that say the same reach the same ones.
+    """
+
+    name: SelectorName
+    kinds: list[KindOfClaim] = Field(alias="for", min_length=1, max_length=1000)
+    count: Count = 1
 
 
 class OthersSpec(Spec):

@@ -22,6 +22,7 @@ from models.documents.place_specs import (
     NeighboursSpec,
     OthersSpec,
     PortNumber,
+    ReachedSpec,
     Spec,
     TaintSpec,
     TakenSpec,
@@ -75,6 +76,9 @@ class NodeSpec(Spec):
     mig: MigSpec | None = None
     taken: list[TakenSpec] = Field(default_factory=list, max_length=64)
     others: list[OthersSpec] = Field(default_factory=list, max_length=1000)
+    volumes: list[ReachedSpec] = Field(
+        default_factory=list, alias="freeVolumes", max_length=1000
+    )
 
 
 class TopologySpec(Spec):
@@ -181,6 +185,7 @@ LEAF_FIELDS = {
     "near": "podAffinity",
     "apart": "podAntiAffinity",
     "spread": "topologySpread",
+    "claims": "claims",
     "exclusive": "exclusive",
     "after": "after",
     "running": "running",

@@ -24,7 +24,7 @@ from solver.verify.leaving import (
 from solver.verify.leaving import eviction_bounds as losses
 from solver.verify.leaving import for_whom as rights
 from solver.verify.leaving import settled_rounds as settled
-from solver.verify.neighbours import near_and_apart, spread_pods
+from solver.verify.neighbours import near_and_apart, spread_pods, volumes_for_claims
 from solver.verify.shares import entitlement, guaranteed_starts, lending
 from solver.verify.violation import Violation
 
@@ -45,6 +45,7 @@ RULES: Final[dict[str, Rule]] = {
     "pods-apart": near_and_apart.pods_apart,
     "pods-near": near_and_apart.pods_near,
     "pods-spread": spread_pods.pods_spread,
+    "volume-for-claim": volumes_for_claims.volumes_for_claims,
     "gang-minimum": gangs.gang_minimums,
     "leaf-minimum": gangs.leaf_minimums,
     "subgroup-minimum": gangs.subgroup_minimums,

@@ -238,4 +238,32 @@ FAULTS = [
         _for(("who-comes-later-leaves-others-spread",)),
         strategy="greedy",
     ),
+    Fault(
+        "reached-volumes-for-any-number",
+        "a volume that several nodes reach serves every claim, in the model",
+        switch("solver.encode.neighbours.domain_rows:give_volumes", always(None)),
+        ("volumes/two-volumes-of-three-nodes-are-not-enough",),
+    ),
+    Fault(
+        "claims-take-nothing",
+        "no claim takes a volume that several nodes reach",
+        switch(
+            "solver.problem.neighbours.claimed_volumes:ClaimedVolumes.add", always(None)
+        ),
+        (
+            "volumes/what-leaves-keeps-its-volume",
+            "volumes/volumes-that-several-nodes-reach-serve-one-claim-each",
+        ),
+    ),
+    Fault(
+        "first-come-keeps-its-volume",
+        "who has a volume takes no other one for who reaches only that",
+        switch(
+            "solver.problem.neighbours.claimed_volumes:VolumeMatching.open",
+            lambda _old: (
+                lambda self: {one for one, number in self.free.items() if number > 0}
+            ),
+        ),
+        ("volumes/a-claim-leaves-a-volume-to-who-reaches-no-other",),
+    ),
 ]

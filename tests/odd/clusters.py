@@ -47,6 +47,9 @@ def _node(world: World, name: str, *, small: bool) -> Part:
         node["taints"] = [{**TAINT, "effect": world.one(*effects)}]
     if world.odd():
         node["used"] = {GPU: world.number(1, 4)}
+    if world.odd(0.6):
+        reached = {"name": world.one("u", "v"), "for": ["large", "small"]}
+        node["freeVolumes"] = [{**reached, "count": world.number(1, 2)}]
     return node
 
 

@@ -133,6 +133,8 @@ def _add_demands(world: World, leaf: Part) -> None:
             key = world.one("zone", "rack", "kubernetes.io/hostname")
             leaf[word] = [{"pods": world.one("x", "y"), "topologyKey": key}]
     if world.odd(0.3):
+        leaf["claims"] = {world.one("large", "small"): world.number(1, 2)}
+    if world.odd(0.3):
         leaf["preferredBy"] = [world.one("x", "y")]
     for word in ("preferredPodAffinity", "preferredPodAntiAffinity"):
         if world.odd(0.3):

@@ -10,7 +10,11 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from adapters.files.neighbour_records import neighbours_written, others_written
+from adapters.files.neighbour_records import (
+    free_volumes_written,
+    neighbours_written,
+    others_written,
+)
 from adapters.files.recorded_times import (
     kind_document,
     run_time_levels_document,
@@ -149,6 +153,7 @@ def _node(node: Node) -> Record:
             mig=mig_record(node.mig),
             taken=taken_records(node.taken),
             others=others_written(node),
+            freeVolumes=free_volumes_written(node),
         ),
     }
 

@@ -17,6 +17,7 @@ from solver.encode.leaving.variables import Leaving
 from solver.encode.neighbours.domain_parts import parting_keys
 from solver.encode.neighbours.open_places import OpenPlaces
 from solver.encode.neighbours.staying import Staying
+from solver.encode.neighbours.volume_vars import VolumeVars
 from solver.encode.variables import Linear, Var
 from solver.problem.pod_shapes import Shape
 from solver.problem.problem import Problem
@@ -29,7 +30,8 @@ class NeighbourVars:
     """
     What a hint needs: booleans with the counts that make them true, and least counts.
 
-    ``near`` are the places in which pods look for others.
+    ``near`` are the places in which pods look for others, ``volumes`` which of them
+    their claims have.
     """
 
     some: list[tuple[Var, Sequence[Var]]] = field(default_factory=list)
@@ -37,6 +39,7 @@ class NeighbourVars:
         default_factory=list
     )
     near: OpenPlaces = field(default_factory=OpenPlaces)
+    volumes: VolumeVars | None = None
 
     def hint(self, values: Mapping[int, int]) -> Pairs:
         """
@@ -50,6 +53,7 @@ class NeighbourVars:
         for var, sums, free in self.least:
             low = min((base + total(terms) for base, terms in sums), default=0)
             pairs.append((var, low if free else 0))
+        pairs += self.volumes.hint(values) if self.volumes else []
         return pairs + self.near.hint(values)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from solver.problem.neighbours.spread_counts import REACHED
 from solver.problem.node_room import Ints
 from solver.problem.problem import Problem
 
@@ -36,6 +37,8 @@ def parting_keys(problem: Problem, shapes: Sequence[int]) -> list[str]:
     said = [problem.shapes.items[shape].neighbours for shape in shapes]
     selected = {name for one in said for name in one.selected}
     keys = {key for one in said for key in one.topology_keys()}
+    if any(one.claims for one in said):
+        keys.add(REACHED)
     if problem.around is not None:
         keys |= {key for pods, key in problem.around.apart if pods in selected}
     most = problem.tuning.encode.most_parts

@@ -17,6 +17,7 @@ from solver.encode.neighbours.domain_counts import (
 from solver.encode.neighbours.near_rows import keep_near
 from solver.encode.neighbours.spread_rows import keep_even
 from solver.encode.neighbours.staying import DomainSums, Staying, staying
+from solver.encode.neighbours.volume_rows import give_volumes
 from solver.encode.queue_rows import placed
 from solver.encode.variables import Linear, TypeVars
 from solver.place.round_state import around_now
@@ -31,7 +32,7 @@ def add_neighbours(
     leaving: Leaving | None = None,
 ) -> NeighbourVars:
     """
-    Ensure that in each domain pods are apart, near and spread as they ask.
+    Ensure that pods are apart, near and spread as they ask, and have their volumes.
 
     With ``leaving`` that is once all have left who do, in the room there will be then.
     """
@@ -50,6 +51,7 @@ def add_neighbours(
     for shape in sorted(kinds.values()):
         for spread in counts.items[shape].neighbours.spread:
             keep_even(counts, counts.items[shape], spread)
+    give_volumes(counts)
     moved = () if leaving is None else [kind for _, kind in leaving.moved]
     place_no_more(model, problem, capacity, [*types, *moved], counts.items)
     return counts.found

@@ -15,6 +15,7 @@ from models.gangs import ON_A_NODE, Gang, PodPhase, PodSet, pod_sets
 from models.neighbours import Neighbours
 from models.nodes import NodeDemand
 from solver.problem.gang_state import Standing
+from solver.problem.neighbours.claimed_volumes import ClaimedVolumes, claimed_volumes
 from solver.problem.neighbours.spread_counts import KeyDomains, Pair, SpreadCounts
 from solver.problem.node_room import Bools, Ints, Room
 
@@ -28,11 +29,12 @@ class PodsAround:
     and ``hosts`` may be relied on as neighbours; ``exists`` says how many there are in
     any domain, also of those that leave.  It is as it is now, or ``later``, when all
     are gone who leave: those are ``ending`` that do so already.  Nobody relies on
-    gangs that are ``stale``.
+    gangs that are ``stale``.  ``volumes`` are those that several nodes reach.
     """
 
     domains: KeyDomains
     spread: SpreadCounts
+    volumes: ClaimedVolumes
     near: frozenset[Pair] = frozenset()
     apart: frozenset[Pair] = frozenset()
     members: dict[Pair, Ints] = field(default_factory=dict)
@@ -50,6 +52,7 @@ class PodsAround:
         return PodsAround(
             domains=self.domains,
             spread=self.spread.copy(),
+            volumes=self.volumes.copy(),
             near=self.near,
             apart=self.apart,
             members={pair: row.copy() for pair, row in self.members.items()},
@@ -88,6 +91,8 @@ class PodsAround:
         others may come after them.
         """
         mine = set(said.selected)
+        if said.claims:
+            self.volumes.add(said, nodes, counts)
         for pair in self.near:
             if pair[0] in mine:
                 inside = self.domains.of(pair[1])[nodes] >= 0
@@ -145,13 +150,16 @@ class PodsAround:
         Tell whether each pod of a kind changes where the next of them may be.
         """
         alone = any(rule.pods in said.selected for rule in said.apart)
-        return bool(said.spread) or alone or self.is_first(said)
+        takes = bool(said.spread or said.claims)
+        return takes or alone or self.is_first(said)
 
     def may_be(self, said: Neighbours, demand: NodeDemand) -> Bools:
         """
         Tell on which nodes one more pod may be.
         """
         free = self.apart_from(said) & self.near_others(said)
+        if said.claims:
+            free &= self.volumes.may_be(said)
         for rule in said.spread:
             free &= self.spread.allows(said, rule, demand)
         return free & self.spread.spares(said, demand) if said.spread else free
@@ -251,6 +259,7 @@ def pods_around(
         near=frozenset((n.near.pods, k) for n in said if n.near for k in n.near.keys),
         apart=frozenset((r.pods, r.key) for n in every for r in n.apart),
         spread=SpreadCounts(domains, said),
+        volumes=claimed_volumes(domains),
         stale=stale,
     )
     for at, who, count in others:

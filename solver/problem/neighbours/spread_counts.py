@@ -22,6 +22,12 @@ Pods that come, by what they say, one rule of it, and the nodes that they demand
 """
 
 
+REACHED = ""
+"""
+The key of domains of nodes that reach the same free volumes.
+"""
+
+
 class KeyDomains:
     """
     The number of each node's domain of a key; -1 where it lacks the label.
@@ -36,15 +42,19 @@ class KeyDomains:
         Give the domain of each node.
         """
         if key not in self._numbers:
-            index: dict[str, int] = {}
+            index: dict[object, int] = {}
             found = [
                 -1
-                if (value := node.labels.get(key)) is None
+                if (value := _value_of(node, key)) is None
                 else index.setdefault(value, len(index))
                 for node in self.nodes
             ]
             self._numbers[key] = np.array(found, dtype=np.int64)
         return self._numbers[key]
+
+
+def _value_of(node: Node, key: str) -> object:
+    return (node.volumes or None) if key == REACHED else node.labels.get(key)
 
 
 class SpreadCounts:

@@ -2,7 +2,9 @@
 Cases of the judge about pods that are near each other, apart, or spread.
 """
 
-from models.neighbours import Apart, Near, Neighbours, Spread
+from dataclasses import replace
+
+from models.neighbours import Apart, Near, Neighbours, ReachedVolumes, Spread
 from tests.helpers.build import ZONE, bind, binds, gang, node, plan, snapshot
 from tests.unit.solver.verify.verify_cases import broken, made, reserve
 
@@ -165,4 +167,37 @@ def spread():
     )
 
 
-NEIGHBOURS = [*apart(), *near(), *spread()]
+def claims():
+    left, right = (ReachedVolumes(name, ("data",)) for name in ("left", "right"))
+    machines = [
+        replace(machine, volumes=reached)
+        for machine, reached in zip(
+            MACHINES, ((left,), (left, right), (right,), ()), strict=True
+        )
+    ]
+    asks = Neighbours(claims=(("data", 1),))
+    waiting = [gang("a", replicas=3, minimum=1, neighbours=asks)]
+    yield broken(
+        "volume-for-claim",
+        snapshot(machines, waiting),
+        plan(*binds("a", "n1", "n0", "n2")),
+        plan(*binds("a", "n1", "n0")),
+        "two volumes for three claims",
+    )
+    yield broken(
+        "volume-for-claim",
+        snapshot(machines, waiting),
+        plan(bind("a-0", "n3")),
+        plan(bind("a-0", "n0")),
+        "a node that reaches none",
+    )
+    yield broken(
+        "volume-for-claim",
+        snapshot(machines, [*waiting, gang("b", neighbours=asks, running=["n1"])]),
+        plan(*binds("a", "n0", "n2")),
+        plan(bind("a-0", "n2")),
+        "who runs has one",
+    )
+
+
+NEIGHBOURS = [*apart(), *near(), *spread(), *claims()]

@@ -1,0 +1,38 @@
+"""
+Variables that say which free volumes claims have, and what a hint makes of them.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from models.neighbours import ReachedVolumes
+from solver.encode.variables import Linear, Var
+from solver.problem.neighbours.claimed_volumes import Asker, VolumeMatching
+
+
+@dataclass(slots=True)
+class VolumeVars:
+    """
+    How many claims there are of those who ask, and how many have which volumes.
+    """
+
+    matching: VolumeMatching
+    asked: list[tuple[Asker, Linear, Mapping[ReachedVolumes, Var]]] = field(
+        default_factory=list
+    )
+
+    def hint(self, values: Mapping[int, int]) -> list[tuple[Var, int]]:
+        """
+        List who would have what, given the counts of pods.
+        """
+        found = VolumeMatching(self.matching.reached)
+        for asker, row, _ in self.asked:
+            terms = zip(row.variables, row.coefficients, strict=True)
+            number = sum(n * values.get(var.index, 0) for var, n in terms)
+            found.take(asker, number + row.constant)
+        return [
+            (var, found.held.get(asker, Counter())[one])
+            for asker, _, given in self.asked
+            for one, var in given.items()
+        ]

@@ -1,0 +1,63 @@
+"""
+Free volumes that several nodes reach, on random small cases, against all the rest.
+"""
+
+import pytest
+
+from adapters.files import scenario_of
+from benchmarks.cases.reached import with_volumes
+from benchmarks.cases.victims import victim_case
+from benchmarks.quality import exact_vector, vector_of
+from benchmarks.tuning import tuned
+from exact import best_first_step, best_later, first_worse
+from models.policy import Evict, Policy, Tier
+from solver.problem.problem import problem_of
+from solver.round import decide
+from solver.tuning import DEFAULT
+from solver.verify import verify
+from tests.helpers.rounds.cases import random_snapshot
+
+CALM = Evict(preempt=False, reclaim=False, consolidate=False, stale=False)
+TIERS = ("entitled", "disruption", "borrowing", "topology", "surplus")
+ONE_ROUND = tuned(DEFAULT, "search.most_short_lived", 0)
+POLICY = Policy(evict=CALM, tiers=tuple(Tier(name=name) for name in TIERS))
+
+
+def reaching(seed):
+    return with_volumes(f"case-{seed}", random_snapshot(seed))
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("seed", range(60))
+def test_the_plan_is_proven_and_the_best_of_the_exact_model(seed):
+    snapshot = reaching(seed)
+    plan = decide(snapshot, POLICY)
+
+    assert () == verify(snapshot, POLICY, plan)
+    assert plan.status == "optimal"
+    assert exact_vector(snapshot, POLICY) == vector_of(plan)
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("seed", range(60, 100))
+def test_greedy_gives_each_claim_a_volume(seed):
+    snapshot = reaching(seed)
+
+    assert () == verify(snapshot, POLICY, decide(snapshot, POLICY, strategy="greedy"))
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("seed", range(24))
+def test_who_leaves_for_claims_is_what_the_exact_model_says(seed):
+    scenario = scenario_of(f"case-{seed}", victim_case(seed))
+    policy = scenario.policy
+    snapshot = with_volumes(f"case-{seed}", scenario.snapshot)
+    shares = problem_of(snapshot, policy).shares
+    plan = decide(snapshot, policy, tuning=ONE_ROUND)
+    exact = best_first_step(snapshot, policy, shares)
+    later = best_later(snapshot, policy, shares, plan)
+
+    assert () == verify(snapshot, policy, plan)
+    assert exact is not None
+    assert later is not None
+    assert first_worse(vector_of(plan), (*exact, *later)) is None
