@@ -27,9 +27,9 @@ from adapters.files.names_in import (
     topologies,
     values,
 )
+from adapters.files.renamed_neighbours import RenamedNeighbours
 from adapters.files.writing.snapshot_writer import usual_names
 from models.gangs import DisruptionBudget, Gang, Group, RunKind, Tree
-from models.neighbours import Apart, Near, Neighbours, ReachedVolumes
 from models.nodes import (
     HOSTNAME,
     LabelRule,
@@ -58,6 +58,45 @@ def anonymised(snapshot: Snapshot) -> Snapshot:
     return _Renamer(snapshot).snapshot()
 
 
+class _Codes:
+    """
+    New names, in the order of the old ones; none begins like anything that was said.
+    """
+
+    def __init__(self, said: set[str]) -> None:
+        self._said = said
+        self._mark = next(m for m in _marks() if not any(s.startswith(m) for s in said))
+
+    def __call__(self, letter: str, names: Iterable[Name]) -> dict[Name, str]:
+        ordered = sorted(set(names))
+        width = len(str(len(ordered)))
+        return {
+            name: f"{self._mark}{letter}{at:0{width}}"
+            for at, name in enumerate(ordered)
+        }
+
+    def of_values(
+        self, found_in: Mapping[str, tuple[set[str], bool]], nodes: Mapping[str, str]
+    ) -> dict[tuple[str, str], str]:
+        """
+        Give each value of each key a new one; numbers that are compared stay numbers.
+        """
+        found: dict[tuple[str, str], str] = {}
+        for key, (texts, compared) in found_in.items():
+            if key == HOSTNAME or key.startswith(FIELD):
+                others = self("o", texts - nodes.keys())
+                for text in texts:
+                    found[key, text] = nodes.get(text) or others[text]
+                continue
+            numbers = {t for t in texts if compared and _is_number(t)}
+            free = (str(n) for n in count(_NUMBERS) if str(n) not in self._said)
+            ranks = dict(zip(sorted({int(t) for t in numbers}), free, strict=False))
+            found |= {(key, text): ranks[int(text)] for text in numbers}
+            codes = self("v", texts - numbers)
+            found |= {(key, text): code for text, code in codes.items()}
+        return found
+
+
 class _Renamer:
     """
     The new names of everything in one snapshot.
@@ -66,25 +105,26 @@ class _Renamer:
     def __init__(self, snapshot: Snapshot) -> None:
         self._old = snapshot
         wanted = list(demands(snapshot))
-        said = set(strings(snapshot, wanted))
-        self._mark = next(m for m in _marks() if not any(s.startswith(m) for s in said))
+        codes = _Codes(set(strings(snapshot, wanted)))
         gangs = snapshot.gangs
-        self._gangs = self._codes("g", ((g.namespace, g.name) for g in gangs))
+        self._gangs = codes("g", ((g.namespace, g.name) for g in gangs))
         mates = {key for gang in gangs for key in (*gang.mates, *gang.lent_by)}
-        self._mates = self._codes("h", mates - {gang.key for gang in gangs})
-        self._spaces = self._codes("s", namespaces(snapshot))
-        self._queues = self._codes("q", queues(snapshot))
-        self._nodes = self._codes("n", nodes(snapshot))
-        self._topologies = self._codes("t", topologies(snapshot))
-        self._budgets = self._codes("b", (b.name for b in snapshot.budgets))
-        self._leaves = self._codes("l", leaf_names(gangs))
-        self._keys = self._codes("k", keys(snapshot, wanted))
-        self._values = self._value_codes(values(snapshot, wanted), said)
-        self._claims = self._codes("c", claims(snapshot))
-        self._kinds = self._codes("w", kinds_of_claims(snapshot))
-        self._volumes = self._codes("f", (x.name for x in free_volumes(snapshot)))
-        selected = self._codes("p", selectors(snapshot))
-        self._neighbours = _renamed(selected, self._keys, self._kinds)
+        self._mates = codes("h", mates - {gang.key for gang in gangs})
+        self._spaces = codes("s", namespaces(snapshot))
+        self._queues = codes("q", queues(snapshot))
+        self._nodes = codes("n", nodes(snapshot))
+        self._topologies = codes("t", topologies(snapshot))
+        self._budgets = codes("b", (b.name for b in snapshot.budgets))
+        self._leaves = codes("l", leaf_names(gangs))
+        self._keys = codes("k", keys(snapshot, wanted))
+        self._values = codes.of_values(values(snapshot, wanted), self._nodes)
+        self._claims = codes("c", claims(snapshot))
+        self._neighbours = RenamedNeighbours(
+            selectors=codes("p", selectors(snapshot)),
+            keys=self._keys,
+            kinds=codes("w", kinds_of_claims(snapshot)),
+            volumes=codes("f", (x.name for x in free_volumes(snapshot))),
+        )
 
     def snapshot(self) -> Snapshot:
         old = self._old
@@ -110,35 +150,6 @@ class _Renamer:
             run_times=old.run_times.renamed(self._kind),
         )
 
-    def _codes(self, letter: str, names: Iterable[Name]) -> dict[Name, str]:
-        ordered = sorted(set(names))
-        width = len(str(len(ordered)))
-        return {
-            name: f"{self._mark}{letter}{at:0{width}}"
-            for at, name in enumerate(ordered)
-        }
-
-    def _value_codes(
-        self, found_in: Mapping[str, tuple[set[str], bool]], said: set[str]
-    ) -> dict[tuple[str, str], str]:
-        """
-        Give each value of each key a new one; numbers that are compared stay numbers.
-        """
-        found: dict[tuple[str, str], str] = {}
-        for key, (texts, compared) in found_in.items():
-            if key == HOSTNAME or key.startswith(FIELD):
-                others = self._codes("o", texts - self._nodes.keys())
-                for text in texts:
-                    found[key, text] = self._nodes.get(text) or others[text]
-                continue
-            numbers = {t for t in texts if compared and _is_number(t)}
-            free = (str(n) for n in count(_NUMBERS) if str(n) not in said)
-            ranks = dict(zip(sorted({int(t) for t in numbers}), free, strict=False))
-            found |= {(key, text): ranks[int(text)] for text in numbers}
-            codes = self._codes("v", texts - numbers)
-            found |= {(key, text): code for text, code in codes.items()}
-        return found
-
     def _topology(self, topology: Topology) -> Topology:
         levels = tuple(map(self._key, topology.levels))
         return Topology(name=self._topologies[topology.name], levels=levels)
@@ -152,8 +163,8 @@ class _Renamer:
             name=self._nodes[node.name],
             allocatable=with_claims(node.allocatable, self._claims),
             used=with_claims(node.used, self._claims),
-            others=_others(node, self._neighbours),
-            volumes=tuple(sorted(map(self._reached, node.volumes))),
+            others=self._neighbours.others(node),
+            volumes=self._neighbours.volumes_of(node),
             labels={
                 self._key(key): self._values[key, value]
                 for key, value in node.labels.items()
@@ -203,7 +214,7 @@ class _Renamer:
             tree,
             name=name,
             requests=with_claims(tree.requests, self._claims),
-            neighbours=self._neighbours(tree.neighbours),
+            neighbours=self._neighbours.of(tree.neighbours),
             demand=self._demand(tree.demand),
             after=tuple(sorted(self._leaves[leaf] for leaf in tree.after)),
             topology=topology,
@@ -254,53 +265,12 @@ class _Renamer:
             values=tuple(sorted(self._values[rule.key, v] for v in rule.values)),
         )
 
-    def _reached(self, volumes: ReachedVolumes) -> ReachedVolumes:
-        kinds = tuple(sorted(self._kinds[kind] for kind in volumes.kinds))
-        return ReachedVolumes(self._volumes[volumes.name], kinds, volumes.number)
-
     def _budget(self, budget: DisruptionBudget) -> DisruptionBudget:
         return replace(
             budget,
             name=self._budgets[budget.name],
             gangs=tuple(sorted(map(self._mate, budget.gangs))),
         )
-
-
-def _others(
-    node: Node, renamed: Callable[[Neighbours], Neighbours]
-) -> tuple[tuple[Neighbours, int], ...]:
-    return tuple(sorted(((renamed(said), n) for said, n in node.others), key=repr))
-
-
-def _renamed(
-    names: Mapping[str, str], keys: Mapping[str, str], kinds: Mapping[str, str]
-) -> Callable[[Neighbours], Neighbours]:
-    """
-    Give what calls the selectors, keys and claims of neighbours otherwise.
-    """
-
-    def key(said: str) -> str:
-        return keys.get(said, said)
-
-    def of(said: Neighbours) -> Neighbours:
-        near = said.near
-        spread = (r._replace(pods=names[r.pods], key=key(r.key)) for r in said.spread)
-        return Neighbours(
-            selected=tuple(sorted(names[each] for each in said.selected)),
-            near=near and Near(names[near.pods], tuple(sorted(map(key, near.keys)))),
-            apart=tuple(sorted(Apart(names[r.pods], key(r.key)) for r in said.apart)),
-            spread=tuple(sorted(spread)),
-            claims=tuple(sorted((kinds[kind], n) for kind, n in said.claims)),
-            preferred=tuple(
-                sorted(
-                    r._replace(pods=names[r.pods], key=key(r.key))
-                    for r in said.preferred
-                )
-            ),
-            preferred_by=tuple(sorted(names[each] for each in said.preferred_by)),
-        )
-
-    return of
 
 
 def _facts(refused: Waiting) -> Mapping[str, str | int]:

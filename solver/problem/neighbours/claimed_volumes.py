@@ -29,7 +29,7 @@ class VolumeMatching:
     def __init__(self, reached: Sequence[tuple[ReachedVolumes, ...]]) -> None:
         self.reached = reached
         self.held: dict[Asker, Counter[ReachedVolumes]] = {}
-        self.free = {one: one.number for here in reached for one in here}
+        self.spare = {one: one.number for here in reached for one in here}
         self._suited: dict[Asker, list[ReachedVolumes]] = {}
 
     def copy(self) -> "VolumeMatching":
@@ -39,7 +39,7 @@ class VolumeMatching:
         found = VolumeMatching(())
         found.reached, found._suited = self.reached, self._suited
         found.held = {asker: row.copy() for asker, row in self.held.items()}
-        found.free = dict(self.free)
+        found.spare = dict(self.spare)
         return found
 
     def suited(self, asker: Asker) -> list[ReachedVolumes]:
@@ -65,10 +65,10 @@ class VolumeMatching:
         """
         Take volumes back from so many claims.
         """
-        row = self.held[asker]
+        row = self.held.get(asker, Counter())
         for _ in range(number):
             one = next(iter(row))
-            self.free[one] += 1
+            self.spare[one] += 1
             row[one] -= 1
             if not row[one]:
                 del row[one]
@@ -77,7 +77,7 @@ class VolumeMatching:
         """
         Name the volumes of which one is free, or can be if others take another one.
         """
-        found = {one for one, number in self.free.items() if number > 0}
+        found = {one for one, number in self.spare.items() if number > 0}
         before = -1
         while before != len(found):
             before = len(found)
@@ -90,7 +90,7 @@ class VolumeMatching:
         came: _Ways = dict.fromkeys(self.suited(asker), (asker, None))
         queue = list(came)
         for one in queue:
-            if self.free[one] > 0:
+            if self.spare[one] > 0:
                 self._hand_on(one, came)
                 return True
             for holder, row in self.held.items():
@@ -104,7 +104,7 @@ class VolumeMatching:
         """
         Give a free volume to who asks for it, and what that one had to the one before.
         """
-        self.free[one] -= 1
+        self.spare[one] -= 1
         at: ReachedVolumes | None = one
         while at is not None:
             taker, had = came[at]
