@@ -245,7 +245,7 @@ _SENTENCES: dict[Verdict, str] = {
     Verdict.PODS: "{detail}",
     Verdict.GROUP: "{detail}",
     Verdict.BACKOFF: "{detail}",
-    Verdict.VOLUMES: "its volumes are only in {at}{there}",
+    Verdict.VOLUMES: "{there}",
     Verdict.LIMIT: (
         "needs {needed}; {holder} may still use {left} of {limit} {has}{kept}"
     ),

@@ -91,6 +91,21 @@ def has_neighbours(unit: Unit) -> bool:
     return any(leaf.pod_set.neighbours for leaf in leaves)
 
 
+def is_by_hand(unit: Unit) -> bool:
+    """
+    Tell whether placing a unit by hand is exact: its pods are all of one leaf.
+    """
+    one = len(unit.states) == 1 and len(unit.states[0].leaves) == 1
+    return one and not has_neighbours(unit)
+
+
+def has_domains(unit: Unit) -> bool:
+    """
+    Tell whether pods of the first gang of a unit must be together.
+    """
+    return any(node.topology is not None for node in unit.states[0].nodes)
+
+
 def _fitting(problem: Problem, shapes: list[int]) -> Bools:
     found: Bools = np.any(problem.shapes.fits[shapes], axis=0)
     return found

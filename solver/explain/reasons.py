@@ -13,7 +13,12 @@ from models.why.reasons import Facts, Reason, Waiting, listed
 from solver.effort.budget import Budget
 from solver.evict.named_devices import come_to, named_devices, pods_of
 from solver.evict.open_step import was_evicted
-from solver.explain.could_start_alone import Alone, has_neighbours
+from solver.explain.could_start_alone import (
+    Alone,
+    has_domains,
+    has_neighbours,
+    is_by_hand,
+)
 from solver.explain.fragments import pieces
 from solver.explain.left_on_devices import rest_of_devices
 from solver.explain.protected import Protection
@@ -168,7 +173,7 @@ class _Explainer:
         """
         if places(self._now.work, unit):
             return True
-        if _is_by_hand(unit) and not any(x.topology for x in unit.states[0].nodes):
+        if is_by_hand(unit) and not has_domains(unit):
             return False
         return self._now.starts(unit)
 
@@ -252,7 +257,7 @@ class _Explainer:
         if places(left.work, unit):
             return True
         closed = self._is_closed(unit, "entitled", "borrowing")
-        if _is_by_hand(unit) or (closed and not self._heads):
+        if is_by_hand(unit) or (closed and not self._heads):
             return False
         return left.starts(unit) if proof else None
 
@@ -301,14 +306,6 @@ def _over_limit(problem: Problem, unit: Unit) -> Waiting | None:
             facts |= {"where": " with its group"} if len(unit.states) > 1 else {}
             return Waiting(Reason.QUOTA_LIMIT_REACHED, facts)
     return None
-
-
-def _is_by_hand(unit: Unit) -> bool:
-    """
-    Tell whether placing a unit by hand is exact: its pods are all of one leaf.
-    """
-    one = len(unit.states) == 1 and len(unit.states[0].leaves) == 1
-    return one and not has_neighbours(unit)
 
 
 def _short_of_room(problem: Problem, sums: FreeSums, unit: Unit) -> Waiting | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from models.gangs import PodSet
 from models.nodes import Node
+from models.why.reasons import listed
 from models.why.verdicts import Verdict
 from solver.evict.open_step import remembering, was_evicted
 from solver.explain.room_now import bounds_of
@@ -19,7 +20,7 @@ MOST_DRAINED = 6
 """
 Drained nodes of which each is a rule of its own; of more of them all together are one.
 """
-DRAINED, TAINT, SELECTOR = "drained", "taint", "selector"
+DRAINED, TAINT, SELECTOR, FREE = "drained", "taint", "selector", "free"
 _KEEPS_OFF = frozenset({"NoSchedule", "NoExecute"})
 
 
@@ -114,6 +115,9 @@ def _of_nodes(problem: Problem, unit: Unit) -> Iterator[NamedRule]:
         yield NamedRule(word=Verdict.NODES, kind=SELECTOR)
     if any(leaf.demand.volumes for leaf in leaves):
         yield NamedRule(word=Verdict.VOLUMES)
+    if kinds := {kind for leaf in leaves for kind, _ in leaf.neighbours.claims}:
+        at = listed(sorted(kinds), "kind")
+        yield NamedRule(word=Verdict.VOLUMES, at=at, kind=FREE)
     if any(leaf.exclusive for leaf in leaves):
         yield NamedRule(word=Verdict.NEIGHBOURS)
 

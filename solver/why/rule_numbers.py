@@ -30,7 +30,14 @@ from solver.problem.problem import Problem, Step, Unit
 from solver.problem.when_empty.never_starts import needed
 from solver.problem.when_empty.no_fitting_node import labels_of
 from solver.why.given_to_others import GivenToOthers
-from solver.why.named_rules import DRAINED, TAINT, NamedRule, leaves_of, most_asked
+from solver.why.named_rules import (
+    DRAINED,
+    FREE,
+    TAINT,
+    NamedRule,
+    leaves_of,
+    most_asked,
+)
 from solver.why.room_in_domains import in_one_domain
 from solver.why.start_under import OUTRANKED, StartUnder
 from solver.why.worlds import Rules, offered
@@ -159,7 +166,10 @@ class _Telling:
             at = listed(sorted(set(wanted)), "label")
             there = f" is asked for{there} without it"
         elif rule.word is Verdict.VOLUMES:
-            at = "other places"
+            at = rule.at or "other places"
+            there = f"its volumes are only in {at}{there}"
+            if rule.kind == FREE:
+                there = f"finds too few free volumes of {at} where it may be"
         facts: Facts = {"kind": rule.kind, "nodes": len(names), "there": there}
         return Blocker(
             rule=rule.word,

@@ -8,7 +8,7 @@ from models.plan import TierResult
 from models.why.verdicts import Proof, Verdict
 from solver.effort.budget import Budget
 from solver.evict.open_step import Opened, open_step, was_evicted
-from solver.explain.could_start_alone import Alone
+from solver.explain.could_start_alone import Alone, has_domains, is_by_hand
 from solver.explain.room_now import limits_of, places
 from solver.place.draft import Draft
 from solver.problem.problem import Problem, Step, Unit
@@ -128,21 +128,12 @@ def _in_idle_room(
         return False, "counting"
     if places(alone.work, unit):
         return True, ""
-    if _is_plain(unit):
+    if is_by_hand(unit) and not has_domains(unit):
         return False, "counting"
     answer = alone.starts(unit)
     if answer is None:
         answer = _by_search(problem, unit, budget)
     return answer, "model"
-
-
-def _is_plain(unit: Unit) -> bool:
-    """
-    Tell whether a unit's places can be counted node by node: one leaf, no domain.
-    """
-    if len(unit.states) > 1 or len(unit.states[0].leaves) > 1:
-        return False
-    return all(node.topology is None for node in unit.states[0].nodes)
 
 
 def _may_evict(problem: Problem, unit: Unit) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from models.gangs import PodSet
+from models.neighbours import Neighbours
 from models.nodes import NodeDemand, Toleration
 from models.queues import Queue, QueueResource
 from models.resources import GPU_SHARE
@@ -19,7 +20,7 @@ from solver.problem.gang_state import Leaf, TreeNode
 from solver.problem.node_room import MANY, Empty, Ints, Now, Room
 from solver.problem.pod_shapes import shapes_of
 from solver.problem.problem import Problem, Unit
-from solver.why.named_rules import SELECTOR, TAINT, NamedRule, is_drained
+from solver.why.named_rules import FREE, SELECTOR, TAINT, NamedRule, is_drained
 
 _BOUNDLESS = 2**60
 Rules = frozenset[NamedRule]
@@ -99,8 +100,15 @@ def _free_leaf(leaf: Leaf, lifted: Rules, *, hosts: bool) -> Leaf:
         pod_set,
         demand=_free_demand(pod_set, lifted),
         exclusive=pod_set.exclusive and hosts,
+        neighbours=_free_neighbours(pod_set, lifted),
     )
     return leaf if freed == pod_set else replace(leaf, pod_set=freed)
+
+
+def _free_neighbours(pod_set: PodSet, lifted: Rules) -> Neighbours:
+    if any(rule.kind == FREE for rule in lifted):
+        return replace(pod_set.neighbours, claims=())
+    return pod_set.neighbours
 
 
 def _free_demand(pod_set: PodSet, lifted: Rules) -> NodeDemand:
@@ -108,7 +116,7 @@ def _free_demand(pod_set: PodSet, lifted: Rules) -> NodeDemand:
     kinds = {rule.kind for rule in lifted if rule.word is Verdict.NODES}
     if SELECTOR in kinds:
         demand = replace(demand, selector=(), terms=None)
-    if any(rule.word is Verdict.VOLUMES for rule in lifted):
+    if NamedRule(word=Verdict.VOLUMES) in lifted:
         demand = replace(demand, volumes=())
     keys = sorted(rule.at for rule in lifted if rule.kind == TAINT)
     more = tuple(Toleration(key=key, operator="Exists") for key in keys)

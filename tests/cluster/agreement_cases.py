@@ -290,7 +290,7 @@ def _claim(case: Case, at: int, names: list[str]) -> str:
 
 def _free_volumes(case: Case, at: int, names: list[str]) -> Iterator[dict]:
     """
-    Draw free volumes of hosts, of one class for all claims of the pod.
+    Draw free volumes of hosts and zones, of one class for all claims of the pod.
     """
     of, chance = f"local-{case.number}", case.chance
     if all(raw["metadata"]["name"] != of for raw in case.objects):
@@ -299,7 +299,8 @@ def _free_volumes(case: Case, at: int, names: list[str]) -> Iterator[dict]:
         name, mode = f"l-{case.number}-{at}-{number}", "ReadWriteOnce"
         if case.often(0.1):
             mode = "ReadOnlyMany"
-        raw = _volume(case, name, of, names, mode, ("host",))
+        where = *["host"] * 3, "zone", "anywhere"
+        raw = _volume(case, name, of, names, mode, where)
         raw["spec"]["capacity"] = {
             "storage": chance.choice(("5Gi", "10Gi", "20Gi", "20Gi"))
         }

@@ -165,8 +165,8 @@ class GangMaker:
         return replace(group, members=members), said
 
     def _tree(self, name: str, group: Grouped) -> tuple[Tree, Waiting | None]:
-        members = self._with_volumes(group.members)
-        members = self._with_neighbours(members)
+        members = self._with_neighbours(group.members)
+        members = self._with_volumes(members)
         members = with_labels(group.claim.nodes, members)
         members = with_devices(self.devices, members)
         try:
@@ -192,12 +192,16 @@ class GangMaker:
 
     def _with_volumes(self, members: list[Member]) -> list[Member]:
         """
-        Let pods demand nodes where they can have their volumes.
+        Let pods demand nodes where they can have their volumes, and of free ones some.
         """
         if not any(member.pod.volumes for member in members):
             return members
         return [
-            replace(m, pod=self.volumes.placed(m.pod))
+            replace(
+                m,
+                pod=self.volumes.placed(m.pod),
+                neighbours=self.volumes.beside(m.pod, m.neighbours),
+            )
             if m.pod.volumes and m.pod.phase not in _FINISHED
             else m
             for m in members

@@ -41,7 +41,7 @@ from adapters.kube.gangs.storage.attached_volumes import (
     slots_of_nodes,
 )
 from adapters.kube.gangs.storage.pod_volumes import Volumes, storage_of
-from adapters.kube.gangs.storage.volume_reach import volumes_offered
+from adapters.kube.gangs.storage.volume_reach import volumes_offered, volumes_reached
 from adapters.kube.gangs.storage.volume_room import VolumeRoom
 from adapters.kube.objects.node_pool import NodePool
 from adapters.kube.objects.node_record import NodeRecord
@@ -195,12 +195,14 @@ class ClusterGangs:
         """
         Say what gangs ask of nodes beside room; ``places`` are those in trees of nodes.
         """
-        free = volumes_offered(self._free.found, (each.node for each in nodes))
+        made = [each.node for each in nodes]
+        free = volumes_offered(self._free.found, made)
         looks = self.looks()
         return AskedOfNodes(
             by_name=any(look.gangs.asks_for_names for look in looks),
             ports=frozenset().union(*(look.gangs.ports for look in looks)),
             slots=self._slots(wide).beside(free),
+            volumes=volumes_reached(self._free.found, made),
             claimed=self.devices.offered,
             others=self.others,
             places=places,

@@ -22,7 +22,7 @@ from adapters.kube.objects.pod_record import PodRecord
 from models.devices.gpu_parts import is_part
 from models.gangs import PodPhase
 from models.host_ports import ports_offered
-from models.neighbours import Neighbours
+from models.neighbours import Neighbours, ReachedVolumes
 from models.nodes import Node
 from models.resources import (
     CLAIMED_GPUS,
@@ -39,6 +39,7 @@ _COUNT = "nvidia.com/gpu.count"
 _DIGITS = 6
 NO_DEVICES: Devices = {}
 Others = tuple[tuple[Neighbours, int], ...]
+Reached = tuple[ReachedVolumes, ...]
 Labels = Mapping[str, str]
 _FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 
@@ -48,15 +49,17 @@ class AskedOfNodes:
     """
     What pods ask of all nodes: names where they ask ``by_name``, and ports of hosts.
 
-    ``slots`` are those that each has for volumes, ``others`` neighbours that are there,
-    ``places`` labels that say in which HyperNodes it is.  ``contracts`` are those in
-    which parts of GPUs are asked for, ``devices`` what objects beside nodes say,
-    ``claimed`` what can be claimed of each.  ``binder`` says that KAI's is there.
+    ``slots`` are those that each has for volumes, ``volumes`` free ones that it and
+    others reach, ``others`` neighbours that are there, ``places`` labels that say in
+    which HyperNodes it is.  ``contracts`` are those in which parts of GPUs are asked
+    for, ``devices`` what objects beside nodes say, ``claimed`` what can be claimed of
+    each.  ``binder`` says that KAI's is there.
     """
 
     by_name: bool = False
     ports: frozenset[str] = frozenset()
     slots: SlotsOfNodes = field(default_factory=SlotsOfNodes)
+    volumes: Mapping[str, Reached] = field(default_factory=dict)
     others: Mapping[str, Others] = field(default_factory=dict)
     places: Mapping[str, Labels] = field(default_factory=dict)
     contracts: frozenset[str] = frozenset()
@@ -68,15 +71,16 @@ class AskedOfNodes:
         """
         Give what one node is made with.
         """
-        others = self.others.get(node, ())
+        around = self.others.get(node, ()), self.volumes.get(node, ())
         places = self.places.get(node, {})
         claimed = self.claimed.get(node, {})
         beside = self.devices.get(node), self.contracts, claimed, self.binder
-        return self.by_name, self.ports, self.slots.of(node), others, places, beside
+        return self.by_name, self.ports, self.slots.of(node), around, places, beside
 
 
 _Shared = tuple[RegisteredGpus | None, frozenset[str], Resources, bool]
-_With = tuple[bool, frozenset[str], SlotsOfNode, Others, Labels, _Shared]
+_Around = tuple[Others, Reached]
+_With = tuple[bool, frozenset[str], SlotsOfNode, _Around, Labels, _Shared]
 _Made = tuple[NodeRecord, _With, Node, tuple[str, ...], Devices, str]
 
 
@@ -213,7 +217,7 @@ class NodeLoads:
 
     def _node(self, record: NodeRecord, asked: _With) -> _Made:
         node = record.node
-        by_name, ports, slots, neighbours, places, more = asked
+        by_name, ports, slots, (neighbours, volumes), places, more = asked
         beside, contracts, claimed, binder = more
         here = sorted(self._pods.get(node.name, {}).values(), key=_by_key)
         ours = [pod for pod in here if self._is_ours(pod)]
@@ -241,6 +245,7 @@ class NodeLoads:
             used=_used(load),
             labels={**labels, NAME_FIELD: node.name} if by_name else labels,
             others=neighbours,
+            volumes=volumes,
             unschedulable=node.unschedulable or closer is not None,
         )
         found = SharedNode(made, NO_DEVICES)

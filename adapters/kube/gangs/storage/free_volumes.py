@@ -3,7 +3,9 @@ Free volumes of classes without a provisioner: which claims they suit, each for 
 
 All claims on a node can have a volume of their own exactly where of every set of its
 volumes no more claims need one than it has (Hall's theorem).  Each set that can lack
-one is a resource, so a plan that keeps to resources leaves every claim a volume.
+one is a resource, so a plan that keeps to resources leaves every claim a volume.  Of
+classes of which several nodes reach a volume, and there may be too few, the volumes
+are no node's own: planning is told who reaches which.
 """
 
 from collections import Counter
@@ -12,6 +14,12 @@ from dataclasses import dataclass, field
 
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.notes import named
+from adapters.kube.gangs.storage.reached_volumes import (
+    NONE_REACHED,
+    ClaimKinds,
+    claim_kinds,
+    may_be_reached_by_several,
+)
 from adapters.kube.gangs.storage.storage_classes import NotReadyError
 from adapters.kube.objects.fields import FieldError
 from adapters.kube.objects.pod_record import PodRecord
@@ -94,6 +102,7 @@ class FreeVolumes:
     lacking: Mapping[Claim, str] = field(default_factory=dict)
     volumes: Sequence[tuple[VolumeRecord, tuple[str, ...]]] = ()
     plenty: frozenset[str] = frozenset()
+    reached: ClaimKinds = NONE_REACHED
 
     def places(self, at: Claim) -> tuple[Terms, ...]:
         """
@@ -113,14 +122,19 @@ class FreeVolumes:
         Give all that is said of a claim, to compare.
         """
         kept = self.kept.get(at)
-        return self.asked.get(at), kept and kept.demands, self.lacking.get(at)
+        kind = self.reached.of.get(at)
+        return self.asked.get(at), kept and kept.demands, self.lacking.get(at), kind
 
     def changed(self, old: "FreeVolumes") -> set[str]:
         """
         Name the namespaces of which something else was said before.
         """
-        each = (self.asked, self.kept, self.lacking, old.asked, old.kept, old.lacking)
-        claims = {at for one in each for at in one}
+        claims = {
+            at
+            for x in (self, old)
+            for one in (x.asked, x.kept, x.lacking, x.reached.of)
+            for at in one
+        }
         return {at[0] for at in claims if self.said(at) != old.said(at)}
 
 
@@ -204,23 +218,34 @@ def free_for(
             if not sets[each.at]:
                 lacking[each.at] = _none_for(each.claim, free)
     sizes = {each.at: each.claim.size for each in rest}
-    names, left_out = _named_sets(sets, sizes, free)
-    for at, some in sets.items():
+    wanting = {at: some for at, some in sets.items() if some}
+    names, left_out = _named_sets(wanting, sizes, free)
+    plenty = _plenty(free, wanting.values(), names)
+    scarce = {
+        free[at].storage_class
+        for at in frozenset().union(*wanting.values())
+        if may_be_reached_by_several(free[at]) and free[at].name not in plenty
+    }
+    told = {at: x for at, x in wanting.items() if free[min(x)].storage_class in scarce}
+    rows = {at: some for at, some in wanting.items() if at not in told}
+    for at, some in rows.items():
         if some in left_out:
             of = free[min(some)].storage_class
             lacking[at] = f"of class {of} is one of too many that choose otherwise"
+    names = {x: n for x, n in names.items() if free[min(x)].storage_class not in scarce}
     return FreeVolumes(
-        asked={at: _asked(x, names) for at, x in sets.items() if at not in lacking},
+        asked={at: _asked(x, names) for at, x in rows.items() if at not in lacking},
         kept=kept,
         lacking=lacking,
         volumes=tuple(_offering(free, names)),
-        plenty=_plenty(free, [x for x in sets.values() if x], names),
+        plenty=plenty,
+        reached=claim_kinds(told, sizes, free),
     )
 
 
 def _plenty(
     free: Sequence[VolumeRecord],
-    suited: Sequence[_Volumes],
+    suited: Collection[_Volumes],
     named_sets: Iterable[_Volumes],
 ) -> frozenset[str]:
     """

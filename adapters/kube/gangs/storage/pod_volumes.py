@@ -2,6 +2,7 @@
 Volumes: where pods have theirs, and what pods wait for that have none yet.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
@@ -27,6 +28,7 @@ from adapters.kube.objects.volume_records import (
     volume_record,
 )
 from models.gangs import PodPhase
+from models.neighbours import Neighbours
 from models.nodes import LabelRule, NodeDemand, Terms
 from models.resources import Resources, summed
 from models.volume_slots import volume_slots
@@ -76,7 +78,7 @@ class Volumes:
         Give what decides of the volumes of some pods, to compare.
         """
         return tuple(
-            (self.fault(pod), placed.demand.volumes, placed.requests)
+            (self.fault(pod), placed.demand.volumes, placed.requests, self._kinds(pod))
             for pod in pods
             if pod.volumes and pod.phase not in _FINISHED
             for placed in [self.placed(pod)]
@@ -114,6 +116,22 @@ class Volumes:
             key = frozenset(asked.items())
             pod = replace(pod, requests=self._requests.setdefault(key, asked))
         return pod
+
+    def beside(self, pod: PodRecord, said: Neighbours) -> Neighbours:
+        """
+        Add what a pod needs of free volumes that several nodes reach.
+        """
+        kinds = self._kinds(pod)
+        return replace(said, claims=kinds) if kinds else said
+
+    def _kinds(self, pod: PodRecord) -> tuple[tuple[str, int], ...]:
+        """
+        Count the claims of a pod by kind.
+        """
+        known = self._free.reached.of
+        claims = dict.fromkeys(pod.volumes) if known else ()
+        kinds = (known.get((pod.namespace, claim)) for claim in claims)
+        return tuple(sorted(Counter(filter(None, kinds)).items()))
 
     def _slots(self, pod: PodRecord) -> Resources:
         """

@@ -1,7 +1,7 @@
 """
 On which nodes free volumes are.
 
-One that several reach is offered by one of them, or by all where all claims get one.
+One that several reach is offered by all where all claims get one; else these are told.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from adapters.kube.gangs.storage.free_volumes import FreeVolumes
 from adapters.kube.objects.constraints import NAME_FIELD
 from adapters.kube.objects.volume_records import VolumeRecord
+from models.neighbours import ReachedVolumes
 from models.nodes import Node, Terms, one_holds
 from models.resources import Resources
 
@@ -29,6 +30,7 @@ def volumes_offered(
     for volume, resources in free.volumes:
         there = reach.of(volume)
         if len(there) > 1 and volume.name not in free.plenty:
+            # Nodes that say the same name of a host.
             there = [min(there, key=lambda node: dealt.get(node, 0))]
             dealt[there[0]] = dealt.get(there[0], 0) + 1
         for node in there:
@@ -36,6 +38,24 @@ def volumes_offered(
             for name in resources:
                 amounts[name] = amounts.get(name, 0) + 1
     return found
+
+
+def volumes_reached(
+    free: FreeVolumes, nodes: Iterable[Node]
+) -> Mapping[str, tuple[ReachedVolumes, ...]]:
+    """
+    Say which free volumes each node reaches that others may reach too.
+    """
+    if not free.reached.volumes:
+        return {}
+    reach = VolumeReach(nodes)
+    found: dict[str, list[ReachedVolumes]] = {}
+    for volume, kinds, number in free.reached.volumes:
+        for node in reach.of(volume):
+            found.setdefault(node, []).append(
+                ReachedVolumes(volume.name, kinds, number)
+            )
+    return {node: tuple(sorted(row)) for node, row in found.items()}
 
 
 class VolumeReach:

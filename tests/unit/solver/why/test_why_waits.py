@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from models.neighbours import Neighbours, ReachedVolumes
 from models.nodes import Taint
 from models.policy import Evict, Policy, WaitingPolicy
 from models.why.verdicts import PlaceInLine, Verdict
@@ -311,3 +312,31 @@ def test_what_leaves_for_others_is_not_counted_beside_what_comes_for_it():
 
     assert {"outranked", "nodes", "room"} == {word for word, _ in rules(found)}
     assert freed in found.sentence
+
+
+def claiming(made, number):
+    said = Neighbours(claims=(("data", number),))
+    return replace(made, tree=replace(made.tree, neighbours=said))
+
+
+def reaching(made, *names):
+    volumes = tuple(ReachedVolumes(name, ("data",)) for name in names)
+    return replace(made, volumes=volumes)
+
+
+def test_too_few_free_volumes_are_a_lack_of_volumes():
+    two = claiming(gang("two", minimum=2, gpus=1), 1)
+    found = why(snapshot([reaching(node("a", 8), "v")], [two]), "two")
+
+    assert [("volumes", "data")] == rules(found)
+    assert "finds too few free volumes of data where it may be" == found.sentence
+    assert "model" == found.proof
+
+
+def test_places_that_are_missed_by_hand_are_not_counted_as_none():
+    given = [("a", "pq"), ("b", "pr"), ("c", "qs")]
+    room = [reaching(node(name, 1), *volumes) for name, volumes in given]
+    full = queue("full", quota=0, limit=0)
+    two = claiming(gang("two", minimum=2, gpus=1, queue="full"), 2)
+
+    assert [("limit", "full")] == rules(why(snapshot(room, [two], [full]), "two"))

@@ -13,7 +13,11 @@ from adapters.kube.gangs.storage.free_volumes import (
     free_for,
     suiting,
 )
-from adapters.kube.gangs.storage.volume_reach import VolumeReach, volumes_offered
+from adapters.kube.gangs.storage.volume_reach import (
+    VolumeReach,
+    volumes_offered,
+    volumes_reached,
+)
 from adapters.kube.objects.volume_records import ClaimRecord, VolumeRecord
 from models.nodes import LabelRule, Node
 from models.policy import Policy
@@ -164,6 +168,27 @@ def test_enough_volumes_that_all_nodes_reach_keep_no_pods_apart():
     assert {"p": "b", "q": "b"} == starts
 
 
+def test_scarce_volumes_that_several_nodes_reach_go_where_pods_can_be():
+    given = [volume("v", "a", "b"), volume("w", "b", "c"), claim("c"), claim("d")]
+    more = [claim("e"), using("q", "e"), node("c", labels={HOST: "c"})]
+    starts, waits = outcome(
+        *given, *more, using("p", "c", "d", nodeSelector={HOST: "b"})
+    )
+
+    assert 1 == len(starts)
+    assert 1 == len(waits)
+
+
+@pytest.mark.parametrize("host", ["a", "b"])
+def test_a_scarce_volume_serves_whoever_reaches_it(host):
+    pods = [using("p", "c", nodeSelector={HOST: host})]
+    unable = using("q", "d", nodeSelector={HOST: "nowhere"})
+    given = [volume("v", "a", "b"), claim("c"), claim("d")]
+    starts, _ = outcome(*given, *pods, unable)
+
+    assert {"p": host} == starts
+
+
 def test_who_chooses_labels_that_nobody_knows_waits_alone():
     odd = {"matchExpressions": [{"key": "x", "operator": "Near"}]}
     given = [volume("v", "a"), claim("c", selector=odd), claim("d")]
@@ -185,6 +210,7 @@ def test_resources_allow_exactly_what_can_be_assigned(seed):
             modes=tuple(random.sample(["R", "W"], random.randint(1, 2))),
             labels={"kind": random.choice("ab")},
             is_free=True,
+            demands=_only_on(["a"]),
         )
         for at in range(random.randint(0, 5))
     ]
@@ -212,7 +238,7 @@ def test_resources_allow_exactly_what_can_be_assigned(seed):
 
 @pytest.mark.drawn
 @pytest.mark.parametrize("seed", range(200))
-def test_wherever_nodes_offer_volumes_for_claims_all_get_one(seed):
+def test_claims_fit_nodes_exactly_where_each_can_have_a_volume(seed):
     random = Random(f"reach-{seed}")
     hosts = ["a", "b", "c"]
     reaches = [random.sample(hosts, random.randint(1, 3)) for _ in range(2)]
@@ -242,19 +268,36 @@ def test_wherever_nodes_offer_volumes_for_claims_all_get_one(seed):
     )
     nodes = [Node(name=name, labels={HOST: name}, allocatable={}) for name in hosts]
     offered = volumes_offered(found, nodes)
+    reached = volumes_reached(found, nodes)
     reach = VolumeReach(nodes)
     for places in product(("", *hosts), repeat=len(claims)):
         pairs = [(x, at) for x, at in zip(claims, places, strict=True) if at]
-        if any(("s", x.name) in found.lacking for x, _ in pairs):
-            continue
         here = {name: [x for x, at in pairs if at == name] for name in hosts}
-        if not all(_node_fits(found, offered.get(n, {}), x) for n, x in here.items()):
-            continue
         edges = {
             x.name: [v.name for v in volumes if suiting(x)(v) and at in reach.of(v)]
             for x, at in pairs
         }
-        assert len(each_its_own(edges)) == len(pairs)
+        planned = (
+            not any(("s", x.name) in found.lacking for x, _ in pairs)
+            and all(_node_fits(found, offered.get(n, {}), x) for n, x in here.items())
+            and _reached_fit(found, reached, pairs)
+        )
+        assert planned == (len(each_its_own(edges)) == len(pairs))
+
+
+def _reached_fit(found, reached, pairs):
+    told = {x.name: (found.reached.of.get(("s", x.name)), at) for x, at in pairs}
+    edges = {
+        name: [
+            (one, each)
+            for one in reached.get(at, ())
+            if kind in one.kinds
+            for each in range(one.number)
+        ]
+        for name, (kind, at) in told.items()
+        if kind is not None
+    }
+    return len(each_its_own(edges)) == len(edges)
 
 
 def _only_on(hosts):
