@@ -40,6 +40,7 @@ class Shares:
         self._demand = demand
         self._doubts = doubts
         self._precedence = precedence
+        self._parents = {each.name: each.parent for each in queues}
         self._own = self._read([doubt.options[0] for doubt in doubts])
 
     def at_most(self, queue: str, resource: str, wanted: int) -> int:
@@ -55,10 +56,18 @@ class Shares:
         return self._lean(queue, resource, wanted, -1)
 
     def _lean(self, queue: str, resource: str, wanted: int, sign: int) -> int:
-        readings = [doubt.options[0] for doubt in self._doubts]
         best = self._own[queue][resource]
+        if sign * best >= sign * wanted or not self._doubts:
+            return best
+        own = [doubt.options[0] for doubt in self._doubts]
+        readings = self._extreme(queue, resource, sign)
+        share = self._read(readings)[queue][resource]
+        if sign * share >= sign * best:
+            best = share
+        else:
+            readings = own
         for at, doubt in enumerate(self._doubts):
-            for option in doubt.options[1:]:
+            for option in doubt.options:
                 if sign * best >= sign * wanted:
                     return best
                 tried = [*readings[:at], option, *readings[at + 1 :]]
@@ -66,6 +75,28 @@ class Shares:
                 if sign * share > sign * best:
                     best, readings = share, tried
         return best
+
+    def _extreme(self, queue: str, resource: str, sign: int) -> list[Mapping[str, int]]:
+        """
+        Read each doubt as most, or least, in a queue, and the other way elsewhere.
+
+        One doubt alone may change nothing where others of its queue still ask enough.
+        """
+
+        def amount(option: Mapping[str, int]) -> int:
+            return option.get(resource, 0)
+
+        return [
+            (max if (sign > 0) == self._is_in(doubt.queue, queue) else min)(
+                doubt.options, key=amount
+            )
+            for doubt in self._doubts
+        ]
+
+    def _is_in(self, name: str | None, queue: str) -> bool:
+        while name is not None and name != queue:
+            name = self._parents.get(name)
+        return name == queue
 
     def _read(self, readings: Sequence[Mapping[str, int]]) -> Amounts:
         demand = {name: dict(row) for name, row in self._demand.items()}
