@@ -261,7 +261,7 @@ FAULTS = [
         switch(
             "solver.problem.neighbours.claimed_volumes:VolumeMatching.open",
             lambda _old: (
-                lambda self: {one for one, number in self.free.items() if number > 0}
+                lambda self: {one for one, number in self.spare.items() if number > 0}
             ),
         ),
         ("volumes/a-claim-leaves-a-volume-to-who-reaches-no-other",),
