@@ -8,7 +8,6 @@ classes of which several nodes reach a volume, and there may be too few, the vol
 are no node's own: planning is told who reaches which.
 """
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -18,7 +17,8 @@ from adapters.kube.gangs.storage.reached_volumes import (
     NONE_REACHED,
     ClaimKinds,
     claim_kinds,
-    may_be_reached_by_several,
+    plentiful,
+    scarce_classes,
 )
 from adapters.kube.gangs.storage.storage_classes import NotReadyError
 from adapters.kube.objects.fields import FieldError
@@ -220,18 +220,15 @@ def free_for(
     sizes = {each.at: each.claim.size for each in rest}
     wanting = {at: some for at, some in sets.items() if some}
     names, left_out = _named_sets(wanting, sizes, free)
-    plenty = _plenty(free, wanting.values(), names)
-    scarce = {
-        free[at].storage_class
-        for at in frozenset().union(*wanting.values())
-        if may_be_reached_by_several(free[at]) and free[at].name not in plenty
-    }
+    plenty = plentiful(free, wanting.values(), names)
+    scarce = scarce_classes(free, wanting.values(), plenty)
     told = {at: x for at, x in wanting.items() if free[min(x)].storage_class in scarce}
     rows = {at: some for at, some in wanting.items() if at not in told}
-    for at, some in rows.items():
-        if some in left_out:
-            of = free[min(some)].storage_class
-            lacking[at] = f"of class {of} is one of too many that choose otherwise"
+    lacking |= {
+        at: f"of class {free[min(x)].storage_class} is one of too many that choose otherwise"
+        for at, x in rows.items()
+        if x in left_out
+    }
     names = {x: n for x, n in names.items() if free[min(x)].storage_class not in scarce}
     return FreeVolumes(
         asked={at: _asked(x, names) for at, x in rows.items() if at not in lacking},
@@ -240,44 +237,6 @@ def free_for(
         volumes=tuple(_offering(free, names)),
         plenty=plenty,
         reached=claim_kinds(told, sizes, free),
-    )
-
-
-def _plenty(
-    free: Sequence[VolumeRecord],
-    suited: Collection[_Volumes],
-    named_sets: Iterable[_Volumes],
-) -> frozenset[str]:
-    """
-    Name the volumes of which, by their reach, all claims that they suit could have one.
-    """
-    sets = tuple(named_sets)
-    groups = [group for group in _by_reach(free) if _are_enough(group, suited, sets)]
-    return frozenset(free[at].name for group in groups for at in group)
-
-
-def _by_reach(free: Sequence[VolumeRecord]) -> Iterable[_Volumes]:
-    """
-    Part the volumes by the nodes that reach them.
-    """
-    groups: dict[object, set[int]] = {}
-    for at, volume in enumerate(free):
-        groups.setdefault((volume.storage_class, volume.demands), set()).add(at)
-    return map(frozenset, groups.values())
-
-
-def _are_enough(
-    group: _Volumes, suited: Iterable[_Volumes], named_sets: Iterable[_Volumes]
-) -> bool:
-    """
-    Tell whether all claims that some volumes suit could have one of these at once.
-
-    Nobody who gets another one then lacks any: Hall's theorem among them alone.
-    """
-    inside = Counter(group & some for some in suited if group & some)
-    return all(
-        sum(n for some, n in inside.items() if some <= each) <= len(group & each)
-        for each in named_sets
     )
 
 

@@ -5,7 +5,8 @@ Which nodes reach a volume says nothing of who gets it, so planning is told: of 
 claim its kind, that is the volumes that suit it, and of each volume whom it serves.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adapters.kube.objects.constraints import NAME_FIELD
@@ -32,14 +33,57 @@ class ClaimKinds:
 NONE_REACHED = ClaimKinds()
 
 
-def may_be_reached_by_several(volume: VolumeRecord) -> bool:
+def plentiful(
+    free: Sequence[VolumeRecord],
+    suited: Collection[_Volumes],
+    named_sets: Iterable[_Volumes],
+) -> frozenset[str]:
     """
-    Tell whether more than one node may reach a volume, whatever nodes there are.
+    Name the volumes of which, by their reach, all claims that they suit could have one.
     """
-    return not any(
-        len(terms) == 1 and any(map(_names_one_node, terms[0]))
-        for terms in volume.demands
+    sets = tuple(named_sets)
+    groups = [group for group in _by_reach(free) if _are_enough(group, suited, sets)]
+    return frozenset(free[at].name for group in groups for at in group)
+
+
+def _by_reach(free: Sequence[VolumeRecord]) -> Iterable[_Volumes]:
+    """
+    Part the volumes by the nodes that reach them.
+    """
+    groups: dict[object, set[int]] = {}
+    for at, volume in enumerate(free):
+        groups.setdefault((volume.storage_class, volume.demands), set()).add(at)
+    return map(frozenset, groups.values())
+
+
+def _are_enough(
+    group: _Volumes, suited: Iterable[_Volumes], named_sets: Iterable[_Volumes]
+) -> bool:
+    """
+    Tell whether all claims that some volumes suit could have one of these at once.
+
+    Nobody who gets another one then lacks any: Hall's theorem among them alone.
+    """
+    inside = Counter(group & some for some in suited if group & some)
+    return all(
+        sum(n for some, n in inside.items() if some <= each) <= len(group & each)
+        for each in named_sets
     )
+
+
+def scarce_classes(
+    free: Sequence[VolumeRecord],
+    suited: Iterable[_Volumes],
+    plenty: Collection[str],
+) -> set[str]:
+    """
+    Name the classes of which several nodes may reach a volume that may be too scarce.
+    """
+    return {
+        free[at].storage_class
+        for at in frozenset[int]().union(*suited)
+        if free[at].name not in plenty and not _is_of_one_node(free[at])
+    }
 
 
 def claim_kinds(
@@ -85,6 +129,16 @@ def _kinds(
         number = numbers[name] = numbers.get(name, -1) + 1
         found[some] = f"{name}-{number}" if number else name
     return found
+
+
+def _is_of_one_node(volume: VolumeRecord) -> bool:
+    """
+    Tell whether one node at most reaches a volume, whatever nodes there are.
+    """
+    return any(
+        len(terms) == 1 and any(map(_names_one_node, terms[0]))
+        for terms in volume.demands
+    )
 
 
 def _names_one_node(rule: LabelRule) -> bool:
