@@ -206,15 +206,12 @@ def free_for(
     free = smallest_first((x for x in volumes if x.storage_class in classes), taken)
     suited, lacking = _suited(rest, free)
     kept = dict(already)
-    given: set[int] = set()
-    for each in rest:
-        if each.share and (own := suited.get(each.at, _NONE) - given):
-            kept[each.at] = free[min(own)]
-            given.add(min(own))
+    given = _given_to_shared(rest, suited)
+    kept |= {at: free[volume] for at, volume in given.items()}
     sets: dict[Claim, _Volumes] = {}
     for each in rest:
         if each.at in suited and each.at not in kept:
-            sets[each.at] = suited[each.at] - given
+            sets[each.at] = suited[each.at].difference(given.values())
             if not sets[each.at]:
                 lacking[each.at] = _none_for(each.claim, free)
     sizes = {each.at: each.claim.size for each in rest}
@@ -224,11 +221,7 @@ def free_for(
     scarce = scarce_classes(free, wanting.values(), plenty)
     told = {at: x for at, x in wanting.items() if free[min(x)].storage_class in scarce}
     rows = {at: some for at, some in wanting.items() if at not in told}
-    lacking |= {
-        at: f"of class {free[min(x)].storage_class} is one of too many that choose otherwise"
-        for at, x in rows.items()
-        if x in left_out
-    }
+    lacking |= {at: _too_many(free[min(x)]) for at, x in rows.items() if x in left_out}
     names = {x: n for x, n in names.items() if free[min(x)].storage_class not in scarce}
     return FreeVolumes(
         asked={at: _asked(x, names) for at, x in rows.items() if at not in lacking},
@@ -337,6 +330,24 @@ def _joined(suited: _Volumes, known: Collection[_Volumes]) -> set[_Volumes]:
                 found.add(both)
                 queue.append(both)
     return found
+
+
+def _given_to_shared(
+    wanted: Iterable[WantedVolume], suited: Mapping[Claim, _Volumes]
+) -> dict[Claim, int]:
+    """
+    Give claims that several pods share their volumes, before all others.
+    """
+    given: dict[Claim, int] = {}
+    for each in wanted:
+        if each.share:
+            own = suited.get(each.at, _NONE).difference(given.values())
+            given |= {each.at: min(own)} if own else {}
+    return given
+
+
+def _too_many(volume: VolumeRecord) -> str:
+    return f"of class {volume.storage_class} is one of too many that choose otherwise"
 
 
 def _none_for(claim: ClaimRecord, free: Sequence[VolumeRecord]) -> str:
