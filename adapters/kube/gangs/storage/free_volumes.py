@@ -208,12 +208,9 @@ def free_for(
     kept = dict(already)
     given = _given_to_shared(rest, suited)
     kept |= {at: free[volume] for at, volume in given.items()}
-    sets: dict[Claim, _Volumes] = {}
-    for each in rest:
-        if each.at in suited and each.at not in kept:
-            sets[each.at] = suited[each.at].difference(given.values())
-            if not sets[each.at]:
-                lacking[each.at] = _none_for(each.claim, free)
+    alone = [each for each in rest if each.at in suited and each.at not in kept]
+    sets = {x.at: suited[x.at].difference(given.values()) for x in alone}
+    lacking |= {x.at: _none_for(x.claim, free) for x in alone if not sets[x.at]}
     sizes = {each.at: each.claim.size for each in rest}
     wanting = {at: some for at, some in sets.items() if some}
     names, left_out = _named_sets(wanting, sizes, free)
