@@ -112,7 +112,7 @@ clean: ## remove .venv/, caches and built files
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 LOCK := --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
-	--no-header --no-emit-index-url --no-emit-find-links
+	--no-header --no-emit-index-url --no-emit-find-links --no-strip-extras
 
 # Each stamp is made again when what it was made from has changed.
 .venv/.requirements: requirements/dev.txt

@@ -4,10 +4,12 @@ What is depended on is imported, by us and not only by what we import.
 
 import re
 import tomllib
+from importlib.metadata import distributions
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[2]
 _IMPORT = re.compile(r"^\s*(?:from|import) (\w+)", re.MULTILINE)
+_WITH_EXTRAS = re.compile(r"[\w.-]+\[[\w,-]+\]")
 _IMPORTED_AS = {"pyyaml": "yaml", "vl-convert-python": "vl_convert"}
 
 
@@ -36,3 +38,22 @@ def test_everything_that_is_depended_on_is_imported():
         for name in names
         if _IMPORTED_AS.get(name, name).replace("-", "_") not in known
     }
+
+
+def test_what_is_asked_for_with_extras_is_locked_with_them():
+    """
+    Without the extras in the lock, pip takes the newest version and then refuses it.
+    """
+    lock = (REPOSITORY / "requirements" / "dev.txt").read_text(encoding="utf-8")
+    locked = {line.partition("==")[0] for line in lock.splitlines() if "==" in line}
+    bare = {name.partition("[")[0] for name in locked}
+    asked = {
+        found[0]
+        for one in distributions()
+        if one.name.lower() in bare
+        for line in one.requires or ()
+        if "extra ==" not in line and (found := _WITH_EXTRAS.match(line))
+    }
+
+    assert "coverage[toml]" in asked
+    assert asked <= locked
