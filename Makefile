@@ -8,7 +8,9 @@ BIN := .venv/bin
 PYTEST = $(BIN)/python -m pytest
 # Two processes, each with whole files: what a file computes once stays in one of them.
 # In the order of folders, not of numbers of tests: few tests that take long would be last.
-PARALLEL ?= -n 2 --dist loadfile --no-loadscope-reorder
+# A process that dies ends the run: with files as parcels, another one waits for ever.
+PARALLEL ?= -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
+PATIENT = --timeout 3600 -o faulthandler_timeout=7200
 
 # What one process has compiled, the hundreds after it need not, whoever forbids it.
 export PYTHONDONTWRITEBYTECODE =
@@ -38,14 +40,14 @@ coverage: setup ## run the tests and say which lines they never reach
 		--cov=adapters --cov-report=term:skip-covered
 
 test-slow: setup ## run the slow tests: hundreds of cases against the exact model
-	$(PYTEST) $(PARALLEL) -m "slow and not cluster" --timeout 3600
+	$(PYTEST) $(PARALLEL) -m "slow and not cluster" $(PATIENT)
 
 test-all: setup ## run the slow tests too
-	$(PYTEST) $(PARALLEL) -m "not cluster" --timeout 3600
+	$(PYTEST) $(PARALLEL) -m "not cluster" $(PATIENT)
 
 test-cluster: setup ## run the tests against a real API server (built once: 10 minutes)
 	@$(BIN)/python -m tests.cluster.binaries $(PYTEST) -m cluster \
-		--timeout 1800 tests/cluster
+		--timeout 1800 -o faulthandler_timeout=3600 tests/cluster
 
 lint: setup ## check rules and format
 	$(BIN)/ruff check .
