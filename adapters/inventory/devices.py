@@ -56,7 +56,8 @@ class DeviceRow:
             what = f"{part.profile} on {_slices(part, node, start)}"
         elif part.memory:
             what = memory_words(part.memory)
-        self.users.append((who, what))
+        if own:
+            self.users.append((who, what))
 
     @property
     def left(self) -> str:

@@ -12,7 +12,7 @@ from adapters.inventory.listed import Seen
 from models.devices.gpu_counts import held_on, in_gpus, shares_asked, written_amounts
 from models.gangs import ON_A_NODE, pod_sets
 from models.nodes import Node
-from models.resources import PODS, add, num_gpus
+from models.resources import PODS, add
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,11 +44,11 @@ class NodeRow:
         return "Closed" if self.node.unschedulable else "Open"
 
     @property
-    def gpus(self) -> int:
+    def gpus(self) -> float:
         """
-        The GPUs that it offers.
+        The GPUs that it offers, those that pods claim included.
         """
-        return num_gpus(self.node.allocatable)
+        return in_gpus(shares_asked(self.node.allocatable))
 
     @property
     def gpus_used(self) -> float:

@@ -21,7 +21,7 @@ from models.errors import printable
 from models.memory.aged_gangs import ages_of
 from models.nodes import HOSTNAME, Node
 from models.plan import GangLine, Plan, TierResult
-from models.resources import is_gpu, num_gpus
+from models.resources import SHARES_PER_GPU, is_gpu
 from models.topology import Topology
 from solver import RoundMemo
 
@@ -183,7 +183,7 @@ def _node(node: Node, group: int) -> list[Any]:
     return [
         printable(node.name),
         group,
-        num_gpus(node.allocatable),
+        shares_asked(node.allocatable) // SHARES_PER_GPU,
         in_gpus(shares_asked(node.used)),
         int(node.unschedulable),
     ]

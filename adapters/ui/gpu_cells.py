@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from models.devices.gpu_counts import in_gpus, shares_held
+from models.devices.gpu_counts import in_gpus, shares_asked, shares_held
 from models.devices.gpu_parts import WHOLE, GpuDevice, GpuPart, counts_as, part_of
 from models.gangs import PodPhase, PodSet, pod_sets
 from models.memory.aged_gangs import still
@@ -89,7 +89,8 @@ class _Gathered:
         """
         Add the places of a leaf's pods.
         """
-        gpus, part = num_gpus(requests), part_of(requests)
+        part = part_of(requests)
+        gpus = num_gpus(requests) if part else shares_asked(requests) // SHARES_PER_GPU
         works: Counter[int] = Counter()
         for node, how, devices in stays:
             place = self._at.get(node)

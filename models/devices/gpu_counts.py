@@ -42,7 +42,7 @@ def shares_held(requests: Resources, memory: int) -> int:
     """
     part = part_of(requests)
     if part is None:
-        return num_gpus(requests) * SHARES_PER_GPU
+        return shares_asked(requests)
     return counts_as(part, (memory,) if memory else ())
 
 

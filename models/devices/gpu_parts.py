@@ -252,7 +252,7 @@ def with_shares_of_others(
     for one in shared:
         part = GpuPart(one.contract, one.cores, memory=one.memory)
         amount += counts_as(part, (memory,))
-    return {**used, GPU_SHARE: amount} if amount else used
+    return {**used, GPU_SHARE: amount} if amount or shared else used
 
 
 def with_shares(requests: Resources, memories: Iterable[int]) -> Resources:

@@ -207,7 +207,7 @@ _NODES: Final[list[ListColumn[NodeRow]]] = [
     ListColumn("STATE", lambda row: row.state),
     ListColumn(
         "GPUS USED",
-        lambda row: f"{shown_gpus(row.gpus_used)}/{row.gpus:,}",
+        lambda row: f"{shown_gpus(row.gpus_used)}/{shown_gpus(row.gpus)}",
         by=lambda row: row.gpus_used,
         right=True,
         plain={"gpus_used": lambda row: row.gpus_used, "gpus": lambda row: row.gpus},
@@ -267,7 +267,7 @@ def _nodes(rows: Sequence[NodeRow]) -> str:
     return f"{text}; {held} ({_share(used, total)})"
 
 
-def _share(part: float, total: int) -> str:
+def _share(part: float, total: float) -> str:
     return percent(part / total) if part else "0 %"
 
 

@@ -126,3 +126,35 @@ def test_instances_say_their_slices_and_whole_gpus_without_names_are_counted(
 
     assert "default/cut-0 (3g.40gb on slices 4-7)" in told
     assert "1 more GPU is in use; which ones is not said" in told
+
+
+def test_gpus_that_pods_claim_are_counted_in_plans_and_on_nodes(tmp_path, capsys):
+    claimed = {"claimed-devices.gpu-share": 7000, "claimed-devices.gpu": 1}
+    offered = {name: 3 * amount for name, amount in claimed.items()}
+    gangs = [{"name": "h", "min": 2, "requests": claimed}]
+    nodes = [{"name": "n", "allocatable": offered}]
+    path = tmp_path / "claimed.yaml"
+    path.write_text(json.dumps(scenario(nodes=nodes, gangs=gangs)))
+
+    assert "2 pods, 2 of 3 free GPUs" in said(capsys, "plan", str(path))
+    assert "0/3" in said(capsys, "get", "nodes", "-f", str(path))
+
+
+def test_a_node_whose_gpus_are_only_shared_is_idle_until_somebody_has_a_part(
+    tmp_path, capsys
+):
+    node = {
+        "name": "s",
+        "allocatable": {GPU: 2},
+        "used": {GPU: 2},
+        "gpuMemory": "15Gi",
+        "taken": [{"device": at, "contract": "gpushare"} for at in range(2)],
+    }
+    part = {"memory": "6Gi", "contract": "gpushare"}
+    gangs = [{"name": "p", "min": 2, "gpu": part}]
+    path = tmp_path / "kept.yaml"
+    path.write_text(json.dumps(scenario(nodes=[node], gangs=gangs)))
+
+    assert "0.8 of 2 free GPUs" in said(capsys, "plan", str(path))
+    assert "0 of 2 GPUs used" in said(capsys, "get", "nodes", "-f", str(path))
+    assert "others" not in said(capsys, "describe", "node", "s", "-f", str(path))

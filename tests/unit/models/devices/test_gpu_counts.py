@@ -6,6 +6,7 @@ import pytest
 
 from models.devices.gpu_counts import (
     counted_gpus,
+    held_on,
     in_gpus,
     shares_asked,
     shares_held,
@@ -14,8 +15,12 @@ from models.devices.gpu_counts import (
     written_amounts,
     written_request,
 )
-from models.devices.gpu_parts import with_shares
-from models.resources import GPU, PODS, SHARES_PER_GPU
+from models.devices.gpu_parts import (
+    TakenDevice,
+    with_shares,
+    with_shares_of_others,
+)
+from models.resources import CLAIMED_GPUS, GPU, PODS, SHARES_PER_GPU
 from tests.helpers.rounds.parts import asking, fraction, memory, mig
 
 
@@ -72,3 +77,17 @@ def test_amounts_name_gpus_once_and_requests_say_parts_in_words():
     assert {PODS: "1", "0.25 of each of 2 GPUs": ""} == written_request(asked)
     twice = {name: 2 * amount for name, amount in asked.items()}
     assert "2 ×" == written_request(twice)["0.25 of each of 2 GPUs"]
+
+
+def test_gpus_that_pods_claim_count_where_they_run():
+    claimed = with_shares({CLAIMED_GPUS: 2 * SHARES_PER_GPU}, ())
+
+    assert 2 == in_gpus(shares_held(claimed, 0))
+    assert 2 == in_gpus(shares_asked(held_on(claimed, 0)))
+
+
+def test_a_gpu_that_is_only_kept_for_parts_is_not_in_use():
+    kept = [TakenDevice(device=at, contract="gpushare") for at in range(2)]
+
+    assert 0 == shares_asked(with_shares_of_others({GPU: 2}, kept, 15 * 1024))
+    assert SHARES_PER_GPU == shares_asked(with_shares_of_others({GPU: 3}, kept, 0))
