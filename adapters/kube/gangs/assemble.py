@@ -27,6 +27,7 @@ from adapters.kube.gangs.node_load import AskedOfNodes, NodeLoads
 from adapters.kube.gangs.node_trees import NodeTrees, trees_of
 from adapters.kube.gangs.summary import Summary
 from adapters.kube.gangs.workloads.made_up import made_up
+from adapters.kube.gangs.workloads.made_up_groups import with_groups
 from adapters.kube.gangs.workloads.passed_over import said_of
 from adapters.kube.objects.fields import FieldError
 from adapters.kube.objects.node_pool import WHOLE, NodePool
@@ -75,6 +76,7 @@ def snapshot_of(
     nodes: list[NodeRecord] = []
     pods = _read(reducer, objects.of("", "Pod"), faults)
     made = made_up(objects, pods)
+    objects = with_groups(objects, made.groups)
     pods += _read(reducer, made.pods, faults)
     faults += made.warnings
     for raw in objects.of("", "Node"):

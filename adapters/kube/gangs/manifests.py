@@ -27,7 +27,12 @@ from adapters.kube.objects.fields import (
 )
 from adapters.kube.objects.object_names import is_label
 from adapters.kube.objects.pod_reader import named
-from adapters.kube.objects.unread_fields import called, counted_kinds, is_unread
+from adapters.kube.objects.unread_fields import (
+    called,
+    counted_kinds,
+    is_unread,
+    makes_pods,
+)
 from models.dialects import DialectChoice
 from models.errors import Problem
 
@@ -43,11 +48,18 @@ class Manifest:
     raw: Raw
 
     @property
+    def version(self) -> str:
+        """
+        Give API group and version.
+        """
+        return str(self.raw.get("apiVersion"))
+
+    @property
     def kind(self) -> tuple[str, str]:
         """
         Give API group and kind.
         """
-        return group_of(str(self.raw.get("apiVersion"))), str(self.raw.get("kind"))
+        return group_of(self.version), str(self.raw.get("kind"))
 
 
 def manifests_of(source: str, documents: Sequence[object]) -> Iterator[Manifest]:
@@ -125,18 +137,18 @@ def objects_of(manifests: Iterable[Manifest], source: str = "") -> Objects:
     by_kind: dict[tuple[str, str], dict[tuple[str, str], Raw]] = {}
     problems: list[Problem] = []
     sources: dict[str, None] = {}
-    unread: Counter[str] = Counter()
+    others: list[Manifest] = []
     for manifest in manifests:
         sources[manifest.source] = None
-        version, kind = str(manifest.raw["apiVersion"]), manifest.kind
+        kind = manifest.kind
         if _is_binder(manifest):
             by_kind.setdefault(_BIND_REQUEST, {})
-        elif is_unread(version, kind[1]):
-            unread[called(version, kind[1])] += 1
-        elif kind in known:
-            at = _identity(manifest, known[kind], problems)
-            if at is not None:
-                _enter(by_kind.setdefault(kind, {}), at, manifest, problems)
+        elif kind in known and not is_unread(manifest.version, kind[1]):
+            there = by_kind.setdefault(kind, {})
+            _enter(there, known[kind], manifest, problems)
+        else:
+            others.append(manifest)
+    unread = Counter(_not_read(others, by_kind))
     if not (by_kind or problems):
         problems.append(_nothing_read(unread))
     if problems:
@@ -148,6 +160,37 @@ def objects_of(manifests: Iterable[Manifest], source: str = "") -> Objects:
         },
         unread=unread,
     )
+
+
+def _not_read(
+    others: Iterable[Manifest],
+    by_kind: Mapping[tuple[str, str], Mapping[tuple[str, str], Raw]],
+) -> Iterator[str]:
+    """
+    Name the kinds that mean something and are not read.
+
+    Of kinds that nobody knows, they are those of workloads without any pods.
+    """
+    controlled = {
+        (ref.get("kind"), ref.get("name"))
+        for there in by_kind.values()
+        for raw in there.values()
+        for ref in _owners(raw)
+    }
+    for manifest in others:
+        version, kind = manifest.version, manifest.kind[1]
+        meta = manifest.raw.get("metadata")
+        name = meta.get("name") if isinstance(meta, Mapping) else None
+        counts = (kind, name) not in controlled and makes_pods(manifest.raw.get("spec"))
+        if counts or is_unread(version, kind):
+            yield called(version, kind)
+
+
+def _owners(raw: Raw) -> Sequence[Json]:
+    try:
+        return records(mapping(raw, "metadata"), "ownerReferences")
+    except FieldError:
+        return ()
 
 
 def _is_binder(manifest: Manifest) -> bool:
@@ -162,10 +205,13 @@ def _is_binder(manifest: Manifest) -> bool:
 
 def _enter(
     there: dict[tuple[str, str], Raw],
-    at: tuple[str, str],
+    resource: Resource,
     manifest: Manifest,
     problems: list[Problem],
 ) -> None:
+    at = _identity(manifest, resource, problems)
+    if at is None:
+        return
     if at in there:
         shown = "/".join(filter(None, at))
         what = f"{manifest.raw['kind']} {shown} is written twice"

@@ -104,6 +104,11 @@ KINDS: Mapping[tuple[str, str], str] = {
     ("grove.io/*", "PodCliqueSet"): "gangs",
     ("scheduler.grove.io/*", "PodGang"): "gangs",
     ("workload.codeflare.dev/*", "AppWrapper"): "gangs",
+    ("trainer.kubeflow.org/*", "TrainJob"): "gangs",
+    ("serving.kserve.io/*", "InferenceService"): "pods",
+    ("serving.kserve.io/*", "LLMInferenceService"): "pods",
+    ("nvidia.com/*", "DynamoGraphDeployment"): "gangs",
+    ("apps.nvidia.com/*", "NIMService"): "pods",
 }
 """
 What kinds of objects that are not read mean, by API version (any with ``*``) and kind.
@@ -119,6 +124,27 @@ def is_unread(version: str, kind: str) -> bool:
     """
     group = version.rpartition("/")[0]
     return (version, kind) in KINDS or (f"{group}/*", kind) in KINDS
+
+
+_DEEPEST = 10
+
+
+def makes_pods(value: object, depth: int = 0) -> bool:
+    """
+    Tell whether something holds a template of pods: a list of containers, or one.
+    """
+    if depth > _DEEPEST:
+        return False
+    if isinstance(value, list):
+        return any(makes_pods(each, depth + 1) for each in value)
+    if not isinstance(value, Mapping):
+        return False
+    if isinstance(value.get("containers"), list):
+        return True
+    alone = value.get("container")
+    if isinstance(alone, Mapping) and "image" in alone:
+        return True
+    return any(makes_pods(each, depth + 1) for each in value.values())
 
 
 def called(version: str, kind: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.protocol import Objects
 from adapters.kube.gangs.workloads.made_up import made_up
+from adapters.kube.gangs.workloads.made_up_groups import with_groups
 from adapters.kube.objects.fields import FieldError, mapping
 from adapters.kube.objects.node_record import NodeRecord, node_record
 from adapters.kube.objects.object_names import described
@@ -44,7 +45,7 @@ def submitted(view: View, manifests: Objects, warnings: list[str]) -> View:
         view,
         pods=(*view.pods, *pods),
         nodes=(*view.nodes, *_nodes(new.by_kind.get(_NODE, ()), warnings)),
-        objects=_together(view.objects, new),
+        objects=_together(view.objects, with_groups(new, made.groups)),
     )
 
 

@@ -25,3 +25,11 @@ def test_among_very_many_names_one_that_begins_alike_is_found():
     names = [f"other-{i}" for i in range(100_000)]
 
     assert "research" == nearest("reserch", [*names, "research"])
+
+
+def test_a_namespace_makes_no_two_names_alike():
+    known = ["default/w7", "default/train", "ml/trial"]
+
+    assert "" == nearest("default/nope", known)
+    assert "default/train" == nearest("default/trian", known)
+    assert "default/train" == nearest("defualt/train", known)

@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.protocol import Objects
 from adapters.kube.dialects.workloads import Workload
-from adapters.kube.gangs.workloads.owners import without_pods
+from adapters.kube.gangs.workloads.made_up_groups import NAMED_BY, group_of
+from adapters.kube.gangs.workloads.near_by_word import (
+    KeptNear,
+    MadeUpPod,
+    kept_near,
+    near_by_word,
+)
+from adapters.kube.gangs.workloads.owners import suspended, without_pods
 from adapters.kube.gangs.workloads.workload_trees import (
     at_path,
     number_at,
@@ -38,6 +45,7 @@ class MadeUp:
 
     pods: Sequence[Raw]
     warnings: Sequence[str]
+    groups: tuple[Raw, ...] = ()
 
 
 def made_up(objects: Objects, pods: Iterable[PodRecord]) -> MadeUp:
@@ -45,28 +53,58 @@ def made_up(objects: Objects, pods: Iterable[PodRecord]) -> MadeUp:
     Make the pods of all workloads that have none among the objects.
     """
     found: list[Raw] = []
+    groups: list[Raw] = []
     made: list[str] = []
     warnings: list[str] = []
     for (namespace, kind, name), (rule, raw) in without_pods(objects, pods).items():
         called = f"{kind} {namespace}/{name}"
         try:
-            own = [] if rule is None else list(_pods(rule, raw, MOST - len(found)))
+            own, group = _made_of(rule, raw, objects, MOST - len(found))
         except FieldError as error:
             warnings.append(f"no pods of {called} are made up: {error}")
             continue
         if own:
             found += own
+            groups += [] if group is None else [group]
             made.append(f"{counted(len(own), 'pod')} of {called}")
     if made:
-        left = len(made) - _MOST_NAMED
-        more = f" and those of {left:,} more" if left > 0 else ""
-        warnings.append(
-            f"made up: {', '.join(made[:_MOST_NAMED])}{more}; no pods are there yet"
-        )
-    return MadeUp(found, warnings)
+        names = ", ".join(made[:_MOST_NAMED]) + _more(made, "those of ")
+        warnings.append(f"made up: {names}; no pods are there yet")
+    if held := list(suspended(objects)):
+        names = ", ".join(held[:_MOST_NAMED]) + _more(held, "")
+        warnings.append(f"suspended, so no pods are made up: {names}")
+    return MadeUp(found, warnings, tuple(groups))
 
 
-def _pods(rule: Workload, owner: Raw, most: int) -> Iterator[Raw]:
+def _more(names: Sequence[str], what: str) -> str:
+    """
+    Count those that are not named.
+    """
+    left = len(names) - _MOST_NAMED
+    return f" and {what}{left:,} more" if left > 0 else ""
+
+
+def _made_of(
+    rule: Workload | None, owner: Raw, objects: Objects, most: int
+) -> tuple[list[Json], Raw | None]:
+    """
+    Make the pods of one workload, and the group that they are in where one is needed.
+    """
+    if rule is None:
+        return [], None
+    near = near_by_word(rule, owner, objects)
+    group = group_of(rule, owner)
+    pods = list(_pods(rule, owner, near, most))
+    if group is not None:
+        name = mapping(group, "metadata")["name"]
+        for pod in pods:
+            pod["metadata"]["annotations"] |= {NAMED_BY: name}
+    return pods, group
+
+
+def _pods(
+    rule: Workload, owner: Raw, near: Mapping[str, tuple[KeptNear, ...]], most: int
+) -> Iterator[Json]:
     """
     Make the pods of one workload; none where nothing says what they are.
     """
@@ -89,7 +127,9 @@ def _pods(rule: Workload, owner: Raw, most: int) -> Iterator[Raw]:
                 labels = _labels(rule, owner, role, copy, index)
                 stem = "-".join(filter(None, (str(copy) if rule.copies else "", role)))
                 tail = f"{stem}-{number}" if stem else str(number)
-                yield _pod(rule, owner, templates[role], labels, tail)
+                pod = _pod(rule, owner, templates[role], labels, tail)
+                place = MadeUpPod(owner, copy, role, number)
+                yield kept_near(pod, near.get(role, near[""]), place)
                 index += 1
 
 
@@ -127,7 +167,7 @@ def _labels(
 
 def _pod(
     rule: Workload, owner: Raw, template: Json, labels: Mapping[str, str], tail: str
-) -> Raw:
+) -> Json:
     """
     Make one pod of a template.
     """
@@ -150,7 +190,7 @@ def _pod(
             "namespace": above.get("namespace"),
             "creationTimestamp": above.get("creationTimestamp"),
             "labels": {**said["labels"], **labels},
-            "annotations": said["annotations"],
+            "annotations": dict(said["annotations"]),
             "ownerReferences": [reference],
         },
         "spec": {

@@ -150,6 +150,16 @@ def without_pods(objects: Objects, pods: Iterable[PodRecord]) -> Workloads:
     return dict(sorted(wanted.items()))
 
 
+def suspended(objects: Objects) -> Iterator[str]:
+    """
+    Name the workloads that somebody, or a queue, has suspended.
+    """
+    for (group, kind), raws in sorted(objects.by_kind.items()):
+        for namespace, name, raw in named(raws) if (group, kind) in _WATCHED else ():
+            if at_path(raw, ("spec", "suspend")):
+                yield f"{kind} {namespace}/{name}"
+
+
 _WATCHED = {(each.group, each.kind) for each in (*RESOURCES, *IN_MANIFESTS)}
 _ENDS = {"Complete", "Completed", "Failed", "Succeeded", "Terminated", "Aborted"}
 

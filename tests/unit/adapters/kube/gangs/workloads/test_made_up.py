@@ -7,8 +7,12 @@ import pytest
 from adapters.kube.dialects.registry import dialects
 from adapters.kube.dialects.workloads import IN_MANIFESTS, RESOURCES
 from adapters.kube.gangs.assemble import Assembler
+from adapters.kube.gangs.manifests import Manifest, assembled_of
 from models.gangs import pod_sets
+from models.policy import Policy
 from models.resources import GPU
+from models.why.reasons import Reason
+from solver import decide
 from tests.helpers.kube.manifests import NOW, assembled, node, obj, objects, pod
 
 
@@ -204,3 +208,144 @@ def test_in_a_cluster_nothing_is_made_up():
     made = Assembler(dialects()).assembled([], [], objects(node(), job()), NOW)
 
     assert not made.snapshot.gangs
+
+
+def zoned(name, zone):
+    return node(name, gpus=8, labels={"zone": zone})
+
+
+def starts(*manifests):
+    """
+    Plan manifests by greedy, and give the zones of the pods of each gang that starts.
+    """
+    made = assembled(*manifests).snapshot
+    zones = {each.name: each.labels.get("zone") for each in made.nodes}
+    plan = decide(made, Policy(), strategy="greedy")
+    return {step.pod: zones[step.node] for step in plan.operations}
+
+
+EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
+
+
+@pytest.mark.parametrize("zones", [1, 2])
+def test_jobs_of_a_job_set_that_says_so_get_a_domain_each(zones):
+    listed = {"name": "w", "replicas": 2, "template": INNER}
+    raw = owner("jobset.x-k8s.io/v1alpha2", "JobSet", replicatedJobs=[listed])
+    raw["metadata"]["annotations"] = {EXCLUSIVE: "zone"}
+    there = starts(*(zoned(f"n{at}", f"z{at}") for at in range(zones)), raw)
+
+    if zones == 1:
+        assert not there
+    else:
+        assert there["ml/train-w-0"] == there["ml/train-w-1"]
+        assert there["ml/train-w-2"] == there["ml/train-w-3"]
+        assert 2 == len(set(there.values()))
+
+
+def test_each_replica_of_a_leader_worker_set_gets_a_domain_of_its_own():
+    raw = owner("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", replicas=2, **LWS)
+    key = "leaderworkerset.sigs.k8s.io/exclusive-topology"
+    raw["metadata"]["annotations"] = {key: "zone"}
+    there = starts(zoned("a", "z0"), zoned("b", "z0"), zoned("c", "z1"), raw)
+
+    of_first = {zone for pod, zone in there.items() if pod.startswith("ml/train-0")}
+    assert (6, 1, 2) == (len(there), len(of_first), len(set(there.values())))
+
+
+@pytest.mark.parametrize(("level", "starting"), [("zone", 0), ("region", 3)])
+def test_pods_of_a_job_that_kai_keeps_together_are(level, starting):
+    raw = job(parallelism=3, completions=3)
+    raw["spec"]["template"] = template(4)
+    key = "kai.scheduler/topology-required-placement"
+    raw["metadata"]["annotations"] = {key: level}
+    levels = [{"nodeLabel": "all", "alias": "region"}, {"nodeLabel": "zone"}]
+    known = obj("kai.scheduler/v1alpha1", "Topology", "t", "", spec={"levels": levels})
+    nodes = [
+        node(name, gpus=8, labels={"zone": name, "all": "here"}) for name in ("a", "b")
+    ]
+
+    assert starting == len(starts(*nodes, known, raw))
+
+
+@pytest.mark.parametrize(
+    "key", ["leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"]
+)
+def test_a_word_about_domains_that_is_not_planned_makes_no_pods(key):
+    raw = owner("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", replicas=2, **LWS)
+    raw["metadata"]["annotations"] = {key: "zone"}
+    made = assembled(node(), raw).snapshot
+
+    assert not made.gangs
+    assert any(key in said for said in made.warnings)
+
+
+def volcano_job(**spec):
+    raw = owner("batch.volcano.sh/v1alpha1", "Job", **{"tasks": TASKS} | spec)
+    raw["spec"]["schedulerName"] = "phalanx"
+    return raw
+
+
+def test_a_job_of_volcano_is_in_one_hypernode_where_it_asks_for_that():
+    raw = volcano_job(networkTopology={"mode": "hard", "highestTierAllowed": 1})
+    (gang,) = assembled(node(), raw).snapshot.gangs
+
+    assert Reason.INVALID_GANG is gang.refused.reason
+    assert "no HyperNode of tier 1" in gang.refused.message
+
+
+def test_a_job_of_volcano_needs_what_its_tasks_need():
+    tasks = [{**TASKS[0], "minAvailable": 1}, {**TASKS[1], "minAvailable": 2}]
+    raw = volcano_job(tasks=tasks, minAvailable=3)
+    (gang,) = assembled(node(), raw).snapshot.gangs
+
+    minimums = {leaf.name: leaf.minimum for leaf in pod_sets(gang.tree)}
+    assert ({"ps": 1, "worker": 2}, 3) == (minimums, gang.tree.min_pods)
+
+
+def test_partitions_of_a_job_of_volcano_are_named():
+    policy = {"totalPartitions": 2, "partitionSize": 1}
+    tasks = [TASKS[0], {**TASKS[1], "partitionPolicy": policy}]
+    made = assembled(node(), volcano_job(tasks=tasks)).snapshot
+
+    assert not made.gangs
+    assert "spec.tasks[1].partitionPolicy" in made.warnings[0]
+
+
+def test_a_suspended_workload_is_named():
+    (said,) = assembled(node(), job(suspend=True)).snapshot.warnings
+
+    assert "suspended, so no pods are made up: Job ml/train" == said
+
+
+def manifests(*raws):
+    found = [Manifest("f.yaml", "", raw) for raw in raws]
+    return assembled_of(found, ("phalanx",)).snapshot
+
+
+CRON = obj(
+    "batch/v1",
+    "CronJob",
+    "c",
+    "ml",
+    spec={"jobTemplate": {"spec": {"template": template()}}},
+)
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (CRON, ["not read: 1 CronJob"]),
+        (obj("trainer.kubeflow.org/v1", "TrainJob", "t"), ["not read: 1 TrainJob"]),
+        (obj("v1", "Service", "s", spec={"ports": [{"port": 80}]}), []),
+    ],
+)
+def test_a_workload_of_a_kind_that_is_not_read_is_named(raw, said):
+    assert said == list(manifests(node(), raw).warnings)
+
+
+def test_a_workload_of_an_unknown_kind_is_not_named_where_its_pods_are_there():
+    kept = obj("example.com/v1", "Farm", "f", "ml", spec={"template": template()})
+    there = pod("f-0", namespace="ml", owner=("example.com/v1", "Farm", "f"))
+    made = manifests(node(), kept, there)
+
+    assert (1, ()) == (len(made.gangs), made.warnings)

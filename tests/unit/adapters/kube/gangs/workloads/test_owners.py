@@ -195,8 +195,9 @@ def test_the_others_of_a_ray_cluster_come_after_its_head():
 
 def test_workloads_without_pods_are_named():
     raws = (job("gone"), job("held", suspend=True), job("train"), pod(owner=JOB))
-    (warning,) = assembled(*raws).snapshot.warnings
+    held, warning = assembled(*raws).snapshot.warnings
 
+    assert held.endswith(": Job default/held")
     assert warning.startswith("no pods are there of Job default/gone: ")
 
 
