@@ -44,29 +44,59 @@ _TRUE = frozenset({"true", "yes", "1", ""})
 _FALSE = frozenset({"false", "no", "0"})
 
 
+_OF_JOB = (
+    *("submit", "duration", "queue", "priority", "preemptible"),
+    *("estimate", "fails"),
+)
+"""
+What rows say of their whole job; the first of a job holds.
+"""
+
+
 def own(file: TraceFile, tally: Tally) -> Iterator[JobDraft]:
     """
     Read jobs in our own form; rows of one job stand together.
+
+    A job of which one row cannot be read is left out: without a role it is another.
     """
     names, shelf = Names(tally), SharedRecords()
     draft: JobDraft | None = None
-    said = ""
+    first: Row = {}
+    lines: list[int] = []
     for line, row in rows_of(file, tally):
-        try:
-            role = _role(row)
-            job = row.get("job", "")
-            if draft is not None and job and job == said and row.get("role"):
-                draft.roles = (*draft.roles, role)
-                continue
+        job = row.get("job", "")
+        more = bool(job) and job == first.get("job") and bool(row.get("role"))
+        if not more:
             if draft is not None:
                 yield _shelved(draft, shelf)
-            draft, said = None, ""
-            draft = _draft(row, line, names, role)
-            said = job
+            draft, first, lines = None, row, []
+        elif draft is None:
+            tally.leave_out("other-role", line, job)
+            continue
+        try:
+            role = _role(row)
+            if draft is None:
+                draft = _draft(row, line, names, role)
+            else:
+                draft.roles = (*draft.roles, role)
+                _compare(row, first, line, tally)
+            lines.append(line)
         except RowLeftOutError as error:
             tally.leave_out(error.rule, line, error.what)
+            for other in lines:
+                tally.leave_out("other-role", other, job)
+            draft = None
     if draft is not None:
         yield _shelved(draft, shelf)
+
+
+def _compare(row: Row, first: Row, line: int, tally: Tally) -> None:
+    """
+    Note a row that contradicts the first of its job.
+    """
+    found = (n for n in _OF_JOB if row.get(n) not in {None, "", first.get(n)})
+    if (name := next(found, None)) is not None:
+        tally.repair("differs", line, f"{name} {row[name]}")
 
 
 def _shelved(draft: JobDraft, shelf: SharedRecords) -> JobDraft:

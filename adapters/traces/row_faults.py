@@ -17,6 +17,7 @@ REPAIRS = {
     "line-ends": "ends with CR LF, while others end with LF; both are read",
     "renamed": "its name is not one that a pod may have; written in lower case, with -",
     "same-name": "has the name of another job; a number was added",
+    "differs": "says something else than the first row of its job, which holds",
     "fraction": "a part of a second; rounded up",
 }
 OMISSIONS = {
@@ -36,6 +37,7 @@ OMISSIONS = {
     "tree": "its gang has SubGroups of SubGroups, a topology or an order",
     "no-requests": "the record does not say what it asks for: it is of an old version",
     "bad-record": "it is not a record of a round",
+    "other-role": "another row of its job is left out",
     "cancelled": "it was cancelled before it ran",
 }
 

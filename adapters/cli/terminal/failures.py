@@ -4,6 +4,7 @@ Errors as people read them: what, where, what to do, and an exit code.
 
 import re
 from collections.abc import Sequence
+from errno import EROFS
 from pathlib import Path
 
 import typer
@@ -73,6 +74,18 @@ def report(error: BaseException, command: str) -> int:
     return code
 
 
+_WRONG_PATHS = (
+    FileExistsError,
+    FileNotFoundError,
+    IsADirectoryError,
+    NotADirectoryError,
+    PermissionError,
+)
+"""
+Errors of a path that somebody named to be written to: what is read is asked for first.
+"""
+
+
 def _failed(error: BaseException, where: str) -> int:
     match error:
         case WrongUseError():
@@ -80,7 +93,7 @@ def _failed(error: BaseException, where: str) -> int:
             return WRONG_USE
         case PhalanxError():
             return _say(str(error), where, "correct it and try again")
-        case FileExistsError() | NotADirectoryError() | IsADirectoryError():
+        case OSError() if isinstance(error, _WRONG_PATHS) or error.errno == EROFS:
             what = error.strerror or str(error)
             _say(what, str(error.filename or where), "name another path")
             return WRONG_USE

@@ -24,7 +24,7 @@ def test_check_lists_what_was_repaired_and_left_out(trace, capsys):
     shown = capsys.readouterr().out
     assert "negative-duration" in shown
     assert "line 4: '-5'" in shown
-    assert "4 rows in form own: 3 jobs, 1 repairs, 1 row left out" in shown
+    assert "4 rows in form own: 3 jobs, 1 repair, 1 row left out" in shown
 
 
 def test_check_writes_the_same_as_data(trace, capsys):

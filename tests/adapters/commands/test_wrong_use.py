@@ -102,6 +102,16 @@ def test_results_that_cannot_go_there_are_wrong_use(tmp_path, capsys):
     assert "do: name another path" in notes
 
 
+def test_a_folder_that_is_not_there_to_write_to_is_wrong_use(tmp_path, capsys):
+    path = tmp_path / "jobs.csv"
+    path.write_text("job,submit,duration,gpus\na,0,60,1\n")
+    to = tmp_path / "missing" / "jobs.csv"
+    code, _, notes = said(capsys, "trace", "convert", str(path), "--to", str(to))
+
+    assert 2 == code
+    assert "do: name another path" in notes
+
+
 def test_a_cluster_that_is_no_size_and_no_file_says_what_one_is(tmp_path, capsys):
     path = tmp_path / "jobs.csv"
     path.write_text("job,submit,duration,gpus\na,0,60,1\n")

@@ -109,7 +109,7 @@ def _check_lines(form: str, tally: "Tally", count: int) -> list[str]:
         *table,
         (
             f"{counted(tally.rows, 'row')} in form {form}: {counted(count, 'job')}, "
-            f"{sum(tally.repaired.values()):,} repairs, {rest} left out"
+            f"{counted(sum(tally.repaired.values()), 'repair')}, {rest} left out"
         ),
     ]
 

@@ -78,6 +78,30 @@ def test_a_row_that_cannot_be_read_is_left_out_and_counted(tmp_path, row, rule):
     assert ({rule: 1}, 2) == (found.left_out, len(found.jobs))
 
 
+ROLES = "job,role,submit,duration,gpus,queue\nz,,0,5,1,q\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "omissions"),
+    [
+        ("a,x,0,5,1,q\na,y,0,5,-1,q", {"out-of-range": 1, "other-role": 1}),
+        ("a,x,0,no,1,q\na,y,0,5,1,q", {"bad-number": 1, "other-role": 1}),
+    ],
+)
+def test_a_job_is_left_out_with_any_of_its_roles(tmp_path, rows, omissions):
+    rows += "\nb,x,0,5,1,q\nb,y,0,5,1,q\n"
+    found = read(tmp_path, ROLES + rows)
+
+    assert (omissions, ["z", "b"]) == (found.left_out, [job.name for job in found.jobs])
+
+
+def test_a_role_that_contradicts_its_job_is_named(tmp_path):
+    found = read(tmp_path, f"{ROLES}a,x,0,5,1,q\na,y,,9,1,\na,w,0,5,1,q\n")
+
+    assert ({"differs": 1}, {}) == (found.repaired, found.left_out)
+    assert (5, 3) == (found.jobs[1].duration, len(found.jobs[1].roles))
+
+
 @pytest.mark.parametrize(
     ("row", "rule"),
     [
