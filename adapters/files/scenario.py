@@ -201,9 +201,9 @@ def _placed(name: str, problems: Sequence[Problem]) -> list[Problem]:
 
 def _validated(name: str, text: str | None, document: object) -> ScenarioFile:
     if not isinstance(document, dict):
-        noun = "nothing" if document is None else "not a mapping of fields"
+        what = "holds nothing" if document is None else "is not a mapping of fields"
         hint = "a file begins with apiVersion and kind"
-        raise InputRejectedError(name, [Problem("file", f"holds {noun}", hint)])
+        raise InputRejectedError(name, [Problem("file", what, hint)])
     kind = document.get("kind")
     if isinstance(kind, str) and kind not in OUR_KINDS and "given" not in document:
         what = f"kind {kind!r} is not read"

@@ -252,7 +252,9 @@ _SENTENCES: dict[Verdict, str] = {
     Verdict.QUOTA: "needs {needed}; queue {at} may still use {left} of its {has}",
     Verdict.NODES: "{at}{there}",
     Verdict.NEIGHBOURS: "no two of its pods may share a host{there}",
-    Verdict.TOPOLOGY: "needs {needed} in one {at}; the best has {left} of {has} free",
+    Verdict.TOPOLOGY: (
+        "needs {needed} in one {at}; the best one has {left} free, of {has} in all"
+    ),
     Verdict.DEVICES: "needs {needed}; {left} of {has} are free{where}",
     Verdict.ROOM: "needs {needed}; {left} of {has} are free{where}",
     Verdict.FRAGMENTS: (

@@ -169,7 +169,8 @@ def _faults(
         expected = str(context["expected"])
         words = re.findall(r"'([^']*)'", expected)
         hint = suggest(str(given), words)
-        return [(path, f"{_shown(given)} is not one of {expected}", hint)]
+        none = "is not one of" if len(words) > 1 else "is not"
+        return [(path, f"{_shown(given)} {none} {expected}", hint)]
     return [(path, _sentence(kind, context, given, str(item["msg"])), "")]
 
 

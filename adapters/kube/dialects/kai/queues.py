@@ -39,6 +39,7 @@ def kai_queues(raws: Iterable[Raw], warnings: list[str]) -> Iterator[Queue]:
     for name in sorted(found):
         try:
             yield _queue(name, found[name], scale)
+            warnings += _rounded(name, found[name])
         except FieldError as error:
             warnings.append(closed(name, error))
             yield Queue(name=name, open=False)
@@ -91,6 +92,18 @@ def _queue(name: str, raw: Raw, scale: int) -> Queue:
         preempt_min_runtime=_duration(spec, "preemptMinRuntime"),
         reclaim_min_runtime=_duration(spec, "reclaimMinRuntime"),
     )
+
+
+def _rounded(name: str, raw: Raw) -> Iterator[str]:
+    """
+    Say which numbers of GPUs are rounded down: queues hold whole ones.
+    """
+    said = mapping(mapping(mapping(raw, "spec"), "resources"), "gpu")
+    for key in ("quota", "limit"):
+        number = _number(said, key, least=-1)
+        if number.denominator > 1:
+            place = f"Queue {name}, spec.resources.gpu.{key}"
+            yield f"{place}: {said[key]} counts as {int(number)}: GPUs are whole"
 
 
 def _rule(resources: Json, word: str, size: int, scale: int) -> QueueResource:

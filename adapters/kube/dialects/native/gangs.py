@@ -261,10 +261,14 @@ def _judge(
     template = text(reference, "templateName", where)
     known = workloads.get(f"{node.namespace}/{workload}")
     if known is None:
-        notes.warn(f"{where}.workloadRef: the Workload {workload} does not exist")
+        missing = f"the Workload {workload} does not exist" if workload else _NO_NAME
+        notes.warn(f"{where}.workloadRef: {missing}")
     elif template not in known:
         what = f"the Workload {workload} has no template {template!r}"
         notes.warn(f"{where}.workloadRef: {what}")
+
+
+_NO_NAME = "it has no workloadName"
 
 
 def _disruption(spec: Json, where: str, notes: Notes) -> None:

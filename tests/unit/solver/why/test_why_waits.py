@@ -114,7 +114,9 @@ def test_one_rack_is_too_small_though_two_are_not():
 
     assert Verdict.TOPOLOGY is found.verdict
     assert [("topology", "rack"), ("room", "")] == rules(found)
-    assert "needs 16 GPUs in one rack; the best has 8 of 8 free" == found.sentence
+    assert "needs 16 GPUs in one rack; the best one has 8 free, of 8 in all" == (
+        found.sentence
+    )
 
 
 def test_a_limit_is_named_with_its_queue_and_what_is_left():

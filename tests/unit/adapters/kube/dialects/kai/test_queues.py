@@ -154,3 +154,12 @@ def test_a_topology_is_read_outermost_first():
     assert list(DIALECT.topologies(objects, [])) == [
         Topology(name="racks", levels=("block", "rack"))
     ]
+
+
+def test_a_part_of_a_gpu_that_a_queue_loses_is_named():
+    warnings = []
+    spec = "{resources: {gpu: {quota: 2, limit: 3.5}, cpu: {quota: 0.5}}}"
+    queues(("team", spec), warnings=warnings)
+
+    (said,) = warnings
+    assert said.startswith("Queue team, spec.resources.gpu.limit: 3.5 counts as 3")
