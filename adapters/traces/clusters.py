@@ -16,6 +16,7 @@ from models.nodes import HOSTNAME, Node
 from models.queues import Queue, QueueResource
 from models.resources import CPU, DEFAULT_PODS, GPU, MEMORY, MOST_GPUS, PODS
 from models.trace import Floor, Trace
+from models.why.reasons import counted
 
 _SOME = re.compile(r"(.+\.csv(?:\.gz)?)@(\d{1,6})")
 _WORD = re.compile(r"(\d{1,6})x(\d{1,4})")
@@ -161,7 +162,7 @@ def _snapshot(path: str) -> Floor:
     if not snapshot.nodes:
         raise rejected(path, "has no nodes")
     dropped = len(snapshot.gangs)
-    notes = (f"{dropped:,} gangs of the snapshot left out",) if dropped else ()
+    notes = (f"{counted(dropped, 'gang')} of the snapshot left out",) if dropped else ()
     return Floor(
         name=PurePath(path).name,
         nodes=snapshot.nodes,

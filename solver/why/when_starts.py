@@ -212,7 +212,7 @@ def _by_ends(beside: Problem, unit: Unit, plan: Plan) -> WhenStarts:
         else:
             low = at + 1
     if found is None:
-        more = f"{len(others)} others that wait may start before it"
+        more = f"what else waits may start before it (gangs: {len(others):,})"
         return WhenStarts(sentence=f"unknown: {more}")
     said = f"at the latest in {format_duration(found)}, {_UNLESS}"
     return WhenStarts(latest=found, sentence=said)

@@ -35,7 +35,7 @@ def _head(document: Document) -> list[str]:
     seeds = len(document["seeds"])
     nodes = counted(cluster["nodes"], "node")
     what = f"{counted(trace['jobs'], 'job')}, {trace['gpuHours']:,.0f} GPU-h"
-    where = f"{nodes}, {cluster['gpus']:,} GPUs{shown}"
+    where = f"{nodes}, {counted(cluster['gpus'], 'GPU')}{shown}"
     drawn = (
         "as given" if seeds == 1 else "one as given, the others drawn from its weeks"
     )
