@@ -6,6 +6,7 @@ from adapters.kube.objects.unread_fields import WORDS
 from tests.pairs.pair import ABSENT, pair, pods, room
 
 PLAIN = [*room(), *pods("p", 1)]
+WAITS = "p-0 UnsupportedConstraint …"
 SECTION = "Known, and not read"
 ROWS = {
     f"`{word.key}`": [
@@ -14,7 +15,7 @@ ROWS = {
             f"Pod/p-0 metadata {place} {word.key}",
             (ABSENT, "x"),
             "p-0 1 on n",
-            f"p-0 UnsupportedConstraint …{word.key}: {word.means} is not …; {said}"
+            f"{WAITS}{word.key} is not planned: it means {word.means}; {said}"
             if word.waits
             else f"p-0 1 on n; {said}",
         )
@@ -29,8 +30,17 @@ ROWS = {
             "Pod/p-0 spec workloadRef",
             (ABSENT, {"name": "w", "podGroup": "g"}),
             "p-0 1 on n",
-            "p-0 UnsupportedConstraint …spec.workloadRef: gangs of …; "
+            f"{WAITS}spec.workloadRef is not planned: it means gangs of …; "
             "warned: not read: 1 pod with spec.workloadRef",
         )
-    ]
+    ],
+    "`spec.preemptionPolicy: Never`": [
+        pair(
+            PLAIN,
+            "Pod/p-0 spec preemptionPolicy",
+            (ABSENT, "Never"),
+            "p-0 1 on n",
+            "p-0 1 on n; warned: not read: 1 pod with spec.preemptionPolicy: Never",
+        )
+    ],
 }

@@ -87,6 +87,11 @@ FIELDS: Mapping[str, str] = {
 Fields of a pod's spec for which it waits.
 """
 
+NEVER = "spec.preemptionPolicy: Never"
+"""
+A field of pods that they are planned without: others may be evicted for them.
+"""
+
 KINDS: Mapping[tuple[str, str], str] = {
     (f"{_KUEUE}/*", "ClusterQueue"): "quotas",
     (f"{_KUEUE}/*", "Cohort"): "quotas",
@@ -170,6 +175,8 @@ def unread_words(
     Name the words and fields of a pod that are known and not read.
     """
     fields = tuple(f"spec.{key}" for key in FIELDS if spec.get(key))
+    if spec.get("preemptionPolicy") == "Never":
+        fields = (*fields, NEVER)
     if _WORDS.keys().isdisjoint(labels) and _WORDS.keys().isdisjoint(annotations):
         return fields
     words = (key for key in _WORDS if key in labels or key in annotations)
@@ -188,7 +195,9 @@ def why_waiting(
     for name in unread:
         word = _WORDS.get(name)
         if word is None:
-            yield f"{name}: {FIELDS[name.removeprefix('spec.')]} are not planned"
+            means = FIELDS.get(name.removeprefix("spec."))
+            if means is not None:
+                yield f"{name} is not planned: it means {means}"
             continue
         kind, said = "label", labels.get(name)
         if said is None:
@@ -199,4 +208,4 @@ def why_waiting(
             continue
         is_placed = word.placed and (said in selector or HOSTNAME in selector)
         if word.waits and not is_placed:
-            yield f"{kind} {name}: {word.means} is not planned"
+            yield f"{kind} {name} is not planned: it means {word.means}"

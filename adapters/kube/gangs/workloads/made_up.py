@@ -67,6 +67,9 @@ def made_up(objects: Objects, pods: Iterable[PodRecord]) -> MadeUp:
             found += own
             groups += [] if group is None else [group]
             made.append(f"{counted(len(own), 'pod')} of {called}")
+        if at_path(raw, ("spec", "volumeClaimTemplates")):
+            what = "spec.volumeClaimTemplates is not read: planned without volumes"
+            warnings.append(f"{called}: {what}")
     if made:
         names = ", ".join(made[:_MOST_NAMED]) + _more(made, "those of ")
         warnings.append(f"made up: {names}; no pods are there yet")

@@ -150,13 +150,18 @@ def without_pods(objects: Objects, pods: Iterable[PodRecord]) -> Workloads:
     return dict(sorted(wanted.items()))
 
 
+def _is_suspended(raw: Raw) -> bool:
+    paths = ("spec", "suspend"), ("spec", "runPolicy", "suspend")
+    return any(at_path(raw, path) for path in paths)
+
+
 def suspended(objects: Objects) -> Iterator[str]:
     """
     Name the workloads that somebody, or a queue, has suspended.
     """
     for (group, kind), raws in sorted(objects.by_kind.items()):
         for namespace, name, raw in named(raws) if (group, kind) in _WATCHED else ():
-            if at_path(raw, ("spec", "suspend")):
+            if _is_suspended(raw):
                 yield f"{kind} {namespace}/{name}"
 
 
@@ -178,7 +183,7 @@ def _wants_pods(raw: Raw) -> bool:
         ended.add(text(mapping(status, "state"), "phase", "status.state"))
     except FieldError:
         return False
-    if spec.get("suspend") or status.get("completionTime") or ended & _ENDS:
+    if _is_suspended(raw) or status.get("completionTime") or ended & _ENDS:
         return False
     if status.get("rayClusterName") or status.get("applicationState"):
         return False  # its pods go by another name, or have been there

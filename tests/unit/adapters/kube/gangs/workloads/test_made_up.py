@@ -311,10 +311,31 @@ def test_partitions_of_a_job_of_volcano_are_named():
     assert "spec.tasks[1].partitionPolicy" in made.warnings[0]
 
 
-def test_a_suspended_workload_is_named():
-    (said,) = assembled(node(), job(suspend=True)).snapshot.warnings
+KUBEFLOW_SUSPENDED = owner(
+    "kubeflow.org/v1",
+    "PyTorchJob",
+    runPolicy={"suspend": True},
+    pytorchReplicaSpecs=roles(Worker=2),
+)
 
-    assert "suspended, so no pods are made up: Job ml/train" == said
+
+@pytest.mark.parametrize("raw", [job(suspend=True), KUBEFLOW_SUSPENDED])
+def test_a_suspended_workload_is_named(raw):
+    made = assembled(node(), raw).snapshot
+
+    assert not made.gangs
+    (said,) = made.warnings
+    assert f"suspended, so no pods are made up: {raw['kind']} ml/train" == said
+
+
+def test_volumes_that_a_stateful_set_would_get_are_named():
+    volumes = [{"metadata": {"name": "data"}}]
+    raw = owner(
+        "apps/v1", "StatefulSet", template=template(), volumeClaimTemplates=volumes
+    )
+
+    said = assembled(node(), raw).snapshot.warnings
+    assert any("volumeClaimTemplates is not read" in text for text in said)
 
 
 def manifests(*raws):
