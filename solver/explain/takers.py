@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from models.devices.gpu_counts import shares_held
 from models.resources import GPU_SHARE, Resources
 from models.why.reasons import Facts, listed
 from solver.evict.freeze import requests_of
@@ -43,6 +44,12 @@ class Takers:
             [bare.room.row(dict(one)) for one in kinds.values()], dtype=np.int64
         ).reshape(len(kinds), len(bare.room.resources))
         self._rows = table[[place[id(one)] for one in requests]]
+        self._there = self._rows.copy()
+        if GPU_SHARE in bare.room.resources:
+            held = [
+                shares_held(x, bare.room.nodes[at].gpu_memory) for _, at, x in given
+            ]
+            self._there[:, bare.room.resources.index(GPU_SHARE)] = held
         self._ranks = np.argsort(np.argsort(np.array(self.names, dtype=object)))
 
     def _given(
@@ -75,8 +82,7 @@ class Takers:
         """
         Give what each gets on some nodes.
         """
-        chosen = nodes[self._nodes] if len(self._nodes) else np.zeros(0, dtype=bool)
-        return self._sum(chosen)
+        return self._sum(nodes[self._nodes], self._there)
 
     def in_queue(self, queue: str, *, fixed: bool) -> "Share":
         """
@@ -84,18 +90,19 @@ class Takers:
         """
         key = (queue, fixed)
         if key not in self._below:
-            gangs = [self._bare.gangs[name] for name in self.names]
             path = self._bare.queues.path
             below = [
                 queue in path(gang.queue) and not (fixed and gang.preemptible)
-                for gang in gangs
+                for gang in map(self._bare.gangs.__getitem__, self.names)
             ]
-            self._below[key] = self._sum(np.array(below, dtype=bool)[self._gangs])
+            self._below[key] = self._sum(
+                np.array(below, dtype=bool)[self._gangs], self._rows
+            )
         return self._below[key]
 
-    def _sum(self, chosen: Bools) -> "Share":
-        amounts = np.zeros((len(self.names), self._rows.shape[1]), dtype=np.int64)
-        np.add.at(amounts, self._gangs[chosen], self._rows[chosen])
+    def _sum(self, chosen: Bools, rows: Ints) -> "Share":
+        amounts = np.zeros((len(self.names), rows.shape[1]), dtype=np.int64)
+        np.add.at(amounts, self._gangs[chosen], rows[chosen])
         return Share(self.names, self._ranks, amounts)
 
 
@@ -131,11 +138,8 @@ class Share:
         amounts = self.amounts[several, column]
         several = several[np.lexsort((self.ranks[several], -amounts))]
         names = list(dict.fromkeys(self.names[at] for at in several.tolist()))
-        return {
-            "given": self.total(column),
-            "gangs": len(names),
-            "to": listed(names, "gang"),
-        }
+        given, to = self.total(column), listed(names, "gang")
+        return {"given": given, "gangs": len(names), "to": to}
 
 
 def room_taken(
@@ -161,16 +165,12 @@ def room_taken(
     free = bare.room.now[nodes].clip(min=0).sum(axis=0)
     given = share.amounts.sum(axis=0)
     facts = _device_taken(bare, share, unit, nodes, left)
-    if facts is not None:
-        return facts | ({"evicting": 1} if evicting else {})
-    column, needs = strain(bare, unit, np.where(given, free - given, NEVER_SHORT))
-    resource = bare.room.resources[column]
-    facts = {
-        "resource": resource,
-        "needs": needs,
-        "free": int(free[column]),
-    }
-    return facts | ({"evicting": 1} if evicting else {}) | share.facts(column)
+    if facts is None:
+        column, needs = strain(bare, unit, np.where(given, free - given, NEVER_SHORT))
+        resource = bare.room.resources[column]
+        facts = {"resource": resource, "needs": needs, "free": int(free[column])}
+        facts |= share.facts(column)
+    return facts | ({"evicting": 1} if evicting else {})
 
 
 def _device_taken(
@@ -188,8 +188,7 @@ def _device_taken(
     resource = lacking_device(bare, unit, rows[nodes].clip(min=0).sum(axis=0))
     if not resource:
         return None
-    facts = of_devices(bare, unit, nodes, rows, resource, "then ")
-    return facts | share.facts(column)
+    return of_devices(bare, unit, nodes, rows, resource, "then ") | share.facts(column)
 
 
 def limit_taken(bare: Problem, takers: Takers, unit: Unit) -> Facts | None:

@@ -17,7 +17,7 @@ from models.changes import (
 from models.devices.gpu_counts import in_gpus, shares_asked
 from models.plan import Plan
 from models.policy import Policy, Prices
-from models.resources import num_gpus
+from models.resources import SHARES_PER_GPU
 from models.snapshot import Snapshot
 from models.why.remedies import HeldBack, Remedy, WhySummary
 from models.why.verdicts import Blocker, Verdict, WhyWaits
@@ -179,5 +179,5 @@ def _changes(
         tuple(sorted(node.allocatable.items())): node for node in problem.room.nodes
     }
     for node in [*kinds.values()][:MOST_CLASSES]:
-        gpus = max(1, num_gpus(node.allocatable))
+        gpus = max(1, shares_asked(node.allocatable) // SHARES_PER_GPU)
         yield AddedNodes(like=node.name, number=1), prices.nodes * gpus

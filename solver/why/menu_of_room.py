@@ -19,7 +19,7 @@ from models.gangs import Gang, PodPhase, pod_sets
 from models.nodes import Node
 from models.plan import Plan
 from models.policy import Prices
-from models.resources import SHARES_PER_GPU, num_gpus
+from models.resources import SHARES_PER_GPU
 from models.why.verdicts import Verdict
 from solver.explain.room_now import matching
 from solver.problem.problem import Problem, Unit
@@ -173,7 +173,7 @@ def _of_more_nodes(problem: Problem, unit: Unit, prices: Prices) -> Iterator[Men
             labels = tuple(node.labels.get(key) for key in _levels(problem, unit))
             kinds.setdefault((tuple(sorted(node.allocatable.items())), labels), node)
     for node in list(kinds.values())[:MOST_KINDS]:
-        gpus = max(1, num_gpus(node.allocatable))
+        gpus = max(1, shares_asked(node.allocatable) // SHARES_PER_GPU)
         yield MenuLine(
             rule=Verdict.ROOM,
             most=pods,

@@ -15,7 +15,13 @@ from adapters.inventory.gangs import GangRow
 from adapters.inventory.listed import Seen
 from adapters.inventory.nodes import NodeRow
 from adapters.inventory.queues import QueueRow
-from models.devices.gpu_counts import counted_gpus, in_gpus, shown_amount, shown_gpus
+from models.devices.gpu_counts import (
+    counted_gpus,
+    gpus_asked,
+    in_gpus,
+    shown_amount,
+    shown_gpus,
+)
 from models.gangs import PodPhase
 from models.resources import CPU, GPU, GPU_SHARE, MEMORY, PODS, format_quantity
 from models.why.reasons import counted
@@ -88,7 +94,7 @@ def _gangs(seen: Seen, rows: Sequence[GangRow]) -> str:
     text = f"{counted(len(rows), 'gang')}: {', '.join(parts)}"
     if seen.whys_from and any(row.why for row in rows):
         text = f"{text}\nreasons {seen.whys_from}"
-    total = sum(node.allocatable.get(GPU, 0) for node in seen.snapshot.nodes)
+    total = gpus_asked((node.allocatable, 1) for node in seen.snapshot.nodes)
     used = in_gpus(sum(row.held for row in rows))
     if not total:
         return text

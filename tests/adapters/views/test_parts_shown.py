@@ -158,3 +158,19 @@ def test_a_node_whose_gpus_are_only_shared_is_idle_until_somebody_has_a_part(
     assert "0.8 of 2 free GPUs" in said(capsys, "plan", str(path))
     assert "0 of 2 GPUs used" in said(capsys, "get", "nodes", "-f", str(path))
     assert "others" not in said(capsys, "describe", "node", "s", "-f", str(path))
+
+
+def test_gangs_hold_gpus_that_they_claim(tmp_path, capsys):
+    claimed = {"claimed-devices.gpu-share": 7000, "claimed-devices.gpu": 1}
+    offered = {name: 2 * amount for name, amount in claimed.items()}
+    gangs = [
+        {"name": "h", "min": 1, "requests": claimed} | _on("n", pods=1),
+        {"name": "w", "min": 2, "requests": claimed},
+    ]
+    nodes = [{"name": "n", "allocatable": offered}]
+    path = tmp_path / "claimed.yaml"
+    path.write_text(json.dumps(scenario(nodes=nodes, gangs=gangs)))
+
+    held = "they hold 1 of 2 GPUs of all nodes (50.0 %)"
+    assert held in said(capsys, "get", "gangs", "-f", str(path))
+    assert "add 1 node like n (price 40)" in said(capsys, "why", "gang", "w", str(path))

@@ -4,6 +4,7 @@ What gangs that wait for parts of GPUs are told: how much less devices have room
 
 import pytest
 
+from models.devices.gpu_parts import with_shares
 from models.policy import Policy
 from models.resources import GPU
 from models.snapshot import Snapshot
@@ -105,3 +106,16 @@ def test_whole_gpus_that_a_part_opens_are_given_to_it():
     told = {line.name: line.waiting for line in plan.gangs if line.waiting}
 
     assert "0.5 of 1 free GPUs, and it needs 1" in told["default/whole"].message
+
+
+def test_who_gets_parts_gets_as_much_as_they_take_on_their_nodes():
+    sizes = (40 * 1024, 80 * 1024)
+    one, two = memory(30 * 1024), memory(30 * 1024, devices=2)
+    asked = [dict(with_shares({"pods": 1, x.resource: 1}, sizes)) for x in (one, two)]
+    first = gang("first", requests=asked[0], minimum=4, replicas=4, age=3600)
+    later = gang("later", requests=asked[1])
+    snapshot = Snapshot(nodes=(sharing("v", 2),), gangs=(first, later))
+    plan = decide(snapshot, Policy(), strategy="greedy")
+    told = {line.name: line.waiting for line in plan.gangs if line.waiting}
+
+    assert "default/first: 1.5 of 2 free GPUs" in told["default/later"].message
