@@ -38,6 +38,13 @@ def is_host_port(resource: str) -> bool:
     return resource.startswith(HOST_PORTS)
 
 
+def port_times(name: str, amount: int) -> int:
+    """
+    Say how many times an amount is a port, or one of its addresses.
+    """
+    return -(-amount // ports_offered((name,))[name])
+
+
 def ports_of(requests: Resources) -> list[tuple[int, str, str]]:
     """
     Give back the ports of some requests: number, protocol, address.

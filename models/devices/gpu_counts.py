@@ -14,6 +14,7 @@ from models.devices.gpu_parts import (
     part_named,
     part_of,
 )
+from models.host_ports import is_host_port, port_times
 from models.resources import (
     GPU,
     GPU_SHARE,
@@ -96,10 +97,12 @@ def counted_gpus(gpus: float) -> str:
 
 def shown_amount(resource: str, amount: int) -> str:
     """
-    Write an amount as people do; of GPUs with parts of them to the thousandth.
+    Write an amount as people do: GPUs with parts to the thousandth, ports by times.
     """
     if resource == GPU_SHARE:
         return shown_gpus(in_gpus(amount))
+    if is_host_port(resource):
+        return f"{port_times(resource, amount):,}"
     return format_quantity(resource, amount)
 
 
@@ -108,7 +111,7 @@ def written_amounts(amounts: Mapping[str, int]) -> dict[str, str]:
     Write amounts by name, whole GPUs and parts of them as one number of GPUs.
     """
     own = {
-        name: format_quantity(name, amount)
+        name: shown_amount(name, amount)
         for name, amount in amounts.items()
         if not is_reckoned(name)
     }

@@ -11,7 +11,6 @@ from enum import StrEnum
 
 from models.devices.gpu_counts import shown_amount
 from models.devices.gpu_parts import is_part, wanted
-from models.host_ports import is_host_port, ports_offered
 from models.why.resource_words import in_words
 
 
@@ -244,9 +243,6 @@ def _amount(facts: Mapping[str, Fact], key: str) -> Fact:
     Give a fact, an amount with its unit.
     """
     fact, resource = facts[key], facts.get("resource")
-    is_port = isinstance(resource, str) and is_host_port(resource)
-    if is_port and key in _AMOUNTS and isinstance(fact, int):
-        return str(-(-fact // ports_offered((str(resource),))[str(resource)]))
     if key in _AMOUNTS and isinstance(fact, int) and isinstance(resource, str):
         return shown_amount(resource, fact)
     return fact

@@ -37,7 +37,7 @@ def in_words(resource: str, number: int = 2) -> str:
         return links_in_words(resource, number)
     if is_host_port(resource):
         protocol, _, port = resource.removeprefix(HOST_PORTS).partition("/")
-        return f"host port {port}/{protocol}"
+        return f"host port{more} {port}/{protocol}"
     is_claimed = resource.startswith(CLAIMED_DEVICES)
     return _claimed(resource, number) if is_claimed else resource
 

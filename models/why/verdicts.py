@@ -13,7 +13,6 @@ from typing import Literal
 from models.devices.gpu_counts import counted_gpus, in_gpus, shown_amount
 from models.devices.gpu_parts import is_part, wanted
 from models.errors import escaped
-from models.host_ports import is_host_port
 from models.resources import GPU_SHARE, is_gpu
 from models.why.reasons import Fact, Reason, counted
 from models.why.resource_words import in_words
@@ -202,8 +201,6 @@ def amount(resource: str, number: int) -> str:
         return counted(number, "pod")
     if is_part(resource):
         return wanted(resource, number)
-    if is_host_port(resource):
-        return in_words(resource)
     return f"{plain(resource, number)} {in_words(resource, number)}".strip()
 
 

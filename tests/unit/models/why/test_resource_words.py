@@ -4,7 +4,10 @@ Names of resources that are ours, as people read them.
 
 import pytest
 
+from models.devices.gpu_counts import shown_amount, written_amounts
+from models.host_ports import port_requests
 from models.why.resource_words import in_words
+from models.why.verdicts import amount
 
 
 @pytest.mark.parametrize(
@@ -26,7 +29,7 @@ from models.why.resource_words import in_words
         ("claimed-devices.gpu_and_2xnic", "sets of claimed devices (gpu and 2 nic)"),
         ("claimed-devices.gpu_with_nic", "sets of claimed devices (gpu with nic)"),
         ("claimed-devices.shared.team.pool.a", "uses of the devices of team/pool.a"),
-        ("host-port/TCP/80", "host port 80/TCP"),
+        ("host-port/TCP/80", "host ports 80/TCP"),
         ("nvidia.com/gpu", "nvidia.com/gpu"),
     ],
 )
@@ -36,3 +39,12 @@ def test_names_of_ours_are_said_in_words(resource, words):
 
 def test_one_of_them_is_said_as_one():
     assert "slot for volumes of driver ebs" == in_words("attachable-volumes-csi-ebs", 1)
+    assert "host port 80/TCP" == in_words("host-port/TCP/80", 1)
+
+
+def test_a_port_is_counted_by_the_nodes_that_have_it():
+    (name, parts), *_ = port_requests(80).items()
+
+    assert "3" == shown_amount(name, 3 * parts)
+    assert "3 host ports 80/TCP" == amount(name, 3 * parts)
+    assert {name: "2"} == written_amounts({name: 2 * parts})
