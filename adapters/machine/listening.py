@@ -4,12 +4,18 @@ Sockets to listen on, by an address such as ``:8080`` or ``127.0.0.1:8080``.
 
 import socket
 
-from models.errors import PhalanxError
+from models.errors import PhalanxError, WrongUseError
 
 
 class ListenError(PhalanxError):
     """
     Nobody can be listened to at an address.
+    """
+
+
+class NoAddressError(ListenError, WrongUseError):
+    """
+    What is named is no address.
     """
 
 
@@ -25,7 +31,7 @@ def listening_at(address: str) -> socket.socket:
     host, colon, word = address.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     if not colon or not word.isdecimal() or int(word) > 65535:
-        raise ListenError(f"{address!r} is not an address such as :8080")
+        raise NoAddressError(f"{address!r} is not an address such as :8080")
     try:
         if not host and socket.has_dualstack_ipv6():
             return socket.create_server(

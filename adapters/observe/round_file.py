@@ -9,12 +9,15 @@ import json
 import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from models.errors import WrongUseError
 
 _log = logging.getLogger(__name__)
+_LOOKED_AT = 100
+_OTHERS = frozenset({"Scenario", "Snapshot", "Plan", "List"})
 KEPT_BYTES = 16 * 2**20
 KEPT_FILES = 4
 MOST_OPERATIONS = 2_000
@@ -131,6 +134,26 @@ def _records(file: Path, kind: str) -> Iterator[dict[str, Any]]:
                 continue
             if isinstance(record, dict) and record.get("kind") == kind:
                 yield record
+
+
+def is_record(path: Path) -> bool:
+    """
+    Tell whether a file may be a record: it has no lines yet, or some line is one of it.
+    """
+    try:
+        with path.open("rb") as stream:
+            lines = [line for line in islice(stream, _LOOKED_AT) if line.strip()]
+    except OSError:
+        return True  # whoever reads it says what is wrong
+    return not lines or any(map(_is_one, lines))
+
+
+def _is_one(line: bytes) -> bool:
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return False
+    return isinstance(record, dict) and record.get("kind") not in _OTHERS
 
 
 def kept_in(folder: str, shard: str) -> Path:

@@ -2,10 +2,13 @@
 The options of ``get`` and ``describe``, and of all that look at one gang.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from models.names import nearest
 
 
 def _no_file(names: list[str] | None) -> list[str] | None:
@@ -16,6 +19,39 @@ def _no_file(names: list[str] | None) -> list[str] | None:
         if name.endswith((".yaml", ".yml", ".json")) and Path(name).is_file():
             raise typer.BadParameter(f"{name} is a file; look at it with -f {name}")
     return names
+
+
+STATES = (
+    *("Running", "Reserved", "Leaving", "Finished", "Waiting"),
+    *("Starting", "Growing", "Evicting", "Open", "Closed", "Gone"),
+)
+"""
+The states of gangs, now and by a round, and of queues and nodes.
+"""
+
+
+def _known(said: str | None, what: str, words: Iterable[str]) -> str | None:
+    """
+    Refuse a word that nothing can have.
+    """
+    known = list(words)
+    if said is None or said.lower() in {word.lower() for word in known}:
+        return said
+    near = nearest(said, known)
+    hint = f"did you mean {near}?" if near else f"there is {', '.join(known)}"
+    raise typer.BadParameter(f"there is no {what} {said!r} ({hint})")
+
+
+def _state(said: str | None) -> str | None:
+    return _known(said, "state", STATES)
+
+
+def _reason(said: str | None) -> str | None:
+    if said is None:
+        return None
+    from models.why.reasons import Reason
+
+    return _known(said, "reason", [reason.value for reason in Reason])
 
 
 Names = Annotated[
@@ -54,12 +90,18 @@ InQueue = Annotated[
     typer.Option("-q", "--queue", metavar="NAME", help="List only one queue."),
 ]
 State = Annotated[
-    str | None, typer.Option("--state", metavar="STATE", help="List only this state.")
+    str | None,
+    typer.Option(
+        "--state", metavar="STATE", help="List only this state.", callback=_state
+    ),
 ]
 Reason = Annotated[
     str | None,
     typer.Option(
-        "--reason", metavar="REASON", help="List only gangs that wait for this reason."
+        "--reason",
+        metavar="REASON",
+        help="List only gangs that wait for this reason.",
+        callback=_reason,
     ),
 ]
 Outcome = Annotated[

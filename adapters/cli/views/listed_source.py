@@ -177,10 +177,15 @@ def record_path(said: str | None) -> Path:
     """
     Give the record of rounds: as said, be it by its folder, else where ``run`` has it.
     """
+    from adapters.observe.round_file import is_record, kept_in
+
     if said is not None:
         path = Path(said)
-        return path / "rounds.jsonl" if path.is_dir() else path
-    from adapters.observe.round_file import kept_in
+        path = path / "rounds.jsonl" if path.is_dir() else path
+        if not is_record(path):
+            what = f"{said} is no record of rounds: no line of it is one"
+            raise WrongUseError(what)
+        return path
     from adapters.service.run_settings import as_run_here
 
     run = as_run_here()

@@ -348,3 +348,22 @@ def test_who_names_a_file_without_f_is_told_how(words, busy, capsys):
     assert f"look at it with -f {busy}" in capsys.readouterr().err.replace(
         "look at the file with", "look at it with"
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--state", "wating"), "there is no state 'wating' (did you mean Waiting?)"),
+        (("--reason", "Fragmentd"), "(did you mean Fragmented?)"),
+        (("--state", "x"), "there is Running, Reserved"),
+    ],
+)
+def test_a_word_that_nothing_can_have_is_refused(busy, capsys, words, said):
+    assert 2 == phalanx("get", "gangs", "-f", busy, *words)
+    assert said in capsys.readouterr().err
+
+
+def test_a_file_that_is_no_record_of_rounds_is_refused(busy, capsys):
+    for words in (("get", "rounds"), ("get", "events"), ("describe", "round", "last")):
+        assert 2 == phalanx(*words, "--rounds", busy)
+        assert "is no record of rounds" in capsys.readouterr().err

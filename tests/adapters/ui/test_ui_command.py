@@ -58,7 +58,7 @@ def test_it_prints_where_to_look_serves_the_round_and_ends_when_interrupted():
     ("words", "code", "said"),
     [
         (("nowhere.yaml",), 4, "nowhere.yaml"),
-        (("scenarios/demo/reclaim.yaml", "--listen", "there"), 1, "is not an address"),
+        (("scenarios/demo/reclaim.yaml", "--listen", "there"), 2, "is not an address"),
     ],
 )
 def test_what_cannot_be_shown_or_served_is_said(words, code, said):
