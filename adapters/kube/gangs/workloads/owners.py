@@ -25,6 +25,7 @@ from adapters.kube.gangs.workloads.workload_trees import (
     Members,
     at_path,
     plain,
+    said_minimum,
     workload_tree,
 )
 from adapters.kube.objects.fields import (
@@ -333,7 +334,9 @@ def _unsized(claim: Claim, identity: Identity, rule: Workload, members: Members)
     Name the owner that would say how large a gang is, where nobody else says it.
     """
     tree = claim.tree
-    known = claim.source or (tree.minimum, tree.min_pods) != (None, None)
+    known = claim.source or claim.refused or said_minimum(members, {}) is not None
+    if not rule.roles:
+        known = known or (tree.minimum, tree.min_pods) != (None, None)
     told = rule.size or rule.size_by or rule.roles
     if known or not told or rule.minimum == "one":
         return ""

@@ -27,7 +27,7 @@ def workload_tree(
 
     What is said in vain is added to ``warnings``.
     """
-    said = _said_minimum(members, owner)
+    said = said_minimum(members, owner)
     sizes = sizes_of(rule, members, owner)
     if not any(role for role in sizes):
         return _leaf(rule, said, size_of(rule, members, owner))
@@ -187,7 +187,7 @@ def size_of(rule: Workload, members: Members, owner: Json) -> int | None:
     return min(size, most)
 
 
-def _said_minimum(members: Members, owner: Json) -> int | None:
+def said_minimum(members: Members, owner: Json) -> int | None:
     """
     Read the minimum that people write themselves, on the owner or on its pods.
     """

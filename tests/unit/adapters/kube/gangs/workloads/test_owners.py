@@ -247,3 +247,14 @@ KINDS = {f"{kind}.{rule.group}": rule for rule in WORKLOADS for kind in rule.kin
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_the_table_has_a_scenario(kind):
     assert shown() & {kind, *KINDS[kind].named_by}
+
+
+@pytest.mark.parametrize(("minimum", "said"), [(None, 1), ("2", 0)])
+def test_a_job_set_that_is_not_there_is_named_also_with_one_role(minimum, said):
+    key = "jobset.sigs.k8s.io"
+    labels = {f"{key}/jobset-name": "s", f"{key}/replicatedjob-name": "w"}
+    labels |= {} if minimum is None else {"phalanx/min-available": minimum}
+    pods = [pod(f"s-w-0-{at}", labels=labels) for at in range(2)]
+    warnings = assembled(*pods).snapshot.warnings
+
+    assert said == sum("JobSet default/s" in text for text in warnings)
