@@ -29,7 +29,7 @@ from solver.why.worlds import offered
 
 MOST_KINDS = 4
 MOST_EVICTED = 6
-MOST_MOVED = 64
+MOST_OF_A_CHANGE = 64
 MOST_MOMENTS = 64
 HOUR = 3600
 
@@ -113,7 +113,7 @@ def _of_moves(problem: Problem, prices: Prices) -> Iterator[MenuLine]:
     if problem.policy.has("disruption") and is_bounded:
         yield MenuLine(
             rule=Verdict.FRAGMENTS,
-            most=MOST_MOVED.bit_length(),
+            most=MOST_OF_A_CHANGE.bit_length(),
             change=lambda by: MoreMoves(pods=1 << (by - 1)),
             price=lambda by: prices.move << (by - 1),
             weakens=OF_ROOM | {Verdict.SHARE, Verdict.PROTECTED},
@@ -161,6 +161,7 @@ def _of_more_nodes(problem: Problem, unit: Unit, prices: Prices) -> Iterator[Men
         for at in range(len(state.leaves))
     ]
     pods = sum(state.num_pending for state in unit.states)
+    pods += MOST_OF_A_CHANGE * any(state.gang.min_resources for state in unit.states)
     kinds: dict[object, Node] = {}
     known = {node.name for node in problem.room.nodes}
 

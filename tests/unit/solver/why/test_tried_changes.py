@@ -67,6 +67,13 @@ def test_the_least_number_of_nodes_is_offered():
     assert (AddedNodes(like="n0", number=2),) in changes(found)
 
 
+def test_more_nodes_than_pods_are_offered_where_a_minimum_asks_for_them():
+    claim = gang("a", gpus=1, min_resources={GPU: 40})
+    found = remedies(snapshot(nodes(1), [claim]), "a")
+
+    assert (AddedNodes(like="n0", number=4),) in changes(found)
+
+
 def test_a_drained_node_may_be_opened_and_a_taint_tolerated():
     kept = node("n0", taints=(Taint(key="team", value="x"),))
     closed = node("n1", unschedulable=True)
