@@ -9,7 +9,7 @@ numbers of it.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Self
 
 from models.devices.mig_profiles import SEVENTHS, sevenths
@@ -198,7 +198,7 @@ def wanted(resource: str, number: int) -> str:
     return str(part_named(resource)) if number == 1 else f"{number} {said(resource)}"
 
 
-@cache
+@lru_cache(maxsize=1 << 14)
 def part_named(resource: str) -> GpuPart:
     """
     Give the part that the name of a resource says.

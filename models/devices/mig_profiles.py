@@ -7,7 +7,7 @@ iff their slices do not overlap, and at most one of them has the media engines.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ def layouts(model: str, taken: Sliced, names: Sequence[str]) -> Iterator[Sliced]
             yield from layouts(model, taken.with_one(profile, start), names[1:])
 
 
-@cache
+@lru_cache(maxsize=1 << 14)
 def starts_for(
     model: str, taken: Sliced, names: tuple[str, ...]
 ) -> tuple[int, ...] | None:
@@ -153,7 +153,7 @@ def starts_for(
     return tuple(start for _, start in sorted(zip(order, found, strict=True)))
 
 
-@cache
+@lru_cache(maxsize=1 << 14)
 def _starts(
     model: str, taken: Sliced, names: tuple[str, ...]
 ) -> tuple[int, ...] | None:

@@ -11,7 +11,6 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 Made = TypeVar("Made")
-_SPARE = 1000
 _FEW = 200
 
 
@@ -28,19 +27,16 @@ class Kept(Generic[T, Made]):
 
     def of(self, things: Sequence[T]) -> list[Made]:
         """
-        Give what is made of each of some objects; of others it is forgotten in time.
+        Give what is made of each of the objects that are there; others are forgotten.
         """
         known, make = self._known, self._make
-        if not known:
-            fresh = [(thing, make(thing)) for thing in things]
-            self._known = dict(zip(map(id, things), fresh, strict=True))
-            return [made for _, made in fresh]
-        found = list(map(known.get, map(id, things)))
+        there = list(map(id, things))
+        found = list(map(known.get, there))
         for at in [at for at, entry in enumerate(found) if entry is None]:
             thing = things[at]
-            found[at] = known[id(thing)] = (thing, make(thing))
-        if len(known) > len(things) * 5 // 4 + _SPARE:
-            self._known = {id(entry[0]): entry for entry in found if entry is not None}
+            found[at] = known[there[at]] = (thing, make(thing))
+        if len(known) > len(things):
+            self._known = {at: known[at] for at in there}
         return [entry[1] for entry in found if entry is not None]
 
     def ahead(self, things: Sequence[T]) -> Iterator[None]:

@@ -8,7 +8,7 @@ record of any length stays small, and integers alone say what is forecast.
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import lru_cache
 from math import isqrt
 
 from models.gangs import Gang, RunKind, pod_sets
@@ -147,7 +147,7 @@ def run_kind(gang: Gang) -> RunKind:
 NOTHING_SEEN = RunTimes()
 
 
-@cache
+@lru_cache(maxsize=1 << 14)
 def kind_of(queue: str, owner: str, gpus: int) -> RunKind:
     """
     Make a kind: sizes up to the same power of two are one.

@@ -59,12 +59,11 @@ class DeviceReading:
         found = self._claims.of(raws)
         return {each.key: each for each in found if isinstance(each, DeviceClaim)}
 
-    def template(self, raw: Raw) -> Template:
+    def templates(self, raws: Sequence[Raw]) -> list[Template]:
         """
-        Give what claims of a template ask for.
+        Give what claims of each template ask for.
         """
-        (found,) = self._templates.of([raw])
-        return found
+        return self._templates.of(raws)
 
     def claim(self, raw: Raw) -> DeviceClaim:
         """

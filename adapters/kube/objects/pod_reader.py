@@ -52,7 +52,6 @@ from adapters.kube.objects.unread_fields import unread_words, why_waiting
 from models.nodes import ANYWHERE, NodeDemand
 from models.resources import PODS, Resources
 
-_MOST_SHARED = 20_000  # templates with affinity are as many as gangs
 _LONGEST = 253
 _LONGEST_KEY = 8192
 _MOST_LETTERS = 16_384
@@ -61,7 +60,7 @@ _Words = tuple[Mapping[str, str], Mapping[str, str]]  # labels and annotations
 _UNREAD = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class _Wants:
     """
     What the pods of one template have in common.
@@ -99,12 +98,11 @@ class Reducer:
     """
     Reduces raw pods; what the pods of one template have in common is one object.
 
-    Owners and texts are known as long as a pod has them: gangs that come and go leave
-    nothing.
+    Each is known as long as a pod has it: gangs that come and go leave nothing.
     """
 
     def __init__(self) -> None:
-        self._wants: dict[str, _Wants] = {}
+        self._wants: WeakValueDictionary[str, _Wants] = WeakValueDictionary()
         self._owners: WeakValueDictionary[Hashable, Owner] = WeakValueDictionary()
         self._texts = SharedTexts()
 
@@ -133,6 +131,7 @@ class Reducer:
             name=name,
             node=intern(node) if node else None,
             phase=pod_phase(meta, spec, status),
+            template=wants,
             requests=wants.requests,
             demand=wants.demand,
             terms=wants.terms,
@@ -183,8 +182,6 @@ class Reducer:
             return _wants(spec, namespace, words, given)
         found = self._wants.get(key)
         if found is None:
-            if len(self._wants) >= _MOST_SHARED:
-                self._wants.clear()
             found = self._wants[key] = _wants(spec, namespace, words, given)
         return found
 
@@ -221,7 +218,7 @@ def checked(meta: Json) -> tuple[str, str]:
         ("namespace", namespace, is_label(namespace)),
     ):
         if not is_fit:
-            what = f"{shown(value)} is not a name that Kubernetes takes"
+            what = f"{shown(value)} is not a valid Kubernetes name"
             raise FieldError(f"metadata.{word}", what)
     return name, namespace
 

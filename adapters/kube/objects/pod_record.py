@@ -60,6 +60,8 @@ class PodRecord:
     ``run_limit`` is after how many seconds it is ended at the latest.
     ``claims`` are those of devices, ``extended`` what each container asks for of
     extended resources.
+    ``template`` is what it was read from together with pods like it: it is known as
+    long as one of them is there.
     """
 
     namespace: str
@@ -94,6 +96,7 @@ class PodRecord:
     claims: tuple[PodClaim, ...] = ()
     extended: tuple[ExtendedAsk, ...] = ()
     said: str = field(default="", compare=False)
+    template: object = field(default=None, compare=False, repr=False)
 
     @property
     def key(self) -> str:

@@ -110,9 +110,11 @@ class DeviceRoom:
         Say who uses which claim, those on nodes first, then the oldest.
         """
         claims = self._reading.claims(wide.of(GROUP, "ResourceClaim"))
+        made_of = list(named(wide.of(GROUP, "ResourceClaimTemplate")))
+        asked = self._reading.templates([raw for _, _, raw in made_of])
         templates = {
-            f"{space}/{name}": self._reading.template(raw)
-            for space, name, raw in named(wide.of(GROUP, "ResourceClaimTemplate"))
+            f"{space}/{name}": each
+            for (space, name, _), each in zip(made_of, asked, strict=True)
         }
         alive = (pod for pod in others if pod.claims and pod.phase not in _FINISHED)
         users: dict[str, list[str]] = {}

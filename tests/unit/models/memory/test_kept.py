@@ -2,6 +2,8 @@
 What is made of immutable objects: once for each, and ahead of time where asked.
 """
 
+from weakref import ref
+
 from models.memory.kept import Kept
 from models.snapshot import HashMemo, content_hash, hashed_ahead
 from tests.helpers.build import gang, nodes, snapshot
@@ -9,6 +11,17 @@ from tests.helpers.build import gang, nodes, snapshot
 
 class Thing:
     pass
+
+
+def test_what_is_gone_is_forgotten_at_once():
+    gone, stays = Thing(), Thing()
+    heard = ref(gone)
+    kept = Kept(lambda thing: thing)
+    kept.of([gone, stays])
+    kept.of([stays])
+    del gone
+
+    assert heard() is None
 
 
 def test_what_was_made_ahead_is_not_made_again():

@@ -283,7 +283,7 @@ def test_what_pods_of_gangs_that_are_gone_shared_is_forgotten():
     reducer = Reducer()
 
     def made(number: int):
-        raw = pod("p", labels={"gang": str(number)})
+        raw = pod("p", labels={"gang": str(number)}, nodeSelector={"gang": str(number)})
         owner = {"apiVersion": "batch/v1", "kind": "Job", "name": f"job-{number}"}
         raw["metadata"]["ownerReferences"] = [{**owner, "controller": True}]
         return reducer.pod(raw)
@@ -295,7 +295,9 @@ def test_what_pods_of_gangs_that_are_gone_shared_is_forgotten():
 
     assert one.labels is same.labels
     assert one.owner is same.owner
-    assert (1, 1) == (len(reducer._texts), len(reducer._owners))
+    assert one.demand is same.demand
+    kept = reducer._texts, reducer._owners, reducer._wants
+    assert [1, 1, 1] == list(map(len, kept))
 
 
 def test_annotations_of_many_letters_are_kept_as_far_as_they_are_read():
