@@ -239,6 +239,32 @@ FAULTS = [
         strategy="greedy",
     ),
     Fault(
+        "nobody-asks-what-movers-ask-for",
+        "a round looks at neighbours only where those who wait ask for some",
+        switch("solver.problem.neighbours.pods_around:_may_move", always(False)),
+        _for(("nobody-moves-where-others-keep-it-away",)),
+    ),
+    Fault(
+        "who-was-moved-is-nowhere",
+        "who an earlier step moved is not there for those who come later",
+        switch(
+            "solver.place.round_state:leave_and_move",
+            lambda _old: (
+                lambda problem, found: [
+                    found.leave(problem.gangs[one.gang], one.leaf, one.host)
+                    for one in problem.frozen.exits
+                ]
+            ),
+        ),
+        _for(("who-was-moved-keeps-others-away",)),
+    ),
+    Fault(
+        "promises-beside-others-are-void",
+        "a place that was promised to a pod beside others is decided anew",
+        switch("solver.evict.kept_beside:KeptBeside.lies_well", always(False)),
+        _for(("a-promised-place-beside-others-is-kept",)),
+    ),
+    Fault(
         "reached-volumes-for-any-number",
         "a volume that several nodes reach serves every claim, in the model",
         switch("solver.encode.neighbours.domain_rows:give_volumes", always(None)),
