@@ -317,7 +317,7 @@ class Policy(PolicyPart):
     def _ages_rise(self) -> "Policy":
         ages = [step.after for step in self.ageing]
         if sorted(set(ages)) != ages:
-            raise ValueError("the ages of ageing do not rise from step to step")
+            raise ValueError("the ages in ageing must rise from step to step")
         return self
 
     def has(self, name: TierName) -> bool:

@@ -37,7 +37,7 @@ class Carrying:
         if self.running is not None or self.next is None:
             return
         if self.parts.pause() is not None:
-            self.drop("we are paused")
+            self.drop("Phalanx is paused")
             return
         parts, turn, self.next = self.parts, self.next, None
         parts.memory.planned(turn.snapshot, turn.plan, turn.began)

@@ -80,7 +80,7 @@ class SupervisedThread:
         if self._thread.ident is None or self._stopped.is_set():
             return None
         if not self._thread.is_alive():
-            return f"the thread {self.name} has ended, and was not begun again"
+            return f"the thread {self.name} has ended, and was not started again"
         now, since = self._clock(), self._failing_since
         if since is None or now - self._began >= _WELL_AFTER:
             return None

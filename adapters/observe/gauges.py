@@ -95,7 +95,7 @@ class Looked(Collector):
         """
         begun = CounterMetricFamily(
             "phalanx_thread_restarts",
-            "How often each thread ended by mistake and was begun again.",
+            "How often each thread ended unexpectedly and was started again.",
             labels=["thread"],
         )
         for name, number in self._gauged.restarts().items():
@@ -109,7 +109,7 @@ class Looked(Collector):
         )
         yield GaugeMetricFamily(
             "phalanx_intent_left_out",
-            "Gangs of which nothing is kept over a restart, since there is no room.",
+            "Gangs that a restart would forget, since the intent has no room for them.",
             value=left_out,
         )
         yield _gauge(

@@ -29,7 +29,7 @@ class RoundMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         self._rounds = Counter(
             "phalanx_rounds",
-            "Rounds, by what came of them.",
+            "Rounds, by outcome.",
             ["outcome"],
             registry=registry,
         )
@@ -96,8 +96,8 @@ class PlanMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         self._gap = Gauge(
             "phalanx_tier_gap_ratio",
-            "What may be missing to the best of each tier, of the larger of value "
-            "and bound; in the newest plan.",
+            "How much better than the newest plan the best plan may be in each tier, "
+            "as a part of the larger of value and bound.",
             ["tier"],
             registry=registry,
         )
@@ -115,7 +115,8 @@ class PlanMetrics:
         )
         self._spent = Gauge(
             "phalanx_held_gpu_seconds",
-            "What idled so in the policy's window, before the newest plan.",
+            "GPU-seconds that idled in this way in the policy's window, before the "
+            "newest plan.",
             registry=registry,
         )
         self._gangs = Gauge(
@@ -174,12 +175,12 @@ class ActingMetrics:
         )
         self._changes = Counter(
             "phalanx_leadership_changes",
-            "How often this replica began or ceased to lead.",
+            "How often this replica became, or ceased to be, the leader.",
             registry=registry,
         )
         self._writes = Counter(
             "phalanx_status_writes",
-            "Requests that say what was decided, by what they are about and outcome.",
+            "Requests that report decisions, by the kind of object and outcome.",
             ["about", "outcome"],
             registry=registry,
         )

@@ -53,7 +53,7 @@ class Metrics:
         self._acting = ActingMetrics(registry)
         self._tick = Gauge(
             "phalanx_loop_tick_timestamp_seconds",
-            "When the loop looked last, in seconds since the epoch.",
+            "When the loop last looked at the cluster, in seconds since the epoch.",
             registry=registry,
         )
         build = Gauge(

@@ -199,6 +199,6 @@ class Reporting:
         limit = _STALLED_AFTER + 3 * self._settings.run.interval + 10 * search
         found = problems(self._threads)
         if quiet > limit:
-            what = f"the loop has not looked for {quiet:.0f} s, more than {limit:.0f} s"
-            found.append(what)
+            what = f"the loop has not looked at the cluster for {quiet:.0f} s"
+            found.append(f"{what}, more than {limit:.0f} s")
         return found

@@ -112,7 +112,7 @@ def _queue_reason(name: str, queues: QueueTree) -> Waiting | None:
     if name not in queues.queues:
         return _not_found(name, queues)
     if name in queues.parents:
-        detail = f"queue {name} has queues below it, gangs live in leaves"
+        detail = f"queue {name} has queues below it, and gangs belong in leaf queues"
         return Waiting(Reason.INVALID_GANG, {"detail": detail, "queue": name})
     path = queues.chain(name)
     top = queues.queues[path[-1]]

@@ -77,7 +77,7 @@ def why(
     """
     only(output, Format.TABLE, Format.JSON, Format.YAML)
     if summary and round_name is not None:
-        what = "--summary tells of files or the cluster, not of a recorded round; "
+        what = "--summary is for files or the cluster, not for a recorded round; "
         raise typer.BadParameter(what + "`phalanx describe round NAME` lists who waits")
     said = _asked_of(words, summary=summary)
     if round_name is not None:
@@ -105,8 +105,8 @@ def _asked_of(words: list[str] | None, *, summary: bool) -> list[str]:
     said = list(words or ())
     if not summary and (len(said) < 2 or said[0] not in _GANG):
         raise typer.BadParameter(
-            "say whose: `phalanx why gang NAME FILE`, or without FILE in the cluster; "
-            "`phalanx why --summary FILE` tells of all"
+            "name a gang: `phalanx why gang NAME FILE`, without FILE in the cluster; "
+            "`phalanx why --summary FILE` is for all gangs"
         )
     return said
 

@@ -108,4 +108,4 @@ def only(form: Format, *known: Format) -> None:
     """
     if form not in known:
         words = ", ".join(known)
-        raise typer.BadParameter(f"-o {form} is not written here, only {words}")
+        raise typer.BadParameter(f"-o {form} is not available here, only {words}")

@@ -284,4 +284,4 @@ def _none_of(seen: Seen) -> str:
     number = len(seen.snapshot.gangs)
     if not number:
         return f"No gangs in {seen.source}."
-    return f"None of the {counted(number, 'gang')} in {seen.source} is like that."
+    return f"None of the {counted(number, 'gang')} in {seen.source} matches."

@@ -178,7 +178,7 @@ def _queue_faults(queues: list[QueueSpec]) -> Iterator[Fault]:
         place: Path = ("given", "queues", index, "parent")
         if queue.name in circles:
             shown = _circle(circles[queue.name], queue.name)
-            yield place, f"queues in a circle: {shown}", ""
+            yield place, f"queues in a cycle: {shown}", ""
         elif depths[queue.name] == MOST_QUEUE_LEVELS + 1:
             what = f"more than {MOST_QUEUE_LEVELS} queues above one another"
             yield place, what, ""

@@ -17,7 +17,7 @@ from models.receipt import Receipt
 
 Deed = Callable[[Operation], Receipt]
 NO_GROUPS: Mapping[str, str] = MappingProxyType({})
-STOPPING = "we stop, and begin no further gang"
+STOPPING = "Phalanx is stopping and begins no further gang"
 THREADS = 8
 """
 More threads bind fewer pods per second: they wait for one interpreter.

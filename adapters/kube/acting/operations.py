@@ -25,7 +25,7 @@ from adapters.machine.clock import monotonic
 from models.plan import Operation
 from models.receipt import Receipt, Result
 
-NOT_LEADING = "we are no longer sure to be the leader"
+NOT_LEADING = "this replica may no longer be the leader"
 _MOST_TRIES = 3
 _BACKOFF = Backoff(first=0.2, longest=5.0)
 _SLICE = 0.5

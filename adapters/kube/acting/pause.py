@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 class Pause:
     """
-    Whether we are paused, and what is told of it.
+    Whether Phalanx is paused, and what is told of it.
 
     The settings come first.  The namespace is read at most every two seconds; while it
     cannot be read, what was read last holds.

@@ -217,7 +217,7 @@ class ClusterSink:
 
     def _kept(self, step: Operation) -> Receipt:
         if step in self._left_out:
-            return _skipped(step, "left to the next round: one stores no more binds")
+            return _skipped(step, "left to the next round: no round stores more binds")
         return Receipt(operation=step, result="done", message="held, nothing written")
 
     def _done(self, step: Operation) -> Receipt:

@@ -116,7 +116,7 @@ class VolumeBinder:
             return [_not_bound(receipt) for receipt in receipts]
         self._held.append(held)
         self._keep(held)
-        message = "its claims were told; it is bound once they have volumes"
+        message = "its claims name its node; it is bound once they have volumes"
         return [replace(one, result="held", message=message) for one in receipts]
 
     def due(self) -> Turn | None:
@@ -230,5 +230,5 @@ def _not_bound(receipt: Receipt) -> Receipt:
     """
     if receipt.result != "done":
         return receipt
-    message = "not bound, since claims of its gang could not be told their nodes"
+    message = "not bound, since not all claims of its gang could be given their nodes"
     return replace(receipt, result="skipped", message=message)

@@ -45,7 +45,7 @@ class Credentials:
             except Exception as error:
                 said = printable(f"{type(error).__name__}: {error}")
                 if not who:
-                    said = f"what says who we are cannot be read: {said}"
+                    said = f"the credentials cannot be read: {said}"
                     raise CredentialsError(f"cannot {what}: {said}") from error
                 _log.warning("credentials_not_read", extra={"fields": {"error": said}})
             self._who = now + _KNOWN_FOR, who

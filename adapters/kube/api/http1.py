@@ -41,7 +41,7 @@ def request(
         lines.append(f"Content-Length: {len(body)}")
     head = "\r\n".join((*lines, "", ""))
     if not head.count("\r") == head.count("\n") == len(lines) + 1 or "\0" in head:
-        raise HTTPException("a line break is in what a request is to say of itself")
+        raise HTTPException("a header of the request has a line break")
     return head.encode("latin-1", "replace") + (body or b"")
 
 
@@ -100,7 +100,7 @@ class Response:
             pass
         elif (coding := self.headers.get("transfer-encoding")) is not None:
             if coding.lower() != "chunked":
-                raise HTTPException(f"the answer is coded as {coding!r}")
+                raise HTTPException(f"the answer has the encoding {coding!r}")
             yield from self._chunks()
         elif length is not None:
             if not _LENGTH.fullmatch(length):
@@ -125,17 +125,17 @@ class Response:
         while True:
             word = inbox.until(b"\r\n").partition(b";")[0].strip()
             if not _HEX.fullmatch(word):
-                raise HTTPException(f"a piece has a length of {word[:50]!r}")
+                raise HTTPException(f"a chunk has the length {word[:50]!r}")
             if not (size := int(word, 16)):
                 break
             piece = inbox.take(size)
             if inbox.take(2) != b"\r\n":
-                raise HTTPException("a piece is longer than it says")
+                raise HTTPException("a chunk is longer than it says")
             yield piece
         for _ in range(_MOST_MORE):
             if not inbox.until(b"\r\n"):
                 return
-        raise HTTPException("what follows the answer never ends")
+        raise HTTPException("the trailer of the answer never ends")
 
 
 def _head(inbox: "_Inbox") -> tuple[int, int, dict[str, str]]:

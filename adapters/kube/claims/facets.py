@@ -151,7 +151,9 @@ def _with_alone(rows: _Ints, at: int, points: Sequence[_Ints]) -> _Ints:
 
 def _must_be_few(number: int, most: int) -> None:
     if number > most:
-        raise TooManyError(f"{number} kinds compete, and {most} are told apart")
+        raise TooManyError(
+            f"{number} kinds of items compete, and at most {most} are planned"
+        )
 
 
 @lru_cache(maxsize=64)

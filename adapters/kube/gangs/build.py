@@ -136,7 +136,7 @@ class GangMaker:
         if refused is None or refused.reason not in _AS_WRITTEN:
             refused = self._fault(group, found) or refused
         if refused is None and not is_subdomain(name):
-            detail = f"metadata.name: {shown(name)} is not a name that Kubernetes takes"
+            detail = f"metadata.name: {shown(name)} is not a valid Kubernetes name"
             return Waiting(Reason.INVALID_GANG, {"detail": detail})
         return refused
 

@@ -239,7 +239,7 @@ def _identity(
         problems.append(Problem(_where(manifest), what))
         return None
     if resource.namespaced and not is_label(namespace):
-        what = f"{shown(namespace)} is not a name that Kubernetes takes"
+        what = f"{shown(namespace)} is not a valid Kubernetes name"
         place = f"{resource.kind} {name}: metadata.namespace"
         problems.append(Problem(_where(manifest), f"{place}: {what}"))
         return None

@@ -148,7 +148,9 @@ class Memberships:
                     first.source is None or first.source is not claim.source
                 ):
                     names = f"{first.dialect} and {claim.dialect}"
-                    what = f"{claim.key} is said by {names}: {first.dialect} is heard"
+                    what = (
+                        f"{claim.key} is described by {names}: {first.dialect} is used"
+                    )
                     warnings.append(what)
         return claims
 

@@ -41,7 +41,7 @@ def queues_of(
     """
     Read the queues; of two of one name the one of the dialect heard first holds.
 
-    Those whose parents lead round in a circle are left out, and those above which one
+    Those whose parents form a cycle are left out, and those above which one
     is missing.
     """
     found = _said(dialects, objects, warnings)
@@ -52,9 +52,9 @@ def queues_of(
             continue
         if last in path:
             ring = " → ".join([*path[path.index(last) :], last])
-            detail = f"the parents of queue {name} lead round in a circle: {ring}"
+            detail = f"the parents of queue {name} form a cycle: {ring}"
             lost[name] = Waiting(Reason.CONFIG_CONFLICT, {"detail": detail})
-            what = "its parents lead round in a circle"
+            what = "its parents form a cycle"
         else:
             lost[name] = _not_there(last)
             what = f"above it, {last} does not exist"
@@ -113,14 +113,14 @@ def _said(
     for dialect in dialects:
         for queue in dialect.queues(objects, warnings):
             if not is_subdomain(queue.name):
-                what = "is not a name that Kubernetes takes"
+                what = "is not a valid Kubernetes name"
                 warnings.append(f"queue {shown(queue.name)} is left out: it {what}")
                 continue
             heard = said_by.setdefault(queue.name, dialect.name)
             if heard == dialect.name:
                 found[queue.name] = queue
             else:
-                what = f"said by {heard} and {dialect.name}: {heard} is heard"
+                what = f"described by {heard} and {dialect.name}: {heard} is used"
                 warnings.append(f"queue {queue.name} is {what}")
     return found
 
@@ -137,7 +137,7 @@ def topologies_of(
             first = found.setdefault(topology.name, topology)
             if first.levels != topology.levels:
                 what = f"has other levels in the words of {dialect.name}"
-                warnings.append(f"topology {topology.name} {what}: they are unread")
+                warnings.append(f"topology {topology.name} {what}: they are ignored")
     return [found[name] for name in sorted(found)]
 
 

@@ -3,7 +3,7 @@ Rows about pods that must be near others: these come before them, or one comes f
 
 A place is a domain in which pods look for those of a selector.  It is opened by those
 that stay or come and need no place of their own, by the first of its like, or by those
-whose own places are open.  Where that can lead round in a circle, each place that is
+whose own places are open.  Where that can form a cycle, each place that is
 opened so ranks after those, and nobody starts who finds only those that find it.
 """
 

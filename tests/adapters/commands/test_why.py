@@ -77,4 +77,4 @@ def test_what_means_nothing_is_wrong_use(words, capsys):
 def test_a_summary_of_a_recorded_round_is_refused_before_a_cluster_is_asked(capsys):
     assert 2 == run(["why", "--summary", "--round", "r2"])
 
-    assert "not of a recorded round" in capsys.readouterr().err
+    assert "not for a recorded round" in capsys.readouterr().err

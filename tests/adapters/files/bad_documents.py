@@ -270,7 +270,7 @@ CASES = {
     "ages that fall": (
         policy(ageing=[{"after": 9, "quarters": 4}, {"after": 5, "quarters": 5}]),
         "policy",
-        "do not rise",
+        "must rise",
     ),
     "gap of all": (policy(limits={"gap": 1}), "limits.gap", "less than 1"),
     "borrowing alone": (policy(tiers=["borrowing"]), "policy.tiers", "after entitled"),

@@ -209,7 +209,7 @@ def test_health_and_readiness_say_what_is_wrong(served):
     assert (200, "ok\n") == get(port, "/healthz")
     assert (200, "ok\n") == get(port, "/readyz?verbose")
     state["unready"] = ["pods were not read yet", "nodes are 100 s old"]
-    state["unhealthy"] = ["the loop has not looked for 99 s"]
+    state["unhealthy"] = ["the loop has not looked at the cluster for 99 s"]
     assert (503, "pods were not read yet\nnodes are 100 s old\n") == get(
         port, "/readyz"
     )

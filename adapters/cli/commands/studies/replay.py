@@ -42,7 +42,7 @@ Strategies = Annotated[
 To = Annotated[
     str | None,
     typer.Option(
-        "-O", "--to", metavar="DIR", help="Where results go; replays/… if not said."
+        "-O", "--to", metavar="DIR", help="Where results go; replays/… if not given."
     ),
 ]
 Seeds = Annotated[

@@ -183,7 +183,7 @@ class DeviceBinder:
                 and other.part is not None
                 and other.part.amount == part.amount
             ):
-                what = "waits on it for the same amount, and its plugin tells by that"
+                what = "waits there for the same amount, by which its plugin finds it"
                 return f"node {node}: pod {other.key} {what}"
         return ""
 

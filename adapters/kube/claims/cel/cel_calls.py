@@ -47,13 +47,13 @@ def _less(left: Value, right: Value) -> bool:
 
 def _most(value: int) -> int:
     if not -_LARGEST <= value < _LARGEST:
-        raise ThrownError("reckons with numbers that are too large")
+        raise ThrownError("calculates with numbers that are too large")
     return value
 
 
 def _numbers(left: Value, right: Value) -> tuple[int, int]:
     if type(left) is not int or type(right) is not int:
-        raise ThrownError(f"reckons with {word_for(left)} and {word_for(right)}")
+        raise ThrownError(f"calculates with {word_for(left)} and {word_for(right)}")
     return left, right
 
 
@@ -187,7 +187,7 @@ def _is_integer(value: Value) -> Value:
 
 def _as_integer(value: Value) -> Value:
     if not isinstance(value, Amount) or not _is_integer(value):
-        raise ThrownError("takes for an integer what is none")
+        raise ThrownError("takes a number with a fraction for an integer")
     return _most(int(value.number))
 
 

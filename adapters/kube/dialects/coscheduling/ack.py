@@ -105,7 +105,7 @@ def _claim(found: FoundGang, quotas: Quotas) -> Claim:
     for word in _UNREAD:
         said = {word.of(pod.labels, pod.annotations) for pod in pods}
         if said | {word.of(group.labels, group.annotations)} != {None}:
-            notes.warn(str(word), "ACK does not read it, so it is unread")
+            notes.warn(str(word), "ACK does not read it, so it is ignored")
     groups = said_by_pods(pods, _GROUPS, notes)
     mates = mates_of(first(notes, groups, said_by_group(group, _GROUPS)), notes)
     policy = _policy(found, group, notes)
@@ -140,7 +140,7 @@ def _minimum(found: FoundGang, group: GroupFields, notes: GroupNotes) -> int | N
     if found.group is None and not named_here:
         missing(found, notes)
     else:
-        what = "not said, and the gang has no other minimum"
+        what = "not set, and the gang has no other minimum"
         notes.refuse(Reason.INVALID_GANG, f"label {LIGHT_MIN}", what)
     return None
 

@@ -136,7 +136,7 @@ def _timeout(spec: Raw, notes: GroupNotes) -> int | None:
     if timeout is not None and not 0 < timeout <= LONGEST_SECONDS:
         where = "spec.scheduleTimeoutSeconds"
         notes.warn(
-            where, f"{timeout} is not a number of seconds to wait, so it is unread"
+            where, f"{timeout} is not a number of seconds to wait, so it is ignored"
         )
         return None
     return timeout

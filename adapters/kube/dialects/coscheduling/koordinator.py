@@ -183,7 +183,7 @@ class Koordinator(Family):
         if found.group is None and not _names_itself(found):
             missing(found, notes)
         else:
-            what = "not said, and the gang has no other minimum"
+            what = "not set, and the gang has no other minimum"
             where = f"annotation {GANG_MIN}"
             notes.refuse(Reason.INVALID_GANG, where, what)
         return None
@@ -205,11 +205,11 @@ class Koordinator(Family):
         total = number(said)
         if total is None or total > 1_000_000:
             notes.warn(
-                said.where, f"{shown(said.value)} is not a number: {minimum} holds"
+                said.where, f"{shown(said.value)} is not a number: {minimum} is used"
             )
             return None
         if total < minimum:
-            notes.warn(said.where, f"{total} is below the minimum: {minimum} holds")
+            notes.warn(said.where, f"{total} is below the minimum: {minimum} is used")
         return max(total, minimum, len(found.pods))
 
     def _mode(self, found: FoundGang, group: GroupFields, notes: GroupNotes) -> str:
@@ -218,7 +218,7 @@ class Koordinator(Family):
         if said is None or said.value in {"", "Strict"}:
             return "Strict"
         if said.value != "NonStrict":
-            notes.warn(said.where, f"{shown(said.value)} is unknown: Strict holds")
+            notes.warn(said.where, f"{shown(said.value)} is unknown: Strict is used")
             return "Strict"
         notes.warn(said.where, "NonStrict is as Strict: no part of a gang holds room")
         return "NonStrict"
@@ -233,7 +233,7 @@ class Koordinator(Family):
             return instead
         seconds = go_seconds(said.value)
         if seconds is None:
-            what = f"{shown(said.value)} is not a duration above 0: {instead}s holds"
+            what = f"{shown(said.value)} is not a duration above 0: {instead}s is used"
             notes.warn(said.where, what)
             return instead
         return seconds

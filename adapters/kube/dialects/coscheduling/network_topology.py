@@ -30,15 +30,15 @@ def check_gathering(found: FoundGang, group: GroupFields, notes: GroupNotes) -> 
     if said is not None and said.value:
         layers = _must_gather(said.value)
         if layers is None:
-            notes.warn(said.where, f"{shown(said.value)} is not JSON: it is unread")
+            notes.warn(said.where, f"{shown(said.value)} is not JSON: it is ignored")
         elif layers:
             what = f"MustGather in {', '.join(layers)}: network layers are not planned"
             notes.refuse(Reason.UNSUPPORTED_CONSTRAINT, said.where, what)
         else:
-            notes.warn(said.where, "network layers are not planned: it is unread")
+            notes.warn(said.where, "network layers are not planned: it is ignored")
     index = said_by_pods(found.speakers[:1], _INDEX, notes)
     if index is not None:
-        notes.warn(index.where, "pods are not ordered by network layers: it is unread")
+        notes.warn(index.where, "pods are not ordered by network layers: it is ignored")
 
 
 def _must_gather(text: str) -> list[str] | None:

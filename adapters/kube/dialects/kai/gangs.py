@@ -249,7 +249,7 @@ def _parked(raw: Raw, spec: Json, notes: Notes) -> bool:
         return False
     notes.warn(
         "spec.schedulingBackoff is 1 and the PodGroup is marked "
-        "UnschedulableOnNodePool: it is left alone until the mark is taken away"
+        "UnschedulableOnNodePool: it is left alone until the mark is removed"
     )
     return True
 

@@ -30,7 +30,7 @@ def tree_of(spec: Json, levels: Levels, notes: Notes) -> Part:
     least = count(spec, "minMember", "spec")
     groups = count(spec, "minSubGroup", "spec")
     if least is not None and groups is not None:
-        notes.invalid("spec.minMember: minSubGroup stands beside it, only one may")
+        notes.invalid("spec.minMember: minSubGroup is set too, and only one may be")
     topology = _topology(spec, "spec", levels)
     if not subgroups:
         if groups:
@@ -95,7 +95,7 @@ def _refuse_circles(parents: Mapping[str, str], notes: Notes) -> None:
         while at and steps <= len(parents):
             at, steps = parents.get(at, ""), steps + 1
         if at:
-            notes.invalid(f"SubGroup {name}: its parents lead round in a circle")
+            notes.invalid(f"SubGroup {name}: its parents form a cycle")
             return
 
 
@@ -115,10 +115,10 @@ def _part(
         if groups is not None:
             notes.invalid(f"{place}.minSubGroup: no SubGroup names it as its parent")
         if least is None:
-            notes.invalid(f"{place}.minMember: a SubGroup of pods must say it")
+            notes.invalid(f"{place}.minMember: a SubGroup of pods must set it")
         return Part(name=name, minimum=least or 0, topology=topology)
     if least is not None and groups is not None:
-        notes.invalid(f"{place}.minMember: minSubGroup stands beside it, only one may")
+        notes.invalid(f"{place}.minMember: minSubGroup is set too, and only one may be")
     parts = tuple(_part(child, below, levels, notes) for child in children)
     needed = _needed(place, least, groups, len(parts), notes)
     return Part(name=name, parts=parts, min_groups=needed, topology=topology)

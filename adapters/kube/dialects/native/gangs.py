@@ -99,7 +99,7 @@ class Native:
             claim = read(node)
             yield replace(claim, refused=Waiting(Reason.WAITING_FOR_GROUP, facts))
         for node in forest.circles:
-            detail = "its parents lead round in a circle"
+            detail = "its parents form a cycle"
             waiting = Waiting(Reason.INVALID_GANG, {"detail": detail})
             yield Claim(
                 key=node.key, dialect="native", source=node.raw, refused=waiting
@@ -255,7 +255,7 @@ def _judge(
     reference = mapping(spec, "workloadRef", where)
     if not reference:
         if node.kind == COMPOSITE or node.parent:
-            notes.invalid(f"{where}.workloadRef: a group in a tree must say it")
+            notes.invalid(f"{where}.workloadRef: a group in a tree must set it")
         return
     workload = text(reference, "workloadName", where)
     template = text(reference, "templateName", where)
@@ -276,7 +276,9 @@ def _disruption(spec: Json, where: str, notes: Notes) -> None:
     if not mode:
         return
     if len(mode) != 1 or not mode.keys() <= {"single", "all"}:
-        notes.invalid(f"{where}.disruptionMode: exactly one of single and all is said")
+        notes.invalid(
+            f"{where}.disruptionMode: exactly one of single and all must be set"
+        )
     elif "all" in mode:
         if "basic" in mapping(spec, "schedulingPolicy"):
             notes.invalid(f"{where}.disruptionMode: all needs a gang, this is basic")

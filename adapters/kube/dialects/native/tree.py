@@ -200,20 +200,20 @@ def _needed(node: GroupNode, word: str, notes: Notes) -> int:
     where = f"{node.where}.schedulingPolicy"
     policy = mapping(node.spec, "schedulingPolicy", node.where)
     if len(policy) != 1 or not policy.keys() <= {"basic", "gang"}:
-        notes.invalid(f"{where}: exactly one of basic and gang is said")
+        notes.invalid(f"{where}: exactly one of basic and gang must be set")
         return 1
     if "basic" in policy:
         return 1
     least = count(mapping(policy, "gang", where), word, f"{where}.gang", least=1)
     if least is None:
-        notes.invalid(f"{where}.gang.{word}: it must be said")
+        notes.invalid(f"{where}.gang.{word}: it must be set")
     return least or 1
 
 
 def _topology(node: GroupNode) -> TopologyDemand | None:
     keys = keys_of(node.spec)
     if len(keys) > 1:
-        what = f"{len(keys)} topologies are said, one may be"
+        what = f"{len(keys)} topologies are given, and only one may be"
         raise FieldError(f"{node.where}.schedulingConstraints.topology", what)
     if not keys:
         return None

@@ -27,7 +27,7 @@ def demanded(
     tier = count(demand, "highestTierAllowed", where)
     name = text(demand, "highestTierName", where)
     if tier is not None and name:
-        notes.invalid(f"{where}: highestTierAllowed and highestTierName are both said")
+        notes.invalid(f"{where}: highestTierAllowed and highestTierName are both set")
     if mode == "soft":
         if not tiers.numbers:
             notes.warn(f"{where} is not obeyed: there is no HyperNode")

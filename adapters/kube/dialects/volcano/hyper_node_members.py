@@ -88,7 +88,7 @@ def members_of(raw: Raw) -> Members:
             raise FieldError(f"spec.members[{index}].type", what)
         said = [word for word in _SELECTORS if selector.get(word) is not None]
         if len(said) != 1:
-            what = f"one of {', '.join(_SELECTORS)} must be said, and no other"
+            what = f"one of {', '.join(_SELECTORS)} must be set, and no other"
             raise FieldError(place, what)
         inner = mapping(selector, said[0], place)
         place = f"{place}.{said[0]}"
@@ -109,7 +109,7 @@ def members_of(raw: Raw) -> Members:
 def _name(inner: Json, place: str) -> str:
     name = text(inner, "name", place)
     if not name:
-        raise FieldError(f"{place}.name", "it must be said")
+        raise FieldError(f"{place}.name", "it must be set")
     return name
 
 
@@ -120,7 +120,7 @@ def _pattern(inner: Json, place: str) -> re.Pattern[str]:
     said = text(inner, "pattern", place)
     field = f"{place}.pattern"
     if not said:
-        raise FieldError(field, "it must be said")
+        raise FieldError(field, "it must be set")
     if len(said) > _MOST_PATTERN:
         raise FieldError(field, f"more than {_MOST_PATTERN} characters are not read")
     repeats = len(_REPEATED.findall(said))
@@ -129,7 +129,9 @@ def _pattern(inner: Json, place: str) -> re.Pattern[str]:
         raise FieldError(field, what)
     try:
         if _PLAIN.fullmatch(said) is None:
-            raise FieldError(field, f"{shown(said)} is not a pattern that is read here")
+            raise FieldError(
+                field, f"{shown(said)} is not a pattern that Phalanx can read"
+            )
         return re.compile(said, re.ASCII)
     except re.error as error:
         raise FieldError(field, f"{shown(said)}: {error}") from error

@@ -122,7 +122,7 @@ def hyper_nodes(raws: Iterable[Raw], nodes: Sequence[Node]) -> HyperNodes:
         many = sorted(lost)
         more = f" and {len(many) - 5:,} more" if len(many) > 5 else ""
         left = f"the tree of {', '.join(many[:5])}{more}"
-        said.append(f"HyperNodes: {left} is left out: nobody is placed by it")
+        said.append(f"HyperNodes: {left} is left out, and no pod is placed by it")
     said += [text for name, text in trees.notes if name in sound]
     return HyperNodes(
         sound=tuple(each.raw for each in sound.values()),
@@ -134,7 +134,7 @@ def hyper_nodes(raws: Iterable[Raw], nodes: Sequence[Node]) -> HyperNodes:
 def _tier(raw: Raw) -> int:
     found = count(mapping(raw, "spec"), "tier", "spec", most=_MOST_TIER)
     if found is None:
-        raise FieldError("spec.tier", "it must be said")
+        raise FieldError("spec.tier", "it must be set")
     return found
 
 
@@ -178,7 +178,7 @@ class _HyperNodeTrees:
             self._adopt(each)
         circles = {name for name in self.all if self._leads_round(name)}
         for name in sorted(circles):
-            self._fault(name, "spec.members: they lead round in a circle")
+            self._fault(name, "spec.members: they form a cycle")
         for each in self.all.values():
             if each.name not in circles:
                 self._check_tier(each)

@@ -344,7 +344,7 @@ def _given_to_shared(
 
 
 def _too_many(volume: VolumeRecord) -> str:
-    return f"of class {volume.storage_class} is one of too many that choose otherwise"
+    return f"of class {volume.storage_class} is one of too many kinds"
 
 
 def _none_for(claim: ClaimRecord, free: Sequence[VolumeRecord]) -> str:

@@ -157,7 +157,9 @@ def _registered(contract: str, key: str, text: str) -> RegisteredGpus:
     elif odd := next((one for one in entries if one.mode not in _MODES), None):
         problem = f"GPUs in the mode {odd.mode} are not planned"
     elif few := next((x for x in entries if x.sharers < _LEAST_SHARERS), None):
-        problem = f"{few.sharers} pods share a GPU at most, planned is for ten or more"
+        problem = (
+            f"at most {few.sharers} pods share a GPU, fewer than ten are not planned"
+        )
     elif not all(0 < one.memory <= _LARGEST for one in entries):
         problem = "a GPU without memory, or with more than any has"
     return replace(made, problem=problem and f"{place}: {problem}")

@@ -307,7 +307,9 @@ def _koordinator(amounts: Amounts, place: str) -> Read:
     said = {name.partition("/")[2]: amount for name, amount in amounts.items()}
     if frozenset(said) not in _KOORDINATOR_SETS:
         words = " and ".join(f"koordinator.sh/{word}" for word in sorted(said))
-        raise FieldError(f"{place}.resources", f"{words}: no legal set of Koordinator")
+        raise FieldError(
+            f"{place}.resources", f"{words}: Koordinator does not allow this set"
+        )
     kept = {}
     if "gpu" in said:
         percent = said.pop("gpu")

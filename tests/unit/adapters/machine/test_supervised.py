@@ -83,7 +83,7 @@ def test_a_thread_that_cannot_be_begun_again_is_told(monkeypatch):
     thread.start()
     eventually(lambda: not thread.is_alive)
 
-    assert "the thread t has ended, and was not begun again" == thread.problem()
+    assert "the thread t has ended, and was not started again" == thread.problem()
 
 
 def _raise():

@@ -59,7 +59,7 @@ def test_a_loop_that_stands_still_fails_the_health_check(reporting):
     (said,) = reporting._unhealthy()
 
     assert [] == well
-    assert said.startswith("the loop has not looked for 3600 s")
+    assert said.startswith("the loop has not looked at the cluster for 3600 s")
 
 
 def test_every_thread_that_follows_or_tells_is_watched(reporting):

@@ -173,5 +173,7 @@ def test_too_many_kinds_for_one_bin_are_said():
     puts = tuple(((1 << at, (1,)),) for at in range(6))
     held = frozenset([contents(Bin(puts, (3,)))])
 
-    with pytest.raises(TooManyError, match="6 kinds compete, and 5 are told apart"):
+    with pytest.raises(
+        TooManyError, match="6 kinds of items compete, and at most 5 are planned"
+    ):
         facets_of(held, 6)

@@ -168,7 +168,7 @@ def test_the_dialect_that_comes_first_is_heard_and_people_are_told():
     made = assembled(pod(labels={"a": "x", "b": "x"}), words=words)
 
     assert ["one"] == [gang.queue for gang in made.snapshot.gangs]
-    expected = "default/x is said by kai and volcano: kai is heard"
+    expected = "default/x is described by kai and volcano: kai is used"
     assert (expected,) == made.snapshot.warnings
 
 

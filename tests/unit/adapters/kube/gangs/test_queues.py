@@ -154,7 +154,7 @@ def test_of_queues_of_one_name_the_first_dialect_is_heard_and_people_are_told():
     )
 
     assert queues["a"].resources[GPU].quota == 4
-    assert ("queue a is said by kai and volcano: kai is heard",) == warnings
+    assert ("queue a is described by kai and volcano: kai is used",) == warnings
 
 
 def test_queues_in_a_circle_are_left_out_with_all_below_them():
@@ -187,7 +187,7 @@ def test_gangs_of_queues_that_are_left_out_wait_and_are_told_why(more):
         why.reason.value for why in told
     ]
     assert [
-        "the parents of queue c lead round in a circle: a → b → a",
+        "the parents of queue c form a cycle: a → b → a",
         "queue gone does not exist",
         "queue none does not exist",
     ] == [why.message.rpartition("group: ")[2] for why in told]

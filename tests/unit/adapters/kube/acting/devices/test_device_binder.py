@@ -275,7 +275,7 @@ def test_gpushare_takes_one_pod_of_an_amount_after_the_other():
 
     refused = stage.bound("second", 1)
     assert "again" == refused.result
-    assert "pod default/first waits on it for the same amount" in refused.message
+    assert "pod default/first waits there for the same amount" in refused.message
     assert "done" == stage.bound("other", 1).result
     seen = waiting | {"ALIYUN_COM_GPU_MEM_ASSIGNED": "true"}
     stage.pod("first", said=seen, on="n")

@@ -103,12 +103,12 @@ def test_a_field_changes_what_is_claimed(name):
 
 REFUSED = {
     "{minMember: 1, minSubGroup: 1, subGroups: [{name: a, minMember: 1}]}": (
-        "InvalidGang: spec.minMember: minSubGroup stands beside it, only one may"
+        "InvalidGang: spec.minMember: minSubGroup is set too, and only one may be"
     ),
     "{minMember: -1}": "InvalidGang: spec.minMember: -1 is less than 0",
     "{minMember: '2'}": "InvalidGang: spec.minMember: '2' is not a whole number",
     "{subGroups: [{name: a}]}": (
-        "InvalidGang: SubGroup a.minMember: a SubGroup of pods must say it"
+        "InvalidGang: SubGroup a.minMember: a SubGroup of pods must set it"
     ),
     "{subGroups: [{name: a, minSubGroup: 1}]}": (
         "InvalidGang: SubGroup a.minSubGroup: no SubGroup names it as its parent"
@@ -123,7 +123,7 @@ REFUSED = {
         "InvalidGang: SubGroup a: its parent b does not exist"
     ),
     "{subGroups: [{name: a, parent: b}, {name: b, parent: a}]}": (
-        "InvalidGang: SubGroup a: its parents lead round in a circle"
+        "InvalidGang: SubGroup a: its parents form a cycle"
     ),
     "{topologyConstraint: {topology: x, requiredTopologyLevel: rack}}": (
         "InvalidGang: spec.topologyConstraint.topology: the Topology 'x' does not exist"

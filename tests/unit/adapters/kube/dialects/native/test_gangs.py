@@ -90,20 +90,20 @@ REFUSED = {
         "InvalidGang: PodGroup g: spec.schedulingPolicy.gang.minCount: 0 is less than 1"
     ),
     "{schedulingPolicy: {gang: {}}}": (
-        "InvalidGang: PodGroup g: spec.schedulingPolicy.gang.minCount: it must be said"
+        "InvalidGang: PodGroup g: spec.schedulingPolicy.gang.minCount: it must be set"
     ),
     "{schedulingPolicy: {gang: {minCount: 1}, basic: {}}}": (
         "InvalidGang: PodGroup g: spec.schedulingPolicy: "
-        "exactly one of basic and gang is said"
+        "exactly one of basic and gang must be set"
     ),
     "{}": (
         "InvalidGang: PodGroup g: spec.schedulingPolicy: "
-        "exactly one of basic and gang is said"
+        "exactly one of basic and gang must be set"
     ),
     "all": "InvalidGang: PodGroup g: spec: 'all' is not a mapping of fields",
     f"{{{GANG}, schedulingConstraints: {{topology: [{{key: a}}, {{key: b}}]}}}}": (
         "InvalidGang: PodGroup g: spec.schedulingConstraints.topology: "
-        "2 topologies are said, one may be"
+        "2 topologies are given, and only one may be"
     ),
     f"{{{GANG}, priority: 1000000001}}": (
         "InvalidGang: PodGroup g: spec.priority: 1000000001 is more than 1000000000"
@@ -113,7 +113,7 @@ REFUSED = {
     ),
     f"{{{GANG}, disruptionMode: {{single: {{}}, all: {{}}}}}}": (
         "InvalidGang: PodGroup g: spec.disruptionMode: "
-        "exactly one of single and all is said"
+        "exactly one of single and all must be set"
     ),
     f"{{{BASIC}, disruptionMode: {{all: {{}}}}}}": (
         "InvalidGang: PodGroup g: spec.disruptionMode: all needs a gang, this is basic"
@@ -234,7 +234,7 @@ def test_a_circle_of_composites_is_refused():
     found = claims(DIALECT, WORKLOAD, one, other)
 
     assert {refusal(each) for each in found.values()} == {
-        "InvalidGang: its parents lead round in a circle"
+        "InvalidGang: its parents form a cycle"
     }
 
 
@@ -263,7 +263,7 @@ def test_a_group_in_a_tree_must_name_its_workload():
     found = claim(DIALECT, composite(), group(spec))
 
     assert refusal(found) == (
-        "InvalidGang: PodGroup g: spec.workloadRef: a group in a tree must say it"
+        "InvalidGang: PodGroup g: spec.workloadRef: a group in a tree must set it"
     )
 
 

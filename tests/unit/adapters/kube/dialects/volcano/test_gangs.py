@@ -94,7 +94,7 @@ REFUSED = {
     ),
     "{networkTopology: {highestTierAllowed: 1, highestTierName: spine}}": (
         "InvalidGang: spec.networkTopology: "
-        "highestTierAllowed and highestTierName are both said"
+        "highestTierAllowed and highestTierName are both set"
     ),
     "{networkTopology: {highestTierAllowed: 1}}": (
         "InvalidGang: spec.networkTopology.highestTierAllowed: "

@@ -88,16 +88,16 @@ def test_a_node_that_is_named_again_above_stays_in_the_lower_one():
 
 
 FAULTY = {
-    "HyperNode s: spec.tier: it must be said": [hyper_node("s", None, exact("n0"))],
+    "HyperNode s: spec.tier: it must be set": [hyper_node("s", None, exact("n0"))],
     "HyperNode s: spec.tier: -1 is less than 0": [hyper_node("s", -1, exact("n0"))],
     "HyperNode s: spec.members[0].type: 'Rack' is neither Node nor HyperNode": [
         hyper_node("s", 1, exact("n0", "Rack"))
     ],
     (
         "HyperNode s: spec.members[0].selector: one of exactMatch, regexMatch, "
-        "labelMatch must be said, and no other"
+        "labelMatch must be set, and no other"
     ): [hyper_node("s", 1, {"type": "Node"})],
-    "HyperNode s: spec.members[0].selector.exactMatch.name: it must be said": [
+    "HyperNode s: spec.members[0].selector.exactMatch.name: it must be set": [
         hyper_node("s", 1, exact(""))
     ],
     (
@@ -116,7 +116,7 @@ FAULTY = {
     ): [hyper_node("s", 1, pattern("(n+)+$"))],
     (
         "HyperNode s: spec.members[0].selector.regexMatch.pattern: "
-        "'(?=n)' is not a pattern that is read here"
+        "'(?=n)' is not a pattern that Phalanx can read"
     ): [hyper_node("s", 1, pattern("(?=n)"))],
     (
         "HyperNode s: spec.members[0].selector.regexMatch.pattern: "
@@ -130,7 +130,7 @@ FAULTY = {
         hyper_node("s2", 2, exact("s", "HyperNode")),
         hyper_node("t", 2, exact("s", "HyperNode")),
     ],
-    "HyperNode s: spec.members: they lead round in a circle": [
+    "HyperNode s: spec.members: they form a cycle": [
         hyper_node("s", 1, exact("t", "HyperNode")),
         hyper_node("t", 2, exact("s", "HyperNode")),
     ],
