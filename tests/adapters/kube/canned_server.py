@@ -11,6 +11,9 @@ from random import Random
 from threading import Event, Thread
 from urllib.parse import parse_qsl, urlsplit
 
+from adapters.kube.api.paths import path_of
+from adapters.kube.dialects.registry import dialects
+from adapters.kube.gangs.kinds import resources_of
 from tests.adapters.kube.raw_pods import compact, raw_node, raw_pod
 
 LIMIT = 500
@@ -99,17 +102,9 @@ def main(pods: int, nodes: int, number: int) -> None:
         ),
         "/api/v1/nodes": pages([compact(raw_node(n, n + 1)) for n in range(nodes)], 1),
     }
-    for path in (
-        "/api/v1/persistentvolumeclaims",
-        "/api/v1/persistentvolumes",
-        "/apis/storage.k8s.io/v1/storageclasses",
-        "/apis/storage.k8s.io/v1/csidrivers",
-        "/apis/storage.k8s.io/v1/csinodes",
-        "/apis/storage.k8s.io/v1/csistoragecapacities",
-        "/apis/policy/v1/poddisruptionbudgets",
-        "/apis/scheduling.k8s.io/v1/priorityclasses",
-    ):
-        server.canned[path] = pages([], 1)
+    for resource in resources_of(dialects()):
+        if resource.needed:
+            server.canned.setdefault(path_of(resource), pages([], 1))
     server.events = events(pods, number, nodes)
     Thread(target=server.serve_forever, daemon=True).start()
     print(server.server_port, flush=True)
