@@ -34,11 +34,11 @@ class VolumeChoice:
         """
         Choose for another plan; volumes that were ``given`` are chosen no more.
         """
-        wanted: dict[str, tuple[ClaimRecord, Operation]] = {}
+        wanted: dict[str, tuple[ClaimRecord, list[Operation]]] = {}
         for step in steps:
             for key, claim, _ in self._claims.of(step):
                 if claim is not None and not claim.volume:
-                    wanted.setdefault(key, (claim, step))
+                    wanted.setdefault(key, (claim, []))[1].append(step)
         self._chosen, self._kept = {}, {}
         if not wanted:
             return
@@ -104,14 +104,21 @@ class VolumeChoice:
                 continue
 
     def _suiting(
-        self, claim: ClaimRecord, step: Operation, free: Iterable[VolumeRecord]
+        self,
+        claim: ClaimRecord,
+        steps: Sequence[Operation],
+        free: Iterable[VolumeRecord],
     ) -> Iterable[str]:
+        """
+        Walk the volumes that a claim may have on the nodes of all its pods.
+        """
         try:
             is_one = suiting(claim)
         except FieldError:
             return
         for each in free:
-            if is_one(each) and not self._claims.why_not_on(each, step):
+            far = any(self._claims.why_not_on(each, step) for step in steps)
+            if is_one(each) and not far:
                 yield each.name
 
 

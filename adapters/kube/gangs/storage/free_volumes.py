@@ -206,7 +206,7 @@ def free_for(
     free = smallest_first((x for x in volumes if x.storage_class in classes), taken)
     suited, lacking = _suited(rest, free)
     kept = dict(already)
-    given = _given_to_shared(rest, suited)
+    given = _given_to_shared(rest, suited, free)
     kept |= {at: free[volume] for at, volume in given.items()}
     alone = [each for each in rest if each.at in suited and each.at not in kept]
     sets = {x.at: suited[x.at].difference(given.values()) for x in alone}
@@ -330,16 +330,21 @@ def _joined(suited: _Volumes, known: Collection[_Volumes]) -> set[_Volumes]:
 
 
 def _given_to_shared(
-    wanted: Iterable[WantedVolume], suited: Mapping[Claim, _Volumes]
+    wanted: Iterable[WantedVolume],
+    suited: Mapping[Claim, _Volumes],
+    free: Sequence[VolumeRecord],
 ) -> dict[Claim, int]:
     """
     Give claims that several pods share their volumes, before all others.
+
+    One that every node reaches is best, as its pods may be on several of them.
     """
     given: dict[Claim, int] = {}
     for each in wanted:
         if each.share:
             own = suited.get(each.at, _NONE).difference(given.values())
-            given |= {each.at: min(own)} if own else {}
+            if own:
+                given[each.at] = min(own, key=lambda at: (bool(free[at].demands), at))
     return given
 
 

@@ -292,6 +292,15 @@ def test_claims_without_a_provisioner_get_volumes_of_their_nodes(stage):
     assert ["done", "done"] == stage.results(stage.sink.due())
 
 
+def test_a_claim_of_two_pods_gets_a_volume_that_both_nodes_reach(stage):
+    stage.pod(1, "c0")
+    stage.local(disk0="z0", wide="")
+    stage.volume("wide", nodeAffinity=None)
+
+    assert ["held", "held"] == stage.begin()
+    assert {"wide": "c0"} == stage.given()
+
+
 def test_two_claims_never_get_one_volume(stage):
     stage.local(disk0="z0", disk1="z0")
     stage.sink.hold(

@@ -152,6 +152,13 @@ def test_pods_that_share_a_claim_go_where_its_volume_is():
     assert {"p": "b", "q": "b"} == starts
 
 
+def test_pods_that_share_a_claim_get_a_volume_that_all_their_nodes_reach():
+    pods = [using(name, "c", nodeSelector={HOST: at}) for name, at in ("pa", "qb")]
+    starts, _ = outcome(volume("v", "b"), volume("w"), claim("c"), *pods)
+
+    assert {"p": "a", "q": "b"} == starts
+
+
 def test_a_volume_that_all_nodes_reach_is_for_one_claim_too():
     pods = [using("p", "c"), using("q", "d")]
     starts, waits = outcome(volume("v"), claim("c"), claim("d"), *pods)
