@@ -182,11 +182,14 @@ def _add_role(step: Step, first: PodSet, later: list[Runner], left: Left) -> Non
 def _add_mates(step: Step, fact: GangFacts, mine: list[Runner]) -> None:
     """
     Ensure that no other of its group starts where a satisfied gang is evicted.
+
+    The list of who starts holds; that of who leaves may name gangs that know nothing.
     """
     left = _counted_after(step, fact, mine, moved=False)
-    for mate in set(fact.gang.mates) & step.small.starts.keys():
-        okay = _holds(step, fact.gang.tree, left)
-        step.cp.add_implication(step.small.starts[mate], okay)
+    for key, start in step.small.starts.items():
+        if fact.gang.key in step.before.gangs[key].gang.mates:
+            okay = _holds(step, fact.gang.tree, left)
+            step.cp.add_implication(start, okay)
 
 
 def _add_whole(

@@ -242,6 +242,7 @@ def is_exact(scenario: Scenario) -> bool:
             and any(g.passed_over >= waiting.protect_after for g in snapshot.gangs)
         )
         and _in_known_order(policy)
+        and not policy.has("expected-fragments")
     )
 
 

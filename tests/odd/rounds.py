@@ -7,6 +7,7 @@ from random import Random
 from adapters.files import scenario_of
 from models.documents.scenario import Scenario
 from models.errors import InputRejectedError
+from tests.odd.beside import add_beside
 from tests.odd.clusters import add_budgets, add_nodes, add_queues
 from tests.odd.gangs import add_gangs
 from tests.odd.parts import add_parts
@@ -17,16 +18,21 @@ ODDNESS = (0.02, 0.05, 0.1, 0.2)
 _MOST_DRAWS = 100
 PARTS = "parts"
 """
-Where the word of the seed begins so, some ask for parts of GPUs.
+Where the first word of the seed says so, some ask for parts of GPUs.  It may say more
+than one of these, as in ``parts+beside-7``.
 """
 STALE = "stale"
 """
-Where the word of the seed begins so, most of those that run have been stale for long.
+Where it says so, most of those that run have been stale for long.
 """
 LENT = "lent"
 """
-Where the word of the seed begins so, nodes are held for those who wait, and most that
-run are lent them or were.
+Where it says so, nodes are held for those who wait, and most that run are lent them or
+were.
+"""
+BESIDE = "beside"
+"""
+Where it says so, many look at who is around them, or share free volumes.
 """
 _MOST_STALE = 0.7
 _MOST_LENT = 0.7
@@ -38,14 +44,17 @@ def odd_round(seed: object) -> Part:
     """
     Draw a round that lint takes; the same one for the same seed.
     """
+    kinds = str(seed).split("-")[0].split("+")
     for again in range(_MOST_DRAWS):
         document = _draw(Random(f"odd-round-{seed}-{again}"))
-        if str(seed).startswith(PARTS):
+        if PARTS in kinds:
             add_parts(Random(f"odd-parts-{seed}-{again}"), document["given"])
-        if str(seed).startswith(STALE):
+        if STALE in kinds:
             _let_go_stale(Random(f"odd-stale-{seed}-{again}"), document["given"])
-        if str(seed).startswith(LENT):
+        if LENT in kinds:
             _lend(Random(f"odd-lent-{seed}-{again}"), document)
+        if BESIDE in kinds:
+            add_beside(Random(f"odd-beside-{seed}-{again}"), document)
         if read(document) is not None:
             return document
     raise AssertionError(f"no legal round for seed {seed}")

@@ -19,6 +19,7 @@ LOTS = 11
 EXACTLY = 40
 PARTS = 40
 STALE = 40
+BESIDE = 200
 
 
 @pytest.mark.drawn
@@ -51,6 +52,17 @@ def test_odd_rounds_with_many_stale_gangs_are_planned_legally():
         found = failure_of(f"stale-{at}", exact=at % 4 == 0)
 
         assert found is None, f"{found.why}\n\n{yaml_text(found.document)}"
+
+
+def test_odd_rounds_beside_others_are_planned_legally():
+    beside = 0
+    for at in range(BESIDE):
+        said = str(odd_round(f"beside-{at}"))
+        beside += "selectedBy" in said and "topologyKey" in said
+        found = failure_of(f"beside-{at}", exact=at % 4 == 0)
+
+        assert found is None, f"{found.why}\n\n{yaml_text(found.document)}"
+    assert beside > BESIDE / 2
 
 
 def test_the_same_word_draws_the_same_round():

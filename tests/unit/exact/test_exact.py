@@ -179,6 +179,17 @@ def test_what_is_not_preemptible_stays():
     assert (False, [0, 0, 0, 0]) == first(two_queues(waits, runs))
 
 
+@pytest.mark.parametrize(("held", "may"), [(False, True), (True, False)])
+def test_who_leaves_is_kept_for_a_mate_only_where_both_hold_the_list(held, may):
+    names = ("default/v", "default/w")
+    mates = names if held else ()
+    waits = gang("w", minimum=1, gpus=2, queue="high", mates=mates)
+    runs = gang("v", minimum=1, gpus=4, queue="low", running=["n0"], mates=names)
+    starts, _ = first(two_queues(waits, runs))
+
+    assert starts is may
+
+
 def test_the_last_unit_may_take_a_queue_below_its_share():
     waits = gang("w", minimum=1, gpus=2, queue="high")
     runs = ran(gang("v", minimum=1, gpus=4, queue="low", running=["n0"]), 10)
