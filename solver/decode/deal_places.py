@@ -2,16 +2,17 @@
 Decoding: counts become places, class by class, and places are dealt out to gangs.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from models.neighbours import Near, Neighbours
+from models.neighbours import Neighbours
 from solver.decode.pack import PackedPods, pack
 from solver.decode.wants import Value, Want, wants_of
 from solver.effort.budget import Budget
 from solver.encode.encoding import Encoding
+from solver.encode.neighbours.open_places import Firsts
 from solver.place.draft import Draft
 from solver.place.fill import fill
 from solver.place.round_state import RoundState, around_now
@@ -53,7 +54,7 @@ def decode(
     work = RoundState(encoding.problem)
     wants, entitled = wants_of(encoding, value)
     dealer = _Dealer(encoding, work, slots)
-    failed = dealer.deal(wants)
+    failed = dealer.deal(wants, encoding.beside.near.firsts(value))
     if dealer.has_lonely:
         unpacked = tuple(sorted({*unpacked, *_with_neighbours(encoding, value)}))
     work.entitled = {key for key in entitled if key in work.placed}
@@ -141,7 +142,7 @@ class _Dealer:
         self.has_lonely = False
         self._masks: dict[tuple[int, int], Bools] = {}
 
-    def deal(self, wants: list[Want]) -> list[Unit]:
+    def deal(self, wants: list[Want], firsts: Firsts) -> list[Unit]:
         """
         Place all wants; give back the units that could not be placed whole.
         """
@@ -157,7 +158,7 @@ class _Dealer:
             if len(hosts) < want.count:
                 short.append((want, want.count - len(hosts)))
         self.work.take_all(taken)
-        short += self._beside_others(self._with_first(beside))
+        short += self._beside_others(self._with_first(beside, firsts))
         failed: dict[str, Unit] = {}
         for want, left in short:
             if want.unit.key in failed:
@@ -199,46 +200,23 @@ class _Dealer:
         shapes = self.encoding.problem.shapes
         return shapes.items[shapes.of_leaf[want.state.key, want.leaf]].neighbours
 
-    def _with_first(self, wants: list[tuple[Want, int]]) -> list[tuple[Want, int]]:
+    def _with_first(
+        self, wants: list[tuple[Want, int]], firsts: Firsts
+    ) -> list[tuple[Want, int]]:
         """
-        Take the place of the first of its like: where nobody comes that it looks for.
-
-        Those whom many look for come last, since others are not the first then.
+        Take the places of those who are first of their like, before any that they find.
         """
-        around, rest = self.work.around, []
-        looked_for = [self._said(want).near for want, _ in wants]
-
-        def found_by(item: tuple[Want, int]) -> int:
-            mine = self._said(item[0]).selected
-            return sum(near is not None and near.pods in mine for near in looked_for)
-
-        for want, count in sorted(wants, key=found_by):
-            said, first = self._said(want), []
-            if around is not None and said.near and around.is_first(said):
-                alone = self._without(said.near)
-                room = self.work.room_for(want.state, want.leaf, self._mask(want))
-                first = [h for h in self._row(want) if alone[h] and room[h] > 0][:1]
-            for host in first:
-                self._take_slot(want, host)
-            rest.append((want, count - len(first)))
-        return rest
-
-    def _without(self, near: Near) -> Bools:
-        """
-        Tell where no slot is near enough of those that pods look for, but for its like.
-        """
-        assert self.work.around is not None
-        items = self.encoding.problem.shapes.items
-        hosts = [
-            host
-            for (_, shape), row in self.slots.items()
-            for host in row
-            if near.pods in items[shape].neighbours.selected
-            and items[shape].neighbours.near != near
-        ]
-        rows = [self.work.around.domains.of(key) for key in near.keys]
-        lacking = [~np.isin(row, row[hosts]) for row in rows]
-        return np.asarray(np.any(lacking, axis=0))
+        around, left = self.work.around, [count for _, count in wants]
+        while firsts and around is not None:
+            names = [one.near.pods for one in firsts]
+            first = min(firsts, key=lambda one: sum(x in one.selected for x in names))
+            cells = firsts.pop(first).items()
+            where = [around.domains.of(key) == cell for key, cell in cells]
+            for at, (want, _) in enumerate(wants):
+                said = self._said(want)
+                if (said.near, said.selected) == first and around.is_first(said):
+                    left[at] += self._take_slots(want, 1, where) - 1
+        return [(want, count) for (want, _), count in zip(wants, left, strict=True)]
 
     def _beside_others(self, wants: list[tuple[Want, int]]) -> list[tuple[Want, int]]:
         """
@@ -250,26 +228,23 @@ class _Dealer:
             before = missing
         return [(want, count) for want, count in left if count]
 
-    def _take_slots(self, want: Want, count: int) -> int:
+    def _take_slots(self, want: Want, count: int, where: Sequence[Bools] = ()) -> int:
         """
         Take as many slots as may be by now; say how many are missing.
         """
         row = self._row(want)
         while count:
             room = self.work.room_for(want.state, want.leaf, self._mask(want))
-            host = next((host for host in row if room[host] > 0), None)
+            free = np.all([room > 0, *where], axis=0)
+            host = next((host for host in row if free[host]), None)
             if host is None:
                 break
-            self._take_slot(want, host)
+            self.work.take(want.state, want.leaf, {host: 1})
+            row[host] -= 1
+            if not row[host]:
+                del row[host]
             count -= 1
         return count
-
-    def _take_slot(self, want: Want, host: int) -> None:
-        row = self._row(want)
-        self.work.take(want.state, want.leaf, {host: 1})
-        row[host] -= 1
-        if not row[host]:
-            del row[host]
 
     def _confinement(self, want: Want) -> tuple[int, int]:
         rank = -1

@@ -4,6 +4,7 @@ Faults of neighbours: pods that are near each other, apart, or spread.
 
 from dataclasses import replace
 
+from solver.encode.neighbours.open_places import First
 from tests.faults.fault import Fault
 from tests.faults.switch import Switch, always, both, seeing, switch
 
@@ -30,9 +31,17 @@ def _said(**changes) -> Switch:
     )
 
 
-def _who_look(rows, near):
-    items = rows.counts.items.items()
-    return [shape for shape, item in items if item.neighbours.near == near]
+def _who_look(rows):
+    """
+    Let all who look for some be the first of those that are looked for.
+    """
+    said = {shape: item.neighbours for shape, item in rows.counts.items.items()}
+    order = sorted(said, key=lambda at: (said[at].selected == (), at))
+    found = {}
+    for shape in order:
+        if near := said[shape].near:
+            found.setdefault(First(near, (near.pods,)), []).append(shape)
+    return found
 
 
 def _any_rank(rows, place):

@@ -34,10 +34,9 @@ def confirm(seed):
 
     assert () == verify(given, POLICY, found)
     assert () == verify(given, POLICY, greedy)
-    assert most >= starts_of(found) >= starts_of(greedy)
-    assert found.status != "optimal" or most == starts_of(found)
-    if found.status == "optimal":
-        assert exact_vector(given, POLICY) == vector_of(found)
+    assert most == starts_of(found) >= starts_of(greedy)
+    assert found.status in {"optimal", "idle"}
+    assert exact_vector(given, POLICY) == vector_of(found)
 
 
 def confirm_judge(seed):

@@ -15,7 +15,7 @@ import numpy as np
 from models.neighbours import Near
 from solver.effort.cp_sat import cp_model
 from solver.encode.neighbours.domain_counts import DomainCounts, selects, sum_of
-from solver.encode.neighbours.open_places import Begin, Opening, Place, Ranked
+from solver.encode.neighbours.open_places import Begin, First, Opening, Place, Ranked
 from solver.encode.neighbours.staying import DomainSums
 from solver.encode.variables import Var
 from solver.problem.neighbours.spread_counts import Pair
@@ -27,8 +27,6 @@ def keep_near(counts: DomainCounts) -> None:
     """
     said = [item.neighbours for item in counts.items.values()]
     looked_for = sorted({one.near for one in said if one.near})
-    if not looked_for:
-        return
     rows = _NearRows(counts, looked_for)
     rows.keep_first()
     for pair in sorted({(near.pods, key) for near in looked_for for key in near.keys}):
@@ -44,8 +42,8 @@ class _NearRows:
         self.counts = counts
         self.model = counts.model
         self.looked_for = looked_for
-        self.own = {near: self._own(near) for near in looked_for}
-        self.leads: dict[Near, Var] = {}
+        self.own = self._own()
+        self.leads = counts.found.near.leads
         self.needs = self._needs()
         self.hosts: dict[Pair, DomainSums] = {}
 
@@ -56,10 +54,9 @@ class _NearRows:
         Of two of which each would have to come before the other only one is.
         """
         around, items = self.counts.around, self.counts.items
-        for near, own in self.own.items():
-            if any(around.is_first(items[shape].neighbours) for shape in own):
-                self.leads[near] = self.model.new_bool_var("")
-        self.counts.found.near.leads = self.leads
+        for first, own in self.own.items():
+            if around.is_first(items[own[0]].neighbours):
+                self.leads[first] = self.model.new_bool_var("")
         for one, other in combinations(self.leads, 2):
             if self._finds(one, other) and self._finds(other, one):
                 self.model.add_at_most_one(self.leads[one], self.leads[other])
@@ -96,27 +93,25 @@ class _NearRows:
             found += [one.opens for one in opening.ranked]
             self.model.add(sum_of(left, found) >= counts.some(wanting))
 
-    def _own(self, near: Near) -> list[int]:
+    def _own(self) -> dict[First, list[int]]:
         """
-        List the shapes that look for their like.
+        Collect the shapes that look for their like, by what others know of them.
         """
-        said = {shape: item.neighbours for shape, item in self.counts.items.items()}
-        return [
-            shape
-            for shape, one in said.items()
-            if one.near == near and near.pods in one.selected
-        ]
+        found: dict[First, list[int]] = {}
+        for shape, item in self.counts.items.items():
+            near, selected = item.neighbours.near, item.neighbours.selected
+            if near is not None and near.pods in selected:
+                found.setdefault(First(near, selected), []).append(shape)
+        return found
 
-    def _finds(self, near: Near, other: Near) -> bool:
+    def _finds(self, first: First, other: First) -> bool:
         """
-        Tell whether pods that look for some surely find who looks for its like.
+        Tell whether pods that look for their like surely find another first.
         """
-        domains, items = self.counts.around.domains, self.counts.items
-        where = np.all([domains.of(key) >= 0 for key in other.keys], axis=0)
-        known = np.any([domains.of(key) >= 0 for key in near.keys], axis=0)
-        return bool(known[where].all()) and all(
-            near.pods in items[shape].neighbours.selected for shape in self.own[other]
-        )
+        domains = self.counts.around.domains
+        where = np.all([domains.of(key) >= 0 for key in other.near.keys], axis=0)
+        known = np.any([domains.of(key) >= 0 for key in first.near.keys], axis=0)
+        return bool(known[where].all()) and first.near.pods in other.selected
 
     def _needs(self) -> dict[Pair, set[Pair]]:
         """
@@ -162,23 +157,16 @@ class _NearRows:
             self.hosts[pair] = sums
         return self.hosts[pair]
 
-    def _is_open(self, place: Place) -> bool:
-        """
-        Tell whether somebody stays in a place who cannot leave.
-        """
-        left = self._hosts(place[:2]).of(place[2])
-        return left.constant > 0 and not left.variables
-
     def _begins(self, pair: Pair) -> dict[int, list[Begin]]:
         """
         Ensure that the first of its like is in one domain, among its own pods.
         """
         found: dict[int, list[Begin]] = {}
-        for near, lead in self.leads.items():
-            if near.pods != pair[0] or pair[1] not in near.keys:
+        for first, lead in self.leads.items():
+            if first.near.pods != pair[0] or pair[1] not in first.near.keys:
                 continue
-            own = self.counts.by_domain(pair[1], self.own[near])[0]
-            row = [Begin(near, self.model.new_bool_var(""), own[at]) for at in own]
+            own = self.counts.by_domain(pair[1], self.own[first])[0]
+            row = [Begin(first, self.model.new_bool_var(""), own[at]) for at in own]
             for cell, one in zip(own, row, strict=True):
                 found.setdefault(cell, []).append(one)
                 self.model.add(one.begins <= cp_model.LinearExpr.sum(one.own))
@@ -209,7 +197,12 @@ class _NearRows:
                     for key in near.keys
                     if (where := self.counts.cell_of(at, key)) is not None
                 ]
-                needs = tuple(x for x in places if not self._is_open(x))
+                needs = tuple(
+                    place
+                    for place in places
+                    if (left := self._hosts(place[:2]).of(place[2])).constant <= 0
+                    or left.variables
+                )
                 found.setdefault(cell, {}).setdefault(needs, []).extend(terms[shape])
         return found
 

@@ -2,7 +2,7 @@
 Places in which pods look for others, and how a hint opens them one after the other.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -15,12 +15,24 @@ A selector, a topology key, and one of its domains.
 """
 
 
+class First(NamedTuple):
+    """
+    Who may be the first of its like: whom it looks for, and who finds it.
+    """
+
+    near: Near
+    selected: tuple[str, ...]
+
+
+Firsts = dict[First, dict[str, int]]
+
+
 class Begin(NamedTuple):
     """
     Whether the first of its like is in a place, among its ``own`` pods there.
     """
 
-    near: Near
+    first: First
     begins: Var
     own: Sequence[Var]
 
@@ -54,9 +66,21 @@ class OpenPlaces:
     The variables of places: who is first of its like, who opens what, and when.
     """
 
-    leads: Mapping[Near, Var] = field(default_factory=dict)
+    leads: dict[First, Var] = field(default_factory=dict)
     openings: list[Opening] = field(default_factory=list)
     ranks: dict[Place, Var] = field(default_factory=dict)
+
+    def firsts(self, value: Callable[[Var], int]) -> Firsts:
+        """
+        Say who is first of its like in an answer, and in which domain of each key.
+        """
+        found: Firsts = {}
+        for opening in self.openings:
+            _, key, cell = opening.place
+            for one in opening.begins:
+                if value(one.begins):
+                    found.setdefault(one.first, {})[key] = cell
+        return found
 
     def hint(self, values: Mapping[int, int]) -> list[tuple[Var, int]]:
         """
@@ -64,12 +88,11 @@ class OpenPlaces:
         """
         course = _InTurn(self.openings, values)
         course.run(self.leads)
-        true = course.true
-        pairs = [(lead, int(lead.index in true)) for lead in self.leads.values()]
+        literals = [*self.leads.values()]
         for opening in self.openings:
-            literals = [one.begins for one in opening.begins]
+            literals += [one.begins for one in opening.begins]
             literals += [one.opens for one in opening.ranked]
-            pairs += [(literal, int(literal.index in true)) for literal in literals]
+        pairs = [(one, int(one.index in course.true)) for one in literals]
         ranks = self.ranks.items()
         return pairs + [(var, course.turns.get(place, 0)) for place, var in ranks]
 
@@ -90,7 +113,7 @@ class _InTurn:
         }
         self.closed = {one.place for one in openings} - self.turns.keys()
 
-    def run(self, leads: Mapping[Near, Var]) -> None:
+    def run(self, leads: Mapping[First, Var]) -> None:
         """
         Open what can be, and where nothing can let somebody be the first of its like.
         """
@@ -116,16 +139,16 @@ class _InTurn:
                     break
         return len(self.closed) < before
 
-    def _begin(self, left: dict[Near, Var]) -> bool:
-        for near in list(left):
+    def _begin(self, left: dict[First, Var]) -> bool:
+        for first in list(left):
             keys = set[str]()
             for opening in self.openings:
                 key = opening.place[1]
                 for one in opening.begins if opening.place in self.closed else ():
-                    if one.near == near and key not in keys and self._any(one.own):
+                    if one.first == first and key not in keys and self._any(one.own):
                         keys.add(key)
                         self._open(opening.place, one.begins, 0)
             if keys:
-                self.true.add(left.pop(near).index)
+                self.true.add(left.pop(first).index)
                 return True
         return False
