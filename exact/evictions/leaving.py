@@ -15,7 +15,7 @@ from exact.evictions.step import (
     Step,
     total,
 )
-from exact.facts import COUNTED, GangFacts
+from exact.facts import COUNTED, GangFacts, bounding
 from exact.model import Where, domain_of
 from exact.trees import satisfied, tree_nodes
 from models.gangs import Gang, PodPhase, PodSet, Tree, pod_sets
@@ -98,9 +98,17 @@ def _has_share(step: Step, gang: Gang) -> bool:
 
 def _may_move(step: Step, runner: Runner) -> bool:
     """
-    Tell whether a gang may get new places.
+    Tell whether a gang may get new places: also none where its queue has too much.
     """
-    return step.before.gangs[runner.gang.key].plannable
+    fact = step.before.gangs[runner.gang.key]
+    asked = {r for leaf in pod_sets(fact.gang.tree) for r in leaf.requests}
+    return fact.plannable and not any(
+        (limit := queue.rule(resource).limit) is not None
+        and step.before.held.get((queue.name, resource), 0) > limit
+        for queue in bounding(step.before.snapshot)
+        if queue.name in fact.bounding
+        for resource in asked & set(step.before.named)
+    )
 
 
 def _least_runtime(step: Step, gang: Gang, rule: str) -> int:

@@ -178,6 +178,13 @@ class QueueTree:
         running = self.running.get(queue, {}).get(resource, 0)
         return max(0, limit - running - max(0, more - gone))
 
+    def is_over(self, queue: str, resource: str) -> bool:
+        """
+        Tell whether a queue holds more of a resource than it may.
+        """
+        most = self.queues[queue].rule(resource).limit
+        return most is not None and most < self.running.get(queue, {}).get(resource, 0)
+
     def limit_left_later(self, queue: str, resource: str) -> int | None:
         """
         Give the same without a floor: evictions may make room below a limit.

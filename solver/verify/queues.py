@@ -71,12 +71,29 @@ def queue_limits(evidence: Evidence) -> Iterator[Violation]:
     """
     Ensure that the limits on the whole path hold, now and after the plan.
 
-    Running + bound ≤ limit, and running - evicted + bound + reserved ≤ limit.
+    Running + bound ≤ limit, and running - evicted + bound + reserved ≤ limit.  Nobody
+    moves in a queue that holds more than that: it could not come back.
     """
     cases = list(evidence.placing())
     losses = list(evidence.losses.values())
     for name, message in _beyond(evidence, evidence.running, cases, losses, _limit):
         yield Violation("queue-limit", name, f"{message}, its limit")
+    running = rolled_up(evidence, evidence.running)
+    moved = amounts_of(evidence, [(one.gang, asked_by(one)) for one in losses])
+    for name, amounts in sorted(moved.items()):
+        for resource, number in sorted(amounts.items()):
+            most = _limit(evidence.queues[name].rule(resource))
+            have = running.get(name, {}).get(resource, 0)
+            if number and most is not None and have > most:
+                message = f"{_exceeds(resource, have, 0, most)}, its limit"
+                yield Violation("queue-limit", name, f"{message}, and pods are moved")
+
+
+def asked_by(loss: GangLoss) -> Mapping[str, int]:
+    """
+    Give a pod of each leaf of a gang of which some are moved.
+    """
+    return dict.fromkeys(loss.running, int(any(loss.moved.values())))
 
 
 def queue_quotas(evidence: Evidence) -> Iterator[Violation]:

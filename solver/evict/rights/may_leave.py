@@ -86,7 +86,7 @@ class Permissions:
         self.problem = problem
         self.policy: Policy = problem.policy
         self._known: dict[object, Rights] = {}
-        self._queues: dict[str, tuple[bool, bool, _Runtimes]] = {}
+        self._queues: dict[str, tuple[bool, bool, set[str], _Runtimes]] = {}
         gone = {one.gang for one in problem.frozen.exits} | problem.frozen.stale
         self._decided = gone | _promised(problem)
         self._is_needed = _needs_others(problem)
@@ -129,8 +129,9 @@ class Permissions:
         Tell what the starters, the queue and the run time allow.
         """
         queue = self.problem.queues.leaf(gang.queue)
-        above, closed, runtimes = self._of_queue(queue)
+        above, closed, full, runtimes = self._of_queue(queue)
         moves = self._moves and not closed and not gets_no_place(gang, self._lists)
+        moves &= all(full.isdisjoint(x.requests) for x in pod_sets(gang.tree) if full)
         key = (queue, gang.priority, moves, *runtimes.passed(seconds))
         rights = self._known.get(key)
         if rights is None:
@@ -141,22 +142,23 @@ class Permissions:
             self._known[key] = rights
         return rights
 
-    def _of_queue(self, queue: str) -> tuple[bool, bool, _Runtimes]:
+    def _of_queue(self, queue: str) -> tuple[bool, bool, set[str], _Runtimes]:
         """
         Tell whether others may reclaim from a queue, and whether it takes no work.
 
-        The last are its min runtimes.
+        The last are of what it holds more than its limits, and its min runtimes.
         """
         known = self._queues.get(queue)
         if known is None:
             queues = self.problem.queues
             path = [queues.queues[name] for name in queues.path(queue)]
-            runtimes = _Runtimes(
+            times = _Runtimes(
                 max((q.reclaim_min_runtime for q in path), default=0),
                 max((q.preempt_min_runtime for q in path), default=0),
             )
             closed = takes_no_work(queue, queues)
-            known = self._queues[queue] = (self._is_above(queue), closed, runtimes)
+            full = {r for q in path for r in q.resources if queues.is_over(q.name, r)}
+            known = self._queues[queue] = self._is_above(queue), closed, full, times
         return known
 
     def _is_above(self, queue: str) -> bool:

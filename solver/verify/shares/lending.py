@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from models.resources import LARGEST_TOTAL, format_quantity
 from solver.verify.evidence import Evidence
-from solver.verify.queues import amounts_of
+from solver.verify.queues import amounts_of, asked_by
 from solver.verify.violation import Violation
 
 _Own = Mapping[str, Mapping[str, int]]
@@ -29,10 +29,12 @@ def lending_limits(evidence: Evidence) -> Iterator[Violation]:
     bound = amounts_of(evidence, [(case.gang, case.bound) for case in cases])
     placed = amounts_of(evidence, [(case.gang, case.placed) for case in cases])
     gone = amounts_of(evidence, [(loss.gang, loss.evicted) for loss in losses])
+    moved = amounts_of(evidence, [(loss.gang, asked_by(loss)) for loss in losses])
     for resource in keeping:
         now = _row(evidence, evidence.running, resource)
         stays = _less(now, _row(evidence, gone, resource))
-        for before, added in ((now, bound), (stays, placed)):
+        rest = _less(now, _row(evidence, moved, resource))
+        for before, added in ((now, bound), (stays, placed), (rest, moved)):
             more = _more(before, _row(evidence, added, resource))
             yield from _beyond(evidence, resource, before, more)
 

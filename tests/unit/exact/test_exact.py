@@ -16,7 +16,7 @@ from exact import (
     gather,
 )
 from models.plan import Placement
-from models.policy import Policy
+from models.policy import Evict, Policy
 from solver.problem.problem import problem_of
 from tests.helpers.build import (
     bind,
@@ -271,6 +271,17 @@ def test_a_move_joins_two_holes():
     case = two_queues(waits, one, two, number=2, gpus=2)
 
     assert (True, [10, 0, 1, 0]) == first(case)
+
+
+@pytest.mark.parametrize(("limit", "may"), [(2, True), (1, False)])
+def test_nobody_moves_in_a_queue_that_holds_more_than_its_limit(limit, may):
+    waits = gang("w", minimum=1, gpus=2, queue="high")
+    runs = ["n0", "n1"]
+    both = gang("v", minimum=1, replicas=2, gpus=1, queue="low", running=runs)
+    case = two_queues(waits, both, number=2, gpus=2, limit=limit)
+    starts, _ = first(case, Policy(evict=Evict(reclaim=False)))
+
+    assert starts is may
 
 
 def test_a_gang_that_must_be_in_one_rack_moves_whole():

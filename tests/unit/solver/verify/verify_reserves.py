@@ -5,6 +5,7 @@ Cases of the judge about single operations, and about what holds for reservation
 from dataclasses import replace
 
 from models.gangs import PodPhase
+from models.queues import QueueResource
 from models.resources import GPU
 from models.why.reasons import Reason, Waiting
 from tests.helpers.build import (
@@ -12,6 +13,7 @@ from tests.helpers.build import (
     gang,
     node,
     nodes,
+    plan,
     queue,
     required,
     selector,
@@ -32,6 +34,8 @@ from tests.unit.solver.verify.verify_cases import (
 )
 
 REFUSED = Waiting(Reason.CONFIG_CONFLICT, {"detail": "two memberships"})
+
+MOVED = move("v-0", "n0", "n1"), reserve("w-0")
 
 
 def operations():
@@ -246,9 +250,16 @@ def queues():
     }.items():
         given = snapshot(nodes(2), both, listed)
         fine = made(reserve("w-0", "n1"))
-        moved = made(move("v-0", "n0", "n1"), reserve("w-0"))
+        moved = made(*MOVED)
         yield broken(rule, given, made(reserve("u-0", "n1")), fine, "reserved")
         yield broken(rule, given, moved, fine, "moved")
+    keeping = queue("k", resources={GPU: QueueResource(quota=12, lend=0)})
+    for rule, listed in {
+        "queue-limit": [queue("p", limit=7), queue()],
+        "lending-limit": [queue("p"), keeping, queue()],
+    }.items():
+        given = snapshot(nodes(2), [*both[:1], needy(gpus=1)], listed)
+        yield broken(rule, given, made(*MOVED), plan(), "moved where too much runs")
     four = [victim(gpus=4), needy(gpus=2), gang("x", gpus=2), gang("y", gpus=4)]
     fixed = [four[0], *(replace(other, preemptible=False) for other in four[1:])]
     limit, quota = queue(quota=None, limit=5), queue(quota=5)
