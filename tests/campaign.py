@@ -125,8 +125,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--seed",
         default="0",
-        help="any word; of parts-…, stale-…, lent-… and beside-… rounds are drawn so,"
-        " of beside+stale-… in both ways",
+        help="any word; of parts-…, stale-…, lent-…, beside-… and full-… rounds are"
+        " drawn so, of full+beside-… in both ways",
     )
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument(

@@ -167,7 +167,8 @@ def waiting_units(problem: Problem, draft: Draft) -> list[Unit]:
     The step is that of the problem: after the first one nobody leaves for those who
     are entitled.
     """
-    work = RoundState(problem)
+    frozen = problem.frozen.with_exits(draft.exits, problem.step)
+    work = RoundState(replace(problem, frozen=frozen))
     leaf = problem.queues.leaf
     claims = {
         (one.rule, leaf(problem.gangs[one.gang].queue), one.band) for one in draft.exits

@@ -286,9 +286,8 @@ def leave_and_move(problem: Problem, found: PodsAround) -> None:
         pods = tuple(pod_sets(gang.tree))[one.leaf]
         if one.target != NOWHERE and pods.neighbours:
             at, alone = np.array([one.target]), np.array([1])
-            said, demand = pods.neighbours, pods.demand
-            found.add(said, at, alone, comes=True, relied_on=found.later)
-            found.spread.come(said, demand, at, alone)
+            found.add(pods.neighbours, at, alone, comes=True, relied_on=found.later)
+            found.spread.come(pods.neighbours, pods.demand, at, alone)
 
 
 def _is_frugal(policy: Policy) -> bool:

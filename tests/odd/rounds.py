@@ -9,6 +9,7 @@ from models.documents.scenario import Scenario
 from models.errors import InputRejectedError
 from tests.odd.beside import add_beside
 from tests.odd.clusters import add_budgets, add_nodes, add_queues
+from tests.odd.full import full_round
 from tests.odd.gangs import add_gangs
 from tests.odd.parts import add_parts
 from tests.odd.policies import draw_policy
@@ -30,6 +31,10 @@ LENT = "lent"
 Where it says so, nodes are held for those who wait, and most that run are lent them or
 were.
 """
+FULL = "full"
+"""
+Where it says so, the cluster is full, and mostly somebody may leave for who waits.
+"""
 BESIDE = "beside"
 """
 Where it says so, many look at who is around them, or share free volumes.
@@ -46,7 +51,8 @@ def odd_round(seed: object) -> Part:
     """
     kinds = str(seed).split("-")[0].split("+")
     for again in range(_MOST_DRAWS):
-        document = _draw(Random(f"odd-round-{seed}-{again}"))
+        chance = Random(f"odd-round-{seed}-{again}")
+        document = full_round(chance) if FULL in kinds else _draw(chance)
         if PARTS in kinds:
             add_parts(Random(f"odd-parts-{seed}-{again}"), document["given"])
         if STALE in kinds:

@@ -20,6 +20,7 @@ EXACTLY = 40
 PARTS = 40
 STALE = 40
 BESIDE = 200
+FULL = 80
 
 
 @pytest.mark.drawn
@@ -63,6 +64,14 @@ def test_odd_rounds_beside_others_are_planned_legally():
 
         assert found is None, f"{found.why}\n\n{yaml_text(found.document)}"
     assert beside > BESIDE / 2
+
+
+@pytest.mark.parametrize("word", ["full", "full+beside"])
+def test_odd_rounds_in_full_clusters_are_planned_legally(word):
+    for at in range(FULL):
+        found = failure_of(f"{word}-{at}", exact=at % 4 == 0)
+
+        assert found is None, f"{found.why}\n\n{yaml_text(found.document)}"
 
 
 def test_the_same_word_draws_the_same_round():
