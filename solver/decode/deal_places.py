@@ -210,8 +210,7 @@ class _Dealer:
         while firsts and around is not None:
             names = [one.near.pods for one in firsts]
             first = min(firsts, key=lambda one: sum(x in one.selected for x in names))
-            cells = firsts.pop(first).items()
-            where = [around.domains.of(key) == cell for key, cell in cells]
+            where = [around.domains.of(x) == at for x, at in firsts.pop(first).items()]
             for at, (want, _) in enumerate(wants):
                 said = self._said(want)
                 if (said.near, said.selected) == first and around.is_first(said):

@@ -16,9 +16,8 @@ def beside_who_stays(problem: Problem, victims: Victims) -> Problem:
     """
     if problem.around is None:
         return problem
-    around = problem.around.afterwards()
-    later = replace(problem, around=around)
-    found = around_now(later) or around
+    later = replace(problem, around=problem.around.afterwards())
+    found = around_now(later) or problem.around
     for host, here in victims.on_node.items():
         for victim in (victim for alike in here.values() for victim in alike):
             for leaf, _ in victim.pods:

@@ -276,13 +276,13 @@ def around_now(problem: Problem) -> PodsAround | None:
     return found
 
 
-def leave_and_move(problem: Problem, found: PodsAround) -> None:
+def leave_and_move(problem: Problem, found: PodsAround, *, gone: bool = False) -> None:
     """
-    Let those be gone who leave for others, and those come again who are moved.
+    Rely no more on those who leave, or are ``gone``; let those come who are moved.
     """
     for one in problem.frozen.exits:
         gang = problem.gangs[one.gang]
-        found.leave(gang, one.leaf, one.host)
+        found.leave(gang, one.leaf, one.host, gone=gone)
         pods = tuple(pod_sets(gang.tree))[one.leaf]
         if one.target != NOWHERE and pods.neighbours:
             at, alone = np.array([one.target]), np.array([1])

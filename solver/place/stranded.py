@@ -50,7 +50,7 @@ def strands_reserved(problem: Problem, draft: Draft) -> bool:
     if problem.around is None or not frozen.places:
         return False
     around = problem.around.afterwards()
-    leave_and_move(problem, around)
+    leave_and_move(problem, around, gone=True)
     placed = {**frozen.places, **frozen.bound, **draft.places}
     return not stranded(problem, by_leaf(placed), around).isdisjoint(frozen.places)
 
