@@ -15,7 +15,7 @@ from solver.encode.variables import Linear, Var
 from solver.evict.moved_gangs import may_move_singly
 from solver.evict.rights.may_leave import Rights
 from solver.evict.victims import Account, Victims, Wide
-from solver.problem.gang_state import Standing
+from solver.problem.gang_state import Standing, satisfied_after
 from solver.problem.leaving_pods import NOWHERE
 
 
@@ -212,10 +212,8 @@ def _by_leaf(leaving: Leaving, wide: Wide) -> dict[int, Linear]:
     """
     Count what leaves of each leaf of a gang.
     """
-    found: dict[int, Linear] = {}
     assert wide.state is not None
-    for i in range(len(wide.state.leaves)):
-        found[i] = Linear()
+    found = {i: Linear() for i in range(len(wide.state.leaves))}
     for account in wide.accounts:
         leaf = leaving.victims.accounts[account].leaf
         found[leaf].extend(leaving.gone[account])
@@ -318,12 +316,14 @@ def _moved_part(
         single = model.new_int_var(0, number, "")
         leaving.moved_singly[at] = single
         moved.add(single, 1, number)
-        gone_whole = leaving.gone_whole[account.wide]
-        firsts = wide.state.leaves[account.leaf].after
+        gone_whole, leaves = leaving.gone_whole[account.wide], wide.state.leaves
+        firsts = leaves[account.leaf].after
+        nobody = {i: -len(leaf.running) for i, leaf in enumerate(leaves)}
+        without = satisfied_after(wide.state, nobody)
         for t, node in enumerate(wide.state.nodes):
             empty = leaving.emptied.get((account.wide, t), gone_whole)
-            mine = node.live and account.leaf in node.leaves
-            if mine or (node.leaf in firsts and node.live):
+            mine = node.leaf in firsts or account.leaf in node.leaves
+            if mine and node.live and not without[t]:
                 model.add(single <= number * ~empty)
         model.add(single <= number * ~gone_whole)
         model.add(single <= gone.expression)
