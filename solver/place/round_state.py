@@ -282,8 +282,10 @@ def leave_and_move(problem: Problem, found: PodsAround, *, gone: bool = False) -
     """
     for one in problem.frozen.exits:
         gang = problem.gangs[one.gang]
-        found.leave(gang, one.leaf, one.host, gone=gone)
+        found.leave(gang, one.leaf, one.host)
         pods = tuple(pod_sets(gang.tree))[one.leaf]
+        if found.later and not gone and one.host != NOWHERE:
+            found.keep_away(pods.neighbours, np.array([one.host]), np.array([1]))
         if one.target != NOWHERE and pods.neighbours:
             at, alone = np.array([one.target]), np.array([1])
             found.add(pods.neighbours, at, alone, comes=True, relied_on=found.later)

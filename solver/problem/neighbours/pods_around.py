@@ -115,19 +115,17 @@ class PodsAround:
         for rule in said.apart:
             self._count(self.holders, (rule.pods, rule.key), nodes, counts)
 
-    def leave(
-        self, gang: Gang, leaf: int, node: int, sign: int = 1, *, gone: bool = True
-    ) -> None:
+    def leave(self, gang: Gang, leaf: int, node: int, sign: int = 1) -> None:
         """
         Rely no more on a pod that leaves, or again on one that stays after all.
 
-        It is still there for those apart from it, but for later, if it is ``gone``.
+        It is still there for those apart from it, but for later.
         """
         said = tuple(pod_sets(gang.tree))[leaf].neighbours
         if not said or node < 0:
             return
         at, one = np.array([node]), np.array([-sign])
-        if self.later and gone:
+        if self.later:
             self.keep_away(said, at, one)
         if gang.key in self.stale:
             return

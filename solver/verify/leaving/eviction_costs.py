@@ -115,8 +115,12 @@ def _cost(evidence: Evidence) -> _Cost:
 def _gained(evidence: Evidence, seconds: int) -> int:
     """
     Count what is reserved for the gangs that pods leave for runs in some seconds.
+
+    Those that start together with one of them gain by it as well.
     """
     named, scale = evidence.beneficiaries(), _Scale(evidence)
+    for key in sorted(named & evidence.cases.keys()):
+        named.update(evidence.cases[key].gang.mates)
     total = 0
     for key in named & evidence.cases.keys():
         case = evidence.cases[key]
