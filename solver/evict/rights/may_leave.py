@@ -180,7 +180,7 @@ def _needs_others(problem: Problem) -> bool:
     """
     said = (
         leaf.pod_set.neighbours
-        for key in problem.frozen.places
+        for key in (*problem.frozen.places, *problem.frozen.bound)
         for leaf in problem.states[key].leaves
     )
     return any(one.near or one.spread for one in said)
