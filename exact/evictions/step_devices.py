@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from exact.devices import NewPods, World, add_devices, new_parts
 from exact.evictions.step import LONGEST_LEAVING, Place, Step, Term
 from exact.model import leaves_of
-from models.gangs import Pod, PodPhase
+from models.gangs import Pod, PodPhase, pod_sets
 
 Counts = Mapping[Place, Term]
 Opened = Mapping[str, list[Term]]
@@ -53,6 +53,9 @@ class _Stays:
         for runner in step.runners if not (now or quiet) else ():
             if not (before and runner.key in step.frozen.departures):
                 self.leaves[runner.key] = step.leaves(runner)
+        for gang in (step.before.gangs[key].gang for key in step.before.stale):
+            for leaf in pod_sets(gang.tree):
+                self.leaves |= {f"{gang.namespace}/{x.name}": 1 for x in leaf.pods}
 
     def __call__(self, name: str, pod: Pod) -> Term:
         """

@@ -66,7 +66,7 @@ def test_odd_rounds_beside_others_are_planned_legally():
     assert beside > BESIDE / 2
 
 
-@pytest.mark.parametrize("word", ["full", "full+beside"])
+@pytest.mark.parametrize("word", ["full", "full+beside", "full+parts+stale"])
 def test_odd_rounds_in_full_clusters_are_planned_legally(word):
     for at in range(FULL):
         found = failure_of(f"{word}-{at}", exact=at % 4 == 0)
