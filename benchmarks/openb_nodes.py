@@ -2,8 +2,8 @@
 The nodes of openb while pods come one by one: where each leaves least of no use.
 
 The same numbers as the tier ``expected-fragments``, for all nodes at once: weights of a
-thousand, sums rounded per node to a twentieth of a GPU.  Then counts ``packing``, then
-the order of the nodes.
+thousand, sums of halves rounded per node to a twentieth of a GPU.  Then counts
+``packing``, then the order of the nodes.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ from models.resources import CPU, GPU
 from models.snapshot import Snapshot
 
 Ints = NDArray[np.int64]
-_STEP = 50_000
+_STEP = 100_000
 _MOST = 8
 _NEVER = 2**40
 _MIB = 2**20
@@ -117,6 +117,7 @@ class NodesTaken:
         parts = [pod.part or GpuPart(cores=WHOLE) for pod in typical]
         self._milli = np.array([part.cores for part in parts])
         self._devices = np.array([max(1, pod.gpus) for pod in typical])
+        self._sizes = np.array([pod.size for pod in typical])
         self._may = np.array(
             [
                 [not pod.models or model in pod.models for pod in typical]
@@ -131,7 +132,10 @@ class NodesTaken:
         holds = left[:, None, :] >= self._milli[:, None]
         can = (holds.sum(axis=2) >= self._devices) & (cpu[:, None] >= self._asked)
         can &= self._may[nodes]
-        lost = left.sum(axis=1)[:, None] - (left[:, None, :] * holds).sum(axis=2) * can
+        used = (left[:, None, :] * holds).sum(axis=2) * can
+        pods = np.where(self._asked, cpu[:, None] // np.maximum(1, self._asked), _NEVER)
+        filled = np.minimum(used, pods * self._sizes)
+        lost = 2 * left.sum(axis=1)[:, None] - used - filled
         return np.asarray((lost @ self._weights + _STEP // 2) // _STEP)
 
     def place(self, pod: OpenbPod) -> bool:

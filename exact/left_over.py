@@ -67,21 +67,25 @@ def _on_node(
     taken = cp_model.LinearExpr.sum([0, *load.get(GPU, []), *opened])
     cp.add(idle == max(0, free.get(GPU, 0)) - taken)
     every = cp_model.LinearExpr.sum([WHOLE * idle, *(one.left for one in devices)])
-    lost = [pod.weight * every for pod in typical]
+    lost = [2 * pod.weight * every for pod in typical]
     for pod in typical:
         if not pod.allows(node):
             continue
         can = cp.new_bool_var("")
-        for name, amount in pod.requests:
-            more = cp_model.LinearExpr.sum([amount, *load.get(name, [])])
-            cp.add(more <= free.get(name, 0)).only_enforce_if(can)
         used = _used(cp, node, pod, idle, devices, can)
-        lost.append(-pod.weight * used)
+        pods = cp.new_int_var(0, _MOST, "")
+        cp.add(pods >= 1).only_enforce_if(can)
+        for name, amount in pod.requests:
+            more = cp_model.LinearExpr.sum([amount * pods, *load.get(name, [])])
+            cp.add(more <= free.get(name, 0)).only_enforce_if(can)
+        filled = cp.new_int_var(0, WHOLE * _MOST, "")
+        cp.add(filled <= used)
+        cp.add(filled <= pod.size * pods)
+        lost += [-pod.weight * used, -pod.weight * filled]
     most = max(0, free.get(GPU, 0)) + len(devices)
     found = cp.new_int_var(0, WHOLE * most, "")
-    cp.add_division_equality(
-        found, cp_model.LinearExpr.sum([_TWENTIETH // 2, *lost]), _TWENTIETH
-    )
+    halves = cp_model.LinearExpr.sum([_TWENTIETH, *lost])
+    cp.add_division_equality(found, halves, 2 * _TWENTIETH)
     return found
 
 

@@ -1,9 +1,10 @@
 """
 Fragments: what is left of the GPUs of a node and of no use to typical pods.
 
-For each typical pod that is all that is idle on a node which cannot run it, else what
-is idle on devices that cannot hold it; the sum by weight is rounded to twentieths of a
-GPU per node, so that less than that decides nothing.
+Of no use to a typical pod is all that is idle on a node which cannot run it, else what
+is idle on devices that cannot hold it.  The rest is of use by half, and by the other
+half as far as all else is there for more such pods.  The sum by weight is rounded to
+twentieths of a GPU per node, so that less decides nothing (decision 57).
 """
 
 from collections.abc import Sequence
@@ -39,6 +40,10 @@ _MOST_TRIES = 300
 Devices = tuple[OpenDevice, ...]
 Parts = tuple[GpuPart, ...]
 Chosen = dict[int, tuple[GpuDevice, ...]]
+Ample = tuple[int, ...]
+"""
+For each typical pod the thousandths of GPUs for which a node has all else it asks for.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +83,10 @@ class Fragments:
                     self._asked[at, resources.index(name)] = amount
         self._sorts = [self._sort(node) for node in nodes]
         self._first: tuple[Ints, Ints] | None = None
-        self._values: dict[tuple[NodeSort, bytes, int, Devices], int] = {}
+        self._sizes = np.array([pod.size for pod in typical], dtype=np.int64)
+        self._values: dict[tuple[NodeSort, Ample, int, Devices], int] = {}
         self._dealt: dict[
-            tuple[NodeSort, bytes, int, Devices, Parts], Dealing | None
+            tuple[NodeSort, Ample, int, Devices, Parts], Dealing | None
         ] = {}
 
     def _sort(self, node: Node) -> NodeSort:
@@ -121,7 +127,8 @@ class Fragments:
         Give the best dealing, one without places if none was found; none if none is.
         """
         devices, _ = self.devices(node, row)
-        key = (self._sorts[node], self._enough(row), self._idle(row), devices, parts)
+        ample = self._ample(node, row)
+        key = (self._sorts[node], ample, self._idle(row), devices, parts)
         if key not in self._dealt:
             self._dealt[key] = self._best(*key)
         return self._dealt[key]
@@ -135,12 +142,14 @@ class Fragments:
             return self._by_fit(node, row, parts)
         return found
 
-    def _enough(self, row: Ints) -> bytes:
+    def _ample(self, node: int, row: Ints) -> Ample:
         """
-        Tell which typical pods have all they need beside GPUs.
+        Say for how much of GPUs there is all else that typical pods ask for.
         """
-        held = (row >= self._asked) | (self._asked == 0)
-        return bytes(held.all(axis=1))
+        most = WHOLE * max(1, self.nodes[node].allocatable.get(GPU, 0))
+        held = np.where(self._asked == 0, most, row // np.maximum(1, self._asked))
+        pods = np.maximum(0, held.min(axis=1, initial=most))
+        return tuple(np.minimum(most, pods * self._sizes).tolist())
 
     def _idle(self, row: Ints) -> int:
         return max(0, int(row[self.gpu]))
@@ -160,7 +169,7 @@ class Fragments:
                 before = every.get(place.device)
                 every[place.device] = with_one(before, part, place.start, sort)
         rest, now = self._idle(row) - len(every) + opened, tuple(every.values())
-        return Dealing(self._rounded(sort, self._enough(row), rest, now))
+        return Dealing(self._rounded(sort, self._ample(node, row), rest, now))
 
     def first(self, rows: Ints) -> Ints:
         """
@@ -173,7 +182,7 @@ class Fragments:
         return self._first[1]
 
     def _best(
-        self, sort: NodeSort, enough: bytes, idle: int, devices: Devices, parts: Parts
+        self, sort: NodeSort, ample: Ample, idle: int, devices: Devices, parts: Parts
     ) -> Dealing | None:
         """
         Try the devices for each item, the largest parts first; at last one by one.
@@ -185,7 +194,7 @@ class Fragments:
 
         def walk(at: int, rest: int, now: Devices, places: Chosen) -> None:
             if at == len(items):
-                value = self._rounded(sort, enough, rest, now)
+                value = self._rounded(sort, ample, rest, now)
                 if not best or value < best[0].value:
                     mine = [tuple(sorted(places.get(x, ()))) for x in range(len(parts))]
                     best[:] = [Dealing(value, tuple(mine))]
@@ -193,7 +202,7 @@ class Fragments:
             here = places.get(items[at], ())
             ways = list(ways_of(sort, parts[items[at]], rest, now, here))
             if not left:
-                ways.sort(key=lambda way: self._value(sort, enough, way[1], way[2]))
+                ways.sort(key=lambda way: self._value(sort, ample, way[1], way[2]))
             for place, idle_then, after in ways if left else ways[:1]:
                 del left[-1:]
                 walk(at + 1, idle_then, after, {**places, items[at]: (*here, place)})
@@ -205,14 +214,14 @@ class Fragments:
             return None if left else Dealing(0)
         return replace(best[0], is_least=bool(left))
 
-    def _rounded(self, sort: NodeSort, enough: bytes, idle: int, now: Devices) -> int:
-        return (self._value(sort, enough, idle, now) + STEP // 2) // STEP
+    def _rounded(self, sort: NodeSort, ample: Ample, idle: int, now: Devices) -> int:
+        return (self._value(sort, ample, idle, now) + STEP) // (2 * STEP)
 
-    def _value(self, sort: NodeSort, enough: bytes, idle: int, now: Devices) -> int:
+    def _value(self, sort: NodeSort, ample: Ample, idle: int, now: Devices) -> int:
         """
-        Add up by weight what typical pods cannot use, in thousandths of a GPU.
+        Add up by weight what typical pods cannot use, in halves of thousandths.
         """
-        key = (sort, enough, idle, tuple(sorted(now, key=order_of)))
+        key = (sort, ample, idle, tuple(sorted(now, key=order_of)))
         found = self._values.get(key)
         if found is None:
             left = [left_of(device, sort.memory) for device in now]
@@ -220,9 +229,9 @@ class Fragments:
             found = 0
             for at, pod in enumerate(self.typical):
                 used = 0
-                if sort.allowed[at] and enough[at]:
+                if sort.allowed[at] and ample[at]:
                     used = usable(pod, sort, idle, now, left)
-                found += pod.weight * (total - used)
+                found += pod.weight * (2 * total - used - min(used, ample[at]))
             self._values[key] = found
         return found
 

@@ -96,9 +96,34 @@ FAULTS = (
         "typical-cpus-forgotten",
         "typical pods need nothing but GPUs",
         switch(
-            "solver.devices.device_fragments:Fragments._enough",
-            lambda _old: lambda frags, _row: b"\1" * len(frags.typical),
+            "solver.devices.device_fragments:Fragments._ample",
+            lambda _old: lambda frags, _node, _row: (10**6,) * len(frags.typical),
         ),
-        ("packing/a-gpu-keeps-the-cpus-that-typical-pods-need",),
+        (
+            "packing/a-gpu-keeps-the-cpus-that-typical-pods-need",
+            "packing/gpus-without-cpus-for-all-are-of-less-use",
+        ),
+    ),
+    Fault(
+        "typical-cpus-for-one",
+        "what one typical pod may use, as many as there are GPUs may",
+        switch(
+            "solver.devices.device_fragments:Fragments._ample",
+            lambda old: (
+                lambda frags, node, row: tuple(
+                    10**6 * bool(enough) for enough in old(frags, node, row)
+                )
+            ),
+        ),
+        ("packing/gpus-without-cpus-for-all-are-of-less-use",),
+    ),
+    Fault(
+        "typical-pods-by-number",
+        "typical pods count by their number alone, however many GPUs they take",
+        switch(
+            "models.devices.typical_pods:_size",
+            lambda old: lambda kind, memories: min(1000, 1000 * old(kind, memories)),
+        ),
+        ("packing/small-typical-pods-count-more",),
     ),
 )

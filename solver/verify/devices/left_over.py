@@ -110,11 +110,12 @@ def _on_node(
     total = idle * WHOLE + sum(left.values())
     lost = 0
     for pod in typical:
+        pods = min((free[r] // n for r, n in pod.requests), default=total)
         used = 0
-        if pod.allows(node) and all(free[r] >= n for r, n in pod.requests):
+        if pod.allows(node) and pods > 0:
             used = _used(node, pod, idle, on, left)
-        lost += pod.weight * (total - used)
-    return (lost + _TWENTIETH // 2) // _TWENTIETH
+        lost += pod.weight * (2 * total - used - min(used, max(0, pods) * pod.size))
+    return (lost + _TWENTIETH) // (2 * _TWENTIETH)
 
 
 def _used(
