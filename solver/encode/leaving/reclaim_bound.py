@@ -12,6 +12,7 @@ from solver.encode.leaving.unit_sums import (
     add_holding,
     all_hold,
     amount_of,
+    falls_short,
 )
 from solver.encode.leaving.variables import Leaving
 from solver.encode.variables import Linear, Var
@@ -76,6 +77,7 @@ class Reclaim:
         lost: Linear,
         outside: Sequence[Start],
         where: Sequence[Var],
+        losses: Sequence[Linear],
     ) -> None:
         """
         Ensure that before its last unit goes a queue has lost less than its excess.
@@ -90,15 +92,11 @@ class Reclaim:
             model.add(lost.expression <= excess - 1).only_enforce_if(*where)
             return
         model.add(lost.expression <= beyond - 1).only_enforce_if(*where)
-        short = model.new_bool_var("")
         rest = max(0, excess)
-        model.add(lost.expression >= rest).only_enforce_if(short, *where)
+        short = falls_short(model, self.below[queue], resource, rest, losses)
+        self.below_share.append(short)
         for literal in where:
             model.add_implication(short, literal)
-        some = amount_of(self.below[queue], resource)
-        model.add(some.expression >= 1).only_enforce_if(short)
-        for leaf in sorted({piece.queue for piece in self.below[queue]}):
-            self.below_share.setdefault(leaf, []).append(short)
         for start in outside:
             if resource in start.sure:
                 lost.extend(start.sure[resource], -1)
@@ -173,7 +171,8 @@ class Reclaim:
         self.model.add(asked >= 1).only_enforce_if(some)
         gone.extend(largest.total, -1)
         where = [] if self._excess(queue, name) > 0 else [some]
-        self._add_bound(queue, name, gone, outside, where)
+        losses = [amount_of(pieces, name)]
+        self._add_bound(queue, name, gone, outside, where, losses)
 
     def _add_row(
         self,
@@ -195,7 +194,7 @@ class Reclaim:
             row = Linear()
             row.extend(gone)
             row.extend(largest.total, -1)
-            self._add_bound(queue, name, row, outside, [pick])
+            self._add_bound(queue, name, row, outside, [pick], [gone])
             return
         lost = model.new_int_var(0, max(0, gone.most), "")
         credit = model.new_int_var(0, max(0, largest.total.most), "")
@@ -210,4 +209,4 @@ class Reclaim:
         before_last = Linear()
         before_last.add(lost, 1, max(0, gone.most))
         before_last.add(credit, -1, max(0, largest.total.most))
-        self._add_bound(queue, name, before_last, outside, [pick])
+        self._add_bound(queue, name, before_last, outside, [pick], [net, asked])

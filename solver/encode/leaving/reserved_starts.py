@@ -171,9 +171,7 @@ class _Asking:
     ) -> None:
         self.model = model
         self.problem = problem
-        self.low = _any_of(
-            model, [v for row in leaving.below_share.values() for v in row]
-        )
+        self.low = _any_of(model, leaving.below_share)
         self.alone: dict[Claim, Var] = {}
         self.needed: list[Var] = []
         self.gone = _claims(leaving)

@@ -2,6 +2,7 @@
 Sums over the units that leave: how much of a resource, and the largest of them.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -92,3 +93,28 @@ def amount_of(pieces: Sequence[Piece], name: str) -> Linear:
         if piece.number is not None:
             total.extend(piece.number, piece.amounts.get(name, 0))
     return total
+
+
+def falls_short(
+    model: cp_model.CpModel,
+    pieces: Sequence[Piece],
+    name: str,
+    rest: int,
+    losses: Sequence[Linear],
+) -> Var:
+    """
+    Give a literal that holds only where a queue loses some of its share.
+
+    Then all of ``rest``, which it runs above that, is lost before its last unit goes.
+    What it loses is the least of ``losses``.
+    """
+    short = model.new_bool_var("")
+    none = defaultdict[int, Var](lambda: model.new_bool_var(""))
+    for piece in pieces if rest else ():
+        stays, row = none[piece.amounts.get(name, 0)], piece.exists.expression
+        model.add(row <= piece.needs - 1).only_enforce_if(stays)
+    for row in (loss.expression for loss in losses):
+        model.add(row >= 1).only_enforce_if(short)
+        for amount, stays in none.items():
+            model.add(row >= rest + amount).only_enforce_if(short, ~stays)
+    return short

@@ -55,7 +55,7 @@ class Leaving:
     crowded: dict[tuple[int, int], list[Var]] = field(default_factory=dict)
     crowded_work: Linear = field(default_factory=Linear)
     crowded_age: Linear = field(default_factory=Linear)
-    below_share: dict[str, list[Var]] = field(default_factory=dict)
+    below_share: list[Var] = field(default_factory=list)
     moved: list[tuple[Mover, TypeVars]] = field(default_factory=list)
     _numbers: list[int] | None = None
 
