@@ -39,6 +39,32 @@ def add_minimums(
             _add_inner(model, state, active, totals, at)
 
 
+def add_no_surplus(
+    model: cp_model.CpModel,
+    state: Standing,
+    active: Mapping[int, Count],
+    totals: Mapping[int, Linear],
+) -> None:
+    """
+    Ensure that a leaf gets its minimum only, and a node no more than K children.
+
+    Where pods below a node or roles ask for more, what is needed is left open.
+    """
+    if any(x.min_pods for x in state.nodes) or any(x.after for x in state.leaves):
+        return
+    for at, node in enumerate(state.nodes):
+        on = active[at].variable if at in active else None
+        if on is None:
+            continue
+        if node.leaf >= 0:
+            given, need = totals[node.leaf].expression, state.leaves[node.leaf].need
+        else:
+            more = [active[c].chosen for c in node.children if c in active]
+            given = cp_model.LinearExpr.sum(more)
+            need = node.min_groups - sum(state.nodes[c].live for c in node.children)
+        model.add(given <= (0 if node.live else max(1, need)) * on)
+
+
 def _add_inner(
     model: cp_model.CpModel,
     state: Standing,

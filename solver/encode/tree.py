@@ -4,14 +4,14 @@ Trees with choice: the pods of each leaf, and the rules that hold over them.
 
 from solver.effort.cp_sat import cp_model
 from solver.encode.demand import Demand
-from solver.encode.k_of_n import add_minimums
+from solver.encode.k_of_n import add_minimums, add_no_surplus
 from solver.encode.node_classes import Classes
 from solver.encode.preferred_topology import add_preferred_domains
 from solver.encode.required_topology import add_required_domain
 from solver.encode.roles import add_role_order
 from solver.encode.variables import ChoiceVars, Count, Linear
 from solver.problem.gang_state import Standing
-from solver.problem.problem import Problem
+from solver.problem.problem import Problem, Step
 
 
 def add_choice(
@@ -36,6 +36,8 @@ def add_choice(
     totals = {i: _total(vars_, i) for i in range(len(state.leaves))}
     add_minimums(model, state, vars_.active, totals)
     add_role_order(model, state, vars_.active)
+    if problem.step is not Step.IDLE:
+        add_no_surplus(model, state, vars_.active, totals)
     for at in range(len(state.nodes)):
         add_required_domain(model, problem, classes, vars_, at)
         add_preferred_domains(model, problem, classes, vars_, at)

@@ -15,6 +15,7 @@ from solver.place.round_state import RoundState
 from solver.problem.core_pods import pod_cost
 from solver.problem.gang_state import Standing, TreeNode
 from solver.problem.node_room import Bools
+from solver.problem.problem import Step
 
 
 def place_gang(work: RoundState, state: Standing) -> bool:
@@ -33,7 +34,11 @@ def place_gang(work: RoundState, state: Standing) -> bool:
 def place_surplus(work: RoundState, state: Standing) -> int:
     """
     Place pods beyond what is needed, leaf by leaf; say how many.
+
+    In the steps in which somebody may leave there are none.
     """
+    if work.problem.step is not Step.IDLE:
+        return 0
     return _Placing(work, state, work.problem.tuning.place.tries).surplus(0, None)
 
 
