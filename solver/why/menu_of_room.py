@@ -142,8 +142,7 @@ def _of_running(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLi
         )
         if gpus and gang.key not in own:
             held[gang.key] = gpus
-    names = sorted(held, key=lambda name: (held[name], name))[:MOST_EVICTED]
-    for name in names:
+    for name in sorted(held, key=lambda name: (held[name], name))[:MOST_EVICTED]:
         change = EvictedGangs(gangs=(name,))
         price = -(-prices.evict * held[name] // SHARES_PER_GPU)
         yield MenuLine.once(Verdict.ROOM, change, price, OF_OTHERS)
@@ -152,8 +151,9 @@ def _of_running(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLi
 def _of_more_nodes(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLine]:
     """
     Offer nodes like those that may hold some pod of a unit, one of each kind.
+
+    Beside room that queues keep, all others may hold more where there are more nodes.
     """
-    may = matching(problem, unit)
     there = offered(problem.room)
     rows = [
         problem.shapes.of_leaf[state.key, at]
@@ -168,7 +168,7 @@ def _of_more_nodes(problem: Problem, unit: Unit, prices: Prices) -> Iterator[Men
     def used(plan: Plan) -> int:
         return len({op.node for op in plan.operations if op.node} - known)
 
-    for at in np.flatnonzero(may):
+    for at in np.flatnonzero(matching(problem, unit)):
         node = problem.room.nodes[at]
         if any((there[at] >= problem.shapes.requests[row]).all() for row in rows):
             labels = tuple(node.labels.get(key) for key in _levels(problem, unit))
@@ -180,7 +180,7 @@ def _of_more_nodes(problem: Problem, unit: Unit, prices: Prices) -> Iterator[Men
             most=pods,
             change=lambda by, like=node.name: AddedNodes(like=like, number=by),  # type: ignore[misc]
             price=lambda by, gpus=gpus: prices.nodes * gpus * by,  # type: ignore[misc]
-            weakens=OF_ROOM,
+            weakens=OF_ROOM | {Verdict.LIMIT} if problem.queues.outside else OF_ROOM,
             used=used,
         )
 

@@ -21,6 +21,7 @@ from models.changes import (
 )
 from models.nodes import Taint
 from models.policy import Evict, Policy, Prices
+from models.queues import QueueResource
 from models.resources import GPU
 from solver import remedies_of, why_waits
 from solver.round import decide
@@ -65,6 +66,14 @@ def test_the_least_number_of_nodes_is_offered():
     found = remedies(snapshot(nodes(1), [gang("a", minimum=3, gpus=8)]), "a")
 
     assert (AddedNodes(like="n0", number=2),) in changes(found)
+
+
+def test_more_nodes_are_offered_where_the_room_that_others_keep_decides():
+    keeps = queue("keeps", resources={GPU: QueueResource(quota=8, lend=0)})
+    case = snapshot(nodes(1), [gang("a", queue="q", gpus=4)], [keeps, queue("q")])
+    found = remedies(case, "a")
+
+    assert [(AddedNodes(like="n0", number=1),)] == changes(found)
 
 
 def test_more_nodes_than_pods_are_offered_where_a_minimum_asks_for_them():
