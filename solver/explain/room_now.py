@@ -21,17 +21,20 @@ def matching(problem: Problem, unit: Unit) -> Bools:
     """
     Tell of each node whether any pod of a unit may be there, whatever it has free.
     """
-    return np.asarray(problem.shapes.allowed[_rows(problem, unit)].any(axis=0))
+    return np.asarray(problem.shapes.allowed[rows_of(problem, unit)].any(axis=0))
 
 
 def fitting_nodes(problem: Problem, unit: Unit) -> Bools:
     """
     Tell of each node whether any pod of a unit fits there now.
     """
-    return np.asarray(problem.shapes.fits[_rows(problem, unit)].any(axis=0))
+    return np.asarray(problem.shapes.fits[rows_of(problem, unit)].any(axis=0))
 
 
-def _rows(problem: Problem, unit: Unit) -> list[int]:
+def rows_of(problem: Problem, unit: Unit) -> list[int]:
+    """
+    List the shapes of a unit's leaves.
+    """
     return [
         problem.shapes.of_leaf[state.key, i]
         for state in unit.states
@@ -109,7 +112,7 @@ class FreeSums:
         """
         Give the sum of each resource on matching nodes.
         """
-        rows = tuple(sorted(set(_rows(self._problem, unit))))
+        rows = tuple(sorted(set(rows_of(self._problem, unit))))
         if rows not in self._known:
             nodes = matching(self._problem, unit)
             self._known[rows] = self._free[nodes].sum(axis=0)

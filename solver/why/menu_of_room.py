@@ -21,7 +21,7 @@ from models.plan import Plan
 from models.policy import Prices
 from models.resources import SHARES_PER_GPU
 from models.why.verdicts import Verdict
-from solver.explain.room_now import matching
+from solver.explain.room_now import matching, rows_of
 from solver.problem.problem import Problem, Unit
 from solver.why.menu_line import OF_OTHERS, OF_ROOM, MenuLine
 from solver.why.named_rules import DRAINED, NamedRule
@@ -143,25 +143,22 @@ def _of_running(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLi
         if gpus and gang.key not in own:
             held[gang.key] = gpus
     for name in sorted(held, key=lambda name: (held[name], name))[:MOST_EVICTED]:
-        change = EvictedGangs(gangs=(name,))
         price = -(-prices.evict * held[name] // SHARES_PER_GPU)
-        yield MenuLine.once(Verdict.ROOM, change, price, OF_OTHERS)
+        yield MenuLine.once(Verdict.ROOM, EvictedGangs(gangs=(name,)), price, OF_OTHERS)
 
 
 def _of_more_nodes(problem: Problem, unit: Unit, prices: Prices) -> Iterator[MenuLine]:
     """
     Offer nodes like those that may hold some pod of a unit, one of each kind.
 
-    Beside room that queues keep, all others may hold more where there are more nodes.
+    Beside room that queues keep, all others may hold more where there are more nodes;
+    where no node is left to them, first so many as what is kept takes.
     """
     there = offered(problem.room)
-    rows = [
-        problem.shapes.of_leaf[state.key, at]
-        for state in unit.states
-        for at in range(len(state.leaves))
-    ]
-    pods = sum(state.num_pending for state in unit.states)
-    pods += MOST_OF_A_CHANGE * any(state.gang.min_resources for state in unit.states)
+    rows, teams = rows_of(problem, unit), problem.queues.outside.values()
+    none = any(x.limit == 0 for team in teams for x in team.queue.resources.values())
+    more = none or any(state.gang.min_resources for state in unit.states)
+    pods = sum(state.num_pending for state in unit.states) + MOST_OF_A_CHANGE * more
     kinds: dict[object, Node] = {}
     known = {node.name for node in problem.room.nodes}
 
@@ -180,7 +177,7 @@ def _of_more_nodes(problem: Problem, unit: Unit, prices: Prices) -> Iterator[Men
             most=pods,
             change=lambda by, like=node.name: AddedNodes(like=like, number=by),  # type: ignore[misc]
             price=lambda by, gpus=gpus: prices.nodes * gpus * by,  # type: ignore[misc]
-            weakens=OF_ROOM | {Verdict.LIMIT} if problem.queues.outside else OF_ROOM,
+            weakens=OF_ROOM | {Verdict.LIMIT} if teams else OF_ROOM,
             used=used,
         )
 

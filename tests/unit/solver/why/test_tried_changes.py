@@ -76,6 +76,14 @@ def test_more_nodes_are_offered_where_the_room_that_others_keep_decides():
     assert [(AddedNodes(like="n0", number=1),)] == changes(found)
 
 
+def test_more_nodes_than_pods_are_offered_where_queues_keep_more_than_there_is():
+    keeps = queue("keeps", resources={GPU: QueueResource(quota=24, lend=0)})
+    case = snapshot(nodes(1), [gang("a", queue="q", gpus=8)], [keeps, queue("q")])
+    found = remedies(case, "a")
+
+    assert [(AddedNodes(like="n0", number=3),)] == changes(found)
+
+
 def test_more_nodes_than_pods_are_offered_where_a_minimum_asks_for_them():
     claim = gang("a", gpus=1, min_resources={GPU: 40})
     found = remedies(snapshot(nodes(1), [claim]), "a")
