@@ -153,7 +153,8 @@ def _outcome(remedies) -> str:
 
 def could_start(snapshot, policy, changes, gang) -> bool:
     """
-    Ask the exact model; what may start by preempting others only, it is not asked of.
+    Ask the exact model; it is not asked of what may start only by what leaves for those
+    who borrow: by pods that are preempted, or moved.
     """
     policy = policy_after(policy, changes)
     after = changed(snapshot, changes)
@@ -164,7 +165,8 @@ def could_start(snapshot, policy, changes, gang) -> bool:
     shares = problem_of(after, policy).shares
     if starts_now(facts, team) or not policy.evicts(borrowing=False):
         return starts_now(facts, team)
-    return starts_by_right(facts, policy, shares, team) or policy.evict.preempt
+    by_right = starts_by_right(facts, policy, shares, team)
+    return by_right or policy.evicts(borrowing=True)
 
 
 def less(remedy: Remedy):
