@@ -172,7 +172,7 @@ def _not_read(
     Of kinds that nobody knows, they are those of workloads without any pods.
     """
     controlled = {
-        (ref.get("kind"), ref.get("name"))
+        (str(ref.get("kind")), str(ref.get("name")))
         for there in by_kind.values()
         for raw in there.values()
         for ref in _owners(raw)
@@ -180,7 +180,7 @@ def _not_read(
     for manifest in others:
         version, kind = manifest.version, manifest.kind[1]
         meta = manifest.raw.get("metadata")
-        name = meta.get("name") if isinstance(meta, Mapping) else None
+        name = str(meta.get("name")) if isinstance(meta, Mapping) else ""
         counts = (kind, name) not in controlled and makes_pods(manifest.raw.get("spec"))
         if counts or is_unread(version, kind):
             yield called(version, kind)
