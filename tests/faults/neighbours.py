@@ -156,7 +156,7 @@ FAULTS = [
         "places are dealt in any order, and whoever must come first comes too late",
         switch(
             "solver.decode.deal_places:_Dealer._with_first",
-            lambda old: lambda self, wants: wants,
+            lambda old: lambda self, wants, firsts: wants,
         ),
         _for(("who-may-be-first-comes-before-those-it-looks-for",)),
     ),
@@ -259,7 +259,7 @@ FAULTS = [
         switch(
             "solver.place.round_state:leave_and_move",
             lambda _old: (
-                lambda problem, found: [
+                lambda problem, found, **_gone: [
                     found.leave(problem.gangs[one.gang], one.leaf, one.host)
                     for one in problem.frozen.exits
                 ]

@@ -9,6 +9,7 @@ force without evictions.
 from collections import Counter
 from itertools import combinations, product
 
+from exact.facts import bounding
 from exact.trees import satisfied, tree_nodes
 from models.gangs import PodPhase, PodSet, pod_sets
 from models.resources import num_gpus
@@ -227,8 +228,22 @@ class BruteEvictions(Brute):
             yield "reclaim"
         if evict.preempt and pod.seconds >= preempt:
             yield "preempt"
-        if evict.consolidate and pod.seconds >= max(reclaim, preempt):
+        comes_back = not self.holds_too_much(key)
+        if evict.consolidate and comes_back and pod.seconds >= max(reclaim, preempt):
             yield "consolidate"
+
+    def holds_too_much(self, key):
+        """
+        Tell whether a queue above a gang holds more than it may of what that asks for.
+        """
+        fact, held = self.facts.gangs[key], self.facts.held
+        asked = {name for leaf in pod_sets(fact.gang.tree) for name in leaf.requests}
+        return any(
+            held.get((queue.name, name), 0) > queue.rule(name).limit
+            for queue in bounding(self.snapshot)
+            for name in asked & {*self.facts.named}
+            if queue.name in fact.bounding and queue.rule(name).limit is not None
+        )
 
     def gang_may_lose(self, key, gone):
         fact = self.facts.gangs[key]
