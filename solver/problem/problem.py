@@ -251,8 +251,8 @@ def _sorted_out(given: GivenRound, policy: Policy) -> _SortedOut:
     possible = Possible(room=room, shapes=shapes, domains=domains)
     blocked |= structural_reasons(states, blocked, possible, given.queues)
     stale = leaving_as_stale(snapshot.gangs, policy)
-    moving = policy.evict.consolidate
-    around = pods_around(room, states.values(), snapshot.gangs, stale, moving=moving)
+    running, moving = still(snapshot.gangs), policy.evict.consolidate
+    around = pods_around(room, states.values(), running, stale, moving=moving)
     if around is not None:
         evicts = policy.evicts(borrowing=False) or policy.evicts(borrowing=True)
         firm = firm_around(around, room, snapshot.gangs) if evicts else around
