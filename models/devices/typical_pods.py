@@ -11,13 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from models.devices.gpu_parts import (
-    WHOLE,
-    GpuPart,
-    counts_as,
-    is_reckoned,
-    part_of,
-)
+from models.devices.gpu_parts import WHOLE, GpuPart, counts_as, is_reckoned, part_of
 from models.gangs import PodPhase, pod_sets
 from models.nodes import ANYWHERE, Node, NodeDemand
 from models.policy import Policy

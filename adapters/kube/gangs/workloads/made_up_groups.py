@@ -3,6 +3,7 @@ PodGroups that are made up: what Volcano makes of a Job that says more than its 
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from adapters.kube.api.api_resources import Raw
 from adapters.kube.dialects.protocol import Objects
@@ -78,4 +79,4 @@ def with_groups(objects: Objects, groups: tuple[Raw, ...]) -> Objects:
         return objects
     there = objects.of(*GROUP)
     by_kind = {**objects.by_kind, GROUP: (*there, *groups)}
-    return Objects(by_kind=by_kind, unread=objects.unread)
+    return replace(objects, by_kind=by_kind)
