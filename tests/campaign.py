@@ -6,6 +6,7 @@ fails is made small and written as a file that ``phalanx scenario run`` takes.
 """
 
 import argparse
+import json
 import sys
 import time
 from collections import Counter
@@ -13,13 +14,18 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
+from adapters.files.writing.snapshot_writer import snapshot_document
 from adapters.files.writing.yaml_writer import yaml_text
+from solver.next_snapshot import carry_out
+from solver.round import decide
 from tests.odd.checks import complaint, kind
 from tests.odd.rounds import odd_round, read
 from tests.odd.shrink import shrunk
 from tests.odd.world import Part
 
+SECONDS = (1, 60, 600, 7200)
 _LOT = 50
 
 
@@ -52,6 +58,7 @@ def main() -> int:
                 at,
                 min(_LOT, last - at),
                 options.exactly,
+                options.later,
             )
             for at in lots
         ]
@@ -73,30 +80,55 @@ def main() -> int:
     return 1 if failures else 0
 
 
-def run_lot(seed: str, first: int, number: int, exactly: int) -> list[Failure]:
+def run_lot(
+    seed: str, first: int, number: int, exactly: int, later: int = 0
+) -> list[Failure]:
     """
     Plan some rounds in a row; every so many of them against the exact model.
     """
-    return list(_failures(seed, first, number, exactly))
+    return list(_failures(seed, first, number, exactly, later))
 
 
-def _failures(seed: str, first: int, number: int, exactly: int) -> Iterator[Failure]:
+def _failures(
+    seed: str, first: int, number: int, exactly: int, later: int
+) -> Iterator[Failure]:
     for at in range(first, first + number):
         exact = bool(exactly) and at % exactly == 0
-        found = failure_of(f"{seed}-{at}", exact=exact)
+        found = failure_of(f"{seed}-{at}", exact=exact, later=later)
         if found is not None:
             yield found
 
 
-def failure_of(seed: str, *, exact: bool) -> Failure | None:
+def failure_of(seed: str, *, exact: bool, later: int = 0) -> Failure | None:
     """
-    Plan one round; where it fails, make it small.
+    Plan one round and some that follow from it; make the first small that fails.
     """
-    document = odd_round(seed)
-    why = _complaint(document, exact=exact)
-    if why is None:
-        return None
+    for document in _in_a_row(odd_round(seed), Random(f"later-{seed}"), later):
+        why = _complaint(document, exact=exact)
+        if why is not None:
+            return _made_small(seed, document, why, exact=exact)
+    return None
 
+
+def _in_a_row(document: Part, chance: Random, later: int) -> Iterator[Part]:
+    """
+    Walk a round and those that follow where its plans are carried out.
+    """
+    yield document
+    for _ in range(later):
+        scenario = read(document)
+        if scenario is None:
+            return
+        plan = decide(scenario.snapshot, scenario.policy)
+        after = carry_out(scenario.snapshot, plan, chance.choice(SECONDS))
+        given = snapshot_document(after)["given"]
+        document = {**document, "given": json.loads(json.dumps(given))}
+        if read(document) is None:
+            return
+        yield document
+
+
+def _made_small(seed: str, document: Part, why: str, *, exact: bool) -> Failure:
     def fails(other: Part) -> bool:
         found = _complaint(other, exact=exact)
         return found is not None and kind(found) == kind(why)
@@ -135,6 +167,13 @@ def _options() -> argparse.Namespace:
         default=0,
         metavar="N",
         help="hold each Nth round against the exact model",
+    )
+    parser.add_argument(
+        "--later",
+        type=int,
+        default=0,
+        metavar="N",
+        help="plan N rounds after each one, as if its plan had been carried out",
     )
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--out", type=Path, default=Path("odd-rounds"))

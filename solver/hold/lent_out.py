@@ -49,7 +49,7 @@ def lent_to(problem: Problem, unit: Unit) -> tuple[Gang, ...]:
         for gang in problem.snapshot.gangs
         if gang.lent_by
         and not lenders.isdisjoint(gang.lent_by)
-        and gang.key not in decided
+        and gang.key not in decided | lenders
         and _may_go_now(problem, gang)
     )
 

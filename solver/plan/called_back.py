@@ -27,8 +27,9 @@ def called_back(problem: Problem, unit: Unit, nodes: Sequence[int]) -> Problem |
     """
     Let those leave who were lent the nodes of a unit, and reserve these for it.
 
-    Of them no more leave than it needs, those with most work the last; none where it
-    could not start even so, or where nobody may leave for it.
+    Of them no more leave than it needs beside those that leave anyway, those with most
+    work the last; none where it could not start even so, or where nobody may leave for
+    it.
 
     Parameters
     ----------
@@ -45,7 +46,8 @@ def called_back(problem: Problem, unit: Unit, nodes: Sequence[int]) -> Problem |
         return None
     taken = np.ones(len(problem.room.nodes), dtype=bool)
     taken[list(nodes)] = False
-    stage = stage_of(problem, cut_to_core(unit), taken)
+    soon = problem.in_room(problem.room.after)
+    stage = stage_of(soon, cut_to_core(unit), taken)
     draft, exits = _fewest(stage, gangs)
     if not exits or not _is_within_bounds(problem, draft, exits, unit):
         return None
