@@ -11,7 +11,7 @@ from models.devices.gpu_parts import WHOLE, GpuDevice, GpuPart, part_of
 from models.devices.mig_profiles import MIG_MODELS, MigProfile
 from models.gangs import ON_A_NODE, Pod, PodPhase, PodSet, pod_sets
 from models.nodes import Node
-from models.resources import GPU
+from models.resources import GPU, GPU_SHARE
 from models.snapshot import Snapshot
 from solver.effort.cp_sat import cp_model
 
@@ -63,9 +63,11 @@ class World:
 def holders(snapshot: Snapshot) -> Iterator[Holder]:
     """
     Walk the pods of which it is known which devices they have, ours and others'.
+
+    Where nobody asks for parts of GPUs, what others have is no more than used.
     """
     for node in snapshot.nodes:
-        for one in node.taken:
+        for one in node.taken if GPU_SHARE in node.allocatable else ():
             theirs = GpuPart(one.contract, one.cores, memory=one.memory)
             places = (GpuDevice(one.device),)
             pod = Pod("", PodPhase.RUNNING, node.name, devices=places)

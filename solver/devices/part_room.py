@@ -149,13 +149,14 @@ class PartRoom:
         """
         Write into a table of room what nodes hold of each part, with nothing new there.
 
-        Without ``nodes`` it is a table of all of them.
+        Without ``nodes`` it is a table of all of them.  Where more whole GPUs are used
+        than there are, nothing more is held.
         """
         rows = rows.copy()
         if not self.columns:
             return rows
         sorts = self.sort_of if nodes is None else self.sort_of[list(nodes)]
-        idle = np.maximum(rows[:, self.gpu], 0)
+        idle = np.maximum(rows[:, self.gpu], -1)
         keys = np.column_stack([sorts, idle, rows[:, self.devices.block]])
         _, first, which = np.unique(
             keys, axis=0, return_index=True, return_inverse=True
@@ -165,7 +166,8 @@ class PartRoom:
         for at in first.tolist():
             node = at if nodes is None else nodes[at]
             kind, _ = self.kind(node, rows[at])
-            values.append(self.places(kind, nothing, int(idle[at]))[1])
+            held = self.places(kind, nothing, int(idle[at]))[1] if idle[at] >= 0 else ()
+            values.append(held or nothing)
         table = np.array(values, dtype=np.int64).reshape(len(first), len(self.parts))
         rows[:, list(self.columns)] = table[which.reshape(-1)]
         return rows

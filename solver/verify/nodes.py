@@ -5,9 +5,9 @@ Rules about nodes: room, demands, hosts that may not be shared, and domains.
 from collections import Counter
 from collections.abc import Iterator
 
-from models.devices.gpu_parts import is_reckoned
+from models.devices.gpu_parts import is_reckoned, part_of
 from models.gangs import ON_A_NODE, Tree, pod_sets
-from models.resources import Resources, format_quantity
+from models.resources import GPU, Resources, format_quantity
 from models.topology import Domain
 from solver.verify.evidence import Evidence
 from solver.verify.gang_changes import Case
@@ -161,20 +161,28 @@ def free_total(evidence: Evidence, resource: str, *, later: bool = False) -> int
     """
     Add up what schedulable nodes have left of a resource, before or after the plan.
 
-    Later, evicted and moved pods have left, and those that had begun to.
+    Later, evicted and moved pods have left, and those that had begun to.  A GPU of
+    which somebody has a part is none that is left.
     """
+    nodes = [node for node in evidence.nodes.values() if not node.unschedulable]
+    shared = {node.name: {one.device for one in node.taken} for node in nodes}
     free = {
-        name: node.allocatable.get(resource, 0) - node.used.get(resource, 0)
-        for name, node in evidence.nodes.items()
-        if not node.unschedulable
+        node.name: node.allocatable.get(resource, 0) - node.used.get(resource, 0)
+        for node in nodes
     }
+    gone = {step.operation.pod for step in evidence.steps if later and step.takes}
     for gang in evidence.snapshot.gangs:
         for leaf in pod_sets(gang.tree):
             amount = leaf.requests.get(resource, 0)
-            for pod in leaf.pods if amount else ():
-                if pod.node in free and pod.phase in ON_A_NODE:
-                    free[pod.node] -= 0 if later and is_leaving(pod) else amount
-    for step in evidence.steps if later else ():
-        if step.leaf is not None and step.takes and step.source in free:
-            free[step.source] += step.leaf.requests.get(resource, 0)
+            has_part = resource == GPU and part_of(leaf.requests) is not None
+            for pod in leaf.pods if amount or has_part else ():
+                if pod.node not in free or pod.phase not in ON_A_NODE:
+                    continue
+                if later and (
+                    is_leaving(pod) or f"{gang.namespace}/{pod.name}" in gone
+                ):
+                    continue
+                devices = {one.device for one in pod.devices if has_part}
+                free[pod.node] -= amount + len(devices - shared[pod.node])
+                shared[pod.node] |= devices
     return sum(max(0, amount) for amount in free.values())

@@ -35,10 +35,12 @@ def why_nowhere(room: Room, shapes: Shapes, shape: int) -> Facts:
     for column, name in enumerate(room.resources):
         asked = int(shapes.requests[shape, column])
         best = int(room.empty[allowed, column].max())
+        if not asked:
+            continue
         if best < asked and is_part(name):
             parts.append(f"no {which} has room for {part_named(name)}")
             continue
-        if asked and best <= 0 and name not in offered:
+        if best <= 0 and name not in offered:
             return {"detail": _not_offered(name, asked, offered)}
         if best < asked and is_host_port(name):
             what = in_words(name)

@@ -2,7 +2,8 @@
 The rule of what a plan says of use that nobody has: counted anew, device by device.
 
 It is counted where nobody leaves and nothing is reserved: then what is there before and
-what is bound is all that is there afterwards.
+what is bound is all that is there afterwards.  Where nobody asks for parts of GPUs, one
+that others share is a whole one that is used.
 """
 
 from collections import Counter
@@ -13,7 +14,7 @@ from models.devices.typical_pods import TypicalPod, typical_pods
 from models.gangs import PodPhase, pod_sets
 from models.memory.aged_gangs import still
 from models.nodes import Node
-from models.resources import GPU
+from models.resources import GPU, GPU_SHARE
 from solver.verify.devices.device_loads import DeviceLoad, overfull
 from solver.verify.devices.empty_devices import profile_on
 from solver.verify.evidence import Evidence
@@ -98,7 +99,8 @@ def _on_node(
 ) -> int:
     on: dict[int, On] = {}
     counted = set()
-    for one in node.taken:
+    asked = GPU_SHARE in node.allocatable
+    for one in node.taken if asked else ():
         counted.add(one.device)
         if one.contract:
             theirs = GpuPart(one.contract, one.cores, memory=one.memory)

@@ -6,7 +6,7 @@ import pytest
 
 from models.nodes import LabelRule, NodeDemand, Taint
 from models.policy import Evict, Policy
-from models.resources import CPU
+from models.resources import CPU, GPU
 from solver.problem.problem import problem_of
 from solver.round import decide
 from tests.helpers.build import (
@@ -155,6 +155,15 @@ def test_who_can_never_start_is_told_the_numbers(case):
     room, waiting, words = NEVER[case]
 
     assert message(room, waiting).endswith(words)
+
+
+def test_nobody_is_told_of_what_it_does_not_ask_for():
+    room = (node("a", used={GPU: 9}),)
+    large = gang("g", requests={CPU: 100_000})
+
+    said = message(room, large, gang("other", gpus=1))
+
+    assert said.endswith("an empty one: asks for 100 cpu, the largest node has 96")
 
 
 NOT_NOW = {
