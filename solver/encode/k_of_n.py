@@ -48,9 +48,16 @@ def add_no_surplus(
     """
     Ensure that a leaf gets its minimum only, and a node no more than K children.
 
-    Where pods below a node or roles ask for more, what is needed is left open.
+    Where pods below a node ask for more, or a role comes after one of another node,
+    what is needed is left open.  Siblings in order need no more: without the last of
+    them the others hold.
     """
-    if any(x.min_pods for x in state.nodes) or any(x.after for x in state.leaves):
+    above = {node.leaf: node.parent for node in state.nodes if node.leaf >= 0}
+    if any(node.min_pods for node in state.nodes) or any(
+        above[first] != above[i]
+        for i, leaf in enumerate(state.leaves)
+        for first in leaf.after
+    ):
         return
     for at, node in enumerate(state.nodes):
         on = active[at].variable if at in active else None
