@@ -275,6 +275,7 @@ def _booked(
         tables: list[Table] = ["drift"]
         tables += [] if state.gang.preemptible else ["drift_fixed"]
         tables += ["booked"] if state.key in starting else []
+        tables += ["coming"] if state.key in kept.bound else []
         path = problem.queues.path(state.gang.queue)
         places = kept.bound.get(state.key) or kept.places[state.key]
         for leaf, hosts in zip(state.leaves, places, strict=True):

@@ -17,7 +17,9 @@ from solver.shares.kept_room import Outsiders, outsiders, queues_above
 
 Amounts = dict[str, dict[str, int]]
 Shares = Mapping[str, Mapping[str, int]]
-Table = Literal["running", "fixed", "drift", "drift_fixed", "booked", "leaving"]
+Table = Literal[
+    "running", "fixed", "coming", "drift", "drift_fixed", "booked", "leaving"
+]
 _MOST_NEAREST = 100
 
 
@@ -68,6 +70,7 @@ class Booking:
             self._tree,
             running=self._of("running"),
             fixed=self._of("fixed"),
+            coming=self._of("coming"),
             drift=self._of("drift"),
             drift_fixed=self._of("drift_fixed"),
             booked=self._of("booked"),
@@ -84,7 +87,8 @@ class QueueTree:
     """
     The queues with what runs in them; ``named`` are the resources any of them names.
 
-    ``drift`` is what reservations add to a queue later, less what leaves it;
+    ``coming`` is what kept promises add to a queue at once, ``drift`` what they and
+    reservations add to it later, less what leaves it;
     ``booked`` the part of the fair share that reserved gangs take, ``leaving`` what
     leaves it whatever is planned.  Among the queues
     are those ``outside`` of queues that keep room: so many together, with one limit.
@@ -95,6 +99,7 @@ class QueueTree:
     running: Amounts
     fixed: Amounts
     own: Amounts = field(default_factory=dict)
+    coming: Amounts = field(default_factory=dict)
     drift: Amounts = field(default_factory=dict)
     drift_fixed: Amounts = field(default_factory=dict)
     booked: Amounts = field(default_factory=dict)
@@ -174,9 +179,10 @@ class QueueTree:
         if limit is None:
             return None
         gone = self.leaving.get(queue, {}).get(resource, 0)
-        more = max(0, self.drift.get(queue, {}).get(resource, 0))
+        soon = self.coming.get(queue, {}).get(resource, 0)
+        more = max(soon, self.drift.get(queue, {}).get(resource, 0) - gone)
         running = self.running.get(queue, {}).get(resource, 0)
-        return max(0, limit - running - max(0, more - gone))
+        return max(0, limit - running - more)
 
     def is_over(self, queue: str, resource: str) -> bool:
         """
