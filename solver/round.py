@@ -257,11 +257,15 @@ def _may_gain(outcome: Outcome) -> bool:
     """
     problem = outcome.problem
     asked = {(str(key.name), key.label): key.gap for key in tier_keys(problem)}
-    evicts = problem.running_pods > 0 and problem.policy.evicts(borrowing=False)
-    return evicts and any(
-        tier.gap > asked[tier.name, tier.band]
-        for tier in outcome.tiers
-        if tier.name in {"entitled", "borrowing"}
+    some = problem.running_pods > 0 or bool(problem.frozen.exits)
+    return (
+        some
+        and problem.policy.evicts(borrowing=False)
+        and any(
+            tier.proof == "conditional" or tier.gap > asked[tier.name, tier.band]
+            for tier in outcome.tiers
+            if tier.name in {"entitled", "borrowing"}
+        )
     )
 
 
