@@ -27,6 +27,7 @@ from solver.place.complete import complete
 from solver.place.draft import Draft
 from solver.place.greedy import in_queue_order, start_entitled
 from solver.place.round_state import RoundState
+from solver.place.stranded import strands_reserved
 from solver.problem.gang_state import Standing
 from solver.problem.leaving_pods import loss_of
 from solver.problem.pod_shapes import shapes_of
@@ -69,7 +70,7 @@ class Opened:
         problem, idle, keys = self.problem, self.idle, self.keys
         found = evict_by_hand(problem, idle, self.victims, self.movers)
         first = self.settled(_without_profit(problem, found, idle))
-        if not has_room_now(self.now, first):
+        if not has_room_now(self.now, first) or strands_reserved(self.now, first):
             return replace(self, first=idle)
         values = score(problem, first, keys), score(problem, idle, keys)
         return replace(self, first=first if is_better(keys, *values) else idle)

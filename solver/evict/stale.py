@@ -5,6 +5,8 @@ Stale gangs: what runs below its minimum for too long is evicted whole, for nobo
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
+import numpy as np
+
 from models.gangs import Gang, Pod, PodPhase, PodSet, pod_sets
 from models.plan import Departure, Placement
 from solver.problem.node_room import After, NodeRoom
@@ -52,6 +54,7 @@ def letting_go(problem: Problem, keys: Collection[str]) -> Problem:
     room = problem.room
     later, after = NodeRoom(room.later, room.parts), NodeRoom(room.after, room.parts)
     booking = Booking(problem.queues)
+    around = None if problem.around is None else problem.around.copy()
     for gang in map(problem.gangs.__getitem__, sorted(keys)):
         path = problem.queues.path(gang.queue)
         for leaf, pod in _running(gang):
@@ -61,10 +64,14 @@ def letting_go(problem: Problem, keys: Collection[str]) -> Problem:
                 row = room.held(leaf.requests, pod.devices, host)
                 later.give_one(row, host)
                 after.give_one(row, host)
+                if around is not None and leaf.neighbours:
+                    at, gone = np.array([host]), np.array([-1])
+                    around.spread.add(leaf.neighbours, at, gone, perhaps=True)
     return replace(
         problem,
         room=replace(room, later=After(later.rows), after=After(after.rows)),
         queues=booking.tree(),
+        around=around,
         stuck=tuple(state for state in problem.stuck if state.key not in keys),
         frozen=replace(problem.frozen, stale=problem.frozen.stale.union(keys)),
         units=tuple(

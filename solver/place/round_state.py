@@ -18,8 +18,8 @@ from solver.place.least_left_over import left_over_of
 from solver.place.preferred_now import preferred_now
 from solver.place.queue_ledger import Ledger
 from solver.problem.gang_state import Standing
-from solver.problem.leaving_pods import NOWHERE
-from solver.problem.neighbours.pods_around import PodsAround, come
+from solver.problem.leaving_pods import NOWHERE, Exit
+from solver.problem.neighbours.pods_around import PodsAround, come, looks_for_others
 from solver.problem.node_room import Bools, Ints, NodeRoom, Places
 from solver.problem.pod_shapes import Shape
 from solver.problem.problem import Problem
@@ -272,21 +272,31 @@ def around_now(problem: Problem) -> PodsAround | None:
                     sure = bound or found.later
                     found.add(said, at, ones, comes=True, relied_on=sure)
                     found.spread.come(said, leaf.pod_set.demand, at, ones)
-    leave_and_move(problem, found)
+    leave_and_move(problem, found, problem.frozen.exits)
     return found
 
 
-def leave_and_move(problem: Problem, found: PodsAround, *, gone: bool = False) -> None:
+def leave_and_move(
+    problem: Problem,
+    found: PodsAround,
+    exits: Iterable[Exit],
+    *,
+    gone: bool = False,
+    looking: bool = True,
+) -> None:
     """
     Rely no more on those who leave, or are ``gone``; let those come who are moved.
+
+    Of these all but such as are ``looking`` for others, where that is false.
     """
-    for one in problem.frozen.exits:
+    for one in exits:
         gang = problem.gangs[one.gang]
         found.leave(gang, one.leaf, one.host)
         pods = tuple(pod_sets(gang.tree))[one.leaf]
         if found.later and not gone and one.host != NOWHERE:
             found.keep_away(pods.neighbours, np.array([one.host]), np.array([1]))
-        if one.target != NOWHERE and pods.neighbours:
+        comes = looking or not looks_for_others(pods.neighbours)
+        if comes and one.target != NOWHERE and pods.neighbours:
             at, alone = np.array([one.target]), np.array([1])
             found.add(pods.neighbours, at, alone, comes=True, relied_on=found.later)
             found.spread.come(pods.neighbours, pods.demand, at, alone)

@@ -2,15 +2,17 @@
 Pods that lie well only beside others: whose places do not hold once those are gone.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
+from models.gangs import pod_sets
 from models.neighbours import Neighbours
 from models.nodes import NodeDemand
 from solver.place.draft import Draft
 from solver.place.round_state import leave_and_move
-from solver.problem.neighbours.pods_around import PodsAround
+from solver.problem.leaving_pods import NOWHERE, Exit
+from solver.problem.neighbours.pods_around import PodsAround, looks_for_others
 from solver.problem.node_room import Places
 from solver.problem.problem import Problem
 
@@ -21,6 +23,7 @@ def stranded(
     problem: Problem,
     placed: Mapping[str, Mapping[int, Iterable[int]]],
     around: PodsAround | None,
+    moved: Iterable[_Pod] = (),
 ) -> set[str]:
     """
     Name the gangs of which pods could not come to their places in any order tried.
@@ -29,7 +32,7 @@ def stranded(
     """
     if around is None:
         return set()
-    pods: list[_Pod] = []
+    pods = [*moved]
     for key, leaves in sorted(placed.items()):
         for leaf, hosts in sorted(leaves.items()):
             shape = problem.shapes.items[problem.shapes.of_leaf[key, leaf]]
@@ -44,15 +47,31 @@ def stranded(
 
 def strands_reserved(problem: Problem, draft: Draft) -> bool:
     """
-    Tell whether some that have their places reserved lack who was to start near them.
+    Tell whether some that are reserved, or moved, lack who was to start near them.
+
+    So too of those that a draft starts while others leave for it.
     """
     frozen = problem.frozen
-    if problem.around is None or not frozen.places:
+    exits = (*frozen.exits, *draft.exits)
+    if problem.around is None or not (frozen.places or exits):
         return False
     around = problem.around.afterwards()
-    leave_and_move(problem, around, gone=True)
+    leave_and_move(problem, around, exits, gone=True, looking=False)
+    moved = [*_moved(problem, exits)]
     placed = {**frozen.places, **frozen.bound, **draft.places}
-    return not stranded(problem, by_leaf(placed), around).isdisjoint(frozen.places)
+    lost = stranded(problem, by_leaf(placed), around, moved)
+    named = {*frozen.places, *(key for key, _, _, _ in moved)}
+    return not lost.isdisjoint(named | (draft.places.keys() if draft.exits else set()))
+
+
+def _moved(problem: Problem, exits: Iterable[Exit]) -> Iterator[_Pod]:
+    """
+    Walk the pods that are moved and look for others, with their new nodes.
+    """
+    for one in exits:
+        leaf = tuple(pod_sets(problem.gangs[one.gang].tree))[one.leaf]
+        if one.target != NOWHERE and looks_for_others(leaf.neighbours):
+            yield one.gang, leaf.neighbours, leaf.demand, one.target
 
 
 def by_leaf(placed: Mapping[str, Places]) -> dict[str, dict[int, tuple[int, ...]]]:

@@ -27,7 +27,7 @@ def keep_even(counts: DomainCounts, item: Shape, spread: Spread) -> None:
     table, over = counts.by_domain(key, like)
     if over or not len(counting) or not _is_inside(counts, like, counting.tolist()):
         return
-    row = counts.around.spread.per_domain(pair, cells, counting)
+    row, most = counts.around.spread.both(pair, cells, counting)
     inside = frozenset(counting.tolist())
     there = counts.there.sums(
         key, row, selects(spread.pods), relied_on=True, counting=inside
@@ -45,8 +45,9 @@ def keep_even(counts: DomainCounts, item: Shape, spread: Spread) -> None:
         cell: sum_of(there.of(cell), list(terms))
         for cell, (_, terms) in zip(values, sums, strict=True)
     }
-    for total in totals.values():
+    for cell, total in totals.items():
         counts.model.add(least <= total)
+        totals[cell] = total + int(most[cell] - row[cell])
     _bound(counts, item, spread, totals, least + spread.skew)
 
 

@@ -223,6 +223,13 @@ class PodsAround:
         return found
 
 
+def looks_for_others(said: Neighbours) -> bool:
+    """
+    Tell whether a pod must be near some that are not its like.
+    """
+    return said.near is not None and said.near.pods not in said.selected
+
+
 def come(
     around: PodsAround, said: Neighbours, demand: NodeDemand, nodes: Ints, counts: Ints
 ) -> None:
@@ -264,8 +271,11 @@ def pods_around(
     )
     for at, who, count in others:
         found.add(who, np.array([at]), np.array([count]))
-    for (who, stays), hosts in _running(room.index, leaves, stale).items():
-        found.add(who, np.array(hosts), np.ones_like(hosts), stays=stays)
+    for (who, stays, perhaps), hosts in _running(room.index, leaves, stale).items():
+        there, ones = np.array(hosts), np.ones_like(hosts)
+        found.add(who, there, ones, stays=stays)
+        if perhaps:
+            found.spread.add(who, there, ones, perhaps=True)
     found.ending = tuple(_ending(room.index, leaves))
     return found
 
@@ -301,12 +311,13 @@ def _running(
     index: Mapping[str, int],
     leaves: Iterable[tuple[Gang, PodSet]],
     stale: frozenset[str],
-) -> dict[tuple[Neighbours, bool], list[int]]:
-    found: dict[tuple[Neighbours, bool], list[int]] = {}
+) -> dict[tuple[Neighbours, bool, bool], list[int]]:
+    found: dict[tuple[Neighbours, bool, bool], list[int]] = {}
     for gang, leaf in leaves:
         for pod in leaf.pods:
             at = index.get(pod.node) if pod.node is not None else None
             if at is not None and pod.phase in ON_A_NODE:
-                stays = pod.phase is PodPhase.RUNNING and gang.key not in stale
-                found.setdefault((leaf.neighbours, stays), []).append(at)
+                runs, is_stale = pod.phase is PodPhase.RUNNING, gang.key in stale
+                key = leaf.neighbours, runs and not is_stale, runs and is_stale
+                found.setdefault(key, []).append(at)
     return found

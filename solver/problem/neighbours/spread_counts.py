@@ -60,12 +60,15 @@ def _value_of(node: Node, key: str) -> object:
 class SpreadCounts:
     """
     The pods that spread counts, by selector, key and node.
+
+    Those of stale gangs stay ``perhaps``: whether they do or not, others lie well.
     """
 
     def __init__(self, domains: KeyDomains, said: Collection[Neighbours]) -> None:
         self._domains = domains
         self._pairs = sorted({(r.pods, r.key) for n in said for r in n.spread})
         self._counts: dict[Pair, Ints] = {}
+        self._perhaps: dict[Pair, Ints] = {}
         self._nodes: dict[object, Ints] = {}
         self._come: dict[_SpreadPods, Ints] = {}
 
@@ -76,6 +79,7 @@ class SpreadCounts:
         found = SpreadCounts(self._domains, ())
         found._pairs, found._nodes = self._pairs, self._nodes
         found._counts = {pair: row.copy() for pair, row in self._counts.items()}
+        found._perhaps = {pair: row.copy() for pair, row in self._perhaps.items()}
         found._come = {who: row.copy() for who, row in self._come.items()}
         return found
 
@@ -108,27 +112,34 @@ class SpreadCounts:
             has = np.unique(cells[(row > 0) & (cells >= 0)])
             if not len(has) or not len(inside):
                 continue
-            counts = self.per_domain((spread.pods, spread.key), cells, inside)
+            counts, most = self.both((spread.pods, spread.key), cells, inside)
             here = np.unique(cells[inside])
             least = int(counts[here].min()) if len(here) >= spread.domains else 0
-            full = has[counts[has] + 1 - least > spread.skew]
+            full = has[most[has] + 1 - least > spread.skew]
             free[inside] &= ~np.isin(cells[inside], full)
         return free
 
     def add(
-        self, said: Neighbours, nodes: Ints, counts: Ints, *, comes: bool = False
+        self,
+        said: Neighbours,
+        nodes: Ints,
+        counts: Ints,
+        *,
+        comes: bool = False,
+        perhaps: bool = False,
     ) -> None:
         """
         Count pods on nodes; of those that come only these that are spread themselves.
 
         Others may come after them.
         """
+        table = self._perhaps if perhaps else self._counts
         for pair in self._pairs:
             if pair[0] in said.selected and (not comes or said.is_spread(*pair)):
-                row = self._counts.get(pair)
+                row = table.get(pair)
                 if row is None:
                     row = np.zeros(len(self._domains.nodes), dtype=np.int64)
-                    self._counts[pair] = row
+                    table[pair] = row
                 np.add.at(row, nodes, counts)
 
     def allows(self, said: Neighbours, spread: Spread, demand: NodeDemand) -> Bools:
@@ -139,21 +150,22 @@ class SpreadCounts:
         inside = self.counting(said, spread, demand)
         if not len(inside):
             return np.zeros(len(cells), dtype=bool)
-        counts = self.per_domain((spread.pods, spread.key), cells, inside)
+        counts, most = self.both((spread.pods, spread.key), cells, inside)
         here = np.unique(cells[inside])
         least = int(counts[here].min()) if len(here) >= spread.domains else 0
         own = int(spread.pods in said.selected)
-        return (cells >= 0) & (counts[cells] + own - least <= spread.skew)
+        return (cells >= 0) & (most[cells] + own - least <= spread.skew)
 
-    def per_domain(self, pair: Pair, cells: Ints, inside: Ints) -> Ints:
+    def both(self, pair: Pair, cells: Ints, inside: Ints) -> tuple[Ints, Ints]:
         """
-        Count the pods of each domain on some nodes.
+        Count the pods of each domain on some nodes: that stay, and with those perhaps.
         """
-        counts = np.zeros(int(cells.max()) + 1, dtype=np.int64)
-        row = self._counts.get(pair)
-        if row is not None:
-            np.add.at(counts, cells[inside], row[inside])
-        return counts
+        counts = np.zeros((2, int(cells.max()) + 1), dtype=np.int64)
+        for at, table in enumerate((self._counts, self._perhaps)):
+            row = table.get(pair)
+            if row is not None:
+                np.add.at(counts[at], cells[inside], row[inside])
+        return counts[0], counts[0] + counts[1]
 
     def counting(self, said: Neighbours, spread: Spread, demand: NodeDemand) -> Ints:
         """
