@@ -102,7 +102,10 @@ class Opened:
         if not draft.exits or (whole and most is None):
             return True
         after, _ = freeze(self.now, draft, self.now.step)
-        departures = [*departures_of(after).values()][-len(draft.exits) :]
+        found, gangs = departures_of(after), after.gangs
+        departures = [
+            found[f"{gangs[one.gang].namespace}/{one.pod.name}"] for one in draft.exits
+        ]
         if not whole and not (
             all(one.beneficiaries for one in departures) and self._may_leave(draft)
         ):

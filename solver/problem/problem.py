@@ -100,10 +100,14 @@ class Frozen:
     def with_exits(self, exits: tuple[Exit, ...], step: Step) -> "Frozen":
         """
         Count who leaves for the starts of a step, and what is lost with them.
+
+        Those of the first step stay first, whoever was called back before it.
         """
         losses = list(self.losses)
+        at = losses[0].pods if step is Step.ENTITLED else len(self.exits)
         losses[step] += loss_of(exits)
-        return replace(self, exits=(*self.exits, *exits), losses=(losses[0], losses[1]))
+        found = (*self.exits[:at], *exits, *self.exits[at:])
+        return replace(self, exits=found, losses=(losses[0], losses[1]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
