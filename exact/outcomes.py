@@ -159,18 +159,21 @@ def _read(step: Step, solver: cp_model.CpSolver, stage: Stage) -> Frozen:
             for place, var in step.small.binds.items():
                 if place[0] == key and solver.value(var):
                     places[place] = solver.value(var)
+    departures = {
+        runner.key: rule
+        for runner in step.runners
+        for rule in RULES
+        if solver.value(step.gone[runner.key, rule])
+    }
+    is_first = stage is Stage.ENTITLED
     return Frozen(
-        departures={
-            runner.key: rule
-            for runner in step.runners
-            for rule in RULES
-            if solver.value(step.gone[runner.key, rule])
-        },
+        departures=departures,
         targets=Counter(
             {p: solver.value(v) for p, v in step.targets.items() if solver.value(v)}
         ),
         places=places,
         entitled=frozenset(entitled),
+        first=frozenset(departures) if is_first else step.frozen.first,
     )
 
 

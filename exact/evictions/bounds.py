@@ -208,11 +208,14 @@ def _demand(
     ]
 
 
-def _evicted(step: Step, queue: str, resource: str) -> list[Term]:
+def _evicted(
+    step: Step, queue: str, resource: str, *, first: bool = False
+) -> list[Term]:
     return [
         runner.leaf.requests.get(resource, 0) * step.evicted(runner)
         for runner in step.runners
         if queue in step.before.gangs[runner.gang.key].bounding
+        and (not first or step.is_first(runner))
     ]
 
 
@@ -220,7 +223,8 @@ def _add_entitlement(step: Step) -> None:
     """
     Ensure that entitled starts fit into fair share less what runs, with their needs.
 
-    Above the leaf queues what is evicted from below makes room, too.
+    Above the leaf queues what is evicted from below for entitled starts makes room,
+    too.
     """
     parents = {queue.parent for queue in step.before.snapshot.queues}
     charges: Rows = defaultdict(list)
@@ -234,7 +238,7 @@ def _add_entitlement(step: Step) -> None:
     for (queue, name), terms in charges.items():
         share = step.small.shares.get(queue, {}).get(name, 0)
         running = step.before.held.get((queue, name), 0)
-        gone = _evicted(step, queue, name) if queue in parents else []
+        gone = _evicted(step, queue, name, first=True) if queue in parents else []
         add_at_most(step, terms, share - running, gone)
 
 

@@ -26,11 +26,13 @@ def frozen_of(snapshot: Snapshot, plan: Plan) -> Frozen:
     moves = [op for op in leaves if op.op == "Move"]
     reserves = [op for op in plan.operations if op.op == "Reserve"]
     lines = {line.name for line in plan.gangs if line.entitled}
+    entitled = frozenset(op.gang for op in reserves if op.gang in lines)
     return Frozen(
         departures={op.pod: op.rule or CONSOLIDATE for op in leaves},
         targets=Counter((*leaf_of[op.pod], op.node) for op in moves),
         places=Counter((*leaf_of[op.pod], op.node) for op in reserves),
-        entitled=frozenset(op.gang for op in reserves if op.gang in lines),
+        entitled=entitled,
+        first=frozenset(op.pod for op in leaves if entitled & {*op.beneficiaries}),
     )
 
 
@@ -49,12 +51,7 @@ def of_entitled(frozen: Frozen, plan: Plan) -> Frozen:
     """
     Keep what the first step froze.
     """
-    pods = {
-        op.pod
-        for op in plan.operations
-        if op.pod in frozen.departures
-        and frozen.entitled.intersection(op.beneficiaries)
-    }
+    pods = frozen.first
     gangs = {op.pod: op.gang for op in plan.operations}
     moved = {gangs[pod] for pod in pods if frozen.departures[pod] == CONSOLIDATE}
     return Frozen(
@@ -62,6 +59,7 @@ def of_entitled(frozen: Frozen, plan: Plan) -> Frozen:
         targets={place: n for place, n in frozen.targets.items() if place[0] in moved},
         places={x: n for x, n in frozen.places.items() if x[0] in frozen.entitled},
         entitled=frozen.entitled,
+        first=pods,
     )
 
 

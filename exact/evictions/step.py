@@ -44,13 +44,14 @@ class Frozen:
 
     ``departures`` are pods with the rule by which they leave, ``targets`` the new
     places of moved ones, ``places`` those of reserved pods; of the gangs that are
-    reserved, ``entitled`` are so.
+    reserved, ``entitled`` are so.  The ``first`` pods leave for these.
     """
 
     departures: Mapping[str, str] = field(default_factory=dict)
     targets: Mapping[Place, int] = field(default_factory=dict)
     places: Mapping[Place, int] = field(default_factory=dict)
     entitled: frozenset[str] = frozenset()
+    first: frozenset[str] = frozenset()
 
     @property
     def reserved(self) -> frozenset[str]:
@@ -171,6 +172,12 @@ class Step:
         Give one if a pod is evicted.
         """
         return total(self.gone[runner.key, rule] for rule in (RECLAIM, PREEMPT, LEND))
+
+    def is_first(self, runner: Runner) -> bool:
+        """
+        Tell whether a pod leaves in the first step, if it does.
+        """
+        return self.stage is Stage.ENTITLED or runner.key in self.frozen.first
 
     def beneficiaries(self) -> Iterator[str]:
         """

@@ -102,10 +102,10 @@ class Opened:
         if not draft.exits or (whole and most is None):
             return True
         after, _ = freeze(self.now, draft, self.now.step)
-        found, gangs = departures_of(after), after.gangs
-        departures = [
-            found[f"{gangs[one.gang].namespace}/{one.pod.name}"] for one in draft.exits
-        ]
+        gangs = after.gangs
+        names = {f"{gangs[x.gang].namespace}/{x.pod.name}" for x in draft.exits}
+        found = departures_of(after).items()
+        departures = [one for name, one in found if name in names]
         if not whole and not (
             all(one.beneficiaries for one in departures) and self._may_leave(draft)
         ):

@@ -6,10 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from solver.effort.budget import Budget
+from solver.evict.beneficiaries import departures_of
+from solver.evict.freeze import requests_of
 from solver.hold.heads import Head
 from solver.hold.held_nodes import with_heads
+from solver.place.complete import loaded
 from solver.plan.called_back import called_back
 from solver.plan.short_lived import conditional
+from solver.problem.node_room import Ints
 from solver.problem.problem import Problem, Unit
 from solver.score.tier import LOSSES
 from solver.score.tiers import is_better, score, tier_keys
@@ -50,7 +54,7 @@ def serve_heads(
             break
         others = tuple(other for other in outcome.heads if other.key != head.key)
         found = plan(with_heads(after, others), budget)
-        if _serves(found, outcome, unit):
+        if _serves(found, outcome, unit) and _all_are_needed(found):
             problem = after
             outcome = replace(conditional(found, outcome), heads=others)
     return problem, outcome
@@ -83,3 +87,31 @@ def _serves(found: Outcome, before: Outcome, unit: Unit) -> bool:
         for one in found.problem.frozen.exits
     )
     return not preempted and is_better(gained, *values)
+
+
+def _all_are_needed(found: Outcome) -> bool:
+    """
+    Tell whether each gang that was called back is in the way of those it leaves for.
+
+    Others may leave so much in the same round that it could have stayed.
+    """
+    problem = found.problem
+    left = loaded(problem.in_room(problem.room.after), found.draft).room.rows
+    named = departures_of(problem)
+    held: dict[str, dict[int, Ints]] = {}
+    places: dict[str, set[int]] = {}
+    for one in problem.frozen.exits:
+        if one.rule == "lend":
+            rows = held.setdefault(one.gang, {})
+            row = problem.room.held(requests_of(problem, one), (), one.host)
+            rows[one.host] = rows.get(one.host, 0) + row
+            why = named[f"{problem.gangs[one.gang].namespace}/{one.pod.name}"]
+            places[one.gang] = {
+                host
+                for key in why.beneficiaries
+                for host in problem.frozen.places[key].nodes
+            }
+    return all(
+        any((left[host] < rows[host]).any() for host in rows.keys() & places[gang])
+        for gang, rows in held.items()
+    )

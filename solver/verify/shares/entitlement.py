@@ -7,13 +7,13 @@ from functools import partial
 
 from models.memory.aged_gangs import ages_of, still
 from models.nodes import Node
-from models.resources import format_quantity
+from models.resources import add, format_quantity
 from solver.shares.fair_share import Precedence
 from solver.verify.evidence import Evidence
 from solver.verify.gang_changes import Case
 from solver.verify.gang_counts import least_core
-from solver.verify.plan_steps import RECLAIM, STALE, Amounts
-from solver.verify.queues import amounts_of, rolled_up
+from solver.verify.plan_steps import RECLAIM, Amounts
+from solver.verify.queues import rolled_up
 from solver.verify.shares.demand import remembers, requested, waiting_again
 from solver.verify.shares.share_readings import Shares
 from solver.verify.shares.weighed_queues import weighed
@@ -102,10 +102,18 @@ def _above(
 
 def evicted_below(evidence: Evidence) -> Amounts:
     """
-    Add up what is evicted below each queue, without stale gangs.
+    Add up what is evicted below each queue for those who are called entitled.
     """
-    losses = [loss for loss in evidence.losses.values() if STALE not in loss.rules]
-    return amounts_of(evidence, [(loss.gang, loss.evicted) for loss in losses])
+    called = {line.name for line in evidence.plan.gangs if line.entitled}
+    own: Amounts = {}
+    for step in evidence.taking:
+        operation = step.operation
+        if step.leaf is None or operation.op != "Evict":
+            continue
+        if not called.isdisjoint(operation.beneficiaries):
+            queue = evidence.gangs[operation.gang].queue
+            add(own.setdefault(queue, {}), step.leaf.requests)
+    return rolled_up(evidence, own)
 
 
 def entitled_starts(evidence: Evidence) -> list[Case]:

@@ -69,19 +69,6 @@ def others_leave():
         made(evict("v-0"), reserve("w-0"), bind("x-0", "n1"), entitled=["x"]),
         "room on a node",
     )
-    family = [
-        queue("d", limit=12),
-        queue("p", parent="d"),
-        queue("q", quota=8, parent="d"),
-    ]
-    mine = needy(gpus=4, queue="p")
-    yield broken(
-        "entitled-room",
-        snapshot(nodes(2), [low, mine, needy("x", queue="q")], family),
-        made(evict("v-0"), reserve("w-0"), reserve("x-0", "n1"), entitled=["x"]),
-        made(*GOOD),
-        "room below a limit",
-    )
 
 
 def queues():
@@ -267,6 +254,28 @@ def paths():
     )
 
 
+def departments():
+    queues = [
+        queue("top", quota=8),
+        queue("p", "top"),
+        queue("q", "top", quota=8),
+        queue("s", quota=8),
+    ]
+    gangs = [
+        victim(queue="p"),
+        needy("x", gpus=1, queue="p"),
+        needy(queue="q"),
+        needy("y", queue="s"),
+    ]
+    yield broken(
+        "entitled",
+        snapshot(nodes(2), gangs, queues),
+        made(evict("v-0", "n0", "x"), reserve("x-0"), bind("w-0", "n1"), entitled="w"),
+        made(evict("v-0", "n0", "x"), reserve("x-0"), bind("w-0", "n1")),
+        "room in a department that others left for who borrows",
+    )
+
+
 def bands():
     four = [
         victim("v", gpus=4),
@@ -401,6 +410,7 @@ RIGHTS = [
     *shares(),
     *quotas(),
     *paths(),
+    *departments(),
     *bands(),
     *bounds(),
     *claims(),
