@@ -83,6 +83,7 @@ class Workload:
 
 
 _KUBEFLOW = "training.kubeflow.org"
+_POLICY = ("spec", "runPolicy", "schedulingPolicy")
 _LWS = "leaderworkerset.sigs.k8s.io"
 _JOBSET = "jobset.sigs.k8s.io"
 
@@ -137,7 +138,7 @@ WORKLOADS: tuple[Workload, ...] = (
         ),
         first=("chief", "master", "launcher", "ps"),
         least=(
-            ("spec", "runPolicy", "schedulingPolicy", "minAvailable"),
+            (*_POLICY, "minAvailable"),
             ("spec", "elasticPolicy", "minReplicas"),
         ),
         late=(
@@ -147,6 +148,8 @@ WORKLOADS: tuple[Workload, ...] = (
                 first=("worker",),
             ),
         ),
+        given={"priorityClassName": (*_POLICY, "priorityClass")},
+        queue=(*_POLICY, "queue"),
     ),
     Workload(
         group="ray.io",

@@ -105,6 +105,17 @@ def test_the_queue_is_that_of_the_owner_then_of_the_pods():
     assert "research" == gang_of(own, job(meta=label)).queue
 
 
+def test_a_training_job_says_its_queue_in_its_policy():
+    spec = {"runPolicy": {"schedulingPolicy": {"queue": "research"}}}
+    fit = obj("kubeflow.org/v1", "PyTorchJob", "fit", "default", spec=spec)
+    own = {"labels": {"kai.scheduler/queue": "own"}}
+    labelled = obj("kubeflow.org/v1", "PyTorchJob", "fit", "default", own, spec=spec)
+    worker = pod(owner=("kubeflow.org/v1", "PyTorchJob", "fit"))
+
+    assert "research" == gang_of(worker, fit).queue
+    assert "own" == gang_of(worker, labelled).queue
+
+
 def test_the_size_of_a_leader_and_its_workers_stands_on_the_pods_too():
     labels = {f"{LWS}/name": "s", f"{LWS}/group-index": "0", f"{LWS}/worker-index": "0"}
     leader = pod(labels=labels, annotations={f"{LWS}/size": "4"})
