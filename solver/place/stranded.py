@@ -10,7 +10,7 @@ from models.gangs import pod_sets
 from models.neighbours import Neighbours
 from models.nodes import NodeDemand
 from solver.place.draft import Draft
-from solver.place.round_state import leave_and_move
+from solver.place.round_state import around_now, leave_and_move
 from solver.problem.leaving_pods import NOWHERE, Exit
 from solver.problem.neighbours.pods_around import PodsAround, looks_for_others
 from solver.problem.node_room import Places
@@ -72,6 +72,38 @@ def _moved(problem: Problem, exits: Iterable[Exit]) -> Iterator[_Pod]:
         leaf = tuple(pod_sets(problem.gangs[one.gang].tree))[one.leaf]
         if one.target != NOWHERE and looks_for_others(leaf.neighbours):
             yield one.gang, leaf.neighbours, leaf.demand, one.target
+
+
+def with_company(
+    problem: Problem, draft: Draft, keys: frozenset[str]
+) -> frozenset[str]:
+    """
+    Add to some starts of a draft those they must be near, and leave out who lacks them.
+    """
+    units = {s.key: {x.key for x in u.states} for u in problem.units for s in u.states}
+    left_out: set[str] = set()
+    while True:
+        placed = {key: draft.places[key] for key in keys}
+        lost = stranded(problem, by_leaf(placed), around_now(problem)) & keys
+        if not lost:
+            return keys
+        wanted = {near for key in lost for near in _looked_for(problem, key)}
+        more = {
+            key
+            for key in draft.places.keys() - keys - left_out
+            if any(wanted & {*x.selected} for x in _said(problem, key))
+        }
+        found = {mate for key in more or lost for mate in units[key]}
+        left_out |= set() if more else found
+        keys = keys | found if more else keys - found
+
+
+def _said(problem: Problem, key: str) -> Iterator[Neighbours]:
+    return (leaf.pod_set.neighbours for leaf in problem.states[key].leaves)
+
+
+def _looked_for(problem: Problem, key: str) -> Iterator[str]:
+    return (said.near.pods for said in _said(problem, key) if said.near)
 
 
 def by_leaf(placed: Mapping[str, Places]) -> dict[str, dict[int, tuple[int, ...]]]:

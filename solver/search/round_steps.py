@@ -132,7 +132,7 @@ class _Course:
             return
         now.known.steps.forget("borrowing")
         if not problem.frozen.losses[Step.BORROWING].pods:
-            now.ready = entitled_of(now.ready)
+            now.ready = entitled_of(problem, now.ready)
 
     def _entitled(self, now: "_Now") -> Draft:
         return _entitled_now(now.problem, now.ready, self.budget, now.known)
@@ -238,7 +238,7 @@ def _entitled_now(
         dict(zip(keys, best.bounds, strict=True)),
         dict(zip(keys, best.values, strict=True)),
     )
-    return entitled_of(best.draft)
+    return entitled_of(problem, best.draft)
 
 
 def _no_worse(

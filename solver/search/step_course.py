@@ -9,7 +9,8 @@ from solver.effort.budget import Budget
 from solver.encode.conversion.contents import num_choices
 from solver.evict.open_step import Opened
 from solver.place.draft import Draft
-from solver.problem.problem import Step
+from solver.place.stranded import with_company
+from solver.problem.problem import Problem, Step
 from solver.score.tier import LOSSES, TierKey
 from solver.score.tiers import score
 from solver.search.best_so_far import BestSoFar
@@ -98,7 +99,7 @@ class StepCourse:
         run.all_tiers()
         best = run.best.draft
         if opened.problem.step is Step.ENTITLED:
-            best = entitled_of(best)
+            best = entitled_of(now, best)
         self.opened = replace(opened, idle=best, first=best)
 
 
@@ -146,10 +147,12 @@ def _found_bounds(run: TierSearch) -> dict[TierKey, int]:
     }
 
 
-def entitled_of(draft: Draft) -> Draft:
+def entitled_of(problem: Problem, draft: Draft) -> Draft:
     """
-    Leave out of a draft who is not entitled.
+    Leave out of a draft who is not entitled, and whom nobody entitled must be near.
     """
-    entitled = draft.entitled
-    places = {key: rows for key, rows in draft.places.items() if key in entitled}
-    return Draft(places=places, entitled=entitled)
+    keys = draft.entitled & draft.places.keys()
+    if problem.around is not None:
+        keys = with_company(problem, draft, keys)
+    places = {key: rows for key, rows in draft.places.items() if key in keys}
+    return Draft(places=places, entitled=draft.entitled & keys)
