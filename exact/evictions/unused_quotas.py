@@ -51,6 +51,7 @@ def _add_quota(step: Step, queue: str, resource: str, quota: int) -> None:
             runner.leaf.requests.get(resource, 0) * step.evicted(runner)
             for runner in step.runners
             if queue in step.before.gangs[runner.gang.key].path
+            and step.is_first(runner)
         ]
     room = quota - step.before.held.get((queue, resource), 0)
     if step.stage is Stage.ENTITLED:

@@ -255,6 +255,7 @@ def with_facts(
             for unit in problem.units
             if not any(s.key in decided for s in unit.states)
         ),
+        stuck=tuple(state for state in problem.stuck if state.key not in gone),
         blocked={**problem.blocked, **left},
         satisfied=problem.satisfied - stops,
         running_pods=problem.running_pods - len(exits),

@@ -2,6 +2,8 @@
 Where a tree node's pods are: the domains that pin, and the preferred ones used.
 """
 
+from dataclasses import replace
+
 from models.topology import Domain, TopologyDemand
 from solver.problem.gang_state import Standing, TreeNode
 from solver.problem.node_room import Places
@@ -47,6 +49,25 @@ def idle_spread(problem: Problem) -> int:
     Count what gangs that can never start as things are add: what runs of them.
     """
     return sum(spread_of(problem, state, None) for state in problem.stuck)
+
+
+def staying(problem: Problem) -> Problem:
+    """
+    See only the gangs of which nobody may be evicted: the domains of these are sure.
+    """
+    return replace(
+        problem,
+        units=tuple(u for u in problem.units if not any(map(may_leave, u.states))),
+        stuck=tuple(state for state in problem.stuck if not may_leave(state)),
+    )
+
+
+def may_leave(state: Standing) -> bool:
+    """
+    Tell whether pods of a gang run that may be evicted.
+    """
+    running = any(leaf.running for leaf in state.leaves)
+    return state.gang.preemptible and running
 
 
 def frozen_spread(problem: Problem) -> int:

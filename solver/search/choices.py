@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from solver.evict.open_step import Opened
 from solver.place.draft import Draft
 from solver.problem.problem import Problem, Step, Unit
+from solver.problem.running_domains import staying
 from solver.problem.when_empty.never_starts import needed
 from solver.score.tier import LOSSES, TierKey
 from solver.score.tiers import trivial_bound
@@ -244,8 +245,7 @@ def widest_bound(problem: Problem, key: TierKey) -> int:
             mine = tuple(u for u in problem.units if _may_be_entitled(problem, u))
             return trivial_bound(replace(problem, units=mine), key)
         case "topology":
-            staying = tuple(u for u in problem.units if not _may_leave(u))
-            return trivial_bound(replace(problem, units=staying), key)
+            return trivial_bound(staying(problem), key)
         case _:
             return trivial_bound(problem, key)
 
@@ -263,11 +263,4 @@ def _may_be_entitled(problem: Problem, unit: Unit) -> bool:
         for queue in [state.gang.queue]
         if queue in queues.queues
         for name in queues.named
-    )
-
-
-def _may_leave(unit: Unit) -> bool:
-    return any(
-        state.gang.preemptible and any(leaf.running for leaf in state.leaves)
-        for state in unit.states
     )

@@ -20,7 +20,8 @@ from solver.encode.queue_rows import Key, add_room, placed
 from solver.encode.tier_rows import tier_sum
 from solver.encode.variables import Linear, TypeVars, Var
 from solver.evict.open_step import Opened
-from solver.problem.problem import Problem, Step, Unit
+from solver.problem.problem import Problem, Step
+from solver.problem.running_domains import may_leave, staying
 from solver.score.tier import LOSSES, TierKey
 
 
@@ -57,17 +58,14 @@ class RoundEncoding:
             case "order":
                 return replace(idle, types=[*idle.types, *self.held]).tier(key)
             case "topology":
-                staying = [kind for kind in idle.types if not _may_leave(kind.sample)]
-                return tier_sum(idle.problem, staying, key)
+                sure = [
+                    kind
+                    for kind in idle.types
+                    if not any(map(may_leave, kind.sample.states))
+                ]
+                return tier_sum(staying(idle.problem), sure, key)
             case _:
                 return tier_sum(idle.problem, [*idle.types, *self.held], key)
-
-
-def _may_leave(unit: Unit) -> bool:
-    return any(
-        state.gang.preemptible and any(leaf.running for leaf in state.leaves)
-        for state in unit.states
-    )
 
 
 def encode_round(

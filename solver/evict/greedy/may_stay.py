@@ -31,14 +31,17 @@ def may_stay(work: RoundState, rights: HandRights, going: Going) -> bool:
 
 def is_share_free(work: RoundState, rights: HandRights, going: Going) -> bool:
     """
-    Tell whether entitled starts fit their shares without somebody's eviction.
+    Tell whether entitled starts fit shares and quotas without somebody's eviction.
     """
     shares = work.ledger.inner_shares(going.leaver.queue)
-    return going.leaver.rule == MOVED or all(
-        left >= going.released.get(name, 0)
-        for queue, share in shares.items()
-        for name, left in share.items()
-        if rights.is_claimed(queue, name)
+    return going.leaver.rule == MOVED or (
+        rights.keep_quotas(going.leaver, going.released)
+        and all(
+            left >= going.released.get(name, 0)
+            for queue, share in shares.items()
+            for name, left in share.items()
+            if rights.is_claimed(queue, name)
+        )
     )
 
 

@@ -121,6 +121,12 @@ class Guarantees:
         """
         self._count(self._starts.pop(unit.key, []), -1)
 
+    def hold(self, queues: Iterable[str], released: Amounts) -> bool:
+        """
+        Tell whether they are within the quotas of some queues.
+        """
+        return all(self._is_within(queue, released) for queue in queues)
+
     def elsewhere(self, queue: str, name: str) -> int:
         """
         Give what they ask for outside a queue.

@@ -138,6 +138,18 @@ class HandRights:
             and all(map(self.in_step.may_lose, self.in_step.queues))
         )
 
+    def keep_quotas(self, leaver: Leaver, less: Resources) -> bool:
+        """
+        Tell whether guaranteed starts stay within quotas if one stays after all.
+        """
+        if leaver.rule != "reclaim" or not self.guarantees.names:
+            return True
+        released = self._reclaimed.released()
+        for row in (released.get(queue, {}) for queue in self.path(leaver.queue)):
+            for name in row:
+                row[name] -= less.get(name, 0)
+        return self.guarantees.hold(self.path(leaver.queue), released)
+
     # --- who leaves ---------------------------------------------------------------
 
     def take(self, leaver: Leaver) -> bool:

@@ -55,7 +55,7 @@ class Reclaimed:
         Give what is reclaimed below each inner queue.
         """
         parents = self.problem.queues.parents
-        return {q: row.total for q, row in self._sums.items() if q in parents}
+        return {q: dict(row.total) for q, row in self._sums.items() if q in parents}
 
     def holds(self) -> bool:
         """
