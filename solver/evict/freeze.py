@@ -243,7 +243,6 @@ def with_facts(
     held = {state.key for state in states}
     left = _left_by_mates(problem, exits)
     decided = {*gone, *held, *left}
-    stops = _stopping(problem, exits)
     return replace(
         problem,
         frozen=facts,
@@ -257,7 +256,7 @@ def with_facts(
         ),
         stuck=tuple(state for state in problem.stuck if state.key not in gone),
         blocked={**problem.blocked, **left},
-        satisfied=problem.satisfied - stops,
+        satisfied=problem.satisfied - _stopping(problem, exits),
         running_pods=problem.running_pods - len(exits),
         running_gpus=problem.running_gpus - sum(one.gpus for one in exits),
     )
