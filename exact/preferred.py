@@ -68,7 +68,7 @@ def _pods(small: SmallModel) -> Iterator[_Pods]:
     for node in snapshot.nodes:
         for said, count in node.others:
             yield _Pods(said=said, node=node, there=count)
-    for gang in snapshot.gangs:
+    for gang in (fact.gang for fact in small.facts.gangs.values()):
         for leaf in pod_sets(gang.tree):
             if not (leaf.neighbours.preferred or leaf.neighbours.preferred_by):
                 continue
@@ -81,6 +81,6 @@ def _pods(small: SmallModel) -> Iterator[_Pods]:
                 yield _Pods(
                     said=leaf.neighbours,
                     node=node,
-                    there=0 if gang.key in small.stopped else running,
+                    there=running,
                     new=new[0] if new else 0,
                 )

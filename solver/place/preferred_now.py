@@ -6,6 +6,7 @@ import numpy as np
 
 from models.gangs import pod_sets
 from solver.place.draft import Draft
+from solver.problem.leaving_pods import NOWHERE
 from solver.problem.neighbours.preferred_pods import PreferredPods
 from solver.problem.problem import Problem
 
@@ -19,7 +20,7 @@ def preferred_now(problem: Problem, *, placed: bool = True) -> PreferredPods | N
     if problem.preferred is None:
         return None
     found, frozen = problem.preferred.copy(), problem.frozen
-    for one in frozen.exits:
+    for one in (one for one in frozen.exits if one.host != NOWHERE):
         left = tuple(pod_sets(problem.gangs[one.gang].tree))[one.leaf]
         found.add(left.neighbours, np.array([one.host]), np.array([-1]))
     for table in (frozen.places, frozen.bound) if placed else ():
