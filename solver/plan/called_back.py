@@ -9,7 +9,7 @@ import numpy as np
 
 from models.gangs import Gang, pod_sets
 from solver.evict.core_only import cut_to_core
-from solver.evict.freeze import freeze, leave
+from solver.evict.freeze import freeze, leave, requests_of
 from solver.evict.open_step import may_claim, was_evicted
 from solver.evict.pod_exits import pod_exits
 from solver.evict.settled import is_settled
@@ -17,6 +17,7 @@ from solver.hold.forecast import stage_of
 from solver.hold.lent_out import lent_to
 from solver.place.draft import Draft
 from solver.place.place_gang import place_gang
+from solver.place.queue_ledger import Ledger
 from solver.place.round_state import RoundState
 from solver.problem.leaving_pods import Exit, loss_of
 from solver.problem.node_room import NodeRoom
@@ -41,15 +42,15 @@ def called_back(problem: Problem, unit: Unit, nodes: Sequence[int]) -> Problem |
         What is held for it.
     """
     gangs = lent_to(problem, unit)
-    step = _step_of(problem, unit)
-    if not gangs or step is None:
+    if not gangs or not _may_lose_for(problem, unit):
         return None
     taken = np.ones(len(problem.room.nodes), dtype=bool)
     taken[list(nodes)] = False
     soon = problem.in_room(problem.room.after)
     stage = stage_of(soon, cut_to_core(unit), taken)
     draft, exits = _fewest(stage, gangs)
-    if not exits or not _is_within_bounds(problem, draft, exits, unit):
+    step = _step_of(problem, stage.units[0], draft, exits) if exits else None
+    if step is None or not _is_within_bounds(problem, draft, exits, unit):
         return None
     entitled = {state.key for state in unit.states if step is Step.ENTITLED}
     chosen = replace(
@@ -79,18 +80,35 @@ def _fewest(stage: Problem, gangs: tuple[Gang, ...]) -> tuple[Draft, tuple[Exit,
     return draft, _in_the_way(stage, gangs, draft)
 
 
-def _step_of(problem: Problem, unit: Unit) -> Step | None:
+def _may_lose_for(problem: Problem, unit: Unit) -> bool:
     """
-    Name the step in which others may leave for a unit, if there is one.
+    Tell whether others may be called back for a unit at all.
     """
     if was_evicted(problem, unit) or is_settled(problem.snapshot, problem.policy):
-        return None
+        return False
     leaves = (leaf.pod_set for state in unit.states for leaf in state.leaves)
-    if any(leaf.neighbours for leaf in leaves):
-        return None
+    return not any(leaf.neighbours for leaf in leaves)
+
+
+def _step_of(
+    problem: Problem, unit: Unit, draft: Draft, exits: Sequence[Exit]
+) -> Step | None:
+    """
+    Name the step in which others may leave for a unit, if there is one.
+
+    It is the first one where the fair shares hold all of it once they have left.
+    """
     policy = problem.policy
     if policy.lends(borrowing=False) and may_claim(problem, unit):
-        return Step.ENTITLED
+        ledger = Ledger(problem)
+        for one in exits:
+            queue = problem.gangs[one.gang].queue
+            ledger.give_share(queue, requests_of(problem, one))
+        counts = {state.key: draft.places[state.key].counts for state in unit.states}
+        if ledger.entitle_all(
+            [(s, ledger.charge_of(s, counts[s.key])) for s in unit.states]
+        ):
+            return Step.ENTITLED
     return Step.BORROWING if policy.lends(borrowing=True) else None
 
 

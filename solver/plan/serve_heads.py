@@ -52,7 +52,8 @@ def serve_heads(
         if budget.left <= 0:
             budget.cut.add("lend")
             break
-        others = tuple(other for other in outcome.heads if other.key != head.key)
+        left = {unit.key for unit in after.units}
+        others = tuple(other for other in outcome.heads if other.key in left)
         found = plan(with_heads(after, others), budget)
         if _serves(found, outcome, unit) and _all_are_needed(found):
             problem = after
@@ -66,8 +67,8 @@ def _waiting(problem: Problem, head: Head, outcome: Outcome) -> Unit | None:
     """
     if not head.nodes or head.likely or head.key in outcome.problem.frozen.places:
         return None
-    unit = next(unit for unit in problem.units if unit.key == head.key)
-    return None if outcome.draft.starts(unit) else unit
+    unit = next((unit for unit in problem.units if unit.key == head.key), None)
+    return None if unit is None or outcome.draft.starts(unit) else unit
 
 
 def _serves(found: Outcome, before: Outcome, unit: Unit) -> bool:

@@ -62,6 +62,30 @@ def add_reservations(
     asking.close()
 
 
+def reserve_for_somebody(
+    model: cp_model.CpModel,
+    problem: Problem,
+    held: Sequence[TypeVars],
+    leaving: Leaving,
+) -> None:
+    """
+    Ensure that nobody is reserved where nobody leaves, whoever else starts beside it.
+    """
+    room, around = problem.room, problem.around
+    if around is None and room.parts is None:
+        return
+    ending = around is not None and around.ending
+    if ending or problem.frozen.exits or (room.later > room.now).any():
+        return
+    gone = Linear()
+    for row in leaving.gone:
+        gone.extend(row)
+    some = model.new_bool_var("")
+    model.add(gone.expression >= 1).only_enforce_if(some)
+    for kind in held:
+        model.add(kind.starts.chosen == 0).only_enforce_if(~some)
+
+
 def _served(starts: Encoding, own: TypeVars, held: Var) -> Var:
     """
     Give a literal that holds only where others may leave for a reserved start.

@@ -13,7 +13,7 @@ from solver.encode.activation import add_types
 from solver.encode.conversion.options import Conversion
 from solver.encode.demand import Demand, pending_shapes
 from solver.encode.encoding import Encoding, placed
-from solver.encode.leaving.reserved_starts import add_reservations
+from solver.encode.leaving.reserved_starts import add_reservations, reserve_for_somebody
 from solver.encode.leaving.step_rules import add_movers, add_step_rules, released_by
 from solver.encode.leaving.variables import Leaving
 from solver.encode.leaving.who_leaves import add_leaving
@@ -115,6 +115,8 @@ def add_stage(
         for kind, ready in zip(encoding.types, bound.types, strict=True)
     ]
     add_reservations(encoding, bound, held, leaving)
+    if is_first:
+        reserve_for_somebody(model, opened.now, held, leaving)
     return Stage(
         opened=opened,
         encoding=encoding,
