@@ -5,6 +5,7 @@ Bytes to plain values: where a text comes from, how large it may be, which langu
 import json
 import re
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NoReturn
 
@@ -99,8 +100,37 @@ def parse_json(text: str) -> object:
     except RecursionError as error:
         raise TextRejectedError(f"nested deeper than {DEEPEST} levels") from error
     except ValueError as error:
-        raise TextRejectedError(f"not JSON: {error}") from error
+        raise _number_too_long(text) from error
     return value
+
+
+@dataclass(frozen=True, slots=True)
+class _TooLong:
+    digits: str
+
+
+def _number_too_long(text: str) -> TextRejectedError:
+    """
+    Name the first number that has more digits than are ever read, and where it is.
+    """
+
+    def whole(digits: str) -> int | _TooLong:
+        return _TooLong(digits) if len(digits) > sys.get_int_max_str_digits() else 0
+
+    queue: list[tuple[str, object]] = [("", json.loads(text, parse_int=whole))]
+    while queue:
+        place, value = queue.pop()
+        if isinstance(value, _TooLong):
+            line = text.count("\n", 0, text.index(value.digits)) + 1
+            what = f"a number of {len(value.digits.lstrip('-')):,} digits is not read"
+            where = place.removeprefix(".") or "the document"
+            return TextRejectedError(f"{where}: {what}", line)
+        if isinstance(value, dict):
+            inner = [(f"{place}.{key}", each) for key, each in value.items()]
+            queue += reversed(inner)
+        elif isinstance(value, list):
+            queue += reversed([(f"{place}[{at}]", x) for at, x in enumerate(value)])
+    return TextRejectedError("not JSON")
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -34,7 +34,12 @@ TEXTS = {
     "deep": ("x.yaml", b"a: " + b"[" * 5000, "deeper than"),
     "deep json": ("x.json", b"[" * 100_000, "deeper than"),
     "deep values": ("x.json", b'{"a": ' + b"[" * 99 + b"]" * 99 + b"}", "deeper than"),
-    "long number": ("x.json", b'{"a": ' + b"9" * 10_000 + b"}", "not JSON"),
+    "long number": ("x.json", b'{"a": ' + b"9" * 10_000 + b"}", "a: a number"),
+    "long number inside": (
+        "x.json",
+        b'{"a": [1,\n{"b": -1' + b"0" * 5_000 + b"}]}",
+        "line 2: a[1].b: a number of 5,001 digits is not read",
+    ),
     "key that is a list": ("x.yaml", b"? [a]\n: 1\n", "plain text"),
     "just a word": ("x.yaml", b"hello\n", "not a mapping"),
 }
