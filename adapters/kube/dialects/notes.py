@@ -27,6 +27,15 @@ SYSTEM_CLASSES: Mapping[str, int] = {
     "system-node-critical": 2_000_001_000,
     "system-cluster-critical": 2_000_000_000,
 }
+KOORDINATOR_CLASSES: Mapping[str, int] = {
+    "koord-prod": 9000,
+    "koord-mid": 7000,
+    "koord-batch": 5000,
+    "koord-free": 3000,
+}
+"""
+What Koordinator installs, for manifests without it.
+"""
 MOST_PODS = 1_000_000
 """
 The most pods that one gang may need.
@@ -139,14 +148,14 @@ class PriorityClasses:
 
 def priority_classes(objects: Objects) -> PriorityClasses:
     """
-    Read the priority classes; the two of the system exist in every cluster.
+    Read the priority classes; those of the system and of Koordinator are known.
     """
     raws = objects.of("scheduling.k8s.io", "PriorityClass")
     return objects.memo.made_once("classes", (raws,), lambda: _classes(raws))
 
 
 def _classes(raws: Iterable[Raw]) -> PriorityClasses:
-    values, default = dict(SYSTEM_CLASSES), 0
+    values, default = {**KOORDINATOR_CLASSES, **SYSTEM_CLASSES}, 0
     for _, name, raw in named(raws):
         try:
             value = count(raw, "value", "", least=-MOST_NUMBER, most=MOST_NUMBER) or 0

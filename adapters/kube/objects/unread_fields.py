@@ -62,6 +62,16 @@ WORDS: tuple[UnreadWord, ...] = (
     UnreadWord(key="fluence.pod-group", means="a group of Fluence"),
     UnreadWord(key="fluence.group-size", means="the size of a group of Fluence"),
     UnreadWord(
+        key="koordinator.sh/priority",
+        means="an order among pods of one priority class of Koordinator",
+        waits=False,
+    ),
+    UnreadWord(
+        key="koordinator.sh/priority-class",
+        means="a class of Koordinator for a pod of another priority",
+        waits=False,
+    ),
+    UnreadWord(
         key=f"{_KOORDINATOR}/reservation-affinity", means="a reservation of Koordinator"
     ),
     UnreadWord(

@@ -70,3 +70,19 @@ def test_the_group_says_its_priority_where_its_dialect_means_so():
     gang = gang_of(*pods, words=words)
 
     assert (None, 0) == (gang.refused, gang.priority)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("koord-prod", 9000),
+        ("koord-mid", 7000),
+        ("koord-batch", 5000),
+        ("koord-free", 3000),
+    ],
+)
+def test_the_classes_of_koordinator_are_known_unless_an_object_says_others(name, value):
+    other = obj("scheduling.k8s.io/v1", "PriorityClass", name, value=5)
+
+    assert value == gang_of(pod(priorityClassName=name)).priority
+    assert 5 == gang_of(pod(priorityClassName=name), other).priority
