@@ -55,7 +55,8 @@ class Workload:
     ``size`` and ``least`` lead to the number of pods and to a minimum that is said.
     ``templates`` lead to what the pods of a role that is not listed are, the first that
     is there; ``copies`` to how many gangs there are; ``given`` are fields that its pods
-    get from elsewhere in the owner, ``queue`` is where it says its queue.
+    get from elsewhere in the owner, ``queue`` is where it says its queue, ``priority``
+    where its priority class.  What it says at ``in_vain`` is not read, with a warning.
     """
 
     group: str
@@ -80,6 +81,8 @@ class Workload:
     templates: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
     given: Mapping[str, Path] = field(default_factory=dict)
     queue: Path = ()
+    priority: Path = ()
+    in_vain: tuple[Path, ...] = ()
 
 
 _KUBEFLOW = "training.kubeflow.org"
@@ -141,6 +144,9 @@ WORKLOADS: tuple[Workload, ...] = (
             (*_POLICY, "minAvailable"),
             ("spec", "elasticPolicy", "minReplicas"),
         ),
+        queue=(*_POLICY, "queue"),
+        priority=(*_POLICY, "priorityClass"),
+        in_vain=((*_POLICY, "minResources"), (*_POLICY, "scheduleTimeoutSeconds")),
         late=(
             Late(
                 at=("spec", "launcherCreationPolicy"),
@@ -148,8 +154,6 @@ WORKLOADS: tuple[Workload, ...] = (
                 first=("worker",),
             ),
         ),
-        given={"priorityClassName": (*_POLICY, "priorityClass")},
-        queue=(*_POLICY, "queue"),
     ),
     Workload(
         group="ray.io",

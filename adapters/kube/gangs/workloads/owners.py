@@ -19,6 +19,7 @@ from adapters.kube.dialects.workloads import (
     IN_MANIFESTS,
     RESOURCES,
     WORKLOADS,
+    Path,
     Workload,
 )
 from adapters.kube.gangs.workloads.workload_trees import (
@@ -309,7 +310,11 @@ def _gang(
 ) -> Derived:
     owner = owners.find(identity, rule)
     claim = Claim(key=key, dialect=DIALECT, source=owner)
-    warnings: list[str] = []
+    warnings = [
+        f"{'.'.join(path)} is not read"
+        for path in rule.in_vain
+        if at_path(owner or {}, path) is not None
+    ]
     if any(role for _, role in members):
         members = [(pod, role or _OTHER) for pod, role in members]
     try:
@@ -318,6 +323,7 @@ def _gang(
             claim,
             tree=tree,
             queue=_queue(owner or {}, rule),
+            priority_class=_word(owner or {}, rule.priority),
             created=_created(owner or {}),
             warnings=tuple(warnings),
         )
@@ -359,8 +365,15 @@ def queue_said(labels: Mapping[str, Any], annotations: Mapping[str, Any]) -> str
 def _queue(owner: Json, rule: Workload) -> str | None:
     meta = mapping(owner, "metadata")
     said = queue_said(mapping(meta, "labels"), mapping(meta, "annotations"))
-    own = at_path(owner, rule.queue) if rule.queue and not said else None
-    return own if isinstance(own, str) and own else said
+    return said or _word(owner, rule.queue)
+
+
+def _word(owner: Json, path: Path) -> str | None:
+    """
+    Give a word that an owner says; none where it says none, or no word.
+    """
+    own = at_path(owner, path) if path else None
+    return own if isinstance(own, str) and own else None
 
 
 def _created(owner: Json) -> float | None:

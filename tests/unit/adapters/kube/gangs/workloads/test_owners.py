@@ -227,6 +227,55 @@ def test_a_minimum_that_an_order_overrules_is_warned_of():
     assert "phalanx/min-available is not read" in made.warnings[0]
 
 
+KUBEFLOW_JOBS = {
+    "TFJob": "v1",
+    "PyTorchJob": "v1",
+    "MPIJob": "v2beta1",
+    "XGBoostJob": "v1",
+    "JAXJob": "v1",
+    "PaddleJob": "v1",
+}
+
+
+def kubeflow_job(kind="PyTorchJob", meta=None, **policy):
+    spec = {"runPolicy": {"schedulingPolicy": policy}}
+    version = f"kubeflow.org/{KUBEFLOW_JOBS[kind]}"
+    return (
+        pod(labels={f"{KUBEFLOW}/job-name": "t"}, owner=(version, kind, "t")),
+        obj(version, kind, "t", "default", meta, spec=spec),
+        obj("scheduling.k8s.io/v1", "PriorityClass", "high", value=7),
+    )
+
+
+@pytest.mark.parametrize("kind", KUBEFLOW_JOBS)
+def test_a_kubeflow_job_says_its_queue_and_its_priority_class(kind):
+    gang = gang_of(*kubeflow_job(kind, queue="q", priorityClass="high"))
+
+    assert ("q", 7) == (gang.queue, gang.priority)
+
+
+def test_the_label_of_a_kubeflow_job_says_its_queue_before_its_policy():
+    meta = {"labels": {"kueue.x-k8s.io/queue-name": "r"}}
+
+    assert "r" == gang_of(*kubeflow_job(meta=meta, queue="q")).queue
+
+
+def test_a_kubeflow_job_of_an_unknown_priority_class_is_refused():
+    _, detail = refusal(*kubeflow_job(priorityClass="low"))
+
+    assert "there is no priority class low" in detail
+
+
+@pytest.mark.parametrize(
+    "said", [{"minResources": {"cpu": "1"}}, {"scheduleTimeoutSeconds": 9}]
+)
+def test_what_is_not_read_of_a_kubeflow_policy_is_warned_of(said):
+    warnings = assembled(*kubeflow_job(**said)).snapshot.warnings
+    (word,) = said
+
+    assert any(f"schedulingPolicy.{word} is not read" in text for text in warnings)
+
+
 SCENARIOS = Path(__file__).parents[6] / "scenarios" / "workloads"
 
 
