@@ -5,6 +5,7 @@ Bytes to plain values: where a text comes from, how large it may be, which langu
 import json
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NoReturn
@@ -91,9 +92,19 @@ def parse_json(text: str) -> object:
         raise TextRejectedError("the file is empty")
     if text.count(",") + text.count("[") + text.count("{") > MOST_VALUES:
         raise TextRejectedError(f"more than {MOST_VALUES:,} values")
+    return _parsed(text)
+
+
+def _parsed(text: str, whole: Callable[[str], object] | None = None) -> object:
+    """
+    Read JSON, its whole numbers by a function where one is given.
+    """
     try:
         value: object = json.loads(
-            text, object_pairs_hook=_once, parse_constant=_refuse_constant
+            text,
+            object_pairs_hook=_once,
+            parse_int=whole,
+            parse_constant=_refuse_constant,
         )
     except json.JSONDecodeError as error:
         raise TextRejectedError(f"not JSON: {error.msg}", error.lineno) from error
@@ -117,7 +128,7 @@ def _number_too_long(text: str) -> TextRejectedError:
     def whole(digits: str) -> int | _TooLong:
         return _TooLong(digits) if len(digits) > sys.get_int_max_str_digits() else 0
 
-    queue: list[tuple[str, object]] = [("", json.loads(text, parse_int=whole))]
+    queue: list[tuple[str, object]] = [("", _parsed(text, whole))]
     while queue:
         place, value = queue.pop()
         if isinstance(value, _TooLong):

@@ -35,6 +35,16 @@ TEXTS = {
     "deep json": ("x.json", b"[" * 100_000, "deeper than"),
     "deep values": ("x.json", b'{"a": ' + b"[" * 99 + b"]" * 99 + b"}", "deeper than"),
     "long number": ("x.json", b'{"a": ' + b"9" * 10_000 + b"}", "a: a number"),
+    "long number before a fault": (
+        "x.json",
+        b'{"a": ' + b"9" * 5_000 + b"; }",
+        "not JSON",
+    ),
+    "long number before a deep list": (
+        "x.json",
+        b'{"a": ' + b"9" * 5_000 + b', "b": ' + b"[" * 100_000,
+        "deeper than",
+    ),
     "long number inside": (
         "x.json",
         b'{"a": [1,\n{"b": -1' + b"0" * 5_000 + b"}]}",
