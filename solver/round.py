@@ -20,6 +20,7 @@ from solver.explain.reasons import explain
 from solver.hold.heads import Head, head_facts, line_of
 from solver.hold.held_back import held_gpus
 from solver.hold.held_nodes import lent_by, next_loan, with_heads
+from solver.hold.lent_out import lent_to_any
 from solver.hold.turns import budget_left
 from solver.next_snapshot import carry_out
 from solver.plan.helped import for_the_helped
@@ -325,6 +326,7 @@ def _solved(
     plan = STRATEGIES[strategy]
     with budget.keeping(bare.tuning.explain.kept_for_reserved if again else 0.0):
         outcome = replace(plan(with_heads(problem, heads), budget), heads=heads)
+        lent = lent_to_any(problem, {head.key for head in heads})
         problem, outcome = serve_heads(problem, outcome, budget, plan)
         heads = outcome.heads
         held = held_gpus(outcome.problem, outcome.draft, heads, bare.shapes)
@@ -338,6 +340,7 @@ def _solved(
             # What was taken to cost nothing does.
             heads, held = (), 0
             outcome = plan(problem, budget)
+    outcome = for_the_helped(outcome, bare, lent) if lent else outcome
     return replace(
         outcome,
         heads=heads,

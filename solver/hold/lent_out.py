@@ -2,6 +2,8 @@
 Lent nodes: to whom held nodes are lent until the head starts, and who leaves for it.
 """
 
+from collections.abc import Collection
+
 from models.gangs import Gang, PodPhase, has_parts, pod_sets
 from solver.problem.problem import Problem, Unit
 
@@ -52,6 +54,14 @@ def lent_to(problem: Problem, unit: Unit) -> tuple[Gang, ...]:
         and gang.key not in decided | lenders
         and _may_go_now(problem, gang)
     )
+
+
+def lent_to_any(problem: Problem, heads: Collection[str]) -> frozenset[str]:
+    """
+    Name the gangs that could be called back for some heads, whether any is or not.
+    """
+    units = (unit for unit in problem.units if unit.key in heads)
+    return frozenset(gang.key for unit in units for gang in lent_to(problem, unit))
 
 
 def is_free_to_go(problem: Problem, gang: Gang) -> bool:

@@ -96,10 +96,12 @@ def _step_of(
     """
     Name the step in which others may leave for a unit, if there is one.
 
-    It is the first one where the fair shares hold all of it once they have left.
+    It is the first one where the fair shares hold all of it once they have left, and
+    nobody has left for others before, whose room it may not count on.
     """
     policy = problem.policy
-    if policy.lends(borrowing=False) and may_claim(problem, unit):
+    others = problem.frozen.losses[Step.BORROWING].pods
+    if policy.lends(borrowing=False) and may_claim(problem, unit) and not others:
         ledger = Ledger(problem)
         for one in exits:
             queue = problem.gangs[one.gang].queue

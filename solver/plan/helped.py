@@ -17,7 +17,8 @@ def for_the_helped(outcome: Outcome, bare: Problem, stale: Collection[str]) -> O
     Say of a plan that it is the best for those stale gangs that it helps.
 
     It helps whom it can, and nobody asked what could start if they left.  So a tier is
-    proven only as long as no choice of them could be better.
+    proven only as long as no choice of them could be better.  So it is with gangs that
+    were lent nodes, and are not called back.
 
     Parameters
     ----------
@@ -26,7 +27,7 @@ def for_the_helped(outcome: Outcome, bare: Problem, stale: Collection[str]) -> O
     bare
         The round before anybody has left.
     stale
-        All gangs that leave unless they are helped.
+        All gangs that leave unless they are helped, or that could be called back.
     """
     gone = letting_go(bare, stale)
     rest = replace(gone, units=bare.units, stuck=bare.stuck)
