@@ -9,7 +9,7 @@ in the later ones, as its room is not theirs.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from exact.claimed_volumes import Claims, add_volumes
+from exact.claimed_volumes import Claims, Shared, add_volumes
 from exact.small_model import SmallModel
 from models.gangs import PodPhase, PodSet, pod_sets
 from models.neighbours import Apart, Near, Neighbours, Spread
@@ -86,7 +86,7 @@ def add_neighbours(small: SmallModel, changes: Changes | None = None) -> None:
     moments = (pods,) if changes is None else (pods, [one.at_once() for one in pods])
     for moment in moments:
         _add_near(small, moment)
-    add_volumes(small, _claims(pods))
+    add_volumes(small, _claims(pods), _shared(pods))
     kinds = {(one.said, one.demand) for one in pods if one.said.spread}
     for kind, demand in sorted(kinds, key=repr):
         for spread in kind.spread:
@@ -100,6 +100,15 @@ def _claims(pods: Iterable[_Pods]) -> Iterator[Claims]:
     for one in pods:
         for kind, number in one.said.claims:
             yield one.node, kind, number * one.there, number * one.new
+
+
+def _shared(pods: Iterable[_Pods]) -> Iterator[Shared]:
+    """
+    Walk the claims that pods share.
+    """
+    for one in pods:
+        for claim in one.said.shared:
+            yield claim, one.node, one.there, one.new
 
 
 def _of(said: Neighbours, pods: list[_Pods]) -> list[_Pods]:

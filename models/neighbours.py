@@ -73,7 +73,8 @@ class Neighbours:
     """
     Which selectors select a pod, and what it asks of the pods around it.
 
-    Of each kind in ``claims`` it needs so many free volumes.  What it would like is
+    Of each kind in ``claims`` it needs so many free volumes; each of ``shared``, by
+    name and kind, needs one for all of its pods together.  What it would like is
     ``preferred``, and who else would like it or not is named by ``preferred_by``: that
     only tells places apart that are equally good otherwise.
     """
@@ -83,6 +84,7 @@ class Neighbours:
     apart: tuple[Apart, ...] = ()
     spread: tuple[Spread, ...] = ()
     claims: tuple[tuple[str, int], ...] = ()
+    shared: tuple[tuple[str, str], ...] = ()
     preferred: tuple[Preferred, ...] = ()
     preferred_by: tuple[str, ...] = ()
 
@@ -91,7 +93,21 @@ class Neighbours:
         Tell whether anything is said that must hold.
         """
         alone = not (self.selected or self.near or self.apart or self.spread)
-        return bool(self.claims) or not alone
+        return self.takes_volumes or not alone
+
+    @property
+    def takes_volumes(self) -> bool:
+        """
+        Tell whether it needs free volumes, of its own or with others.
+        """
+        return bool(self.claims or self.shared)
+
+    def kinds_of_claims(self) -> list[str]:
+        """
+        List the kinds of free volumes that are needed.
+        """
+        alone = {kind for kind, _ in self.claims}
+        return sorted(alone | {kind for _, kind in self.shared})
 
     def required(self) -> "Neighbours":
         """

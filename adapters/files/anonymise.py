@@ -124,6 +124,7 @@ class _Renamer:
             keys=self._keys,
             kinds=codes("w", kinds_of_claims(snapshot)),
             volumes=codes("f", (x.name for x in free_volumes(snapshot))),
+            claims=self._claims,
         )
 
     def snapshot(self) -> Snapshot:

@@ -95,7 +95,7 @@ def kinds_of_claims(snapshot: Snapshot) -> Iterator[str]:
     Walk the kinds of claims that need free volumes, or that these serve.
     """
     for said in neighbours(snapshot):
-        yield from (kind for kind, _ in said.claims)
+        yield from said.kinds_of_claims()
     for one in free_volumes(snapshot):
         yield from one.kinds
 
@@ -118,6 +118,8 @@ def claims(snapshot: Snapshot) -> Iterator[str]:
         for name in filter(is_volume_slot, resources):
             if claim := slot_parts(name)[1]:
                 yield claim
+    for said in neighbours(snapshot):
+        yield from (claim for claim, _ in said.shared)
 
 
 def _wanted(snapshot: Snapshot) -> Iterator[TopologyDemand]:

@@ -28,6 +28,7 @@ def neighbours_of(spec: TreeSpec) -> Neighbours:
         apart=_apart(spec.apart),
         spread=tuple(sorted({_spread(rule) for rule in spec.spread})),
         claims=tuple(sorted(spec.claims.items())),
+        shared=tuple(sorted(spec.shared.items())),
         preferred=tuple(
             sorted(
                 {
@@ -112,6 +113,7 @@ def neighbours_written(said: Neighbours) -> Record:
         ],
         "topologySpread": [_spread_written(rule) for rule in said.spread],
         "claims": dict(said.claims),
+        "sharedClaims": dict(said.shared),
         "preferredBy": list(said.preferred_by),
         "preferredPodAffinity": [
             _preferred_written(rule) for rule in said.preferred if rule.weight > 0

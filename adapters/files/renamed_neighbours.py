@@ -14,13 +14,14 @@ _Names = Mapping[str, str]
 @dataclass(frozen=True, slots=True)
 class RenamedNeighbours:
     """
-    The new names of selectors, label keys, kinds of claims and free volumes.
+    The new names of selectors, label keys, kinds of claims, free volumes, and claims.
     """
 
     selectors: _Names
     keys: _Names
     kinds: _Names
     volumes: _Names
+    claims: _Names
 
     def of(self, said: Neighbours) -> Neighbours:
         """
@@ -38,6 +39,9 @@ class RenamedNeighbours:
             apart=tuple(sorted(Apart(names[r.pods], key(r.key)) for r in said.apart)),
             spread=tuple(sorted(spread)),
             claims=tuple(sorted((self.kinds[kind], n) for kind, n in said.claims)),
+            shared=tuple(
+                sorted((self.claims[c], self.kinds[k]) for c, k in said.shared)
+            ),
             preferred=tuple(sorted(preferred)),
             preferred_by=tuple(sorted(names[each] for each in said.preferred_by)),
         )

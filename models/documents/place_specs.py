@@ -162,6 +162,9 @@ class NeighboursSpec(Spec):
         default_factory=list, alias="topologySpread", max_length=16
     )
     claims: dict[KindOfClaim, Count] = Field(default_factory=dict, max_length=100)
+    shared: dict[SelectorName, KindOfClaim] = Field(
+        default_factory=dict, alias="sharedClaims", max_length=100
+    )
     preferred_by: list[SelectorName] = Field(
         default_factory=list, alias="preferredBy", max_length=1000
     )

@@ -186,6 +186,7 @@ LEAF_FIELDS = {
     "apart": "podAntiAffinity",
     "spread": "topologySpread",
     "claims": "claims",
+    "shared": "sharedClaims",
     "exclusive": "exclusive",
     "after": "after",
     "running": "running",

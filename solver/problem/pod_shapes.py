@@ -148,7 +148,7 @@ def where_neighbours_let(shapes: Shapes, around: PodsAround) -> Shapes:
         if item.neighbours:
             free[at] = around.apart_from(item.neighbours)
             free[at] &= around.has_keys(item.neighbours)
-            if item.neighbours.claims:
+            if item.neighbours.takes_volumes:
                 free[at] &= around.volumes.may_be(item.neighbours)
     return replace(shapes, fits=shapes.fits & free, let=free)
 

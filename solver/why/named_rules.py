@@ -115,7 +115,7 @@ def _of_nodes(problem: Problem, unit: Unit) -> Iterator[NamedRule]:
         yield NamedRule(word=Verdict.NODES, kind=SELECTOR)
     if any(leaf.demand.volumes for leaf in leaves):
         yield NamedRule(word=Verdict.VOLUMES)
-    if kinds := {kind for leaf in leaves for kind, _ in leaf.neighbours.claims}:
+    if kinds := {k for leaf in leaves for k in leaf.neighbours.kinds_of_claims()}:
         at = listed(sorted(kinds), "kind")
         yield NamedRule(word=Verdict.VOLUMES, at=at, kind=FREE)
     if any(leaf.exclusive for leaf in leaves):

@@ -107,7 +107,7 @@ def _free_leaf(leaf: Leaf, lifted: Rules, *, hosts: bool) -> Leaf:
 
 def _free_neighbours(pod_set: PodSet, lifted: Rules) -> Neighbours:
     if any(rule.kind == FREE for rule in lifted):
-        return replace(pod_set.neighbours, claims=())
+        return replace(pod_set.neighbours, claims=(), shared=())
     return pod_set.neighbours
 
 

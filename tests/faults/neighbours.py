@@ -291,6 +291,27 @@ FAULTS = [
         ),
     ),
     Fault(
+        "shared-claims-anywhere",
+        "nodes of pods that share a claim need not reach its volume, in the model",
+        switch("solver.encode.neighbours.volume_rows:_sharing", always({})),
+        ("volumes/shared-claims-and-others-take-the-same-volumes",),
+    ),
+    Fault(
+        "shared-claims-of-the-first-node",
+        "one node alone of the pods that share a claim reaches its volume",
+        switch(
+            "solver.problem.neighbours.claimed_volumes:VolumeMatching.suited",
+            lambda old: (
+                lambda self, asker: (
+                    old(self, (next(iter(self.shared[asker]), -1), asker[1]))
+                    if isinstance(asker[0], str)
+                    else old(self, asker)
+                )
+            ),
+        ),
+        ("volumes/a-shared-claim-takes-a-volume-that-all-its-nodes-reach",),
+    ),
+    Fault(
         "first-come-keeps-its-volume",
         "who has a volume takes no other one for who reaches only that",
         switch(

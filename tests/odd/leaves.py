@@ -135,6 +135,8 @@ def _add_demands(world: World, leaf: Part) -> None:
     if world.odd(0.3):
         leaf["claims"] = {world.one("large", "small"): world.number(1, 2)}
     if world.odd(0.3):
+        leaf["sharedClaims"] = {world.one("c0", "c1"): world.one("large", "small")}
+    if world.odd(0.3):
         leaf["preferredBy"] = [world.one("x", "y")]
     for word in ("preferredPodAffinity", "preferredPodAntiAffinity"):
         if world.odd(0.3):

@@ -5,7 +5,7 @@ Free volumes that several nodes reach, on random small cases, against all the re
 import pytest
 
 from adapters.files import scenario_of
-from benchmarks.cases.reached import with_volumes
+from benchmarks.cases.reached import with_shared_claims, with_volumes
 from benchmarks.cases.victims import victim_case
 from benchmarks.quality import exact_vector, vector_of
 from benchmarks.tuning import tuned
@@ -52,6 +52,46 @@ def test_who_leaves_for_claims_is_what_the_exact_model_says(seed):
     scenario = scenario_of(f"case-{seed}", victim_case(seed))
     policy = scenario.policy
     snapshot = with_volumes(f"case-{seed}", scenario.snapshot)
+    shares = problem_of(snapshot, policy).shares
+    plan = decide(snapshot, policy, tuning=ONE_ROUND)
+    exact = best_first_step(snapshot, policy, shares)
+    later = best_later(snapshot, policy, shares, plan)
+
+    assert () == verify(snapshot, policy, plan)
+    assert exact is not None
+    assert later is not None
+    assert first_worse(vector_of(plan), (*exact, *later)) is None
+
+
+def sharing(seed):
+    return with_shared_claims(f"case-{seed}", random_snapshot(seed))
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("seed", range(100, 300))
+def test_shared_claims_get_volumes_wherever_the_exact_model_finds_some(seed):
+    snapshot = sharing(seed)
+    plan = decide(snapshot, POLICY)
+
+    assert () == verify(snapshot, POLICY, plan)
+    assert plan.status == "optimal"
+    assert exact_vector(snapshot, POLICY) == vector_of(plan)
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("seed", range(100, 300))
+def test_greedy_gives_shared_claims_volumes_that_all_nodes_reach(seed):
+    snapshot = sharing(seed)
+
+    assert () == verify(snapshot, POLICY, decide(snapshot, POLICY, strategy="greedy"))
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("seed", range(24, 48))
+def test_who_leaves_for_shared_claims_is_what_the_exact_model_says(seed):
+    scenario = scenario_of(f"case-{seed}", victim_case(seed))
+    policy = scenario.policy
+    snapshot = with_shared_claims(f"case-{seed}", scenario.snapshot)
     shares = problem_of(snapshot, policy).shares
     plan = decide(snapshot, policy, tuning=ONE_ROUND)
     exact = best_first_step(snapshot, policy, shares)

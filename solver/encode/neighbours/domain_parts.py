@@ -37,7 +37,7 @@ def parting_keys(problem: Problem, shapes: Sequence[int]) -> list[str]:
     said = [problem.shapes.items[shape].neighbours for shape in shapes]
     selected = {name for one in said for name in one.selected}
     keys = {key for one in said for key in one.topology_keys()}
-    if any(one.claims for one in said):
+    if any(one.takes_volumes for one in said):
         keys.add(REACHED)
     if problem.around is not None:
         keys |= {key for pods, key in problem.around.apart if pods in selected}

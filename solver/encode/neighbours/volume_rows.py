@@ -2,6 +2,8 @@
 Rows about free volumes that several nodes reach: each claim has one of its own.
 """
 
+from collections.abc import Mapping, Sequence
+
 from models.neighbours import ReachedVolumes
 from solver.effort.cp_sat import cp_model
 from solver.encode.neighbours.domain_counts import DomainCounts
@@ -18,11 +20,14 @@ def give_volumes(counts: DomainCounts) -> None:
     A variable says how many claims of a kind, on nodes that reach the same volumes,
     have which of them: such flows are there exactly where each can have its own.
     """
-    asked = _asked(counts)
+    asked, shared = _asked(counts), _sharing(counts)
     matching = counts.around.volumes.matching
     for asker, there in matching.held.items():
-        asked.setdefault(asker, Linear()).constant += there.total()
-    if not any(row.variables for row in asked.values()):
+        if isinstance(asker[0], str) and there:
+            shared.setdefault(asker, {})
+        elif there:
+            asked.setdefault(asker, Linear()).constant += there.total()
+    if not (any(row.variables for row in asked.values()) or any(shared.values())):
         return
     found = VolumeVars(matching)
     of_volumes: dict[ReachedVolumes, list[Var]] = {}
@@ -36,9 +41,48 @@ def give_volumes(counts: DomainCounts) -> None:
         total = cp_model.LinearExpr.sum(list(given.values())) if given else 0
         counts.model.add(row.expression == total)
         found.asked.append((asker, row, given))
+    for asker, domains in shared.items():
+        given = _give_to_all(counts, asker, domains)
+        for one, var in given.items():
+            of_volumes.setdefault(one, []).append(var)
+        found.shared.append((asker, domains, given))
     for one, given_to in of_volumes.items():
         counts.model.add(cp_model.LinearExpr.sum(given_to) <= one.number)
     counts.found.volumes = found
+
+
+def _give_to_all(
+    counts: DomainCounts, asker: Asker, domains: Mapping[int, Sequence[Var]]
+) -> dict[ReachedVolumes, Var]:
+    """
+    Ensure that a claim has one volume at most, which each node of its pods reaches.
+    """
+    matching, model = counts.around.volumes.matching, counts.model
+    each = dict.fromkeys(one for here in matching.reached for one in here)
+    given = {one: model.new_bool_var("") for one in each if asker[1] in one.kinds}
+    model.add_at_most_one(given.values())
+    if matching.held.get(asker):
+        model.add_bool_or([given[one] for one in matching.suited(asker)])
+    for domain, terms in domains.items():
+        reached = [given[one] for one in matching.suited((domain, asker[1]))]
+        model.add_bool_or([*reached, ~counts.some(terms)])
+    return given
+
+
+def _sharing(counts: DomainCounts) -> dict[Asker, dict[int, list[Var]]]:
+    """
+    Collect the pods that come and share a claim, by domain.
+    """
+    found: dict[Asker, dict[int, list[Var]]] = {}
+    for at, terms in enumerate(counts.terms):
+        domain = counts.cell_of(at, REACHED)
+        if domain is None:
+            continue
+        for shape, here in terms.items():
+            item = counts.items.get(shape)
+            for asker in item.neighbours.shared if item else ():
+                found.setdefault(asker, {}).setdefault(domain, []).extend(here)
+    return found
 
 
 def _asked(counts: DomainCounts) -> dict[Asker, Linear]:

@@ -3,7 +3,7 @@ Variables that say which free volumes claims have, and what a hint makes of them
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from models.neighbours import ReachedVolumes
@@ -21,6 +21,9 @@ class VolumeVars:
     asked: list[tuple[Asker, Linear, Mapping[ReachedVolumes, Var]]] = field(
         default_factory=list
     )
+    shared: list[
+        tuple[Asker, Mapping[int, Sequence[Var]], Mapping[ReachedVolumes, Var]]
+    ] = field(default_factory=list)
 
     def hint(self, values: Mapping[int, int]) -> list[tuple[Var, int]]:
         """
@@ -31,8 +34,14 @@ class VolumeVars:
             terms = zip(row.variables, row.coefficients, strict=True)
             number = sum(n * values.get(var.index, 0) for var, n in terms)
             found.take(asker, number + row.constant)
+        for asker, domains, _ in self.shared:
+            for domain in self.matching.shared.get(asker, ()):
+                found.share(asker, domain, 1)
+            for domain, coming in domains.items():
+                if any(values.get(var.index, 0) for var in coming):
+                    found.share(asker, domain, 1)
         return [
             (var, found.held.get(asker, Counter())[one])
-            for asker, _, given in self.asked
+            for asker, _, given in (*self.asked, *self.shared)
             for one, var in given.items()
         ]

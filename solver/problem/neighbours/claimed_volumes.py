@@ -1,6 +1,7 @@
 """
 Free volumes that several nodes reach: each serves one claim, and each claim needs one.
 
+One that pods share needs one that all of their nodes reach.
 What pods have stays theirs for the round, whoever leaves: its claim does.
 """
 
@@ -14,9 +15,9 @@ from models.neighbours import Neighbours, ReachedVolumes
 from solver.problem.neighbours.spread_counts import REACHED, KeyDomains
 from solver.problem.node_room import Bools, Ints
 
-Asker = tuple[int, str]
+Asker = tuple[int | str, str]
 """
-A domain of nodes that reach the same volumes, and a kind of claims there.
+A domain of nodes that reach the same volumes, or a claim that pods share, and a kind.
 """
 _Ways = dict[ReachedVolumes, tuple[Asker, ReachedVolumes | None]]
 
@@ -30,6 +31,7 @@ class VolumeMatching:
         self.reached = reached
         self.held: dict[Asker, Counter[ReachedVolumes]] = {}
         self.spare = {one: one.number for here in reached for one in here}
+        self.shared: dict[Asker, Counter[int]] = {}
         self._suited: dict[Asker, list[ReachedVolumes]] = {}
 
     def copy(self) -> "VolumeMatching":
@@ -40,17 +42,34 @@ class VolumeMatching:
         found.reached, found._suited = self.reached, self._suited
         found.held = {asker: row.copy() for asker, row in self.held.items()}
         found.spare = dict(self.spare)
+        found.shared = {asker: row.copy() for asker, row in self.shared.items()}
         return found
 
     def suited(self, asker: Asker) -> list[ReachedVolumes]:
         """
         List the volumes that a claim may have.
         """
+        domain, kind = asker
+        if isinstance(domain, str):
+            rows = [self.suited((at, kind)) for at in self.shared[asker]]
+            return [x for x in rows[0] if all(x in row for row in rows)] if rows else []
         if asker not in self._suited:
-            domain, kind = asker
             here = self.reached[domain] if domain >= 0 else ()
             self._suited[asker] = [one for one in here if kind in one.kinds]
         return self._suited[asker]
+
+    def share(self, asker: Asker, domain: int, number: int) -> bool:
+        """
+        Let so many more pods in a domain share a claim; tell whether it has a volume.
+        """
+        row = self.shared.setdefault(asker, Counter())
+        row[domain] += number
+        if row[domain] <= 0:
+            del row[domain]
+        held = self.held.get(asker)
+        if held and not (row and held.keys() <= set(self.suited(asker))):
+            self.give(asker, 1)
+        return not row or bool(self.held.get(asker)) or self._take_one(asker)
 
     def take(self, asker: Asker, number: int) -> int:
         """
@@ -126,7 +145,7 @@ class ClaimedVolumes:
     of_node: Ints
     matching: VolumeMatching
     claims: Counter[Asker] = field(default_factory=Counter)
-    known: dict[tuple[tuple[str, int], ...], Bools] = field(default_factory=dict)
+    known: dict[object, Bools] = field(default_factory=dict)
 
     def copy(self) -> "ClaimedVolumes":
         """
@@ -149,19 +168,34 @@ class ClaimedVolumes:
         ):
             for kind, number in said.claims:
                 self._count((domain, kind), number * count)
+            for asker in said.shared if count else ():
+                self.matching.share(asker, domain, count)
+                self._count(asker, bool(self.matching.shared[asker]))
+
+    def settle(self) -> None:
+        """
+        Give volumes to those that are there: claims of one pod first, then in order.
+        """
+        for asker, row in self.matching.held.items():
+            self.matching.give(asker, row.total())
+        for asker in sorted(
+            self.claims, key=lambda one: (isinstance(one[0], str), one)
+        ):
+            self.matching.take(asker, self.claims[asker])
 
     def may_be(self, said: Neighbours) -> Bools:
         """
         Tell on which nodes one more pod finds a volume for each of its claims.
         """
-        if said.claims not in self.known:
+        key = said.claims, said.shared
+        if key not in self.known:
             domains = range(len(self.matching.reached))
             able = [*self._able(said, domains), False]
-            self.known[said.claims] = np.array(able, dtype=bool)[self.of_node]
-        return self.known[said.claims]
+            self.known[key] = np.array(able, dtype=bool)[self.of_node]
+        return self.known[key]
 
     def _able(self, said: Neighbours, domains: Sequence[int]) -> Iterator[bool]:
-        alone = len(said.claims) == 1 and said.claims[0][1] == 1
+        alone = len(said.claims) == 1 and said.claims[0][1] == 1 and not said.shared
         found = self.matching.open() if alone else set()
         for domain in domains:
             asked = [((domain, kind), number) for kind, number in said.claims]
@@ -169,11 +203,14 @@ class ClaimedVolumes:
                 yield not found.isdisjoint(self.matching.suited(asked[0][0]))
             else:
                 trial = self.matching.copy()
-                yield all(trial.take(asker, n) == n for asker, n in asked)
+                yield all(trial.take(asker, n) == n for asker, n in asked) and all(
+                    trial.share(asker, domain, 1) for asker in said.shared
+                )
 
     def _count(self, asker: Asker, number: int) -> None:
-        self.claims[asker] += number
-        if number > 0:
+        is_shared = isinstance(asker[0], str)
+        self.claims[asker] = number + (0 if is_shared else self.claims[asker])
+        if number > 0 and not is_shared:
             self.matching.take(asker, number)
             return
         have = self.matching.held.get(asker, Counter()).total()

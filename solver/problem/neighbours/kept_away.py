@@ -120,7 +120,7 @@ def told(around: PodsAround, said: Neighbours) -> str:
     if said.near is not None:
         words.append(f"no {said.near.pods} near by {', '.join(said.near.keys)}")
     words += [f"{rule.pods} spread by {rule.key}" for rule in said.spread]
-    words += [f"free volumes of {kind}" for kind, _ in said.claims]
+    words += [f"free volumes of {kind}" for kind in said.kinds_of_claims()]
     words = words or [f"{rule.pods} by {rule.key}" for rule in said.apart]
     words = words or [f"others that are apart from {name}" for name in said.selected]
     return listed(words, "rule")

@@ -91,7 +91,7 @@ class PodsAround:
         others may come after them.
         """
         mine = set(said.selected)
-        if said.claims:
+        if said.takes_volumes:
             self.volumes.add(said, nodes, counts)
         for pair in self.near:
             if pair[0] in mine:
@@ -150,7 +150,7 @@ class PodsAround:
         Tell whether each pod of a kind changes where the next of them may be.
         """
         alone = any(rule.pods in said.selected for rule in said.apart)
-        takes = bool(said.spread or said.claims)
+        takes = bool(said.spread) or said.takes_volumes
         return takes or alone or self.is_first(said)
 
     def may_be(self, said: Neighbours, demand: NodeDemand) -> Bools:
@@ -158,7 +158,7 @@ class PodsAround:
         Tell on which nodes one more pod may be.
         """
         free = self.apart_from(said) & self.near_others(said)
-        if said.claims:
+        if said.takes_volumes:
             free &= self.volumes.may_be(said)
         for rule in said.spread:
             free &= self.spread.allows(said, rule, demand)
@@ -276,6 +276,7 @@ def pods_around(
         found.add(who, there, ones, stays=stays)
         if perhaps:
             found.spread.add(who, there, ones, perhaps=True)
+    found.volumes.settle()
     found.ending = tuple(_ending(room.index, leaves))
     return found
 

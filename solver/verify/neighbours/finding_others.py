@@ -23,7 +23,7 @@ def is_surely_beside(evidence: Evidence, gang: Gang) -> bool:
     return not any(
         leaf.neighbours.apart
         or leaf.neighbours.spread
-        or leaf.neighbours.claims
+        or leaf.neighbours.takes_volumes
         or holds.intersection(leaf.neighbours.selected)
         or not _finds(evidence, leaf, there)
         for leaf in leaves

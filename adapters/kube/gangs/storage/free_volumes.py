@@ -94,7 +94,8 @@ class FreeVolumes:
 
     ``kept`` are volumes that are for one claim already, ``lacking`` is why a claim can
     have none.  Of ``plenty`` there are enough for all claims that they suit, wherever
-    these are: all nodes that reach them offer them.
+    these are: all nodes that reach them offer them.  Claims that several pods use are
+    ``shared``: all of their nodes must reach the one volume.
     """
 
     asked: Mapping[Claim, Resources] = field(default_factory=dict)
@@ -103,6 +104,7 @@ class FreeVolumes:
     volumes: Sequence[tuple[VolumeRecord, tuple[str, ...]]] = ()
     plenty: frozenset[str] = frozenset()
     reached: ClaimKinds = NONE_REACHED
+    shared: frozenset[Claim] = frozenset()
 
     def places(self, at: Claim) -> tuple[Terms, ...]:
         """
@@ -123,7 +125,8 @@ class FreeVolumes:
         """
         kept = self.kept.get(at)
         kind = self.reached.of.get(at)
-        return self.asked.get(at), kept and kept.demands, self.lacking.get(at), kind
+        why = self.lacking.get(at)
+        return self.asked.get(at), kept and kept.demands, why, kind, at in self.shared
 
     def changed(self, old: "FreeVolumes") -> set[str]:
         """
@@ -206,16 +209,16 @@ def free_for(
     free = smallest_first((x for x in volumes if x.storage_class in classes), taken)
     suited, lacking = _suited(rest, free)
     kept = dict(already)
-    given = _given_to_shared(rest, suited, free)
-    kept |= {at: free[volume] for at, volume in given.items()}
-    alone = [each for each in rest if each.at in suited and each.at not in kept]
-    sets = {x.at: suited[x.at].difference(given.values()) for x in alone}
-    lacking |= {x.at: _none_for(x.claim, free) for x in alone if not sets[x.at]}
+    open_ones = [each for each in rest if each.at in suited and each.at not in kept]
+    sets = {x.at: suited[x.at] for x in open_ones}
+    lacking |= {x.at: _none_for(x.claim, free) for x in open_ones if not sets[x.at]}
     sizes = {each.at: each.claim.size for each in rest}
     wanting = {at: some for at, some in sets.items() if some}
     names, left_out = _named_sets(wanting, sizes, free)
     plenty = plentiful(free, wanting.values(), names)
     scarce = scarce_classes(free, wanting.values(), plenty)
+    shared = frozenset(x.at for x in open_ones if x.share and sets[x.at])
+    scarce |= {x.claim.storage_class for x in open_ones if x.at in shared}
     told = {at: x for at, x in wanting.items() if free[min(x)].storage_class in scarce}
     rows = {at: some for at, some in wanting.items() if at not in told}
     lacking |= {at: _too_many(free[min(x)]) for at, x in rows.items() if x in left_out}
@@ -227,6 +230,7 @@ def free_for(
         volumes=tuple(_offering(free, names)),
         plenty=plenty,
         reached=claim_kinds(told, sizes, free),
+        shared=shared,
     )
 
 
@@ -327,25 +331,6 @@ def _joined(suited: _Volumes, known: Collection[_Volumes]) -> set[_Volumes]:
                 found.add(both)
                 queue.append(both)
     return found
-
-
-def _given_to_shared(
-    wanted: Iterable[WantedVolume],
-    suited: Mapping[Claim, _Volumes],
-    free: Sequence[VolumeRecord],
-) -> dict[Claim, int]:
-    """
-    Give claims that several pods share their volumes, before all others.
-
-    One that every node reaches is best, as its pods may be on several of them.
-    """
-    given: dict[Claim, int] = {}
-    for each in wanted:
-        if each.share:
-            own = suited.get(each.at, _NONE).difference(given.values())
-            if own:
-                given[each.at] = min(own, key=lambda at: (bool(free[at].demands), at))
-    return given
 
 
 def _too_many(volume: VolumeRecord) -> str:

@@ -121,17 +121,26 @@ class Volumes:
         """
         Add what a pod needs of free volumes that several nodes reach.
         """
-        kinds = self._kinds(pod)
-        return replace(said, claims=kinds) if kinds else said
+        claims, shared = self._kinds(pod)
+        found = claims or shared
+        return replace(said, claims=claims, shared=shared) if found else said
 
-    def _kinds(self, pod: PodRecord) -> tuple[tuple[str, int], ...]:
+    def _kinds(
+        self, pod: PodRecord
+    ) -> tuple[tuple[tuple[str, int], ...], tuple[tuple[str, str], ...]]:
         """
-        Count the claims of a pod by kind.
+        Count the claims of a pod by kind, and name those that it shares.
         """
         known = self._free.reached.of
         claims = dict.fromkeys(pod.volumes) if known else ()
-        kinds = (known.get((pod.namespace, claim)) for claim in claims)
-        return tuple(sorted(Counter(filter(None, kinds)).items()))
+        kinds: Counter[str] = Counter()
+        shared: list[tuple[str, str]] = []
+        for at in ((pod.namespace, claim) for claim in claims):
+            if at in known and at in self._free.shared:
+                shared.append(("/".join(at), known[at]))
+            elif at in known:
+                kinds[known[at]] += 1
+        return tuple(sorted(kinds.items())), tuple(sorted(shared))
 
     def _slots(self, pod: PodRecord) -> Resources:
         """

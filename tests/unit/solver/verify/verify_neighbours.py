@@ -198,6 +198,30 @@ def claims():
         plan(bind("a-0", "n2")),
         "who runs has one",
     )
+    together = Neighbours(shared=(("set", "data"),))
+    yield broken(
+        "volume-for-claim",
+        snapshot(machines, [gang("a", replicas=2, minimum=2, neighbours=together)]),
+        plan(*binds("a", "n0", "n2")),
+        plan(*binds("a", "n1", "n2")),
+        "no volume that both reach",
+    )
+    yield broken(
+        "volume-for-claim",
+        snapshot(machines, [*waiting, gang("b", neighbours=together, running=["n0"])]),
+        plan(*binds("a", "n0")),
+        plan(*binds("a", "n2")),
+        "a shared claim has one",
+    )
+    lone = [gang(x, neighbours=asks, running=["n0"]) for x in "bc"]
+    late = gang("d", replicas=2, minimum=1, neighbours=together, running=["n0"])
+    yield broken(
+        "volume-for-claim",
+        snapshot(machines, [*lone, late, gang("e", neighbours=asks)]),
+        plan(bind("d-1", "n0"), bind("e-0", "n2")),
+        plan(bind("e-0", "n2")),
+        "more claims run than there are volumes",
+    )
 
 
 NEIGHBOURS = [*apart(), *near(), *spread(), *claims()]

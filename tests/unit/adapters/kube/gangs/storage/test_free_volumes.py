@@ -159,6 +159,22 @@ def test_pods_that_share_a_claim_get_a_volume_that_all_their_nodes_reach():
     assert {"p": "a", "q": "b"} == starts
 
 
+def test_a_shared_claim_leaves_the_volume_that_another_needs():
+    pods = [using(name, "c", nodeSelector={HOST: "a"}) for name in ("pa", "qa")]
+    other = using("r", "d", nodeSelector={HOST: "b"})
+    given = [volume("v"), volume("w", "a"), claim("c"), claim("d")]
+    starts, _ = outcome(*given, *pods, other)
+
+    assert {"pa": "a", "qa": "a", "r": "b"} == starts
+
+
+def test_one_volume_is_not_for_two_shared_claims():
+    pods = [using(name, name[0]) for name in ("ca", "cb", "da", "db")]
+    starts, waits = outcome(volume("v"), claim("c"), claim("d"), *pods)
+
+    assert (2, 2) == (len(starts), len(waits))
+
+
 def test_a_volume_that_all_nodes_reach_is_for_one_claim_too():
     pods = [using("p", "c"), using("q", "d")]
     starts, waits = outcome(volume("v"), claim("c"), claim("d"), *pods)
