@@ -231,12 +231,31 @@ FAULTS = [
                 )
             ),
         ),
-        _for(
-            (
-                "who-may-stay-in-half-counts-where-pods-are-spread",
-                "who-may-stay-in-half-is-there-for-its-neighbours",
-            )
+        _for(("who-may-stay-in-half-is-there-for-its-neighbours",)),
+    ),
+    Fault(
+        "somebody-is-reserved-for-nobody",
+        "a start near another one is reserved where nobody leaves",
+        switch("solver.encode.leaving.round_stage:reserve_for_somebody", always(None)),
+        _for(("nobody-is-reserved-where-nobody-leaves",)),
+    ),
+    Fault(
+        "the-entitled-go-on-without-company",
+        "what an earlier step has ready lacks those whom the entitled must be near",
+        switch(
+            "solver.search.step_course:with_company",
+            lambda _old: lambda _problem, _draft, keys: keys,
         ),
+        _for(("who-is-entitled-keeps-its-neighbour",)),
+    ),
+    Fault(
+        "stale-pods-are-not-spread",
+        "who is spread does not reckon with pods of stale gangs that may stay",
+        switch(
+            "solver.problem.neighbours.spread_counts:SpreadCounts.both",
+            lambda old: lambda self, *where: (old(self, *where)[0],) * 2,
+        ),
+        _for(("who-is-spread-reckons-with-stale-pods",)),
     ),
     Fault(
         "who-comes-later-crowds-others",
@@ -259,9 +278,9 @@ FAULTS = [
         switch(
             "solver.place.round_state:leave_and_move",
             lambda _old: (
-                lambda problem, found, **_gone: [
+                lambda problem, found, exits, **_gone: [
                     found.leave(problem.gangs[one.gang], one.leaf, one.host)
-                    for one in problem.frozen.exits
+                    for one in exits
                 ]
             ),
         ),

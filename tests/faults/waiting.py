@@ -103,6 +103,18 @@ FAULTS: tuple[Fault, ...] = (
         ("waiting/who-was-lent-held-nodes-leaves-for-the-head",),
     ),
     Fault(
+        "who-need-not-leave-is-called-back",
+        "who was lent leaves though the round leaves room for both",
+        switch("solver.plan.serve_heads:_all_are_needed", always(True)),
+        ("waiting/who-was-lent-stays-where-an-eviction-leaves-enough",),
+    ),
+    Fault(
+        "what-is-lent-is-not-weighed",
+        "a round is called proven, whatever could start if what is lent were back",
+        switch("solver.round:lent_to_any", always(frozenset())),
+        ("waiting/who-was-lent-leaves-where-more-start-so",),
+    ),
+    Fault(
         "most-work-is-called-back",
         "of those that were lent held nodes the ones with most work leave",
         switch("solver.plan.called_back:_work", lambda old: lambda *of: -old(*of)),
