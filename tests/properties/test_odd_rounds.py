@@ -21,6 +21,7 @@ PARTS = 40
 STALE = 40
 BESIDE = 200
 FULL = 80
+LATER = 12
 
 
 @pytest.mark.drawn
@@ -70,6 +71,14 @@ def test_odd_rounds_beside_others_are_planned_legally():
 def test_odd_rounds_in_full_clusters_are_planned_legally(word):
     for at in range(FULL):
         found = failure_of(f"{word}-{at}", exact=at % 4 == 0)
+
+        assert found is None, f"{found.why}\n\n{yaml_text(found.document)}"
+
+
+@pytest.mark.parametrize("word", ["lent", "full+lent", "full+beside+stale"])
+def test_rounds_that_follow_from_plans_are_planned_legally(word):
+    for at in range(LATER):
+        found = failure_of(f"{word}-follows-{at}", exact=at % 4 == 0, later=3)
 
         assert found is None, f"{found.why}\n\n{yaml_text(found.document)}"
 
