@@ -19,12 +19,8 @@ def departures_of(problem: Problem) -> dict[str, Departure]:
     if not frozen.exits:
         return {}
     result = {}
-    first = frozen.losses[Step.ENTITLED].pods
     low = HandRights(problem).losing_share() if frozen.guaranteed else frozenset()
-    for step, part in (
-        (Step.ENTITLED, frozen.exits[:first]),
-        (Step.BORROWING, frozen.exits[first:]),
-    ):
+    for step, part in zip(Step, frozen.by_step, strict=False):
         claims = _Claims(problem, step)
         for exits in _together(part):
             names = claims.on(exits)

@@ -158,7 +158,7 @@ def open_step(problem: Problem, step: Step, ready: Draft) -> Opened | None:
     if not units:
         return None
     now = replace(problem, units=units, step=step)
-    if not (_somebody_leaves(problem) or _somebody_may(problem)):
+    if not (somebody_leaves(problem) or _somebody_may(problem)):
         return None
     keys = _keys(problem, step)
     idle = _without_evictions(now, ready, keys)
@@ -190,7 +190,7 @@ def _opened(problem: Problem, now: Problem, idle: Draft) -> Opened | None:
     Gather who may leave in a step; none where nobody may, and nobody does.
     """
     victims = victims_of(now) if _somebody_may(problem) else Victims()
-    if not victims.accounts and not _somebody_leaves(problem):
+    if not victims.accounts and not somebody_leaves(problem):
         return None
     movers = movers_of(victims)
     return Opened(
@@ -205,7 +205,10 @@ def _opened(problem: Problem, now: Problem, idle: Draft) -> Opened | None:
     )
 
 
-def _somebody_leaves(problem: Problem) -> bool:
+def somebody_leaves(problem: Problem) -> bool:
+    """
+    Tell whether there will be more room, whoever is let go.
+    """
     return bool((problem.room.later > problem.room.now).any())
 
 

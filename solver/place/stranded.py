@@ -87,7 +87,7 @@ def with_company(
         lost = stranded(problem, by_leaf(placed), around_now(problem)) & keys
         if not lost:
             return keys
-        wanted = {near for key in lost for near in _looked_for(problem, key)}
+        wanted = {x.near.pods for key in lost for x in _said(problem, key) if x.near}
         more = {
             key
             for key in draft.places.keys() - keys - left_out
@@ -100,10 +100,6 @@ def with_company(
 
 def _said(problem: Problem, key: str) -> Iterator[Neighbours]:
     return (leaf.pod_set.neighbours for leaf in problem.states[key].leaves)
-
-
-def _looked_for(problem: Problem, key: str) -> Iterator[str]:
-    return (said.near.pods for said in _said(problem, key) if said.near)
 
 
 def by_leaf(placed: Mapping[str, Places]) -> dict[str, dict[int, tuple[int, ...]]]:

@@ -103,11 +103,19 @@ class Frozen:
 
         Those of the first step stay first, whoever was called back before it.
         """
-        losses = list(self.losses)
-        at = losses[0].pods if step is Step.ENTITLED else len(self.exits)
+        losses, left = list(self.losses), list(self.by_step)
         losses[step] += loss_of(exits)
-        found = (*self.exits[:at], *exits, *self.exits[at:])
+        left[step] += exits
+        found = (*left[0], *left[1])
         return replace(self, exits=found, losses=(losses[0], losses[1]))
+
+    @property
+    def by_step(self) -> tuple[tuple[Exit, ...], tuple[Exit, ...]]:
+        """
+        Part those who leave: for who is entitled, and for the others.
+        """
+        first = self.losses[Step.ENTITLED].pods
+        return self.exits[:first], self.exits[first:]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

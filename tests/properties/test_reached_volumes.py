@@ -23,14 +23,17 @@ ONE_ROUND = tuned(DEFAULT, "search.most_short_lived", 0)
 POLICY = Policy(evict=CALM, tiers=tuple(Tier(name=name) for name in TIERS))
 
 
-def reaching(seed):
-    return with_volumes(f"case-{seed}", random_snapshot(seed))
+ALONE = [(with_volumes, seed) for seed in range(60)]
+BY_HAND = [(with_volumes, seed) for seed in range(60, 100)]
+SHARED = [(with_shared_claims, seed) for seed in range(100, 300)]
+LEFT = [(with_volumes, seed) for seed in range(24)]
+LEFT += [(with_shared_claims, seed) for seed in range(24, 48)]
 
 
 @pytest.mark.drawn
-@pytest.mark.parametrize("seed", range(60))
-def test_the_plan_is_proven_and_the_best_of_the_exact_model(seed):
-    snapshot = reaching(seed)
+@pytest.mark.parametrize(("made", "seed"), ALONE + SHARED)
+def test_the_plan_is_proven_and_the_best_of_the_exact_model(made, seed):
+    snapshot = made(f"case-{seed}", random_snapshot(seed))
     plan = decide(snapshot, POLICY)
 
     assert () == verify(snapshot, POLICY, plan)
@@ -39,59 +42,19 @@ def test_the_plan_is_proven_and_the_best_of_the_exact_model(seed):
 
 
 @pytest.mark.drawn
-@pytest.mark.parametrize("seed", range(60, 100))
-def test_greedy_gives_each_claim_a_volume(seed):
-    snapshot = reaching(seed)
+@pytest.mark.parametrize(("made", "seed"), BY_HAND + SHARED)
+def test_greedy_gives_each_claim_a_volume(made, seed):
+    snapshot = made(f"case-{seed}", random_snapshot(seed))
 
     assert () == verify(snapshot, POLICY, decide(snapshot, POLICY, strategy="greedy"))
 
 
 @pytest.mark.drawn
-@pytest.mark.parametrize("seed", range(24))
-def test_who_leaves_for_claims_is_what_the_exact_model_says(seed):
+@pytest.mark.parametrize(("made", "seed"), LEFT)
+def test_who_leaves_for_claims_is_what_the_exact_model_says(made, seed):
     scenario = scenario_of(f"case-{seed}", victim_case(seed))
     policy = scenario.policy
-    snapshot = with_volumes(f"case-{seed}", scenario.snapshot)
-    shares = problem_of(snapshot, policy).shares
-    plan = decide(snapshot, policy, tuning=ONE_ROUND)
-    exact = best_first_step(snapshot, policy, shares)
-    later = best_later(snapshot, policy, shares, plan)
-
-    assert () == verify(snapshot, policy, plan)
-    assert exact is not None
-    assert later is not None
-    assert first_worse(vector_of(plan), (*exact, *later)) is None
-
-
-def sharing(seed):
-    return with_shared_claims(f"case-{seed}", random_snapshot(seed))
-
-
-@pytest.mark.drawn
-@pytest.mark.parametrize("seed", range(100, 300))
-def test_shared_claims_get_volumes_wherever_the_exact_model_finds_some(seed):
-    snapshot = sharing(seed)
-    plan = decide(snapshot, POLICY)
-
-    assert () == verify(snapshot, POLICY, plan)
-    assert plan.status == "optimal"
-    assert exact_vector(snapshot, POLICY) == vector_of(plan)
-
-
-@pytest.mark.drawn
-@pytest.mark.parametrize("seed", range(100, 300))
-def test_greedy_gives_shared_claims_volumes_that_all_nodes_reach(seed):
-    snapshot = sharing(seed)
-
-    assert () == verify(snapshot, POLICY, decide(snapshot, POLICY, strategy="greedy"))
-
-
-@pytest.mark.drawn
-@pytest.mark.parametrize("seed", range(24, 48))
-def test_who_leaves_for_shared_claims_is_what_the_exact_model_says(seed):
-    scenario = scenario_of(f"case-{seed}", victim_case(seed))
-    policy = scenario.policy
-    snapshot = with_shared_claims(f"case-{seed}", scenario.snapshot)
+    snapshot = made(f"case-{seed}", scenario.snapshot)
     shares = problem_of(snapshot, policy).shares
     plan = decide(snapshot, policy, tuning=ONE_ROUND)
     exact = best_first_step(snapshot, policy, shares)

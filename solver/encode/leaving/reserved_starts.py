@@ -15,6 +15,7 @@ from solver.encode.leaving.variables import RULES, Leaving
 from solver.encode.queue_rows import Key, charge, placed
 from solver.encode.variables import Linear, TypeVars, Var
 from solver.evict.beneficiaries import may_be_for
+from solver.evict.open_step import somebody_leaves
 from solver.evict.rights.guarantees import may_be_guaranteed
 from solver.place.gang_order import rank_of
 from solver.problem.problem import Problem, Step, Unit
@@ -71,17 +72,14 @@ def reserve_for_somebody(
     """
     Ensure that nobody is reserved where nobody leaves, whoever else starts beside it.
     """
-    room, around = problem.room, problem.around
-    if around is None and room.parts is None:
+    around = problem.around
+    if around is None and problem.room.parts is None:
         return
-    ending = around is not None and around.ending
-    if ending or problem.frozen.exits or (room.later > room.now).any():
+    if problem.frozen.exits or somebody_leaves(problem) or (around and around.ending):
         return
-    gone = Linear()
-    for row in leaving.gone:
-        gone.extend(row)
+    gone = cp_model.LinearExpr.sum([row.expression for row in leaving.gone])
     some = model.new_bool_var("")
-    model.add(gone.expression >= 1).only_enforce_if(some)
+    model.add(gone >= 1).only_enforce_if(some)
     for kind in held:
         model.add(kind.starts.chosen == 0).only_enforce_if(~some)
 

@@ -2,9 +2,9 @@
 Rows about free volumes that several nodes reach: each claim has one of its own.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from models.neighbours import ReachedVolumes
+from models.neighbours import Neighbours, ReachedVolumes
 from solver.effort.cp_sat import cp_model
 from solver.encode.neighbours.domain_counts import DomainCounts
 from solver.encode.neighbours.volume_vars import VolumeVars
@@ -74,30 +74,33 @@ def _sharing(counts: DomainCounts) -> dict[Asker, dict[int, list[Var]]]:
     Collect the pods that come and share a claim, by domain.
     """
     found: dict[Asker, dict[int, list[Var]]] = {}
-    for at, terms in enumerate(counts.terms):
-        domain = counts.cell_of(at, REACHED)
-        if domain is None:
-            continue
-        for shape, here in terms.items():
-            item = counts.items.get(shape)
-            for asker in item.neighbours.shared if item else ():
-                found.setdefault(asker, {}).setdefault(domain, []).extend(here)
+    for domain, said, here in _coming(counts):
+        for asker in said.shared:
+            found.setdefault(asker, {}).setdefault(domain, []).extend(here)
     return found
 
 
 def _asked(counts: DomainCounts) -> dict[Asker, Linear]:
     """
-    Count the claims that come; those of classes over several domains are left out.
+    Count the claims of single pods that come.
     """
     found: dict[Asker, Linear] = {}
+    for domain, said, here in _coming(counts):
+        for kind, number in said.claims:
+            row = found.setdefault((domain, kind), Linear())
+            for var in here:
+                row.add(var, number, 1)
+    return found
+
+
+def _coming(
+    counts: DomainCounts,
+) -> Iterator[tuple[int, Neighbours, Sequence[Var]]]:
+    """
+    Walk the pods that come, by domain; of classes over several domains none.
+    """
     for at, terms in enumerate(counts.terms):
         domain = counts.cell_of(at, REACHED)
-        if domain is None:
-            continue
-        for shape, here in terms.items():
-            item = counts.items.get(shape)
-            for kind, number in item.neighbours.claims if item else ():
-                row = found.setdefault((domain, kind), Linear())
-                for var in here:
-                    row.add(var, number, 1)
-    return found
+        for shape, here in terms.items() if domain is not None else ():
+            if domain is not None and shape in counts.items:
+                yield domain, counts.items[shape].neighbours, here

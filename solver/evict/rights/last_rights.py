@@ -26,7 +26,6 @@ def may_all_leave(problem: Problem, draft: Draft) -> bool:
         What starts in idle room.
     """
     frozen = problem.frozen
-    first = frozen.losses[Step.ENTITLED].pods
     places = {**frozen.places, **frozen.bound, **draft.places}
     entitled = frozen.entitled | draft.entitled
     started = filter(draft.starts, problem.units)
@@ -35,10 +34,7 @@ def may_all_leave(problem: Problem, draft: Draft) -> bool:
         for unit in (*frozen.units, *frozen.committed, *started)
         if all(state.key in places for state in unit.states)
     ]
-    for step, exits in (
-        (Step.ENTITLED, frozen.exits[:first]),
-        (Step.BORROWING, frozen.exits[first:]),
-    ):
+    for step, exits in zip(Step, frozen.by_step, strict=False):
         if all(one.rule == "consolidate" for one in exits):
             continue
         rights = HandRights(replace(problem, frozen=Frozen(), step=step))

@@ -38,7 +38,6 @@ _MOST_SETS = 64
 _FINISHED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 _Kind = tuple[object, ...]
 _Volumes = frozenset[int]
-_NONE: _Volumes = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
