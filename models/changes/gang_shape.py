@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from models.changes.one_gang import with_gang
 from models.changes.refused import ChangeRefusedError
-from models.gangs import Gang, PodSet, Tree
+from models.gangs import Gang, Pod, PodPhase, PodSet, Tree
 from models.nodes import LabelRule, Toleration
 from models.snapshot import Snapshot
 from models.topology import TopologyDemand
@@ -117,7 +117,7 @@ def with_level(snapshot: Snapshot, change: GangLevel) -> Snapshot:
 
 def with_pods(snapshot: Snapshot, change: GangPods) -> Snapshot:
     """
-    Let a gang need, and have, another number of pods.
+    Let a gang need, and have, fewer pods; those that may not start go first.
 
     Raises
     ------
@@ -135,15 +135,20 @@ def with_pods(snapshot: Snapshot, change: GangPods) -> Snapshot:
             what = f"needs {leaf.minimum}, and cannot change by {change.by}"
             raise ChangeRefusedError(where, what, "take away less")
         replicas = max(leaf.minimum + change.by, leaf.replicas + change.by)
-        less = replace(
-            leaf,
-            minimum=leaf.minimum + change.by,
-            replicas=replicas,
-            pods=leaf.pods[:replicas],
-        )
+        minimum = leaf.minimum + change.by
+        pods = _first_of(leaf.pods, replicas)
+        less = replace(leaf, minimum=minimum, replicas=replicas, pods=pods)
         return replace(gang, tree=less)
 
     return with_gang(snapshot, change.gang, fewer)
+
+
+def _first_of(pods: tuple[Pod, ...], number: int) -> tuple[Pod, ...]:
+    """
+    Keep so many pods: the first ones, of those that gates hold back as few as possible.
+    """
+    order = sorted(range(len(pods)), key=lambda at: pods[at].phase is PodPhase.GATED)
+    return tuple(pods[at] for at in sorted(order[:number]))
 
 
 def _with_leaves(gang: Gang, change: Callable[[PodSet], PodSet]) -> Gang:

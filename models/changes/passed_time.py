@@ -2,6 +2,7 @@
 Time that passes: all grow older, and what reaches its longest run time ends.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from models.changes.cancelled_gangs import CancelledGangs, without_gangs
@@ -37,6 +38,16 @@ def some_time_later(snapshot: Snapshot, change: PassedTime) -> Snapshot:
 def ends_in(gang: Gang) -> int | None:
     """
     Say in how many seconds a gang that runs ends at the latest; none if nobody can.
+
+    Nobody can of what runs on beyond its longest run time: that has not ended it.
+    """
+    left = time_left(gang)
+    return None if left is None or left < 0 else left
+
+
+def time_left(gang: Gang) -> int | None:
+    """
+    Give the seconds that a gang that runs has left of its longest run time, if it has.
     """
     ran = [
         pod.seconds
@@ -46,7 +57,14 @@ def ends_in(gang: Gang) -> int | None:
     ]
     if not ran or gang.max_runtime is None:
         return None
-    return max(0, gang.max_runtime - max(ran))
+    return gang.max_runtime - max(ran)
+
+
+def overdue(gangs: Iterable[Gang]) -> list[Gang]:
+    """
+    List those that run on beyond their longest run time.
+    """
+    return [gang for gang in gangs if (time_left(gang) or 0) < 0]
 
 
 def _ends(gang: Gang, seconds: int) -> bool:

@@ -22,6 +22,7 @@ from solver.why.named_rules import TAINT, NamedRule, leaves_of
 MOST_PRIORITIES = 4
 MOST_VALUES = 4
 _OF_NODES = frozenset({Verdict.NODES})
+_OF_FEWER = OF_OTHERS | OF_ROOM | {Verdict.PODS}
 
 
 def of_gang(
@@ -87,14 +88,17 @@ def _of_levels(
 
 
 def _of_pods(unit: Unit, prices: Prices) -> Iterator[MenuLine]:
-    tree = unit.states[0].gang.tree
+    """
+    Offer that fewer pods are needed; who has enough of them waits for nothing more.
+    """
+    tree, (first, *_) = unit.states[0].gang.tree, unit.states[0].leaves
     if len(unit.states) == 1 and isinstance(tree, PodSet) and tree.minimum > 1:
         yield MenuLine(
             rule=Verdict.PODS,
             most=tree.minimum - 1,
             change=lambda by: GangPods(gang=unit.key, by=-by),
             price=lambda by: prices.pods * by,
-            weakens=OF_OTHERS | OF_ROOM | {Verdict.PODS},
+            weakens=frozenset(Verdict) if first.counted else _OF_FEWER,
         )
 
 

@@ -35,7 +35,7 @@ HOPELESS = frozenset(
     }
 )
 """
-Reasons that nothing on the menu takes away.
+Reasons that nothing takes away, but that enough pods run for fewer to be enough.
 """
 _KNOWN = OF_OTHERS | OF_ROOM | {Verdict.PODS, Verdict.BACKOFF}
 
@@ -65,9 +65,9 @@ def remedies_of(
     """
     problem = problem_of(snapshot, policy)
     waiting = problem.blocked.get(why.gang)
-    if waiting is not None and _cause(waiting) in HOPELESS:
-        return Remedies(proven=True)
-    menu, cores = menu_for(problem, plan, why.gang), _cores(why)
+    hopeless = waiting is not None and _cause(waiting) in HOPELESS
+    menu = menu_for(problem, plan, why.gang)
+    cores = [why.because] if hopeless else _cores(why)
     trial = trial or trial_of(snapshot, policy, plan, why.gang)
     singles = [line for line in menu if _may_take(cores, line)]
     found = _singles(trial, singles) or _pair(trial, menu, cores)

@@ -5,13 +5,13 @@ Limits say "at the latest"; a record of how gangs like it started says "about". 
 is guessed: without either nobody can say.
 """
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-import numpy as np
-
-from models.changes.passed_time import ends_in
+from models.changes.passed_time import overdue, time_left
+from models.gangs import pod_sets
 from models.memory.start_record import ENOUGH, lines_of
 from models.plan import Plan
 from models.policy import Policy
@@ -20,7 +20,6 @@ from models.snapshot import Snapshot
 from models.why.remedies import WhenStarts
 from solver.evict.reservations import keep, promises_of
 from solver.hold.ends import ends_of
-from solver.hold.forecast import Forecast
 from solver.hold.heads import heads_of
 from solver.next_snapshot import NOT_CHOSEN
 from solver.place.place_gang import place_gang, place_surplus
@@ -76,28 +75,27 @@ class StartsAsked:
             return WhenStarts(latest=0, sentence="starts in this round")
         if line.state != "Waiting":
             return WhenStarts(sentence="does not wait for a start")
-        if gang in problem.blocked or problem.states[gang].satisfied:
+        if gang in self._ready.blocked or problem.states[gang].satisfied:
             return WhenStarts(sentence="unknown: time alone does not start it")
-        unit = unit_of(problem, gang)
+        unit = unit_of(self._ready, gang)
         return self._with_record(_unless_it_ends(unit, self._by_limits(unit)), unit)
 
     def _by_limits(self, unit: Unit) -> WhenStarts:
         """
         Say when a unit starts at the latest, as far as run limits tell.
         """
-        problem = self._problem
+        ready, states = self._ready, self._problem.states
         start = self._heads.get(unit.key)
         if start is not None:
             said = f"at the latest in {format_duration(start)}: nodes are held"
             return WhenStarts(latest=start, sentence=f"{said} for it")
         if any(step.op == "Evict" for step in self._plan.operations):
             return WhenStarts(sentence="unknown: who is evicted now waits beside it")
-        kind = kind_asked(problem, unit)
+        again = max(states[one.key].gang.backoff for one in unit.states)
+        kind = kind_asked(ready, unit), again
         if kind not in self._known:
-            ready = self._ready
-            unit = unit_of(ready, unit.key)
             beside = given_by(self._plan, ready, unit).beside(ready)
-            self._known[kind] = _by_ends(beside, unit, self._plan)
+            self._known[kind] = _by_ends(beside, unit, self._plan, again)
         return self._known[kind]
 
     @cached_property
@@ -156,20 +154,34 @@ class StartsAsked:
     def _heads(self) -> dict[str, int]:
         """
         Give the heads for which nodes are held, with when they start at the latest.
+
+        Nobody knows where what should have ended is on them, or in a queue's limit.
         """
-        heads = heads_of(keep(self._problem, promises_of(self._problem)))
-        return {x.key: x.start for x in heads if x.nodes and x.start is not None}
+        problem = self._problem
+        index, queues = problem.room.index, problem.queues
+        late = overdue(problem.snapshot.gangs)
+        leaves = (leaf for gang in late for leaf in pod_sets(gang.tree))
+        on = {index.get(pod.node or "", -1) for leaf in leaves for pod in leaf.pods}
+        within = {name for gang in late for name in queues.path(gang.queue)}
+        rules = {x: queues.queues[x].resources.values() for x in within}
+        within = {x for x in within if any(r.limit is not None for r in rules[x])}
+        return {
+            x.key: x.start
+            for x in heads_of(keep(problem, promises_of(problem)))
+            if x.nodes and x.start is not None and on.isdisjoint(x.nodes)
+            if within.isdisjoint(queues.path(problem.gangs[x.key].queue))
+        }
 
 
 def _unless_it_ends(unit: Unit, said: WhenStarts) -> WhenStarts:
     """
     Say no start of what runs in part and ends by its own limit before.
     """
-    found = (ends_in(state.gang) for state in unit.states)
-    first = min((end for end in found if end is not None), default=None)
+    found = (time_left(state.gang) for state in unit.states)
+    first = min((left for left in found if left is not None), default=None)
     if said.latest is None or first is None or first > said.latest:
         return said
-    end = format_duration(first)
+    end = format_duration(max(0, first))
     return WhenStarts(
         sentence=f"unknown: what runs of it ends in {end}, before it could start"
     )
@@ -184,15 +196,16 @@ def _but(said: WhenStarts, why: str) -> WhenStarts:
     return replace(said, sentence=f"{said.sentence}; {why}")
 
 
-def _by_ends(beside: Problem, unit: Unit, plan: Plan) -> WhenStarts:
+def _by_ends(beside: Problem, unit: Unit, plan: Plan, again: int) -> WhenStarts:
     """
     Find the first end for sure after which all that waits has room together.
+
+    A unit whose bind was refused is tried ``again`` in so many seconds, not before.
     """
-    nothing = np.zeros(len(beside.room.nodes), dtype=bool)
-    seats = Forecast(beside).seats_later(unit, nothing)
-    if seats is None or seats.start is None:
-        return WhenStarts(sentence="unknown: nobody says when what is in its way ends")
-    ends = ends_of(beside).of_others(unit).for_sure()
+    late = overdue(beside.snapshot.gangs)
+    ends = ends_of(beside).of_others(unit).without(late).for_sure()
+    times = {int(x) for x in ends.times} | ({again} if again else set())
+    moments = sorted({max(again, moment) for moment in times})
     starting = {step.gang for step in plan.operations}
     placed = {step.pod for step in plan.operations}
     others = [
@@ -200,22 +213,34 @@ def _by_ends(beside: Problem, unit: Unit, plan: Plan) -> WhenStarts:
         for one in beside.units
         if one.key != unit.key and one.states[0].key not in starting
     ]
-    moments = [int(x) for x in np.unique(ends.times) if x >= seats.start]
-    low, high, found = 0, len(moments) - 1, None
-    while low <= high:
-        at = (low + high) // 2 if found is not None else high
-        stage = ends.until(moments[at]).out_of(beside)
-        if _all_fit(stage, others, unit) and has_room_beside(stage, unit, placed):
-            found, high = moments[at], at - 1
-        elif found is None:
-            break
-        else:
-            low = at + 1
-    if found is None:
+
+    def fits_alone(moment: int) -> bool:
+        return _all_fit(ends.until(moment).out_of(beside), (), unit)
+
+    def fits(moment: int) -> bool:
+        stage = ends.until(moment).out_of(beside)
+        return _all_fit(stage, others, unit) and has_room_beside(stage, unit, placed)
+
+    at = _first(moments, fits_alone)
+    if at is None:
+        return WhenStarts(sentence="unknown: nobody says when what is in its way ends")
+    at = _first(moments, fits, at)
+    if at is None:
         more = f"what else waits may start before it (gangs: {len(others):,})"
         return WhenStarts(sentence=f"unknown: {more}")
-    said = f"at the latest in {format_duration(found)}, {_UNLESS}"
-    return WhenStarts(latest=found, sentence=said)
+    said = f"at the latest in {format_duration(moments[at])}, {_UNLESS}"
+    return WhenStarts(latest=moments[at], sentence=said)
+
+
+def _first(
+    moments: Sequence[int], fits: Callable[[int], bool], low: int = 0
+) -> int | None:
+    """
+    Find the first moment from which on something fits; often it never does.
+    """
+    if not moments or not fits(moments[-1]):
+        return None
+    return bisect_left(moments, x=True, lo=low, hi=len(moments) - 1, key=fits)
 
 
 def _all_fit(stage: Problem, others: Sequence[Unit], last: Unit) -> bool:

@@ -9,8 +9,9 @@ from functools import cached_property
 from models.plan import GangLine, Plan
 from models.policy import Limits, Policy
 from models.snapshot import Snapshot
-from models.why.reasons import NOTHING_NEEDED, Reason, Waiting
-from models.why.verdicts import VERDICT_OF, Blocker, PlaceInLine, Verdict, WhyWaits
+from models.why.reasons import Reason, Waiting
+from models.why.verdicts import Blocker, PlaceInLine, Verdict, WhyWaits
+from models.why.without_rules import no_wait, not_ready
 from solver.effort.budget import Budget, Stopwatch
 from solver.evict.open_step import was_evicted
 from solver.evict.reservations import keep, promises_of
@@ -87,10 +88,10 @@ class RoundAsked:
         """
         line, problem = self._lines[gang], self.problem
         if line.state != "Waiting" or problem.states[gang].satisfied:
-            return _no_wait(line)
+            return no_wait(line)
         waiting = problem.blocked.get(gang) or _of_this_plan(line)
         if waiting is not None and waiting.reason not in _STRUCTURAL:
-            return _not_ready(gang, waiting)
+            return not_ready(gang, waiting)
         unit = self._units.get(gang) or unit_of(problem, gang)
         kind = kind_asked(problem, unit)
         if kind not in self._known:
@@ -131,56 +132,6 @@ def _of_this_plan(line: GangLine) -> Waiting | None:
         return None
     is_known = why.reason is Reason.WAITING_FOR_GROUP or "next" in why.facts
     return why if is_known else None
-
-
-def _no_wait(line: GangLine) -> WhyWaits:
-    """
-    Say of a gang that does not wait what it does.
-    """
-    said = {
-        "Starting": "starts in this round",
-        "Growing": "runs, and grows in this round",
-        "Running": "runs",
-        "Finished": "has finished",
-        "Evicting": "leaves in this round",
-        "Reserved": "has its places and starts as soon as others have left them",
-    }
-    said["Waiting"] = NOTHING_NEEDED
-    sentence = said.get(line.state, "does not wait")
-    if line.waiting is not None:
-        message = line.waiting.message
-        sentence = message if line.state == "Reserved" else f"{sentence}: {message}"
-    return WhyWaits(
-        gang=line.name, state=line.state, verdict=Verdict.NONE, sentence=sentence
-    )
-
-
-def _not_ready(gang: str, waiting: Waiting) -> WhyWaits:
-    """
-    Say what keeps a gang from being planned at all, whatever room there is.
-    """
-    facts = waiting.facts
-    has = facts.get("have", facts.get("free"))
-    needs = facts.get("needs")
-    at = next((facts[key] for key in ("queue", "mate", "by") if key in facts), "")
-    resource = str(facts.get("resource", "pods" if "have" in facts else ""))
-    verdict = VERDICT_OF[waiting.reason]
-    entry = Blocker(
-        rule=verdict,
-        at=str(at),
-        resource=resource,
-        has=has if isinstance(has, int) else None,
-        needs=needs if isinstance(needs, int) else None,
-        facts={"detail": waiting.message, **facts, "reason": waiting.reason.value},
-    )
-    return WhyWaits(
-        gang=gang,
-        state="Waiting",
-        verdict=verdict,
-        sentence=waiting.message,
-        because=(entry,),
-        proof="counting",
-    )
 
 
 def unit_of(problem: Problem, gang: str) -> Unit:

@@ -1,7 +1,8 @@
 """
 Whether "at the latest" is true: played to its end, the gang has started by then.
 
-What runs ends as late as its limit lets it, and a round is planned at each end.
+What runs ends as late as its limit lets it, or never where it has outlived it.  A round
+is planned at each end, and when somebody is tried again.
 """
 
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ _MOST_ROUNDS = 60
 
 def limited(snapshot, seed):
     """
-    Let most of what runs have a limit, and most of what waits, too.
+    Let most of what runs have a limit, and most of what waits, too; some outlive it.
     """
     chance = Random(f"limits-{seed}")
     gangs = []
@@ -29,6 +30,7 @@ def limited(snapshot, seed):
             (pod.seconds for x in pod_sets(gang.tree) for pod in x.pods), default=0
         )
         limit = ran + 600 * chance.randint(1, 12) if chance.random() < 0.85 else None
+        limit = ran - 1 if ran and chance.random() < 0.1 else limit
         gangs.append(replace(gang, max_runtime=limit))
     return replace(snapshot, gangs=tuple(gangs))
 
@@ -60,10 +62,11 @@ def _starts_by(snapshot, policy, plan, gang, latest) -> bool:
         if any(step.op in {"Evict", "Move"} for step in plan.operations):
             snapshot, plan = after, decide_or_fall_back(after, policy)
             continue
-        ends = [end for x in after.gangs if (end := ends_in(x))]
-        if not ends or now + min(ends) > latest:
+        ends = [ends_in(x) for x in after.gangs] + [x.backoff for x in after.gangs]
+        soonest = min((end for end in ends if end), default=latest + 1)
+        if now + soonest > latest:
             return False
-        now += min(ends)
-        snapshot = changed(after, (PassedTime(seconds=min(ends)),))
+        now += soonest
+        snapshot = changed(after, (PassedTime(seconds=soonest),))
         plan = decide_or_fall_back(snapshot, policy)
     return False

@@ -23,6 +23,7 @@ from models.nodes import Taint
 from models.policy import Evict, Policy, Prices
 from models.queues import QueueResource
 from models.resources import GPU
+from models.why.reasons import Reason, Waiting
 from solver import remedies_of, why_waits
 from solver.round import decide
 from tests.helpers.build import (
@@ -112,6 +113,21 @@ def test_fewer_pods_are_offered_as_few_as_help():
     found = remedies(snapshot(nodes(1), [gang("a", minimum=4, gpus=4)]), "a")
 
     assert (GangPods(gang="default/a", by=-2),) in changes(found)
+
+
+def test_pods_that_gates_hold_back_are_the_first_that_are_not_needed():
+    found = remedies(snapshot(nodes(1), [gang("a", minimum=3, gated=2)]), "a")
+
+    assert [(GangPods(gang="default/a", by=-2),)] == changes(found)
+
+
+def test_who_has_pods_that_run_may_need_no_more_whatever_keeps_it_back():
+    held = Waiting(Reason.HELD)
+    for fields in ({"backoff": 30}, {"refused": held}, {"queue": "shut"}):
+        torn = gang("a", minimum=2, gpus=8, running=["n0"], **fields)
+        case = snapshot(nodes(1), [torn], [queue(), queue("shut", open=False)])
+
+        assert (GangPods(gang="default/a", by=-1),) in changes(remedies(case, "a"))
 
 
 def test_a_priority_is_offered_with_who_no_longer_starts():

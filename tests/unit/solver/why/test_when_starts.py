@@ -4,6 +4,7 @@ When a gang starts at the latest, as far as run limits tell.
 
 from dataclasses import replace
 
+from models.memory.aged_gangs import older
 from models.memory.start_record import DAY, ENOUGH, StartRecord, class_of
 from models.policy import Evict, Policy, WaitingPolicy
 from models.resources import format_duration
@@ -160,3 +161,40 @@ def test_who_backs_off_waits_as_well_and_may_be_first():
     gangs = [running("r", 3600), gang("a", gpus=8), gang("b", gpus=8, backoff=30)]
 
     assert when(snapshot(nodes(1), gangs), "a").latest is None
+
+
+def test_who_backs_off_and_has_room_starts_once_it_is_tried_again():
+    found = when(snapshot(nodes(1), [gang("a", gpus=8, backoff=90)]), "a")
+
+    assert 90 == found.latest
+    assert "at the latest in 1m30s, if nobody more important comes" == found.sentence
+
+
+def test_who_backs_off_and_lacks_room_starts_when_both_are_over():
+    short = [running("r", 3600), gang("a", gpus=8, backoff=90)]
+    long = [running("r", 3600), gang("a", gpus=8, backoff=7200)]
+    never = [running("r", None), gang("a", gpus=8, backoff=90)]
+
+    assert 3600 == when(snapshot(nodes(1), short), "a").latest
+    assert 7200 == when(snapshot(nodes(1), long), "a").latest
+    assert when(snapshot(nodes(1), never), "a").sentence.startswith("unknown: nobody")
+
+
+def test_who_waits_for_one_that_backs_off_starts_with_it():
+    both = ["a", "b"]
+    gangs = [gang("a", mates=both, backoff=60), gang("b", mates=both)]
+
+    assert 60 == when(snapshot(nodes(1), gangs), "b").latest
+
+
+def test_nobody_knows_when_what_outlives_its_limit_ends():
+    gangs = [older(running("r", 3600), 7200), gang("a", gpus=8)]
+    head = [gangs[0], gang("a", gpus=8, passed_over=7200)]
+    hold = Policy(evict=CALM, waiting=WaitingPolicy(idle="hold"))
+
+    for found in (
+        when(snapshot(nodes(1), gangs), "a"),
+        when(snapshot(nodes(1), head), "a", hold),
+    ):
+        assert found.latest is None
+        assert "unknown: nobody says when what is in its way ends" == found.sentence
