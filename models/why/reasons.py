@@ -228,9 +228,10 @@ def _others(shown: Mapping[str, _Shown]) -> str:
     if "evicting" in fact:
         amount = f"{fact['given']} {fact['resource']}"
     elif "queue" in fact:
+        when = " once others have left" if "leaving" in fact else ""
         amount = (
             f"{fact['given']} of {fact['free']} {fact['resource']} "
-            f"that queue {fact['queue']} may still take"
+            f"that queue {fact['queue']} may still take{when}"
         )
     return (
         f"this plan gives what it needs to {fact['to']}: {amount}, "

@@ -221,6 +221,10 @@ def of_devices(
     }
     if not is_part(resource):
         return facts
-    rest = rest_of_devices(problem, nodes, resource, rows, then)
+    column = problem.room.resources.index(resource)
+    room = int(rows[nodes, column].clip(min=0).sum())
+    told = [f"there is {then}room for {room}"] if room else []
+    told += [rest_of_devices(problem, nodes, resource, rows, then)]
     pods = sum(needed(state, resource) for state in unit.states)
+    rest = "; ".join(filter(None, told))
     return {**facts, "part": resource, "pods": pods, "rest": rest}

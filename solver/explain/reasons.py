@@ -236,7 +236,8 @@ class _Explainer:
         """
         Say who gets what a unit could have used, where it could start alone.
         """
-        found = limit_taken(self._bare, self._takers, unit)
+        ledger = self._rest().work.ledger
+        found = limit_taken(self._bare, self._takers, unit, ledger)
         if found is None:
             beside = self._starts_beside(unit, proof=proof)
             if beside:

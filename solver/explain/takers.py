@@ -20,6 +20,7 @@ from solver.explain.room_now import (
     strain,
 )
 from solver.place.draft import Draft
+from solver.place.queue_ledger import Ledger
 from solver.problem.leaving_pods import NOWHERE
 from solver.problem.node_room import Bools, Ints
 from solver.problem.problem import Problem, Unit
@@ -35,6 +36,8 @@ class Takers:
         self.names: list[str] = []
         self._below: dict[tuple[str, bool], Share] = {}
         given = list(self._given(after, draft))
+        moves = sum(one.target != NOWHERE for one in after.frozen.exits)
+        self._is_new = np.arange(len(given)) < len(given) - moves
         gangs, nodes, requests = zip(*given, strict=True) if given else ((), (), ())
         self._gangs = np.array(gangs, dtype=np.int64)
         self._nodes = np.array(nodes, dtype=np.int64)
@@ -87,6 +90,8 @@ class Takers:
     def in_queue(self, queue: str, *, fixed: bool) -> "Share":
         """
         Give what each gets below a queue; of non-preemptible gangs only if so asked.
+
+        What is moved is charged to its queue already.
         """
         key = (queue, fixed)
         if key not in self._below:
@@ -95,9 +100,8 @@ class Takers:
                 queue in path(gang.queue) and not (fixed and gang.preemptible)
                 for gang in map(self._bare.gangs.__getitem__, self.names)
             ]
-            self._below[key] = self._sum(
-                np.array(below, dtype=bool)[self._gangs], self._rows
-            )
+            chosen = self._is_new & np.array(below, dtype=bool)[self._gangs]
+            self._below[key] = self._sum(chosen, self._rows)
         return self._below[key]
 
     def _sum(self, chosen: Bools, rows: Ints) -> "Share":
@@ -191,19 +195,22 @@ def _device_taken(
     return of_devices(bare, unit, nodes, rows, resource, "then ") | share.facts(column)
 
 
-def limit_taken(bare: Problem, takers: Takers, unit: Unit) -> Facts | None:
+def limit_taken(
+    bare: Problem, takers: Takers, unit: Unit, ledger: Ledger
+) -> Facts | None:
     """
     Say who gets what a unit could have used of a limit, or of a quota if it is fixed.
+
+    The ``ledger`` says what is left beside all that is planned: also of what others
+    leave of a limit.
     """
     for one in limits_of(bare, unit):
-        share = takers.in_queue(one.queue, fixed=one.fixed)
-        column = bare.room.resources.index(one.resource)
-        if one.needs > one.left - share.total(column):
-            facts: Facts = {
-                "resource": one.resource,
-                "needs": one.needs,
-                "free": one.left,
-                "queue": one.queue,
-            }
-            return facts | share.facts(column)
+        left = (ledger.quota if one.fixed else ledger.limit)[one.queue][one.resource]
+        if one.needs > left:
+            share = takers.in_queue(one.queue, fixed=one.fixed)
+            facts = share.facts(bare.room.resources.index(one.resource))
+            free = left + int(facts["given"])
+            facts |= {"resource": one.resource, "needs": one.needs, "free": free}
+            gone = {"leaving": free - one.left} if free > one.left else {}
+            return facts | {"queue": one.queue} | gone
     return None

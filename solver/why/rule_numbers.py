@@ -251,13 +251,16 @@ class _Telling:
         left = {_name_of(bound): bound.left for bound in limits_of(beside, same)}
         for bound in limits_of(problem, unit):
             shares = self.given.below(bound, problem)
-            if bound.needs > left[_name_of(bound)]:
-                queue = bound.queue
-                team = problem.queues.outside.get(queue)
+            rest = left[_name_of(bound)]
+            if bound.needs > rest:
+                team = problem.queues.outside.get(bound.queue)
                 facts = {} if team is None else team.facts(bound.resource)
-                whose = f"{facts.get('outside', f'queue {queue}')}"
-                found = _taken(bound.resource, bound.needs, bound.left, shares, whose)
-                return found if facts else replace(found, at=queue)
+                free = rest + sum(shares.values())
+                later = " once others have left" if free > bound.left else ""
+                whose = f"{facts.get('outside', f'queue {bound.queue}')} may still use"
+                whose += later
+                found = _taken(bound.resource, bound.needs, free, shares, whose)
+                return found if facts else replace(found, at=bound.queue)
         nodes = matching(problem, unit)
         then = beside.room.now
         fitting = nodes & fitting_nodes(problem, unit)
@@ -341,7 +344,7 @@ def _taken(
     rest = words.get("rest", "")
     detail = f"{alone} {given} to {names}, of {have} that are free{rest}"
     if whose:
-        detail = f"{alone} {given} to {names}, of {have} that {whose} may still use"
+        detail = f"{alone} {given} to {names}, of {have} that {whose}"
     elif total > free and needs <= free:
         detail = f"{alone} {given} to {names}; {have} are free before others leave"
     elif needs > free:

@@ -83,6 +83,16 @@ def test_reasons_and_cores_tell_parts_apart(name, strategy):
     assert (Verdict.DEVICES, told) == (why.verdict, why.sentence)
 
 
+def test_of_what_devices_have_too_few_places_for_the_places_are_said():
+    waits = part_gang("waits", mig("4g.40gb"), minimum=3)
+    snapshot = Snapshot(nodes=(sharing("m", 2, cut=(0, 1)),), gangs=(waits,))
+    plan = decide(snapshot, Policy())
+
+    why = why_waits(snapshot, Policy(), plan, "default/waits")
+
+    assert "needs 3 × MIG 4g.40gb; there is room for 2" == why.sentence
+
+
 @pytest.mark.parametrize("strategy", ["greedy", "solver"])
 def test_who_gets_the_room_of_an_instance_is_named_with_gpus(strategy):
     most = part_gang("most", fraction(800), age=3600)

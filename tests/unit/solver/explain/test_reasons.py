@@ -2,6 +2,8 @@
 What a waiting gang is told: whom, where and how much.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from models.policy import Evict, Policy, WaitingPolicy
@@ -81,6 +83,37 @@ def test_who_takes_what_a_limit_leaves_is_named_with_the_queue():
     assert ("q", 3, 2, 2, "default/first") == tuple(
         waiting.facts[name] for name in ("queue", "free", "given", "needs", "to")
     )
+
+
+def test_a_limit_takes_nothing_from_who_waits_where_others_leave_for_who_gets_it():
+    low = gang("low", queue="q", gpus=8, running=["n0"])
+    big = gang("big", queue="q", gpus=8, priority=5)
+    case = snapshot(
+        nodes(2),
+        [low, big, gang("other", queue="r", gpus=8, priority=9)],
+        [queue("q", limit=16), queue("r", quota=8)],
+    )
+    late = gang("late", queue="q", gpus=8)
+
+    waiting = told(replace(case, gangs=(*case.gangs, late)), "late", policy=Policy())
+
+    assert "8 of 8 free nvidia.com/gpu" in waiting.message
+
+
+def test_of_a_limit_is_counted_what_leaves_it_for_who_gets_it():
+    low = gang("low", queue="q", gpus=8, running=["n0"])
+    big = gang("big", queue="q", minimum=3, gpus=4, priority=5)
+    wide = gang("wide", queue="r", minimum=3, gpus=8)
+    case = snapshot(
+        nodes(3),
+        [low, big, gang("late", queue="q", gpus=4), wide],
+        [queue("q", quota=8, limit=12), queue("r", quota=16)],
+    )
+
+    waiting = told(case, "late", policy=Policy())
+
+    said = "12 of 12 nvidia.com/gpu that queue q may still take once others have left"
+    assert said in waiting.message
 
 
 def test_a_group_is_told_that_it_needs_more_than_a_limit_leaves():

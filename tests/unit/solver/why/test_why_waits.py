@@ -275,6 +275,22 @@ def test_who_does_not_start_since_the_next_round_would_evict_it_is_told_for_whom
     )
 
 
+def test_of_a_limit_is_counted_what_leaves_it_for_who_gets_it():
+    low = gang("low", queue="q", gpus=8, running=["n0"])
+    big = gang("big", queue="q", minimum=3, gpus=4, priority=5)
+    wide = gang("wide", queue="r", minimum=3, gpus=8)
+    case = snapshot(
+        nodes(3),
+        [low, big, gang("late", queue="q", gpus=4), wide],
+        [queue("q", quota=8, limit=12), queue("r", quota=16)],
+    )
+
+    assert why(case, "late", Policy()).sentence == (
+        "could start alone and needs 4 GPUs; this plan gives 12 GPUs to default/big, "
+        "of 12 GPUs that queue q may still use once others have left"
+    )
+
+
 def test_room_on_nodes_that_it_may_not_use_is_said_to_be_counted():
     old = replace(nodes(1)[0], name="old", taints=(Taint(key="old"),))
     case = snapshot((*nodes(1), old), [gang("a", minimum=3, gpus=8)])
