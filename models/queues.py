@@ -2,7 +2,7 @@
 Queues: a tree of quotas; gangs live in its leaves.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from models.resources import GPU, GPU_SHARE, SHARES_PER_GPU
@@ -18,6 +18,7 @@ class QueueResource:
     """
     One resource's rule in one queue; ``None`` is unlimited.
 
+    Where a number of GPUs is not whole, all of them are in parts (``GPU_SHARE``).
     ``lend`` is how much of the quota others may use while the queue does not.
     """
 
@@ -69,6 +70,13 @@ class Queue:
 
 
 _UNNAMED = QueueResource()
+
+
+def say_parts(queues: Iterable[Queue]) -> bool:
+    """
+    Tell whether some queue says parts of GPUs, so that all count them.
+    """
+    return any(GPU_SHARE in queue.resources for queue in queues)
 
 
 def with_shared_gpus(queue: Queue) -> Queue:

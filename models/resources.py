@@ -60,6 +60,10 @@ Stands between a resource and a model of it.
 """
 _WORTH_NOTHING = (HOST_PORTS, VOLUME_SLOTS, FREE_VOLUMES, LINKED_GPUS)
 _IN_PERCENT = frozenset({"koordinator.sh/gpu"})
+_UNITS = {CPU: 1000, GPU_SHARE: SHARES_PER_GPU}
+"""
+How many of our units one of those is in which people write amounts.
+"""
 LONGEST_SECONDS = 100 * 366 * 86400
 _LONGEST_TEXT = 64
 
@@ -148,6 +152,13 @@ def largest(resource: str) -> int:
     return MOST_GPUS if is_gpu(resource) else LARGEST_OF.get(resource, LARGEST)
 
 
+def unit_of(resource: str) -> int:
+    """
+    Say how much of a resource is one to people: a CPU, a GiB, a GPU, a piece.
+    """
+    return 2**30 if resource == MEMORY else _UNITS.get(resource, 1)
+
+
 def parse_quantity(
     resource: str, text: str | float, *, up: bool = True, most: int | None = None
 ) -> int:
@@ -168,10 +179,10 @@ def parse_quantity(
     shown = _shown(text)
     if most is None:
         most = largest(resource)
+    unit = _UNITS.get(resource, 1)
     if type(text) is int:
-        value = text * 1000 if resource == CPU else text
-        return _in_range(resource, value, most, shown)
-    number = read_number(text) * (1000 if resource == CPU else 1)
+        return _in_range(resource, text * unit, most, shown)
+    number = read_number(text) * unit
     whole = int(min(number, Decimal(2 * most)))
     if whole != number <= most:
         _refuse_parts(resource, shown)
@@ -183,6 +194,9 @@ def _refuse_parts(resource: str, shown: str) -> None:
     """
     Refuse a part of what exists in whole pieces only.
     """
+    if resource == GPU_SHARE:
+        what = "parts of GPUs count in thousandths of one"
+        raise QuantityError(f"{shown} of {GPU}: {what}")
     if resource not in {CPU, MEMORY} and "storage" not in resource:
         raise QuantityError(f"{shown} of {resource}: only whole pieces exist")
 

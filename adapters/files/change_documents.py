@@ -17,19 +17,20 @@ from models.changes import (
     GangPriority,
     GangTolerates,
     MoreMoves,
-    NewAmount,
     PassedTime,
     QueueRule,
     RemovedNodes,
     SubmittedGangs,
 )
+from models.devices.gpu_counts import in_gpus, written_name
+from models.resources import GPU_SHARE
 
 
 def change_document(  # noqa: PLR0911 - one for each
     change: Change,
 ) -> dict[str, Any]:
     """
-    Give a change as plain values; amounts are integers in the resource's unit.
+    Give a change as plain values; amounts are in the resource's unit.
     """
     match change:
         case AddedNodes():
@@ -39,8 +40,8 @@ def change_document(  # noqa: PLR0911 - one for each
         case ClosedNode():
             return {"change": change.how, "node": change.node}
         case QueueRule():
-            where = {"queue": change.queue, "resource": change.resource}
-            return {"change": change.field, **where, **_amount(change.amount)}
+            where = {"queue": change.queue, "resource": written_name(change.resource)}
+            return {"change": change.field, **where, **_amount(change)}
         case EvictedGangs():
             return {"change": "evict", "gangs": [*change.gangs]}
         case CancelledGangs():
@@ -73,8 +74,22 @@ def _of_gang(change: GangChange) -> tuple[str, dict[str, Any]]:
             return "tolerate", {"key": change.key}
 
 
-def _amount(amount: NewAmount) -> dict[str, int | None]:
+def _amount(change: QueueRule) -> dict[str, float | None]:
     """
     Give what an amount becomes, or by how much it changes; no number is unlimited.
     """
-    return {"to": amount.value} if amount.by is None else {"by": amount.by}
+    word, amount = "by", change.amount.by
+    if amount is None:
+        word, amount = "to", change.amount.value
+    return {
+        word: amount if change.field == "weight" else number(change.resource, amount)
+    }
+
+
+def number(resource: str, amount: int | None) -> float | None:
+    """
+    Give an amount in the resource's unit; GPUs with their parts as GPUs.
+    """
+    if amount is None or resource != GPU_SHARE:
+        return amount
+    return in_gpus(amount)

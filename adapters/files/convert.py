@@ -29,7 +29,7 @@ from models.gangs import DisruptionBudget, Gang
 from models.host_ports import ports_offered
 from models.memory.usage_hours import parse_usage
 from models.nodes import HOSTNAME, Node, Taint
-from models.queues import Queue, QueueResource, with_shared_gpus
+from models.queues import Queue, QueueResource, say_parts, with_shared_gpus
 from models.resources import CLAIMED_GPUS, DEFAULT_PODS, PODS, Resources
 from models.snapshot import Snapshot
 from models.topology import Topology
@@ -73,10 +73,11 @@ def _gangs(given: Given) -> tuple[Gang, ...]:
 
 def _has_parts(given: Given) -> bool:
     """
-    Tell whether anybody asks for a part of a GPU, or GPUs are had by claim.
+    Tell whether gangs or queues say a part of a GPU, or GPUs are had by claim.
     """
     claimed = any(CLAIMED_GPUS in node.allocatable for node in given.nodes)
-    return claimed or any(map(asks_for_parts, given.gangs))
+    asked = claimed or any(map(asks_for_parts, given.gangs))
+    return asked or say_parts(map(_queue, given.queues))
 
 
 def _memories(given: Given) -> frozenset[int]:
@@ -134,7 +135,7 @@ def _taken(specs: Iterable[TakenSpec]) -> tuple[TakenDevice, ...]:
 
 def _queues(given: Given) -> Iterable[Queue]:
     """
-    Make the queues; what they say of GPUs holds for parts of them too, if there are.
+    Make the queues; what they say of GPUs holds for parts of them too, if they count.
     """
     queues = map(_queue, given.queues)
     return map(with_shared_gpus, queues) if _has_parts(given) else queues
@@ -160,10 +161,10 @@ def _queue(spec: QueueSpec) -> Queue:
 def _rules(specs: Mapping[str, QuotaSpec]) -> dict[str, QueueResource]:
     return {
         name: QueueResource(
-            quota=_quota(resource, rule),
-            limit=quota_amount(resource, rule.limit),
+            quota=_quota(name, rule),
+            limit=quota_amount(name, rule.limit),
             weight=rule.weight,
-            lend=quota_amount(resource, rule.lending_limit),
+            lend=quota_amount(name, rule.lending_limit),
         )
         for resource, spec in specs.items()
         for name, rule in spec.of_models(resource)

@@ -2,6 +2,7 @@
 What becomes of a number: another one, or more or less than it was.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from models.changes.refused import ChangeRefusedError
@@ -16,9 +17,13 @@ class NewAmount:
     value: int | None = None
     by: int | None = None
 
-    def after(self, before: int | None, where: str) -> int | None:
+    def after(
+        self, before: int | None, where: str, shown: Callable[[int], str]
+    ) -> int | None:
         """
         Give what the number is then; what is unlimited stays so by any difference.
+
+        ``shown`` writes a number as people do.
 
         Raises
         ------
@@ -30,7 +35,7 @@ class NewAmount:
         else:
             amount = None if before is None else before + self.by
         if amount is not None and amount < 0:
-            what = f"would be {amount:,}"
-            least = f"take away at most {before:,}" if before else "say 0 or more"
+            what = f"would be -{shown(-amount)}"
+            least = f"take away at most {shown(before)}" if before else "say 0 or more"
             raise ChangeRefusedError(where, what, least)
         return amount

@@ -7,6 +7,7 @@ from typing import Literal
 
 from models.changes.new_amount import NewAmount
 from models.changes.refused import ChangeRefusedError, unknown
+from models.devices.gpu_counts import written_name
 from models.queues import Queue, QueueResource
 from models.resources import format_quantity
 from models.snapshot import Snapshot
@@ -24,6 +25,14 @@ class QueueRule:
     queue: str
     resource: str
     amount: NewAmount
+
+    def shown(self, amount: int) -> str:
+        """
+        Write an amount as people do; a weight is a plain number.
+        """
+        if self.field == "weight":
+            return f"{amount:,}"
+        return format_quantity(self.resource, amount)
 
 
 def with_rule(snapshot: Snapshot, change: QueueRule) -> Snapshot:
@@ -62,8 +71,9 @@ def without_effect(snapshot: Snapshot, change: QueueRule) -> str:
         limit = at.rule(name).limit
         if limit is not None and quota > limit:
             has, most = (format_quantity(name, x) for x in (quota, limit))
+            has = f"{has} {written_name(name)}"
             return (
-                f"queue {change.queue} has a quota of {has} {name}, and the limit of "
+                f"queue {change.queue} has a quota of {has}, and the limit of "
                 f"queue {at.name} is {most}: what is above it can never be used"
             )
         at = queues.get(at.parent or "")
@@ -85,8 +95,9 @@ def _known(snapshot: Snapshot, resource: str) -> None:
 
 
 def _changed(rule: QueueResource, change: QueueRule) -> QueueResource:
-    where = f"{change.field} of {change.resource} of queue {change.queue}"
-    amount = change.amount.after(getattr(rule, change.field), where)
+    name = written_name(change.resource)
+    where = f"{change.field} of {name} of queue {change.queue}"
+    amount = change.amount.after(getattr(rule, change.field), where, change.shown)
     if change.field == "quota":
         return replace(rule, quota=amount)
     if change.field == "limit":

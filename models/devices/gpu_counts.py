@@ -60,6 +60,8 @@ def in_gpus(shares: int) -> float:
     """
     Give GPUs to the thousandth, whole ones as a whole number; what is is not nothing.
     """
+    if shares < 0:
+        return -in_gpus(-shares)
     if shares % SHARES_PER_GPU == 0:
         return shares // SHARES_PER_GPU
     return max(_LEAST, round(shares / SHARES_PER_GPU, 3))

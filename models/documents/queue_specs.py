@@ -22,7 +22,7 @@ from models.documents.written import (
 )
 from models.errors import QuantityError
 from models.memory.usage_hours import parse_usage
-from models.resources import is_gpu
+from models.resources import GPU, GPU_SHARE, is_gpu, read_number
 
 GpuModel = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=63)
@@ -47,13 +47,33 @@ class QuotaSpec(ModelQuotaSpec):
 
     models: dict[GpuModel, ModelQuotaSpec] = Field(default_factory=dict, max_length=16)
 
+    def counted(self, resource: str) -> str:
+        """
+        Name what the numbers count: parts of GPUs, where one of them is not whole.
+        """
+        numbers = (self.quota, self.limit, self.lending_limit)
+        return (
+            GPU_SHARE if resource == GPU and any(map(_is_part, numbers)) else resource
+        )
+
     def of_models(self, resource: str) -> Iterator[tuple[str, ModelQuotaSpec]]:
         """
         Walk what is said of the resource and of each of its models, by name.
         """
-        yield resource, self
+        yield self.counted(resource), self
         for model, rule in self.models.items():
             yield of_model(resource, model), rule
+
+
+def _is_part(text: Written | None) -> bool:
+    """
+    Tell whether a number is not whole; what is none is refused elsewhere.
+    """
+    try:
+        number = read_number(0 if text is None else text)
+    except QuantityError:
+        return False
+    return number != number.to_integral_value()
 
 
 def _wrong_amounts(resource: str, rule: ModelQuotaSpec) -> Iterator[tuple[str, str]]:
@@ -75,7 +95,7 @@ def _check_quotas(value: dict[str, QuotaSpec]) -> dict[str, QuotaSpec]:
     check_resources(value)
     wrong: dict[str, dict[str, Any]] = {}
     for resource, rule in value.items():
-        found: dict[str, Any] = dict(_wrong_amounts(resource, rule))
+        found: dict[str, Any] = dict(_wrong_amounts(rule.counted(resource), rule))
         models = {
             model: faults
             for model, of_it in rule.models.items()

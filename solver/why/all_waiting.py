@@ -17,7 +17,7 @@ from models.changes import (
 from models.devices.gpu_counts import in_gpus, shares_asked
 from models.plan import Plan
 from models.policy import Policy, Prices
-from models.resources import SHARES_PER_GPU
+from models.resources import SHARES_PER_GPU, unit_of
 from models.snapshot import Snapshot
 from models.why.remedies import HeldBack, Remedy, WhySummary
 from models.why.verdicts import Blocker, Verdict, WhyWaits
@@ -171,7 +171,7 @@ def _changes(
             resource=resource,
             amount=NewAmount(by=needs),
         )
-        yield change, price * needs
+        yield change, price * -(-needs // unit_of(resource))
     closed = [node.name for node in problem.room.nodes if node.unschedulable]
     for name in closed[:MOST_OPENED]:
         yield ClosedNode(node=name, how="open"), prices.open

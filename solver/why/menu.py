@@ -11,7 +11,7 @@ from typing import Literal
 
 from models.changes import Change, NewAmount, QueueRule
 from models.policy import Prices
-from models.resources import CPU, GPU_SHARE, MEMORY, SHARES_PER_GPU
+from models.resources import unit_of
 from models.why.verdicts import Verdict
 from solver.problem.problem import Problem, Unit
 from solver.why.menu_line import OF_OTHERS, MenuLine
@@ -20,10 +20,6 @@ from solver.why.menu_of_room import of_room
 from solver.why.named_rules import NamedRule, most_asked
 
 MOST_DOUBLED = 3
-_UNIT_OF = {CPU: 1000, MEMORY: 2**30, GPU_SHARE: SHARES_PER_GPU}
-"""
-In what more of a limit or quota is offered and paid; of all else one by one.
-"""
 
 
 def menu_of(
@@ -55,7 +51,7 @@ def _of_queues(
         amount = getattr(queues.queues[queue].rule(resource), field)
         if queue in queues.outside or amount is None:
             continue
-        scale = _UNIT_OF.get(resource, 1)
+        scale = unit_of(resource)
         price = prices.limit if word is Verdict.LIMIT else prices.quota
         used = queues.running.get(queue, {}).get(resource, 0)
         rule = QueueRule(

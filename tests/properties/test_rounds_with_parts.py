@@ -2,11 +2,19 @@
 What is always true of rounds with parts of GPUs: their plans break no rule.
 """
 
+from dataclasses import replace
+from random import Random
+
 import pytest
 
+from benchmarks.cases.device_parts import with_parts
+from benchmarks.quality import exact_vector, vector_of
+from models.policy import Evict, Policy
+from models.resources import GPU_SHARE, SHARES_PER_GPU
 from solver import decide
 from solver.problem.problem import problem_of
 from solver.score.tiers import tier_keys
+from tests.helpers.rounds.cases import random_snapshot
 from tests.helpers.rounds.waiting_cases import with_sharers
 from tests.helpers.truth.proofs import first_lost
 
@@ -38,3 +46,32 @@ def test_greedy_is_no_better_in_the_first_tier_that_differs(seed):
 
     keys = tier_keys(problem_of(snapshot, policy))
     assert first_lost(plan, greedy, keys) is None
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("seed", [1, 2, 10, 14, 22, 46])
+def test_queues_with_parts_of_gpus_are_planned_as_by_the_exact_model(seed):
+    calm = Policy(evict=Evict(preempt=False, reclaim=False, consolidate=False))
+    snapshot = _saying_parts(with_parts(random_snapshot(seed), seed, share=0.4), seed)
+    plan = decide(snapshot, calm)
+
+    assert plan.fallback is None
+    assert exact_vector(snapshot, calm) == vector_of(plan)
+
+
+def _saying_parts(snapshot, seed):
+    """
+    Let quotas and limits of GPUs be some quarters more or less.
+    """
+    rnd = Random(f"quotas-{seed}")
+
+    def other(amount):
+        more = rnd.choice((-3, -2, -1, 1, 2, 3)) * SHARES_PER_GPU // 4
+        return None if amount is None else max(0, amount + more)
+
+    def of(queue):
+        rule = queue.rule(GPU_SHARE)
+        rule = replace(rule, quota=other(rule.quota), limit=other(rule.limit))
+        return replace(queue, resources={**queue.resources, GPU_SHARE: rule})
+
+    return replace(snapshot, queues=tuple(map(of, snapshot.queues)))

@@ -23,7 +23,7 @@ from models.changes import (
 from models.errors import QuantityError, WrongUseError
 from models.gangs import Gang
 from models.names import nearest
-from models.resources import LARGEST_TOTAL, is_gpu, parse_quantity
+from models.resources import GPU, GPU_SHARE, LARGEST_TOTAL, is_gpu, parse_quantity
 from models.snapshot import Snapshot
 
 MOST_STEPS = 200
@@ -237,10 +237,12 @@ def _queue_and_resource(field: str, name: str, snapshot: Snapshot) -> tuple[str,
 
 
 def _resource(word: str, snapshot: Snapshot) -> str:
-    if word not in {"gpu", "gpus"}:
-        return word
     named = {name for queue in snapshot.queues for name in queue.resources}
     named |= {name for node in snapshot.nodes for name in node.allocatable}
+    if word in {"gpu", "gpus", GPU} and GPU_SHARE in named:
+        return GPU_SHARE
+    if word not in {"gpu", "gpus"}:
+        return word
     found = sorted(name for name in named if is_gpu(name))
     if len(found) > 1:
         raise WrongUseError(f"gpu is one of {', '.join(found)}: name it in full")

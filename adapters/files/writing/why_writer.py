@@ -5,10 +5,9 @@ Why a gang waits, as plain values: every key, in one order.
 from dataclasses import asdict
 from typing import Any
 
-from adapters.files.change_documents import change_document
+from adapters.files.change_documents import change_document, number
 from adapters.files.change_words import change_words
-from models.devices.gpu_counts import in_gpus, written_name
-from models.resources import GPU_SHARE
+from models.devices.gpu_counts import written_name
 from models.why.remedies import Remedies, Remedy, WhenStarts, WhySummary
 from models.why.verdicts import Blocker, PlaceInLine, WhyWaits
 
@@ -111,17 +110,8 @@ def _blocker(one: Blocker) -> dict[str, Any]:
         "rule": one.rule.value,
         "at": one.at or None,
         "resource": written_name(one.resource) or None,
-        "has": _number(one.resource, one.has),
-        "used": _number(one.resource, one.used),
-        "needs": _number(one.resource, one.needs),
+        "has": number(one.resource, one.has),
+        "used": number(one.resource, one.used),
+        "needs": number(one.resource, one.needs),
         "sentence": one.sentence,
     }
-
-
-def _number(resource: str, amount: int | None) -> float | None:
-    """
-    Give an amount in the resource's unit; GPUs with their parts as GPUs.
-    """
-    if amount is None or resource != GPU_SHARE:
-        return amount
-    return in_gpus(amount)

@@ -44,6 +44,7 @@ from adapters.kube.objects.pod_record import PodRecord
 from adapters.machine.garbage import no_collection
 from models.memory.aged_gangs import AgedGangs
 from models.memory.kept import Kept
+from models.queues import say_parts
 from models.snapshot import Snapshot
 
 SCHEDULERS = ("phalanx",)
@@ -196,7 +197,8 @@ class Assembler:
         """
         Say what parts and whole GPUs count together, and which of them are linked.
         """
-        if asked.contracts or self._gangs.devices.counts_gpus:
+        counts = self._gangs.devices.counts_gpus or say_parts(snapshot.queues)
+        if asked.contracts or counts:
             snapshot = self._parts.applied(snapshot, self._loads)
         return self._links.applied(snapshot)
 

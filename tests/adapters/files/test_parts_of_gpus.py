@@ -88,6 +88,48 @@ def test_what_queues_say_of_gpus_holds_for_parts_where_there_are_any():
     assert {GPU: {"quota": 1, "limit": 2}} == written["resources"]
 
 
+def test_a_queue_that_says_part_of_a_gpu_lets_all_count_parts():
+    rules = {"quota": 0.5, "limit": "2500m", "lendingLimit": 0.25}
+    queues = [
+        {"name": "default", "resources": {GPU: {"quota": 1, "limit": 2}}},
+        {"name": "small", "resources": {GPU: rules}},
+    ]
+    gang = {"requests": {GPU: 1}}
+    found = scenario_of("test", document(gang, queues=queues)).snapshot
+    again = json.loads(json.dumps(snapshot_document(found)))
+
+    assert [{GPU_SHARE}] * 2 == [queue.resources.keys() for queue in found.queues]
+    assert (7000, 14000) == _bounds(found.queues[0])
+    assert (3500, 17500) == _bounds(found.queues[1])
+    assert 1750 == found.queues[1].rule(GPU_SHARE).kept
+    assert 7000 == found.gangs[0].tree.requests[GPU_SHARE]
+    assert found == scenario_of("test", again).snapshot
+
+
+def _bounds(queue):
+    rule = queue.rule(GPU_SHARE)
+    return rule.quota, rule.limit
+
+
+@pytest.mark.parametrize(
+    ("rule", "wrong"),
+    [
+        ({"quota": 0.3333}, "parts of GPUs count in thousandths of one"),
+        ({"limit": 0.5, "quota": "half"}, "not a quantity"),
+        ({"limit": 0.5, "quota": -1}, "is negative"),
+        ({"limit": float("nan")}, "not a quantity"),
+        ({"models": {"H100": {"quota": 0.5}}}, "only whole pieces exist"),
+    ],
+)
+def test_a_queue_says_no_odd_part_of_a_gpu(rule, wrong):
+    queues = [{"name": "default", "resources": {GPU: rule}}]
+    with pytest.raises(InputRejectedError) as caught:
+        scenario_of("test", document({"requests": {GPU: 1}}, queues=queues))
+
+    (said,) = map(str, caught.value.problems)
+    assert wrong in said
+
+
 RUNS = {"node": "n", "devices": [0]}
 MISTAKES = {
     "a whole GPU as a part": ({"gpu": {"fraction": 1}}, "fraction", "less than 1"),

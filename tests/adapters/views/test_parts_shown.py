@@ -92,6 +92,34 @@ def test_plans_beside_each_other_count_parts_of_gpus(shared, capsys):
     assert ["1.8", "1.3", "−0.5"] == line.split()[-3:]
 
 
+@pytest.mark.parametrize("resource", ["gpu", GPU])
+def test_a_limit_of_gpus_changes_where_parts_count(shared, capsys, resource):
+    less = f"q.{resource}=-1.5"
+    then = json.loads(said(capsys, "what-if", shared, "--limit", less, "-o", "json"))
+
+    more = {"change": "limit", "queue": "q", "resource": GPU, "by": -1.5}
+    assert [more] == then["changes"]
+    assert 1.5 == then["after"]["totals"]["gpus"]
+
+
+def test_a_remedy_names_gpus_and_their_price_as_files_do(tmp_path, capsys):
+    half = {"gpu": {"fraction": 0.5}, "queue": "q", "min": 1}
+    document = scenario(
+        nodes=[{"name": "a", "allocatable": {GPU: 4}}],
+        queues=[{"name": "q", "resources": {GPU: {"quota": 0.5, "limit": 0.5}}}],
+        gangs=[{"name": name} | half for name in "ab"],
+    )
+    path = tmp_path / "small.yaml"
+    path.write_text(json.dumps(document))
+    why = json.loads(said(capsys, "why", "gang", "b", str(path), "-o", "json"))
+    best = json.loads(said(capsys, "why", "--summary", str(path), "-o", "json"))["best"]
+
+    more = {"change": "limit", "queue": "q", "resource": GPU}
+    assert [more | {"by": 1}] == why["remedies"][0]["changes"]
+    assert [more | {"by": 0.5}] == best["changes"]
+    assert 1 == best["price"]
+
+
 def test_a_node_shows_its_gpus_as_cells_and_who_is_on_which(shared, capsys):
     told = said(capsys, "describe", "node", "a", "-f", shared).splitlines()
     rows = json.loads(said(capsys, "get", "nodes", "-f", shared, "-o", "json"))["items"]

@@ -10,7 +10,14 @@ from adapters.kube.dialects.notes import MOST_NUMBER, closed, count, named
 from adapters.kube.objects.fields import FieldError, Json, mapping, records, shown, text
 from models.errors import QuantityError
 from models.queues import Queue, QueueResource
-from models.resources import CPU, GPU, MEMORY, parse_duration
+from models.resources import (
+    CPU,
+    GPU,
+    GPU_SHARE,
+    MEMORY,
+    SHARES_PER_GPU,
+    parse_duration,
+)
 from models.topology import Topology
 
 UNITS: Mapping[str, tuple[str, int]] = {
@@ -21,7 +28,11 @@ UNITS: Mapping[str, tuple[str, int]] = {
 """
 KAI's names of resources: ours, and our units in one of KAI's.
 
-KAI writes milli-CPU, millions of bytes and whole GPUs.
+KAI writes milli-CPU, millions of bytes and GPUs.
+"""
+_FINEST = 1000
+"""
+In so many parts of a GPU quotas count.
 """
 PRIORITY = 100
 MOST = 10**12
@@ -85,10 +96,7 @@ def _queue(name: str, raw: Raw, scale: int) -> Queue:
         name=name,
         parent=text(spec, "parentQueue", "spec") or None,
         priority=PRIORITY if priority is None else priority,
-        resources={
-            ours: _rule(resources, word, size, scale)
-            for word, (ours, size) in UNITS.items()
-        },
+        resources=dict(_rule(resources, word, scale) for word in UNITS),
         preempt_min_runtime=_duration(spec, "preemptMinRuntime"),
         reclaim_min_runtime=_duration(spec, "reclaimMinRuntime"),
     )
@@ -96,36 +104,47 @@ def _queue(name: str, raw: Raw, scale: int) -> Queue:
 
 def _rounded(name: str, raw: Raw) -> Iterator[str]:
     """
-    Say which numbers of GPUs are rounded down: queues hold whole ones.
+    Say which numbers of GPUs are rounded down: queues hold thousandths.
     """
     said = mapping(mapping(mapping(raw, "spec"), "resources"), "gpu")
     for key in ("quota", "limit"):
         number = _number(said, key, least=-1)
-        if number.denominator > 1:
+        thousandths = int(number * _FINEST)
+        if thousandths != number * _FINEST:
             place = f"Queue {name}, spec.resources.gpu.{key}"
-            yield f"{place}: {said[key]} counts as {int(number)}: GPUs are whole"
+            what = f"{said[key]} counts as {thousandths / _FINEST:.12g}"
+            yield f"{place}: {what}: GPUs count in thousandths"
 
 
-def _rule(resources: Json, word: str, size: int, scale: int) -> QueueResource:
+def _rule(resources: Json, word: str, scale: int) -> tuple[str, QueueResource]:
+    """
+    Read one resource's numbers; those of GPUs count parts, where one is not whole.
+    """
     place = f"spec.resources.{word}"
     raw = mapping(resources, word, "spec.resources")
-    return QueueResource(
-        quota=_amount(raw, "quota", place, size),
-        limit=_amount(raw, "limit", place, size),
-        weight=int(_number(raw, "overQuotaWeight", place) * scale),
-    )
+    quota, limit = (_bound(raw, key, place) for key in ("quota", "limit"))
+    name, size = UNITS[word]
+    unit = 1
+    if name == GPU and any(bound and bound.denominator > 1 for bound in (quota, limit)):
+        name, size, unit = GPU_SHARE, _FINEST, SHARES_PER_GPU // _FINEST
+
+    def amount(bound: Fraction | None) -> int | None:
+        return None if bound is None else int(bound * size) * unit
+
+    weight = int(_number(raw, "overQuotaWeight", place) * scale)
+    return name, QueueResource(quota=amount(quota), limit=amount(limit), weight=weight)
 
 
-def _amount(raw: Json, key: str, place: str, size: int) -> int | None:
+def _bound(raw: Json, key: str, place: str) -> Fraction | None:
     """
-    Give an amount in our unit, rounded down; -1 is unlimited.
+    Give a quota or limit in KAI's unit; -1 is unlimited.
     """
     number = _number(raw, key, place, least=-1)
     if number == -1:
         return None
     if number < 0:
         raise FieldError(f"{place}.{key}", f"{shown(raw[key])} is neither -1 nor more")
-    return int(number * size)
+    return number
 
 
 def _number(raw: Json, key: str, place: str = "", *, least: int = 0) -> Fraction:

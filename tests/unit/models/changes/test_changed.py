@@ -23,7 +23,7 @@ from models.gangs import DisruptionBudget, PodPhase, pod_sets
 from models.nodes import HOSTNAME, Taint
 from models.policy import Policy
 from models.queues import QueueResource
-from models.resources import CPU, GPU
+from models.resources import CPU, GPU, GPU_SHARE, SHARES_PER_GPU
 from solver import decide
 from tests.helpers.build import gang, node, queue, requests, snapshot
 
@@ -132,6 +132,17 @@ def test_a_number_of_a_queue_is_set_or_changed(field, amount, rule):
     after = changed(before, [change])
 
     assert [before.queues[0], rule] == [after.queues[0], after.queues[1].rule(GPU)]
+
+
+def test_what_a_queue_cannot_lose_of_its_gpus_is_said_as_people_write_it():
+    half = QueueResource(limit=SHARES_PER_GPU // 2)
+    before = snapshot([node()], queues=[queue("q", resources={GPU_SHARE: half})])
+    less = NewAmount(by=-SHARES_PER_GPU)
+    change = QueueRule(field="limit", queue="q", resource=GPU_SHARE, amount=less)
+
+    (said,) = refused(before, change)
+
+    assert f"limit of {GPU} of queue q: would be -0.5 (take away at most 0.5)" == said
 
 
 def test_a_resource_that_got_its_first_rule_has_none_in_other_queues():

@@ -58,7 +58,19 @@ QUEUES = {
     ),
     "parts of GPUs": (
         "{resources: {gpu: {quota: 1.5, limit: 2.9}}}",
-        {"nvidia.com/gpu": [1, 2, 0]},
+        {"gpu-share": [10500, 20300, 0]},
+    ),
+    "whole GPUs beside a part": (
+        "{resources: {gpu: {quota: 2, limit: 2.5}}}",
+        {"gpu-share": [14000, 17500, 0]},
+    ),
+    "a part and no limit": (
+        "{resources: {gpu: {quota: 0.5, limit: -1}}}",
+        {"gpu-share": [3500, None, 0]},
+    ),
+    "finer than thousandths": (
+        "{resources: {gpu: {quota: 0.3339}}}",
+        {"gpu-share": [7 * 333, 0, 0]},
     ),
     "milli-CPU": (
         "{resources: {cpu: {quota: 1500, limit: 2000}}}",
@@ -156,10 +168,11 @@ def test_a_topology_is_read_outermost_first():
     ]
 
 
-def test_a_part_of_a_gpu_that_a_queue_loses_is_named():
+def test_what_a_queue_loses_of_a_part_of_a_gpu_is_named():
     warnings = []
-    spec = "{resources: {gpu: {quota: 2, limit: 3.5}, cpu: {quota: 0.5}}}"
+    spec = "{resources: {gpu: {quota: 0.5, limit: 3.3339}, cpu: {quota: 0.5}}}"
     queues(("team", spec), warnings=warnings)
 
     (said,) = warnings
-    assert said.startswith("Queue team, spec.resources.gpu.limit: 3.5 counts as 3")
+    place = "Queue team, spec.resources.gpu.limit"
+    assert f"{place}: 3.3339 counts as 3.333: GPUs count in thousandths" == said
