@@ -195,9 +195,7 @@ def of_devices(
     then: str = "",
 ) -> Facts:
     """
-    Say what a unit needs of GPUs and what lies free of them, parts of them included.
-
-    Of a part it says which, of how many pods, and what devices have room for.
+    Say what a unit needs of GPUs and their parts, and what lies free of them.
 
     Parameters
     ----------
@@ -223,8 +221,7 @@ def of_devices(
         return facts
     column = problem.room.resources.index(resource)
     room = int(rows[nodes, column].clip(min=0).sum())
-    told = [f"there is {then}room for {room}"] if room else []
-    told += [rest_of_devices(problem, nodes, resource, rows, then)]
+    rest = rest_of_devices(problem, nodes, resource, rows, then)
+    told = [f"there is {then}room for {room}"] * bool(room) + [rest] * bool(rest)
     pods = sum(needed(state, resource) for state in unit.states)
-    rest = "; ".join(filter(None, told))
-    return {**facts, "part": resource, "pods": pods, "rest": rest}
+    return {**facts, "part": resource, "pods": pods, "rest": "; ".join(told)}

@@ -2,14 +2,14 @@
 The numbers of a rule: where it holds, how much there is, who has it, what is needed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from models.devices.gpu_counts import shares_asked
 from models.devices.gpu_parts import is_part
 from models.resources import GPU_SHARE
-from models.why.reasons import Fact, Facts, counted, device_words, listed
+from models.why.given_away import held_back, taken
+from models.why.reasons import Facts, counted, device_words, listed
 from models.why.verdicts import Blocker, Verdict, amount
 from solver.evict.open_step import open_step, remembering
 from solver.explain.fragments import pieces
@@ -246,21 +246,13 @@ class _Telling:
         """
         problem, unit = self.ask.world(self.core - {OUTRANKED})
         if self.given.held_for:
-            return _held_back(self.given.held_for)
+            return held_back(self.given.held_for)
         beside, same = self.ask.world(self.core)
         left = {_name_of(bound): bound.left for bound in limits_of(beside, same)}
         for bound in limits_of(problem, unit):
             shares = self.given.below(bound, problem)
-            rest = left[_name_of(bound)]
-            if bound.needs > rest:
-                team = problem.queues.outside.get(bound.queue)
-                facts = {} if team is None else team.facts(bound.resource)
-                free = rest + sum(shares.values())
-                later = " once others have left" if free > bound.left else ""
-                whose = f"{facts.get('outside', f'queue {bound.queue}')} may still use"
-                whose += later
-                found = _taken(bound.resource, bound.needs, free, shares, whose)
-                return found if facts else replace(found, at=bound.queue)
+            if bound.needs > left[_name_of(bound)]:
+                return _of_limit(problem, bound, left[_name_of(bound)], shares)
         nodes = matching(problem, unit)
         then = beside.room.now
         fitting = nodes & fitting_nodes(problem, unit)
@@ -270,12 +262,26 @@ class _Telling:
         if device and shares:
             of_gpus = of_devices(problem, unit, nodes, then, device, "then ")
             numbers = int(of_gpus["needs"]), int(of_gpus["free"])
-            return _taken(GPU_SHARE, *numbers, shares, words=device_words(of_gpus))
+            return taken(GPU_SHARE, *numbers, shares, words=device_words(of_gpus))
         free = problem.room.now[nodes].clip(min=0).sum(axis=0)
         rest = then[nodes].clip(min=0).sum(axis=0)
         column, resource, needs = _most_strained(problem, unit, rest)
         shares = self.given.amounts(resource, lambda _, node: bool(nodes[node]))
-        return _taken(resource, needs, int(free[column]), shares)
+        return taken(resource, needs, int(free[column]), shares)
+
+
+def _of_limit(
+    problem: Problem, bound: Bound, rest: int, shares: Mapping[str, int]
+) -> Blocker:
+    """
+    Say who gets what a limit leaves, also of what others leave of it.
+    """
+    team, free = problem.queues.outside.get(bound.queue), rest + sum(shares.values())
+    facts = {} if team is None else team.facts(bound.resource)
+    whose = f"{facts.get('outside', f'queue {bound.queue}')} may still use"
+    whose += " once others have left" if free > bound.left else ""
+    found = taken(bound.resource, bound.needs, free, shares, whose)
+    return found if facts else replace(found, at=bound.queue)
 
 
 def _where_allowed(problem: Problem, unit: Unit, resource: str) -> int:
@@ -318,46 +324,6 @@ def _of_choice(rule: NamedRule, problem: Problem, unit: Unit) -> Blocker:
         has=due.get(scarce, 0),
         used=due.get(scarce, 0) - left[scarce],
         facts={"wanted": f"more {' and '.join(asked)}"},
-    )
-
-
-def _held_back(names: Sequence[str]) -> Blocker:
-    behind = listed(names, "gang")
-    detail = f"could start alone, and is held back for {behind}"
-    facts: Facts = {"gangs": len(names), "behind": behind, "detail": detail}
-    return Blocker(rule=Verdict.OUTRANKED, facts=facts)
-
-
-def _taken(
-    resource: str,
-    needs: int,
-    free: int,
-    shares: Mapping[str, int],
-    whose: str = "",
-    words: Mapping[str, Fact] = MappingProxyType({}),
-) -> Blocker:
-    total = sum(shares.values())
-    names = listed([*shares], "gang") or "others"
-    given, have = amount(resource, total), amount(resource, free)
-    wanted = words.get("wanted", amount(resource, needs))
-    alone = f"could start alone and needs {wanted}; this plan gives"
-    rest = words.get("rest", "")
-    detail = f"{alone} {given} to {names}, of {have} that are free{rest}"
-    if whose:
-        detail = f"{alone} {given} to {names}, of {have} that {whose}"
-    elif total > free and needs <= free:
-        detail = f"{alone} {given} to {names}; {have} are free before others leave"
-    elif needs > free:
-        detail = f"could start if others left for it; {alone} {given} to {names}"
-        detail = detail.replace("could start alone and ", "")
-    facts: Facts = {"gangs": len(shares), "to": names, "detail": detail}
-    return Blocker(
-        rule=Verdict.OUTRANKED,
-        resource=resource,
-        has=free,
-        used=total,
-        needs=needs,
-        facts=facts,
     )
 
 
