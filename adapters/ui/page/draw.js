@@ -193,15 +193,12 @@ class NodeMap {
       pen.globalAlpha = 1;
       pen.fillStyle = theme.hole;
       pen.fillRect(cx, cy, inner, inner);
-      if (parts && parts.has(i)) this.shared(parts.get(i), cx, cy, inner, lit);
-      else if (under) this.full(under, cx, cy, inner, lit);
+      if (parts && parts.has(i)) this.shared(parts.get(i), cx, cy, inner);
+      else if (under) this.block(...under, cx, cy, inner, inner);
       else if (!over) { pen.strokeStyle = theme.line; pen.lineWidth = 0.7; pen.strokeRect(cx + 0.5, cy + 0.5, inner - 1, inner - 1); }
       if (over) {
         pen.globalAlpha = lit < 0 || over[0] === lit ? 1 : 0.2;
-        pen.strokeStyle = this.colours[over[0]];
-        pen.lineWidth = Math.max(1, size / 6);
-        const edge = pen.lineWidth / 2;
-        pen.strokeRect(cx + edge, cy + edge, inner - 2 * edge, inner - 2 * edge);
+        this.kept(over[0], cx, cy, inner, inner);
       }
     }
     pen.globalAlpha = 1;
@@ -213,37 +210,50 @@ class NodeMap {
     }
   }
 
-  full([gang, how], x, y, inner, lit) {
-    const pen = this.pen;
+  block(gang, how, x, y, wide, high) {
+    // A GPU or a part of one: a dot where it starts, crossed where it leaves.
+    const pen = this.pen, lit = this.lit;
     pen.globalAlpha = (lit < 0 || gang === lit ? 1 : 0.2) * (how === "t" ? 0.5 : 1);
+    if ("kp".includes(how)) { this.kept(gang, x, y, wide, high); return; }
     pen.fillStyle = gang < 0 ? theme.others : this.colours[gang];
-    pen.fillRect(x, y, inner, inner);
+    pen.fillRect(x, y, wide, high);
     if (how === "b") {
       pen.fillStyle = theme.card;
       pen.beginPath();
-      pen.arc(x + inner / 2, y + inner / 2, Math.max(1, inner * 0.2), 0, 7);
+      pen.arc(x + wide / 2, y + high / 2, Math.max(1, Math.min(wide * 0.2, high * 0.3)), 0, 7);
       pen.fill();
     } else if (how === "e" || how === "m") {
       pen.strokeStyle = theme.card;
-      pen.lineWidth = Math.max(1, inner / 6);
+      pen.lineWidth = Math.max(1, high / 6);
       pen.beginPath();
-      pen.moveTo(x, y + inner);
-      pen.lineTo(x + inner, y);
+      pen.moveTo(x, y + high);
+      pen.lineTo(x + wide, y);
       pen.stroke();
     }
   }
 
-  shared(parts, x, y, inner, lit) {
+  kept(gang, x, y, wide, high) {
+    const pen = this.pen;
+    pen.strokeStyle = this.colours[gang];
+    pen.lineWidth = Math.max(1, Math.min(this.size / 6, high / 3));
+    const edge = pen.lineWidth;
+    pen.strokeRect(x + edge / 2, y + edge / 2, wide - edge, high - edge);
+    // Seen also on what leaves and has the same colour.
+    pen.strokeStyle = theme.card;
+    pen.lineWidth = 1;
+    pen.strokeRect(x + edge + 0.5, y + edge + 0.5, wide - 2 * edge - 1, high - 2 * edge - 1);
+  }
+
+  shared(parts, x, y, inner) {
     const pen = this.pen;
     let from = y + inner;
     pen.strokeStyle = theme.line;
+    pen.lineWidth = 0.7;
     pen.strokeRect(x + 0.5, y + 0.5, inner - 1, inner - 1);
     for (const [gang, size, how] of parts) {
       const high = Math.max(1, inner * Math.min(1000, size) / 1000);
       from -= high;
-      pen.globalAlpha = (lit < 0 || gang === lit ? 1 : 0.2) * ("ekmpt".includes(how) ? 0.5 : 1);
-      pen.fillStyle = this.colours[gang];
-      pen.fillRect(x, Math.max(y, from), inner, Math.max(1, high - 1));
+      this.block(gang, how, x, Math.max(y, from), inner, Math.max(1, high - 1));
     }
     pen.globalAlpha = 1;
   }

@@ -95,7 +95,7 @@ function views() {
     if (input.disabled && state.view === input.value) state.view = "now";
   }
   for (const input of document.querySelectorAll("#view input")) input.checked = input.value === state.view;
-  $("#mine").textContent = plan ? state.frame.plan.strategy.replace(/^./, (sign) => sign.toUpperCase()) : "Plan";
+  $("#mine").textContent = plan ? titled(state.frame.plan.strategy) : "Plan";
 }
 
 function known() {

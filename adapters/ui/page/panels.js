@@ -1,6 +1,7 @@
 // What stands beside the map. Names are only ever written as text.
 const $ = (query, from = document) => from.querySelector(query);
 const counted = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+const does = (n, verb) => `${n.toLocaleString("en")} ${verb}${n === 1 ? "s" : ""}`;
 const starting = (n) => `${counted(n, "gang")} ${n === 1 ? "starts" : "start"}`;
 const WAITS = new Set(["Waiting", "Reserved"]);
 let waitsShown = 60;
@@ -10,6 +11,10 @@ function made(tag, text = "", name = "") {
   if (text) element.textContent = text;
   if (name) element.className = name;
   return element;
+}
+
+function titled(word) {
+  return word.replace(/^./, (sign) => sign.toUpperCase());
 }
 
 function lasted(seconds) {
@@ -173,13 +178,13 @@ function showPlan(frame, other) {
   panel.hidden = !plan;
   if (!plan) return;
   $(".wide", panel).hidden = !plan.tiers.length;
-  const parts = [`${plan.strategy}, ${plan.status}`, starting(plan.starts), `${plan.waits} wait`, `${plan.leaves} leave`];
+  const parts = [`${plan.strategy}, ${plan.status}`, starting(plan.starts), does(plan.waits, "wait"), does(plan.leaves, "leave")];
   if (plan.gpus !== null) parts.push(`${counted(plan.gpus, "GPU")} at work`);
   $("#plan-head").textContent = other && other.plan ? "The plan, beside greedy’s" : "The plan";
   if (plan.seconds !== null) parts.push(`${plan.seconds.toFixed(2)} s`);
-  if (other && other.plan) parts.push(`greedy: ${other.plan.starts} start, ${counted(other.plan.gpus, "GPU")} at work`);
+  if (other && other.plan) parts.push(`greedy: ${does(other.plan.starts, "start")}, ${counted(other.plan.gpus, "GPU")} at work`);
   $("#summary").textContent = parts.join(" · ");
-  $("#own").textContent = plan.strategy;
+  $("#own").textContent = titled(plan.strategy);
   const theirs = new Map(other && other.plan ? other.plan.tiers.map((tier) => [tier.name.replace(/^\d+ /, ""), tier.shown]) : []);
   $("tbody", panel).replaceChildren(...plan.tiers.map((tier) => {
     const row = made("tr"), name = made("td", tier.name), bare = tier.name.replace(/^\d+ /, "");

@@ -51,7 +51,7 @@ function saysRound(round, number, count) {
   if (count > 1) parts.unshift(`Round ${number + 1} of ${count}`);
   if (round.planned) {
     if (round.tier) parts.push(`${round.tier}: ${percent(round.value)}${round.bound === null || round.bound === undefined ? "" : `, bound ${percent(round.bound)}`}`);
-    parts.push(`${starting(round.starts || 0)}, ${round.waits || 0} wait`);
+    parts.push(`${starting(round.starts || 0)}, ${does(round.waits || 0, "wait")}`);
     if (round.seconds !== null) parts.push(`decided in ${round.seconds.toFixed(2)} s`);
   } else parts.push("as it is; not planned");
   return parts.join(" · ");

@@ -17,9 +17,11 @@ from adapters.ui.feeds import add_round
 from adapters.ui.frame import RoundFacts
 from adapters.ui.frame_store import FrameStore
 from adapters.ui.server import UiAddress
+from models.resources import GPU, GPU_SHARE
 from tests.helpers.build import gang, node, queue, snapshot
 from tests.helpers.chromium import Chromium, executable
 from tests.helpers.looked_at import racks, seen_of, served, show
+from tests.helpers.rounds.parts import fraction, part_gang, sharing
 
 WITH_BROWSER = pytest.mark.skipif(
     executable() is None,
@@ -151,6 +153,55 @@ def test_why_a_gang_waits_is_proven_when_it_is_lit_up(browser):
     assert "raise the limit of q by 2 GPUs" in helps
     assert "When: unknown" in helps
     assert [] == browser.complaints()
+
+
+@WITH_BROWSER
+@pytest.mark.parametrize("screen", SCREENS)
+def test_the_whole_table_of_tiers_is_seen(browser, small, screen):
+    opened(browser, small, screen)
+    browser.evaluate("document.querySelector('#view input[value=both]').click()")
+    browser.wait("!document.querySelector('#plan tbody').textContent.includes('…')")
+    hidden = "(e => e.scrollWidth - e.clientWidth)(document.querySelector('.wide'))"
+
+    assert browser.evaluate(hidden) <= 0
+    said = browser.evaluate("document.querySelector('#summary').textContent")
+    assert "1 leaves" in said
+
+
+@WITH_BROWSER
+def test_parts_that_start_and_those_that_are_reserved_are_told_apart(browser):
+    """
+    In the middle of the one is a dot, of the other nothing: both show no colour of it.
+    """
+    runs = part_gang("runs", fraction(900), ("n0", 0))
+    leaves = gang("leaves", requests={GPU_SHARE: 14_000, GPU: 2}, running=["n1"])
+    waits = [
+        part_gang("starts", fraction(900), priority=9),
+        part_gang("kept", fraction(900), minimum=2, priority=9),
+    ]
+    there = snapshot([sharing("n0"), sharing("n1")], [runs, leaves, *waits])
+    store = FrameStore("a test", live=False)
+    show(store, there)
+    middle = """(() => {
+        const map = maps[0], inner = map.size - 1, scale = map.scale;
+        const taken = Object.entries(map.frame.parts).flatMap(([node, parts]) =>
+            parts.map((part) => [Number(node), part]));
+        return taken.map(([node, [, device, , how]]) => {
+            const [x, y] = map.boxes[node], slot = [...partsOf(
+                map.frame.nodes[node], map.frame.parts[node], "plan").keys()].sort()[
+                map.frame.parts[node].findIndex((part) => part[1] === device)];
+            const at = [x + 2 + slot * map.size + inner / 2, y + 15 + inner * 0.55];
+            const found = map.pen.getImageData(at[0] * scale, at[1] * scale, 1, 1).data;
+            return [how, [...found.slice(0, 3)].join()];
+        });
+    })()"""
+    with served(store) as server:
+        opened(browser, server)
+        drawn = browser.evaluate(middle)
+
+    card = {colour for how, colour in drawn if how != "r"}
+    assert {"r", "b", "k"} == {how for how, _ in drawn}
+    assert all(colour not in card for how, colour in drawn if how == "r")
 
 
 @WITH_BROWSER
