@@ -12,12 +12,16 @@ from typing import NamedTuple
 
 from models.devices.gpu_parts import WHOLE
 from solver.devices.packing_bounds import least_opened, most_by_weight
-from solver.devices.packing_items import Bin, Item, Wanted, put, takes
+from solver.devices.packing_items import Bin, DeviceShare, Item, Wanted, put, takes
 from solver.devices.packing_search import PackingSearch
 
 NO_DEVICE = 1 << 20
 """
 Stands for what is left of devices where none takes an item.
+"""
+_MOST_SEARCHED = 200
+"""
+Beside more pods than these on one node, a packing by fit is taken as it is.
 """
 Places = tuple[tuple[int, ...], ...]
 """
@@ -44,7 +48,9 @@ def packed(bins: tuple[Bin, ...], fresh: Bin, wanted: tuple[Wanted, ...]) -> Pac
     """
     order = sorted(range(len(wanted)), key=lambda at: (_size(fresh, wanted[at]), at))
     found = _by_fit(bins, fresh, [wanted[at] for at in order])
-    for opened in range(least_opened(bins, fresh, wanted), found.opened):
+    many = sum(one.number for one in wanted) > _MOST_SEARCHED
+    least = found.opened if many else least_opened(bins, fresh, wanted)
+    for opened in range(least, found.opened):
         search = PackingSearch([wanted[at] for at in order])
         places = search.run((*bins, *([fresh] * opened)))
         if places is not None:
@@ -86,6 +92,8 @@ def _by_fit(bins: Sequence[Bin], fresh: Bin, wanted: Sequence[Wanted]) -> Packed
 
 
 def _put_often(device: Bin, item: Item, times: int) -> Bin:
+    if isinstance(item, DeviceShare):
+        item, times = DeviceShare(item.cores * times, item.memory * times), 1
     for _ in range(times):
         more = put(device, item)
         assert more is not None

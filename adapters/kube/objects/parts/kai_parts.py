@@ -6,9 +6,10 @@ device it is KAI's binder finds out, by a pod that keeps one GPU for the group.
 """
 
 import math
+import re
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
-from decimal import Decimal, InvalidOperation
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from decimal import Decimal
 
 from adapters.kube.objects.fields import FieldError, shown
 from adapters.kube.objects.parts.part_keys import KAI
@@ -17,6 +18,7 @@ from models.resources import Resources, is_gpu
 
 FRACTION, MEMORY, NUMBER = "gpu-fraction", "gpu-memory", "gpu-fraction-num-devices"
 KEYS = (FRACTION, MEMORY, NUMBER)
+CONTAINER = "gpu-fraction-container-name"
 GROUP = "runai-gpu-group"
 RESERVATIONS = "kai-resource-reservation"
 """
@@ -32,6 +34,7 @@ _MOST_DEVICES = 64
 _MOST_MIB = 2**24
 _LONGEST = 20
 _HEX = frozenset("0123456789abcdef")
+_SHARE = re.compile(r"\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 
 
 def asks(annotations: Mapping[str, str]) -> bool:
@@ -45,13 +48,17 @@ def words(annotations: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """
     Give the annotations that say what is asked.
     """
-    found = ((key, annotations.get(key)) for key in (*KEYS, _MPS))
+    found = ((key, annotations.get(key)) for key in (*KEYS, _MPS, CONTAINER))
     return tuple((key, said) for key, said in found if said is not None)
 
 
-def part_asked_of_kai(said: Mapping[str, str], asked: Resources) -> GpuPart | None:
+def part_asked_of_kai(
+    said: Mapping[str, str], asked: Resources, containers: Collection[str]
+) -> GpuPart | None:
     """
     Read the part that annotations ask for, as KAI's binder accepts it.
+
+    ``containers`` are the names of those that may get it.
 
     Raises
     ------
@@ -66,6 +73,9 @@ def part_asked_of_kai(said: Mapping[str, str], asked: Resources) -> GpuPart | No
         if said.get(_MPS) == "true":
             raise FieldError(f"annotation {_MPS}", f"it needs {FRACTION} beside it")
         return None
+    if CONTAINER in said and said[CONTAINER] not in containers:
+        what = f"{shown(said[CONTAINER])} is no container of the pod"
+        raise FieldError(f"annotation {CONTAINER}", what)
     key = MEMORY if fraction is None else FRACTION
     if fraction is not None and memory is not None:
         raise FieldError(f"annotation {MEMORY}", f"a pod says it or {FRACTION}")
@@ -102,11 +112,8 @@ def _thousandths(said: str) -> int:
     """
     Read a share between 0 and 1; one with more than three decimals is rounded up.
     """
-    try:
-        value = Decimal(said[:_LONGEST])
-    except InvalidOperation:
-        value = Decimal(0)
-    if not value.is_finite() or not 0 < value < 1:
+    value = Decimal(said) if _SHARE.fullmatch(said) else Decimal(0)
+    if not 0 < value < 1:
         what = f"{shown(said)} is not a number between 0 and 1"
         raise FieldError(f"annotation {FRACTION}", what)
     return math.ceil(value * WHOLE)

@@ -8,7 +8,7 @@ fault that names the field.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from adapters.kube.objects.fields import FieldError, Json, mapping, records, shown
+from adapters.kube.objects.fields import FieldError, Json, mapping, records, shown, text
 from adapters.kube.objects.parts.kai_parts import SLOTS as KAI_SLOTS
 from adapters.kube.objects.parts.kai_parts import asks, part_asked_of_kai
 from adapters.kube.objects.parts.part_keys import (
@@ -77,7 +77,7 @@ def part_asked(spec: Json, requests: Resources, said: Mapping[str, str]) -> Part
     """
     asking = list(_asking(spec))
     if asks(said):
-        return _asked_by_words(asking, requests, said)
+        return _asked_by_words(spec, asking, requests, said)
     if not asking:
         return PartAsked(gpus=gpus_by_container(spec)) if GPU in requests else NOTHING
     first, place, contract = asking[0]
@@ -108,7 +108,10 @@ Asking = tuple[Json, str, ContractWords]
 
 
 def _asked_by_words(
-    asking: Sequence[Asking], requests: Resources, said: Mapping[str, str]
+    spec: Json,
+    asking: Sequence[Asking],
+    requests: Resources,
+    said: Mapping[str, str],
 ) -> PartAsked:
     """
     Read what annotations ask for, which KAI gives to the pod and no container.
@@ -118,7 +121,12 @@ def _asked_by_words(
         what = f"a pod asks in one contract, and not in kai and {contract.name}"
         return PartAsked(unsupported=(f"{place}.resources: {what}",))
     try:
-        part = part_asked_of_kai(said, requests)
+        names = {
+            text(container, "name", f"spec.{word}")
+            for word in _WORDS
+            for container in records(spec, word, "spec")
+        }
+        part = part_asked_of_kai(said, requests, names)
     except FieldError as error:
         return PartAsked(invalid=(str(error),))
     if part is None:

@@ -75,6 +75,13 @@ def test_what_more_fits_is_what_can_be_packed_beside():
     assert -1 == most_more((), FRESH, beside, DeviceShare(100, 0), 1, 1)
 
 
+def test_thousands_of_small_parts_are_counted_beside_memory():
+    memory = (share(0, memory=30_000),)
+    small = DeviceShare(1, 81)
+
+    assert 7635 == most_more((), SharedBin(1000, 81_500), memory, small, 1, 8)
+
+
 @pytest.mark.parametrize("content", CONTENTS, ids=str)
 def test_every_full_content_fits_one_gpu(content):
     wanted = tuple(

@@ -210,6 +210,9 @@ def test_several_devices_are_different_ones():
         ({"gpu-fraction": "-0.5"}, "gpu-fraction"),
         ({"gpu-fraction": "NaN"}, "gpu-fraction"),
         ({"gpu-fraction": "half"}, "gpu-fraction"),
+        ({"gpu-fraction": " 0.5 "}, "gpu-fraction"),
+        ({"gpu-fraction": "0.50000000000000000000000x"}, "gpu-fraction"),
+        ({**HALF, "gpu-fraction-container-name": "no"}, "gpu-fraction-container-name"),
         ({"gpu-memory": "0"}, "gpu-memory"),
         ({"gpu-memory": "10Gi"}, "gpu-memory"),
         ({"gpu-memory": "9" * 5000}, "gpu-memory"),
@@ -227,6 +230,15 @@ def test_what_kais_binder_would_refuse_is_refused_with_the_field(said, field):
     reason, facts = waits["bad"]
     assert "InvalidGang" == reason
     assert f"annotation {field}" in facts["detail"]
+
+
+@pytest.mark.parametrize("name", ["main", "first"])
+def test_a_fraction_may_be_for_any_container_of_the_pod(name):
+    said = {**HALF, "gpu-fraction-container-name": name}
+    named = sharing("named", said)
+    named["spec"]["initContainers"] = [{"name": "first"}]
+
+    assert {"named": (0,)} == planned(gpus(), named)[0]
 
 
 def test_a_fraction_beside_a_whole_gpu_or_another_contract_is_refused():
