@@ -2,6 +2,7 @@
 ``phalanx why``: why a gang waits, with a proof, and what would help.
 """
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -108,6 +109,10 @@ def _asked_of(words: list[str] | None, *, summary: bool) -> list[str]:
             "name a gang: `phalanx why gang NAME FILE`, without FILE in the cluster; "
             "`phalanx why --summary FILE` is for all gangs"
         )
+    if not summary and len(said) == 2 and Path(said[1]).is_file():
+        raise typer.BadParameter(
+            f"{said[1]} is a file, and no gang is named: `phalanx why gang NAME FILE`"
+        )
     return said
 
 
@@ -126,6 +131,9 @@ def _of_all(
         scenario, policy, plan = _planned(source, progress)
         namespace, queue = where
         queues = {line.name: line.queue for line in plan.gangs}
+        known = {*queues.values(), *(each.name for each in scenario.snapshot.queues)}
+        if queue not in {None, *known}:
+            raise NotThereError("queue", f"{queue}", sorted(known), scenario.source)
         found = why_all_wait(
             scenario.snapshot,
             policy,
@@ -216,7 +224,8 @@ def _recorded(name: str, record: dict[str, Any], output: Format) -> None:
     found = [x for x in items if name in {x["name"], x["name"].rpartition("/")[2]}]
     if not found:
         known = [str(item["name"]) for item in items]
-        raise NotThereError("gang", name, known, f"round {record['name']}")
+        where = f"round {record['name']}, which lists who starts, waits or leaves"
+        raise NotThereError("gang", name, known, where)
     row = found[0]
     said = {
         "apiVersion": "phalanx/v1",

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from adapters.cli.terminal.output import Table
+from adapters.cli.terminal.output import Table, screen_width
 from adapters.cli.views.device_cells import device_lines
 from adapters.cli.views.get_views import gangs_of
 from adapters.cli.views.listing import Listing, Look, span, table_of
 from adapters.cli.views.owed import used_words
 from adapters.cli.views.record_views import done, failed, recorded_gangs, widest
+from adapters.cli.views.tier_view import recorded_tiers
 from adapters.inventory.gangs import GangRow, gang_rows, requests_of
 from adapters.inventory.listed import Seen
 from adapters.inventory.nodes import NodeRow
@@ -24,6 +25,7 @@ from models.devices.gpu_counts import (
     written_request,
 )
 from models.gangs import Group, PodPhase, PodSet, Tree
+from models.plan import TierResult
 from models.topology import TopologyDemand
 from models.why.reasons import counted
 from models.why.resource_words import in_words
@@ -230,26 +232,8 @@ def _spent(seconds: Mapping[str, Any]) -> str:
 
 
 def _tiers(record: Mapping[str, Any]) -> list[str]:
-    table = Table(
-        ("TIER", "WANTED", "VALUE", "BOUND", "PROOF"),
-        [
-            (
-                tier["name"]
-                if tier["band"] is None
-                else f"{tier['name']}/{tier['band']}",
-                tier["direction"],
-                f"{tier['value']:,}",
-                f"{tier['bound']:,}",
-                tier["proof"],
-            )
-            for tier in record["tiers"]
-            if tier["value"] or tier["bound"]
-        ],
-        frozenset({2, 3}),
-    )
-    if not table.rows:
-        return ["", "Every tier is 0, and so is its bound: nothing could be better."]
-    return ["", *table.lines()]
+    every = [TierResult(**tier) for tier in record["tiers"]]
+    return ["", *recorded_tiers(every, record["strategy"], screen_width())]
 
 
 def _recorded(record: Mapping[str, Any]) -> list[str]:

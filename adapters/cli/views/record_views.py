@@ -149,5 +149,16 @@ def recorded_gangs(record: Record) -> Listing[Record]:
             f"{steady:,} more that run or have finished are not recorded one by one"
             f"{more}"
         ),
-        empty=f"Round {record['name']} recorded no gangs that start, wait or leave.",
+        empty=_none_of(record),
     )
+
+
+def _none_of(record: Mapping[str, Any]) -> str:
+    """
+    Say that none of the gangs of a round is shown, or that it recorded none.
+    """
+    number = len(record.get("gangs", {}).get("items", ()))
+    if number:
+        one = counted(number, "gang")
+        return f"None of the {one} that round {record['name']} recorded matches."
+    return f"Round {record['name']} recorded no gangs that start, wait or leave."

@@ -2,6 +2,7 @@
 Tiers as a person reads them: what is wanted, who reaches what, and what is proven.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -70,23 +71,45 @@ def tiers(
     """
     Lay the tiers out, greedy beside the plan where there is one to compare with.
     """
-    every = _lines(plan, greedy)
-    kept = every if wide else [line for line in every if not line.is_empty]
     names = [plan.strategy] if greedy is None else [greedy.strategy, plan.strategy]
+    more = []
+    if greedy is not None and first_difference(plan, greedy) is not None:
+        more.append("the first tier in which two plans differ says which is better")
+    return _laid_out(_lines(plan, greedy), names, more, wide=wide, width=width)
+
+
+def recorded_tiers(
+    every: Sequence[TierResult], strategy: str, width: int | None
+) -> list[str]:
+    """
+    Lay out the tiers of a plan of which nothing else is left.
+    """
+    return _laid_out(_alone(every), [strategy], [], wide=False, width=width)
+
+
+def _laid_out(
+    every: list[_TierLine],
+    names: Sequence[str],
+    more: Sequence[str],
+    *,
+    wide: bool,
+    width: int | None,
+) -> list[str]:
+    kept = every if wide else [line for line in every if not line.is_empty]
     head = ("TIER", "WANTED", *map(str.upper, names), "BOUND", "GAP")
     rows = [_row(line, wide=wide) for line in kept]
     table = Table(head, rows, frozenset(range(2, len(head))))
-    notes = [*_empty(every, kept), *_notes([k.tier for k in kept], wide=wide)]
-    if greedy is not None and first_difference(plan, greedy) is not None:
-        notes.append("the first tier in which two plans differ says which is better")
+    notes = [*_empty(every, kept), *_notes([k.tier for k in kept], wide=wide), *more]
     return [*(table.lines() if kept else []), *noted(notes, width)]
+
+
+def _alone(every: Sequence[TierResult]) -> list[_TierLine]:
+    return [_TierLine(tier_name(every, tier), tier, None) for tier in every]
 
 
 def _lines(plan: Plan, greedy: Plan | None) -> list[_TierLine]:
     if greedy is None:
-        return [
-            _TierLine(tier_name(plan.tiers, tier), tier, None) for tier in plan.tiers
-        ]
+        return _alone(plan.tiers)
     pairs = paired_tiers(plan, greedy)
     every = [tier for tier, _ in pairs]
     return [_TierLine(tier_name(every, tier), tier, other) for tier, other in pairs]

@@ -64,8 +64,21 @@ def test_a_summary_counts_what_holds_back_whom_and_says_what_starts_most(capsys)
 
 
 def test_a_summary_of_another_queue_holds_back_nobody(capsys):
-    assert 0 == run(["why", "--summary", FILE, "-q", "elsewhere"])
+    reclaim = "scenarios/demo/reclaim.yaml"
+
+    assert 0 == run(["why", "--summary", reclaim, "-q", "batch"])
     assert "Nothing waits." == capsys.readouterr().out.strip()
+
+
+def test_a_summary_of_a_queue_that_is_not_there_is_wrong_use(capsys):
+    assert 2 == run(["why", "--summary", FILE, "-q", "reserch"])
+    assert "no queue 'reserch'" in (said := capsys.readouterr().err)
+    assert "did you mean research?" in said
+
+
+def test_who_names_a_file_and_no_gang_is_told_so(capsys):
+    assert 2 == run(["why", "gang", FILE])
+    assert f"{FILE} is a file, and no gang is named" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words", [["gang"], ["train"], ["gang", "nobody", FILE]])

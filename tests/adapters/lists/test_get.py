@@ -258,6 +258,23 @@ def test_a_round_of_another_name_is_not_there(recorded, capsys):
     assert "no round 'r7'" in capsys.readouterr().err
 
 
+def test_who_runs_on_is_not_said_to_be_no_gang_of_a_recorded_round(recorded, capsys):
+    where = ("--round", "last", "--rounds", recorded)
+
+    assert 0 == phalanx("get", "gangs", "runs", *where)
+    said = capsys.readouterr().out
+    assert "None of the 2 gangs that round r1 recorded matches." == said.strip()
+    assert 2 == phalanx("why", "gang", "runs", *where)
+    assert "which lists who starts, waits or leaves" in capsys.readouterr().err
+
+
+def test_tiers_of_a_recorded_round_have_their_units(recorded, capsys):
+    head, value, *_ = table(capsys, "describe", "round", "--rounds", recorded)[10:]
+
+    assert ["TIER", "WANTED", "GREEDY", "BOUND", "GAP"] == head.split()
+    assert "1 entitled most value 50.0 % 50.0 % proven" == " ".join(value.split())
+
+
 def test_an_empty_file_has_nothing_to_list(tmp_path, capsys):
     path = tmp_path / "empty.yaml"
     path.write_text("{apiVersion: phalanx/v1, kind: Snapshot, given: {}}")
