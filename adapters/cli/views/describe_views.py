@@ -25,8 +25,11 @@ from models.devices.gpu_counts import (
     written_request,
 )
 from models.gangs import Group, PodPhase, PodSet, Tree
+from models.nodes import Node
 from models.plan import TierResult
+from models.resources import is_worth_nothing
 from models.topology import TopologyDemand
+from models.volume_slots import UNLIMITED
 from models.why.reasons import counted
 from models.why.resource_words import in_words
 
@@ -164,7 +167,7 @@ def node_lines(seen: Seen, row: NodeRow) -> list[str]:
     }
     ours, others = written_amounts(row.ours), written_amounts(node.used)
     have, free = written_amounts(node.allocatable), written_amounts(row.free)
-    names = sorted({*have, *ours, *others})
+    names = sorted({*have, *ours, *others} - _unbounded(node))
     sides = have, ours, others, free
     table = Table(
         ("RESOURCE", "HAS", "GANGS USE", "OTHERS USE", "FREE"),
@@ -180,6 +183,17 @@ def node_lines(seen: Seen, row: NodeRow) -> list[str]:
     lines += device_lines(row)
     del seen
     return [*_facts(facts), "", *table.lines(), "", *lines]
+
+
+def _unbounded(node: Node) -> set[str]:
+    """
+    Name what of a node is there without a limit, as what its driver does not count.
+    """
+    return {
+        name
+        for name, amount in node.allocatable.items()
+        if is_worth_nothing(name) and amount >= UNLIMITED
+    }
 
 
 def round_lines(record: Mapping[str, Any]) -> list[str]:

@@ -22,6 +22,7 @@ from adapters.kube.gangs.cluster_rules import (
 from adapters.kube.gangs.devices.handed_over import HandedOver
 from adapters.kube.gangs.devices.linked_sets import LinkedSets
 from adapters.kube.gangs.devices.part_gangs import PartGangs, contracts_in
+from adapters.kube.gangs.kinds import BIND_REQUESTS
 from adapters.kube.gangs.namespace_gangs import NamespaceLook
 from adapters.kube.gangs.node_load import AskedOfNodes, NodeLoads
 from adapters.kube.gangs.node_trees import NodeTrees, trees_of
@@ -33,6 +34,7 @@ from adapters.kube.objects.fields import FieldError
 from adapters.kube.objects.node_pool import WHOLE, NodePool
 from adapters.kube.objects.node_record import NodeRecord, node_record
 from adapters.kube.objects.object_names import described
+from adapters.kube.objects.parts.kai_parts import gpus_of_instances
 from adapters.kube.objects.parts.node_devices import (
     DEVICES,
     RegisteredGpus,
@@ -190,16 +192,21 @@ class Assembler:
             budgets=tuple(sorted(budgets, key=lambda budget: budget.name)),
             warnings=tuple(summary.sentences()),
         )
-        snapshot = self._with_devices(snapshot, asked)
+        snapshot = self._with_devices(snapshot, asked, wide)
         return Assembled(snapshot=snapshot, summary=summary, claims=_claims(looks))
 
-    def _with_devices(self, snapshot: Snapshot, asked: AskedOfNodes) -> Snapshot:
+    def _with_devices(
+        self, snapshot: Snapshot, asked: AskedOfNodes, wide: Objects
+    ) -> Snapshot:
         """
         Say what parts and whole GPUs count together, and which of them are linked.
         """
+        instances = bool(wide.of(BIND_REQUESTS.group, "Queue")) and any(
+            gpus_of_instances(node.allocatable) for node in snapshot.nodes
+        )
         counts = self._gangs.devices.counts_gpus or say_parts(snapshot.queues)
-        if asked.contracts or counts:
-            snapshot = self._parts.applied(snapshot, self._loads)
+        if asked.contracts or counts or instances:
+            snapshot = self._parts.applied(snapshot, self._loads, instances=instances)
         return self._links.applied(snapshot)
 
     def _said_devices(self, wide: Objects) -> dict[str, RegisteredGpus]:

@@ -202,3 +202,19 @@ def test_gangs_hold_gpus_that_they_claim(tmp_path, capsys):
     held = "they hold 1 of 2 GPUs of all nodes (50.0 %)"
     assert held in said(capsys, "get", "gangs", "-f", str(path))
     assert "add 1 node like n (price 40)" in said(capsys, "why", "gang", "w", str(path))
+
+
+def test_a_node_does_not_list_what_it_has_without_a_limit(tmp_path, capsys):
+    slots = "attachable-volumes-csi-a", "attachable-volumes-csi-b"
+    offers = {GPU: 1, "linked-gpus-from-2": 2**20, slots[0]: 2**20, slots[1]: 3}
+    path = tmp_path / "slots.yaml"
+    path.write_text(json.dumps(scenario(nodes=[{"name": "n", "allocatable": offers}])))
+    told = said(capsys, "describe", "node", "n", "-f", str(path))
+
+    assert "1048576" not in told
+    assert "3" == _row(told, "slots for volumes of driver b")[-4]
+
+
+def _row(told, begins):
+    (line,) = [line for line in told.splitlines() if line.startswith(begins)]
+    return line.split()

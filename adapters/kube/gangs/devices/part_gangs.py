@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from adapters.kube.gangs.devices.shared_devices import Devices
 from adapters.kube.gangs.node_load import NodeLoads
+from adapters.kube.objects.parts.kai_parts import gpus_of_instances
 from adapters.kube.objects.parts.part_keys import KAI
 from models.devices.gpu_parts import (
     part_named,
@@ -22,7 +23,7 @@ from models.memory.aged_gangs import still as as_read
 from models.memory.kept import Kept
 from models.nodes import Node
 from models.queues import with_shared_gpus
-from models.resources import Resources
+from models.resources import GPU_SHARE, SHARES_PER_GPU, Resources
 from models.snapshot import Snapshot
 from models.why.reasons import Reason, Waiting
 
@@ -49,17 +50,24 @@ class PartGangs:
     def __init__(self) -> None:
         self._memories: frozenset[int] = frozenset()
         self._readable: frozenset[str] = frozenset()
+        self._instances = False
         self._counted: Kept[Gang, Gang] = Kept(self._made)
         self._placed: dict[int, tuple[Gang, Devices, Gang]] = {}
 
-    def applied(self, snapshot: Snapshot, loads: NodeLoads) -> Snapshot:
+    def applied(
+        self, snapshot: Snapshot, loads: NodeLoads, *, instances: bool
+    ) -> Snapshot:
         """
         Say it of a snapshot whose nodes were made by ``loads``.
+
+        Where queues are KAI's, MIG ``instances`` count as they do there.
         """
         devices, readable = loads.devices, loads.contracts
         memories = frozenset(node.gpu_memory for node in snapshot.nodes)
-        if (memories, readable) != (self._memories, self._readable):
+        known = self._memories, self._readable, self._instances
+        if (memories, readable, instances) != known:
             self._memories, self._readable = memories, readable
+            self._instances = instances
             self._counted = Kept(self._made)
         counted = self._counted.of(as_read(snapshot.gangs))
         still = [self._with_devices(gang, devices) for gang in counted]
@@ -67,16 +75,31 @@ class PartGangs:
         self._placed = {at: x for at, x in self._placed.items() if id(x[2]) in there}
         return replace(
             snapshot,
-            nodes=tuple(map(_counting, snapshot.nodes)),
+            nodes=tuple(map(self._counting, snapshot.nodes)),
             gangs=read_anew(snapshot.gangs, still),
             queues=tuple(map(with_shared_gpus, snapshot.queues)),
         )
 
     def _made(self, gang: Gang) -> Gang:
-        memories = self._memories
-        tree = asking_otherwise(gang.tree, lambda asked: with_shares(asked, memories))
+        tree = asking_otherwise(gang.tree, self._asking)
         refused = gang.refused or self._why_not(gang)
         return replace(gang, tree=tree, refused=refused)
+
+    def _asking(self, asked: Resources) -> Resources:
+        return self._with_instances(with_shares(asked, self._memories))
+
+    def _counting(self, node: Node) -> Node:
+        used = with_shares_of_others(node.used, node.taken, node.gpu_memory)
+        return replace(
+            node,
+            allocatable=self._with_instances(with_shares(node.allocatable, ())),
+            used=self._with_instances(used),
+        )
+
+    def _with_instances(self, counted: Resources) -> Resources:
+        more = gpus_of_instances(counted) * SHARES_PER_GPU if self._instances else 0
+        had = counted.get(GPU_SHARE, 0)
+        return {**counted, GPU_SHARE: had + more} if more else counted
 
     def _why_not(self, gang: Gang) -> Waiting | None:
         """
@@ -149,11 +172,3 @@ def _leaf_placed(leaf: PodSet, devices: Devices) -> PodSet:
         return pod if found is None else replace(pod, devices=found)
 
     return replace(leaf, pods=tuple(map(placed, leaf.pods)))
-
-
-def _counting(node: Node) -> Node:
-    return replace(
-        node,
-        allocatable=with_shares(node.allocatable, ()),
-        used=with_shares_of_others(node.used, node.taken, node.gpu_memory),
-    )

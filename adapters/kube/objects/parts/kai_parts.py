@@ -33,6 +33,7 @@ _MPS = "mps"
 _MOST_DEVICES = 64
 _MOST_MIB = 2**24
 _LONGEST = 20
+_INSTANCE = re.compile(r"nvidia\.com/mig-(\d{1,2})g\.\d+gb", re.ASCII)
 _HEX = frozenset("0123456789abcdef")
 _SHARE = re.compile(r"\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 
@@ -117,6 +118,16 @@ def _thousandths(said: str) -> int:
         what = f"{shown(said)} is not a number between 0 and 1"
         raise FieldError(f"annotation {FRACTION}", what)
     return math.ceil(value * WHOLE)
+
+
+def gpus_of_instances(amounts: Resources) -> int:
+    """
+    Count MIG instances as KAI's queues do: as many GPUs as each has compute slices.
+
+    Those that have media engines, too, count nothing, as their names are not read.
+    """
+    found = ((_INSTANCE.fullmatch(name), amount) for name, amount in amounts.items())
+    return sum(int(match[1]) * amount for match, amount in found if match)
 
 
 def groups_of(*said: Mapping[str, str]) -> tuple[str, ...]:

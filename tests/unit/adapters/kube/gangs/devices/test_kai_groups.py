@@ -5,7 +5,12 @@ GPUs that pods share as KAI does: what they ask for, their groups, and what is l
 import pytest
 
 from adapters.kube.gangs.manifests import Manifest, assembled_of
-from adapters.kube.objects.parts.kai_parts import new_group, numbered, portion_of
+from adapters.kube.objects.parts.kai_parts import (
+    gpus_of_instances,
+    new_group,
+    numbered,
+    portion_of,
+)
 from models.devices.gpu_parts import GpuDevice, GpuPart, TakenDevice
 from models.policy import Policy
 from models.resources import GPU
@@ -270,3 +275,14 @@ def test_groups_keep_their_numbers_while_others_come_and_go():
 )
 def test_a_portion_is_what_kai_counts(part, portion):
     assert portion == portion_of(part, 15300)
+
+
+def test_instances_count_their_slices_and_those_with_media_engines_nothing():
+    asked = {
+        "nvidia.com/mig-3g.40gb": 2,
+        "nvidia.com/mig-1g.5gb": 1,
+        "nvidia.com/gpu": 1,
+    }
+
+    assert 7 == gpus_of_instances(asked)
+    assert 0 == gpus_of_instances({"nvidia.com/mig-1g.10gb.me": 1, "mig-1g.5gb": 1})
