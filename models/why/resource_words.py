@@ -16,6 +16,8 @@ from models.resources import (
 
 _NUMBER = re.compile(r"(all|[0-9]+)x")
 _DIGEST = re.compile(r"_[0-9a-f]{6}(?:[0-9a-f]{6})?$")
+_EACH = re.compile(r"^(?:(?:all|[0-9]+)x)+")
+_SEVERAL = "_and_"
 _BETWEEN = {"_or_": " or ", "_with_": " with "}
 
 
@@ -45,17 +47,30 @@ def in_words(resource: str, number: int = 2) -> str:
 def _claimed(resource: str, number: int) -> str:
     """
     Say which devices are claimed: by class, of one shared claim, or so many at once.
+
+    Claims of several kinds that want the same devices take so many parts of them each.
     """
     name = resource.removeprefix(CLAIMED_DEVICES)
     if name.startswith("shared."):
         _, namespace, claim = name.split(".", 2)
         return f"use{'' if number == 1 else 's'} of the devices of {namespace}/{claim}"
-    kinds = _DIGEST.sub("", name).split("_and_")
-    said = " and ".join(map(_kind, kinds))
     s = "" if number == 1 else "s"
-    if len(kinds) == 1 and said == kinds[0].replace("_or_", " or "):
+    if counts_several(resource):
+        kinds = (_EACH.sub("", _DIGEST.sub("", kind)) for kind in name.split(_SEVERAL))
+        said = ", ".join(dict.fromkeys(map(_kind, kinds)))
+        return f"part{s} of claimed devices ({said})"
+    name = _DIGEST.sub("", name)
+    said = _kind(name)
+    if said == name.replace("_or_", " or "):
         return f"device{s} of class {said} by claim"
     return f"set{s} of claimed devices ({said})"
+
+
+def counts_several(resource: str) -> bool:
+    """
+    Tell whether a resource counts claimed devices of several kinds together.
+    """
+    return resource.startswith(CLAIMED_DEVICES) and _SEVERAL in resource
 
 
 def _kind(name: str) -> str:

@@ -31,7 +31,7 @@ from models.resources import is_worth_nothing
 from models.topology import TopologyDemand
 from models.volume_slots import UNLIMITED
 from models.why.reasons import counted
-from models.why.resource_words import in_words
+from models.why.resource_words import counts_several, in_words
 
 NOTHING = "–"
 _SHOWN = 20
@@ -167,7 +167,7 @@ def node_lines(seen: Seen, row: NodeRow) -> list[str]:
     }
     ours, others = written_amounts(row.ours), written_amounts(node.used)
     have, free = written_amounts(node.allocatable), written_amounts(row.free)
-    names = sorted({*have, *ours, *others} - _unbounded(node))
+    names = sorted({*have, *ours, *others} - _not_listed(node))
     sides = have, ours, others, free
     table = Table(
         ("RESOURCE", "HAS", "GANGS USE", "OTHERS USE", "FREE"),
@@ -185,14 +185,14 @@ def node_lines(seen: Seen, row: NodeRow) -> list[str]:
     return [*_facts(facts), "", *table.lines(), "", *lines]
 
 
-def _unbounded(node: Node) -> set[str]:
+def _not_listed(node: Node) -> set[str]:
     """
-    Name what of a node is there without a limit, as what its driver does not count.
+    Name what of a node has no limit, or says again which devices it has.
     """
     return {
         name
         for name, amount in node.allocatable.items()
-        if is_worth_nothing(name) and amount >= UNLIMITED
+        if (is_worth_nothing(name) and amount >= UNLIMITED) or counts_several(name)
     }
 
 

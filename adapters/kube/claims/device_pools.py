@@ -26,6 +26,7 @@ from adapters.kube.objects.fields import (
     text,
     whole,
 )
+from models.resources import LARGEST_TOTAL, MEMORY, format_quantity
 
 _MOST_TOLD = 3
 NO_RULES = DeviceTaintRules()
@@ -191,6 +192,15 @@ def _check_counters(device: Device, counters: Mapping[str, Mapping[str, int]]) -
             if have is None:
                 raise FieldError("spec.devices.consumesCounters", f"{what}: not there")
             if amount > have:
-                asked, there = Decimal(amount) / MILLI, Decimal(have) / MILLI
-                more = f"{what}: {asked.normalize():g} of {there.normalize():g}"
+                more = f"{what}: {_quantity(amount)} of {_quantity(have)}"
                 raise FieldError("spec.devices.consumesCounters", more)
+
+
+def _quantity(amount: int) -> str:
+    """
+    Write a counter, which may be bytes.
+    """
+    pieces, rest = divmod(amount, MILLI)
+    if rest or pieces > LARGEST_TOTAL:
+        return f"{(Decimal(amount) / MILLI).normalize():g}"
+    return format_quantity(MEMORY, pieces)

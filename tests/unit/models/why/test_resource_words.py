@@ -26,7 +26,11 @@ from models.why.verdicts import amount
             "devices of class mig.example.com or gpu by claim",
         ),
         ("claimed-devices.2xgpu", "sets of claimed devices (2 gpu)"),
-        ("claimed-devices.gpu_and_2xnic", "sets of claimed devices (gpu and 2 nic)"),
+        ("claimed-devices.gpu_and_2xnic", "parts of claimed devices (gpu, nic)"),
+        (
+            "claimed-devices.4x2xmig_and_4xgpu_or_mig_and_mig_52c327_and_8xmig_01a9e4",
+            "parts of claimed devices (mig, gpu or mig)",
+        ),
         ("claimed-devices.gpu_with_nic", "sets of claimed devices (gpu with nic)"),
         ("claimed-devices.shared.team.pool.a", "uses of the devices of team/pool.a"),
         ("host-port/TCP/80", "host ports 80/TCP"),

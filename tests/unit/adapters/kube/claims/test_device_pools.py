@@ -53,6 +53,9 @@ BROKEN = {
     "consumes slices of counter set set: 9 of 8": [
         gpu(0, consumesCounters=consuming("set", "9"))
     ],
+    "consumes slices of counter set set: 90Gi of 8": [
+        gpu(0, consumesCounters=consuming("set", "90Gi"))
+    ],
     "consumes slices of counter set set: 1e+400 of 8": [
         gpu(0, consumesCounters=consuming("set", "1e400"))
     ],
