@@ -102,6 +102,19 @@ class Neighbours:
         """
         return bool(self.claims or self.shared)
 
+    def one_in_each(self, key: str) -> bool:
+        """
+        Tell whether no two pods like it may be in one domain of a key.
+        """
+        own = (rule for rule in self.apart if rule.pods in self.selected)
+        return any(rule.key == key for rule in own)
+
+    def with_all(self, key: str) -> "Neighbours":
+        """
+        Give the same, apart from nobody in the domains of a key.
+        """
+        return replace(self, apart=tuple(x for x in self.apart if x.key != key))
+
     def kinds_of_claims(self) -> list[str]:
         """
         List the kinds of free volumes that are needed.

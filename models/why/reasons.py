@@ -94,6 +94,13 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def does(number: int, one: str, many: str) -> str:
+    """
+    Write a number with its verb: 1 is, 2 are.
+    """
+    return f"{number:,} {one if number == 1 else many}"
+
+
 def listed(names: Sequence[str], noun: str) -> str:
     """
     Name the first few, and say how many more there are.

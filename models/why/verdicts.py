@@ -105,6 +105,7 @@ class Blocker:
         said["limit"] = "at most" if "outside" in said else "its limit"
         said["named"] = f": {said['who']}" if said.get("who") else ""
         said["kept"] = f": {said['kept']}" if "kept" in said else ""
+        said["counting"] = said.get("where", "")
         said.setdefault("where", " where it may be")
         own = _OF_PARTS if "rest" in said else _SENTENCES
         return own.get(self.rule, _SENTENCES[self.rule]).format_map(_SaidWords(said))
@@ -248,14 +249,15 @@ _SENTENCES: dict[Verdict, str] = {
     ),
     Verdict.QUOTA: "needs {needed}; queue {at} may still use {left} of its {has}",
     Verdict.NODES: "{at}{there}",
-    Verdict.NEIGHBOURS: "no two of its pods may share a host{there}",
+    Verdict.NEIGHBOURS: "{there}",
     Verdict.TOPOLOGY: (
         "needs {needed} in one {at}; the best one has {left} free, of {has} in all"
     ),
     Verdict.DEVICES: "needs {needed}; {left} of {has} are free{where}",
     Verdict.ROOM: "needs {needed}; {left} of {has} are free{where}",
     Verdict.FRAGMENTS: (
-        "needs {needed}; {left} are free, but in pieces: there is room for {detail}"
+        "needs {needed}; {left} are free{counting}, but in pieces: "
+        "there is room for {detail}"
     ),
     Verdict.SHARE: (
         "needs {needed} within its fair share to make others leave; "

@@ -4,6 +4,7 @@ What lies free in pieces: for how many pods of each leaf there is room as it is.
 
 import numpy as np
 
+from models.nodes import HOSTNAME
 from models.why.reasons import counted
 from solver.problem.gang_state import Standing
 from solver.problem.node_room import Ints, num_fitting
@@ -46,10 +47,11 @@ def _room(problem: Problem, state: Standing, at: int) -> tuple[int, str]:
     shape = problem.shapes.of_leaf[state.key, at]
     counts = num_fitting(problem.room.now, problem.shapes.requests[shape])
     leaf = state.leaves[at].pod_set
-    if leaf.exclusive:
+    is_alone = leaf.exclusive or leaf.neighbours.one_in_each(HOSTNAME)
+    if is_alone:
         counts = np.minimum(counts, 1)
     counts = np.where(problem.shapes.fits[shape], counts, 0)
-    alone = " with a host each" if leaf.exclusive else ""
+    alone = " with a host each" if is_alone else ""
     best, where = int(counts.sum()), alone
     for node in state.nodes:
         demand = node.topology

@@ -20,11 +20,12 @@ from models.nodes import Node
 from models.plan import Plan
 from models.policy import Prices
 from models.resources import SHARES_PER_GPU
+from models.why.kept_off import DRAINED
 from models.why.verdicts import Verdict
 from solver.explain.room_now import matching, rows_of
 from solver.problem.problem import Problem, Unit
 from solver.why.menu_line import OF_OTHERS, OF_ROOM, MenuLine
-from solver.why.named_rules import DRAINED, NamedRule
+from solver.why.named_rules import NamedRule
 from solver.why.worlds import offered
 
 MOST_KINDS = 4

@@ -4,11 +4,20 @@ Named rules: all that could keep one unit from starting, each with where it hold
 A rule that could not matter to a unit is not listed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from models.gangs import PodSet
-from models.nodes import Node
+from models.nodes import HOSTNAME, Node
+from models.why.kept_off import (
+    ALONE,
+    DRAINED,
+    FREE,
+    OTHERS,
+    REACHED,
+    SELECTOR,
+    TAINT,
+)
 from models.why.reasons import listed
 from models.why.verdicts import Verdict
 from solver.evict.open_step import remembering, was_evicted
@@ -20,7 +29,6 @@ MOST_DRAINED = 6
 """
 Drained nodes of which each is a rule of its own; of more of them all together are one.
 """
-DRAINED, TAINT, SELECTOR, FREE = "drained", "taint", "selector", "free"
 _KEEPS_OFF = frozenset({"NoSchedule", "NoExecute"})
 
 
@@ -114,12 +122,25 @@ def _of_nodes(problem: Problem, unit: Unit) -> Iterator[NamedRule]:
     if any(leaf.demand.selector or leaf.demand.terms is not None for leaf in leaves):
         yield NamedRule(word=Verdict.NODES, kind=SELECTOR)
     if any(leaf.demand.volumes for leaf in leaves):
-        yield NamedRule(word=Verdict.VOLUMES)
+        yield NamedRule(word=Verdict.VOLUMES, kind=REACHED)
     if kinds := {k for leaf in leaves for k in leaf.neighbours.kinds_of_claims()}:
         at = listed(sorted(kinds), "kind")
         yield NamedRule(word=Verdict.VOLUMES, at=at, kind=FREE)
-    if any(leaf.exclusive for leaf in leaves):
-        yield NamedRule(word=Verdict.NEIGHBOURS)
+    if any(leaf.exclusive or leaf.neighbours.one_in_each(HOSTNAME) for leaf in leaves):
+        yield NamedRule(word=Verdict.NEIGHBOURS, kind=ALONE)
+    elif _is_kept_off(problem, leaves):
+        yield NamedRule(word=Verdict.NEIGHBOURS, kind=OTHERS)
+
+
+def _is_kept_off(problem: Problem, leaves: Sequence[PodSet]) -> bool:
+    """
+    Tell whether pods may share no host with some others, or these not with them.
+    """
+    selected = {name for leaf in leaves for name in leaf.neighbours.selected}
+    held = problem.around.holders if problem.around else {}
+    return any(key == HOSTNAME and pods in selected for pods, key in held) or any(
+        rule.key == HOSTNAME for leaf in leaves for rule in leaf.neighbours.apart
+    )
 
 
 def _of_domains(unit: Unit) -> Iterator[NamedRule]:

@@ -9,8 +9,9 @@ from models.devices.gpu_counts import shares_asked
 from models.devices.gpu_parts import is_part
 from models.resources import GPU_SHARE
 from models.why.given_away import held_back, taken
-from models.why.reasons import Facts, counted, device_words, listed
-from models.why.verdicts import Blocker, Verdict, amount
+from models.why.kept_off import DRAINED, REACHED, SELECTOR, kept_off
+from models.why.reasons import Facts, device_words, listed
+from models.why.verdicts import Blocker, Verdict
 from solver.evict.open_step import open_step, remembering
 from solver.explain.fragments import pieces
 from solver.explain.left_on_devices import lacking_device, of_devices
@@ -28,12 +29,9 @@ from solver.problem.gang_state import Standing
 from solver.problem.node_room import Bools, Ints
 from solver.problem.problem import Problem, Step, Unit
 from solver.problem.when_empty.never_starts import needed
-from solver.problem.when_empty.no_fitting_node import labels_of
+from solver.problem.when_empty.no_fitting_node import labels_of, places_of
 from solver.why.given_to_others import GivenToOthers
 from solver.why.named_rules import (
-    DRAINED,
-    FREE,
-    TAINT,
     NamedRule,
     leaves_of,
     most_asked,
@@ -151,26 +149,11 @@ class _Telling:
         free = self.ask.given(self.core).room.now[more].clip(min=0).sum(axis=0)
         column, resource, needs = _most_strained(freer, same, free)
         left, total = int(free[column]), int(offered(problem.room)[more, column].sum())
-        at, names = rule.at, [problem.room.nodes[n].name for n in more.nonzero()[0]]
-        where = counted(len(names), "node") if len(names) > 3 else listed(names, "node")
-        there = f"; {_free(resource, left)} on {where}" if names else ""
-        if rule.kind == DRAINED:
-            at = rule.at or f"{len(names)} nodes"
-            there = f" is drained, with {amount(resource, left)} free"
-        elif rule.kind == TAINT:
-            there = f" is a taint that it does not tolerate{there}"
-        elif rule.word is Verdict.NODES:
-            wanted = [
-                x for leaf in leaves_of(self.ask.unit) for x in labels_of(leaf.demand)
-            ]
-            at = listed(sorted(set(wanted)), "label")
-            there = f" is asked for{there} without it"
-        elif rule.word is Verdict.VOLUMES:
-            at = rule.at or "other places"
-            there = f"its volumes are only in {at}{there}"
-            if rule.kind == FREE:
-                there = f"finds too few free volumes of {at} where it may be"
-        facts: Facts = {"kind": rule.kind, "nodes": len(names), "there": there}
+        names = [problem.room.nodes[n].name for n in more.nonzero()[0]]
+        at = self._at(rule, len(names))
+        facts = kept_off(rule.kind, at, names, resource, left)
+        if not names and rule.kind != DRAINED:
+            return Blocker(rule=rule.word, at=at, facts=facts)
         return Blocker(
             rule=rule.word,
             at=at,
@@ -180,6 +163,18 @@ class _Telling:
             needs=needs,
             facts=facts,
         )
+
+    def _at(self, rule: NamedRule, nodes: int) -> str:
+        """
+        Say where a rule about nodes holds, or what is asked of them.
+        """
+        if rule.kind == DRAINED:
+            return rule.at or f"{nodes} nodes"
+        tell = {SELECTOR: labels_of, REACHED: places_of}.get(rule.kind)
+        if tell is None:
+            return rule.at
+        asked = {x for leaf in leaves_of(self.ask.unit) for x in tell(leaf.demand)}
+        return listed(sorted(asked), "label" if rule.kind == SELECTOR else "place")
 
     # --- queues -----------------------------------------------------------------
 
@@ -325,10 +320,6 @@ def _of_choice(rule: NamedRule, problem: Problem, unit: Unit) -> Blocker:
         used=due.get(scarce, 0) - left[scarce],
         facts={"wanted": f"more {' and '.join(asked)}"},
     )
-
-
-def _free(resource: str, left: int) -> str:
-    return f"{amount(resource, left)} {'is' if left == 1 else 'are'} free"
 
 
 def _most_strained(problem: Problem, unit: Unit, free: Ints) -> tuple[int, str, int]:

@@ -17,6 +17,7 @@ from models.plan import Plan
 from models.policy import Policy
 from models.resources import format_duration
 from models.snapshot import Snapshot
+from models.why.reasons import Reason
 from models.why.remedies import WhenStarts
 from solver.evict.reservations import keep, promises_of
 from solver.hold.ends import ends_of
@@ -75,7 +76,10 @@ class StartsAsked:
             return WhenStarts(latest=0, sentence="starts in this round")
         if line.state != "Waiting":
             return WhenStarts(sentence="does not wait for a start")
-        if gang in self._ready.blocked or problem.states[gang].satisfied:
+        why = self._ready.blocked.get(gang)
+        if why is not None and why.reason is Reason.NEIGHBOURS_IN_THE_WAY:
+            return WhenStarts(sentence="unknown: nobody foresees who is around it then")
+        if why is not None or problem.states[gang].satisfied:
             return WhenStarts(sentence="unknown: time alone does not start it")
         unit = unit_of(self._ready, gang)
         return self._with_record(_unless_it_ends(unit, self._by_limits(unit)), unit)

@@ -11,16 +11,18 @@ import numpy as np
 
 from models.gangs import PodSet
 from models.neighbours import Neighbours
-from models.nodes import NodeDemand, Toleration
+from models.nodes import HOSTNAME, NodeDemand, Toleration
 from models.queues import Queue, QueueResource
 from models.resources import GPU_SHARE
+from models.why.kept_off import FREE, REACHED, SELECTOR, TAINT
 from models.why.verdicts import Verdict
 from solver.explain.protected import without_protection
 from solver.problem.gang_state import Leaf, TreeNode
+from solver.problem.neighbours.pods_around import PodsAround
 from solver.problem.node_room import MANY, Empty, Ints, Now, Room
-from solver.problem.pod_shapes import shapes_of
+from solver.problem.pod_shapes import shapes_of, where_neighbours_let
 from solver.problem.problem import Problem, Unit
-from solver.why.named_rules import FREE, SELECTOR, TAINT, NamedRule, is_drained
+from solver.why.named_rules import NamedRule, is_drained
 
 _BOUNDLESS = 2**60
 Rules = frozenset[NamedRule]
@@ -32,16 +34,7 @@ def world_of(
     """
     See a round and a unit as if only some rules held, of all that there are.
 
-    Parameters
-    ----------
-    problem
-        The round.
-    unit
-        Who is to start.
-    rules
-        What holds.
-    every
-        All rules; those that do not hold are lifted.
+    Those that do not hold are lifted.
     """
     words = {rule.word for rule in rules}
     lifted = every - rules
@@ -52,10 +45,14 @@ def world_of(
     shapes = shapes_of(_offered(opened) if not has_room else opened, freed.states)
     if not has_room:
         shapes = replace(shapes, allowed=shapes.fits)
+    around = _around(problem, hosts=has_room and Verdict.NEIGHBOURS in words)
+    if around is not None:
+        shapes = where_neighbours_let(shapes, around)
     seen = replace(
         problem,
         room=room,
         shapes=shapes,
+        around=around,
         queues=replace(problem.queues, queues=_queues(problem, lifted)),
         units=(freed,),
         least_value={state.key: 1 for state in freed.states} | {**problem.least_value},
@@ -65,6 +62,17 @@ def world_of(
     if any(rule.word is Verdict.PROTECTED for rule in lifted):
         seen = without_protection(seen)
     return seen, freed
+
+
+def _around(problem: Problem, *, hosts: bool) -> PodsAround | None:
+    """
+    See who is around pods; where ``hosts`` do not matter nobody keeps them off one.
+    """
+    around = problem.around
+    if around is None or hosts:
+        return around
+    held = {pair: row for pair, row in around.holders.items() if pair[1] != HOSTNAME}
+    return replace(around, holders=held)
 
 
 # --- the unit -------------------------------------------------------------------
@@ -100,15 +108,16 @@ def _free_leaf(leaf: Leaf, lifted: Rules, *, hosts: bool) -> Leaf:
         pod_set,
         demand=_free_demand(pod_set, lifted),
         exclusive=pod_set.exclusive and hosts,
-        neighbours=_free_neighbours(pod_set, lifted),
+        neighbours=_free_neighbours(pod_set, lifted, hosts=hosts),
     )
     return leaf if freed == pod_set else replace(leaf, pod_set=freed)
 
 
-def _free_neighbours(pod_set: PodSet, lifted: Rules) -> Neighbours:
+def _free_neighbours(pod_set: PodSet, lifted: Rules, *, hosts: bool) -> Neighbours:
+    said = pod_set.neighbours if hosts else pod_set.neighbours.with_all(HOSTNAME)
     if any(rule.kind == FREE for rule in lifted):
-        return replace(pod_set.neighbours, claims=(), shared=())
-    return pod_set.neighbours
+        return replace(said, claims=(), shared=())
+    return said
 
 
 def _free_demand(pod_set: PodSet, lifted: Rules) -> NodeDemand:
@@ -116,7 +125,7 @@ def _free_demand(pod_set: PodSet, lifted: Rules) -> NodeDemand:
     kinds = {rule.kind for rule in lifted if rule.word is Verdict.NODES}
     if SELECTOR in kinds:
         demand = replace(demand, selector=(), terms=None)
-    if NamedRule(word=Verdict.VOLUMES) in lifted:
+    if any(rule.kind == REACHED for rule in lifted):
         demand = replace(demand, volumes=())
     keys = sorted(rule.at for rule in lifted if rule.kind == TAINT)
     more = tuple(Toleration(key=key, operator="Exists") for key in keys)

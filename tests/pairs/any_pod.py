@@ -280,7 +280,7 @@ PROSE = {
             f"Node/n {where}",
             (ABSENT, value),
             "p-0 1 on n",
-            "p-0 NoFittingNode of 1 node 1 are unschedulable",
+            "p-0 NoFittingNode of 1 node 1 is unschedulable",
         )
         for where, value in (
             ("spec unschedulable", True),

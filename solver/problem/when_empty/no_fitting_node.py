@@ -12,7 +12,7 @@ from models.host_ports import is_host_port
 from models.names import nearest
 from models.nodes import LabelRule, Node, NodeDemand, Terms
 from models.resources import CLAIMED_DEVICES, format_quantity
-from models.why.reasons import Facts, counted, listed
+from models.why.reasons import Facts, counted, does, listed
 from models.why.resource_words import in_words
 from solver.problem.node_room import Bools, Room, fitting
 from solver.problem.pod_shapes import Shape, Shapes
@@ -109,17 +109,20 @@ def _ruled_out(room: Room, item: Shape, where: Bools) -> Facts:
     parts = []
     if lacking:
         facts["labels"] = labels = listed(labels_of(demand), "label")
-        parts.append(f"{lacking} lack its labels ({labels})")
+        parts.append(f"{does(lacking, 'lacks', 'lack')} its labels ({labels})")
     if unreached:
-        facts["volumes"] = places = listed(_places(demand), "place")
-        parts.append(f"{unreached} are not where its volumes are ({places})")
+        facts["volumes"] = places = listed(places_of(demand), "place")
+        parts.append(
+            f"{does(unreached, 'is', 'are')} not where its volumes are ({places})"
+        )
     if tainted:
         facts["taints"] = taints = listed(_taints(demand, tainted), "taint")
-        parts.append(f"{len(tainted)} have taints it does not tolerate ({taints})")
+        have = does(len(tainted), "has", "have")
+        parts.append(f"{have} taints it does not tolerate ({taints})")
     if unschedulable:
-        parts.append(f"{unschedulable} are unschedulable")
+        parts.append(f"{does(unschedulable, 'is', 'are')} unschedulable")
     if holding := why[""]:
-        parts.append(f"{holding} hold a pod of its gang")
+        parts.append(f"{does(holding, 'holds', 'hold')} a pod of its gang")
     return facts | {"detail": ", ".join(parts)}
 
 
@@ -157,7 +160,7 @@ def labels_of(demand: NodeDemand) -> list[str]:
     return wanted + ([_one_of(demand.terms)] if demand.terms else [])
 
 
-def _places(demand: NodeDemand) -> list[str]:
+def places_of(demand: NodeDemand) -> list[str]:
     """
     List where each volume of a pod may be used.
     """

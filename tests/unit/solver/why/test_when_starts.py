@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from models.memory.aged_gangs import older
 from models.memory.start_record import DAY, ENOUGH, StartRecord, class_of
+from models.neighbours import Apart, Neighbours
+from models.nodes import HOSTNAME
 from models.policy import Evict, Policy, WaitingPolicy
 from models.resources import format_duration
 from solver import when_starts
@@ -198,3 +200,12 @@ def test_nobody_knows_when_what_outlives_its_limit_ends():
     ):
         assert found.latest is None
         assert "unknown: nobody says when what is in its way ends" == found.sentence
+
+
+def test_time_may_start_who_waits_for_those_around_it():
+    alone = Neighbours(apart=(Apart("w", HOSTNAME),))
+    around = Neighbours(selected=("w",))
+    runs = running("r", 3600, preemptible=False, neighbours=around)
+    case = snapshot(nodes(1), [runs, gang("a", gpus=0, neighbours=alone)])
+
+    assert "unknown: nobody foresees who is around it then" == when(case, "a").sentence

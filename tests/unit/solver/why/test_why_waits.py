@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from models.neighbours import Neighbours, ReachedVolumes
-from models.nodes import Taint
+from models.neighbours import Apart, Neighbours, ReachedVolumes
+from models.nodes import HOSTNAME, Taint
 from models.policy import Evict, Policy, WaitingPolicy
 from models.why.verdicts import PlaceInLine, Verdict
 from solver import why_waits
@@ -358,3 +358,26 @@ def test_places_that_are_missed_by_hand_are_not_counted_as_none():
     two = claiming(gang("two", minimum=2, gpus=1, queue="full"), 2)
 
     assert [("limit", "full")] == rules(why(snapshot(room, [two], [full]), "two"))
+
+
+def test_pods_that_are_apart_on_hosts_wait_for_hosts_and_not_for_ever():
+    said = Neighbours(selected=("a",), apart=(Apart("a", HOSTNAME),))
+    found = why(snapshot(nodes(2), [gang("a", minimum=3, neighbours=said)]), "a")
+
+    assert {Verdict.NEIGHBOURS, Verdict.FRAGMENTS} == {x.rule for x in found.because}
+    assert found.sentence == (
+        "needs 3 GPUs; 16 are free, but in pieces: there is room for 2 of its 3 pods "
+        "with a host each; no two of its pods may share a host"
+    )
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_pods_that_are_apart_from_others_on_hosts_wait_for_hosts(apart):
+    one = Neighbours(selected=("a",))
+    other = Neighbours(apart=(Apart("a", HOSTNAME),))
+    runs = gang("r", running=["n0", "n1"], neighbours=other if apart else one)
+    waits = gang("a", minimum=9, gpus=1, neighbours=one if apart else other)
+    found = why(snapshot(nodes(3), [runs, waits]), "a")
+
+    assert {Verdict.NEIGHBOURS, Verdict.FRAGMENTS} == {x.rule for x in found.because}
+    assert "its pods may share no host with some others" in found.sentence

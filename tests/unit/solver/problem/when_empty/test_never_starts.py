@@ -55,7 +55,7 @@ NEVER = {
     "too large for the nodes it may use": (
         (node("a", 8, labels={"kind": "x"}), node("b", 4, labels={"kind": "y"})),
         gang("g", gpus=6, demand=selector(kind="y")),
-        "matching node has 4; of 1 node large enough 1 lack its labels (kind=y)",
+        "matching node has 4; of 1 node large enough 1 lacks its labels (kind=y)",
     ),
     "misspelt resource": (
         nodes(2),
@@ -81,8 +81,8 @@ NEVER = {
         (TAINTED, node("u", unschedulable=True)),
         gang("g"),
         (
-            "of 2 nodes 1 have taints it does not tolerate (team=red:NoSchedule), "
-            "1 are unschedulable"
+            "of 2 nodes 1 has taints it does not tolerate (team=red:NoSchedule), "
+            "1 is unschedulable"
         ),
     ),
     "taints where there is room": (
@@ -90,7 +90,7 @@ NEVER = {
         gang("g", gpus=4),
         (
             "asks for 4 nvidia.com/gpu, the largest matching node has 2; of 1 node "
-            "large enough 1 have taints it does not tolerate (team=red:NoSchedule)"
+            "large enough 1 has taints it does not tolerate (team=red:NoSchedule)"
         ),
     ),
     "two resources apart, but for a taint": (
@@ -98,7 +98,7 @@ NEVER = {
         gang("g", requests=requests(4, cpu=2000)),
         (
             "no matching node has enough of all resources at once; of 1 node large "
-            "enough 1 have taints it does not tolerate (team=red:NoSchedule)"
+            "enough 1 has taints it does not tolerate (team=red:NoSchedule)"
         ),
     ),
     "labels of any kind": (
@@ -109,7 +109,7 @@ NEVER = {
                 terms=(RULES, (LabelRule(key="old", operator="Exists"),))
             ),
         ),
-        "of 1 node 1 lack its labels (kind in (y, z) and size>3 and no kind or old)",
+        "of 1 node 1 lacks its labels (kind in (y, z) and size>3 and no kind or old)",
     ),
     "a resource of which every node has none": (
         (node("a", allocatable={"pods": 0}),),
