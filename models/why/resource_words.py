@@ -5,7 +5,7 @@ Resources of ours in words: their names stand for volumes, slots and ports.
 import re
 
 from models.devices.gpu_parts import is_reckoned, said
-from models.host_ports import is_host_port
+from models.host_ports import is_host_port, port_times
 from models.linked_gpus import is_link, links_in_words
 from models.resources import (
     CLAIMED_DEVICES,
@@ -39,7 +39,8 @@ def in_words(resource: str, number: int = 2) -> str:
         return links_in_words(resource, number)
     if is_host_port(resource):
         protocol, _, port = resource.removeprefix(HOST_PORTS).partition("/")
-        return f"host port{more} {port}/{protocol}"
+        several = "" if port_times(resource, number) == 1 else "s"
+        return f"host port{several} {port}/{protocol}"
     is_claimed = resource.startswith(CLAIMED_DEVICES)
     return _claimed(resource, number) if is_claimed else resource
 

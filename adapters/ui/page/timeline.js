@@ -25,7 +25,12 @@ function drawCurve(rounds, at) {
     rounds.forEach((round, i) => {
       if (round[key] === null || round[key] === undefined) { open = false; return; }
       if (open) pen.lineTo(x(i), y(round[key]));
-      else pen.moveTo(x(i), y(round[key]));
+      else {
+        // A round between others without a value is seen, too.
+        pen.moveTo(x(i) - 3, y(round[key]));
+        pen.lineTo(x(i) + 3, y(round[key]));
+        pen.moveTo(x(i), y(round[key]));
+      }
       open = true;
     });
     pen.stroke();

@@ -33,7 +33,7 @@ from models.why.verdicts import amount
         ),
         ("claimed-devices.gpu_with_nic", "sets of claimed devices (gpu with nic)"),
         ("claimed-devices.shared.team.pool.a", "uses of the devices of team/pool.a"),
-        ("host-port/TCP/80", "host ports 80/TCP"),
+        ("host-port/TCP/80", "host port 80/TCP"),
         ("nvidia.com/gpu", "nvidia.com/gpu"),
     ],
 )
@@ -50,5 +50,6 @@ def test_a_port_is_counted_by_the_nodes_that_have_it():
     (name, parts), *_ = port_requests(80).items()
 
     assert "3" == shown_amount(name, 3 * parts)
+    assert "1 host port 80/TCP" == amount(name, parts)
     assert "3 host ports 80/TCP" == amount(name, 3 * parts)
     assert {name: "2"} == written_amounts({name: 2 * parts})
