@@ -22,7 +22,7 @@ from models.why.remedies import WhenStarts
 from solver.evict.reservations import keep, promises_of
 from solver.hold.ends import ends_of
 from solver.hold.heads import heads_of
-from solver.next_snapshot import NOT_CHOSEN
+from solver.next_snapshot import NOT_CHOSEN, carry_out
 from solver.place.place_gang import place_gang, place_surplus
 from solver.place.round_state import RoundState
 from solver.problem.problem import Problem, Unit, problem_of
@@ -42,16 +42,7 @@ def when_starts(
     Either nodes are held for it until those there end for sure, or all that waits has
     room together once enough has ended that names its longest run time.
 
-    Parameters
-    ----------
-    snapshot
-        What is.
-    policy
-        What is wanted.
-    plan
-        The round that was planned for both.
-    gang
-        Who waits.
+    The ``plan`` is of the round for what is and what is wanted.
     """
     return StartsAsked(problem_of(snapshot, policy), plan).when(gang)
 
@@ -99,8 +90,21 @@ class StartsAsked:
         kind = kind_asked(ready, unit), again
         if kind not in self._known:
             beside = given_by(self._plan, ready, unit).beside(ready)
+            beside = replace(beside, snapshot=self._then)
             self._known[kind] = _by_ends(beside, unit, self._plan, again)
         return self._known[kind]
+
+    @cached_property
+    def _then(self) -> Snapshot:
+        """
+        See who starts or grows as running, so that it ends by its limit, too.
+        """
+        bound = {step.gang for step in self._plan.operations if step.op == "Bind"}
+        now = self._problem.snapshot
+        then = carry_out(now, self._plan, 0).gangs
+        pairs = zip(now.gangs, then, strict=True)
+        gangs = tuple(two if two.key in bound else one for one, two in pairs)
+        return replace(now, gangs=gangs)
 
     @cached_property
     def _ready(self) -> Problem:
@@ -110,10 +114,7 @@ class StartsAsked:
         snapshot = self._problem.snapshot
         if not any(gang.backoff for gang in snapshot.gangs):
             return self._problem
-        gangs = tuple(
-            replace(gang, backoff=0) if gang.backoff else gang
-            for gang in snapshot.gangs
-        )
+        gangs = tuple(replace(gang, backoff=0) for gang in snapshot.gangs)
         return problem_of(replace(snapshot, gangs=gangs), self._problem.policy)
 
     def _with_record(self, said: WhenStarts, unit: Unit) -> WhenStarts:

@@ -209,3 +209,9 @@ def test_time_may_start_who_waits_for_those_around_it():
     case = snapshot(nodes(1), [runs, gang("a", gpus=0, neighbours=alone)])
 
     assert "unknown: nobody foresees who is around it then" == when(case, "a").sentence
+
+
+def test_who_starts_now_ends_by_its_limit_too():
+    gangs = [gang("s", gpus=8, age=9, max_runtime=3600), gang("a", gpus=8)]
+
+    assert 3600 == when(snapshot(nodes(1), gangs), "a").latest
