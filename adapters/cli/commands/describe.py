@@ -72,6 +72,8 @@ def queue(
     Show a queue: each resource with its bounds, and the gangs in it.
     """
     from adapters.cli.views.describe_views import queue_lines
+    from adapters.inventory.gangs import gang_rows
+    from adapters.inventory.listed import proven
     from adapters.inventory.queues import queue_rows
 
     where = where_of(file, scheduler_name, kubeconfig, context)
@@ -80,10 +82,11 @@ def queue(
         row = the_one(
             "queue", name, queue_rows(seen), lambda row: row.name, seen.source
         )
+    within = sorted(one.key for one in gang_rows(seen) if one.queue == row.name)
     _write(
         output,
         lambda: {"kind": "Queue", **row.document()},
-        lambda: queue_lines(seen, row),
+        lambda: queue_lines(proven(seen, within), row),
     )
 
 

@@ -275,6 +275,21 @@ def test_tiers_of_a_recorded_round_have_their_units(recorded, capsys):
     assert "1 entitled most value 50.0 % 50.0 % proven" == " ".join(value.split())
 
 
+def test_gangs_of_a_queue_wait_for_what_is_said_where_gangs_are_listed(
+    tmp_path, capsys
+):
+    path = tmp_path / "drained.json"
+    node = {"name": "n", "allocatable": {GPU: 8}, "unschedulable": True}
+    wide = {"name": "wide", "queue": "q", "min": 1, "requests": {GPU: 4}}
+    path.write_text(
+        json.dumps(scenario(nodes=[node], gangs=[wide], queues=[{"name": "q"}]))
+    )
+    (_, listed, *_) = table(capsys, "get", "gangs", "-q", "q", "-f", path)
+
+    assert "nodes n" in listed
+    assert listed in table(capsys, "describe", "queue", "q", "-f", path)
+
+
 def test_an_empty_file_has_nothing_to_list(tmp_path, capsys):
     path = tmp_path / "empty.yaml"
     path.write_text("{apiVersion: phalanx/v1, kind: Snapshot, given: {}}")
