@@ -99,7 +99,8 @@ class Blocker:
             number = getattr(self, word)
             said[word] = "?" if number is None else plain(self.resource, number)
         said["left"] = plain(self.resource, self.left)
-        said["needed"] = said.get("wanted", amount(self.resource, self.needs or 0))
+        needed = said.get("wanted", amount(self.resource, self.needs or 0))
+        said["needed"] = f"{needed}{said.get('mates', '')}"
         said["at"] = self.at
         said["holder"] = said.get("outside", f"queue {self.at}")
         said["limit"] = "at most" if "outside" in said else "its limit"

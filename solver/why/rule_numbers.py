@@ -96,7 +96,10 @@ class _Telling:
             Verdict.PROTECTED: self._of_protected,
             Verdict.OUTRANKED: self._of_others,
         }
-        return tell.get(rule.word, self._of_room)(rule)
+        found = tell.get(rule.word, self._of_room)(rule)
+        if len(self.ask.unit.states) == 1:
+            return found
+        return replace(found, facts={**found.facts, "mates": " with its group"})
 
     # --- room -------------------------------------------------------------------
 

@@ -80,7 +80,7 @@ class RoundAsked:
         """
         said = self.told(gang)
         planned = bool(said.because) and gang in self._units
-        return replace(said, place=self._place(self._units[gang])) if planned else said
+        return replace(said, place=self._place(gang)) if planned else said
 
     def told(self, gang: str) -> WhyWaits:
         """
@@ -106,15 +106,15 @@ class RoundAsked:
         units = self.problem.units
         return sorted((x for x in units if x.starts and x.key in waits), key=rank_of)
 
-    def _place(self, unit: Unit) -> PlaceInLine | None:
+    def _place(self, gang: str) -> PlaceInLine | None:
         """
         Say which of all that wait comes when; none of what cannot be planned.
         """
+        unit, queue = self._units[gang], self._lines[gang].queue
         if all(one.key != unit.key for one in self._line):
             return None
         before = [one for one in self._line if rank_of(one) < rank_of(unit)]
-        queue = unit.states[0].gang.queue
-        mine = sum(one.states[0].gang.queue == queue for one in before)
+        mine = sum(any(x.gang.queue == queue for x in one.states) for one in before)
         return PlaceInLine(
             at=len(before) + 1,
             waiting=len(self._line),

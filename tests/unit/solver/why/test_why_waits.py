@@ -381,3 +381,22 @@ def test_pods_that_are_apart_from_others_on_hosts_wait_for_hosts(apart):
 
     assert {Verdict.NEIGHBOURS, Verdict.FRAGMENTS} == {x.rule for x in found.because}
     assert "its pods may share no host with some others" in found.sentence
+
+
+def test_of_a_group_what_all_of_it_needs_is_told_and_each_has_its_own_queue():
+    both = ["m", "n"]
+    case = snapshot(
+        nodes(2),
+        [
+            gang("runs", queue="q", gpus=6, running=["n0"]),
+            gang("early", queue="q", gpus=3, age=9),
+            gang("m", queue="p", gpus=1, mates=both),
+            gang("n", queue="q", gpus=3, mates=both),
+        ],
+        [queue("p", "top"), queue("q", "top"), queue("top", limit=8)],
+    )
+    first, second = why(case, "m"), why(case, "n")
+
+    said = "needs 4 GPUs with its group; queue top may still use 2 of its limit 8"
+    assert (said, said) == (first.sentence, second.sentence)
+    assert (1, 2) == (first.place.in_queue, second.place.in_queue)
