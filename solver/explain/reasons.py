@@ -314,14 +314,16 @@ def _short_of_room(problem: Problem, sums: FreeSums, unit: Unit) -> Waiting | No
     Compare what a gang needs, then what its whole group needs, with what is free.
     """
     single = [replace(unit, states=(state,)) for state in unit.states]
-    for part in (*single, unit) if len(single) > 1 else single:
+    where = " for one of its group" if len(single) > 1 else ""
+    for part in (*single, unit) if where else single:
         free = sums.of(part)
         for column, resource in enumerate(problem.room.resources):
             needs = sum(needed(state, resource) for state in part.states)
             if needs > free[column]:
                 facts: Facts = {"resource": resource, "needs": needs}
                 facts |= {"free": int(free[column])}
-                facts |= {"where": " with its group"} if len(part.states) > 1 else {}
+                facts |= {"where": where} if where else {}
+                facts |= {"where": " with its group"} if part is unit else {}
                 facts |= _rest(problem, part, resource)
                 return Waiting(Reason.INSUFFICIENT_CAPACITY, facts)
     return None
