@@ -6,13 +6,22 @@ others are bins by themselves.  A *content* says how many of each kind of item a
 holds at once; only those count that no other one contains.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from models.errors import PhalanxError
 
 _MOST_STATES = 20_000
+_MOST_CONTENTS = 2_000
+_COMPARED = 100
+"""
+So many contents are compared in the time that one state takes.
+"""
+MOST_OF_A_KIND = 256
+"""
+No node has more pods that hold a part of one device each.
+"""
 Content = tuple[int, ...]
 """
 A number for each kind of item.
@@ -38,6 +47,13 @@ class Bin:
     puts: tuple[Puts, ...]
     left: tuple[int, ...] = ()
 
+    def only(self, kinds: Collection[int]) -> "Bin":
+        """
+        Give what is free for some kinds of items, and nothing for the others.
+        """
+        puts = (put if at in kinds else () for at, put in enumerate(self.puts))
+        return Bin(tuple(puts), self.left)
+
     def without(self, mask: int, taken: Sequence[int]) -> "Bin":
         """
         Give what is free once some devices and amounts are taken.
@@ -56,7 +72,6 @@ def _fits(taken: Iterable[int], left: Iterable[int]) -> bool:
     return all(less <= have for less, have in zip(taken, left, strict=True))
 
 
-@lru_cache(maxsize=1 << 14)
 def contents(free: Bin) -> tuple[Content, ...]:
     """
     List the contents of a bin that no other one contains.
@@ -66,8 +81,21 @@ def contents(free: Bin) -> tuple[Content, ...]:
     TooManyError
         When there are too many ways to make them.
     """
-    counter = _Counter(free.puts)
-    return tuple(sorted(counter.found(0, 0, free.left)))
+    found = _looked_for(free)
+    if isinstance(found, str):
+        raise TooManyError(found)
+    return found
+
+
+@lru_cache(maxsize=1 << 14)
+def _looked_for(free: Bin) -> tuple[Content, ...] | str:
+    """
+    Give the contents; where there are too many, why, as for all nodes that are alike.
+    """
+    try:
+        return tuple(sorted(_Counter(free.puts).found(0, 0, free.left)))
+    except TooManyError as error:
+        return str(error)
 
 
 class _Counter:
@@ -95,15 +123,19 @@ class _Counter:
         found: set[Content] = set()
         states = {(used, left)}
         number = 0
-        while states:
+        while states and number <= MOST_OF_A_KIND:
             self._states += len(states)
             if self._states > _MOST_STATES:
-                raise TooManyError(f"more than {_MOST_STATES:,} states")
+                raise TooManyError(f"more than {_MOST_STATES:,} ways to share them")
             for state in states:
                 found.update((number, *rest) for rest in self.found(at + 1, *state))
             states = {more for state in states for more in self._more(at, *state)}
             number += 1
-        return frozenset(largest(found))
+        if len(found) > _MOST_CONTENTS:
+            raise TooManyError(f"more than {_MOST_CONTENTS:,} ways to share one")
+        kept = largest(found)
+        self._states += len(found) * len(kept) // _COMPARED
+        return frozenset(kept)
 
     def _more(
         self, at: int, used: int, left: tuple[int, ...]

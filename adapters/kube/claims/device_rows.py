@@ -14,11 +14,12 @@ from hashlib import blake2b
 from adapters.kube.claims.device_bins import Content, TooManyError, contents
 from adapters.kube.claims.device_choices import Options, chosen_contents, options_of
 from adapters.kube.claims.device_items import Item
-from adapters.kube.claims.facets import Row, facets_of, most_of
+from adapters.kube.claims.facets import MOST_MIXED, Row, facets_of, most_of
 from adapters.kube.claims.node_bins import NodeBin
 from models.resources import CLAIMED_DEVICES, Resources
 
 _LONGEST = 200
+_LATER = "claims want more kinds of devices than are planned together: older come first"
 HeldBins = Counter[tuple[Content, ...]]
 """
 The bins of a node by what they can hold.
@@ -30,13 +31,15 @@ class DeviceRows:
     """
     The rows of all items, and what each node offers of them.
 
-    ``closed`` are nodes of which nothing is offered, with the reason.
+    ``closed`` are nodes where not all kinds of items are planned, with the reason, and
+    ``left_out`` the items that are planned nowhere for that.
     """
 
     items: tuple[Item, ...] = ()
     rows: Mapping[str, Row] = field(default_factory=dict)
     offered: Mapping[str, Resources] = field(default_factory=dict)
     closed: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[Item, str] = field(default_factory=dict)
 
     def asked(self, numbers: Mapping[Item, int]) -> Resources:
         """
@@ -55,25 +58,47 @@ def device_rows(
     items: Sequence[Item],
     singles: Sequence[Item],
     nodes: Mapping[str, Sequence[NodeBin]],
+    first: Sequence[Item] = (),
 ) -> DeviceRows:
     """
     Find the rows for some items and the free devices of all nodes.
 
-    ``singles`` are the items that bins know, in their order.
+    ``singles`` are the items that bins know, in their order.  A node whose devices more
+    kinds of items want than can be told apart offers something to the ``first`` alone.
     """
     asked = tuple(options_of(item, singles) for item in items)
     closed: dict[str, str] = {}
     held: dict[str, HeldBins] = {}
     found: set[Row] = set(_units(len(items)))
+    turns = [items.index(item) for item in first if item in items][:MOST_MIXED]
+    ever_fewer = [range(len(items)), *(turns[:x] for x in range(len(turns), -1, -1))]
+    left_out: dict[Item, str] = {}
     for node, bins in nodes.items():
-        try:
-            here = _held(tuple(contents(each.free) for each in bins), asked)
-            found.update(facets_of(frozenset(here), len(items)))
-        except TooManyError as error:
-            closed[node] = str(error)
-        else:
-            held[node] = here
+        for some in ever_fewer:
+            kinds = {at for item in some for at, _ in asked[item]}
+            try:
+                free = tuple(contents(each.free.only(kinds)) for each in bins)
+                held[node] = _held(free, asked)
+                found.update(facets_of(frozenset(held[node]), len(items)))
+            except TooManyError as error:
+                closed[node] = str(error)
+            else:
+                left = (item for at, item in enumerate(items) if at not in some)
+                left_out |= dict.fromkeys(left, f"{_LATER} ({closed.get(node)})")
+                break
     rows = dict(zip(_names(items, sorted(found)), sorted(found), strict=True))
+    offered = _offers(held, rows)
+    nowhere = _nowhere(items, rows, offered)
+    waits = {item: why for item, why in left_out.items() if item in nowhere}
+    return DeviceRows(tuple(items), rows, offered, closed, waits)
+
+
+def _offers(
+    held: Mapping[str, HeldBins], rows: Mapping[str, Row]
+) -> dict[str, Resources]:
+    """
+    Say what each node offers; nodes that are alike offer the same object.
+    """
     known: dict[frozenset[tuple[tuple[Content, ...], int]], Resources] = {}
     offered: dict[str, Resources] = {}
     for node, here in held.items():
@@ -81,7 +106,19 @@ def device_rows(
         if key not in known:
             known[key] = _offered(here, rows)
         offered[node] = known[key]
-    return DeviceRows(tuple(items), rows, offered, closed)
+    return offered
+
+
+def _nowhere(
+    items: Sequence[Item], rows: Mapping[str, Row], offered: Mapping[str, Resources]
+) -> set[Item]:
+    """
+    List the items of which no node offers any.
+    """
+    units = {row: name for name, row in rows.items()}
+    names = [units[unit] for unit in _units(len(items))]
+    there = {name for name in names if any(each[name] for each in offered.values())}
+    return {item for item, name in zip(items, names, strict=True) if name not in there}
 
 
 def _held(bins: tuple[tuple[Content, ...], ...], asked: Sequence[Options]) -> HeldBins:

@@ -88,17 +88,19 @@ class DeviceRoom:
             return ClaimedDevices()
         self._reading.read(*(wide.of(GROUP, kind) for kind in READ_KINDS))
         users, free = self._users(wide, mine, map(claiming, others)), self._reading.free
-        free.see(_items(users, mine))
+        first = _items(users, sorted(mine, key=lambda pod: _turn(pod, running=False)))
+        free.see(first)
         claims = users.claims.values()
         bins, closed = free.bins(each for claim in claims for each in claim.held or ())
-        rows = device_rows(free.items, free.singles, bins)
+        rows = device_rows(free.items, free.singles, bins, first)
         closed |= rows.closed
         warnings = (
             *free.pools.warnings,
             *(f"devices of node {name}: {closed[name]}" for name in sorted(closed)),
         )
         shared = _shared(users, mine)
-        found = ClaimedDevices(users, rows, free.faults, shared, free.shares)
+        faults = {**free.faults, **rows.left_out}
+        found = ClaimedDevices(users, rows, faults, shared, free.shares)
         there = free.shares_there if found.counts_gpus else {}
         offered = _offered(found, mine, there)
         return replace(found, offered=offered, warnings=warnings)
@@ -130,21 +132,22 @@ class DeviceRoom:
         return ClaimUsers(claims, templates, users, groups, self._extended)
 
 
-def _turn(pod: PodRecord) -> tuple[bool, float, str]:
-    return pod.node is None, pod.created or 0.0, pod.key
+def _turn(pod: PodRecord, *, running: bool = True) -> tuple[bool, float, str]:
+    return (pod.node is None) is running, pod.created or 0.0, pod.key
 
 
-def _items(users: ClaimUsers, pods: Iterable[PodRecord]) -> set[Item]:
+def _items(users: ClaimUsers, pods: Iterable[PodRecord]) -> Sequence[Item]:
     """
-    Gather the kinds of items that pods ask for.
+    List the kinds of items that pods ask for, each once, in the order of the pods.
     """
-    return {
+    found = (
         item
         for pod in pods
         for _, spec, fault in users.specs(pod)
         if spec and not fault
         for item in users.items(spec)
-    }
+    )
+    return [*dict.fromkeys(found)]
 
 
 def _shared(users: ClaimUsers, pods: Iterable[PodRecord]) -> dict[str, str]:

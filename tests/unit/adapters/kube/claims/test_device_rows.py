@@ -9,7 +9,12 @@ from itertools import starmap
 import pytest
 
 from adapters.kube.claims.dealing import dealt
-from adapters.kube.claims.device_bins import Bin, TooManyError, contents
+from adapters.kube.claims.device_bins import (
+    MOST_OF_A_KIND,
+    Bin,
+    TooManyError,
+    contents,
+)
 from adapters.kube.claims.facets import facets_of, most_of
 from adapters.kube.claims.node_bins import NodeBin, Way
 from models.devices.mig_profiles import MIG_MODELS
@@ -177,3 +182,19 @@ def test_too_many_kinds_for_one_bin_are_said():
         TooManyError, match="6 kinds of items compete, and at most 5 are planned"
     ):
         facets_of(held, 6)
+
+
+def test_contents_without_number_are_given_up_soon_and_known_of_equal_bins():
+    sizes = (41, 23, 19, 17, 13, 11, 7, 5)
+    free = Bin(tuple(((0, (size,)),) for size in sizes), (4000,))
+
+    for _ in range(2):
+        with pytest.raises(TooManyError, match="more than"):
+            contents(free)
+    assert ((97, 0, 0, 0, 0, 0, 0, 0),) == contents(free.only([0]))
+
+
+def test_so_small_a_share_is_counted_as_often_as_pods_may_have_it():
+    tiny = Bin((((0, (2**30,)),), ((0, (1,)),)), (2**33,))
+
+    assert {(8, 0), (7, MOST_OF_A_KIND)} == {*contents(tiny)}
