@@ -57,6 +57,9 @@ class GangPods:
     by: int
 
 
+_MAY_NOT_START = frozenset({PodPhase.FAILED, PodPhase.GATED})
+
+
 def with_toleration(snapshot: Snapshot, change: GangTolerates) -> Snapshot:
     """
     Let a gang tolerate the taints of a key.
@@ -145,9 +148,9 @@ def with_pods(snapshot: Snapshot, change: GangPods) -> Snapshot:
 
 def _first_of(pods: tuple[Pod, ...], number: int) -> tuple[Pod, ...]:
     """
-    Keep so many pods: the first ones, of those that gates hold back as few as possible.
+    Keep so many pods: the first ones, as few as possible that failed or are held back.
     """
-    order = sorted(range(len(pods)), key=lambda at: pods[at].phase is PodPhase.GATED)
+    order = sorted(range(len(pods)), key=lambda at: pods[at].phase in _MAY_NOT_START)
     return tuple(pods[at] for at in sorted(order[:number]))
 
 

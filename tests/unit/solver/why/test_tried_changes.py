@@ -115,8 +115,9 @@ def test_fewer_pods_are_offered_as_few_as_help():
     assert (GangPods(gang="default/a", by=-2),) in changes(found)
 
 
-def test_pods_that_gates_hold_back_are_the_first_that_are_not_needed():
-    found = remedies(snapshot(nodes(1), [gang("a", minimum=3, gated=2)]), "a")
+@pytest.mark.parametrize("phase", ["gated", "failed"])
+def test_pods_that_may_not_start_are_the_first_that_are_not_needed(phase):
+    found = remedies(snapshot(nodes(1), [gang("a", minimum=3, **{phase: 2})]), "a")
 
     assert [(GangPods(gang="default/a", by=-2),)] == changes(found)
 
