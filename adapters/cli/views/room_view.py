@@ -142,7 +142,7 @@ def reserved(
     what = f"{counted(pods, 'pod')}, {counted_gpus(kept)}"
     return [
         "",
-        f"{who} {has} reserved, to start when the pods there have left: {what}",
+        f"{who} {has} reserved, to start when others have left: {what}",
         *_indented(Table(heads, rows, frozenset({2, 3})), paint, "yellow", width),
         *more(len(names), wide=wide),
     ]

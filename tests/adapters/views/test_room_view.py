@@ -129,8 +129,7 @@ def test_reserved_places_have_a_table_of_their_own():
     lines = shown()
 
     assert (
-        "1 gang has its places reserved, to start when the pods there have left: "
-        "2 pods, 8 GPUs"
+        "1 gang has its places reserved, to start when others have left: 2 pods, 8 GPUs"
     ) in lines
     assert "default/train vip 2 8 a b" == " ".join(row(lines, "default/train"))
     assert "No gang starts or grows." in lines
