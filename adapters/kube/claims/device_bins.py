@@ -146,8 +146,6 @@ class _Counter:
         for mask, taken in self._puts[at]:
             if not mask & used and _fits(taken, left):
                 rest = tuple(a - b for a, b in zip(left, taken, strict=True))
-                if not mask and rest == left:
-                    raise TooManyError("an item takes nothing")
                 yield used | mask, rest
 
 

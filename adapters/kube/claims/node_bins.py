@@ -277,9 +277,7 @@ def _parted(
 
 
 def _keys(way: Way) -> Iterator[object]:
-    for one in way.chosen:
-        if one.consumed is None:
-            yield one.device.name
+    yield from (one.device.name for one in way.chosen)
     yield from ((counter[:3]) for counter, _ in way.taken)
 
 
