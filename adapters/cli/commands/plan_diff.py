@@ -48,7 +48,9 @@ def plan_diff(
     one, other = read_plan(before), read_plan(after)
     found = difference_of(one, other)
     if output in {Format.TABLE, Format.WIDE}:
-        say(f"{before} and {after}: {one.status} and {other.status}", "")
+        known = one.snapshot and other.snapshot and one.snapshot != other.snapshot
+        of = ", of different snapshots" if known else ""
+        say(f"{before} and {after}: {one.status} and {other.status}{of}", "")
         _show(one, other, Paint(no_color=no_color), wide=output is Format.WIDE)
     else:
         document = _document(one, other) | difference_document(found)

@@ -244,6 +244,17 @@ def test_plan_diff_compares_two_files_of_plans(asked, tmp_path):
     assert "leaves" == became(document)["default/embed"]
 
 
+def test_plans_of_different_snapshots_are_said_to_be(tmp_path):
+    paths = [tmp_path / f"{name}.json" for name in ("reclaim", "fragmented")]
+    for path in paths:
+        file = f"scenarios/demo/{path.stem}.yaml"
+        path.write_text(asked("plan", file, "--strategy", "greedy", "-o", "json")[1])
+
+    same, other = (asked("plan", "diff", paths[0], path)[1] for path in paths)
+    assert "snapshots" not in same.splitlines()[0]
+    assert other.splitlines()[0].endswith(", of different snapshots")
+
+
 def of(before, after):
     found = difference_of(
         plan(lines=[before] if before else []), plan(lines=[after] if after else [])
