@@ -244,7 +244,7 @@ def test_plan_diff_compares_two_files_of_plans(asked, tmp_path):
     assert "leaves" == became(document)["default/embed"]
 
 
-def test_plans_of_different_snapshots_are_said_to_be(tmp_path):
+def test_plans_of_different_snapshots_are_said_to_be(asked, tmp_path):
     paths = [tmp_path / f"{name}.json" for name in ("reclaim", "fragmented")]
     for path in paths:
         file = f"scenarios/demo/{path.stem}.yaml"
