@@ -51,6 +51,8 @@ class Bin:
         """
         Give what is free for some kinds of items, and nothing for the others.
         """
+        if len(kinds) == len(self.puts):
+            return self
         puts = (put if at in kinds else () for at, put in enumerate(self.puts))
         return Bin(tuple(puts), self.left)
 
